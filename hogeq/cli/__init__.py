@@ -42,19 +42,7 @@ def _app() -> "Typer":
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command.
-
-    Parameters
-    ----------
-    argv : sequence of str, optional
-        Arguments; by default those of the process.
-
-    Returns
-    -------
-    int
-        Exit status: 0; 2 after one line on bad input; 1 after an internal failure; 130 if
-        interrupted.
-    """
+    """Run one command; the status is 2 after bad input, 1 after a failure, 130 if interrupted."""
     rest_the_garbage_collector()
     open_standard_error()
     draw_without_windows()

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from hogeq.model.game import HogEngine
-    from hogeq.strategies.strategy import Mixture
+    from hogeq.strategies.strategy import Strategy, StrategyLike
 
 DEFAULT = "su20"
 VARIABLE = "HOGEQ_RULES"
@@ -94,19 +94,27 @@ class Chosen:
         """Lines about games that never end, if there are any."""
         return ["", ENDLESS] if self.engine.can_be_endless else []
 
-    def strategy(self, spec: str) -> "NDArray[Any]":
+    def strategy(self, spec: str) -> "Strategy":
+        """Matrix, policy or mixture from a built-in's name or a file."""
+        from hogeq.baselines.registry import find_any
+        from hogeq.strategies.strategy import strategy_of
+
+        with refusing():
+            return strategy_of(self.engine, find_any(spec, self.engine, self.trust))
+
+    def table(self, spec: str) -> "NDArray[Any]":
         """Matrix or policy from a built-in's name or a file."""
         from hogeq.baselines.registry import find_strategy
 
         with refusing():
             return find_strategy(spec, self.engine, self.trust)
 
-    def any(self, spec: str) -> "NDArray[Any] | Mixture":
-        """Matrix, policy or mixture from a built-in's name or a file."""
-        from hogeq.baselines.registry import find_any
+    def write(self, path: Path, strategy: "StrategyLike", player_name: str | None = None) -> None:
+        """Write a strategy in the format of the file's suffix."""
+        from hogeq.strategies.write import write_strategy
 
         with refusing():
-            return find_any(spec, self.engine, self.trust)
+            write_strategy(path, strategy, self.rules.goal, self.rules.max_dice, player_name)
 
     def check_position(self, score: int, opponent: int) -> None:
         """Refuse scores at which no one is to move."""

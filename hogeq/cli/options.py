@@ -19,9 +19,12 @@ PURIFIERS = "{purifiers}"
 """In an option's help: the purifiers there are. They are imported only where help is printed."""
 
 
-def option(about: str, *names: str, group: str | None = None, **more: Any) -> Any:
+def option(
+    about: str, metavar: str | None = None, name: str = "", group: str | None = None, **more: Any
+) -> Any:
     """Declare an option: what help says of it, how it is written, and its group in help."""
-    return typer.Option(*names, help=about, rich_help_panel=group, **more)
+    names = (name,) if name else ()
+    return typer.Option(*names, help=about, metavar=metavar, rich_help_panel=group, **more)
 
 
 def argument(name: str, about: str) -> Any:
@@ -63,31 +66,44 @@ RulesOption = Annotated[
     option(
         "An edition's name, a YAML file of rule parts, or a run. [those of a run that is given as "
         "a strategy; else HOGEQ_RULES; else su20]",
+        "RULES",
         "--rules",
-        metavar="RULES",
+    ),
+]
+GameOption = Annotated[
+    str | None,
+    option(
+        "Instead of Hog: a game of OpenSpiel, kuhn_poker say, or a .efg file.", "GAME", "--game"
     ),
 ]
 ManyRules = Annotated[
-    list[str] | None, option("As elsewhere; may be repeated. [su20 and fa22]", metavar="RULES")
+    list[str] | None, option("As elsewhere; may be repeated. [su20 and fa22]", "RULES")
 ]
-JsonOption = Annotated[bool, option("Print one JSON object.", "--json", group=OUTPUT)]
-DigitsOption = Annotated[
-    int,
-    option("Decimals of per cents and percentage points.", "--digits", group=OUTPUT, min=0, max=16),
+StrategyArgument = Annotated[str, argument("S", "A strategy: name, file or run.")]
+ScoreOption = Annotated[int, option("Points of the player to move.", name="--score")]
+OpponentOption = Annotated[int, option("Points of the other player.", name="--opponent")]
+MemoryOption = Annotated[
+    bool, option("Players remember everything that happened.", name="--memory")
 ]
-TrustOption = Annotated[
-    bool,
-    option("Run somebody's code: plugins, and strategies in .py files.", "--trust", group=CODE),
+OverwriteOption = Annotated[bool, option("Replace files that are there.", name="--overwrite")]
+SetOption = Annotated[
+    list[str] | None, option("Set a key: solver.iterations=50", "KEY=VALUE", "--set")
 ]
-PluginOption = Annotated[
-    list[Path] | None,
-    option(
-        "A file that registers rule parts, editions, strategies, solvers or purifiers.",
-        "--plugin",
-        group=CODE,
-        metavar="FILE.py",
-    ),
+TimeLimitOption = Annotated[
+    float, option("Seconds that the code of a .py is given.", "SECONDS", "--time-limit", min=0.1)
 ]
+
+# --- search effort, who computes ------------------------------------------------------------------
+
+StartsOption = Annotated[int, option("Independent starts of the search.", group=SEARCH)]
+AnnealStepsOption = Annotated[
+    int, option("Steps of the softmax responder from each start.", group=SEARCH)
+]
+DampingOption = Annotated[float, option("Share of the way that each step goes.", group=SEARCH)]
+KicksOption = Annotated[
+    int, option("Rounds of iterated local search from each start.", group=SEARCH)
+]
+SeedOption = Annotated[int, option("Of random starts and kicks.", group=SEARCH, min=0)]
 JobsOption = Annotated[
     int | None,
     option(
@@ -101,15 +117,28 @@ OnOption = Annotated[
     str | None,
     option(
         "Compute on local (processes) or dask://HOST:PORT, with the same result. [threads]",
+        "WHERE",
         group=WORKERS,
-        metavar="WHERE",
     ),
 ]
-StrategyArgument = Annotated[str, argument("S", "A strategy: name, file or run.")]
-ScoreOption = Annotated[int, option("Points of the player to move.", "--score")]
-OpponentOption = Annotated[int, option("Points of the other player.", "--opponent")]
-MemoryOption = Annotated[bool, option("Players remember everything that happened.", "--memory")]
-OverwriteOption = Annotated[bool, option("Replace files that are there.", "--overwrite")]
-SetOption = Annotated[
-    list[str] | None, option("Set a key: solver.iterations=50", "--set", metavar="KEY=VALUE")
+
+# --- of every command -----------------------------------------------------------------------------
+
+JsonOption = Annotated[bool, option("Print one JSON object.", name="--json", group=OUTPUT)]
+DigitsOption = Annotated[
+    int,
+    option("Decimals of per cents and percentage points.", None, "--digits", OUTPUT, min=0, max=16),
+]
+TrustOption = Annotated[
+    bool,
+    option("Run somebody's code: plugins, and strategies in .py files.", None, "--trust", CODE),
+]
+PluginOption = Annotated[
+    list[Path] | None,
+    option(
+        "A file that registers rule parts, editions, strategies, solvers or purifiers.",
+        "FILE.py",
+        "--plugin",
+        CODE,
+    ),
 ]

@@ -1,6 +1,7 @@
 """What commands return, and the one place that prints it: as text for people, or as JSON."""
 
 import json
+import os
 import sys
 from collections.abc import Mapping, Sequence
 from contextvars import ContextVar
@@ -70,9 +71,14 @@ def lines_of(text: Sequence[str | Table]) -> list[str]:
 def show(result: Result, as_json: bool) -> None:
     """Print a result to standard output."""
     if as_json:
-        typer.echo(json.dumps(result.data, allow_nan=False))
+        typer.echo(json_text(result.data))
     else:
         say(*result.text)
+
+
+def json_text(data: Mapping[str, Any], indent: int | None = None) -> str:
+    """Write plain values, and paths as texts, as JSON."""
+    return json.dumps(data, indent=indent, allow_nan=False, default=os.fspath)
 
 
 def say(*text: str | Table) -> None:

@@ -27,9 +27,10 @@ from hogeq.cli.startup import INTERRUPTED, leave_the_prompt
 from hogeq.support.messages import one_line
 from hogeq.support.numbers import DIGITS
 from hogeq.support.plugins import load_plugin
+from hogeq.support.progress import show_progress
 
 if TYPE_CHECKING:
-    from hogeq.support.executors import Workers
+    from hogeq.support.workers import Workers
 
 LONGEST = 2000  # characters of a message
 NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}  # a disk is full
@@ -66,13 +67,12 @@ def refusing(*kinds: type[Exception]) -> Iterator[None]:
 
 
 @contextmanager
-def computing(on: str | None, jobs: int | None) -> Iterator["Workers"]:
-    """Choose who computes in a block, as :func:`hogeq.support.workers.workers` does."""
-    from hogeq.support.executors import ExecutorError, WorkersLostError
-    from hogeq.support.workers import workers
+def computing(on: str | None = None, jobs: int | None = None) -> Iterator["Workers"]:
+    """Choose who computes in a block (:func:`hogeq.support.workers.workers`), and show progress."""
+    from hogeq.support.workers import ExecutorError, WorkersLostError, workers
 
     try:
-        with workers(jobs, on) as chosen:
+        with workers(jobs, on) as chosen, show_progress():
             yield chosen
     except ExecutorError as error:
         where = "--" if str(error).startswith("on: ") else ""
@@ -92,14 +92,17 @@ class _Commands(TyperGroup):
             raise typer.Exit(warn("stopped", INTERRUPTED)) from None
 
     def main(self, *args: Any, standalone_mode: bool = True, **extra: Any) -> Any:
-        status = self._status(*args, **{**extra, "prog_name": "hogeq", "standalone_mode": False})
+        if sys.stdout is None:
+            status = warn("standard output is closed; allowed: a file, say /dev/null", 2)
+        else:
+            more = {**extra, "prog_name": "hogeq", "standalone_mode": False}
+            status = self._status(*args, **more)
         if standalone_mode:
             sys.exit(status)
         return status
 
     def _status(self, *args: Any, **extra: Any) -> int:
         try:
-            _require_output()
             status = super().main(*args, **extra)
         except BadInputError as error:
             return warn(error, 2)
@@ -120,11 +123,6 @@ class _Commands(TyperGroup):
             kind = type(error).__name__
             return warn(f"internal failure: {kind}: {error} (HOGEQ_DEBUG=1 shows where)", 1)
         return status if isinstance(status, int) else 0
-
-
-def _require_output() -> None:
-    if sys.stdout is None:
-        raise BadInputError("standard output is closed; allowed: a file, say /dev/null")
 
 
 def _drop_what_is_left(stream: TextIO) -> None:
@@ -183,20 +181,17 @@ def _command(function: Callable[..., Any]) -> Callable[..., Any]:
             if result.status:
                 raise typer.Exit(result.status)
 
-    parameters = []
-    for parameter in signature(function).parameters.values():
-        if parameter.name in shared:
-            continue
-        kind, default = own[parameter.name], parameter.default
-        if parameter.name == rules:
-            kind, default = RulesOption, None
-        parameters.append(
-            Parameter(parameter.name, Parameter.KEYWORD_ONLY, default=default, annotation=kind)
-        )
-    parameters += [
+    shared_parameters = [
         Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=kind)
         for name, (kind, default) in shared.items()
     ]
+    parameters = [
+        Parameter(name, Parameter.KEYWORD_ONLY, default=None, annotation=RulesOption)
+        if name == rules
+        else one.replace(kind=Parameter.KEYWORD_ONLY, annotation=own[name])
+        for name, one in signature(function).parameters.items()
+        if name not in shared
+    ] + shared_parameters
     command.__annotations__ = {one.name: one.annotation for one in parameters}
     command.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
     return command

@@ -12,12 +12,12 @@ from hogeq.search.population import CounterPool
 from hogeq.strategies.arrays import StrategyError, check_matrix
 from hogeq.strategies.strategy import Strategy, StrategyLike, policy_of
 from hogeq.support.aliases import Floats, Matrix, Policy
-from hogeq.support.executors import WorkersLostError
 from hogeq.support.messages import raised
 from hogeq.support.numbers import percent
 from hogeq.support.plugins import is_ours, named
 from hogeq.support.progress import phase
 from hogeq.support.registry import entering
+from hogeq.support.workers import WorkersLostError
 
 Kind = TypeVar("Kind", bound="type[Purifier]")
 

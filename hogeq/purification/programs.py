@@ -1,5 +1,10 @@
 """Changes of a strategy after which its best counter wins least, by linear and integer programs."""
 
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -7,7 +12,6 @@ from numpy.typing import NDArray
 
 from hogeq.search.population import Slopes
 from hogeq.support.aliases import Floats, Ints
-from hogeq.support.quiet import quiet
 
 GENERATIONS = 30  # of columns of the linear program; 3 to 8 are usual
 
@@ -133,7 +137,7 @@ def nearest_choice(
     _, place = np.unique(rows, return_inverse=True)
     once = csr_array((np.ones(size), (place, np.arange(size))))
     below = csr_array(np.column_stack([changes, -np.ones(len(rates))]))
-    with quiet():
+    with _quiet():
         result = milp(
             np.append(-dear / total if total else dear, EXCESS),
             constraints=[
@@ -151,3 +155,17 @@ def nearest_choice(
         chosen[here[result.x[here].argmax()]] = True
     least = result.mip_dual_bound if nodes else result.fun
     return ChosenRolls(chosen, level + float(least or 0.0) / EXCESS)
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Drop what is written to standard output: HiGHS leaves a line of its developers' there."""
+    sys.stdout.flush()
+    with Path(os.devnull).open("wb") as nowhere:
+        output = os.dup(1)
+        try:
+            os.dup2(nowhere.fileno(), 1)
+            yield
+        finally:
+            os.dup2(output, 1)
+            os.close(output)

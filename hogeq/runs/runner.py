@@ -32,11 +32,11 @@ from hogeq.solvers import Solver
 from hogeq.strategies.arrays import StrategyError, check_policy
 from hogeq.support.aliases import Matrix, Policy
 from hogeq.support.clock import working_time
-from hogeq.support.executors import WorkersLostError
 from hogeq.support.messages import raised, shown
 from hogeq.support.numbers import between
 from hogeq.support.plugins import is_ours, named
 from hogeq.support.progress import Phase, phase, show_progress
+from hogeq.support.workers import WorkersLostError
 from hogeq.support.yaml import ConfigError
 
 

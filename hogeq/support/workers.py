@@ -13,37 +13,49 @@ NumPy's linear algebra (BLAS) has one thread within a block: its own wait for wo
 cores that compute tasks, and what they add up in parts may differ in the last bits.
 
 Processes are joblib's, the cluster is Dask distributed; both are used as executors of
-`concurrent.futures`. Threads are kept from one call to the next, because each keeps the arrays that
-it fills (`hogeq.model.many`).
+`concurrent.futures`. Threads stay for the next call, because each keeps the arrays that it fills
+(`hogeq.model.many`).
 """
 
 import atexit
+import math
 import os
+import pickle
+import signal
+from abc import ABC, abstractmethod
+from collections import Counter, deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future, wait
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
 from contextvars import ContextVar
 from functools import partial
+from multiprocessing import active_children
 from multiprocessing.pool import ThreadPool
+from queue import SimpleQueue
 from threading import local as thread_local
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeVar
 
 import numpy as np  # noqa: F401 - loads the BLAS that a block limits
 from threadpoolctl import threadpool_limits
 
-from hogeq.support.executors import (
-    DASK,
-    ExecutorError,
-    Result,
-    Task,
-    Workers,
-    cluster,
-    processes,
-)
-from hogeq.support.messages import refusal
+from hogeq.support.messages import not_installed, refusal
 from hogeq.support.parameters import MOST_JOBS, Jobs, check
+from hogeq.support.plugins import loaded, run_with
+
+Task = TypeVar("Task")
+Result = TypeVar("Result")
 
 LOCAL: Final = "local"
-ALLOWED: Final = f"{LOCAL} (processes of this machine) or {DASK}HOST:PORT"
+DASK: Final = "dask://"
+
+ATTEMPTS: Final = 3
+"""Times that a task, alone in its process, may kill it before it counts as failed."""
+
+CONNECT_SECONDS: Final = 10
+"""Seconds to wait for a scheduler to answer."""
+
+HEAVY: Final = 2**14
+"""Bytes of a pickled function from which a cluster is sent it once, not with every task."""
 
 
 def cores() -> int:
@@ -51,6 +63,47 @@ def cores() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
+
+
+class ExecutorError(ValueError):
+    """The workers asked for are not available; the message is one line."""
+
+
+class WorkersLostError(RuntimeError):
+    """All workers are gone for good; the message is one line."""
+
+
+class Workers(ABC):
+    """Base class of those who compute independent tasks."""
+
+    width: int
+    here: bool = True
+
+    @abstractmethod
+    def outcomes(
+        self, function: Callable[[Task], Result], tasks: Sequence[Task], grace: float = 0.0
+    ) -> Generator[tuple[int, Result | Exception], None, None]:
+        """Compute tasks; yield the index and the result, or the error, of each as it ends.
+
+        Closing the generator cancels the tasks that are left.
+        """
+
+    def map(
+        self,
+        function: Callable[[Task], Result],
+        tasks: Iterable[Task],
+        progress: Callable[[int], object] = int,
+    ) -> list[Result]:
+        """Compute tasks and give their results in the order of the tasks."""
+        tasks = list(tasks)
+        results: dict[int, Result] = {}
+        with closing(self.outcomes(function, tasks)) as outcomes:
+            for index, result in outcomes:
+                if isinstance(result, Exception):
+                    raise result
+                results[index] = result
+                progress(index)
+        return [results[index] for index in range(len(tasks))]
 
 
 # --- threads --------------------------------------------------------------------------------------
@@ -71,16 +124,22 @@ class Threads(Workers):
         tasks: Sequence[Task],
         grace: float = 0.0,  # noqa: ARG002 - threads get no signals
     ) -> Generator[tuple[int, Result | Exception], None, None]:
-        """Compute tasks; see :meth:`Workers.outcomes`."""
+        """Compute tasks."""
         attempt = partial(_attempt, function)
         if self.width == 1 or len(tasks) == 1:
             yield from enumerate(map(attempt, tasks))
             return
-        pool = _pools.get(self.width)
+        pool = _pools.started.get(self.width)
+        if pool is None:
+            # What a task computes in turn, it computes by itself.
+            pool = _pools.started[self.width] = ThreadPool(self.width, lambda: _chosen.set(_NOBODY))
+            atexit.register(pool.terminate)
         try:
             yield from enumerate(pool.imap(attempt, tasks))
         except BaseException:
-            _pools.drop(self.width)  # tasks that have not begun must not begin
+            del _pools.started[self.width]
+            pool.terminate()  # tasks that have not begun must not begin
+            atexit.unregister(pool.terminate)
             raise
 
 
@@ -95,23 +154,162 @@ class _Pools(thread_local):
     """The thread pools that the current thread has started, by their number of threads."""
 
     def __init__(self) -> None:
-        self._started: dict[int, ThreadPool] = {}
-
-    def get(self, width: int) -> ThreadPool:
-        if width not in self._started:
-            # What a task computes in turn, it computes by itself.
-            pool = ThreadPool(width, lambda: _chosen.set(_NOBODY))
-            atexit.register(pool.terminate)
-            self._started[width] = pool
-        return self._started[width]
-
-    def drop(self, width: int) -> None:
-        pool = self._started.pop(width)
-        pool.terminate()
-        atexit.unregister(pool.terminate)
+        self.started: dict[int, ThreadPool] = {}
 
 
 _pools = _Pools()
+
+
+# --- other processes ------------------------------------------------------------------------------
+
+
+class Remote(Workers):
+    """An executor of `concurrent.futures` whose tasks run in other processes.
+
+    A task whose process died is computed again. Processes of one pool die together, so it is not
+    known whose fault it was: those tasks are tried again one at a time, and one that kills a
+    process which it has to itself `ATTEMPTS` times ends with that error. A Dask scheduler keeps
+    such a count of its own.
+    """
+
+    def __init__(
+        self,
+        start: Callable[[], Executor],
+        width: int,
+        limit: float,
+        stop: Callable[[Iterable[Future[Any]], float], bool] = lambda _tasks, _seconds: False,
+        keep: Callable[[bytes], Any] | None = None,
+    ) -> None:
+        self.width = width
+        self.busy = False
+        self._start = start
+        self._pool = start()
+        self._limit = limit
+        self._stop = stop
+        self._keep = keep
+
+    def outcomes(
+        self, function: Callable[[Task], Result], tasks: Sequence[Task], grace: float = 0.0
+    ) -> Generator[tuple[int, Result | Exception], None, None]:
+        """Compute tasks; other processes find the function by name, so it must be a module's."""
+        waiting, suspects = deque(range(len(tasks))), deque[int]()
+        deaths = Counter[int]()
+        handed = self._handed(function)
+        flying: dict[Future[Result], int] = {}
+        ended: SimpleQueue[Future[Result]] = SimpleQueue()
+
+        def begin(index: int) -> None:
+            future = self._submit(handed(tasks[index]))
+            flying[future] = index
+            future.add_done_callback(ended.put)
+
+        try:
+            while waiting or suspects or flying:
+                alone = bool(suspects) and not flying
+                if alone:
+                    begin(suspects.popleft())
+                while waiting and not (alone or suspects) and len(flying) < self._limit:
+                    begin(waiting.popleft())
+                future = ended.get()
+                index, result = flying.pop(future), _outcome(future)
+                if isinstance(result, BrokenExecutor):
+                    deaths[index] += alone
+                    if deaths[index] < ATTEMPTS:
+                        suspects.append(index)
+                        continue
+                yield index, result
+        finally:
+            begun = [future for future in flying if not future.cancel()]
+            self.busy = bool(begun) and not (grace and self._stop(begun, grace))
+
+    def close(self, **options: bool) -> None:
+        """Shut the executor down, with options of its own kind."""
+        self._pool.shutdown(**options)
+
+    def _submit(self, work: tuple[Any, ...]) -> Future[Any]:
+        try:
+            return self._pool.submit(*work)
+        except BrokenExecutor:
+            self._pool = self._start()
+            return self._pool.submit(*work)
+
+    def _handed(self, function: Callable[[Task], Result]) -> Callable[[Task], tuple[Any, ...]]:
+        """Give what is handed over for a task: what to call in another process, and with what.
+
+        Plugins are loaded there before anything is unpickled.
+        """
+        plugins, keep = loaded(), self._keep
+        pickled = pickle.dumps(function) if plugins or keep else b""
+        heavy = len(pickled) >= HEAVY
+        if not (plugins or heavy):
+            return lambda task: (function, task)
+        there = keep(pickled) if keep and heavy else pickled
+        return lambda task: (run_with, plugins, there, pickle.dumps(task))
+
+
+def _outcome(future: "Future[Result]") -> Result | Exception:
+    try:
+        return future.result()
+    except CancelledError:
+        raise WorkersLostError("the scheduler is gone, and its workers with it") from None
+    except Exception as error:  # noqa: BLE001 - whatever it is, it is that task's
+        return error
+
+
+@contextmanager
+def processes(jobs: int) -> Iterator[Workers]:
+    """Have so many processes of this machine, for the time of a block."""
+    from joblib.externals.loky import ProcessPoolExecutor
+
+    def stop(futures: Iterable[Future[Any]], grace: float) -> bool:
+        for process in active_children():
+            process.terminate()
+        return not wait(futures, grace).not_done
+
+    # No more at once than there are processes: those that die with one are then known.
+    workers = Remote(
+        partial(ProcessPoolExecutor, jobs, initializer=_ignore_signals), jobs, jobs, stop
+    )
+    try:
+        yield workers
+    finally:
+        workers.close(kill_workers=workers.busy)
+
+
+def _ignore_signals() -> None:
+    """Leave signals to tasks that know what to save, and processes to whoever started them."""
+    for kind in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(kind, signal.SIG_IGN)
+
+
+@contextmanager
+def cluster(address: str) -> Iterator[Workers]:
+    """Have the workers of the Dask scheduler at HOST:PORT, for the time of a block.
+
+    What all tasks of a call share, the policy that they respond to say, is handed over as a task of
+    its own that gives it back. So it passes the scheduler once, workers fetch it from each other,
+    and if those that have it die, it is there again: the scheduler computes that task anew.
+    """
+    try:
+        import dask
+        import distributed
+    except ImportError as error:
+        raise ExecutorError(not_installed("Dask", "a cluster", "distributed")) from error
+    connect: Any = distributed.Client
+    try:
+        client = connect(f"tcp://{address}", timeout=CONNECT_SECONDS, set_as_default=False)
+    except (OSError, ValueError) as error:
+        allowed = "the address of a scheduler that answers"
+        raise ExecutorError(refusal("on", f"{DASK}{address}", allowed)) from error
+    # A mixture of many policies is larger than what Dask warns of, and meant.
+    with client, dask.config.set({"distributed.admin.large-graph-warning-threshold": "1GiB"}):
+        threads = sum(client.nthreads().values())
+        # The same call twice is two tasks: pure ones would share a result.
+        pool = client.get_executor(pure=False)
+        keep = partial(client.submit, bytes, pure=False)
+        workers = Remote(lambda: pool, threads, math.inf, keep=keep)
+        workers.here = False
+        yield workers
 
 
 # --- which of them --------------------------------------------------------------------------------
@@ -166,33 +364,25 @@ def workers(jobs: int | None = None, on: str | None = None) -> Iterator[Workers]
     jobs = min(cores(), MOST_JOBS) if jobs is None else jobs
     check(Jobs, jobs=jobs)
     threads = Threads(jobs)
+    with _anywhere(on, threads) as chosen, threadpool_limits(1, user_api="blas"):
+        token = _chosen.set(_ChosenWorkers(chosen, threads))
+        try:
+            yield chosen
+        finally:
+            _chosen.reset(token)
+
+
+def _anywhere(on: str | None, threads: Threads) -> AbstractContextManager[Workers]:
     if on is None:
-        with _choosing(threads, threads):
-            yield threads
-        return
-    address = on.removeprefix(DASK)
+        return nullcontext(threads)
     if on == LOCAL:
-        have = processes(jobs)
-    elif address != on and _is_port(address.rpartition(":")[2]):
-        have = cluster(address)
-    else:
-        raise ExecutorError(refusal("on", on, ALLOWED))
-    with have as chosen, _choosing(chosen, threads):
-        yield chosen
-
-
-def _is_port(text: str) -> bool:
-    return text.isdecimal() and len(text) <= len("65535") and int(text) <= 65535
-
-
-@contextmanager
-def _choosing(anywhere: Workers, here: Threads) -> Iterator[None]:
-    token = _chosen.set(_ChosenWorkers(anywhere, here))
-    try:
-        with threadpool_limits(1, user_api="blas"):
-            yield
-    finally:
-        _chosen.reset(token)
+        return processes(threads.width)
+    address = on.removeprefix(DASK)
+    port = address.rpartition(":")[2]
+    if address == on or not (port.isdecimal() and len(port) < 6 and int(port) < 2**16):
+        allowed = f"{LOCAL} (processes of this machine) or {DASK}HOST:PORT"
+        raise ExecutorError(refusal("on", on, allowed))
+    return cluster(address)
 
 
 def compute(

@@ -12,11 +12,11 @@ import pytest
 
 import hogeq
 from hogeq.baselines import builtin
+from hogeq.cli import shell
 from hogeq.model.game import compile_game
 from hogeq.search import certificate, certifying, lifted_bound
 from hogeq.strategies.strategy import policy_of
 from hogeq.strategies.write import write_strategy
-from hogeq.support import progress
 from hogeq.support.progress import Phase
 from tests.cli.calls import ask, ok, refused
 
@@ -223,7 +223,7 @@ def test_progress_is_shown_while_a_certificate_is_sought_and_checked(
 
     monkeypatch.setattr(certifying, "phase", opened)
     monkeypatch.setattr(lifted_bound, "phase", opened)
-    monkeypatch.setattr(progress, "show_progress", show)
+    monkeypatch.setattr(shell, "show_progress", show)
     steps = certified()["steps"]
     ask("certify", "proof.json")
     assert seen == [True, True]

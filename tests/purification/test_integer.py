@@ -1,5 +1,7 @@
 """Rounding by integer programs: the program, its models, and what the search keeps."""
 
+import os
+from contextlib import suppress
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -8,7 +10,7 @@ import numpy as np
 import pytest
 
 from hogeq.model.game import HogEngine, compile_game
-from hogeq.purification import argmax, purify
+from hogeq.purification import argmax, programs, purify
 from hogeq.purification.integer import NEARER, NEAREST, IntegerRounding, RoundingState
 from hogeq.purification.programs import EXCESS, nearest_choice
 from hogeq.rules import rules_from
@@ -190,3 +192,13 @@ def test_it_loses_less_than_the_likeliest_rolls() -> None:
     rounded = purify(game, policy, "integer", rounds=15, seed=1)
     ours, argmaxed = (attack(game, one, judge).win_rate for one in (rounded, argmax(game, policy)))
     assert ours < argmaxed - 0.002
+
+
+def test_what_compiled_libraries_print_is_dropped(capfd: pytest.CaptureFixture[str]) -> None:
+    os.write(1, b"before\n")
+    with programs._quiet():
+        os.write(1, b"a line of a compiled library\n")
+    with suppress(ValueError), programs._quiet():
+        raise ValueError
+    os.write(1, b"after\n")
+    assert capfd.readouterr().out == "before\nafter\n"

@@ -26,7 +26,7 @@ from hogeq.runs.sweep import (
     run_sweep,
 )
 from hogeq.runs.sweep_file import FIGURE, TABLE, TIME_COLUMNS, load_sweep
-from hogeq.support.executors import Remote
+from hogeq.support.workers import Remote
 
 ROOT = Path(__file__).parents[2]
 BASE: dict[str, Any] = {

@@ -15,7 +15,7 @@ from hogeq.runs.files import ResultsError
 from hogeq.runs.runner import run_experiment
 from hogeq.runs.sweep import PointTask, _is_complete, _keep_files, compute_point, run_sweep
 from hogeq.runs.sweep_file import load_sweep
-from hogeq.support.executors import Remote
+from hogeq.support.workers import Remote
 from hogeq.support.yaml import ConfigError
 from tests.cli.calls import said
 from tests.plugged import CONFIG, LAZY

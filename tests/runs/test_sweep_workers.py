@@ -37,9 +37,8 @@ from hogeq.runs.sweep_file import TOKEN, load_sweep
 from hogeq.search.attack import SearchBudget, attack
 from hogeq.solvers import SOLVERS
 from hogeq.solvers.double_oracle import DoubleOracle
-from hogeq.support.executors import ExecutorError, Remote, WorkersLostError
 from hogeq.support.plugins import load_plugin
-from hogeq.support.workers import compute, workers
+from hogeq.support.workers import ExecutorError, Remote, WorkersLostError, compute, workers
 from tests.cli.calls import said
 from tests.runs.sweeps import (
     ENDLESS,

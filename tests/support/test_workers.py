@@ -8,8 +8,7 @@ from threading import Event, get_ident
 import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from hogeq.support.executors import ExecutorError
-from hogeq.support.workers import compute, cores, width, workers
+from hogeq.support.workers import ExecutorError, compute, cores, width, workers
 
 
 def test_results_come_in_the_order_of_the_tasks() -> None:

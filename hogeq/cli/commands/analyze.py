@@ -13,7 +13,6 @@ from hogeq.rules.memory import (
     memory_columns,
     memory_fields,
     memory_line,
-    memory_sizes,
     state_texts,
 )
 from hogeq.support.messages import refusal
@@ -29,7 +28,7 @@ def analyze_(
     opponent: OpponentOption,
     game: Chosen,
     strategy: Annotated[
-        str | None, option("Both play S from the next turn on. [optimal play]", metavar="S")
+        str | None, option("Both play S from the next turn on. [optimal play]", "S")
     ] = None,
     own_last: Annotated[
         int | None,
@@ -41,11 +40,10 @@ def analyze_(
     ] = None,
     turn: Annotated[int | None, option("Number of this turn, from 0.", group=MEMORY)] = None,
     extra: Annotated[
-        bool | None, option("Is this an extra turn?", "--extra/--no-extra", group=MEMORY)
+        bool | None, option("Is this an extra turn?", name="--extra/--no-extra", group=MEMORY)
     ] = None,
     remembered: Annotated[
-        str | None,
-        option("What another part of the rules remembers.", group=MEMORY, metavar="VALUE"),
+        str | None, option("What another part of the rules remembers.", "VALUE", group=MEMORY)
     ] = None,
 ) -> Result:
     """Every roll at a position, its win probability, best first.
@@ -58,28 +56,24 @@ def analyze_(
     engine = game.load("full memory", "hidden states", strategies=[strategy or PAST])
     if engine.has_memory:
         game.expect("reach")
-    rules = game.rules
     game.check_position(score, opponent)
-    given = {
+    options = {
         "own_last": own_last,
         "opponent_last": opponent_last,
         "turn": turn,
         "extra": extra,
         "remembered": remembered,
     }
-    memory = _memory(rules, given)
-    if memory is not None and rules.feral_hogs == "points" and score == opponent == 0:
-        for name, last in (("--own-last", memory.own), ("--opponent-last", memory.opponent)):
-            if last:
-                raise BadInputError(f"{name}: got {last}; allowed at 0 points against 0: 0")
+    given = {name: value for name, value in options.items() if value is not None}
+    memory = _memory(game.rules, given, at_start=score == opponent == 0)
     analysis, past = _analysis(game, (score, opponent), strategy, memory)
-    fields = memory_fields(rules, Memory())
-    left_out = [name for name in fields if memory is not None and given[name] is None]
+    fields = memory_fields(game.rules, Memory())
+    left_out = [name for name in fields if given and name not in given]
     about: dict[str, Any] = {"source": analysis.source}
     if past is not None:
         about["past"] = past
     if analysis.memory is not None:
-        about |= memory_fields(rules, analysis.memory)
+        about |= memory_fields(game.rules, analysis.memory)
     if left_out:
         about["not_given"] = left_out
     data = {
@@ -98,22 +92,18 @@ def analyze_(
     then = "optimal play" if strategy is None else f"both play {strategy}"
     text: Text = [f"{game.title}, {score} points against {opponent}, then {then}"]
     if engine.has_memory:
-        text.append(_memory_text(rules, analysis, past or strategy or "", left_out))
+        text.append(_memory_text(game.rules, analysis, past or strategy or "", left_out))
         if strategy is None:
             text.append("optimal play remembers everything")
-    return Result(data, [*text, *game.endless[1:], "", _table(analysis)])
-
-
-def _table(analysis: "Analysis") -> Table:
-    header: tuple[str, ...] = ("dice", "win probability", "loss")
-    if analysis.rolls[0].played is not None:
-        header = (*header, "S plays it")
-    rows = [
-        (roll.dice, percent(roll.win_probability), loss(roll.behind))
-        + (() if roll.played is None else (percent(roll.played),))
-        for roll in analysis.rolls
+    header = ["dice", "win probability", "loss"]
+    rows: list[list[object]] = [
+        [roll.dice, percent(roll.win_probability), loss(roll.behind)] for roll in analysis.rolls
     ]
-    return Table(rows, header, left=0)
+    if strategy is not None:
+        header.append("S plays it")
+        for row, roll in zip(rows, analysis.rolls, strict=True):
+            row.append(percent(roll.played or 0.0))
+    return Result(data, [*text, *game.endless[1:], "", Table(rows, header, left=0)])
 
 
 def _analysis(
@@ -126,14 +116,14 @@ def _analysis(
 
     engine = game.engine
     if strategy is not None or memory is not None or not engine.has_memory:
-        played = None if strategy is None else game.strategy(strategy)
+        played = None if strategy is None else game.table(strategy)
         with refusing():
             try:
                 return analyze(engine, *scores, played, memory), None
             except UnreachedError as error:
                 raise BadInputError(f"strategy {strategy}: {error}") from error
-    random = np.full((engine.goal, engine.goal, engine.num_actions), 1.0 / engine.num_actions)
-    for name, past in ((PAST, game.strategy(PAST)), ("random", random)):
+    random = np.full(engine.shape, 1.0 / engine.num_actions)
+    for name, past in ((PAST, game.table(PAST)), ("random", random)):
         try:
             return analyze(engine, *scores, past=past), name
         except UnreachedError:
@@ -154,55 +144,51 @@ def _memory_text(rules: Rules, analysis: "Analysis", past: str, left_out: list[s
     return f"{given}; not given, taken as before the first turn: {missing}" if missing else given
 
 
-def _memory(rules: Rules, given: dict[str, Any]) -> Memory | None:
+def _memory(rules: Rules, given: dict[str, Any], *, at_start: bool) -> Memory | None:
     """Read the memory of the player to move; what was not given is as before the first turn."""
-    turns, extras, records = memory_sizes(rules)
-    sizes = {"own_last": records, "opponent_last": records, "turn": turns, "extra": extras}
-    for name, size in sizes.items():
-        if given[name] is not None and size == 1:
-            raise _not_remembered(name, rules)
-    for name in sizes:
-        if (given[name] or 0) < 0:
-            raise BadInputError(f"{_written(name)}: {given[name]}; allowed: whole numbers from 0")
-    for name in ("own_last", "opponent_last"):
-        if rules.feral_hogs == "dice" and (given[name] or 0) > rules.max_dice:
-            allowed = f"allowed: 0 to {rules.max_dice}"
-            raise BadInputError(f"{_written(name)}: {given[name]} dice; {allowed}")
-    state = _state(rules, given["remembered"])
-    if all(value is None for value in given.values()):
+    for name, value in given.items():
+        _check(rules, name, value)
+    if not given:
         return None
-    turn = given["turn"] or 0
-    if rules.time_trot and given["extra"] and not turn:
+    turn = given.get("turn", 0)
+    if rules.time_trot and given.get("extra") and not turn:
         raise BadInputError("--extra: turn 0 is no extra turn; allowed: --turn from 1")
-    own, opponent = (
+    own, other = (
         feral_record(rules, last, last)
-        for last in (given["own_last"] or 0, given["opponent_last"] or 0)
+        for last in (given.get("own_last", 0), given.get("opponent_last", 0))
     )
-    turn = turn % rules.time_trot_period if rules.time_trot else 0
-    return Memory(turn, int(given["extra"] or 0), own, opponent, state)
+    if at_start and rules.feral_hogs == "points":
+        for name, last in (("--own-last", own), ("--opponent-last", other)):
+            if last:
+                raise BadInputError(f"{name}: got {last}; allowed at 0 points against 0: 0")
+    return Memory(
+        turn % rules.time_trot_period if rules.time_trot else 0,
+        int(given.get("extra", False)),
+        own,
+        other,
+        state_texts(rules).index(given["remembered"]) if "remembered" in given else 0,
+    )
 
 
-def _state(rules: Rules, remembered: str | None) -> int:
-    if remembered is None:
-        return 0
-    if rules.memory == "none":
-        raise _not_remembered("remembered", rules)
-    texts = state_texts(rules)
-    if remembered not in texts:
-        raise BadInputError(refusal("--remembered", remembered, ", ".join(texts), texts))
-    return texts.index(remembered)
+def _check(rules: Rules, name: str, value: Any) -> None:
+    """Refuse a part of the memory that the rules do not have."""
+    option, known = _option(name), memory_fields(rules, Memory())
+    if name not in known:
+        parts = zip(known, memory_columns(rules), strict=True)
+        allowed = ", ".join(f"{_option(part)} ({about})" for part, about in parts)
+        raise BadInputError(
+            f"{option}: rules {rules.name} do not remember that; "
+            f"allowed: {allowed or 'no such option, as they remember nothing'}"
+        )
+    if name == "remembered":
+        texts = state_texts(rules)
+        if value not in texts:
+            raise BadInputError(refusal(option, value, ", ".join(texts), texts))
+    elif value < 0:
+        raise BadInputError(f"{option}: {value}; allowed: whole numbers from 0")
+    elif name.endswith("_last") and rules.feral_hogs == "dice" and value > rules.max_dice:
+        raise BadInputError(f"{option}: {value} dice; allowed: 0 to {rules.max_dice}")
 
 
-def _written(name: str) -> str:
+def _option(name: str) -> str:
     return f"--{name.replace('_', '-')}"
-
-
-def _not_remembered(name: str, rules: Rules) -> BadInputError:
-    """Say what the rules remember instead, and by which options."""
-    names = map(_written, memory_fields(rules, Memory()))
-    parts = zip(names, memory_columns(rules), strict=True)
-    known = ", ".join(f"{option} ({about})" for option, about in parts)
-    return BadInputError(
-        f"{_written(name)}: rules {rules.name} do not remember that; "
-        f"allowed: {known or 'no such option, as they remember nothing'}"
-    )

@@ -1,18 +1,26 @@
-"""What wins most from one strategy: attack."""
+"""What wins most from one strategy, and whether a proof that nothing wins more is true."""
 
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from hogeq.cli.games import GameOption, attack_game
-from hogeq.cli.inputs import MATRIX_SUFFIXES, Chosen, check_output
+from hogeq.cli.commands.trees import attack_game
+from hogeq.cli.inputs import MATRIX_SUFFIXES, Chosen, check_output, reading
 from hogeq.cli.options import (
     PROOF,
     SEARCH,
+    AnnealStepsOption,
+    DampingOption,
+    GameOption,
     JobsOption,
+    KicksOption,
     OnOption,
     OverwriteOption,
+    SeedOption,
+    StartsOption,
     StrategyArgument,
+    TrustOption,
+    argument,
     option,
 )
 from hogeq.cli.result import (
@@ -30,33 +38,25 @@ from hogeq.cli.shell import BadInputError, computing, refusing
 from hogeq.support.numbers import counted
 
 if TYPE_CHECKING:
-    from hogeq.model.game import HogEngine
     from hogeq.search.attack import SearchBudget
-    from hogeq.search.certificate import Certificate
-    from hogeq.strategies.strategy import Strategy
 
 KICKS = 20
 
-StartsOption = Annotated[int, option("Independent starts of the search.", group=SEARCH)]
-AnnealStepsOption = Annotated[
-    int, option("Steps of the softmax responder from each start.", group=SEARCH)
-]
-DampingOption = Annotated[float, option("Share of the way that each step goes.", group=SEARCH)]
-KicksOption = Annotated[
-    int, option("Rounds of iterated local search from each start.", group=SEARCH)
-]
-SeedOption = Annotated[int, option("Of random starts and kicks.", group=SEARCH, min=0)]
+ROUNDING = 1e-9  # what a bound may differ by where processors add up differently
+
+MEANINGS = {
+    "attack": "best counter-matrix found",
+    "certified": "nothing that forgets wins more: proved",
+    "bound": "best responder that remembers everything",
+}
 
 
 def attack_(
     strategy: StrategyArgument,
     game: Chosen,
-    out: Annotated[
-        Path | None, option("Write the counter-matrix: M.csv, say.", metavar="FILE")
-    ] = None,
+    out: Annotated[Path | None, option("Write the counter-matrix: M.csv, say.", "FILE")] = None,
     plot: Annotated[
-        Path | None,
-        option("Draw where it leaves the rolls of S, and what it gains.", metavar="PNG"),
+        Path | None, option("Draw where it leaves the rolls of S, and what it gains.", "PNG")
     ] = None,
     overwrite: OverwriteOption = False,
     starts: StartsOption = 4,
@@ -67,7 +67,7 @@ def attack_(
         bool,
         option(
             "More kicks, until twice the effort would find less than 0.03 pp.",
-            "--until-saturated",
+            name="--until-saturated",
             group=SEARCH,
         ),
     ] = False,
@@ -78,17 +78,14 @@ def attack_(
     seed: SeedOption = 0,
     certify: Annotated[
         float | None,
-        option(
-            "Prove a bound below full memory, for so long.", group=PROOF, min=0, metavar="SECONDS"
-        ),
+        option("Prove a bound below full memory, for so long.", "SECONDS", group=PROOF, min=0),
     ] = None,
     certificate: Annotated[
-        Path | None,
-        option("Write the proof: certificate.json, say.", group=PROOF, metavar="FILE"),
+        Path | None, option("Write the proof: certificate.json, say.", "FILE", group=PROOF)
     ] = None,
     other_game: GameOption = None,
     exact: Annotated[
-        float, option("With --game: limit of the exact search.", min=0, metavar="SECONDS")
+        float, option("With --game: limit of the exact search.", "SECONDS", min=0)
     ] = 60.0,
     jobs: JobsOption = None,
     on: OnOption = None,
@@ -111,14 +108,11 @@ def attack_(
     if certify is not None:
         game.expect("certificates")
     from hogeq.search.attack import attack
+    from hogeq.search.bounds import full_memory_bound, upper_bound
     from hogeq.search.certificate import certified_bound, write_certificate
     from hogeq.search.gains import gains, largest_gains
-    from hogeq.strategies.strategy import strategy_of
-    from hogeq.strategies.write import write_strategy
-    from hogeq.support.progress import show_progress
 
-    target = strategy_of(engine, game.any(strategy))
-    more: dict[str, Any] = {} if most_kicks is None else {"most_kicks": most_kicks}
+    target = game.strategy(strategy)
     budget = search_budget(
         starts=starts,
         anneal_steps=anneal_steps,
@@ -126,14 +120,18 @@ def attack_(
         kicks=kicks,
         seed=seed,
         until_saturated=until_saturated,
-        **more,
+        **({} if most_kicks is None else {"most_kicks": most_kicks}),
     )
-    with computing(on, jobs), show_progress():
+    with computing(on, jobs):
         with refusing():
             proof = None if certify is None else certified_bound(engine, target, certify)
         search = attack(engine, target, budget)
-        bounds = _bounds(engine, target, proof)
+        bounds = {"bound": upper_bound(engine, target)}
+        if target.kind == "mixture":
+            bounds["bound_told"] = full_memory_bound(engine, target)
         gained = gains(engine, search.matrix, target)
+    if proof is not None:
+        bounds |= {"certified": proof.bound, "steps": len(proof.steps)}
     difference = search.matrix.astype(int) - gained.usual
     reached = gained.reach > 0.0
     cells = largest_gains(gained, search.matrix)
@@ -153,9 +151,9 @@ def attack_(
         "reached": int(reached.sum()),
         "deviates": int((reached & (difference != 0)).sum()),
         "gains": [cell._asdict() for cell in cells],
-        "plot": None if plot is None else str(plot),
-        **({} if certificate is None else {"certificate": str(certificate)}),
-        "out": None if out is None else str(out),
+        "plot": plot,
+        **({} if certificate is None else {"certificate": certificate}),
+        "out": out,
     }
     upper = min(bounds["bound"], bounds.get("certified", 1.0))
     text: Text = [
@@ -167,9 +165,8 @@ def attack_(
         f"{budget_text(search.budget)}: {counted(search.sweeps, 'sweep')}",
         saturation_text(search.saturation),
         f"other dice at {data['deviates']} of the {data['reached']} positions that it comes to",
+        *_gains(cells, "win rate gained" + " to first order" * engine.positions_recur),
     ]
-    if cells:
-        text += ["", _gains(cells, engine.positions_recur)]
     with refusing():
         if plot is not None:
             from hogeq import figures
@@ -180,10 +177,16 @@ def attack_(
         if certificate is not None and proof is not None:
             write_certificate(certificate, proof)
             text.append(f"certificate written to {certificate}: hogeq certify {certificate}")
-        if out is not None:
-            write_strategy(out, search.matrix, engine.goal, game.rules.max_dice)
-            text.append(f"counter-matrix written to {out}")
+    if out is not None:
+        game.write(out, search.matrix)
+        text.append(f"counter-matrix written to {out}")
     return Result(data, text)
+
+
+def _gains(cells: Sequence[Any], worth: str) -> Text:
+    rows = [(*cell[:-1], pp(cell.gain)) for cell in cells]
+    header = ("score", "opponent", "S rolls", "counter rolls", worth)
+    return ["", Table(rows, header, left=0)] if cells else []
 
 
 def search_budget(**given: Any) -> "SearchBudget":
@@ -194,34 +197,64 @@ def search_budget(**given: Any) -> "SearchBudget":
         return SearchBudget(**given)
 
 
-def _gains(cells: Sequence[Any], first_order: bool) -> Table:
-    order = " to first order" if first_order else ""
-    header = ("score", "opponent", "S rolls", "counter rolls", f"win rate gained{order}")
-    return Table([(*cell[:-1], pp(cell.gain)) for cell in cells], header, left=0)
-
-
-def _bounds(engine: "HogEngine", target: "Strategy", proof: "Certificate | None") -> dict[str, Any]:
-    """Bound what wins from a strategy, in JSON's words."""
-    from hogeq.search.bounds import full_memory_bound, upper_bound
-
-    bounds: dict[str, Any] = {"bound": upper_bound(engine, target)}
-    if target.kind == "mixture":
-        bounds["bound_told"] = full_memory_bound(engine, target)
-    if proof is not None:
-        bounds |= {"certified": proof.bound, "steps": len(proof.steps)}
-    return bounds
-
-
 def _rows(data: dict[str, Any]) -> list[tuple[str, str, str]]:
-    bound, told = data["bound"], data.get("bound_told")
+    names = ["attack", "certified", "bound"]
+    rows = [(name, percent(data[name]), MEANINGS[name]) for name in names if name in data]
+    if "bound_told" in data:
+        told = (
+            "bound",
+            percent(data["bound_told"]),
+            "best responder that is told the draw as well",
+        )
+        draw = [(*rows.pop()[:-1], f"{MEANINGS['bound']} but the draw")]
+        rows += [told] if data["bound"] == data["bound_told"] else [*draw, told]
+    return rows
+
+
+def certify(
+    file: Annotated[Path, argument("FILE", "A certificate, of hogeq attack --certificate.")],
+    of: Annotated[
+        str | None, option("Refuse a certificate of another strategy than this one.", "S")
+    ] = None,
+    trust: TrustOption = False,
+) -> Result:
+    """Check a certificate: prove again that nothing wins more from a strategy than it says.
+
+    The proof is made anew from the steps in the file, without the search that found them and
+    without the kernels that measure attacks. A certificate that says less than its steps prove, or
+    another full-memory bound than the game has, is refused.
+    """
+    from hogeq.search.certificate import as_proved, check_certificate, is_about, read_certificate
+    from hogeq.strategies.strategy import Mixture
+
+    with refusing(), reading(file):
+        given = read_certificate(file)
+    game = Chosen.of(given.rules, trust)
+    game.expect("certificates")
+    if of is not None and not is_about(given, as_proved(game.engine, game.strategy(of))):
+        raise BadInputError(f"{file}: is about another strategy than {of}")
+    with refusing(), computing():
+        proved = check_certificate(given)
+    if proved.bound > given.bound + ROUNDING:
+        raise BadInputError(
+            f"{file}: bound: got {given.bound!r}; its steps prove {proved.bound!r} and no less"
+        )
+    if abs(proved.full_memory - given.full_memory) > ROUNDING:
+        raise BadInputError(
+            f"{file}: full_memory: got {given.full_memory!r}; it is {proved.full_memory!r}"
+        )
+    data = {
+        "rules": given.rules.name,
+        "file": file,
+        "bound": proved.bound,
+        "full_memory": proved.full_memory,
+        "steps": len(given.steps),
+    }
+    drawn = isinstance(given.strategy, Mixture)
+    knows = "is told the draw as well" if drawn else "remembers everything"
     rows = [
-        ("attack", data["attack"], "best counter-matrix found"),
-        ("certified", data.get("certified"), "nothing that forgets wins more: proved"),
+        ("certified", percent(proved.bound), "nothing that forgets wins more"),
+        ("bound", percent(proved.full_memory), f"best responder that {knows}"),
     ]
-    if told is None:
-        rows.append(("bound", bound, "best responder that remembers everything"))
-    else:
-        knows = "best responder that remembers everything but the draw"
-        rows.append(("bound", None if bound == told else bound, knows))
-        rows.append(("bound", told, "best responder that is told the draw as well"))
-    return [(name, percent(rate), about) for name, rate, about in rows if rate is not None]
+    proof = f"{file}, {given.rules.name}: true, by {counted(len(given.steps), 'step')}"
+    return Result(data, [proof, "", Table(rows, left=3)])

@@ -2,27 +2,26 @@
 
 import csv
 import io
-from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
-from hogeq.cli.commands.attack import (
+from hogeq.cli.commands.attack import search_budget
+from hogeq.cli.inputs import MATRIX_SUFFIXES, Chosen, check_output, write
+from hogeq.cli.options import (
     AnnealStepsOption,
     DampingOption,
+    JobsOption,
     KicksOption,
+    OnOption,
+    OverwriteOption,
     SeedOption,
     StartsOption,
-    search_budget,
+    argument,
+    option,
 )
-from hogeq.cli.inputs import MATRIX_SUFFIXES, Chosen, check_output, write
-from hogeq.cli.options import JobsOption, OnOption, OverwriteOption, argument, option
 from hogeq.cli.result import Result, Table, Text, budget_fields, budget_text, percent
 from hogeq.cli.shell import BadInputError, computing, refusing
-
-if TYPE_CHECKING:
-    from hogeq.contest.field import Objective
-    from hogeq.contest.safety import FieldStudy, Point
 
 SAFETY = "Safety: what an attack may win from the answer"
 
@@ -40,7 +39,7 @@ def attack_field(
     objective: Annotated[
         Goal, option("The mean win rate, or how many are beaten (above 0.500001).")
     ] = Goal.mean,
-    out: Annotated[Path | None, option("Write the answer: M.csv, say.", metavar="FILE")] = None,
+    out: Annotated[Path | None, option("Write the answer: M.csv, say.", "FILE")] = None,
     overwrite: OverwriteOption = False,
     cap: Annotated[
         float | None,
@@ -48,10 +47,11 @@ def attack_field(
     ] = None,
     tradeoff: Annotated[
         Path | None,
-        option("Win rate against attack, drawn and as .csv beside.", group=SAFETY, metavar="PNG"),
+        option("Win rate against attack, drawn and as .csv beside.", "PNG", group=SAFETY),
     ] = None,
     mixed: Annotated[
-        bool, option("With --cap or --tradeoff: policies, not matrices.", "--mixed", group=SAFETY)
+        bool,
+        option("With --cap or --tradeoff: policies, not matrices.", name="--mixed", group=SAFETY),
     ] = False,
     steps: Annotated[
         int, option("Of regret matching, for --cap and --tradeoff.", group=SAFETY, min=1)
@@ -79,20 +79,19 @@ def attack_field(
     numbers = None if tradeoff is None else tradeoff.with_suffix(".csv")
     check_output(numbers, (".csv",), reads=reads, option="--tradeoff")
     engine = game.load("search", "full memory", strategies=strategies)
-    rivals = [game.any(name) for name in strategies]
+    rivals = [game.strategy(name) for name in strategies]
     from hogeq.contest.safety import CURVE_SHARES, CapError, study_field
-    from hogeq.support.progress import show_progress
+    from hogeq.contest.tournament import WIN
 
     budget = search_budget(
         starts=starts, anneal_steps=anneal_steps, damping=damping, kicks=kicks, seed=seed
     )
-    wanted: Objective = objective.value
     try:
-        with computing(on, jobs), show_progress():
+        with computing(on, jobs):
             study = study_field(
                 engine,
                 rivals,
-                wanted,
+                objective.value,
                 cap=cap,
                 shares=() if tradeoff is None else CURVE_SHARES,
                 mixed=mixed,
@@ -103,10 +102,20 @@ def attack_field(
         more = "" if mixed else ", or --mixed"
         raise BadInputError(f"{error}; allowed: higher caps, more --steps{more}") from error
     answer, chosen = study.answer, study.chosen
+    curve = [
+        {
+            "share": point.share,
+            "mean": point.answer.mean,
+            "beaten": point.answer.beaten,
+            "attack": point.attack,
+            "bound": point.bound,
+        }
+        for point in study.points
+    ]
     data = {
         "rules": game.name,
-        "field": list(strategies),
-        "objective": wanted,
+        "field": strategies,
+        "objective": objective,
         "win_rates": answer.win_rates.tolist(),
         "mean": answer.mean,
         "beaten": answer.beaten,
@@ -117,37 +126,17 @@ def attack_field(
         "bound": None if chosen is None else chosen.bound,
         "steps": steps if study.points else None,
         "mixed": mixed,
-        "curve": [_point(point) for point in study.points],
-        "tradeoff": None if tradeoff is None else str(tradeoff),
-        "out": None if out is None else str(out),
+        "curve": curve,
+        "tradeoff": tradeoff,
+        "out": out,
     }
-    text: Text = [*_text(study, strategies, game.title, wanted, cap), budget_text(budget)]
-    if tradeoff is not None:
-        _write_curve(tradeoff, study.points, wanted, game.title, cap)
-        text.append(f"trade-off drawn to {tradeoff}, numbers in {numbers}")
-    if out is not None:
-        from hogeq.strategies.write import write_strategy
-
-        with refusing():
-            write_strategy(out, answer.strategy, engine.goal, game.rules.max_dice)
-        kind = "policy" if answer.strategy.ndim == 3 else "counter-matrix"
-        text.append(f"{kind} written to {out}")
-    return Result(data, text)
-
-
-def _text(
-    study: "FieldStudy", names: Sequence[str], title: str, objective: "Objective", cap: float | None
-) -> Text:
-    from hogeq.contest.tournament import WIN
-
-    answer, chosen = study.answer, study.chosen
-    what = "the highest mean win rate" if objective == "mean" else "the most rivals beaten"
+    what = "the highest mean win rate" if objective is Goal.mean else "the most rivals beaten"
     rows = [
-        (name, percent(float(rate)), "beaten" if rate > WIN else "")
-        for name, rate in zip(names, answer.win_rates, strict=True)
+        (name, percent(rate), "beaten" if rate > WIN else "")
+        for name, rate in zip(strategies, answer.win_rates.tolist(), strict=True)
     ]
-    rows.append(("mean", percent(answer.mean), f"{answer.beaten} of {len(names)} beaten"))
-    text: Text = [f"against {len(names)} rivals, {title}, for {what}", "", Table(rows), ""]
+    rows.append(("mean", percent(answer.mean), f"{answer.beaten} of {len(rows)} beaten"))
+    text: Text = [f"against {len(rivals)} rivals, {game.title}, for {what}", "", Table(rows), ""]
     if chosen is not None:
         safety = [
             ("attack", percent(chosen.attack), f"strongest found on it, cap {cap}"),
@@ -155,38 +144,29 @@ def _text(
         ]
         free = f"restricted Nash response: {chosen.share:g} of the opponents free to exploit"
         text += [Table(safety, left=3), "", free]
-    return text
+    text.append(budget_text(budget))
+    if tradeoff is not None and numbers is not None:
+        from hogeq import figures
 
-
-def _write_curve(
-    path: Path, points: "Sequence[Point]", objective: "Objective", title: str, cap: float | None
-) -> None:
-    from hogeq import figures
-
-    file = io.StringIO()
-    writer = csv.writer(file, lineterminator="\n")
-    lines = [_point(point) for point in points]
-    writer.writerow(lines[0])
-    writer.writerows([map(repr, line.values()) for line in lines])
-    write(path.with_suffix(".csv"), file.getvalue())
-    beaten = objective == "beaten"
-    with refusing():
-        figures.tradeoff(
-            [point.share for point in points],
-            [point.attack for point in points],
-            [point.answer.beaten if beaten else point.answer.mean for point in points],
-            path,
-            title,
-            "rivals beaten" if beaten else "mean win rate, field",
-            cap,
-        )
-
-
-def _point(point: "Point") -> dict[str, Any]:
-    return {
-        "share": point.share,
-        "mean": point.answer.mean,
-        "beaten": point.answer.beaten,
-        "attack": point.attack,
-        "bound": point.bound,
-    }
+        file = io.StringIO()
+        writer = csv.DictWriter(file, list(curve[0]), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows({key: repr(value) for key, value in line.items()} for line in curve)
+        write(numbers, file.getvalue())
+        gained = "mean" if objective is Goal.mean else "beaten"
+        with refusing():
+            figures.tradeoff(
+                [point.share for point in study.points],
+                [point.attack for point in study.points],
+                [line[gained] for line in curve],
+                tradeoff,
+                game.title,
+                "mean win rate, field" if objective is Goal.mean else "rivals beaten",
+                cap,
+            )
+        text.append(f"trade-off drawn to {tradeoff}, numbers in {numbers}")
+    if out is not None:
+        game.write(out, answer.strategy)
+        kind = "policy" if answer.strategy.ndim == 3 else "counter-matrix"
+        text.append(f"{kind} written to {out}")
+    return Result(data, text)

@@ -1,6 +1,6 @@
 """The hidden memory at a position: beliefs."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -8,19 +8,20 @@ from hogeq.cli.inputs import Chosen, check_output
 from hogeq.cli.options import OpponentOption, ScoreOption, StrategyArgument, option
 from hogeq.cli.result import Result, Table, Text, percent
 from hogeq.cli.shell import BadInputError, refusing
-from hogeq.rules.memory import Memory, memory_columns, memory_fields, memory_texts
+from hogeq.rules.memory import memory_columns, memory_fields, memory_texts
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from hogeq.strategies.strategy import Strategy
+    from hogeq.support.aliases import Floats
 
-    from hogeq.strategies.strategy import Mixture
-
-ABOUT = {
-    "counted": "in the strategies' own play",
+GUESSES = {
+    "counted": ("counted", "in the strategies' own play"),
     "looked_up": (
-        "in perfect play, else in their own, else 0.25: as the second place of summer 2020 did"
+        "looked up",
+        "in perfect play, else in their own, else 0.25: as the second place of summer 2020 did",
     ),
 }
+"""Guesses of the memory: what they are called, and where they weigh it."""
 
 
 def beliefs(
@@ -28,11 +29,9 @@ def beliefs(
     score: ScoreOption,
     opponent: OpponentOption,
     game: Chosen,
-    against: Annotated[str | None, option("The opponent's strategy. [S]", metavar="T")] = None,
+    against: Annotated[str | None, option("The opponent's strategy. [S]", "T")] = None,
     top: Annotated[int, option("Lines of the table.", min=1)] = 20,
-    plot: Annotated[
-        Path | None, option("Draw the distribution and the guesses.", metavar="PNG")
-    ] = None,
+    plot: Annotated[Path | None, option("Draw the distribution and the guesses.", "PNG")] = None,
 ) -> Result:
     """Distribution of the hidden memory at a position; of a mixture, which component is played.
 
@@ -45,21 +44,19 @@ def beliefs(
     named = [strategy, against]
     engine = game.load("reach", "full memory", "hidden states", strategies=named)
     game.check_position(score, opponent)
-    one = game.any(strategy)
-    two = None if against is None else game.any(against)
-    from hogeq.strategies.strategy import Mixture
-
-    about = {
+    one = game.strategy(strategy)
+    two = None if against is None else game.strategy(against)
+    data: dict[str, Any] = {
         "rules": game.name,
         "strategy": strategy,
         "against": against or strategy,
         "score": score,
         "opponent": opponent,
     }
-    if isinstance(one, Mixture) or isinstance(two, Mixture):
+    if "mixture" in {one.kind, two.kind if two else ""}:
         if plot is not None:
             raise BadInputError("--plot: allowed for matrices and policies, not for a mixture")
-        return _of_mixtures(game, about, one, two, top)
+        return _of_mixtures(game, data, one, two, top)
     if not engine.has_memory:
         raise BadInputError(
             f"beliefs: rules {game.title} have no hidden memory; allowed: rules with hidden "
@@ -72,122 +69,102 @@ def beliefs(
         at = memory_at(engine, one, score, opponent, two)
     except UnreachedError as error:
         raise BadInputError(f"strategy {strategy}: {error}") from error
-    guesses = {"counted": at.counted, "looked_up": at.looked_up}
-    known = {name: guess for name, guess in guesses.items() if guess is not None}
-    shares = {"probability": at.belief} | known
-    distances = {name: at.distance(guess) for name, guess in known.items()}
-    memories = [
-        (engine.memories[index], {name: float(share[index]) for name, share in shares.items()})
-        for index in at.order()
-        if any(share[index] > 0.0 for share in shares.values())
-    ]
-    data = {
-        **about,
-        "reach": at.reach,
-        "memories": [{**memory_fields(game.rules, memory), **row} for memory, row in memories],
-        "total_variation": distances or None,
-    }
-    if plot is not None:
-        _plot(game, shares, distances, about, plot)
-        data["plot"] = str(plot)
-    text: Text = [*_heading(game, about, at.reach), "", *_table(game, memories, top)]
+    guesses = {name: getattr(at, name) for name in GUESSES if getattr(at, name) is not None}
+    shares = {"probability": at.belief, **guesses}
+    distances = {name: at.distance(guess) for name, guess in guesses.items()}
+    data["reach"] = at.reach
+    data["memories"], table = _memories(game, shares, top)
+    data["total_variation"] = distances or None
+    text = [*_heading(game, data), "", *table]
     if distances:
         rows = [
-            (_words(name), percent(distance), ABOUT[name]) for name, distance in distances.items()
+            (words, percent(distances[name]), where) for name, (words, where) in GUESSES.items()
         ]
         text += [
             "",
             "total variation distance of the guesses, which weigh a memory by the ways into it",
             Table(rows, left=3),
         ]
+    if plot is not None:
+        _plot(game, shares, distances, f"{score} points against {opponent}", plot)
+        data["plot"] = plot
     return Result(data, text)
 
 
-def _heading(game: Chosen, about: Mapping[str, Any], reach: float) -> list[str]:
-    at, other = (f"{about[key]}" for key in ("score", "opponent"))
+def _heading(game: Chosen, data: Mapping[str, Any]) -> Text:
     return [
-        f"{game.title}, {about['strategy']} at {at} points against {about['against']} at {other}",
-        f"reached in a game with probability {percent(reach)}",
+        (
+            f"{game.title}, {data['strategy']} at {data['score']} points against {data['against']} "
+            f"at {data['opponent']}"
+        ),
+        f"reached in a game with probability {percent(data['reach'])}",
     ]
 
 
-def _table(game: Chosen, memories: Sequence[tuple[Memory, Mapping[str, float]]], top: int) -> Text:
+def _memories(
+    game: Chosen, shares: Mapping[str, "Floats"], top: int
+) -> tuple[list[dict[str, Any]], Text]:
+    """Give the memories that have a share, the most probable first, as data and as a table."""
+    belief = shares["probability"].tolist()
+    order = sorted(range(len(belief)), key=lambda index: -belief[index])
+    order = [index for index in order if any(share[index] > 0.0 for share in shares.values())]
+    memories = [game.engine.memories[index] for index in order]
+    numbers = [{name: float(share[index]) for name, share in shares.items()} for index in order]
+    both = list(zip(memories, numbers, strict=True))
+    data = [{**memory_fields(game.rules, memory), **row} for memory, row in both]
     rows = [
-        (*memory_texts(game.rules, memory), *map(percent, shares.values()))
-        for memory, shares in memories[:top]
+        (*memory_texts(game.rules, memory), *map(percent, row.values()))
+        for memory, row in both[:top]
     ]
-    columns = map(_words, memories[0][1]) if memories else ()
-    lines: Text = [Table(rows, (*memory_columns(game.rules), *columns), left=0)]
-    if len(memories) > top:
-        rest = 1.0 - sum(shares["probability"] for _, shares in memories[:top])
-        lines.append(f"and {len(memories) - top} more, together {percent(rest)}")
-    return lines
-
-
-def _words(name: str) -> str:
-    """Write a key of the JSON object for people."""
-    return name.replace("_", " ")
+    columns = [GUESSES.get(name, (name,))[0] for name in shares]
+    text: Text = [Table(rows, (*memory_columns(game.rules), *columns), left=0)]
+    if len(both) > top:
+        rest = 1.0 - sum(row["probability"] for row in numbers[:top])
+        text.append(f"and {len(both) - top} more, together {percent(rest)}")
+    return data, text
 
 
 def _of_mixtures(
-    game: Chosen,
-    about: dict[str, Any],
-    one: "NDArray[Any] | Mixture",
-    two: "NDArray[Any] | Mixture | None",
-    top: int,
+    game: Chosen, data: dict[str, Any], one: "Strategy", two: "Strategy | None", top: int
 ) -> Result:
     """Say what was drawn, and the memory."""
-    import numpy as np
-
     from hogeq.evaluation.mixtures import components_at
-    from hogeq.strategies.strategy import Mixture
 
-    at = components_at(game.engine, one, about["score"], about["opponent"], two)
+    at = components_at(game.engine, one, data["score"], data["opponent"], two)
     if at is None:
         raise BadInputError(
-            f"strategy {about['strategy']}: play never comes to {about['score']} against "
-            f"{about['opponent']}; allowed: positions that it does come to"
+            f"strategy {data['strategy']}: play never comes to {data['score']} against "
+            f"{data['opponent']}; allowed: positions that it does come to"
         )
-    text: Text = [*_heading(game, about, at.reach)]
-    drawn = {}
+    data["reach"] = at.reach
+    text = _heading(game, data)
     for key, strategy, name, chances, who in (
-        ("parts", one, about["strategy"], at.own, "to move"),
-        ("parts_against", one if two is None else two, about["against"], at.other, "the other"),
+        ("parts", one, data["strategy"], at.own, "to move"),
+        ("parts_against", two or one, data["against"], at.other, "the other"),
     ):
-        if not isinstance(strategy, Mixture):
+        if strategy.kind != "mixture":
             continue
         pairs = zip(strategy.weights.tolist(), chances.tolist(), strict=True)
-        drawn[key] = [
+        data[key] = [
             {"part": number, "weight": weight, "probability": probability}
             for number, (weight, probability) in enumerate(pairs, 1)
         ]
         rows = [
-            (row["part"], percent(row["weight"]), percent(row["probability"])) for row in drawn[key]
+            (row["part"], percent(row["weight"]), percent(row["probability"])) for row in data[key]
         ]
         heading = f"what was drawn from {name}, {who}"
         text += ["", heading, Table(rows, ("component", "drawn", "here"), left=0)]
-    order = np.argsort(-at.memory, kind="stable").tolist()
-    memories = [
-        (game.engine.memories[index], {"probability": float(at.memory[index])})
-        for index in order
-        if at.memory[index] > 0.0
-    ]
-    data = {
-        **about,
-        "reach": at.reach,
-        **drawn,
-        "memories": [{**memory_fields(game.rules, memory), **row} for memory, row in memories],
-    }
+    data["memories"], table = _memories(game, {"probability": at.memory}, top)
     if game.engine.has_memory:
-        text += ["", *_table(game, memories, top)]
+        text += ["", *table]
     return Result(data, text)
 
 
 def _plot(
     game: Chosen,
-    shares: Mapping[str, Any],
+    shares: Mapping[str, "Floats"],
     distances: Mapping[str, float],
-    about: Mapping[str, Any],
+    position: str,
     path: Path,
 ) -> None:
     """Draw shares of the memories by two of its parts, summed over others if there are any."""
@@ -197,10 +174,9 @@ def _plot(
 
     rows, columns = axes(game.rules)
     titles = {"probability": "exact"} | {
-        name: f"{_words(name)}, total variation {percent(distance)}"
+        name: f"{GUESSES[name][0]}, total variation {percent(distance)}"
         for name, distance in distances.items()
     }
-    title = f"{game.title}, {about['score']} points against {about['opponent']}"
     panels = {titles[name]: fold(game.rules, share) for name, share in shares.items()}
     with refusing():
-        figures.beliefs(panels, path, rows, columns, title)
+        figures.beliefs(panels, path, rows, columns, f"{game.title}, {position}")

@@ -4,14 +4,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from hogeq.cli.inputs import Chosen, check_output, write
-from hogeq.cli.options import TrustOption, argument, option
+from hogeq.cli.options import TimeLimitOption, TrustOption, argument, option
 from hogeq.cli.result import Result, Table, Text, budget_fields, digits, loss, percent
 from hogeq.cli.shell import refusing
 from hogeq.support.numbers import duration
 
 if TYPE_CHECKING:
     from hogeq.contest.assessment import Assessment
-    from hogeq.strategies.submission import Submission
     from hogeq.support.aliases import Matrix
 
 NOT_VALID = 2  # exit status
@@ -30,12 +29,8 @@ def check(
         str | None,
         option("Opponent of losses and changes. [optimal; with hidden memory, champion]"),
     ] = None,
-    page: Annotated[
-        Path | None, option("Write the same as a page.", "--html", metavar="FILE")
-    ] = None,
-    time_limit: Annotated[
-        float, option("Seconds that the code of a .py is given.", min=0.1, metavar="SECONDS")
-    ] = 60.0,
+    page: Annotated[Path | None, option("Write the same as a page.", "FILE", "--html")] = None,
+    time_limit: TimeLimitOption = 60.0,
     trust: TrustOption = False,
 ) -> Result:
     """Check a submission as the contest would, and say how it does.
@@ -59,27 +54,12 @@ def check(
     """
     check_output(page, (".html",))
     game.load()
+    from hogeq.pages.check import checked_page, contest_notes
     from hogeq.strategies.submission import inspect_submission
 
     with refusing():
         submission = inspect_submission(file, game.rules, trust, time_limit=time_limit)
-    data = _facts(file, game, submission)
-    assessed = None
-    if submission.matrix is not None:
-        assessed = _assess(game, submission.matrix, against, data)
-    about = {**data, "rules": game.title}
-    if page is not None:
-        from hogeq.pages.check import checked_page
-
-        with refusing():
-            write(page, checked_page(about, submission.matrix, assessed))
-    if assessed is None:
-        return Result(data, _refusal(about), NOT_VALID)
-    return Result(data, [*_text(about), *game.endless])
-
-
-def _facts(file: Path, game: Chosen, submission: "Submission") -> dict[str, Any]:
-    return {
+    data: dict[str, Any] = {
         "rules": game.name,
         "file": str(file),
         "valid": not submission.faults,
@@ -98,6 +78,21 @@ def _facts(file: Path, game: Chosen, submission: "Submission") -> dict[str, Any]
         ],
         **dict.fromkeys(ASSESSED),
     }
+    assessed = None
+    if submission.matrix is not None:
+        assessed = _assess(game, submission.matrix, against, data)
+    about = {**data, "rules": game.title}
+    if page is not None:
+        with refusing():
+            write(page, checked_page(about, submission.matrix, assessed))
+    notes = contest_notes(data)
+    if assessed is None:
+        refusal: Text = [f"{file}: not valid for {game.title}"]
+        for fault in submission.faults:
+            more = f" ({fault.times:,} like this)" if fault.times > 1 else ""
+            refusal += ["", f"  {fault.line}{more}"]
+        return Result(data, [*refusal, *([""] if notes else []), *notes], NOT_VALID)
+    return Result(data, [*_verdict(about), *notes, *_assessment(data), *game.endless])
 
 
 def _assess(
@@ -110,7 +105,7 @@ def _assess(
     game.expect("matches", "search", "full memory", strategies=[against or "", *OPPONENTS])
     name = against or usual_reference(engine)
     rates = outcomes(engine, matrix, opponents(engine))
-    assessed = assess(engine, matrix, game.strategy(name))
+    assessed = assess(engine, matrix, game.table(name))
     data |= {
         "win_rates": [rate._asdict() for rate in rates],
         "against": name,
@@ -126,60 +121,48 @@ def _assess(
     return assessed
 
 
-def _refusal(data: dict[str, Any]) -> Text:
-    from hogeq.pages.check import contest_notes
-
-    text: Text = [f"{data['file']}: not valid for {data['rules']}"]
-    for fault in data["faults"]:
-        more = f" ({fault['count']:,} like this)" if fault["count"] > 1 else ""
-        text += ["", *(f"  {line}{more}" for line in fault["told"])]
-    notes = contest_notes(data)
-    return [*text, "", *notes] if notes else text
-
-
-def _text(data: dict[str, Any]) -> Text:
-    from hogeq.pages.check import contest_notes
-
+def _verdict(data: dict[str, Any]) -> list[str]:
     name = f", by {data['player_name']}" if data["player_name"] else ""
-    text: Text = [f"valid for {data['rules']}{name}: {data['bytes']:,} bytes"]
+    lines = [f"valid for {data['rules']}{name}: {data['bytes']:,} bytes"]
     seconds = data["seconds"]
     if seconds:
-        text.append(
+        lines.append(
             f"asked for every position it takes {duration(seconds['table'])}, for one at most "
             f"{duration(seconds['slowest'])}; to load, {duration(seconds['load'])}"
         )
-    text += contest_notes(data)
+    return lines
+
+
+def _assessment(data: dict[str, Any]) -> Text:
+    from hogeq.pages.check import response_text
+
     rates = [
         (one["strategy"], "never ends" if one["win_rate"] is None else percent(one["win_rate"]))
         for one in data["win_rates"]
     ]
-    known = "`hogeq strategies` says how they play"
-    text += ["", f"wins against ({known})", "", Table(rates), "", *_losses(data)]
+    text: Text = ["", "wins against (`hogeq strategies` says how they play)", "", Table(rates), ""]
+    response = response_text(data, digits.get())
+    head = f"against {data['against']} it wins {percent(data['win_rate'])}; {response}"
+    if data["losses"]:
+        text += [f"{head}; most is lost at", "", _cells(data["losses"], "best", "cost", "loss")]
+    elif data["endless"]:
+        text.append(f"{head}; no single turn loses anything")
+    else:
+        measured = "; by that," if data["effort"] else ":"
+        text.append(f"{head}{measured} nothing is lost at any position")
     if data["changes"]:
-        keys = ("score", "opponent", "roll", "instead")
-        rows = [(*(one[key] for key in keys), loss(one["gain"])) for one in data["changes"]]
         text += [
             "",
             f"changes of one cell that gain most against {data['against']}",
             "",
-            Table(rows, ("score", "opponent", "rolls", "instead", "gain"), left=0),
+            _cells(data["changes"], "instead", "gain", "gain"),
             "",
             f"together: {percent(data['changed'])}",
         ]
     return text
 
 
-def _losses(data: dict[str, Any]) -> Text:
-    from hogeq.pages.check import response_text
-
-    response = response_text(data, digits.get())
-    head = f"against {data['against']} it wins {percent(data['win_rate'])}; {response}"
-    if not data["losses"] and data["endless"]:
-        return [f"{head}; no single turn loses anything"]
-    if not data["losses"]:
-        measured = "; by that," if data["effort"] else ":"
-        return [f"{head}{measured} nothing is lost at any position"]
-    keys = ("score", "opponent", "roll", "best")
-    rows = [(*(one[key] for key in keys), loss(one["cost"])) for one in data["losses"]]
-    header = ("score", "opponent", "rolls", "best", "loss")
-    return [f"{head}; most is lost at", "", Table(rows, header, left=0)]
+def _cells(cells: list[dict[str, Any]], better: str, worth: str, heading: str) -> Table:
+    keys = ("score", "opponent", "roll", better)
+    rows = [(*(cell[key] for key in keys), loss(cell[worth])) for cell in cells]
+    return Table(rows, ("score", "opponent", "rolls", better, heading), left=0)

@@ -1,6 +1,5 @@
 """The game in the terminal: play."""
 
-import json
 import re
 import sys
 from collections.abc import Callable
@@ -12,7 +11,7 @@ import typer
 
 from hogeq.cli.inputs import ENDLESS, Chosen, check_output, write
 from hogeq.cli.options import OverwriteOption, option
-from hogeq.cli.result import Result, Table, loss, percent, say
+from hogeq.cli.result import Result, Table, json_text, loss, percent, say
 from hogeq.cli.shell import refusing
 from hogeq.rules import Rules, describe
 from hogeq.rules.memory import memory_line
@@ -51,17 +50,14 @@ def play(
         option(
             "Who you play: a strategy, or optimal (or memory): best play that remembers "
             "everything.",
-            metavar="S",
+            "S",
         ),
     ] = "optimal",
     first: Annotated[First, option("Who moves first.")] = First.coin,
     seed: Annotated[int | None, option("Of coin and dice. [a new one each time]", min=0)] = None,
-    transcript: Annotated[
-        Path | None, option("Write what --json prints.", metavar="FILE.json")
-    ] = None,
+    transcript: Annotated[Path | None, option("Write what --json prints.", "FILE.json")] = None,
     save: Annotated[
-        Path | None,
-        option("Save the game, for hogeq review or a board.", metavar="GAME.json"),
+        Path | None, option("Save the game, for hogeq review or a board.", "GAME.json")
     ] = None,
     overwrite: OverwriteOption = False,
 ) -> Result:
@@ -78,18 +74,18 @@ def play(
         import secrets
 
         seed = secrets.randbelow(10**9)
-    strategy, opposite = (None, "optimal play") if engine in OPTIMAL else _drawn(game, engine, seed)
     from hogeq.contest.session import Engine, Session
 
+    table, opposite = (None, "optimal play") if engine in OPTIMAL else _drawn(game, engine, seed)
     with refusing():
-        session = Session(game.engine, Engine(game.engine, strategy), first.value, seed)
+        session = Session(game.engine, Engine(game.engine, table), first.value, seed)
     talk = _Talk(session, game.title, opposite)
     try:
         talk.play()
     finally:
-        data = {"engine_plays": "optimal" if strategy is None else engine} | session.record()
+        data = {"engine_plays": "optimal" if table is None else engine} | session.record()
         if transcript is not None:
-            write(transcript, json.dumps(data, indent=1, allow_nan=False) + "\n")
+            write(transcript, json_text(data, indent=1) + "\n")
         if save is not None:
             _save(save, talk, game.name)
     return Result(data)
@@ -99,14 +95,13 @@ def _drawn(game: Chosen, name: str, seed: int) -> "tuple[NDArray[Any], str]":
     """Give the table that the engine plays, and what to call it."""
     import numpy as np
 
-    from hogeq.strategies.strategy import Mixture
-
-    strategy = game.any(name)
-    if not isinstance(strategy, Mixture):
-        return strategy, name
+    strategy = game.strategy(name)
+    if strategy.kind != "mixture":
+        return strategy.array, name
     # Turn n draws its dice by [seed, n]: another stream, or they would tell what was drawn.
-    drawn = strategy.draw(np.random.default_rng([seed, 0, 1]))
-    return strategy.parts[drawn], f"what was drawn from {name}"
+    random = np.random.default_rng([seed, 0, 1])
+    component = random.choice(len(strategy.weights), p=strategy.weights / strategy.weights.sum())
+    return strategy.components[component], f"what was drawn from {name}"
 
 
 class _Talk:

@@ -14,8 +14,7 @@ from hogeq.support.messages import one_line
 
 if TYPE_CHECKING:
     from hogeq.contest.review import Review
-    from hogeq.contest.turns import Tally
-
+    from hogeq.contest.turns import Turn
 
 FEW = 3  # best rolls that are named
 LONGEST = 10  # characters of a name beside every turn
@@ -27,9 +26,7 @@ def review_(
     ],
     rules: Annotated[
         str | None,
-        option(
-            "Refuse a game by other rules than these. [what the transcript says]", metavar="RULES"
-        ),
+        option("Refuse a game by other rules than these. [what the transcript says]", "RULES"),
     ] = None,
 ) -> Result:
     """Review a game, move by move: what was best, what each choice lost, what was luck.
@@ -55,20 +52,32 @@ def review_(
 
 def _text(found: "Review", title: str, endless: Sequence[str]) -> Text:
     transcript = found.transcript
-    names, end = transcript.players, transcript.end
+    names, end, hidden = transcript.players, transcript.end, memory_columns(transcript.rules)
     seed = "" if transcript.seed is None else f", seed {transcript.seed}"
     one, two = end.scores
     how = f"left at {one} to {two}"
     if end.winner is not None:
         how = f"{names[end.winner]} wins, {max(one, two)} to {min(one, two)}"
-    hidden = memory_columns(transcript.rules)
     play = "optimal play that remembers everything" if hidden else "optimal play"
+    # Tables fit 80 columns.
+    short = [part.replace("opponent's", "their").replace("last points", "last") for part in hidden]
+    grades = [
+        (name, tally.moves, *tally.grades.values(), loss(tally.loss))
+        for name, tally in zip(names, found.tallies, strict=True)
+    ]
     text: Text = [
         f"{title}, {names[0]} against {names[1]}{seed}: {how}",
         "",
-        _played(found),
+        Table(
+            [_played(found, turn) for turn in found.turns],
+            ("player", "turn", "scores", *short, "rolled", "dice", "rules"),
+        ),
         "",
-        _valued(found),
+        Table(
+            [_valued(found, turn) for turn in found.turns],
+            ("turn", "rolled", "best", "before", "chosen", "after", "loss", "luck", "grade"),
+            left=0,
+        ),
         "",
         *wrap(
             f"Win probabilities, with {play} from there on, are those of whoever moves: before, "
@@ -78,101 +87,62 @@ def _text(found: "Review", title: str, endless: Sequence[str]) -> Text:
         ),
         *endless,
         "",
-        _grades(found),
+        Table(grades, ("player", "turns", *found.tallies[0].grades, "loss")),
         "",
-        _sums(found),
+        Table(
+            [_sum(found, player) for player in (0, 1)],
+            ("player", "start", "own choices", "dice", "their choices", "dice", "result"),
+        ),
     ]
     for name, tally in zip(names, found.tallies, strict=True):
-        text += _costliest(name, tally)
+        if tally.costliest:
+            text += ["", f"costliest mistakes of {name}", *map(_mistake, tally.costliest)]
     return text
 
 
-def _played(found: "Review") -> Table:
+def _played(found: "Review", turn: "Turn") -> list[object]:
     transcript = found.transcript
-    rules = transcript.rules
-    rows = []
-    for turn in found.turns:
-        own, other = turn.before.view
-        rows.append(
-            (
-                one_line(transcript.players[turn.before.mover], LONGEST),
-                turn.number,
-                f"{own} to {other}",
-                *memory_texts(rules, turn.before.memory),
-                turn.dice,
-                " ".join(map(str, turn.faces)),
-                ", ".join(turn.fired(rules)),
-            )
-        )
-    columns = [_short(column) for column in memory_columns(rules)]
-    return Table(rows, ("player", "turn", "scores", *columns, "rolled", "dice", "rules"))
-
-
-def _short(column: str) -> str:
-    """Shorten the name of a part of the memory: tables fit 80 columns."""
-    return column.replace("opponent's", "their").replace("last points", "last")
-
-
-def _valued(found: "Review") -> Table:
-    most = found.transcript.rules.max_dice
-    rows = [
-        (
-            turn.number,
-            turn.dice,
-            _best(turn.best, most),
-            percent(turn.best_value),
-            percent(turn.value),
-            percent(turn.value_after),
-            loss(turn.loss).removesuffix(" pp"),
-            pp(turn.luck).removesuffix(" pp"),
-            turn.grade,
-        )
-        for turn in found.turns
+    own, other = turn.before.view
+    return [
+        one_line(transcript.players[turn.before.mover], LONGEST),
+        turn.number,
+        f"{own} to {other}",
+        *memory_texts(transcript.rules, turn.before.memory),
+        turn.dice,
+        " ".join(map(str, turn.faces)),
+        ", ".join(turn.fired(transcript.rules)),
     ]
-    header = ("turn", "rolled", "best", "before", "chosen", "after", "loss", "luck", "grade")
-    return Table(rows, header, left=0)
 
 
-def _best(rolls: tuple[int, ...], most: int) -> str:
-    if len(rolls) > most:
-        return "any"
-    return " ".join(map(str, rolls[:FEW])) + (" ..." if len(rolls) > FEW else "")
-
-
-def _grades(found: "Review") -> Table:
-    rows = [
-        (name, tally.moves, *tally.grades.values(), loss(tally.loss))
-        for name, tally in zip(found.transcript.players, found.tallies, strict=True)
+def _valued(found: "Review", turn: "Turn") -> list[object]:
+    best = " ".join(map(str, turn.best[:FEW])) + (" ..." if len(turn.best) > FEW else "")
+    return [
+        turn.number,
+        turn.dice,
+        "any" if len(turn.best) > found.transcript.rules.max_dice else best,
+        percent(turn.best_value),
+        percent(turn.value),
+        percent(turn.value_after),
+        loss(turn.loss).removesuffix(" pp"),
+        pp(turn.luck).removesuffix(" pp"),
+        turn.grade,
     ]
-    return Table(rows, ("player", "turns", *found.tallies[0].grades, "loss"))
 
 
-def _sums(found: "Review") -> Table:
-    rows = []
-    for player, name in enumerate(found.transcript.players):
-        own, other = found.tallies[player], found.tallies[1 - player]
-        changes = -own.loss, own.luck, other.loss, -other.luck
-        start, result = found.start[player], found.result[player]
-        rows.append(
-            (
-                name,
-                percent(start),
-                *(pp(change).removesuffix(" pp") for change in changes),
-                percent(result),
-            )
-        )
-    sums = ("own choices", "dice", "their choices", "dice")
-    return Table(rows, ("player", "start", *sums, "result"))
+def _sum(found: "Review", player: int) -> list[str]:
+    own, other = found.tallies[player], found.tallies[1 - player]
+    changes = -own.loss, own.luck, other.loss, -other.luck
+    return [
+        found.transcript.players[player],
+        percent(found.start[player]),
+        *(pp(change).removesuffix(" pp") for change in changes),
+        percent(found.result[player]),
+    ]
 
 
-def _costliest(name: str, tally: "Tally") -> list[str]:
-    if not tally.costliest:
-        return []
-    lines = ["", f"costliest mistakes of {name}"]
-    for turn in tally.costliest:
-        own, other = turn.before.view
-        lines.append(
-            f"  turn {turn.number}, {own} to {other}: rolled {turn.dice}, {percent(turn.value)}; "
-            f"{turn.best[0]} has {percent(turn.best_value)}: {loss(turn.loss)}, {turn.grade}"
-        )
-    return lines
+def _mistake(turn: "Turn") -> str:
+    own, other = turn.before.view
+    return (
+        f"  turn {turn.number}, {own} to {other}: rolled {turn.dice}, {percent(turn.value)}; "
+        f"{turn.best[0]} has {percent(turn.best_value)}: {loss(turn.loss)}, {turn.grade}"
+    )

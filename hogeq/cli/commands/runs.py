@@ -1,31 +1,168 @@
-"""What has been run: runs."""
+"""Experiments: run one, sweep over many, and list what was run."""
 
+import os
+import signal
+import traceback
 from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from hogeq.cli.options import argument, option
-from hogeq.cli.result import Result, Table, Text, percent
-from hogeq.cli.shell import BadInputError, refusing
+import typer
+
+from hogeq.cli.options import (
+    WORKERS,
+    JobsOption,
+    OnOption,
+    OverwriteOption,
+    SetOption,
+    TrustOption,
+    argument,
+    option,
+)
+from hogeq.cli.result import Result, Table, Text, digits, percent
+from hogeq.cli.shell import BadInputError, computing, refusing, warn
+from hogeq.cli.startup import INTERRUPTED, leave_the_prompt
 from hogeq.rules import ALIASES, EDITIONS
 from hogeq.support.messages import nearest, one_line, refusal
+from hogeq.support.parameters import MOST_JOBS
 
 if TYPE_CHECKING:
     from hogeq.runs.index import RunRecord
 
-COLUMNS = {
+SWEPT = {"attack": "attack", "bound": "bound", "matrix_attack": "matrix attack"}
+"""Win rates in the table of a sweep, and what they are called there."""
+
+LISTED = {
     "path": "run",
     "status": "status",
     "edition": "edition",
     "solver": "solver",
     "seed": "seed",
     "iterations": "iterations",
-    "attack": "attack",
-    "bound": "bound",
-    "matrix_attack": "matrix attack",
+    **SWEPT,
     "mixture_attack": "mixture attack",
     "seconds": "seconds",
 }
+"""Columns of the list of runs."""
+
+
+def run(
+    config: Annotated[
+        Path | None,
+        argument("[CONFIG]", "YAML file: configs/cfr.yaml. [with --resume, that of the run]"),
+    ] = None,
+    overrides: SetOption = None,
+    out_root: Annotated[Path, option("Where runs are kept.", "DIR")] = Path("results"),
+    resume: Annotated[Path | None, option("Continue the run in this directory.", "DIR")] = None,
+    overwrite: OverwriteOption = False,
+    trust: TrustOption = False,
+    jobs: JobsOption = None,
+    on: OnOption = None,
+) -> Result:
+    """One experiment: solve, measure, purify, export."""
+    if resume is not None and overwrite:
+        raise BadInputError(
+            "--resume and --overwrite exclude each other: continue a run, or replace it"
+        )
+    if config is None and resume is None:
+        raise BadInputError(
+            "CONFIG: missing; allowed: a YAML file, or --resume DIR; see hogeq run --help"
+        )
+    config = config or Path(resume or "") / "config.yaml"
+    from hogeq.runs.config import load_config
+    from hogeq.runs.files import ResultsError, finite
+    from hogeq.runs.runner import RunError, run_experiment
+    from hogeq.runs.signals import Interrupted
+    from hogeq.support.yaml import ConfigError
+
+    try:
+        with refusing(ConfigError, ResultsError):
+            loaded = load_config(config, overrides or (), trust)
+            with computing(on, jobs):
+                summary = run_experiment(loaded, out_root, resume, overwrite)
+    except RunError as error:
+        if os.environ.get("HOGEQ_DEBUG"):
+            traceback.print_exc()
+        raise typer.Exit(warn(error, 1)) from error
+    except KeyboardInterrupt as stop:
+        leave_the_prompt()
+        if isinstance(stop, Interrupted):
+            raise typer.Exit(warn(stop, 128 + stop.signum)) from stop
+        raise typer.Exit(warn("stopped before anything was written", INTERRUPTED)) from stop
+    except (BadInputError, typer.Exit):
+        raise
+    except Exception as error:
+        traceback.print_exc()  # hours of solving may lie behind it: do not ask for another run
+        failure = f"internal failure: {type(error).__name__}: {error}"
+        raise typer.Exit(warn(failure, 1)) from error
+    return Result(finite(summary.to_json()), summary.lines(digits.get()))
+
+
+def sweep(
+    config: Annotated[Path, argument("SWEEP", "YAML file: configs/sweep.yaml")],
+    overrides: SetOption = None,
+    on: Annotated[
+        str,
+        option(
+            "Who computes: local (processes), or dask://HOST:PORT, a scheduler's workers.",
+            "WHERE",
+            group=WORKERS,
+        ),
+    ] = "local",
+    jobs: Annotated[
+        int | None,
+        option("Processes of this machine. [all cores]", group=WORKERS, min=1, max=MOST_JOBS),
+    ] = None,
+    trust: TrustOption = False,
+    out_root: Annotated[Path, option("Where the sweep's folder is made.", "DIR")] = Path("results"),
+    overwrite: OverwriteOption = False,
+) -> Result:
+    """Many runs of one config with keys varied, side by side, and a table of what came of them.
+
+    Points that are done are skipped and those that were cut off go on, so the same command may be
+    given again. The status is 1 if a point failed; the others are computed all the same.
+    """
+    from hogeq.runs.files import ResultsError
+    from hogeq.runs.signals import Interrupted
+    from hogeq.runs.sweep import run_sweep
+    from hogeq.runs.sweep_file import load_sweep
+    from hogeq.support.yaml import ConfigError
+
+    with refusing():
+        plan = load_sweep(config, overrides or (), trust)
+    try:
+        with refusing(ConfigError, ResultsError), computing(on, jobs) as workers:
+            if not workers.width:
+                warn(f"no workers at {on} yet; waiting for them")
+            summary = run_sweep(plan, workers, out_root, overwrite=overwrite)
+    except Interrupted as stop:
+        name = signal.Signals(stop.signum).name
+        warn(f"stopped by {name}; what is done is kept, and the same command goes on from it")
+        raise typer.Exit(128 + stop.signum) from None
+    for note in summary.notes:
+        warn(f"note: {note}")
+    for row in summary.failures:
+        settings = ", ".join(f"{key}={row[key]}" for key in plan.keys if row[key] is not None)
+        warn(f"point {row['point']} failed: {row['error']}; it sets {settings}")
+    rows = [
+        [
+            row["point"],
+            row["status"],
+            *(_cell(row[key], "", is_rate=True) for key in SWEPT),
+            _cell(row["seconds"], "", is_rate=False),
+        ]
+        for row in summary.rows
+    ]
+    text: Text = [
+        Table(rows, ("point", "status", *SWEPT.values(), "seconds"), left=2),
+        "",
+        (
+            f"{len(summary.rows)} points, {summary.done_before} of them done before, "
+            f"{len(summary.failures)} failed; {summary.seconds:.1f} s"
+        ),
+        f"written to {summary.directory}",
+    ]
+    return Result(summary.to_json(), text, 1 if summary.failures else 0)
 
 
 def runs(
@@ -38,15 +175,12 @@ def runs(
         str | None, option("Only complete, running, interrupted, failed or 'cut off' ones.")
     ] = None,
     where: Annotated[
-        list[str] | None,
-        option("Only runs whose config says so: rules.goal=50", metavar="KEY=VALUE"),
+        list[str] | None, option("Only runs whose config says so: rules.goal=50", "KEY=VALUE")
     ] = None,
-    sort: Annotated[
-        str, option("Sort by attack, bound, seconds, started, ...", metavar="KEY")
-    ] = "path",
-    descending: Annotated[bool, option("Highest first.", "--descending")] = False,
+    sort: Annotated[str, option("Sort by attack, bound, seconds, started, ...", "KEY")] = "path",
+    descending: Annotated[bool, option("Highest first.", name="--descending")] = False,
     compare: Annotated[
-        bool, option("Show every config key in which these runs differ.", "--compare")
+        bool, option("Show every config key in which these runs differ.", name="--compare")
     ] = False,
 ) -> Result:
     """Run directories: list, filter, sort and compare them.
@@ -56,6 +190,7 @@ def runs(
     with the reason.
     """
     from hogeq.runs import index
+    from hogeq.runs.config import parse_override
 
     _require_known("--sort", sort, index.KEYS)
     _require_known("--status", status, index.STATUSES)
@@ -63,8 +198,8 @@ def runs(
         from hogeq.solvers import SOLVERS
 
         _require_known("--solver", solver, SOLVERS)
-    wanted = [_pair(item) for item in where or ()]
     with refusing():
+        wanted = [parse_override(item, "--where") for item in where or ()]
         found, broken = index.find_runs(root)
     keys_there = {key for run in found for key in run.config}
     for key, _ in wanted if found else ():
@@ -77,12 +212,12 @@ def runs(
     chosen = index.ordered(chosen, sort, descending=descending)
     keys = index.differing(chosen) if compare else []
     data = {
-        "root": str(root),
+        "root": root,
         "runs": [run.to_json() for run in chosen],
         "differing": keys,
-        "broken": [{"path": str(one.path), "why": one.why} for one in broken],
+        "broken": [{"path": one.path, "why": one.why} for one in broken],
     }
-    text: Text = [_table(chosen, root, keys) if chosen else f"no runs to show under {root}"]
+    text: Text = [_list(chosen, root, keys) if chosen else f"no runs to show under {root}"]
     if broken:
         text += ["", "cannot be read:", *(f"  {one.path}: {one.why}" for one in broken)]
     return Result(data, text)
@@ -93,28 +228,22 @@ def _require_known(name: str, given: str | None, known: Collection[str]) -> None
         raise BadInputError(refusal(name, given, ", ".join(known), known))
 
 
-def _pair(item: str) -> tuple[str, Any]:
-    from hogeq.runs.config import parse_override
-
-    with refusing():
-        return parse_override(item, "--where")
-
-
-def _table(found: "Sequence[RunRecord]", root: Path, keys: Sequence[str]) -> Table:
+def _list(found: "Sequence[RunRecord]", root: Path, keys: Sequence[str]) -> Table:
     mixed = any(run.mixture_attack is not None for run in found)
-    columns = {key: title for key, title in COLUMNS.items() if mixed or key != "mixture_attack"}
+    columns = {key: title for key, title in LISTED.items() if mixed or key != "mixture_attack"}
     rows = []
     for run in found:
         below = run.path.relative_to(root)
-        path = below if below.parts else run.path
-        cells = [_cell(name, path if name == "path" else getattr(run, name)) for name in columns]
-        rows.append([*cells, *(one_line(run.config.get(key, " ")) for key in keys)])
+        cells: dict[str, Any] = {name: getattr(run, name) for name in columns}
+        cells["path"] = below if below.parts else run.path
+        row = [_cell(value, "-", is_rate=name != "seconds") for name, value in cells.items()]
+        rows.append([*row, *(one_line(run.config.get(key, " ")) for key in keys)])
     return Table(rows, [*columns.values(), *keys], left=4)
 
 
-def _cell(name: str, value: object) -> str:
+def _cell(value: object, missing: str, *, is_rate: bool) -> str:
     if value is None:
-        return "-"
-    if name == "seconds":
-        return f"{value:.1f}"
-    return percent(value) if isinstance(value, float) else one_line(value)
+        return missing
+    if not isinstance(value, float):
+        return one_line(value)
+    return percent(value) if is_rate else f"{value:.1f}"

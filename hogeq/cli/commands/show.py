@@ -11,7 +11,7 @@ from hogeq.cli.shell import BadInputError, refusing
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from hogeq.strategies.strategy import Mixture
+    from hogeq.strategies.strategy import Strategy
 
 ROLLS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"  # one letter a roll
 
@@ -21,11 +21,11 @@ AXES = "own score upward, opponent's score to the right"
 def show(
     strategy: StrategyArgument,
     game: Chosen,
-    out: Annotated[
-        Path | None, option("Draw to a file. [text in the terminal]", metavar="PNG")
-    ] = None,
-    minus: Annotated[str | None, option("Show the dice of S less those of T.", metavar="T")] = None,
-    values: Annotated[bool, option("Show win probabilities when both play S.", "--values")] = False,
+    out: Annotated[Path | None, option("Draw to a file. [text in the terminal]", "PNG")] = None,
+    minus: Annotated[str | None, option("Show the dice of S less those of T.", "T")] = None,
+    values: Annotated[
+        bool, option("Show win probabilities when both play S.", name="--values")
+    ] = False,
 ) -> Result:
     """Picture of a strategy: the dice it rolls at every position.
 
@@ -40,12 +40,10 @@ def show(
     game.load(strategies=[strategy, minus])
     if values:
         game.expect("values", "reach", "hidden states")
-    one = game.any(strategy)
-    from hogeq.strategies.strategy import Mixture
-
-    if out is not None and minus is None and (isinstance(one, Mixture) or one.ndim == 3):
+    one = game.strategy(strategy)
+    if out is not None and minus is None and one.kind != "matrix":
         game.expect("reach", "hidden states")
-    if isinstance(one, Mixture):
+    if one.kind == "mixture":
         if kind:
             raise BadInputError(
                 f"{kind}: allowed for a matrix or a policy, not for {strategy}, a mixture; "
@@ -53,31 +51,32 @@ def show(
             )
         return _of_mixture(game, one, out, strategy)
     if out is not None:
-        two = None if minus is None else game.strategy(minus)
+        two = None if minus is None else game.table(minus)
         _draw(game, one, two, values, out, (strategy, minus or ""))
-    likeliest = one if one.ndim == 2 else one.argmax(axis=2)
     rolls = range(game.engine.num_actions)
-    counts = {roll: int((likeliest == roll).sum()) for roll in rolls}
+    counts = {roll: int((one.likeliest == roll).sum()) for roll in rolls}
     data = {
         "rules": game.name,
         "strategy": strategy,
-        "kind": "policy" if one.ndim == 3 else "matrix",
+        "kind": one.kind,
         "positions_by_roll": counts,
-        "out": None if out is None else str(out),
+        "out": out,
     }
     if out is not None:
         return Result(data, [f"drawn to {out}"])
-    most = ", most probable roll" if one.ndim == 3 else ""
+    most = ", most probable roll" if one.kind == "policy" else ""
     rows = [(roll, count, percent(count / game.rules.goal**2)) for roll, count in counts.items()]
     heading = f"{strategy}, {game.title}{most}"
     shares = Table(rows, ("dice", "positions", "share"), left=0)
-    return Result(data, [heading, AXES, "", *_map(likeliest), "", shares])
+    return Result(data, [heading, AXES, "", *_map(one.likeliest), "", shares])
 
 
-def _of_mixture(game: Chosen, mixture: "Mixture", out: Path | None, name: str) -> Result:
+def _of_mixture(game: Chosen, strategy: "Strategy", out: Path | None, name: str) -> Result:
     from hogeq.evaluation.mixtures import entropy, spread
+    from hogeq.strategies.strategy import Mixture
 
     engine = game.engine
+    mixture = Mixture(strategy.weights, strategy.components)
     apart = spread(mixture, engine.num_actions)
     policies = mixture.policies(engine.num_actions)
     usual = policies.argmax(axis=3)
@@ -100,7 +99,7 @@ def _of_mixture(game: Chosen, mixture: "Mixture", out: Path | None, name: str) -
         "entropy_of_draw": float(apart.drawn.mean()),
         "positions": engine.goal**2,
         "positions_where_parts_differ": int(differ.sum()),
-        "out": None if out is None else str(out),
+        "out": out,
     }
     if out is not None:
         from hogeq import figures
@@ -145,7 +144,7 @@ def _of_mixture(game: Chosen, mixture: "Mixture", out: Path | None, name: str) -
 
 def _draw(
     game: Chosen,
-    one: "NDArray[Any]",
+    one: "Strategy",
     two: "NDArray[Any] | None",
     values: bool,
     out: Path,
@@ -157,13 +156,15 @@ def _draw(
     title = f"{names[0]}, {game.title}"
     with refusing():
         if two is not None:
-            figures.difference(one, two, out, f"{names[0]} less {names[1]}, {game.title}", names)
+            figures.difference(
+                one.array, two, out, f"{names[0]} less {names[1]}, {game.title}", names
+            )
         elif values:
             figures.values(mean_values(game.engine, one), out, title)
-        elif one.ndim == 3:
-            figures.policy(one, out, title, reach(game.engine, one).sum(axis=2))
+        elif one.kind == "policy":
+            figures.policy(one.array, out, title, reach(game.engine, one).sum(axis=2))
         else:
-            figures.matrix(one, out, title, game.engine.num_actions)
+            figures.matrix(one.array, out, title, game.engine.num_actions)
 
 
 def _map(likely: "NDArray[Any]", hidden: "NDArray[Any] | None" = None) -> list[str]:

@@ -2,17 +2,16 @@
 
 import csv
 import io
-import json
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from hogeq.cli.inputs import Chosen, check_output, write
-from hogeq.cli.options import JobsOption, OnOption, argument, option
-from hogeq.cli.result import Result, Table, Text, percent
+from hogeq.cli.options import JobsOption, OnOption, TimeLimitOption, argument, option
+from hogeq.cli.result import Result, Table, Text, json_text, percent
 from hogeq.cli.shell import BadInputError, computing, refusing
 from hogeq.support.messages import printable
-from hogeq.support.progress import phase, show_progress
+from hogeq.support.progress import phase
 
 if TYPE_CHECKING:
     from hogeq.contest.entries import Entries
@@ -28,25 +27,17 @@ def tournament(
     ],
     game: Chosen,
     skip_bad: Annotated[
-        bool, option("Leave out, and list, files that are no strategies.", "--skip-bad")
+        bool, option("Leave out, and list, files that are no strategies.", name="--skip-bad")
     ] = False,
-    ranks: Annotated[
-        Path | None, option("Write the table of ranks.", "--csv", metavar="FILE")
-    ] = None,
+    ranks: Annotated[Path | None, option("Write the table of ranks.", "FILE", "--csv")] = None,
     page: Annotated[
-        Path | None,
-        option("Write a page: ranks to sort, all win rates.", "--html", metavar="FILE"),
+        Path | None, option("Write a page: ranks to sort, all win rates.", "FILE", "--html")
     ] = None,
-    out: Annotated[
-        Path | None, option("Write all win rates: .csv or .json.", metavar="FILE")
-    ] = None,
+    out: Annotated[Path | None, option("Write all win rates: .csv or .json.", "FILE")] = None,
     plot: Annotated[
-        Path | None, option("Draw the win rates, similar entries together.", metavar="PNG")
+        Path | None, option("Draw the win rates, similar entries together.", "PNG")
     ] = None,
-    time_limit: Annotated[
-        float,
-        option("Seconds that the code of each .py is given.", min=0.1, metavar="SECONDS"),
-    ] = 60.0,
+    time_limit: TimeLimitOption = 60.0,
     jobs: JobsOption = None,
     on: OnOption = None,
 ) -> Result:
@@ -68,14 +59,22 @@ def tournament(
     ):
         check_output(path, suffixes, reads=[*entries, game.spec], option=name)
     game.load("matches", strategies=entries)
-    with computing(on, jobs), show_progress():
+    from hogeq.contest.tournament import round_robin
+
+    with computing(on, jobs):
         written = [path for path in (ranks, page, out) if path is not None]
         field = _read(entries, written, game, skip_bad, time_limit)
-        rates = _play(field, game)
+        count = len(field.entries)
+        with phase("tournament", count * (count - 1) // 2, "matches") as progress:
+            rates = round_robin(game.engine, field.strategies, progress.step)
     data = _data(game, field, rates)
     names = [printable(name) for name in field.names]
     if ranks is not None:
-        write(ranks, _ranks(data, names))
+        header = [key for key in data["ranking"][0] if key not in {"entry", "index"}]
+        lines = [
+            {**line, "lowest_against": names[line["lowest_against"]]} for line in data["ranking"]
+        ]
+        write(ranks, _csv(header, ([line[key] for key in header] for line in lines)))
     if page is not None:
         from hogeq.pages.field import field_page
 
@@ -84,7 +83,7 @@ def tournament(
         rows = zip(data["entries"], data["win_rates"], strict=True)
         write(out, _csv(["strategy", *data["entries"]], ([entry, *row] for entry, row in rows)))
     elif out is not None:
-        write(out, json.dumps(data, indent=1, allow_nan=False) + "\n")
+        write(out, json_text(data, indent=1) + "\n")
     if plot is not None:
         from hogeq import figures
 
@@ -124,14 +123,6 @@ def _read(
             f"more; {first}"
         )
     return field
-
-
-def _play(field: "Entries", game: Chosen) -> "Floats":
-    from hogeq.contest.tournament import round_robin
-
-    count = len(field.entries)
-    with phase("tournament", count * (count - 1) // 2, "matches") as progress:
-        return round_robin(game.engine, field.strategies, progress.step)
 
 
 def _data(game: Chosen, field: "Entries", rates: "Floats") -> dict[str, Any]:
@@ -190,37 +181,26 @@ def _text(data: dict[str, Any], title: str, names: Sequence[str]) -> Text:
     if any(line["name"] != line["file"] for line in data["ranking"]):
         header.append("file")
         rows = [(*row, line["file"]) for row, line in zip(rows, data["ranking"], strict=True)]
-    matches = f"{count - 1} {'match' if count == 2 else 'matches'} each"
+    mixed = sorted(data["ranking"], key=lambda line: -line["nash"])
+    shares = [f"{percent(one['nash'])} {names[one['index']]}" for one in mixed if one["nash"] > 0.0]
+    more = f", and {len(shares) - MOST_NAMED} more" if len(shares) > MOST_NAMED else ""
     text: Text = [
-        f"{title}, {count} strategies, {matches}",
+        f"{title}, {count} strategies, {count - 1} {'match' if count == 2 else 'matches'} each",
         "",
         Table(rows, header),
         "",
-        _nash_text(data, names),
+        f"no entry beats the mixture (Nash): {', '.join(shares[:MOST_NAMED])}{more}",
     ]
-    if data["identical"]:
-        groups = [" = ".join(names[index] for index in group) for group in data["identical"]]
-        text += ["", *(f"the same strategy: {group}" for group in groups)]
-    if data["namesakes"]:
-        groups = [" and ".join(names[index] for index in group) for group in data["namesakes"]]
-        text += ["", *(f"the same name: {group}" for group in groups)]
-    if data["refused"]:
-        text += ["", *(f"left out: {one['reason']}" for one in data["refused"])]
+    same = [" = ".join(names[index] for index in group) for group in data["identical"]]
+    alike = [" and ".join(names[index] for index in group) for group in data["namesakes"]]
+    for heading, lines in (
+        ("the same strategy", same),
+        ("the same name", alike),
+        ("left out", [one["reason"] for one in data["refused"]]),
+    ):
+        if lines:
+            text += ["", *(f"{heading}: {line}" for line in lines)]
     return text
-
-
-def _nash_text(data: dict[str, Any], names: Sequence[str]) -> str:
-    mixed = sorted(data["ranking"], key=lambda line: -line["nash"])
-    mixed = [line for line in mixed if line["nash"] > 0.0]
-    shares = [f"{percent(line['nash'])} {names[line['index']]}" for line in mixed[:MOST_NAMED]]
-    more = f", and {len(mixed) - MOST_NAMED} more" if len(mixed) > MOST_NAMED else ""
-    return f"no entry beats the mixture (Nash): {', '.join(shares)}{more}"
-
-
-def _ranks(data: dict[str, Any], names: Sequence[str]) -> str:
-    header = [key for key in data["ranking"][0] if key not in {"entry", "index"}]
-    lines = [{**line, "lowest_against": names[line["lowest_against"]]} for line in data["ranking"]]
-    return _csv(header, ([line[key] for key in header] for line in lines))
 
 
 def _csv(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:

@@ -1,24 +1,78 @@
-"""A page to explore runs: report."""
+"""Pages that open without a network: board, to play on, and report, to explore runs."""
 
 import os
 from pathlib import Path
 from typing import Annotated, Any
 
-from hogeq.cli.inputs import Chosen, check_output, write
+from hogeq.cli.inputs import Chosen, check_output, default_rules, write
 from hogeq.cli.options import SEARCH, JobsOption, TrustOption, argument, option
 from hogeq.cli.result import Result, Table, percent
 from hogeq.cli.shell import BadInputError, computing, refusing
-from hogeq.support.progress import show_progress
+from hogeq.support.numbers import counted
+
+SUFFIXES = (".html", ".htm")
+
+
+def board(
+    rules: Annotated[
+        list[str] | None,
+        option("Edition, or YAML file of rule parts (may be given again). [HOGEQ_RULES or su20]"),
+    ] = None,
+    out: Annotated[Path, option("A name ending in .html.", "FILE")] = Path("board.html"),
+    opponent: Annotated[
+        list[str] | None, option("A table to play against too (may be given again).", "S")
+    ] = None,
+    trust: TrustOption = False,
+) -> Result:
+    """One self-contained page to play Hog on, which opens without a network.
+
+    Play against best play, the champion, a table of your own or a friend; see the exact win
+    probability of every roll; learn where a game was lost.
+    """
+    check_output(out, SUFFIXES)
+    from hogeq.baselines.registry import is_builtin
+    from hogeq.pages import board as page
+    from hogeq.pages.board import BoardError, check_work
+
+    given = opponent or []
+    names = [one if is_builtin(one) else Path(one).name for one in given]
+    games = []
+    for spec in dict.fromkeys(rules or [default_rules()]):
+        game = Chosen(spec, trust)
+        engine = game.load()
+        with refusing():
+            check_work(engine)
+        game.expect("full memory", "reach", strategies=[*page.OPPONENTS, *given])
+        more = [
+            (name if names.count(name) == 1 else one, game.strategy(one).array)
+            for name, one in zip(names, given, strict=True)
+        ]
+        with refusing():
+            games.append(page.Shown(engine, game.title, page.opponents(engine, more)))
+    try:
+        content = page.make(games).encode()
+    except BoardError as error:
+        raise BadInputError(f"board: {error}") from error
+    write(out, content)
+    data = {
+        "out": out,
+        "bytes": len(content),
+        "rules": [one.game.rules.name for one in games],
+        "opponents": {one.game.rules.name: list(one.tables) for one in games},
+    }
+    size = f"{len(content) / 1e3:.0f} kB"
+    return Result(data, [f"{counted(len(games), 'game')}, {size} written to {out}"])
 
 
 def report(
     runs: Annotated[list[Path], argument("RUN ...", "Directories of finished runs.")],
-    out: Annotated[Path, option("A name ending in .html.", metavar="FILE")] = Path("report.html"),
+    out: Annotated[Path, option("A name ending in .html.", "FILE")] = Path("report.html"),
     against: Annotated[
-        list[str] | None, option("A strategy to compare with (may be given again).", metavar="S")
+        list[str] | None, option("A strategy to compare with (may be given again).", "S")
     ] = None,
     matrices: Annotated[
-        bool, option("Explore the runs' matrices too: a larger page.", "--matrices/--no-matrices")
+        bool,
+        option("Explore the runs' matrices too: a larger page.", name="--matrices/--no-matrices"),
     ] = True,
     starts: Annotated[
         int | None, option("Starts of the search. [as the run's figures]", group=SEARCH)
@@ -42,7 +96,7 @@ def report(
     the main job, minutes for a champion's folder, which asks for 1,600 kicks. With --starts,
     --anneal-steps or --kicks all get the effort of the first run, so changed.
     """
-    check_output(out, (".html", ".htm"))
+    check_output(out, SUFFIXES)
     from hogeq.pages import report as page
     from hogeq.pages.finished import load
     from hogeq.runs.measuring import KERNELS
@@ -54,14 +108,14 @@ def report(
         loaded = load(folders, trust)
         game = Chosen.of(loaded[0].config.rules, trust)
     game.expect("matches", *KERNELS, strategies=[*page.OTHERS, *(against or ())])
-    rivals = [(name, game.strategy(name)) for name in against or ()]
+    rivals = [(name, game.table(name)) for name in against or ()]
     with refusing():
         changes = {"starts": starts, "anneal_steps": anneal_steps, "kicks": kicks}
         given: dict[str, Any] = {key: value for key, value in changes.items() if value is not None}
         budget = SearchBudget(**plain(page.effort_of(loaded[0])) | given) if given else None
     entries = page.entries(game.engine, loaded, rivals, matrices=matrices, budget=budget)
     try:
-        with computing(None, jobs), show_progress():
+        with computing(None, jobs):
             made = page.make(game.engine, loaded, entries)
     except page.ReportError as error:
         raise BadInputError(f"report: {error}") from error
@@ -69,7 +123,7 @@ def report(
     write(out, content)
     data = {
         "rules": game.rules.name,
-        "out": str(out),
+        "out": out,
         "bytes": len(content),
         "runs": [run.name for run in loaded],
         "counters": {

@@ -1,4 +1,4 @@
-"""The rules there are: rules."""
+"""What users can name: rules and strategies."""
 
 from dataclasses import asdict
 from typing import Annotated, Any
@@ -76,3 +76,11 @@ def _switches() -> list[str]:
 
 def _indented(table: Table) -> list[str]:
     return [f"  {line}" for line in lines_of([table])]
+
+
+def strategies() -> Result:
+    """List the strategies that have a name."""
+    from hogeq.baselines.registry import names
+
+    known = names()
+    return Result({"strategies": known}, [Table(list(known.items()), left=2)])

@@ -1,0 +1,96 @@
+"""Exact values: compare two strategies, or solve the game."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from hogeq.cli.inputs import MATRIX_SUFFIXES, Chosen, check_output
+from hogeq.cli.options import argument, option
+from hogeq.cli.result import Result, Table, Text, percent
+from hogeq.cli.shell import BadInputError, refusing
+
+if TYPE_CHECKING:
+    from hogeq.model.workspace import WinRate
+
+FULL_MEMORY = "full_memory"
+
+
+def compare(
+    a: Annotated[str, argument("A", "A strategy: name, file or run.")],
+    b: Annotated[str, argument("B", "The other.")],
+    game: Chosen,
+) -> Result:
+    """Exact win rate of A against B.
+
+    full_memory is the player who remembers everything and plays best against one who does too.
+    """
+    game.load("matches", strategies=[a, b])
+    remembers = game.engine.has_memory and FULL_MEMORY in {a, b}
+    rate = _win_rate(game, a, b, remembers)
+    data = {"rules": game.name, "a": a, "b": b, **rate._asdict()}
+    rows = [
+        ("win rate", percent(rate.win_rate)),
+        ("moving first", percent(rate.first)),
+        ("moving second", percent(rate.second)),
+    ]
+    text: Text = [f"{a} against {b}, {game.title}", "", Table(rows)]
+    if remembers:
+        text += ["", "full_memory remembers what a strategy may not see"]
+    return Result(data, text)
+
+
+def _win_rate(game: Chosen, a: str, b: str, remembers: bool) -> "WinRate":
+    from hogeq.evaluation.tablebase import full_memory_win_rate
+    from hogeq.evaluation.win_rates import win_rate
+    from hogeq.model.endless import EndlessError
+
+    others = [game.strategy(name) for name in (a, b) if not remembers or name != FULL_MEMORY]
+    if not remembers:
+        with refusing(EndlessError):
+            return win_rate(game.engine, *others)
+    with refusing():
+        rate = full_memory_win_rate(game.engine, *others)
+    return rate if a == FULL_MEMORY else rate.reversed()
+
+
+def tablebase(
+    game: Chosen,
+    against: Annotated[str | None, option("Win rate of its rolls against a strategy.", "S")] = None,
+    out: Annotated[Path | None, option("Write its matrix (rules without memory).", "FILE")] = None,
+) -> Result:
+    """Solve with full information: players remember everything."""
+    check_output(out, MATRIX_SUFFIXES, reads=[game.spec, against])
+    engine = game.load("full memory", strategies=[against])
+    target = None if against is None else game.table(against)
+    if out is not None and engine.has_memory:
+        raise BadInputError(
+            f"--out: rules {game.title} have hidden memory, and the best roll depends on it: "
+            "allowed without memory"
+        )
+    from hogeq.evaluation.tablebase import solve
+    from hogeq.model.endless import EndlessError
+
+    with refusing():
+        solved = solve(engine)
+    with refusing(EndlessError):
+        rate = None if target is None else solved.against(target)
+    data = {
+        "rules": game.name,
+        "memory_size": engine.memory_size,
+        "value": solved.value,
+        "first_roll": solved.first_roll,
+        "against": None if rate is None else rate.win_rate,
+    }
+    rows: list[tuple[str, object, str]] = [
+        ("value", percent(solved.value), "win probability of whoever moves first"),
+        ("first roll", solved.first_roll, "dice"),
+    ]
+    if rate is not None:
+        data |= {"against_first": rate.first, "against_second": rate.second}
+        sees = " (remembering; the other does not)" if engine.has_memory else ""
+        rows.append(("against", percent(rate.win_rate), f"win rate against {against}{sees}"))
+    if out is not None:
+        game.write(out, solved.matrix)
+        data["out"] = out
+        rows.append(("written to", out, ""))
+    memory = f"{engine.memory_size} memories" if engine.has_memory else "no hidden memory"
+    return Result(data, [f"{game.title}, {memory}", "", Table(rows, left=3), *game.endless])

@@ -1,0 +1,371 @@
+"""Game trees: what a game forgets, games other than Hog, and the tree for other programs."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from hogeq.cli.inputs import Chosen, check_output, title_of
+from hogeq.cli.options import GameOption, MemoryOption, OverwriteOption, option
+from hogeq.cli.result import Result, Table, Text
+from hogeq.cli.shell import BadInputError, refusing, warn
+from hogeq.rules import Rules
+from hogeq.support.messages import printable, shown
+
+if TYPE_CHECKING:
+    from hogeq.support.aliases import Floats
+    from hogeq.trees.flat import FlatTree
+    from hogeq.trees.recall import Audit, Finding, Witness
+
+LETTERS = {
+    "own action": "a",
+    "own observation": "o",
+    "opponent's action": "p",
+    "chance": "c",
+    "seat": "s",
+}
+MAP_GOAL = 12  # goals up to which a map of the information sets fits a terminal
+
+VERDICTS = {True: "yes", False: "no", None: "not decided"}
+
+# --- what Hog forgets -----------------------------------------------------------------------------
+
+
+def audit_(
+    game: Chosen,
+    goal: Annotated[int, option("Goal of the game walked.", "G", min=1)] = 6,
+    max_dice: Annotated[int, option("Most dice in it.", "N", min=1)] = 2,
+    memory: MemoryOption = False,
+    other_game: GameOption = None,
+) -> Result:
+    """Say what information sets forget, and what theory says of such a game.
+
+    All histories of the same rules with a low goal and few dice are walked. A loss of memory that
+    they show is one of the full game too: both histories of its witness lead to the same scores
+    there. That a property holds is shown for the game walked only.
+    """
+    if other_game is not None:
+        return _audit_game(other_game)
+    from hogeq.trees.audit import audit, small
+
+    full = game.choose()
+    walked = small(full, goal, max_dice)
+    with refusing():
+        found = audit(walked, memory=memory, full=full)
+    data = {
+        "rules": game.name,
+        "goal": walked.goal,
+        "max_dice": walked.max_dice,
+        "full_goal": full.goal,
+        "full_max_dice": full.max_dice,
+        "whole": found.whole,
+        "infosets": len(found.infosets),
+        "histories": found.histories,
+        "forgets": {
+            what: {
+                "count": len(loss.infosets),
+                "infosets": sorted(_at(infoset) for infoset in loss.infosets),
+                "witness": _witness(full, walked, loss.witness),
+            }
+            for what, loss in found.forgets.items()
+        },
+        "properties": {
+            what: {
+                "holds": finding.holds,
+                "note": finding.note,
+                "witness": _witness(full, walked, finding.witness),
+            }
+            for what, finding in found.findings.items()
+        },
+    }
+    return Result(data, _audit_text(game.title, full, walked, found, memory))
+
+
+def _at(infoset: Any) -> list[Any]:
+    return list(infoset)
+
+
+def _witness(full: Rules, walked: Rules, witness: "Witness | None") -> dict[str, Any] | None:
+    if witness is None:
+        return None
+    from hogeq.trees.audit import shows, tell
+
+    in_full = shows(full, witness)
+    rules = full if in_full else walked
+    return {
+        "at": _at(witness.infoset),
+        "histories": [tell(rules, witness.first), tell(rules, witness.second)],
+        "note": witness.note,
+        "in_full_game": in_full,
+    }
+
+
+def _audit_text(title: str, full: Rules, walked: Rules, found: "Audit", memory: bool) -> Text:
+    how = "all histories" if found.whole else "the first turns of all histories"
+    seen = "everything that happened" if memory else "the scores"
+    count = len(found.infosets)
+    forgotten = [
+        (LETTERS[what], what, f"{len(loss.infosets)} of {count}")
+        for what, loss in found.forgets.items()
+    ]
+    properties = [
+        (what, ", ".join(filter(None, (VERDICTS[finding.holds], finding.note))))
+        for what, finding in found.findings.items()
+    ]
+    text: Text = [
+        (
+            f"Recall in {title}, where a player sees {seen}: {how} of the game to {walked.goal} "
+            f"with 0 to {walked.max_dice} dice, {found.histories:,} of them ending in "
+            f"{count:,} information sets of player A"
+        ),
+        "",
+        Table(forgotten, ("", "forgotten", "information sets"), left=2),
+        "",
+    ]
+    if walked.goal <= MAP_GOAL and not memory:
+        text += [
+            (
+                "What is forgotten at own score (down) and opponent's score (across); - nothing, "
+                ". no play comes there"
+            ),
+            _map(walked, found),
+            "",
+        ]
+    text.append(Table(properties, ("property", "holds"), left=2))
+    for witness, names in found.witnesses().items():
+        text += ["", *_witness_text(full, walked, witness, names)]
+    return text
+
+
+def _map(walked: Rules, found: "Audit") -> Table:
+    def cell(own: int, opponent: int) -> str:
+        if (own, opponent) not in found.infosets:
+            return "."
+        return "".join(LETTERS[what] for what in found.forgotten_at((own, opponent))) or "-"
+
+    goal = range(walked.goal)
+    rows = [(str(own), *(cell(own, opponent) for opponent in goal)) for own in goal]
+    header = ("own", *map(str, goal))
+    return Table(rows, header, left=len(header))
+
+
+def _witness_text(
+    full: Rules, walked: Rules, witness: "Witness", names: tuple[str, ...]
+) -> list[str]:
+    data: Any = _witness(full, walked, witness)
+    own, opponent = data["at"][:2]
+    lines = [f"{', '.join(names)}: A to move at {own}-{opponent} after either of"]
+    lines += [f"  {number}. {text}" for number, text in enumerate(data["histories"], 1)]
+    if data["note"]:
+        lines.append(f"  ({data['note']})")
+    if (full.goal, full.max_dice) != (walked.goal, walked.max_dice):
+        same = "both lead there" if data["in_full_game"] else "they do not both lead there"
+        lines.append(f"  to {full.goal} with 0 to {full.max_dice} dice: {same} too")
+    return lines
+
+
+def export_game(
+    game: Chosen,
+    goal: Annotated[int | None, option("Another goal than that of the rules.", "G", min=1)] = None,
+    max_dice: Annotated[int | None, option("Another most number of dice.", "N", min=1)] = None,
+    out: Annotated[Path, option("A name ending in .efg.", "FILE")] = Path("hog.efg"),
+    memory: MemoryOption = False,
+) -> Result:
+    """Write the game tree in Gambit's extensive form.
+
+    Sizes go to standard error before anything is written; trees of more than two million nodes
+    are refused.
+    """
+    check_output(out, (".efg",))
+    full = game.choose()
+    from hogeq.trees import gambit
+
+    with refusing():
+        rules = replace(full, goal=goal or full.goal, max_dice=max_dice or full.max_dice)
+        sizes = gambit.tree_sizes(rules, memory=memory)
+    if not sizes.exact:
+        raise BadInputError(
+            f"the tree has more than {gambit.MOST_NODES:,} nodes, the most allowed: "
+            "lower --goal or --max-dice"
+        )
+    title = title_of(game.name, rules)
+    warn(f"{title} to {rules.goal} with 0 to {rules.max_dice} dice: {sizes}")
+    with refusing():
+        gambit.write_efg(out, rules, memory=memory)
+    data = {
+        "rules": game.name,
+        "goal": rules.goal,
+        "max_dice": rules.max_dice,
+        "out": out,
+        "nodes": sizes.nodes,
+        "choices": sizes.choices,
+        "chances": sizes.chances,
+        "ends": sizes.ends,
+        "infosets": list(sizes.infosets),
+    }
+    return Result(data, [f"{sizes.nodes:,} nodes written to {out}"])
+
+
+# --- games other than Hog -------------------------------------------------------------------------
+
+
+def _tree(game: str) -> "FlatTree":
+    """Build the tree of a game by OpenSpiel's name, or from a file."""
+    with refusing():
+        try:
+            from hogeq.trees.openspiel.reading import from_efg, from_openspiel
+        except ImportError as error:
+            raise BadInputError(str(error)) from None
+        return from_efg(game) if game.endswith(".efg") else from_openspiel(game)
+
+
+def _rows(tree: "FlatTree", given: str) -> "Floats":
+    """Read a strategy of both seats: ``uniform``, or the ``policy`` of a ``.npz`` file."""
+    import numpy as np
+
+    if given == "uniform":
+        return tree.uniform()
+    with refusing():
+        if Path(given).suffix != ".npz":
+            raise ValueError(f"strategy: got {shown(given)}; allowed: uniform, or a file .npz")
+        with np.load(given, allow_pickle=False) as arrays:
+            if "policy" not in arrays:
+                raise ValueError(f"{printable(given)}: holds no array policy")
+            return tree.check_strategy(arrays["policy"], printable(given))
+
+
+def _write(path: Path, **arrays: Any) -> None:
+    import numpy as np
+
+    from hogeq.support.files import replacing
+
+    with refusing(), replacing(path) as temporary:
+        np.savez_compressed(temporary, **arrays)
+
+
+def _audit_game(game: str) -> Result:
+    """Say which recall each player of a game has."""
+    from hogeq.trees.recall import Recall
+
+    tree = _tree(game)
+    players = [Recall(tree, player).audit() for player in (0, 1)]
+    data = {
+        "game": game,
+        "nodes": tree.num_nodes,
+        "infosets": [len(one.infosets) for one in players],
+        "players": [
+            {"properties": {name: _plain(one) for name, one in player.findings.items()}}
+            for player in players
+        ],
+    }
+    rows = [
+        (name, *(VERDICTS[player.findings[name].holds] for player in players))
+        for name in players[0].findings
+    ]
+    sizes = " and ".join(f"{len(one.infosets):,}" for one in players)
+    text: Text = [
+        f"{game}: {tree.num_nodes:,} nodes, {sizes} information sets",
+        "",
+        Table(rows, ("property", "player 0", "player 1"), left=3),
+    ]
+    for number, player in enumerate(players):
+        for witness, names in player.witnesses().items():
+            text += [
+                "",
+                f"Player {number}, {', '.join(names)}: one information set after either of",
+            ]
+            text += [
+                f"  {place}. {one}" for place, one in enumerate(_histories(witness, "the start"), 1)
+            ]
+            text += [f"  ({witness.note})"] * bool(witness.note)
+    return Result(data, text)
+
+
+def _plain(finding: "Finding") -> dict[str, Any]:
+    witness = finding.witness and {
+        "histories": _histories(finding.witness),
+        "note": finding.witness.note,
+    }
+    return {"holds": finding.holds, "note": finding.note, "witness": witness}
+
+
+def _histories(witness: "Witness", empty: str = "") -> list[str]:
+    """Write both histories in the game's own words."""
+    both = (witness.first, witness.second)
+    return ["; ".join(step.action for step in one) or empty for one in both]
+
+
+def attack_game(game: str, strategy: str, seconds: float, out: Path | None) -> Result:
+    """Find the best response to a strategy from either seat, and write it."""
+    from hogeq.trees.exact import respond
+
+    tree = _tree(game)
+    rows = _rows(tree, strategy)
+    with refusing():
+        answer = respond(tree, rows, seconds)
+    if out is not None:
+        _write(out, policy=answer.strategy)
+    data = {
+        "game": game,
+        "strategy": strategy,
+        "attack": answer.attack,
+        "bound": answer.bound,
+        "full_memory": answer.full_memory,
+        "proved": answer.is_proved,
+    }
+    proved = ": proved" if answer.is_proved else ""
+    meaning = (
+        ("attack", f"{answer.attack:.9f}", "best response found, mean payoff over both seats"),
+        ("bound", f"{answer.bound:.9f}", f"no response has more{proved}"),
+        ("full memory", f"{answer.full_memory:.9f}", "responder with perfect recall"),
+    )
+    return Result(data, [f"against {strategy}, {game}", "", Table(meaning, left=3)])
+
+
+def equilibrium(
+    game: Annotated[
+        str,
+        option(
+            "A game of OpenSpiel, liars_dice_ir(dice_sides=4) say, or a .efg file.",
+            "GAME",
+            "--game",
+        ),
+    ],
+    seconds: Annotated[
+        float, option("When they are over, both bounds stand as they are.", min=0)
+    ] = 60.0,
+    out: Annotated[Path | None, option("Write the mixtures of both players.", "FILE.npz")] = None,
+    overwrite: OverwriteOption = False,
+) -> Result:
+    """Solve a two-player zero-sum game in mixtures, and prove its value from both sides.
+
+    A mixture draws one strategy before the game and keeps to it. With imperfect recall an
+    equilibrium exists among mixtures; one among policies need not.
+    """
+    from hogeq.trees import equilibrium as solving
+
+    check_output(out, (".npz",), replace=overwrite)
+    tree = _tree(game)
+    with refusing():
+        solved = solving.equilibrium(tree, seconds)
+    if out is not None:
+        arrays = {
+            f"{name}_{player}": getattr(one, name)
+            for player, one in enumerate(solved.mixtures)
+            for name in ("weights", "strategies")
+        }
+        _write(out, **arrays)
+    sizes = [len(one.weights) for one in solved.mixtures]
+    data = {
+        "game": game,
+        "lower": solved.lower,
+        "upper": solved.upper,
+        "proved": solved.is_proved,
+        "iterations": solved.iterations,
+        "components": sizes,
+    }
+    rows = (
+        ("lower", f"{solved.lower:.9f}", "payoff that player 0 secures"),
+        ("upper", f"{solved.upper:.9f}", "payoff that player 1 allows"),
+    )
+    heading = f"{game}: value to player 0, in mixtures of {' and '.join(map(str, sizes))}"
+    return Result(data, [heading, "", Table(rows, left=3)])
