@@ -45,14 +45,13 @@ def registries() -> Iterator[Callable[[], None]]:
     from hogeq.purification import PURIFIERS
     from hogeq.rules import EDITIONS
     from hogeq.rules.memory_part import MEMORY_PARTS
-    from hogeq.rules.register import KINDS
+    from hogeq.rules.register import PARTS
     from hogeq.solvers import SOLVERS
     from hogeq.support.plugins import _loaded
 
-    parts = [kind.registry for kind in KINDS.values()]
     found: list[MutableMapping[str, Any]] = [
         *(EDITIONS, MEMORY_PARTS, PURIFIERS, SOLVERS, _BUILTINS, _loaded),
-        *parts,
+        *PARTS.values(),
     ]
     before = [dict(names) for names in found]
 

@@ -15,10 +15,9 @@ from typing import Final, NamedTuple
 
 from hogeq.model.workspace import TIE
 from hogeq.rules import Rules
-from hogeq.rules.effects import turn_effects
 from hogeq.rules.memory import Memory
 from hogeq.rules.turn import Turn as Outcome
-from hogeq.rules.turn import play_turn
+from hogeq.rules.turn import play_turn, turn_effects
 
 GRADES: Final = {
     "best": 0.0,
@@ -121,7 +120,7 @@ class Turn(NamedTuple):
         return grade(self.loss)
 
     def effects(self, rules: Rules) -> list[str]:
-        """Say what the turn did, as :func:`hogeq.rules.effects.turn_effects` does."""
+        """Say what the turn did, as :func:`hogeq.rules.turn.turn_effects` does."""
         return turn_effects(rules, *self.before.view, self.faces, self.outcome)
 
     def fired(self, rules: Rules) -> list[str]:

@@ -22,7 +22,6 @@ from hogeq.pages import frame
 from hogeq.pages.book import book
 from hogeq.rules import describe
 from hogeq.rules.edition import names_of
-from hogeq.rules.effects import turn_parts
 from hogeq.rules.memory import memory_columns, memory_texts, record, records_left
 from hogeq.rules.outcomes import TurnTable
 from hogeq.rules.parts import (
@@ -35,6 +34,7 @@ from hogeq.rules.parts import (
     square_swine,
 )
 from hogeq.rules.points import kinds_of_dice, zero_points
+from hogeq.rules.turn import turn_parts
 from hogeq.strategies.arrays import StrategyError
 from hogeq.support.aliases import Matrix
 from hogeq.support.parameters import plain

@@ -19,12 +19,10 @@ from hogeq.evaluation.tablebase import solve
 from hogeq.model.game import HogEngine
 from hogeq.model.workspace import TIE
 from hogeq.rules import Rules
-from hogeq.rules.effects import turn_parts
-from hogeq.rules.memory import memory_effect, next_memory, record
+from hogeq.rules.memory import memory_effect, next_memory, record, remembered
 from hogeq.rules.outcomes import Branch, TurnTable
 from hogeq.rules.points import zero_points
-from hogeq.rules.remembered import remembered
-from hogeq.rules.turn import dice_sides
+from hogeq.rules.turn import dice_sides, turn_parts
 from hogeq.support.aliases import Floats
 
 OFF: Final[dict[str, Any]] = {
@@ -115,7 +113,7 @@ def _effects(game: HogEngine, rules: Rules) -> tuple[NDArray[np.int64], NDArray[
     turn = TurnTable(replace(rules, memory="none"))
     effects = []
     for dice, memory in product(range(game.num_actions), game.memories):
-        bonus, forced = turn.memory_effect(memory, dice)
+        bonus, forced = turn.memory_effect(memory._replace(state=0), dice)
         if rules.memory != "none":
             more, again = memory_effect(game.rules, memory, dice)
             bonus, forced = bonus + more, forced or again

@@ -121,7 +121,7 @@ class Edition {
     return { reached, squared, becomes, swaps: (this.told[at] & SWAP) !== 0 && becomes !== opponent };
   }
 
-  // What each part of the rules did, the points first: as hogeq.rules.effects.turn_effects says it.
+  // What each part of the rules did, the points first: as hogeq.rules.turn.turn_effects says it.
   effects(own, other, faces, plain, turn) {
     const pig = faces.includes(1) ? ", with a 1" : "";
     const what = faces.length ? `rolled ${faces.length}: ${faces.join(" ")}${pig}` : "rolled no dice";

@@ -6,9 +6,9 @@ from dataclasses import fields, replace
 from inspect import getdoc
 from typing import Any
 
+from hogeq.rules.memory import remembered
 from hogeq.rules.memory_part import MEMORY_PARTS, title
 from hogeq.rules.parts import COUNT_ONES, LANDINGS, MORE_BOAR, SWAPS, ZERO_DICE
-from hogeq.rules.remembered import remembered
 from hogeq.rules.rules import Rules
 from hogeq.rules.tables import SHAPES, is_table
 from hogeq.support.messages import is_title, nearest, refusal, shown, unknown_key
@@ -177,8 +177,7 @@ def rules_from(spec: str | Mapping[str, Any]) -> Rules:
         rules = replace(base, **overrides)
     except ParameterError as error:
         raise ValueError(f"rules.{error}") from error
-    if rules.memory != "none":
-        remembered(rules)  # what is wrong with it is to be known before anything runs
+    remembered(rules)  # refuses a faulty memory part before anything runs
     if "edition" not in spec:
         return rules
     if rules.time_trot_period != base.time_trot_period and not rules.time_trot:

@@ -1,15 +1,25 @@
 """The hidden memory: what the rules remember of earlier turns and a strategy may not see.
 
-First its values and how a turn changes them, then its names for tables, pictures and people.
+First its values and how a turn changes them, then the tables of the part `Rules.memory`, last the
+names for tables, pictures and people.
 """
 
+from collections.abc import Callable, Hashable
+from functools import cache
 from itertools import product
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from hogeq.rules.memory_part import MEMORY_PARTS
 from hogeq.rules.parts import FERAL_DISTANCE, HOG_WILD_SIDES
-from hogeq.rules.remembered import remembered
+from hogeq.rules.points import kinds_of_dice, points_distribution, zero_points
 from hogeq.rules.rules import Rules
+from hogeq.support.messages import one_line, refusal, shown
+
+MOST_VALUES: Final = 64
+"""Most values of the memory of a part `Rules.memory`."""
+
+MOST_BONUS: Final = 100
+"""Most points that such a part may add to a turn."""
 
 
 class Memory(NamedTuple):
@@ -27,7 +37,7 @@ class Memory(NamedTuple):
     opponent: int = 0
     """Record of the opponent's last turn."""
     state: int = 0
-    """What the part `Rules.memory` remembers: number of its value (`hogeq.rules.remembered`)."""
+    """Number of the value that the part `Rules.memory` remembers (see `Remembered`)."""
 
 
 def memory_sizes(rules: Rules) -> tuple[int, int, int]:
@@ -46,8 +56,8 @@ def tracks_extra_turns(rules: Rules) -> bool:
     """Whether it matters that a turn is an extra turn: for Time Trot, or for its dice."""
     if rules.time_trot:
         return True
-    usual_dice = {rules.sides, HOG_WILD_SIDES} if rules.hog_wild else {rules.sides}
-    return rules.extra_turn_sides is not None and usual_dice != {rules.extra_turn_sides}
+    other_dice = {rules.sides, HOG_WILD_SIDES} if rules.hog_wild else {rules.sides}
+    return rules.extra_turn_sides is not None and other_dice != {rules.extra_turn_sides}
 
 
 def all_memories(rules: Rules) -> tuple[Memory, ...]:
@@ -59,38 +69,24 @@ def all_memories(rules: Rules) -> tuple[Memory, ...]:
 
 
 def memory_numbers(rules: Rules, memory: Memory) -> tuple[int, ...]:
-    """Give a memory as numbers: turn, extra, own, opponent, and the state where there is one."""
+    """Memory as numbers: turn, extra, own, opponent, and the state where there is one."""
     return tuple(memory) if rules.memory != "none" else tuple(memory)[:-1]
 
 
 def states(rules: Rules) -> int:
-    """How many values `Memory.state` can take."""
-    return len(remembered(rules).values) if rules.memory != "none" else 1
-
-
-def state_texts(rules: Rules) -> tuple[str, ...]:
-    """Write all values of `Memory.state` for people; nothing where they mean nothing."""
-    return remembered(rules).texts if rules.memory != "none" else ()
+    """Count the values of `Memory.state`."""
+    return len(remembered(rules).values)
 
 
 def records_left(rules: Rules) -> int:
-    """How many numbers `record` can give."""
-    classes = remembered(rules).classes if rules.memory != "none" else 1
-    return memory_sizes(rules)[2] * classes
-
-
-def forces_turns(rules: Rules) -> bool:
-    """Whether a roll can earn an extra turn by what is remembered, wherever it lands."""
-    return rules.time_trot or (rules.memory != "none" and remembered(rules).forces_turns)
+    """Count the values of `record`."""
+    return memory_sizes(rules)[2] * remembered(rules).classes
 
 
 def record(rules: Rules, dice: int, points: int) -> int:
-    """Give the number that a turn is remembered by: of Feral Hogs and of `Rules.memory`."""
-    number = feral_record(rules, dice, points)
-    if rules.memory == "none":
-        return number
+    """Encode a turn as it is remembered, for Feral Hogs and for `Rules.memory`."""
     part = remembered(rules)
-    return number * part.classes + part.class_of(dice, points)
+    return feral_record(rules, dice, points) * part.classes + part.class_of(dice, points)
 
 
 def feral_record(rules: Rules, dice: int, points: int) -> int:
@@ -101,13 +97,11 @@ def feral_record(rules: Rules, dice: int, points: int) -> int:
 
 
 def next_memory(rules: Rules, memory: Memory, recorded: int, again: bool) -> Memory:
-    """Memory of whoever moves next; a swap of scores leaves both records with their players."""
+    """Memory of the next player to move; a swap of scores does not swap the records."""
     turn = (memory.turn + 1) % rules.time_trot_period if rules.time_trot else 0
-    state = 0
-    if rules.memory != "none":
-        part = remembered(rules)
-        recorded, kind = divmod(recorded, part.classes)
-        state = part.after(memory.state, kind, again)
+    part = remembered(rules)
+    recorded, kind = divmod(recorded, part.classes)
+    state = part.after(memory.state, kind, again)
     if again:
         return Memory(turn, int(tracks_extra_turns(rules)), recorded, memory.opponent, state)
     return Memory(turn, 0, memory.opponent, recorded, state)
@@ -116,6 +110,132 @@ def next_memory(rules: Rules, memory: Memory, recorded: int, again: bool) -> Mem
 def memory_effect(rules: Rules, memory: Memory, dice: int) -> tuple[int, bool]:
     """Bonus and extra turn that the part `Rules.memory` gives for rolling so many dice."""
     return remembered(rules).effect(memory.state, dice)
+
+
+# --- the memory of a part -------------------------------------------------------------------------
+
+
+class Remembered:
+    """The values of a part's memory in one game, by number, and how turns change them.
+
+    The part is asked about every turn that can be, once: so its values are known before anything is
+    computed, and its faults are found then. The part "none" has one value.
+    """
+
+    def __init__(self, rules: Rules) -> None:
+        self._part = MEMORY_PARTS[rules.memory]
+        self._where = f"memory: {rules.memory}"
+        turns = sorted(_turns(rules))
+        ends = (False, True) if rules.gives_extra_turns else (False,)
+        numbers: dict[Hashable, int] = {self._hashable("start", self._part.start): 0}
+        following: dict[tuple[int, int, bool], list[int]] = {}  # by dice, points and again
+        for value in _growing(numbers):
+            for (dice, points), again in product(turns, ends):
+                after = self._asked(self._part.update, value, dice, points, again)
+                number = numbers.setdefault(self._hashable("update", after), len(numbers))
+                following.setdefault((dice, points, again), []).append(number)
+            if len(numbers) > MOST_VALUES:
+                raise ValueError(
+                    f"{self._where}: more than {MOST_VALUES} values, the last {shown(after)}; "
+                    f"allowed: at most {MOST_VALUES}"
+                )
+        self.values = tuple(numbers)
+        self.texts = tuple(str(self._asked(self._part.shown, value)) for value in numbers)
+        self._class: dict[tuple[int, int], int] = {}
+        self._after: list[tuple[list[int], ...]] = []  # by class and again
+        seen: dict[tuple[tuple[int, ...], ...], int] = {}
+        for dice, points in turns:
+            columns = [following[dice, points, again] for again in ends]
+            key = tuple(map(tuple, columns))
+            if key not in seen:
+                seen[key] = len(seen)
+                self._after.append((columns[0], columns[-1]))
+            self._class[dice, points] = seen[key]
+        self.classes = len(seen)
+        self._effects = {
+            (number, dice): (self._bonus(value, dice), self._again(value, dice))
+            for (number, value), dice in product(enumerate(numbers), range(rules.max_dice + 1))
+        }
+
+    def class_of(self, dice: int, points: int) -> int:
+        """Class of a turn; any class of one that cannot be."""
+        return self._class.get((dice, points), 0)
+
+    def after(self, state: int, kind: int, again: bool) -> int:
+        """Value after a turn of a class."""
+        return self._after[kind][again][state]
+
+    def after_turn(self, state: int, dice: int, points: int, again: bool) -> int:
+        """Value after any turn, also after one that this game cannot have.
+
+        If such a turn would leave a value that this game does not have, the value after any class.
+        """
+        if (dice, points) in self._class:
+            return self.after(state, self._class[dice, points], again)
+        value = self._asked(self._part.update, self.values[state], dice, points, again)
+        known = value in self.values
+        return self.values.index(value) if known else self.after(state, 0, again)
+
+    def effect(self, state: int, dice: int) -> tuple[int, bool]:
+        """Bonus and extra turn for rolling so many dice."""
+        return self._effects[state, dice]
+
+    def _bonus(self, value: Hashable, dice: int) -> int:
+        given = self._asked(self._part.bonus, value, dice)
+        if not isinstance(given, int) or not 0 <= given <= MOST_BONUS:
+            where = f"{self._where}: bonus({shown(value)}, {dice})"
+            raise ValueError(refusal(where, given, f"whole numbers from 0 to {MOST_BONUS}"))
+        return int(given)
+
+    def _again(self, value: Hashable, dice: int) -> bool:
+        given = self._asked(self._part.again, value, dice)
+        if not isinstance(given, Hashable) or given not in (True, False):
+            raise ValueError(
+                refusal(f"{self._where}: again({shown(value)}, {dice})", given, "True or False")
+            )
+        return bool(given)
+
+    def _asked(self, method: Callable[..., Any], *arguments: Any) -> Any:
+        try:
+            return method(*arguments)
+        except Exception as error:
+            call = f"{method.__name__}({', '.join(map(shown, arguments))})"
+            kind = f"{type(error).__name__}: {one_line(error)}"
+            raise ValueError(f"{self._where}: {call}: {kind}") from error
+
+    def _hashable(self, what: str, value: object) -> Hashable:
+        try:
+            hash(value)
+        except TypeError:
+            raise ValueError(
+                refusal(f"{self._where}: {what}", value, "a hashable value: a number, text, tuple")
+            ) from None
+        return value
+
+
+@cache
+def remembered(rules: Rules) -> Remembered:
+    """Tables of the memory of the part in play, made once for each game."""
+    return Remembered(rules)
+
+
+def _growing(numbers: dict[Hashable, int]) -> Any:
+    """Iterate over the keys of a mapping that grows at its end."""
+    done = 0
+    while done < len(numbers):
+        yield list(numbers)[done]
+        done += 1
+
+
+def _turns(rules: Rules) -> set[tuple[int, int]]:
+    """List all dice and points that turns can have; those of "none" do not matter."""
+    if rules.memory == "none":
+        return {(0, 0)}
+    scores = range(rules.goal)
+    turns = {(0, zero_points(rules, *pair)) for pair in product(scores, scores)}
+    for sides, dice in product(kinds_of_dice(rules), range(1, rules.max_dice + 1)):
+        turns |= {(dice, points) for points in points_distribution(rules, dice, sides)}
+    return turns
 
 
 # --- names and texts ------------------------------------------------------------------------------
@@ -130,7 +250,7 @@ class Axis(NamedTuple):
 
 
 def axes(rules: Rules) -> tuple[Axis, Axis]:
-    """Name the two parts of the memory of the player to move that are worth a picture."""
+    """Two parts of the memory of the player to move, as the axes of a picture."""
     turns, extras, records = memory_sizes(rules)
     if records > 1:
         ticks = [str(value) for value in range(records)]
@@ -139,8 +259,8 @@ def axes(rules: Rules) -> tuple[Axis, Axis]:
         unit = "points" if rules.feral_hogs == "points" else "dice"
         return Axis(f"own last {unit}", tuple(ticks)), Axis(f"opponent's last {unit}", tuple(ticks))
     if rules.memory != "none":
-        remembered = Axis(MEMORY_PARTS[rules.memory].text, state_texts(rules))
-        return remembered, _turn_axis(turns) if turns > 1 else _extra_axis(extras)
+        states = Axis(MEMORY_PARTS[rules.memory].text, remembered(rules).texts)
+        return states, _turn_axis(turns) if turns > 1 else _extra_axis(extras)
     return _turn_axis(turns), _extra_axis(extras)
 
 
@@ -153,7 +273,7 @@ def _extra_axis(extras: int) -> Axis:
 
 
 def memory_fields(rules: Rules, memory: Memory) -> dict[str, Any]:
-    """Give the parts of a memory that the rules look at, by name."""
+    """Parts of a memory that the rules look at, by name."""
     turns, extras, records = memory_sizes(rules)
     fields: dict[str, Any] = {}
     if turns > 1:
@@ -163,7 +283,7 @@ def memory_fields(rules: Rules, memory: Memory) -> dict[str, Any]:
     if records > 1:
         fields |= {"own_last": memory.own, "opponent_last": memory.opponent}
     if rules.memory != "none":
-        fields["remembered"] = state_texts(rules)[memory.state]
+        fields["remembered"] = remembered(rules).texts[memory.state]
     return fields
 
 
@@ -180,7 +300,7 @@ def memory_texts(rules: Rules, memory: Memory) -> list[str]:
 
 
 def memory_columns(rules: Rules) -> list[str]:
-    """Name the parts of a memory that the rules look at, for people."""
+    """Names of the parts of a memory that the rules look at, for people."""
     unit = "points" if rules.feral_hogs == "points" else "dice"
     names = {
         "turn": f"turn (mod {rules.time_trot_period})",

@@ -385,63 +385,53 @@ def swine_align_or_pig_pass(score: int, opponent: int) -> bool:
 
 ZERO_DICE = Parts(
     "zero_dice",
-    {
-        "ten_minus_ones_plus_tens": ten_minus_ones_plus_tens,
-        "one_plus_max_digit": one_plus_max_digit,
-        "digit_gap_plus_four": digit_gap_plus_four,
-        "twice_digit_gap_plus_one": twice_digit_gap_plus_one,
-        "alternating_cube_digits": alternating_cube_digits,
-        "ten_minus_min_digit": ten_minus_min_digit,
-        "twice_tens_minus_ones": twice_tens_minus_ones,
-        "min_square_digit_plus_three": min_square_digit_plus_three,
-        "one_plus_min_digit": one_plus_min_digit,
-        "two_plus_digit_gap": two_plus_digit_gap,
-        "pi_digit_plus_three": pi_digit_plus_three,
-        "seventh_digit": seventh_digit,
-        "hefty_hogs": hefty_hogs,
-        "boar_brawl": boar_brawl,
-    },
+    [
+        ten_minus_ones_plus_tens,
+        one_plus_max_digit,
+        digit_gap_plus_four,
+        twice_digit_gap_plus_one,
+        alternating_cube_digits,
+        ten_minus_min_digit,
+        twice_tens_minus_ones,
+        min_square_digit_plus_three,
+        one_plus_min_digit,
+        two_plus_digit_gap,
+        pi_digit_plus_three,
+        seventh_digit,
+        hefty_hogs,
+        boar_brawl,
+    ],
 )
 """(Mover's score, opponent's score) -> points for rolling no dice; 0 only in `hefty_hogs`."""
 
 LANDINGS = Parts(
     "landing",
-    {
-        "none": unchanged,
-        "sus_fuss": sus_fuss,
-        "fuzzy_factors": fuzzy_factors,
-        "pigs_on_prime": pigs_on_prime,
-        "hog_pile_digit": hog_pile_digit,
-        "hog_pile_double": hog_pile_double,
-    },
+    [sus_fuss, fuzzy_factors, pigs_on_prime, hog_pile_digit, hog_pile_double],
+    none=unchanged,
 )
 """(Mover's new score, opponent's score) -> the score that the new one becomes, never a lower."""
 
 SWAPS = Parts(
     "swap",
-    {
-        "none": never,
-        "ones_gap_is_tens": ones_gap_is_tens,
-        "double": double,
-        "reversed_digits": reversed_digits,
-        "power_of_three_digits": power_of_three_digits,
-        "digit_products": digit_products,
-        "equal_digit_gaps": equal_digit_gaps,
-        "leftmost_is_ones": leftmost_is_ones,
-        "equal_digits_by_place": equal_digits_by_place,
-        "multiple": multiple,
-    },
+    [
+        ones_gap_is_tens,
+        double,
+        reversed_digits,
+        power_of_three_digits,
+        digit_products,
+        equal_digit_gaps,
+        leftmost_is_ones,
+        equal_digits_by_place,
+        multiple,
+    ],
+    none=never,
 )
 """(Mover's new score, opponent's score) -> do the two trade scores?"""
 
 MORE_BOAR = Parts(
     "more_boar",
-    {
-        "none": never,
-        "digit_range": digit_range,
-        "both_digits_smaller": both_digits_smaller,
-        "swine_align_or_pig_pass": swine_align_or_pig_pass,
-    },
+    [digit_range, both_digits_smaller, swine_align_or_pig_pass],
+    none=never,
 )
 """(Mover's new score, opponent's score) -> does the mover take an extra turn?"""
 

@@ -1,63 +1,26 @@
 """How rule parts and editions are added from outside the package."""
 
 import operator
-from collections.abc import Callable, Hashable, MutableMapping
+from collections.abc import Callable, Hashable
+from contextlib import suppress
 from functools import wraps
 from inspect import getdoc, signature
-from typing import Any, Final, NamedTuple, TypeVar
+from typing import Any, Final, TypeVar
 
 from hogeq.rules.edition import ALIASES, EDITIONS
+from hogeq.rules.memory import remembered
 from hogeq.rules.memory_part import MEMORY_PARTS, MemoryPart
 from hogeq.rules.parts import LANDINGS, MORE_BOAR, SWAPS, ZERO_DICE
-from hogeq.rules.remembered import remembered
 from hogeq.rules.rules import Rules
-from hogeq.rules.tables import HIGHEST, MOST_POINTS
+from hogeq.rules.tables import SHAPES
 from hogeq.support.messages import nearest, one_line, refusal, shown
 from hogeq.support.registry import enter
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
-class Kind(NamedTuple):
-    """A kind of part."""
-
-    registry: MutableMapping[str, Any]
-    arguments: str
-    """What its functions are called with."""
-    result: Callable[[object], int | None]
-    """The result of a part as it is used; None if it is none."""
-    allowed: str
-
-
-def _whole(given: object, most: int) -> int | None:
-    try:
-        number = operator.index(given)  # type: ignore[arg-type]
-    except TypeError:
-        return None
-    return number if 0 <= number <= most else None
-
-
-def _points(given: object) -> int | None:
-    return _whole(given, MOST_POINTS)
-
-
-def _score(given: object) -> int | None:
-    return _whole(given, HIGHEST)
-
-
-def _truth(given: object) -> bool | None:
-    return bool(given) if isinstance(given, Hashable) and given in (0, 1) else None
-
-
-KINDS: Final[dict[str, Kind]] = {
-    "zero_dice": Kind(
-        ZERO_DICE, "score, opponent", _points, f"whole numbers from 0 to {MOST_POINTS}"
-    ),
-    "landing": Kind(LANDINGS, "score, opponent", _score, f"whole numbers from 0 to {HIGHEST}"),
-    "swap": Kind(SWAPS, "score, opponent", _truth, "True or False"),
-    "more_boar": Kind(MORE_BOAR, "score, opponent", _truth, "True or False"),
-}
-"""The kinds of part that are functions of scores, by the fields of `Rules` that name them."""
+PARTS: Final = {parts.field: parts for parts in (ZERO_DICE, LANDINGS, SWAPS, MORE_BOAR)}
+"""Parts that are functions of the mover's score and the opponent's, by the field of `Rules`."""
 
 MEMORY: Final = "memory"
 """The kind of part that remembers something between turns."""
@@ -96,8 +59,8 @@ def rule_part(kind: str, name: str | None = None) -> Callable[[Function], Functi
     >>> hogeq.Rules(swap="same_last_digit").swap
     'same_last_digit'
     """
-    if kind not in {*KINDS, MEMORY}:
-        known = [*KINDS, MEMORY]
+    if kind not in {*PARTS, MEMORY}:
+        known = [*PARTS, MEMORY]
         raise ValueError(refusal("rule_part", kind, ", ".join(known), known))
 
     def decorate(function: Function) -> Function:
@@ -106,9 +69,8 @@ def rule_part(kind: str, name: str | None = None) -> Callable[[Function], Functi
         if kind == MEMORY:
             enter(MEMORY_PARTS, what, part, _memory_part(function, f"{what} {part}"))
             return function
-        family = KINDS[kind]
-        _require_function(function, f"{what} {part}", family.arguments)
-        enter(family.registry, what, part, _checked(function, part, f"{kind}: {part}", family))
+        _require_function(function, f"{what} {part}")
+        enter(PARTS[kind], what, part, _checked(function, part, kind))
         return function
 
     return decorate
@@ -136,32 +98,41 @@ def _memory_part(kind: object, where: str) -> MemoryPart:
     return kind()
 
 
-def _require_function(function: object, where: str, arguments: str) -> None:
+def _require_function(function: object, where: str) -> None:
     fits = callable(function)
     if fits:
         try:
-            signature(function).bind(*arguments.split(", "))  # type: ignore[arg-type]
+            signature(function).bind(0, 0)  # type: ignore[arg-type]
         except (TypeError, ValueError):
             fits = False
     if not fits:
-        raise ValueError(f"{where}: got {shown(function)}; allowed: a function of ({arguments})")
+        raise ValueError(
+            f"{where}: got {shown(function)}; allowed: a function of (score, opponent)"
+        )
     if not getdoc(function):
         raise ValueError(f"{where}: no docstring; its first line is what people are shown")
 
 
-def _checked(function: Callable[..., Any], name: str, where: str, kind: Kind) -> Callable[..., int]:
-    """Refuse what is no result of a part of this kind, in one line."""
+def _checked(function: Callable[..., Any], name: str, kind: str) -> Callable[..., int]:
+    """Refuse a result that is none of a part of this kind, in one line."""
+    most = SHAPES[kind].most
+    allowed = "True or False" if most == 1 else f"whole numbers from 0 to {most}"
 
     @wraps(function)
-    def part(*scores: int) -> int:
-        at = f"{where} at {kind.arguments} = {', '.join(map(str, scores))}"
+    def part(score: int, opponent: int) -> int:
+        where = f"{kind}: {name} at score, opponent = {score}, {opponent}"
         try:
-            given = function(*scores)
+            given = function(score, opponent)
         except Exception as error:
-            raise ValueError(f"{at}: {type(error).__name__}: {one_line(error)}") from error
-        result = kind.result(given)
-        if result is None:
-            raise ValueError(refusal(at, given, kind.allowed))
+            raise ValueError(f"{where}: {type(error).__name__}: {one_line(error)}") from error
+        result = -1
+        if most > 1:
+            with suppress(TypeError):
+                result = operator.index(given)
+        elif isinstance(given, Hashable) and given in (0, 1):
+            result = bool(given)
+        if not 0 <= result <= most:
+            raise ValueError(refusal(where, given, allowed))
         return result
 
     part.__name__, part.__doc__ = name, getdoc(function)
@@ -199,7 +170,6 @@ def edition(rules: Rules) -> Rules:
         raise TypeError(refusal("edition", rules, "Rules, as hogeq.rules_from gives them"))
     if rules.name in ALIASES:
         raise ValueError(f"edition {rules.name}: name is taken by {ALIASES[rules.name]}")
-    if rules.memory != "none":
-        remembered(rules)  # refuses what is wrong with it
+    remembered(rules)  # refuses a faulty memory part
     enter(EDITIONS, "edition", rules.name, rules)
     return rules

@@ -60,8 +60,14 @@ SHAPES: Final[dict[str, Shape]] = {
 class Parts(dict[str, Callable[..., Any]]):
     """Parts of one kind by name; a table is a part by its text."""
 
-    def __init__(self, field: str, parts: dict[str, Callable[..., Any]]) -> None:
-        super().__init__(parts)
+    def __init__(
+        self,
+        field: str,
+        parts: Sequence[Callable[..., Any]],
+        none: Callable[..., Any] | None = None,
+    ) -> None:
+        super().__init__({} if none is None else {"none": none})
+        self.update({part.__name__: part for part in parts})
         self.field = field
 
     def __missing__(self, text: str) -> Callable[..., Any]:

@@ -1,13 +1,15 @@
-"""What one turn does: from dice to points, to scores, to who moves next and what is remembered.
+"""What one turn does: from dice to points, to scores, to the next player and the memory.
 
 A turn runs in this order: points (0, 1, or the dice's sum), prime boost, points given away,
 bonus, Square Swine, the landing part, More Boar, swap, goal.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from hogeq.rules.memory import Memory, memory_effect, next_memory, record
+from hogeq.rules.memory_part import title
 from hogeq.rules.parts import (
     FERAL_BONUS,
     FERAL_DISTANCE,
@@ -20,6 +22,7 @@ from hogeq.rules.parts import (
 )
 from hogeq.rules.points import rolled_points, zero_points
 from hogeq.rules.rules import Rules
+from hogeq.rules.tables import is_table
 from hogeq.support.messages import shown
 
 
@@ -50,7 +53,7 @@ class Turn(NamedTuple):
     again: bool
     """Whether the mover takes an extra turn, wherever it comes from."""
     memory: Memory
-    """Memory of whoever moves next."""
+    """Memory of the next player to move."""
 
 
 # --- points ---------------------------------------------------------------------------------------
@@ -66,16 +69,13 @@ def dice_sides(rules: Rules, score: int, opponent: int, memory: Memory) -> int:
 
 
 def bonus(rules: Rules, memory: Memory, dice: int) -> int:
-    """Add up what the memory adds to a roll.
+    """Points that the memory adds to a roll.
 
-    Feral Hogs: 3 points if `dice` is 2 away from the record of the mover's last turn. And what the
-    part `Rules.memory` gives.
+    Feral Hogs: 3 if `dice` is 2 away from the record of the mover's last turn. The part
+    `Rules.memory` may give more.
     """
     fires = rules.feral_hogs != "none" and abs(dice - memory.own) == FERAL_DISTANCE
-    points = FERAL_BONUS if fires else 0
-    if rules.memory != "none":
-        points += memory_effect(rules, memory, dice)[0]
-    return points
+    return (FERAL_BONUS if fires else 0) + memory_effect(rules, memory, dice)[0]
 
 
 def given(rules: Rules, dice: int, points: int) -> int:
@@ -89,9 +89,7 @@ def given(rules: Rules, dice: int, points: int) -> int:
 def trots(rules: Rules, memory: Memory, dice: int) -> bool:
     """Whether rolling `dice` on this turn earns an extra turn, by Time Trot or `Rules.memory`."""
     on_time = rules.time_trot and memory.turn % rules.time_trot_period == dice
-    if rules.memory != "none" and memory_effect(rules, memory, dice)[1]:
-        return True
-    return on_time and memory.extra == 0
+    return memory_effect(rules, memory, dice)[1] or (on_time and memory.extra == 0)
 
 
 def land(rules: Rules, score: int, opponent: int) -> Landing:
@@ -137,3 +135,74 @@ def play_turn(
 def _check(what: str, value: int, low: int, high: int) -> None:
     if not low <= value <= high:
         raise ValueError(f"turn: {what} is {shown(value)}; allowed: {low} to {high}")
+
+
+# --- a turn in words ------------------------------------------------------------------------------
+
+
+class TurnParts(NamedTuple):
+    """Names of the parts that differ from game to game."""
+
+    bonus: str
+    """Of the part that adds points by the memory."""
+    landing: str
+    """Of the part that changes the mover's new score."""
+    turn: str
+    """Of the part that gives an extra turn by the memory."""
+
+
+def turn_parts(rules: Rules) -> TurnParts:
+    """Name the parts that act in a turn."""
+    return TurnParts(
+        _either("Feral Hogs", rules.feral_hogs != "none", rules),
+        "New score" if is_table(rules.landing) else title(rules.landing),
+        _either("Time Trot", rules.time_trot, rules),
+    )
+
+
+def turn_effects(
+    rules: Rules, score: int, opponent: int, faces: Sequence[int], turn: Turn
+) -> list[str]:
+    """Describe what a turn did to the scores, one part of the rules a line."""
+    names = turn_parts(rules)
+    unboosted = replace(rules, prime_boost=False)
+    if faces:
+        plain = rolled_points(unboosted, faces)
+        pig = ", with a 1" if 1 in faces else ""
+        what = f"rolled {len(faces)}: {' '.join(map(str, faces))}{pig}"
+    else:
+        plain = zero_points(unboosted, score, opponent)
+        what = "rolled no dice"
+    lines = [f"{what}, {_points(plain)}"]
+    if plain != turn.points:
+        lines.append(f"Hogtimus Prime: {_points(turn.points)} instead of {plain}")
+    if turn.bonus:
+        lines.append(f"{names.bonus}: {_points(turn.bonus)} more")
+    if turn.given:
+        lines.append(f"Piggy Back: {_points(turn.given)} to the other")
+    reached = score + turn.points + turn.bonus
+    other = opponent + turn.given
+    if rules.square_swine and square_swine(reached) != reached:
+        lines.append(f"Square Swine: {reached} becomes {square_swine(reached)}")
+        reached = square_swine(reached)
+    becomes = LANDINGS[rules.landing](reached, other)
+    if becomes != reached:
+        lines.append(f"{names.landing}: {reached} becomes {becomes}")
+    if SWAPS[rules.swap](becomes, other) and becomes != other:
+        lines.append("Swap: the scores trade places")
+    if turn.again:
+        part = "More Boar" if turn.landing.again else names.turn
+        lines.append(f"{part}: an extra turn")
+    return lines
+
+
+def _either(part: str, there: bool, rules: Rules) -> str:
+    """Name of a part that remembers, of the part `Rules.memory`, or of both if either may be it."""
+    other = title(rules.memory)
+    if rules.memory == "none":
+        return part
+    return f"{part} or {other}" if there else other
+
+
+def _points(number: int) -> str:
+    return f"{number} point{'' if number == 1 else 's'}"

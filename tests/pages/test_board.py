@@ -15,12 +15,11 @@ from hogeq.evaluation.tablebase import solve
 from hogeq.model.game import HogEngine, compile_game
 from hogeq.pages.board import Shown, edition_data, make
 from hogeq.rules import EDITIONS, rules_from
-from hogeq.rules.effects import turn_effects, turn_parts
 from hogeq.rules.memory import memory_line
 from hogeq.rules.memory_part import MemoryPart
 from hogeq.rules.outcomes import TurnTable
 from hogeq.rules.register import rule_part
-from hogeq.rules.turn import dice_sides, play_turn
+from hogeq.rules.turn import dice_sides, play_turn, turn_effects, turn_parts
 from hogeq.search.bounds import full_memory_bound
 from hogeq.strategies.strategy import policy_of
 from hogeq.support.numbers import percent

@@ -12,8 +12,8 @@ import hogeq
 from hogeq.evaluation.tablebase import solve
 from hogeq.model.game import compile_game
 from hogeq.pages.book import book, turn_values
+from hogeq.rules.memory import remembered
 from hogeq.rules.points import points_distribution, zero_points
-from hogeq.rules.remembered import remembered
 from hogeq.rules.turn import land
 
 pytestmark = pytest.mark.usefixtures("registries")

@@ -7,10 +7,9 @@ import numpy as np
 import pytest
 
 from hogeq.rules import EDITIONS, Rules
-from hogeq.rules.effects import turn_effects
 from hogeq.rules.memory import Memory, all_memories
 from hogeq.rules.parts import LANDINGS, MORE_BOAR, SWAPS, ZERO_DICE
-from hogeq.rules.turn import dice_sides, play_turn
+from hogeq.rules.turn import dice_sides, play_turn, turn_effects
 
 
 @pytest.mark.parametrize(

@@ -6,12 +6,10 @@ import pytest
 
 import hogeq
 from hogeq.rules import EDITIONS, Rules
-from hogeq.rules.effects import turn_effects
 from hogeq.rules.memory import (
     Memory,
     all_memories,
     axes,
-    forces_turns,
     memory_columns,
     memory_fields,
     memory_line,
@@ -19,10 +17,9 @@ from hogeq.rules.memory import (
     memory_sizes,
     memory_texts,
     records_left,
-    state_texts,
     states,
 )
-from hogeq.rules.turn import play_turn
+from hogeq.rules.turn import play_turn, turn_effects
 
 
 @pytest.mark.parametrize("edition", EDITIONS)
@@ -120,8 +117,6 @@ def test_a_part_of_any_name_is_played_and_told(name: str) -> None:
     hogeq.rule_part("memory")(type(name, (Copycat,), {"__doc__": Copycat.__doc__}))
     rules = Rules(goal=20, max_dice=2, memory=name)
     assert len(all_memories(rules)) == states(rules) == records_left(rules) == 3
-    assert state_texts(rules) == ("0", "1", "2")
-    assert forces_turns(rules)
     one, two = Memory(state=1), Memory(state=2)
     assert play_turn(rules, 0, 0, Memory(), 2, (2, 3))[:2] == (5, 0)
     assert play_turn(rules, 0, 0, Memory(), 2, (2, 3)).memory == two
@@ -148,17 +143,7 @@ def test_a_part_of_any_name_is_played_and_told(name: str) -> None:
 def test_without_a_part_nothing_else_is_remembered() -> None:
     rules = Rules(goal=20, max_dice=2, memory=str(b"none", "ascii"))  # not the same object
     assert states(rules) == records_left(rules) == 1
-    assert state_texts(rules) == ()
-    assert not forces_turns(rules)
     assert memory_numbers(rules, Memory()) == (0, 0, 0, 0)
     assert memory_fields(rules, Memory()) == {}
     turn = play_turn(rules, 0, 0, Memory(), 0, ())
     assert (turn.bonus, turn.again, turn.memory) == (0, False, Memory())
-
-
-@pytest.mark.usefixtures("registries")
-def test_a_part_that_gives_no_extra_turns_forces_none() -> None:
-    never = {"again": hogeq.MemoryPart.again, "__doc__": "Adds points."}
-    hogeq.rule_part("memory")(type("Still", (Copycat,), never))
-    assert not forces_turns(Rules(goal=20, max_dice=2, memory="Still"))
-    assert forces_turns(Rules(goal=20, max_dice=2, memory="Still", time_trot=True))

@@ -13,7 +13,7 @@ from hogeq.rules.memory import (
     memory_columns,
     memory_fields,
     memory_line,
-    state_texts,
+    remembered,
 )
 from hogeq.support.messages import refusal
 
@@ -166,7 +166,7 @@ def _memory(rules: Rules, given: dict[str, Any], *, at_start: bool) -> Memory | 
         int(given.get("extra", False)),
         own,
         other,
-        state_texts(rules).index(given["remembered"]) if "remembered" in given else 0,
+        remembered(rules).texts.index(given["remembered"]) if "remembered" in given else 0,
     )
 
 
@@ -181,7 +181,7 @@ def _check(rules: Rules, name: str, value: Any) -> None:
             f"allowed: {allowed or 'no such option, as they remember nothing'}"
         )
     if name == "remembered":
-        texts = state_texts(rules)
+        texts = remembered(rules).texts
         if value not in texts:
             raise BadInputError(refusal(option, value, ", ".join(texts), texts))
     elif value < 0:
