@@ -1,6 +1,7 @@
 """Hog as OpenSpiel sees it."""
 
 import pickle
+import warnings
 from dataclasses import fields, replace
 from typing import Any
 
@@ -29,6 +30,16 @@ def test_the_games_have_every_part_and_size() -> None:
     assert len({rules.swap for rules in games}) >= 6
     for switch in ("hog_wild", "square_swine", "piggy_back", "prime_boost", "time_trot"):
         assert {getattr(rules, switch) for rules in games} == {False, True}
+
+
+def test_a_game_that_forgets_warns_of_best_responses() -> None:
+    with pytest.warns(UserWarning, match="best responses, NashConv and exploitability assume"):
+        game_of(EDITIONS["su20"])
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        game_of(EDITIONS["su20"], memory=True)
+        game_of(EDITIONS["fa23"])
+    assert not told
 
 
 @pytest.mark.parametrize("memory", [False, True])

@@ -1,5 +1,6 @@
 """OpenSpiel's own solvers, iteration by iteration."""
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -47,7 +48,9 @@ def advance(algorithm: str, rules: Rules, seed: int, state: str, done: int, more
 
 
 def _new(algorithm: str, rules: Rules, seed: int) -> Any:
-    game, make = game_of(rules), ALGORITHMS[algorithm]
+    with warnings.catch_warnings():  # none of these takes a best response
+        warnings.simplefilter("ignore")
+        game, make = game_of(rules), ALGORITHMS[algorithm]
     return make(game, seed=seed) if algorithm.endswith("mccfr") else make(game)
 
 

@@ -1,5 +1,6 @@
 """The registered game ``python_hog``."""
 
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any, Self
@@ -25,6 +26,12 @@ _DEFAULTS: dict[str, Any] = {
 }
 
 _OWN_PARAMETERS = ("goal", "max_dice", "sides")
+
+_NOT_RECALLED = (
+    "python_hog has imperfect recall by these rules: OpenSpiel's best responses, NashConv and "
+    "exploitability assume perfect recall, and are too low here; hogeq.Game(...).attack and "
+    ".bound are right"
+)
 
 _TYPE = pyspiel.GameType(
     short_name=NAME,
@@ -106,6 +113,8 @@ class HogGame(pyspiel.Game):  # type: ignore[misc]
         self.rules = rules = rules_of(params)
         self.memory = bool({**_DEFAULTS, **params}["memory"])
         self.tree = HogTree(rules)
+        if len(self.tree.turns.memories) > 1 and not self.memory:
+            warnings.warn(_NOT_RECALLED, stacklevel=1)  # once, by Python's own rule
         sides = max(rules.sides, rules.extra_turn_sides or 0, HOG_WILD_SIDES * rules.hog_wild)
         most_dice = self.tree.turns.branches(rules.max_dice, sides)
         info = pyspiel.GameInfo(
