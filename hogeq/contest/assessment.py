@@ -1,7 +1,7 @@
 """How a submission does: against whom it wins what, where it loses most, what to change first."""
 
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,7 @@ from hogeq.search.attack import SearchBudget, attack
 from hogeq.search.bounds import upper_bound
 from hogeq.strategies.arrays import StrategyError
 from hogeq.strategies.strategy import policies_of, policy_of
+from hogeq.strategies.submission import Submission
 from hogeq.support.aliases import Floats, Matrix
 
 OPPONENTS = ("optimal", "champion", "ignore_memory", "huan2020", "hog_wild_heuristic")
@@ -31,6 +32,12 @@ CHANGES = 3
 
 MEASURED = 12
 """Changes that are measured to find these: where positions recur, gains are exact only so."""
+
+ASSESSED = (
+    *("win_rates", "against", "win_rate", "best_response", "bound", "effort"),
+    *("losses", "changes", "changed", "endless"),
+)
+"""Facts about a submission that are None if it is not valid."""
 
 ENDLESS = 1e-9
 """What is lost by games that never end, if it is more than rounding."""
@@ -100,6 +107,56 @@ class Assessment(NamedTuple):
     endless: float
     """What is lost by games that never end, half a win each: none of their turns costs anything,
     since it could be made up for later. 0 where something is hidden."""
+
+
+def submission_facts(file: str, rules: str, submission: Submission) -> dict[str, Any]:
+    """Give a submission as plain values, fit for JSON; those of `ASSESSED` are None."""
+    return {
+        "rules": rules,
+        "file": file,
+        "valid": not submission.faults,
+        "player_name": submission.name,
+        "bytes": submission.size,
+        "name": submission.name,
+        "answered": submission.answered,
+        "asked": submission.asked,
+        "files": list(submission.files),
+        "alone": submission.alone,
+        "prints": submission.prints,
+        "seconds": submission.seconds or None,
+        "faults": [
+            {"kind": fault.kind, "count": fault.times, "told": [fault.line]}
+            for fault in submission.faults
+        ],
+        **dict.fromkeys(ASSESSED),
+    }
+
+
+def assessment_facts(
+    against: str, assessed: "Assessment", rates: Iterable["MatchOutcome"]
+) -> dict[str, Any]:
+    """Give an assessment as plain values, fit for JSON: the facts of `ASSESSED`."""
+    effort = assessed.effort
+    return {
+        "win_rates": [rate._asdict() for rate in rates],
+        "against": against,
+        "win_rate": assessed.win_rate,
+        "best_response": assessed.best_response,
+        "bound": assessed.bound,
+        "effort": None
+        if effort is None
+        else {
+            "starts": effort.starts,
+            "anneal_steps": effort.anneal_steps,
+            "damping": effort.damping,
+            "kicks": effort.perturbations,
+            "seed": effort.seed,
+        },
+        "losses": [one._asdict() for one in assessed.losses],
+        "changes": [one._asdict() for one in assessed.changes],
+        "changed": assessed.changed,
+        "endless": assessed.endless,
+    }
 
 
 def usual_reference(game: HogEngine) -> str:

@@ -95,7 +95,7 @@ def named_entries(names: Iterable[str], unless: Iterable[Path] = ()) -> list[str
             found.append(name)
             continue
         matched = has_magic(name) and not Path(name).exists()
-        places = _in_order(_matches(name)) if matched else [name]
+        places = in_order(_matches(name)) if matched else [name]
         if not places:
             raise StrategyError(f"{shown_path(Path(name))}: matches no file")
         for place in places:
@@ -136,15 +136,16 @@ def _entries_in(folder: Path) -> list[str]:
             f"{shown_path(folder)}: holds no strategy file; allowed: names ending in "
             f"{', '.join(SUFFIXES)}"
         )
-    return _in_order(entries)
+    return in_order(entries)
 
 
 def _files_in(folder: Path) -> list[Path]:
-    return [
-        path
-        for path in folder.iterdir()
-        if path.suffix.lower() in SUFFIXES + PICKLES and not path.name.startswith(".")
-    ]
+    return [path for path in folder.iterdir() if is_strategy_file(path)]
+
+
+def is_strategy_file(path: Path) -> bool:
+    """Whether a file in a folder has the name of a strategy."""
+    return path.suffix.lower() in SUFFIXES + PICKLES and not path.name.startswith(".")
 
 
 def _student_in(folder: Path) -> list[str]:
@@ -154,7 +155,9 @@ def _student_in(folder: Path) -> list[str]:
     return [str(file) for file in submitted or (files if len(files) < 2 else [folder])]
 
 
-def _in_order(names: Iterable[str]) -> list[str]:
+def in_order(names: Iterable[str]) -> list[str]:
+    """Sort names naturally: ``a2`` before ``a10``."""
+
     def key(name: str) -> list[tuple[int, str]]:
         return [
             (int(part), "") if part.isdecimal() and len(part) < 19 else (-1, part)

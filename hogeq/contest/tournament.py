@@ -50,17 +50,20 @@ def round_robin(
     game: HogEngine,
     strategies: Sequence[StrategyLike],
     progress: Callable[[], object] = lambda: None,
+    known: Floats | None = None,
 ) -> Floats:
     """Exact win rate of every strategy against every other, float64 (n, n), row against column.
 
     1/2 stands on the diagonal. A game that never ends counts as half a win, as it does for the
-    tablebase. `progress` is called in this thread for each pair that has been played.
+    tablebase. `progress` is called in this thread for each pair that has been played. Pairs whose
+    win rate is `known` (n, n), and not NaN, are not played again.
     """
     tables = [
         strategy_of(game, one, f"strategy {number}") for number, one in enumerate(strategies, 1)
     ]
-    rates = np.full((len(tables), len(tables)), 0.5)
-    pairs = list(combinations(range(len(tables)), 2))
+    rates = np.full((len(tables), len(tables)), np.nan) if known is None else known.copy()
+    np.fill_diagonal(rates, 0.5)
+    pairs = [pair for pair in combinations(range(len(tables)), 2) if np.isnan(rates[pair])]
     size = max(1, min(MOST_PAIRS, len(pairs) // (4 * width())))
     blocks = [pairs[start : start + size] for start in range(0, len(pairs), size)]
 

@@ -125,13 +125,10 @@ def _read(path: Path, goal: int, max_dice: int, trust: bool, time_limit: float) 
     name, suffix = shown_path(path), path.suffix.lower()
     if suffix in PICKLES:
         raise _pickle_refused(path)
-    most_text = min(2**20 + TEXT_BYTES_PER_CELL * goal * goal, MAX_BYTES)
     if suffix == ".py":
-        most_list = 2**16 + LIST_BYTES_PER_CELL * goal * goal
-        is_short = file_size(path) <= most_list
-        table = read_code(_read_bytes(path, most_list), goal, name) if is_short else None
+        table = read_list(path, goal)
         if table is not None:
-            return _asked(table, goal)
+            return table
         if not trust:
             raise StrategyError(f"{name}: reading a .py runs its code, allowed only with --trust")
         return Form(ask(path, goal, max_dice, time_limit))
@@ -143,9 +140,18 @@ def _read(path: Path, goal: int, max_dice: int, trust: bool, time_limit: float) 
     if suffix == ".npz" or data.startswith(b"PK\x03\x04"):
         arrays = _read_npz(data, goal, max_dice, name)
         return arrays if isinstance(arrays, _Drawn) else _asked(Form(arrays), goal)
-    file_size(path, most_text)
+    file_size(path, min(2**20 + TEXT_BYTES_PER_CELL * goal * goal, MAX_BYTES))
     text = _decode(data, name)
     return _asked(read_text(text, goal, max_dice, name, is_json=suffix == ".json"), goal)
+
+
+def read_list(path: Path, goal: int) -> Form | None:
+    """Read a ``.py`` that only defines a list, without running it; None if it does more."""
+    most = 2**16 + LIST_BYTES_PER_CELL * goal * goal
+    if file_size(path) > most:
+        return None
+    table = read_code(_read_bytes(path, most), goal, shown_path(path))
+    return None if table is None else _asked(table, goal)
 
 
 def _asked(table: Form, goal: int) -> Form:

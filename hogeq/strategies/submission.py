@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from hogeq.rules import Rules
 from hogeq.strategies.arrays import StrategyError, cell_fault, cell_line, check_matrix
-from hogeq.strategies.read import file_size, read_form
+from hogeq.strategies.read import file_size, read_form, read_list
 from hogeq.strategies.sandbox import Answers, Fault, examine
 from hogeq.strategies.write import check_player_name
 from hogeq.support.aliases import Matrix
@@ -73,7 +73,8 @@ def inspect_submission(
     """
     size = file_size(path)
     goal, max_dice = rules.goal, rules.max_dice
-    if path.suffix.lower() != ".py" or not trust:
+    is_code = path.suffix.lower() == ".py" and read_list(path, goal) is None
+    if not (is_code and trust):
         form = read_form(path, goal, max_dice, trust, time_limit=time_limit)
         rows = form.rows
         faults = tuple(_table_faults(rows, goal, max_dice))

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from hogeq.cli.inputs import Chosen, check_output, write
 from hogeq.cli.options import TimeLimitOption, TrustOption, argument, option
-from hogeq.cli.result import Result, Table, Text, budget_fields, digits, loss, percent
+from hogeq.cli.result import Result, Table, Text, digits, loss, percent
 from hogeq.cli.shell import refusing
 from hogeq.support.numbers import duration
 
@@ -14,12 +14,6 @@ if TYPE_CHECKING:
     from hogeq.support.aliases import Matrix
 
 NOT_VALID = 2  # exit status
-
-ASSESSED = (
-    *("win_rates", "against", "win_rate", "best_response", "bound", "effort"),
-    *("losses", "changes", "changed", "endless"),
-)
-"""Keys of the JSON object that are null if a submission is not valid."""
 
 
 def check(
@@ -54,30 +48,13 @@ def check(
     """
     check_output(page, (".html",))
     game.load()
+    from hogeq.contest.assessment import submission_facts
     from hogeq.pages.check import checked_page, contest_notes
     from hogeq.strategies.submission import inspect_submission
 
     with refusing():
         submission = inspect_submission(file, game.rules, trust, time_limit=time_limit)
-    data: dict[str, Any] = {
-        "rules": game.name,
-        "file": str(file),
-        "valid": not submission.faults,
-        "player_name": submission.name,
-        "bytes": submission.size,
-        "name": submission.name,
-        "answered": submission.answered,
-        "asked": submission.asked,
-        "files": list(submission.files),
-        "alone": submission.alone,
-        "prints": submission.prints,
-        "seconds": submission.seconds or None,
-        "faults": [
-            {"kind": fault.kind, "count": fault.times, "told": [fault.line]}
-            for fault in submission.faults
-        ],
-        **dict.fromkeys(ASSESSED),
-    }
+    data = submission_facts(str(file), game.name, submission)
     assessed = None
     if submission.matrix is not None:
         assessed = _assess(game, submission.matrix, against, data)
@@ -99,25 +76,21 @@ def _assess(
     game: Chosen, matrix: "Matrix", against: str | None, data: dict[str, Any]
 ) -> "Assessment":
     """Say how a valid submission does, in its JSON object too."""
-    from hogeq.contest.assessment import OPPONENTS, assess, opponents, outcomes, usual_reference
+    from hogeq.contest.assessment import (
+        OPPONENTS,
+        assess,
+        assessment_facts,
+        opponents,
+        outcomes,
+        usual_reference,
+    )
 
     engine = game.engine
     game.expect("matches", "search", "full memory", strategies=[against or "", *OPPONENTS])
     name = against or usual_reference(engine)
     rates = outcomes(engine, matrix, opponents(engine))
     assessed = assess(engine, matrix, game.table(name))
-    data |= {
-        "win_rates": [rate._asdict() for rate in rates],
-        "against": name,
-        "win_rate": assessed.win_rate,
-        "best_response": assessed.best_response,
-        "bound": assessed.bound,
-        "effort": None if assessed.effort is None else budget_fields(assessed.effort),
-        "losses": [one._asdict() for one in assessed.losses],
-        "changes": [one._asdict() for one in assessed.changes],
-        "changed": assessed.changed,
-        "endless": assessed.endless,
-    }
+    data |= assessment_facts(name, assessed, rates)
     return assessed
 
 

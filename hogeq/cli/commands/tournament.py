@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+from hogeq.cli.commands.contest_folder import Folder
 from hogeq.cli.inputs import Chosen, check_output, write
 from hogeq.cli.options import JobsOption, OnOption, TimeLimitOption, argument, option
 from hogeq.cli.result import Result, Table, Text, json_text, percent
@@ -33,7 +34,13 @@ def tournament(
     page: Annotated[
         Path | None, option("Write a page: ranks to sort, all win rates.", "FILE", "--html")
     ] = None,
-    out: Annotated[Path | None, option("Write all win rates: .csv or .json.", "FILE")] = None,
+    out: Annotated[
+        Path | None,
+        option("Write all win rates, .csv or .json; of a folder, a folder of pages.", "FILE"),
+    ] = None,
+    pseudonyms: Annotated[
+        bool, option("With --out FOLDER: no names on the public page.", name="--pseudonyms")
+    ] = False,
     plot: Annotated[
         Path | None, option("Draw the win rates, similar entries together.", "PNG")
     ] = None,
@@ -46,29 +53,43 @@ def tournament(
     A file is one entry, however often it is met. What --csv, --html and --out write is no entry of
     a folder or a pattern, so that the same command can be given again.
 
+    Staff of a contest: tournament DIR --out FOLDER takes a folder for each student, or files, and
+    leaves out what is not valid. It writes index.html (public: no files; --pseudonyms: no names),
+    ranks.csv, and a page for each entrant. The same command again computes only what is new.
+
     JSON: rules, entries, win_rates (row against column), ranking (a line for each entry, best
     first: rank, name, file, entry, index, wins, mean_win_rate, nash, lowest_win_rate,
     lowest_against, an index), nash_gap, identical and namesakes (groups of indices), refused
     (entry, reason).
     """
+    is_folder = out is not None and not out.suffix
+    if pseudonyms and not is_folder:
+        raise BadInputError("--pseudonyms: allowed with --out FOLDER")
     for name, path, suffixes in (
         ("--csv", ranks, (".csv",)),
         ("--html", page, (".html",)),
-        ("--out", out, (".csv", ".json")),
+        ("--out", None if is_folder else out, (".csv", ".json")),
         ("--plot", plot, (".png",)),
     ):
         check_output(path, suffixes, reads=[*entries, game.spec], option=name)
     game.load("matches", strategies=entries)
     from hogeq.contest.tournament import round_robin
 
+    folder = None
     with computing(on, jobs):
-        written = [path for path in (ranks, page, out) if path is not None]
-        field = _read(entries, written, game, skip_bad, time_limit)
-        count = len(field.entries)
-        with phase("tournament", count * (count - 1) // 2, "matches") as progress:
-            rates = round_robin(game.engine, field.strategies, progress.step)
-    data = _data(game, field, rates)
-    names = [printable(name) for name in field.names]
+        if out is not None and is_folder:
+            folder = Folder(entries, out, game)
+            field = folder.read(time_limit)
+            rates = folder.play(field)
+        else:
+            written = [path for path in (ranks, page, out) if path is not None]
+            field = _read(entries, written, game, skip_bad, time_limit)
+            count = len(field.entries)
+            with phase("tournament", count * (count - 1) // 2, "matches") as progress:
+                rates = round_robin(game.engine, field.strategies, progress.step)
+        data = _data(game, field, rates)
+        names = [printable(name) for name in field.names]
+        made = [] if folder is None else folder.write(data, names, pseudonyms)
     if ranks is not None:
         header = [key for key in data["ranking"][0] if key not in {"entry", "index"}]
         lines = [
@@ -82,14 +103,14 @@ def tournament(
     if out is not None and out.suffix.lower() == ".csv":
         rows = zip(data["entries"], data["win_rates"], strict=True)
         write(out, _csv(["strategy", *data["entries"]], ([entry, *row] for entry, row in rows)))
-    elif out is not None:
+    elif out is not None and not is_folder:
         write(out, json_text(data, indent=1) + "\n")
     if plot is not None:
         from hogeq import figures
 
         with refusing():
             figures.win_rates(rates, names, plot, game.title)
-    return Result(data, [*_text(data, game.title, names), *game.endless])
+    return Result(data, [*_text(data, game.title, names), *made, *game.endless])
 
 
 def _read(

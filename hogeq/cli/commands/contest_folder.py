@@ -1,0 +1,201 @@
+"""A contest as its staff runs it: tournament DIR --out FOLDER."""
+
+import csv
+import hashlib
+import io
+import json
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from hogeq.cli.inputs import Chosen, write
+from hogeq.cli.result import Text
+from hogeq.cli.shell import BadInputError, refusing
+from hogeq.support.messages import printable
+from hogeq.support.numbers import counted
+from hogeq.support.progress import phase
+
+if TYPE_CHECKING:
+    from hogeq.contest.entries import Entries
+    from hogeq.contest.staff import Entrant, Judged
+    from hogeq.support.aliases import Floats
+
+LATEST = "of a student's files the last by name counts"
+
+
+class Folder:
+    """The folder that a contest is written to, and what is in it."""
+
+    def __init__(self, named: Sequence[str], out: Path, game: Chosen) -> None:
+        from hogeq.contest.staff import CACHE, Contest, entrants
+
+        if len(named) != 1 or not Path(named[0]).is_dir():
+            raise BadInputError("tournament: --out FOLDER: allowed for one folder of submissions")
+        is_other = out.is_dir() and any(out.iterdir()) and not (out / CACHE).exists()
+        if is_other or out.resolve() == Path(named[0]).resolve():
+            raise BadInputError(f"{out}: has other files; allowed: a new folder, or an earlier one")
+        with refusing():
+            self.entrants: list[Entrant] = entrants(Path(named[0]), out)
+            (out / "entrants").mkdir(parents=True, exist_ok=True)
+        self.out, self.game = out, game
+        self.contest = Contest(game.engine, out)
+        self.judged: list[Judged] = []
+
+    def read(self, time_limit: float) -> "Entries":
+        """Judge every submission, and give those that are valid."""
+        from hogeq.contest.entries import Entries, Refused
+
+        with phase("reading", len(self.entrants), "files") as progress:
+            self.judged = self.contest.judge(
+                self.entrants, self.game.trust, time_limit, lambda _: progress.step()
+            )
+        valid = [one for one in self.judged if one.submission.matrix is not None]
+        refused = [
+            Refused(one.entrant.file, f"{one.entrant.file}: {_reason(one)}")
+            for one in self.judged
+            if one.submission.matrix is None
+        ]
+        if len(valid) < 2:
+            told = "".join(f"; {one.reason}" for one in refused)
+            raise BadInputError(
+                f"tournament: {len(valid)} of {len(self.judged)} submissions are valid; allowed: 2 "
+                f"or more{told}"
+            )
+        return Entries(
+            [one.entrant.file for one in valid],
+            [printable(one.submission.name or one.entrant.student) for one in valid],
+            [one.submission.matrix for one in valid if one.submission.matrix is not None],
+            refused,
+        )
+
+    def play(self, field: "Entries") -> "Floats":
+        """Play the pairs that were not played before."""
+        from numpy import asarray
+
+        tables = [asarray(one) for one in field.strategies]
+        with phase("tournament", self.contest.unplayed(tables), "matches") as progress:
+            return self.contest.play(tables, progress.step)
+
+    def write(self, data: dict[str, Any], names: Sequence[str], pseudonyms: bool) -> Text:
+        """Write pages, ranks and what is known for the next time; say what was written."""
+        from hogeq.pages.staff import public_page
+
+        valid = [one for one in self.judged if one.submission.matrix is not None]
+        public = self.contest.pseudonyms([one.entrant for one in valid]) if pseudonyms else names
+        lines = {valid[line["index"]].entrant.file: line for line in data["ranking"]}
+        pages = dict(zip([one.entrant.file for one in self.judged], self._pages(), strict=True))
+        write(self.out / "index.html", public_page({**data, "rules": self.game.title}, public))
+        self._write_pages(lines, public, pages)
+        write(self.out / "ranks.csv", self._ranks(lines, public, pages))
+        with refusing():
+            self.contest.keep()
+        pages_written = counted(len(self.judged), "page")
+        earlier = sum(len(one.entrant.earlier) for one in self.judged)
+        return [
+            "",
+            f"{self.out}: index.html (public), ranks.csv, {pages_written} in entrants/",
+            *([f"{counted(earlier, 'earlier file')} left out: {LATEST}"] if earlier else []),
+        ]
+
+    def _pages(self) -> list[str]:
+        """Name a page for each entrant."""
+        names: list[str] = []
+        for one in self.judged:
+            plain = re.sub(r"[^\w.-]+", "_", one.entrant.student)[:80]
+            same = sum(name.lower().startswith(f"{plain.lower()}.") for name in names)
+            names.append(f"{plain}.html" if not same else f"{plain}.{same + 1}.html")
+        return names
+
+    def _write_pages(
+        self, lines: dict[str, dict[str, Any]], public: Sequence[str], pages: dict[str, str]
+    ) -> None:
+        from hogeq.contest.assessment import opponents, usual_reference
+        from hogeq.pages.staff import standing, with_standing
+        from hogeq.support.workers import compute
+
+        engine = self.game.engine
+        new: list[tuple[Judged, str, str]] = []
+        against = usual_reference(engine)
+        for one in self.judged:
+            line = lines.get(one.entrant.file)
+            text = standing(line, public, _notes(one.entrant, line, public))
+            path = self.out / "entrants" / pages[one.entrant.file]
+            key = hashlib.sha256(json.dumps([one.facts(), self.contest.made_by]).encode())
+            known = path.read_text("utf-8") if path.exists() else ""
+            page = with_standing(known, key.hexdigest(), text)
+            if page is None:
+                new.append((one, key.hexdigest(), text))
+            elif page != known:
+                write(path, page)
+        self.game.expect("full memory", strategies=[against])
+        rival, field = self.game.table(against), opponents(engine)
+        with phase("assessing", len(new), "entrants") as progress:
+            made = compute(
+                _Assessing(engine, self.game.title, against, rival, field).page,
+                new,
+                lambda _: progress.step(),
+                local=True,
+            )
+            for (one, *_), page in zip(new, made, strict=True):
+                write(self.out / "entrants" / pages[one.entrant.file], page)
+
+    def _ranks(
+        self, lines: dict[str, dict[str, Any]], public: Sequence[str], pages: dict[str, str]
+    ) -> str:
+        header = ["rank", "name", "student", "file", "page", "wins", "mean_win_rate", "nash"]
+        header += ["lowest_win_rate", "lowest_against", "public_name", "not_valid"]
+        rows = []
+        for one in self.judged:
+            line = lines.get(one.entrant.file)
+            name = printable(one.submission.name or one.entrant.student)
+            row = {**dict.fromkeys(header, ""), "name": name, "not_valid": _reason(one)}
+            if line is not None:
+                against = public[line["lowest_against"]]
+                public_name = public[line["index"]]
+                row |= {**line, "lowest_against": against, "public_name": public_name}
+            row |= {"student": one.entrant.student, "file": one.entrant.file}
+            rows.append({**row, "page": f"entrants/{pages[one.entrant.file]}"})
+        rows.sort(key=lambda row: row["rank"] or len(self.judged) + 1)
+        file = io.StringIO()
+        writer = csv.DictWriter(file, header, extrasaction="ignore", lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+        return file.getvalue()
+
+
+def _reason(one: "Judged") -> str:
+    faults = one.submission.faults
+    if not faults:
+        return ""
+    more = f", and {len(faults) - 1} more on the page" if len(faults) > 1 else ""
+    return f"{faults[0].line}{more}"
+
+
+def _notes(entrant: "Entrant", line: dict[str, Any] | None, public: Sequence[str]) -> list[str]:
+    called = [] if line is None else [f"On the page of all it is called {public[line['index']]}."]
+    notes = [f"Judged: {entrant.file}.", *called]
+    if entrant.earlier:
+        notes.append(f"Not judged, since {LATEST}: {', '.join(entrant.earlier)}.")
+    return notes
+
+
+class _Assessing:
+    """Makes the page of one entrant."""
+
+    def __init__(self, *known: Any) -> None:
+        self.engine, self.title, self.against, self.rival, self.field = known
+
+    def page(self, task: "tuple[Judged, str, str]") -> str:
+        from hogeq.contest.assessment import assess, assessment_facts, outcomes, submission_facts
+        from hogeq.pages.staff import entrant_page
+
+        one, key, text = task
+        submission = one.submission
+        facts = submission_facts(one.entrant.file, self.title, submission)
+        if submission.matrix is None:
+            return entrant_page(facts, None, None, key, text)
+        assessed = assess(self.engine, submission.matrix, self.rival)
+        rates = outcomes(self.engine, submission.matrix, self.field)
+        facts |= assessment_facts(self.against, assessed, rates)
+        return entrant_page(facts, submission.matrix, assessed, key, text)

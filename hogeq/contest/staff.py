@@ -1,0 +1,210 @@
+"""A contest as its staff runs it: a folder of submissions, judged once each and played once a pair.
+
+A folder in the folder is one student's; a file in it is an entry of its own. Of a student's files
+those called ``final_strategy.py`` count, or all strategy files where there is none, and of several
+the last by name in natural order (``attempt10`` after ``attempt9``): a copy keeps its name, and not
+its time. A name in a file gives nobody the right to replace another's entry.
+"""
+
+import hashlib
+import json
+import secrets
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from functools import partial
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+
+from hogeq import __version__
+from hogeq.contest.entries import SUBMISSION, in_order, is_strategy_file
+from hogeq.contest.tournament import round_robin
+from hogeq.model.game import HogEngine
+from hogeq.rules import Rules
+from hogeq.strategies.arrays import StrategyError
+from hogeq.strategies.read import MAX_BYTES, is_folder
+from hogeq.strategies.sandbox import Fault
+from hogeq.strategies.submission import Submission, inspect_submission
+from hogeq.support.aliases import Floats, Matrix
+from hogeq.support.files import parse_json, read_whole, write_whole
+from hogeq.support.messages import printable
+from hogeq.support.parameters import plain
+from hogeq.support.workers import compute
+
+CACHE: Final = "cache.json"
+"""What is known of earlier calls; without it everything is computed again."""
+
+
+class Entrant(NamedTuple):
+    """One student's submission."""
+
+    student: str
+    """Name of the folder, or of the file; printable."""
+    path: Path
+    file: str
+    """The file as it lies in the folder, printable."""
+    earlier: tuple[str, ...]
+    """Files of the same student that do not count."""
+
+
+class Judged(NamedTuple):
+    """A submission and what a contest would say of it."""
+
+    entrant: Entrant
+    submission: Submission
+
+    def facts(self) -> dict[str, Any]:
+        """Give the submission as plain values, its table as two digits a cell."""
+        matrix = self.submission.matrix
+        table = None if matrix is None else matrix.tobytes().hex()
+        return {**asdict(self.submission), "matrix": table}
+
+
+def entrants(folder: Path, out: Path) -> list[Entrant]:
+    """List the submissions of a folder, by name; nothing below `out`, which the caller writes."""
+    found = []
+    for name in in_order(path.name for path in folder.iterdir()):
+        path = folder / name
+        if name.startswith((".", "__")) or path.resolve() == out.resolve():
+            continue
+        if is_folder(path):
+            files = [file for file in path.rglob("*") if _counts(file.relative_to(path))]
+            named = [file for file in files if file.name == SUBMISSION]
+            in_turn = in_order(str(file.relative_to(folder)) for file in named or files)
+            if in_turn:
+                shown = [printable(file) for file in in_turn]
+                last = folder / in_turn[-1]
+                found.append(Entrant(printable(name), last, shown[-1], tuple(shown[:-1])))
+        elif is_strategy_file(path):
+            found.append(Entrant(printable(name), path, printable(name), ()))
+    return found
+
+
+def _counts(inside: Path) -> bool:
+    return is_strategy_file(inside) and not any(
+        part.startswith((".", "__")) for part in inside.parts
+    )
+
+
+class Contest:
+    """Submissions of a folder, with what earlier calls have found out.
+
+    `judge` and `play` compute what is new alone, and `keep` writes all that is known.
+    """
+
+    def __init__(self, game: HogEngine, out: Path) -> None:
+        self.game = game
+        self.out = out
+        self.made_by = {"version": __version__, "rules": plain(game.rules)}
+        known = _read_cache(out / CACHE, self.made_by)
+        self.salt: str = known.get("salt") or secrets.token_hex(16)
+        self.files: dict[str, dict[str, Any]] = known.get("files", {})
+        self.tables: list[str] = known.get("tables", [])
+        self.rates: list[list[float]] = known.get("rates", [])
+
+    def judge(
+        self,
+        entrants: Sequence[Entrant],
+        trust: bool,
+        time_limit: float,
+        progress: Callable[[int], object] = int,
+    ) -> list[Judged]:
+        """Look at every submission as `hogeq check` does; at one that is known, not again."""
+        keys = [_key(one.path) for one in entrants]
+        new = [number for number, key in enumerate(keys) if key not in self.files]
+        look = partial(_inspect, self.game.rules, trust, time_limit)
+        paths = [entrants[number].path for number in new]
+        inspected = dict(zip(new, compute(look, paths, progress, local=True), strict=True))
+        judged = []
+        for number, (entrant, key) in enumerate(zip(entrants, keys, strict=True)):
+            submission = inspected.get(number) or _known(self.files[key], self.game.goal)
+            one = Judged(entrant, submission)
+            # What other files say may change, and so may a machine that was slow.
+            kinds = {fault.kind for fault in submission.faults}
+            if key and not submission.files and kinds.isdisjoint({"time", "unread"}):
+                self.files[key] = one.facts()
+            judged.append(one)
+        return judged
+
+    def unplayed(self, tables: Sequence[Matrix]) -> int:
+        """Count the pairs whose win rate is not known."""
+        known = self._known_rates([_hash(table) for table in tables])
+        return int(np.isnan(known).sum() - len(known)) // 2
+
+    def play(self, tables: Sequence[Matrix], progress: Callable[[], object]) -> Floats:
+        """Exact win rates (n, n) of all tables; of pairs that are known, not again."""
+        keys = [_hash(table) for table in tables]
+        rates = round_robin(self.game, tables, progress, self._known_rates(keys))
+        self.tables, self.rates = keys, rates.tolist()
+        return rates
+
+    def _known_rates(self, keys: Sequence[str]) -> Floats:
+        before = {key: number for number, key in enumerate(self.tables)}
+        known = np.full((len(keys), len(keys)), np.nan)
+        new = [number for number, key in enumerate(keys) if key in before]
+        if new:
+            old = [before[keys[number]] for number in new]
+            known[np.ix_(new, new)] = np.array(self.rates)[np.ix_(old, old)]
+        np.fill_diagonal(known, np.nan)
+        return known
+
+    def pseudonyms(self, entrants: Sequence[Entrant]) -> list[str]:
+        """Names that tell nobody who they are, the same in every call for this folder."""
+        names: list[str] = []
+        for one in entrants:
+            code = hashlib.sha256(f"{self.salt} {one.student}".encode()).hexdigest()
+            digits = next(size for size in range(4, 64) if f"Hog {code[:size]}" not in names)
+            names.append(f"Hog {code[:digits]}")
+        return names
+
+    def keep(self) -> None:
+        """Write what is known, for the next call."""
+        known = {
+            "made_by": self.made_by,
+            "salt": self.salt,
+            "files": self.files,
+            "tables": self.tables,
+            "rates": self.rates,
+        }
+        write_whole(self.out / CACHE, json.dumps(known))
+
+
+def _read_cache(path: Path, made_by: dict[str, Any]) -> dict[str, Any]:
+    """Read what an earlier call wrote by the same rules and version; nothing otherwise."""
+    try:
+        known = parse_json(read_whole(path, MAX_BYTES))
+    except (OSError, ValueError):
+        return {}
+    is_ours = isinstance(known, dict) and known.get("made_by") == made_by
+    return known if is_ours else {}
+
+
+def _key(path: Path) -> str:
+    try:
+        return hashlib.sha256(path.suffix.encode() + read_whole(path, MAX_BYTES)).hexdigest()
+    except (OSError, ValueError):
+        return ""  # it will be refused when it is read
+
+
+def _hash(table: Matrix) -> str:
+    return hashlib.sha256(table.tobytes()).hexdigest()
+
+
+def _inspect(rules: Rules, trust: bool, time_limit: float, path: Path) -> Submission:
+    try:
+        return inspect_submission(path, rules, trust, time_limit=time_limit)
+    except StrategyError as error:
+        # Without the path: entrants read this.
+        why = str(error).partition(": ")[2] or str(error)
+        return Submission(0, None, None, (Fault("unread", 1, why),), {}, 0, None, (), None)
+
+
+def _known(fields: dict[str, Any], goal: int) -> Submission:
+    cells, table = fields["matrix"], None
+    if cells is not None:
+        table = np.frombuffer(bytes.fromhex(cells), np.int8).reshape(goal, goal)
+    faults = tuple(Fault(*one) for one in fields["faults"])
+    asked = None if fields["asked"] is None else tuple(fields["asked"])
+    lists = {"matrix": table, "faults": faults, "asked": asked, "files": tuple(fields["files"])}
+    return Submission(**{**fields, **lists})
