@@ -14,11 +14,11 @@ from hogeq.contest import tournament
 from hogeq.model.game import HogEngine
 from hogeq.pages import frame
 from hogeq.pages.explore import Counter, Explored, explore, region_size
-from hogeq.pages.finished import FinishedRun
 from hogeq.rules import describe
 from hogeq.rules.memory import axes
 from hogeq.runs.environment import environment
 from hogeq.runs.files import figures_in, finite
+from hogeq.runs.loading import Run
 from hogeq.runs.metrics import columns, table
 from hogeq.search.attack import SearchBudget
 from hogeq.strategies.arrays import StrategyError
@@ -79,14 +79,14 @@ class Page:
     """(n, n). Row against column."""
 
 
-def effort_of(run: FinishedRun) -> SearchBudget:
+def effort_of(run: Run) -> SearchBudget:
     """Give the budget of the search behind a run's final figures."""
     return run.config.measure.final_attack or run.config.measure.attack
 
 
 def entries(
     game: HogEngine,
-    runs: Sequence[FinishedRun],
+    runs: Sequence[Run],
     against: Sequence[tuple[str, NDArray[Any]]] = (),
     *,
     matrices: bool = True,
@@ -96,8 +96,8 @@ def entries(
     listed = []
     for run in runs:
         spent = budget or effort_of(run)
-        listed.append(Entry(f"{run.name}: average policy", run.policy, spent))
-        listed.append(Entry(f"{run.name}: matrix", run.matrix, spent if matrices else None))
+        listed.append(Entry(f"{run.name}: average policy", run.policy.array, spent))
+        listed.append(Entry(f"{run.name}: matrix", run.matrix.array, spent if matrices else None))
     listed += [Entry(name, strategy, None) for name, strategy in against]
     known = {entry.name for entry in listed}
     for spec in (*OTHERS, f"always_roll:{min(6, game.rules.max_dice)}"):
@@ -111,7 +111,7 @@ def entries(
 
 def make(
     game: HogEngine,
-    runs: Sequence[FinishedRun],
+    runs: Sequence[Run],
     strategies: Sequence[Entry],
 ) -> Page:
     """Make the page."""
@@ -168,7 +168,7 @@ def _plotly() -> tuple[str, str]:
     return __version__, get_plotlyjs()
 
 
-def _summary(runs: Sequence[FinishedRun], explored: Mapping[str, Explored]) -> str:
+def _summary(runs: Sequence[Run], explored: Mapping[str, Explored]) -> str:
     """Sentence about the run that is hardest to beat; empty where no run has figures."""
 
     def interval(name: str, figures: Any) -> tuple[float, float] | None:
@@ -223,7 +223,7 @@ def _colours(rolls: int) -> dict[str, Any]:
     }
 
 
-def _run(run: FinishedRun) -> dict[str, Any]:
+def _run(run: Run) -> dict[str, Any]:
     values = zip(*table(run.metrics), strict=True)
     last = run.metrics[-1] if run.metrics else None
     figures = figures_in(run.manifest)

@@ -1,8 +1,4 @@
-"""A clock that stands still while kernels are compiled, for seconds that are recorded.
-
-Kernels are compiled once in a machine's life, when they are first called, in the middle of whatever
-called them. What that takes says nothing of an algorithm.
-"""
+"""A clock that stands still while kernels are compiled, which says nothing of an algorithm."""
 
 import time
 from collections.abc import Iterator
@@ -16,10 +12,7 @@ _seconds = 0.0
 
 
 def working_time() -> float:
-    """Seconds of a clock that stands still while any thread of this process compiles kernels.
-
-    Only differences mean anything.
-    """
+    """Seconds since some moment, without those in which a thread of this process compiled."""
     with _lock:
         now = time.monotonic()
         return now - _seconds - (now - _since if _compiling else 0.0)

@@ -1,7 +1,6 @@
 """Plugins: Python files from outside the package that register names in it.
 
-A plugin is one file. It is run once in a process, and registers what it brings: rule parts,
-editions, strategies, solvers, purifiers. It travels to other processes as its text, with each task
+One is run once in a process. It travels to other processes as its text, with each task
 (`hogeq.support.workers`), so they need not see the file.
 """
 
@@ -9,7 +8,7 @@ import pickle
 import re
 import sys
 import traceback
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from hashlib import sha256
 from pathlib import Path
 from threading import RLock
@@ -94,7 +93,7 @@ def load_plugin(path: str | Path, trust: bool = False) -> Plugin:
     'fa22 with swap=both_teens'
     """
     plugin = read_plugin(path)
-    if loaded_as_it_is(plugin):
+    if _loaded.get(plugin.file) == plugin:
         return plugin
     if not trust:
         where = one_line(path)
@@ -138,40 +137,31 @@ def read_plugin(path: str | Path) -> Plugin:
     return Plugin(path.name, code)
 
 
-def loaded_as_it_is(plugin: Plugin) -> bool:
-    """Whether just this plugin was run in this process."""
-    return _loaded.get(plugin.file) == plugin
-
-
 def run_plugin(plugin: Plugin, where: str = "") -> None:
     """Run a plugin in this process, unless that was done."""
     where = where or plugin.file
     with _lock:
-        if loaded_as_it_is(plugin):
+        if _loaded.get(plugin.file) == plugin:
             return
         if plugin.file in _loaded:
             raise PluginError(
                 f"{where}: this process has loaded another {plugin.file}, or an older version of"
                 " it; allowed: one file of a name, and workers that were started after it changed"
             )
-        module = ModuleType(_module_name(plugin), f"The plugin {where}.")
+        name = re.sub(r"\W", "_", Path(plugin.file).stem)
+        module = ModuleType(f"hogeq_plugin_{name}", f"The plugin {where}.")
         module.__file__ = where
         sys.modules[module.__name__] = module  # where pickles look for its classes
         try:
             with all_or_none() as entries:
-                _run(plugin, where, module)
-                _require_some(entries, where)
+                _run(plugin, where, module, entries)
         except BaseException:
             del sys.modules[module.__name__]
             raise
         _loaded[plugin.file] = plugin
 
 
-def _module_name(plugin: Plugin) -> str:
-    return "hogeq_plugin_" + re.sub(r"\W", "_", Path(plugin.file).stem)
-
-
-def _run(plugin: Plugin, where: str, module: ModuleType) -> None:
+def _run(plugin: Plugin, where: str, module: ModuleType, entries: list[Entry]) -> None:
     try:
         exec(compile(plugin.code, where, "exec"), module.__dict__)  # noqa: S102 - trusted
     except KeyboardInterrupt:
@@ -188,9 +178,6 @@ def _run(plugin: Plugin, where: str, module: ModuleType) -> None:
         ours = isinstance(error, ValueError) and not isinstance(error, UnicodeError)
         kind = "" if ours else f"{type(error).__name__}: "
         raise PluginError(f"{where}: {line}{kind}{one_line(error)}") from error
-
-
-def _require_some(entries: Sequence[Entry], where: str) -> None:
     if not entries:
         raise PluginError(f"{where}: registers nothing; allowed: {DOORS}")
 

@@ -1,12 +1,8 @@
-"""What a long computation tells while it goes on: its phase, the steps done, the best found so far.
+"""Progress of a long computation: its phases, the steps done, the best found so far.
 
-Whoever computes writes it down in a :class:`Phase`, from any thread. Nothing is shown unless
-somebody asks for it (:func:`show_progress`, as the commands do): then a thread of its own reads the
-phases a few times a second. So telling costs next to nothing, changes no result, and the clock goes
-on during a step that takes long.
-
-On a terminal that is a bar for each phase. Where standard error is no terminal, or one that does
-not know its width, it is a plain line now and then.
+An algorithm writes it down in a :class:`Phase`, from any thread. Nothing is shown unless
+:func:`show_progress` is around it, as in the commands: then a thread of its own reads the phases a
+few times a second, and shows a bar for each on a terminal, or a plain line now and then elsewhere.
 """
 
 import logging
@@ -40,10 +36,7 @@ HEARTBEAT: Final = 30.0
 
 
 class Phase:
-    """One part of a computation, as far as it has come.
-
-    It may be told of from any thread. In another process it is a phase that nobody sees.
-    """
+    """One part of a computation, as far as it has come; in another process nobody sees it."""
 
     def __init__(self, name: str, total: int | None = None, unit: str = "", done: int = 0) -> None:
         self.name, self.total, self.unit, self.done = name, total, unit, done
@@ -102,6 +95,13 @@ class Phase:
             return f"{self.done}{of} {self.unit}"
         return f"{100 * self.done // self.total} %" if self.total else ""
 
+    @property
+    def line(self) -> str:
+        """Name, steps, time and text in one line."""
+        minutes, seconds = divmod(int(time.monotonic() - self.began), 60)
+        parts = (f"{self.name} {self.steps}".rstrip(), f"{minutes}:{seconds:02d}", self.text)
+        return ", ".join(filter(None, parts))
+
 
 # --- what is shown --------------------------------------------------------------------------------
 
@@ -111,7 +111,9 @@ class _Display:
 
     def __init__(self, stream: TextIO) -> None:
         self.stream = stream
-        self.has_bars = _is_wide(stream)
+        self.has_bars = False
+        with suppress(OSError, ValueError):  # on a terminal that knows its width bars fit
+            self.has_bars = stream.isatty() and os.get_terminal_size(stream.fileno()).columns > 0
         self.open: list[Phase] = []
         self.lock = RLock()
         self._bars: dict[int, tqdm[Any]] = {}
@@ -136,7 +138,7 @@ class _Display:
         self._over.set()
         self._clock.join()
 
-    def note(self, line: str) -> None:
+    def write(self, line: str) -> None:
         with self.lock, suppress(OSError, ValueError):
             self._last = time.monotonic()
             if self.has_bars:
@@ -191,13 +193,7 @@ class _Display:
         news = sum(phase.news + 1 for phase in self.open)
         if news != self._news or waited >= HEARTBEAT:
             self._news = news
-            self.note(f"hogeq: {'; '.join(map(_line, self.open))}")
-
-
-def _line(phase: Phase) -> str:
-    seconds = int(time.monotonic() - phase.began)
-    minutes = f"{seconds // 60}:{seconds % 60:02d}"
-    return ", ".join(filter(None, (f"{phase.name} {phase.steps}".rstrip(), minutes, phase.text)))
+            self.write(f"hogeq: {'; '.join(phase.line for phase in self.open)}")
 
 
 # --- who looks ------------------------------------------------------------------------------------
@@ -231,23 +227,15 @@ def show_progress(*, visible: bool = True) -> Iterator[None]:
         return
     display = _Display(sys.stderr) if visible else None
     token = _display.set(display)
-    if display is not None:
-        _shown.append(display)
+    shown = [display] if display else []
+    _shown.extend(shown)
     try:
         yield
     finally:
         _display.reset(token)
-        if display is not None:
-            _shown.remove(display)
-            display.end()
-
-
-def _is_wide(stream: TextIO) -> bool:
-    """Whether a stream is a terminal that knows its width, so that bars fit."""
-    try:
-        return stream.isatty() and os.get_terminal_size(stream.fileno()).columns > 0
-    except (OSError, ValueError):
-        return False
+        for one in shown:
+            _shown.remove(one)
+            one.end()
 
 
 @contextmanager
@@ -273,17 +261,9 @@ def tell_steps(name: str, steps: Sequence[Step]) -> Iterator[Step]:
 
 
 def tell(line: str) -> None:
-    """Write a line as :func:`note` does if anything is shown, and else by the logger `hogeq`."""
-    if _shown:
-        note(line)
-    else:
-        logging.getLogger("hogeq").warning("%s", line)
-
-
-def note(line: str) -> None:
-    """Write a line to standard error, above the bars if any thread shows some."""
+    """Write a line above the bars if any thread shows some, and else by the logger `hogeq`."""
     display = _display.get() or (_shown[-1] if _shown else None)
     if display is None:
-        sys.stderr.write(f"{line}\n")
+        logging.getLogger("hogeq").warning("%s", line)
     else:
-        display.note(line)
+        display.write(line)

@@ -15,8 +15,8 @@ from hogeq.baselines.simple import always_roll
 from hogeq.cli import app
 from hogeq.model.game import HogEngine
 from hogeq.pages import report as page
-from hogeq.pages.finished import load
 from hogeq.runs.files import MANIFEST, MATRIX, METRICS, POLICY, ResultsError
+from hogeq.runs.loading import load_runs
 from hogeq.runs.metrics import read_metrics
 from hogeq.support.workers import workers
 from tests.pages.runs import CONFIG, data_of
@@ -33,7 +33,7 @@ def test_the_counter_is_the_attack_of_the_last_checkpoint(folder: Path, written:
 
 
 def test_the_same_runs_give_the_same_page(folder: Path, game: HogEngine) -> None:
-    runs = load([folder / "first"])
+    runs = load_runs([folder / "first"])
     pages = []
     for jobs in (1, 2):
         with workers(jobs):
@@ -70,7 +70,7 @@ def test_options_change_the_effort_behind_the_final_figures(folder: Path, tmp_pa
 
 
 def test_names_cannot_break_out_of_the_page(folder: Path, game: HogEngine) -> None:
-    runs = load([folder / "first"])
+    runs = load_runs([folder / "first"])
     evil = "</script><script>alert(1)</script>"
     entries = page.entries(game, runs, [(evil, always_roll(game, 1))], matrices=False)
     html = page.make(game, runs, entries).html
@@ -82,11 +82,11 @@ def test_a_champion_has_its_config_in_its_manifest(folder: Path, tmp_path: Path)
     for name in (POLICY, MATRIX):
         shutil.copy(folder / "first" / name, tmp_path)
     with pytest.raises(ResultsError, match="nor a config in its manifest"):
-        load([tmp_path])
+        load_runs([tmp_path])
     (tmp_path / MANIFEST).write_text(json.dumps({"config": CONFIG}))
-    (champion,), (first,) = load([tmp_path]), load([folder / "first"])
+    (champion,), (first,) = load_runs([tmp_path]), load_runs([folder / "first"])
     assert champion.config == first.config
-    assert champion.metrics == ()
+    assert champion.metrics == []
 
 
 # --- bad input ------------------------------------------------------------------------------------
@@ -110,7 +110,7 @@ def refused(*arguments: str) -> str:
     ],
 )
 def test_figures_that_no_run_wrote_count_as_missing(folder: Path, figures: Any) -> None:
-    (good,) = load([folder / "first"])
+    (good,) = load_runs([folder / "first"])
     one = replace(good, manifest={**good.manifest, "figures": figures})
     none = replace(good, manifest={**good.manifest, "figures": None})
     assert page._summary([good], {}) != ""

@@ -11,9 +11,8 @@ from hogeq.model.game import HogEngine, compile_game
 from hogeq.purification import argmax
 from hogeq.purification.local_search import LocalSearch, LocalState
 from hogeq.rules import rules_from
-from hogeq.runs.checkpoint import Checkpoint, packed
+from hogeq.runs.checkpoint import Checkpoint, packed, saved_rounds
 from hogeq.runs.files import ResultsError
-from hogeq.runs.searches import saved_rounds
 from hogeq.search.counter_search import Trails
 from hogeq.search.population import CounterPool, read_counters
 from hogeq.strategies.arrays import StrategyError, one_hot

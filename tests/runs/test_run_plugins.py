@@ -9,9 +9,9 @@ import pytest
 import yaml
 
 from hogeq.cli import main
-from hogeq.pages.finished import load
 from hogeq.runs.config import load_config
 from hogeq.runs.files import ResultsError
+from hogeq.runs.loading import load_runs
 from hogeq.runs.runner import run_experiment
 from hogeq.runs.sweep import PointTask, _is_complete, _keep_files, compute_point, run_sweep
 from hogeq.runs.sweep_file import load_sweep
@@ -52,8 +52,8 @@ def test_a_run_keeps_its_plugins(config: Path, registries: Callable[[], None]) -
     kept.unlink()
     registries()
     with pytest.raises(ConfigError, match=r"plugins/lazy.py: a plugin is somebody's code"):
-        load([made])
-    assert load([made], trust=True)[0].config.rules.swap == "fives"
+        load_runs([made])
+    assert load_runs([made], trust=True)[0].config.rules.swap == "fives"
     assert (run(made / "config.yaml", "name=again") / "matrix.csv").read_bytes() == matrix
     run(made / "config.yaml", "solver.iterations=2", resume=made)
 

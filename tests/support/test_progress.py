@@ -17,7 +17,7 @@ from typing import TextIO
 import pytest
 
 from hogeq.support import progress
-from hogeq.support.progress import Phase, note, phase, show_progress, tell, tell_steps
+from hogeq.support.progress import Phase, phase, show_progress, tell, tell_steps
 
 LIMIT = 5.0  # seconds for what takes a fraction of one
 
@@ -194,19 +194,7 @@ def test_a_stream_that_is_gone_stops_nothing(monkeypatch: pytest.MonkeyPatch) ->
         stream.close()
         told.found(0.6)
         time.sleep(0.05)
-        note("heard by nobody")
-
-
-def test_a_note_has_a_line_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
-    with screen(monkeypatch, 60) as terminal:
-        with show_progress(), phase("attack", 3, "starts"):
-            shown(terminal.getvalue, "0/3 starts")
-            note("hogeq: compiling kernels, once: about 20 s")
-        assert "\rhogeq: compiling kernels, once: about 20 s\r\n" in terminal.getvalue()
-    stream = io.StringIO()
-    monkeypatch.setattr("sys.stderr", stream)
-    note("by itself")
-    assert stream.getvalue() == "by itself\n"
+        tell("heard by nobody")
 
 
 def test_what_is_told_goes_above_the_bars_from_any_thread_and_else_to_the_log(

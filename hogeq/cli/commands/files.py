@@ -162,8 +162,8 @@ def _purified(
 ) -> "Matrix":
     from hogeq.purification import purified
     from hogeq.purification.base import SearchPurifier
+    from hogeq.runs.checkpoint import saved_rounds
     from hogeq.runs.files import ResultsError
-    from hogeq.runs.searches import saved_rounds
     from hogeq.strategies.arrays import StrategyError
 
     with refusing(ResultsError, StrategyError):

@@ -98,14 +98,14 @@ def report(
     """
     check_output(out, SUFFIXES)
     from hogeq.pages import report as page
-    from hogeq.pages.finished import load
+    from hogeq.runs.loading import load_runs
     from hogeq.runs.measuring import KERNELS
     from hogeq.search.attack import SearchBudget
     from hogeq.support.parameters import plain
 
     folders = list({os.path.realpath(run): run for run in runs}.values())
     with refusing():
-        loaded = load(folders, trust)
+        loaded = load_runs(folders, trust)
         game = Chosen.of(loaded[0].config.rules, trust)
     game.expect("matches", *KERNELS, strategies=[*page.OTHERS, *(against or ())])
     rivals = [(name, game.table(name)) for name in against or ()]
