@@ -96,8 +96,7 @@ TARGETS = (
         "compiler",
         modules=(
             "model/game",
-            "model/layout",
-            "model/outcomes",
+            "model/tables",
             "model/components",
         ),
         tests="tests/model/test_game.py tests/model/test_components.py"

@@ -85,7 +85,7 @@ def write_reach(
                         at = at + memories * diagonal.cell_page
                         arrived = arrived + mine.vector(at)
                         mine.put(at, nothing)
-                    is_start = code.all_of(total.equals(0), memory.equals(shape.start))
+                    is_start = code.all_of(total.equals(0), memory.equals(0))
                     begins = code.select(is_start, begun, code.double(0.0))
                     arrived = arrived + only(code, 0, begins, 1)
                     if shape.stays:

@@ -165,9 +165,7 @@ def write_values(
                             theirs.put(at, lost)
                             if shape.moves_again:
                                 mine.put(at + memories * diagonal.cell_page, 1.0 - lost)
-                            with code.when(
-                                code.all_of(total.equals(0), memory.equals(shape.start))
-                            ):
+                            with code.when(code.all_of(total.equals(0), memory.equals(0))):
                                 starts.put_number(seat, (1.0 - lost).number(0))
             if shape.stays:
                 _solve(code, pairs, players, matches)

@@ -104,8 +104,6 @@ class Shape(NamedTuple):
 
     num_actions: int
     memories: int
-    start: int
-    """Memory before the first turn."""
     pages: int
     """Of afterstates."""
     lines: int

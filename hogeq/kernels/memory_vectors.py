@@ -45,8 +45,6 @@ class Shape(NamedTuple):
     num_actions: int
     active: int
     """Records of the opponent's by which rolls may play."""
-    start: int
-    """Memory before the first turn: active * lanes + lane."""
     records: int
     bonus: int
     """What members gain on a roll."""
@@ -227,8 +225,7 @@ def write_values(
             chances = [code.vector(row.number(roll), parts) for roll in range(num_actions)]
             lost = mix(code, chances, *_rolls_of(base), shape.members, shape.active)
             with code.when(cell.equals(0)):
-                active, lane = divmod(shape.start, lanes)
-                won = code.builder.fsub(code.double(1.0), lost[active].number(lane))
+                won = code.builder.fsub(code.double(1.0), lost[0].number(0))
                 starts.put_number(match * players + player, won)
             rows = transposed(lost + [lost[-1]] * (lanes - shape.active))
             rival = columns[(match * players + players - 1 - player) * goal * column_size :]
@@ -346,9 +343,8 @@ def write_reach(
                     row.set(row.get() + arrived)
             by_record = dict(zip(shape.recorded, (row.get() for row in rows), strict=True))
             memories = transposed([by_record.get(x, nothing) for x in range(lanes)])
-            active, lane = divmod(shape.start, lanes)
             begins = code.select(cell.equals(0), begun, code.double(0.0))
-            memories[active] = memories[active] + only(code, lane, begins, parts)
+            memories[0] = memories[0] + only(code, 0, begins, parts)
             everyone = code.tree(memories[: shape.active])
             of_members = [
                 code.tree(memories[x] for x in some) if some else None for some in shape.members

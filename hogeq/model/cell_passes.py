@@ -8,7 +8,7 @@ from hogeq.kernels.cell_values import write_values
 from hogeq.kernels.program import Program, zeros
 from hogeq.kernels.recurrence import EVALUATE
 from hogeq.model.cell_layout import CellLayout, by_total
-from hogeq.model.layout import Tables
+from hogeq.model.tables import Tables
 from hogeq.support.aliases import Floats
 
 

@@ -10,21 +10,11 @@ from numpy.typing import DTypeLike, NDArray
 from hogeq.model.cell_layout import stay_in_pairs, suit_cell_vectors
 from hogeq.model.cell_passes import CellPasses
 from hogeq.model.components import Recurrence, find_recurrence
-from hogeq.model.layout import (
-    Dimensions,
-    Layout,
-    Tables,
-    find_exceptions,
-    find_modes,
-    memory_table,
-    swaps_records,
-)
 from hogeq.model.memory_passes import MemoryDuel, can_duel, suit_memory_vectors
-from hogeq.model.outcomes import FreeTurns, LandingArrays, OutcomeArrays
+from hogeq.model.tables import Tables, tables_of
 from hogeq.model.workspace import WinRate, Workspace
 from hogeq.rules import Rules
-from hogeq.rules.memory import Memory, memory_sizes, states
-from hogeq.rules.outcomes import TurnTable
+from hogeq.rules.memory import Memory, all_memories, memory_sizes, states
 from hogeq.support.messages import refusal
 
 if TYPE_CHECKING:
@@ -172,51 +162,7 @@ def _compiled(rules: Rules) -> HogEngine:
             f"rules: a game to {rules.goal} with {rules.max_dice} dice and this memory needs "
             f"{need / 2**30:.1f} GiB; allowed: {MEMORY_LIMIT >> 30}: lower goal or max_dice"
         )
-    layout = Layout(rules)
-    turns = TurnTable(rules)
-    free = FreeTurns.of(turns)
-    kinds, situation, modes, chosen = find_modes(layout, turns, own_counts=free.own_counts)
-    planes = sorted({(kind, trot) for kind, _, trot in modes})
-    ring = 1 + max(extra for _, extra, _ in modes)
-    default, exceptions = find_exceptions(layout, chosen)
-    points = OutcomeArrays(layout, turns, kinds, free)
-    landing = LandingArrays(layout, turns, points, ring)
-    ends = 1 + max(int(trot) for _, trot in planes)
-    handed = memory_table(layout, turns)
-    tables = Tables(
-        lane=(0,) * layout.width,
-        dimensions=Dimensions(
-            goal=rules.goal,
-            num_actions=rules.max_dice + 1,
-            records=layout.records,
-            active_memories=layout.active,
-            ring=ring,
-        ),
-        start=layout.slot(Memory()),
-        memory_slot=np.array([layout.slot(memory) for memory in turns.memories], np.int64),
-        terminal_win=landing.terminal_win(),
-        outcome_prob=points.prob,
-        outcome_points=points.points,
-        outcome_record=points.record,
-        outcome_start=points.start,
-        outcome_stop=points.stop(),
-        gives=bool(points.gift.any() or points.zero_gift.any()),
-        **points.sums(),
-        zero_points=points.zero_points,
-        zero_gift=points.zero_gift,
-        zero_record=points.zero_record,
-        plane_dice=np.array([kind for kind, _ in planes], np.int64),
-        plane_again=np.array([int(trot) for _, trot in planes], np.int64),
-        mode_plane=np.array([planes.index((kind, trot)) for kind, _, trot in modes], np.int64),
-        mode_bonus=np.array([extra for _, extra, _ in modes], np.int64),
-        situation=situation,
-        default_mode=default,
-        **exceptions,
-        **landing.arrivals(ends),
-        next_memory=handed,
-        swaps_records=swaps_records(layout, handed),
-        wins=landing.wins.astype(np.uint8),
-    )
+    tables = tables_of(rules)
     try:
         recurrence = find_recurrence(rules)
     except ValueError as error:
@@ -225,4 +171,4 @@ def _compiled(rules: Rules) -> HogEngine:
             f"piggy_back {rules.piggy_back}, feral_hogs {rules.feral_hogs}, "
             f"time_trot {rules.time_trot})"
         ) from None
-    return HogEngine(rules, tables, turns.memories, recurrence)
+    return HogEngine(rules, tables, all_memories(rules), recurrence)

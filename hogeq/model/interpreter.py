@@ -1,28 +1,18 @@
 """Passes over any game by the interpreting kernels, and the turns that these read."""
 
 from functools import lru_cache
-from itertools import product
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hogeq.kernels import interpreter, recurrence, recurring
-from hogeq.kernels.interpreter import AGAIN, LOSS, OTHER, STEP, WIN, TurnLists
+from hogeq.kernels.interpreter import AGAIN, OTHER, STEP, WIN, TurnLists
+from hogeq.model.tables import free_turns, landings, lanes_of, ways_of
 from hogeq.rules import Rules
 from hogeq.rules.memory import Memory, all_memories
 from hogeq.rules.outcomes import TurnTable
-from hogeq.support.aliases import Floats, Ints
-
-
-class Way(NamedTuple):
-    """How a turn plays."""
-
-    dice: int
-    sides: int
-    bonus: int
-    forced: bool
-
+from hogeq.support.aliases import Floats
 
 if TYPE_CHECKING:
     from hogeq.model.components import Recurrence
@@ -31,26 +21,23 @@ if TYPE_CHECKING:
 @lru_cache(maxsize=2)
 def turn_lists(rules: Rules) -> TurnLists:
     """List every way in which a turn can end."""
-    turns, goal = TurnTable(rules), rules.goal
+    turns, goal, land, free = TurnTable(rules), rules.goal, landings(rules), free_turns(rules)
     own, opponent = (axis.ravel() for axis in np.indices((goal, goal)))
-    situation, way, ways = _ways(turns)
-    landing = _landings(turns, max(one.bonus for one in ways))
-    free = np.array(
-        [turns.free(*scores)[:3] for scores in product(range(goal), repeat=2)], np.int64
-    ).T
+    situation, way, ways = ways_of(rules)
     first, chances, later, end = [0], list[float](), list[float](), list[int]()
-    ends: dict[tuple[int, ...], int] = {}
+    ends: dict[tuple[Any, ...], int] = {}
+    no_dice = free.points.ravel(), free.gift.ravel(), free.record.ravel()
     columns = []
     for one in ways:
         branches = turns.branches(one.dice, one.sides) if one.dice else [None]
         for branch in branches:
             # No dice score by the cell; what else ends with the same scores and record is one end.
-            gained = (branch.points + one.bonus, *branch[1:3]) if branch else (-1, one.bonus)
-            key = (*gained, one.forced)
+            points, gift, recorded = branch[:3] if branch else no_dice
+            points = points + one.bonus
+            key = (points, gift, recorded, one.forced) if branch else (-1, one.bonus, one.forced)
             if key not in ends:
                 ends[key] = len(ends)
-                points, gift, recorded = gained if branch else (free[0] + one.bonus, *free[1:])
-                kind, mine, yours = landing[own + points, opponent + gift].T
+                kind, mine, yours = (table[own + points, opponent + gift] for table in land)
                 kind = np.where(kind == OTHER, AGAIN * one.forced, kind)
                 there = np.where(kind == AGAIN, mine * goal + yours, yours * goal + mine)
                 there = np.where(kind >= WIN, 0, there)
@@ -65,30 +52,30 @@ def turn_lists(rules: Rules) -> TurnLists:
             zip(*columns, strict=True), (np.uint16, np.uint8, np.uint32), strict=True
         )
     )
-    lane, following = _lanes(turns, int(record.max()) + 1)
+    lane, following = lanes_of(rules)
     usable = np.zeros((len(way), len(ways)), np.uint8)
     usable[np.arange(len(way))[:, None, None], way] = 1
-    width = -(-len(following) // len(STEP)) * len(STEP)
+    lanes = following.shape[2]
+    width = -(-lanes // len(STEP)) * len(STEP)
     can = np.zeros((len(ways), width), bool)  # way, lane
     can[way, lane[:, None]] = True
     ranges = np.stack([can.argmax(axis=1), width - can[:, ::-1].argmax(axis=1)], axis=1)
-    ways_of = np.repeat(np.arange(len(ways)), np.diff(first))
-    end_lanes = [
-        [ranges[ways_of[np.array(end) == x], 0].min(), ranges[ways_of[np.array(end) == x], 1].max()]
-        for x in range(len(ends))
-    ]
+    way_of = np.repeat(np.arange(len(ways)), np.diff(first))
+    end_lanes = np.repeat([[width, 0]], len(ends), axis=0)
+    np.minimum.at(end_lanes[:, 0], end, ranges[way_of, 0])
+    np.maximum.at(end_lanes[:, 1], end, ranges[way_of, 1])
     # Lanes are taken a vector at a time, which must not reach beyond a way's own.
     ranges[:, 0] -= np.maximum(
         0, ranges[:, 0] + -(-(ranges[:, 1] - ranges[:, 0]) // len(STEP)) * len(STEP) - width
     )
-    padded = np.zeros((2, following.shape[2], width), np.uint32)
-    padded[:, :, : len(following)] = following.transpose(1, 2, 0)
+    padded = np.zeros((*following.shape[:2], width), np.uint32)
+    padded[:, :, :lanes] = following
     low, high = np.minimum(own, opponent), np.maximum(own, opponent)
     return TurnLists(
         # Cells near each other follow the same cells, so they are looked up while still in cache.
         order=np.lexsort((low, high, low // 2, high // 2)).astype(np.int64),
         scores=np.stack([low, high], axis=1),
-        situation=situation,
+        situation=situation.ravel().astype(np.int64),
         place=(way * width + lane[:, None]).transpose(0, 2, 1).astype(np.uint32, order="C"),
         usable=usable,
         dice=np.array([one.dice for one in ways], np.int64),
@@ -98,64 +85,11 @@ def turn_lists(rules: Rules) -> TurnLists:
         chance=np.array(chances),
         later=np.array(later),
         end=np.array(end, np.int64),
-        end_lanes=np.array(end_lanes, np.int64),
+        end_lanes=end_lanes,
         record=record,
         kind=kind,
         cell=there,
     )
-
-
-def _ways(turns: TurnTable) -> tuple[Ints, Ints, list[Way]]:
-    """Situation of every cell, way of every situation, memory and roll, and the ways."""
-    rules, found = turns.rules, dict[Way, int]()
-    usually = sorted({memory.extra for memory in turns.memories})
-    dice = {
-        (own, opponent): tuple(
-            [turns.dice_sides(own, opponent, Memory(extra=extra)) for extra in usually]
-        )
-        for own, opponent in product(range(rules.goal), repeat=2)
-    }
-    kinds = sorted(set(dice.values()))
-    way = np.zeros((len(kinds), len(turns.memories), rules.max_dice + 1), np.int64)
-    for kind, number, roll in np.ndindex(way.shape):
-        memory = turns.memories[number]
-        sides = kinds[kind][usually.index(memory.extra)] if roll else 0
-        one = Way(roll, sides, *turns.memory_effect(memory, roll))
-        way[kind, number, roll] = found.setdefault(one, len(found))
-    return np.array([kinds.index(kind) for kind in dice.values()]), way, list(found)
-
-
-def _landings(turns: TurnTable, bonus: int) -> Ints:
-    """Kind of end, the mover's score and the other's, by the scores that a turn leaves."""
-    points, gift = turns.most()
-    found = np.zeros((turns.rules.goal + points + bonus, turns.rules.goal + gift, 3), np.int64)
-    for score, opponent in np.ndindex(found.shape[:2]):
-        land = turns.land(score, opponent)
-        if land.winner is None and land.score + land.opponent < score + opponent:
-            raise ValueError(
-                f"rules: a landing lowers scores {score}, {opponent} to {land.score}, "
-                f"{land.opponent}, which no edition does and the kernels cannot play"
-            )
-        ends = {None: AGAIN if land.again else OTHER, 0: WIN, 1: LOSS}
-        found[score, opponent] = ends[land.winner], land.score, land.opponent
-    return found
-
-
-def _lanes(turns: TurnTable, records: int) -> tuple[Ints, Ints]:
-    """Lane of every memory, and the next memory by lane, again and record."""
-    number = {memory: index for index, memory in enumerate(turns.memories)}
-    rows: dict[tuple[int, ...], int] = {}
-    lanes = []
-    for memory in turns.memories:
-        row = tuple(
-            [
-                number[turns.next_memory(memory, record, again)]
-                for again in (False, True)
-                for record in range(records)
-            ]
-        )
-        lanes.append(rows.setdefault(row, len(rows)))
-    return np.array(lanes), np.array(list(rows), np.int64).reshape(-1, 2, records)
 
 
 TIE = interpreter.TIE

@@ -1,17 +1,16 @@
 """Passes over games with large memories, by kernels written for their terms."""
 
-from itertools import pairwise
+from math import isqrt
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from hogeq.kernels.interpreter import OTHER
 from hogeq.kernels.memory_duel import DuelShape, write_duel
 from hogeq.kernels.memory_vectors import Shape, write_reach, write_values
 from hogeq.kernels.program import Program, zeros
-from hogeq.kernels.recurrence import Dice
-from hogeq.model.layout import Tables, pass_order
-from hogeq.model.outcomes import dice_of
+from hogeq.model.tables import Tables
 from hogeq.support.aliases import Floats, Ints
 
 PIECE = 8  # doubles of a vector
@@ -23,58 +22,76 @@ STRIP = 16  # scores of a strip of cells, whose columns fit in a second-level ca
 
 def suit_memory_vectors(tables: Tables, smallest: int = SMALLEST) -> bool:
     """Whether turns only swap what players remember, and all cells are alike, in a large game."""
-    goal, lanes = tables.dimensions.goal, len(tables.lane)
+    lanes = _padded(tables)
     return bool(
-        goal**2 * tables.dimensions.records * lanes >= smallest
-        and lanes % PIECE == 0
-        and lanes <= (WIDEST if tables.sum_depth.all() else WIDEST_DIRECT)
-        and tables.swaps_records
-        and len(tables.plane_dice) == len(tables.default_mode) == 1
+        _records_swap(tables)
+        and tables.goal**2 * tables.records * lanes >= smallest
+        and lanes <= (WIDEST if tables.dice[0].depth else WIDEST_DIRECT)
+        and len(tables.plane_kind) == len(tables.plane) == 1
         and not tables.gives
-        and not tables.plane_again.any()
-        and not tables.arrival_again.any()
-        and not tables.mode_bonus[tables.default_mode].any()
-        and tables.mode_bonus[tables.exception_mode].all()
-        and not tables.exception_low.any()
-        and (tables.exception_high == lanes).all()
+        and not tables.plane_forces.any()
+        and (_bonus(tables) == _bonus(tables)[:, :1]).all()
         and _swap_scores_at_most(tables)
     )
 
 
-def members_of(tables: Tables) -> tuple[tuple[int, ...], ...]:
+def _records_swap(tables: Tables) -> bool:
+    """Whether memories are pairs of records, of which a turn replaces one and swaps both."""
+    memories, kept = len(tables.lane), isqrt(len(tables.lane))
+    if kept == 1 or kept**2 != memories:
+        return False
+    record, memory = np.ogrid[: tables.records, :memories]
+    follows = tables.following[0][:, tables.lane]
+    return np.array_equal(follows, memory % kept * kept + record)
+
+
+def _padded(tables: Tables) -> int:
+    """Numbers of a lane: one for each record, in whole vectors."""
+    return -(-isqrt(len(tables.lane)) // PIECE) * PIECE
+
+
+def _bonus(tables: Tables) -> Ints:
+    """Bonus by what each player did last, and roll."""
+    kept = isqrt(len(tables.lane))
+    return tables.bonus[0].reshape(kept, kept, -1)
+
+
+def _members(tables: Tables) -> tuple[tuple[int, ...], ...]:
     """List, by roll, the active memories that gain a bonus on it."""
-    members: list[list[int]] = [[] for _ in range(tables.dimensions.num_actions)]
-    for memory, (first, last) in enumerate(pairwise(tables.exception_start[0].tolist())):
-        for roll in tables.exception_roll[first:last].tolist():
-            members[roll].append(memory)
-    return tuple(map(tuple, members))
+    return tuple(tuple(np.flatnonzero(gained).tolist()) for gained in _bonus(tables)[:, 0].T)
 
 
 def _swap_scores_at_most(tables: Tables) -> bool:
     """Whether every turn that does not win lands on its two scores, in either order."""
-    goal = tables.dimensions.goal
-    cell = np.repeat(np.arange(goal * goal), np.diff(tables.arrival_start))
-    landed = np.sort(np.divmod(cell, goal), axis=0)
-    left = np.sort(np.divmod(tables.arrival_row, goal), axis=0)
-    return len(np.unique(tables.arrival_row)) == goal**2 and np.array_equal(landed, left)
+    goal = tables.goal
+    kind, *scores = (column[:goal, :goal] for column in tables.landings)
+    landed, left = np.sort(scores, axis=0), np.sort(np.indices((goal, goal)), axis=0)
+    return bool((kind == OTHER).all()) and np.array_equal(landed, left)
+
+
+def _arrivals(tables: Tables) -> tuple[Ints, Ints, Ints]:
+    """Opponent's and own score of the afterstates that land on each cell, and where it begins."""
+    goal = tables.goal
+    opponent, own = (axis.ravel() for axis in np.indices((goal, goal)))
+    cell = tables.landings.opponent[own, opponent] * goal + tables.landings.own[own, opponent]
+    order = np.argsort(cell, kind="stable")
+    return opponent[order], own[order], np.searchsorted(cell[order], np.arange(goal**2 + 1))
 
 
 def memory_shape(tables: Tables) -> Shape:
     """Gather what kernels are written for."""
-    dimensions, kind = tables.dimensions, int(tables.plane_dice[0])
-    dice = dice_of(tables, kind)
-    points = _points(tables, dice)
+    (dice,) = tables.dice
+    points = _points(tables)
     sole = {
         x.record for x in dice.targets if x.record != dice.record and len(points[x.record]) == 1
     }
     return Shape(
-        lanes=len(tables.lane),
-        num_actions=dimensions.num_actions,
-        active=dimensions.active_memories,
-        start=tables.start,
-        records=dimensions.records,
-        bonus=dimensions.ring - 1,
-        members=members_of(tables),
+        lanes=_padded(tables),
+        num_actions=tables.num_actions,
+        active=isqrt(len(tables.lane)),
+        records=tables.records,
+        bonus=tables.most_bonus,
+        members=_members(tables),
         recorded=tuple(sorted(points)),
         sole=tuple(sorted(sole)),
         shared=tuple(x for x in sorted(points) if x not in sole),
@@ -82,9 +99,9 @@ def memory_shape(tables: Tables) -> Shape:
     )
 
 
-def _points(tables: Tables, dice: Dice) -> dict[int, set[int]]:
+def _points(tables: Tables) -> dict[int, set[int]]:
     """Find the points with which turns leave each record, even with no dice."""
-    found: dict[int, set[int]] = {}
+    (dice,), found = tables.dice, dict[int, set[int]]()
     for target in dice.targets:
         found.setdefault(target.record, set()).add(target.points)
     if dice.depth:
@@ -93,6 +110,19 @@ def _points(tables: Tables, dice: Dice) -> dict[int, set[int]]:
     for record, points in np.unique(free, axis=0).tolist():
         found.setdefault(record, set()).add(points)
     return found
+
+
+def pass_order(goal: int, strip: int) -> tuple[Ints, Ints]:
+    """Order the cells forward, by own and opponent's score: none leads to one before it.
+
+    Strips of the higher score, and in each by the lower, a cell with its mirror image. A landing
+    leaves both scores as high as the afterstate's or higher, or swaps them, and so leads to the
+    same pair of cells or further on.
+    """
+    own, opponent = (axis.ravel() for axis in np.indices((goal, goal)))
+    low, high = np.minimum(own, opponent), np.maximum(own, opponent)
+    order = np.lexsort([own, high, low, high // strip])
+    return own[order], opponent[order]
 
 
 class _Column(NamedTuple):
@@ -109,8 +139,8 @@ class _Column(NamedTuple):
 
 def _column(tables: Tables, shape: Shape) -> _Column:
     """Lay a column out, ring after ring."""
-    goal, lanes, bases = tables.dimensions.goal, shape.lanes, shape.bonus + 1
-    points = _points(tables, shape.dice)
+    goal, lanes, bases = tables.goal, shape.lanes, shape.bonus + 1
+    points = _points(tables)
     most = {record: max(points[record]) for record in shape.recorded}
     above = max(shape.dice.sides, shape.bonus, *most.values())
     score = np.arange(-shape.below, goal + above + 1)
@@ -143,25 +173,23 @@ class MemoryPasses:
     def __init__(
         self, tables: Tables, players: int, dtype: DTypeLike = np.float64, matches: int = 1
     ) -> None:
-        goal, shape = tables.dimensions.goal, memory_shape(tables)
+        goal, shape = tables.goal, memory_shape(tables)
         column = _column(tables, shape)
         own, opponent = pass_order(goal, max(1, STRIP // matches))
-        kind = tables.plane_dice[0]
-        score = own + tables.zero_points[kind][own, opponent]
-        record = tables.zero_record[kind][own, opponent]
+        score = own + tables.zero_points[0][own, opponent]
+        record = tables.zero_record[0][own, opponent]
         none = column.at[np.minimum(score, goal) + shape.below, record]
-        visits = np.column_stack([own, opponent, none]).ravel()
-        landed = np.column_stack(np.divmod(tables.arrival_row, goal)).ravel()
         width = PIECE if shape.lanes % (2 * PIECE) else 0
         self._values = Program(write_values, shape, dtype, width)
         self._forward = Program(write_reach, shape, dtype, width)
         self._players, self._goal, self._column = players, goal, column
-        self._where = column.at.ravel(), landed, tables.arrival_start
-        self._visits = visits
-        points = _points(tables, shape.dice)
+        self._visits = np.column_stack([own, opponent, none]).ravel()
+        *landed, start = _arrivals(tables)
+        self._where = column.at.ravel(), np.column_stack(landed).ravel(), start
+        points = _points(tables)
         self._most = np.array([max(points[x]) for x in shape.shared], np.int64)
-        self._wins = tables.terminal_win[kind][own, opponent].ravel()
-        self._past = tables.terminal_win[kind][goal:].swapaxes(0, 1).ravel()
+        self._wins = tables.terminal_win[0][own, opponent].ravel()
+        self._past = tables.terminal_win[0][goal:].swapaxes(0, 1).ravel()
         self._columns = zeros((matches * players * goal * column.size,), dtype)
         self._reach = zeros((matches, goal * goal * shape.reach_size), dtype)
         self._starts = np.zeros((matches, players))
@@ -237,31 +265,38 @@ class MemoryDuel:
     """The arrays for win rates of two matrices, one pair after the other."""
 
     def __init__(self, tables: Tables) -> None:
-        dimensions, lanes = tables.dimensions, len(tables.lane)
-        goal, kind = dimensions.goal, tables.plane_dice[0]
-        scores = goal + dimensions.ring - 1
-        members = members_of(tables)
-        self._members = zeros((dimensions.num_actions, lanes), np.float64)
+        goal, lanes = tables.goal, _padded(tables)
+        scores = goal + tables.most_bonus
+        members = _members(tables)
+        self._members = zeros((tables.num_actions, lanes), np.float64)
         for roll, some in enumerate(members):
             self._members[roll, list(some)] = 1.0
-        opponent, score = np.divmod(tables.arrival_row, goal)
+        opponent, score, start = _arrivals(tables)
         afterstates = 2 * goal * scores
-        self._start = divmod(tables.start, lanes)
         self._starts = np.zeros((2, 2, lanes))
-        self._program = Program(write_duel, DuelShape(lanes, dimensions.num_actions))
+        self._program = Program(write_duel, DuelShape(lanes, tables.num_actions))
         self._numbers = goal, scores
+        (branches,) = tables.branches
+        first = np.cumsum([0, *map(len, branches)])
+        outcomes = [branch for results in branches for branch in results]
+        points = np.array([branch.points for branch in outcomes])
+        left = goal - np.arange(goal)
+        stop = [
+            first[roll] + np.searchsorted(points[first[roll] : first[roll + 1]], left)
+            for roll in range(len(branches))
+        ]
         self._before = (
-            np.column_stack(pass_order(goal)).ravel(),
-            tables.terminal_win[kind].ravel(),
-            np.append(tables.outcome_start[kind], len(tables.outcome_prob)),
-            tables.outcome_stop[kind].ravel(),
-            np.append(tables.outcome_prob, np.ones(goal)),
-            np.append(tables.outcome_points, tables.zero_points[kind, 0]),
-            np.append(tables.outcome_record, tables.zero_record[kind, 0]),
-            np.where(list(map(bool, members)), dimensions.ring - 1, 0),
+            np.column_stack(pass_order(goal, STRIP // 2)).ravel(),
+            tables.terminal_win[0].ravel(),
+            first,
+            np.ravel(stop),
+            np.array([*(float(branch.probability) for branch in outcomes), *[1.0] * goal]),
+            np.append(points, tables.zero_points[0, 0]),
+            np.append([branch.record for branch in outcomes], tables.zero_record[0, 0]),
+            np.where(list(map(bool, members)), tables.most_bonus, 0),
             self._members.ravel(),
             opponent * scores + score,
-            tables.arrival_start,
+            start,
         )
         self._after = (
             zeros((afterstates * 2 * lanes,), np.float64),
@@ -272,7 +307,6 @@ class MemoryDuel:
     def starts(self, matrices: NDArray[np.int64]) -> tuple[float, float]:
         """Win probability of each of two matrices, int64 (2, G, G), when it moves first."""
         self._program(self._numbers, (*self._before, matrices.reshape(-1), *self._after))
-        active, lane = self._start
-        value, lost = self._starts[:, :, lane].T
-        won = value - self._members[matrices[:, 0, 0], active] * lost
+        value, lost = self._starts[:, :, 0].T
+        won = value - self._members[matrices[:, 0, 0], 0] * lost
         return float(won[0]), float(won[1])

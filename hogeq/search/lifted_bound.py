@@ -67,13 +67,15 @@ import numpy as np
 
 from hogeq.model.priced import Claim, KeptClaims, PricedResponders
 from hogeq.rules import Rules
+from hogeq.rules.memory import all_memories
 from hogeq.strategies.arrays import one_hot
 from hogeq.strategies.strategy import Mixture, parts_of
 from hogeq.support.aliases import Floats
 from hogeq.support.progress import phase
 
 LEAST = 1e-12  # claims below are none
-KEPT = 4 * 2**30  # bytes of claims that are kept, so that they can be revised
+KEPT = 3 * 2**30  # bytes of claims that are kept, so that they can be revised
+REPLAYED = 8 * 2**30  # bytes that claims may take where it is known which are revised
 MOST_STEPS = 100_000  # of a certificate
 REFRESHED = 25  # steps after which choices and reach are computed anew
 SMALLEST = 1e-8  # loss by forgetting that is no loss
@@ -116,8 +118,8 @@ class LiftedBound:
     strategy : float64 (G, G, K) or Mixture
         Of the opponent: a policy, or several of which one is drawn before the game.
     revised : frozenset of int, optional
-        Cells that will be revised, whose claims are therefore kept. By default those of all cells
-        are, in the order in which they claim, as long as they fit into 4 GiB.
+        Cells that will be revised: their claims are kept, and no others. By default those of all
+        cells are, in the order in which they claim, as long as they fit into 3 GiB.
 
     Attributes
     ----------
@@ -235,8 +237,8 @@ class LiftedBound:
         self._refunded[cell] += self._by_roll(claim, worth)
 
     def _to_keep(self, cell: int) -> KeptClaims | None:
-        wanted = self._revised is None or cell in self._revised
-        return KeptClaims() if wanted and self._room > 0 else None
+        is_kept = self._room > 0 if self._revised is None else cell in self._revised
+        return KeptClaims() if is_kept else None
 
     def _revise(self, cell: int, step: Revision) -> None:
         kept = self._kept.get(cell)
@@ -267,13 +269,32 @@ class LiftedBound:
 def replay(
     rules: Rules, strategy: Floats | Mixture, steps: Sequence[Step | Revision]
 ) -> LiftedBound:
-    """Take steps that somebody found: the bound that they prove."""
+    """Take steps that somebody found: the bound that they prove.
+
+    Raises
+    ------
+    ValueError
+        If what revised cells claim might not fit into 8 GiB.
+    """
     cells = {
         step.score * rules.goal + step.opponent for step in steps if isinstance(step, Revision)
     }
+    need = len(parts_of(strategy)) * _most_bytes(rules, sorted(cells))
+    if need > REPLAYED:
+        raise ValueError(
+            f"steps: claims of {len(cells)} revised cells need up to {need / 2**30:.1f} GiB; "
+            f"allowed: {REPLAYED >> 30}"
+        )
     with phase("proof", len(steps), "steps") as told:
         found = LiftedBound(rules, strategy, revised=frozenset(cells))
         for step in steps:
             found.take(step)
             told.step()
     return found
+
+
+def _most_bytes(rules: Rules, cells: list[int]) -> int:
+    """Bytes of what cells claim of one policy, were play to come there from all lower scores."""
+    low, high = np.sort(np.indices((rules.goal, rules.goal)).reshape(2, -1), axis=0)
+    before = sum(int(((low <= low[x]) & (high <= high[x])).sum()) for x in cells)
+    return before * len(all_memories(rules)) * (rules.max_dice + 1) * np.dtype(np.float64).itemsize

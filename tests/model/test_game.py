@@ -160,8 +160,9 @@ def test_memory_sizes_agree_with_the_rules() -> None:
 
 
 def sums_of(**switches: Any) -> tuple[int, list[int]]:
-    tables = compile_game(Rules(**{"goal": 20, "zero_dice": "boar_brawl", **switches})).tables
-    return len(tables.way_prob) // len(tables.sides), np.flatnonzero(tables.is_sum[0]).tolist()
+    rules = Rules(**{"goal": 20, "zero_dice": "boar_brawl", **switches})
+    dice = compile_game(rules).tables.dice[0]
+    return sum(len(target.ways) for target in dice.targets), np.flatnonzero(dice.is_sum).tolist()
 
 
 def test_rolls_are_sums_of_dice_where_that_is_cheaper() -> None:

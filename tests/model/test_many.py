@@ -9,9 +9,8 @@ from numpy.typing import DTypeLike
 
 from hogeq.model.game import HogEngine, compile_game
 from hogeq.model.interpreter import TIE, Interpreter
-from hogeq.model.layout import pass_order
 from hogeq.model.many import Choice, ManyWorkspace
-from hogeq.model.memory_passes import MemoryPasses
+from hogeq.model.memory_passes import STRIP, MemoryPasses, pass_order
 from hogeq.model.workspace import Passes, Role, Workspace
 from hogeq.rules import rules_from
 from hogeq.support.aliases import Floats
@@ -99,7 +98,7 @@ def test_a_sweep_changes_one_cell_after_the_other(name: str, how: str, role: Rol
     slow = policy.copy()
     work.forward(policy)
     found = work.backward(policy, role, temperature=0.02, damping=0.5)
-    for own, opponent in np.column_stack(pass_order(game.goal))[::-1].tolist():
+    for own, opponent in np.column_stack(pass_order(game.goal, STRIP))[::-1].tolist():
         values, reach = np.zeros(game.num_actions), 0.0
         for weight, rival in zip(WEIGHTS, opponents, strict=True):
             one, _ = singly(game, slow.copy(), rival, Role.COUNTERFACTUAL)

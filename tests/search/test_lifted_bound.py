@@ -244,8 +244,12 @@ def test_more_claims_than_fit_are_not_kept(monkeypatch: pytest.MonkeyPatch) -> N
     assert kept
     assert kept < claimed
     assert {step[:2] for step in found.steps if isinstance(step, Revision)} <= kept
-    monkeypatch.undo()
+    # Whoever checks knows which cells are revised, and keeps all of them.
+    monkeypatch.setattr(lifted_bound, "KEPT", 0)
     assert replay(game.rules, policy, found.steps).bound() == found.bound()
+    monkeypatch.setattr(lifted_bound, "REPLAYED", 100_000)
+    with pytest.raises(ValueError, match=r"^steps: claims of \d+ revised cells need up to "):
+        replay(game.rules, policy, found.steps)
 
 
 @pytest.mark.parametrize("most", [15, 60])

@@ -1,0 +1,341 @@
+"""The flat form of a game: how rolls play, where they land, and what is remembered of them.
+
+Sizes: G goal, T = G + largest bonus, K actions (0 to the most dice), H memories, J lanes (memories
+in one lane hand over the same), W records (what is remembered of one turn), D kinds of turn (the
+dice, and what no dice score), P planes (a kind of turn together with whether the roll forces an
+extra turn), S situations (kinds of cells that differ in how rolls play).
+
+A *cell* is ``own score * G + opponent's score`` of the player to move. An *afterstate* is what a
+roll leaves behind before landing rules: the mover's score ``t`` with points and bonus, the
+opponent's ``u``, and the record of the turn.
+"""
+
+from fractions import Fraction
+from functools import lru_cache
+from itertools import groupby, product
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hogeq.kernels.interpreter import AGAIN, LOSS, OTHER, WIN
+from hogeq.kernels.recurrence import Dice, Target
+from hogeq.rules import Rules
+from hogeq.rules.memory import Memory, record, records_left
+from hogeq.rules.outcomes import Branch, TurnTable
+from hogeq.rules.points import kinds_of_dice, sums_without_ones
+from hogeq.support.aliases import Floats, Ints
+
+
+class Way(NamedTuple):
+    """How a turn plays."""
+
+    dice: int
+    sides: int
+    """0 where none are rolled."""
+    bonus: int
+    forced: bool
+
+
+class Ways(NamedTuple):
+    """How every roll plays."""
+
+    situation: NDArray[np.uint8]
+    """(G, G)"""
+    number: Ints
+    """(S, H, K), in the list of ways."""
+    ways: tuple[Way, ...]
+
+
+class FreeTurns(NamedTuple):
+    """What rolling no dice does, by the mover's score and the opponent's: (G, G) each."""
+
+    points: Ints
+    gift: Ints
+    record: Ints
+
+
+class Landings(NamedTuple):
+    """Where a turn ends, by the scores that it leaves: the mover's, then the opponent's."""
+
+    kind: Ints
+    """OTHER, AGAIN, WIN or LOSS."""
+    own: Ints
+    """The mover's score after it."""
+    opponent: Ints
+
+
+class Lanes(NamedTuple):
+    """What memories hand over."""
+
+    lane: Ints
+    """(H,)"""
+    following: Ints
+    """(2, W, J), memory of whoever moves next, by again and record."""
+
+
+class Tables(NamedTuple):
+    """One compiled game."""
+
+    goal: int
+    num_actions: int
+    records: int  # W
+    most_bonus: int
+
+    dice: tuple[Dice, ...]  # by kind of turn
+    branches: tuple[
+        tuple[tuple[Branch, ...], ...], ...
+    ]  # by kind of turn and roll, none of no dice
+    gives: bool  # a turn can give points to the opponent
+    zero_points: Ints  # (D, G, G) points for rolling no dice, by the mover's score and the other's
+    zero_gift: Ints  # (D, G, G) points that this gives to the opponent
+    zero_record: Ints  # (D, G, G) record that this leaves
+    terminal_win: Floats  # (D, T, G, K) probability that the roll wins past the board, from (t, o)
+
+    plane_kind: Ints  # (P,) kind of turn
+    plane_forces: Ints  # (P,) 1 if the roll forces an extra turn
+    situation: NDArray[np.uint8]  # (G, G)
+    plane: Ints  # (S, H, K)
+    bonus: Ints  # (S, H, K) points added after the roll
+
+    landings: Landings
+    lane: Ints
+    following: Ints
+
+
+# --- one turn, part by part -----------------------------------------------------------------------
+
+
+@lru_cache(maxsize=2)
+def ways_of(rules: Rules) -> Ways:
+    """List the ways to roll, and which is played where."""
+    turns, found = TurnTable(rules), dict[Way, int]()
+    extras = sorted({memory.extra for memory in turns.memories})
+    sides = {
+        (own, opponent): tuple(
+            [turns.dice_sides(own, opponent, Memory(extra=extra)) for extra in extras]
+        )
+        for own, opponent in product(range(rules.goal), repeat=2)
+    }
+    kinds = sorted(set(sides.values()))
+    number = np.zeros((len(kinds), len(turns.memories), rules.max_dice + 1), np.int64)
+    for kind, index, roll in np.ndindex(number.shape):
+        memory = turns.memories[index]
+        rolled = kinds[kind][extras.index(memory.extra)] if roll else 0
+        way = Way(roll, rolled, *turns.memory_effect(memory, roll))
+        number[kind, index, roll] = found.setdefault(way, len(found))
+    situation = np.array([kinds.index(kind) for kind in sides.values()], np.uint8)
+    return Ways(situation.reshape(rules.goal, rules.goal), number, tuple(found))
+
+
+@lru_cache(maxsize=2)
+def free_turns(rules: Rules) -> FreeTurns:
+    """Ask for no dice at every pair of scores."""
+    turns, goal = TurnTable(rules), rules.goal
+    branches = [turns.free(*scores)[:3] for scores in product(range(goal), repeat=2)]
+    return FreeTurns(*np.array(branches, np.int64).T.reshape(3, goal, goal))
+
+
+def _counts_own(free: FreeTurns) -> bool:
+    """Whether what no dice do depends on the mover's own score."""
+    return any((column != column[0]).any() for column in free)
+
+
+@lru_cache(maxsize=2)
+def landings(rules: Rules) -> Landings:
+    """Land every pair of scores that a turn can leave."""
+    turns, free, goal = TurnTable(rules), free_turns(rules), rules.goal
+    rolled = [
+        branch
+        for sides, dice in product(kinds_of_dice(rules), range(1, rules.max_dice + 1))
+        for branch in turns.branches(dice, sides)
+    ]
+    most = max(int(free.points.max()), *(branch.points for branch in rolled))
+    given = max(int(free.gift.max()), *(branch.gift for branch in rolled))
+    bonus = max(way.bonus for way in ways_of(rules).ways) * (1 + _counts_own(free))
+    found = np.zeros((3, goal + most + bonus, goal + given), np.int64)
+    for score, opponent in np.ndindex(found.shape[1:]):
+        land = turns.land(score, opponent)
+        lowers = ""
+        if land.winner is None and max(score, opponent) >= goal:
+            lowers = f"past the goal {goal} back below it"
+        elif land.winner is None and land.score + land.opponent < score + opponent:
+            lowers = f"to {land.score}, {land.opponent}"
+        if lowers:
+            raise ValueError(
+                f"rules: a landing lowers scores {score}, {opponent} {lowers}, which no edition "
+                "does and the kernels cannot play"
+            )
+        kind = {None: AGAIN if land.again else OTHER, 0: WIN, 1: LOSS}[land.winner]
+        found[:, score, opponent] = kind, land.score, land.opponent
+    return Landings(*found)
+
+
+@lru_cache(maxsize=2)
+def lanes_of(rules: Rules) -> Lanes:
+    """Sort memories into lanes."""
+    turns = TurnTable(rules)
+    number = {memory: index for index, memory in enumerate(turns.memories)}
+    records = records_left(rules)
+    rows: dict[tuple[int, ...], int] = {}
+    lanes = []
+    for memory in turns.memories:
+        row = tuple(
+            [
+                number[turns.next_memory(memory, recorded, again)]
+                for again, recorded in product((False, True), range(records))
+            ]
+        )
+        lanes.append(rows.setdefault(row, len(rows)))
+    following = np.array(list(rows), np.int64).reshape(-1, 2, records)
+    return Lanes(np.array(lanes), following.transpose(1, 2, 0))
+
+
+# --- all together ---------------------------------------------------------------------------------
+
+
+class _Kind(NamedTuple):
+    """A kind of turn."""
+
+    sides: int
+    extra: int
+    """Bonus that no dice earn: where what they score depends on the mover's own score, a bonus on
+    them is not the same as a base further on."""
+
+
+def tables_of(rules: Rules) -> Tables:
+    """Compile rules."""
+    turns, free, land, ways = TurnTable(rules), free_turns(rules), landings(rules), ways_of(rules)
+    played, bonus = _played(ways, own_counts=_counts_own(free))
+    planes = sorted(set(played.values()))
+    kinds = sorted({kind for kind, _ in planes})
+    plane, bonuses = np.zeros((2, *ways.number.shape), np.int64)
+    for index, found in played.items():
+        plane[index], bonuses[index] = planes.index(found), bonus[index]
+    if len(set(bonus.values()) - {0}) > 1:
+        raise ValueError("rules: bonuses of different sizes cannot be compiled together")
+    branches = tuple(
+        ((), *(turns.branches(roll, kind.sides) for roll in range(1, rules.max_dice + 1)))
+        for kind in kinds
+    )
+    extra = np.array([kind.extra for kind in kinds])[:, None, None]
+    points = free.points + extra
+    gift, recorded = (np.broadcast_to(x, points.shape).copy() for x in (free.gift, free.record))
+    given = any(branch.gift for kind in branches for roll in kind for branch in roll)
+    most = int(bonuses.max())
+    return Tables(
+        goal=rules.goal,
+        num_actions=rules.max_dice + 1,
+        records=records_left(rules),
+        most_bonus=most,
+        dice=tuple(
+            dice_of(rules, kind.sides, rolls) for kind, rolls in zip(kinds, branches, strict=True)
+        ),
+        branches=branches,
+        gives=given or bool(gift.any()),
+        zero_points=points,
+        zero_gift=gift,
+        zero_record=recorded,
+        terminal_win=_terminal_win(rules.goal, most, land, branches, points, gift),
+        plane_kind=np.array([kinds.index(kind) for kind, _ in planes], np.int64),
+        plane_forces=np.array([int(forced) for _, forced in planes], np.int64),
+        situation=ways.situation,
+        plane=plane,
+        bonus=bonuses,
+        landings=land,
+        **lanes_of(rules)._asdict(),
+    )
+
+
+Index = tuple[int, ...]
+
+
+def _played(
+    ways: Ways, *, own_counts: bool
+) -> tuple[dict[Index, tuple[_Kind, bool]], dict[Index, int]]:
+    """Find plane and bonus of every roll, by situation, memory and roll."""
+    planes, bonuses = {}, {}
+    for index in np.ndindex(ways.number.shape):
+        way, one_die = (ways.ways[ways.number[index[:2]][roll]] for roll in (index[2], 1))
+        moved = way.bonus if own_counts and way.dice == 0 else 0
+        planes[index] = _Kind(one_die.sides, moved), way.forced
+        bonuses[index] = way.bonus - moved
+    return planes, bonuses
+
+
+def _terminal_win(
+    goal: int,
+    bonus: int,
+    land: Landings,
+    branches: tuple[tuple[tuple[Branch, ...], ...], ...],
+    zero_points: Ints,
+    zero_gift: Ints,
+) -> Floats:
+    """Probability that a roll wins at once past the board, by (kind of turn, base, roll)."""
+    win = np.zeros((len(branches), goal + bonus, goal, len(branches[0])))
+    outside = land.kind == WIN
+    outside[:goal, :goal] = False
+    own, other = np.ogrid[: goal + bonus, :goal]
+    for kind, rolls in enumerate(branches):
+        # From the goal on no cell is: there what no dice score does not depend on the base.
+        points, gift = (x[kind][np.minimum(own, goal - 1), other] for x in (zero_points, zero_gift))
+        win[kind, :, :, 0] = outside[own + points, other + gift]
+        for roll, results in enumerate(rolls):
+            for branch in results:
+                here = outside[own + branch.points, other + branch.gift]
+                win[kind, :, :, roll] += float(branch.probability) * here
+    return win
+
+
+# --- sums of dice ---------------------------------------------------------------------------------
+
+
+class _Term(NamedTuple):
+    """One afterstate that a roll leaves, and how much it counts."""
+
+    points: int
+    gift: int
+    record: int
+    roll: int
+    chance: float
+
+
+def dice_of(rules: Rules, sides: int, branches: tuple[tuple[Branch, ...], ...]) -> Dice:
+    """Find which rolls are cheaper as the sum of one die and the dice before it.
+
+    Summing takes all outcomes to leave one record, and no points to be boosted; the terms that
+    correct this are found by comparison with the true outcomes, so wherever an edition has other
+    ideas there are too many of them, and its rolls are summed directly. One term more still pays,
+    since other rolls correct the same afterstates.
+    """
+    most = max(branch.points for results in branches for branch in results)
+    many = record(rules, len(branches) - 1, most)
+    true, sums = {}, {}
+    for roll, results in enumerate(branches[1:], 1):
+        chances = {branch[:3]: branch.probability for branch in results}
+        true[roll] = _terms(roll, chances)
+        for total, ways in enumerate(sums_without_ones(roll, sides)):
+            if ways:
+                key = total, 0, many
+                chances[key] = chances.get(key, Fraction(0)) - Fraction(ways, sides**roll)
+        corrections = _terms(roll, chances)
+        if len(corrections) <= len(true[roll]) + 1:
+            sums[roll] = corrections
+    chain = max(sums, default=0) * (sides - 1)
+    if chain + sum(map(len, (true | sums).values())) >= sum(map(len, true.values())):
+        sums = {}
+    terms = sorted(term for listed in (true | sums).values() for term in listed)
+    return Dice(
+        sides=sides,
+        depth=max(sums, default=0),
+        is_sum=tuple(roll in sums for roll in range(len(branches))),
+        record=many,
+        targets=tuple(
+            Target(points, gift, recorded, tuple((term.roll, term.chance) for term in some))
+            for (points, gift, recorded), some in groupby(terms, key=lambda term: term[:3])
+        ),
+    )
+
+
+def _terms(roll: int, chances: dict[tuple[int, int, int], Fraction]) -> list[_Term]:
+    return [_Term(*key, roll, float(chance)) for key, chance in chances.items() if chance]
