@@ -72,9 +72,10 @@ class Game:
         ----------
         game : str or pyspiel.Game
             A game, or its name with parameters: ``"liars_dice_ir(dice_sides=4)"``.
-        forget : callable, optional
-            Of a player and an information state, str; gives the key of the information set. What
-            has one key is not told apart.
+        forget : str or callable, optional
+            ``own_actions``, ``order`` or ``last:K``: :func:`hogeq.trees.forgetting.coarser`. Or of
+            a player and an information state, str; gives the key of the information set. What has
+            one key is not told apart.
         most_nodes : int, optional
             Larger trees are refused.
 
@@ -86,15 +87,20 @@ class Game:
         return from_openspiel(game, **options)
 
     @staticmethod
-    def from_efg(path: str | os.PathLike[str]) -> TreeGame:
+    def from_efg(path: str | os.PathLike[str], **options: Any) -> TreeGame:
         """Take a game other than Hog from a file in Gambit's extensive form.
+
+        Parameters
+        ----------
+        forget : str or callable, optional
+            As in :meth:`from_openspiel`.
 
         Raises
         ------
         ValueError
             If the file cannot be read, or its game is no two-player zero-sum game.
         """
-        return from_efg(path)
+        return from_efg(path, **options)
 
     @property
     def rules(self) -> Rules:

@@ -76,6 +76,15 @@ GameOption = Annotated[
         "Instead of Hog: a game of OpenSpiel, kuhn_poker say, or a .efg file.", "GAME", "--game"
     ),
 ]
+
+ForgetOption = Annotated[
+    str | None,
+    option(
+        "With --game: what players forget: own_actions, order (of moves), or last:K (all else).",
+        "WAY",
+        "--forget",
+    ),
+]
 ManyRules = Annotated[
     list[str] | None, option("As elsewhere; may be repeated. [su20 and fa22]", "RULES")
 ]

@@ -10,7 +10,6 @@ them. Regret matching then does what it would do on the legal actions alone.
 """
 
 from collections.abc import Iterator
-from functools import cached_property
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -20,8 +19,8 @@ from hogeq.model.many import Meetings
 from hogeq.model.workspace import TIE, Role, WinRate
 from hogeq.support.aliases import Floats, Ints
 from hogeq.trees.flat import FlatTree
-from hogeq.trees.passes import edge_probability, node_values, rank_of_rows, seated
-from hogeq.trees.sequences import SequenceForm, sequence_form
+from hogeq.trees.passes import node_values, reach, seated
+from hogeq.trees.sequences import sequence_form
 
 ROUNDING: Final = 1e-12  # largest probability or share of a payoff that may be rounding alone
 
@@ -41,10 +40,13 @@ class TreeEngine:
 
     def __init__(self, tree: FlatTree) -> None:
         self.tree = tree
-        first, second = (rank_of_rows(tree, player) for player in (0, 1))
+        self.forms = sequence_form(tree, 0), sequence_form(tree, 1)
+        first, second = (form.rank for form in self.forms)
         if first is None or second is None:
             raise ValueError(f"{tree.name}: allowed: games whose information sets have an order")
         self.rank: Ints = np.where(tree.seat == 0, first, second)
+        self.own = [np.flatnonzero(tree.player == seat) for seat in (0, 1)]
+        self.moved = [np.flatnonzero(tree.mover == seat) for seat in (0, 1)]
         self.largest_payoff = float(np.abs(tree.payoff).max()) or 1.0
 
     @property
@@ -57,15 +59,10 @@ class TreeEngine:
         """Most actions of a row, K."""
         return self.tree.num_actions
 
-    @cached_property
-    def forms(self) -> tuple[SequenceForm, SequenceForm]:
-        """Sequences of both players."""
-        return sequence_form(self.tree, 0), sequence_form(self.tree, 1)
-
-    @cached_property
+    @property
     def has_memory(self) -> bool:
         """Whether some row joins different pasts of its player."""
-        return any(bool(form.is_shared().any()) for form in self.forms)
+        return any(len(form.shared) for form in self.forms)
 
     def legal(self, policy: Floats) -> Floats:
         """Spread the probabilities of illegal actions evenly over the legal ones of their rows.
@@ -171,38 +168,43 @@ class TreeWorkspace:
 
     def forward(self, policies: Floats) -> None:
         """Compute the reach of every node, by who sits where, and of every row of player 0."""
-        tree = self.engine.tree
+        engine, tree = self.engine, self.engine.tree
         self._reach = []
         self.infoset_reach[:] = 0.0
         for players, joint in self._seatings(policies):
-            reach = edge_probability(tree, joint)
-            for level in tree.levels[1:]:
-                reach[level] *= reach[tree.parent[level]]
-            reach /= self.players
-            self._reach.append(reach)
+            reached = reach(tree, joint) / self.players
+            self._reach.append(reached)
             for seat in (0, 1):
                 if players[seat] == 0:
-                    nodes = np.flatnonzero(tree.player == seat)
-                    np.add.at(self.infoset_reach, tree.row[nodes], reach[nodes])
+                    nodes = engine.own[seat]
+                    self.infoset_reach += np.bincount(
+                        tree.row[nodes], reached[nodes], tree.num_rows
+                    )
 
     def cell_reach(self, policies: Floats) -> Floats:
         """Reach of every row of player 0, a fresh array."""
         self.forward(policies)
         return self.infoset_reach.copy()
 
-    def measure(self, policies: Floats) -> Floats:
-        """Value of every action of player 0, weighted by the reach of the last pass forward."""
-        tree = self.engine.tree
-        values = np.zeros(tree.num_rows * tree.num_actions)
-        for (players, joint), reach in zip(self._seatings(policies), self._reach, strict=True):
-            payoffs = node_values(tree, joint) / (2.0 * self.engine.largest_payoff)
+    def measure(self, policies: Floats) -> tuple[Floats, list[float]]:
+        """Gradient of the win rate of player 0, by the reach of the last pass forward.
+
+        With it the win rates of the player who moves first, by who sits where.
+        """
+        engine, tree = self.engine, self.engine.tree
+        gradient = np.zeros(tree.num_rows * tree.num_actions)
+        rates = []
+        for (players, joint), reached in zip(self._seatings(policies), self._reach, strict=True):
+            values = node_values(tree, joint)
+            rates.append(engine.win_rate(float(values[0])))
             for seat in (0, 1):
                 if players[seat] == 0:
-                    nodes = np.flatnonzero(tree.mover == seat)
-                    won = payoffs[nodes] * (1.0 - 2.0 * seat)
-                    np.add.at(values, tree.edge[nodes], reach[tree.parent[nodes]] * won)
-        rows = values.reshape(self.engine.shape)
-        return self.engine.gradient(rows, policies[0], self.infoset_reach)
+                    nodes = engine.moved[seat]
+                    won = reached[tree.parent[nodes]] * values[nodes]
+                    scale = (1.0 - 2.0 * seat) / (2.0 * engine.largest_payoff)
+                    gradient += scale * np.bincount(tree.edge[nodes], won, len(gradient))
+        rows = gradient.reshape(engine.shape)
+        return engine.gradient(rows, policies[0], self.infoset_reach), rates
 
     def backward(
         self,
@@ -215,21 +217,22 @@ class TreeWorkspace:
         """Compute values, player 0 acting by its role; see :class:`hogeq.model.protocol.Passes`."""
         if role == Role.FULL_MEMORY:
             return self._remember(policies)
-        changes = 0
         if role == Role.COUNTERFACTUAL:
-            self.counterfactual_values[:] = self.measure(policies)
-        elif role != Role.EVALUATE:
-            values, reach = self.counterfactual_values, self.infoset_reach
+            self.counterfactual_values[:], rates = self.measure(policies)
+            return rates[0], rates[-1], 0
+        changes = 0
+        if role != Role.EVALUATE:
+            values, reached = self.counterfactual_values, self.infoset_reach
             how = role, temperature, damping
             for rows in self.engine.rows_by_rank():
-                values[rows] = self.measure(policies)[rows]
-                changes += self.engine.set_rows(policies[0], rows, values, reach, how)
+                values[rows] = self.measure(policies)[0][rows]
+                changes += self.engine.set_rows(policies[0], rows, values, reached, how)
         tree = self.engine.tree
-        wins = [
+        rates = [
             self.engine.win_rate(float(node_values(tree, joint)[0]))
             for _, joint in self._seatings(policies)
         ]
-        return wins[0], wins[-1], changes
+        return rates[0], rates[-1], changes
 
     def _remember(self, policies: Floats) -> tuple[float, float, int]:
         """Let player 0 forget nothing of the own past."""
@@ -305,7 +308,7 @@ class TreeMany:
 
     def _measure(self, policy: Floats) -> None:
         for place, (work, pair) in enumerate(zip(self.works, self._pairs(policy), strict=True)):
-            self.each[place] = work.measure(pair)
+            self.each[place], _ = work.measure(pair)
 
     def win_rates(self, policy: Floats) -> Floats:
         """Exact win rate of the player in every pair, (n,)."""

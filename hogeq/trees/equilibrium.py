@@ -86,7 +86,7 @@ def sequence_payoffs(first: SequenceForm, second: SequenceForm) -> csr_array:
     tree = first.tree
     ends = tree.player == TERMINAL
     # Nobody's actions but chance's: every action of player 0 counts 1, and so do those of 1.
-    chance = reach(tree, np.ones((tree.num_rows, tree.num_actions)), 0).others
+    chance = reach(tree, np.ones((tree.num_rows, tree.num_actions)), 0)
     size = [1 + len(form.row) * tree.num_actions for form in (first, second)]
     worth = (chance * tree.payoff)[ends]
     return csr_array((worth, (first.at[ends], second.at[ends])), size)
@@ -139,7 +139,7 @@ def equilibrium(tree: FlatTree, seconds: float) -> Equilibrium:
     plans = solve_restricted(payoffs, sides)
     for side, plan in zip(sides, plans, strict=True):
         side.pool.append(side.by_rows(plan))
-        side.forgets = bool(side.form.is_shared().any())
+        side.forgets = bool(len(side.form.shared))
     best = [Opponent.alone(side.pool[0]) for side in sides]
     iterations = 0
     while True:
@@ -147,21 +147,17 @@ def equilibrium(tree: FlatTree, seconds: float) -> Equilibrium:
         chosen = solve_restricted(payoffs, sides)
         mixtures = [side.mixture(one) for side, one in zip(sides, chosen, strict=True)]
         gains = []
-        for player in (0, 1):
+        for player, side in enumerate(sides):
             left = max(end - perf_counter(), 0.0) / (2 - player)
-            answer = best_response(sides[player].form, mixtures[1 - player], left)
+            worth = mixtures[1 - player].sequence_payoffs(side.form)
+            answer = best_response(side.form, worth, left)
             if answer.bound < bounds[player]:
                 bounds[player], best[1 - player] = answer.bound, mixtures[1 - player]
-            gains.append(answer.payoff - _value(tree, mixtures, player))
-            if sides[player].forgets and gains[-1] > MEETING:
-                sides[player].pool.append(answer.strategy)
+            mine = zip(*mixtures[player], strict=True)
+            value = sum(weight * (side.form.realisation(one) @ worth) for weight, one in mine)
+            gains.append(answer.payoff - value)
+            if side.forgets and gains[-1] > MEETING:
+                side.pool.append(answer.strategy)
         lower, upper = -bounds[1], bounds[0]
         if upper - lower <= MEETING or max(gains) <= MEETING or perf_counter() >= end:
             return Equilibrium(lower, upper, (best[0], best[1]), iterations)
-
-
-def _value(tree: FlatTree, mixtures: list[Opponent], player: int) -> float:
-    """Payoff to a player where both play their mixtures."""
-    mine, theirs = mixtures[player], mixtures[1 - player]
-    each = [theirs.payoff(tree, one, player) for one in mine.strategies]
-    return float(mine.weights @ each)

@@ -6,7 +6,6 @@ binary for each (row, action) says so, and only rows that join several need any:
 the program is linear. Its relaxation without binaries is the responder with full memory.
 """
 
-from dataclasses import dataclass
 from time import perf_counter
 from typing import NamedTuple
 
@@ -16,13 +15,12 @@ from scipy.sparse import coo_array
 
 from hogeq.support.aliases import Floats
 from hogeq.trees.flat import FlatTree
-from hogeq.trees.passes import ascend, payoff, rank_of_rows
 from hogeq.trees.sequences import SequenceForm, sequence_form
 
 MEETING = 1e-9
 """Largest gap at which a response counts as proved best."""
 
-STARTS = 8
+STARTS = 15
 
 
 class Response(NamedTuple):
@@ -55,8 +53,7 @@ class Interval(NamedTuple):
         return self.bound - self.attack <= MEETING
 
 
-@dataclass(frozen=True)
-class Opponent:
+class Opponent(NamedTuple):
     """Strategies of the other seat, each with a probability: one, or a mixture."""
 
     weights: Floats
@@ -69,33 +66,22 @@ class Opponent:
         return cls(np.ones(1), strategy[None])
 
     def sequence_payoffs(self, form: SequenceForm) -> Floats:
-        """Payoff of every sequence of the responder, on average."""
-        parts = [form.payoffs(one) for one in self.strategies]
-        return np.einsum("i,i...->...", self.weights, np.array(parts))
-
-    def payoff(self, tree: FlatTree, response: Floats, player: int) -> float:
-        """Payoff of a response to its player, on average."""
-        each = [
-            payoff(tree, response, one) if player == 0 else -payoff(tree, one, response)
-            for one in self.strategies
-        ]
-        return float(self.weights @ each)
+        """Payoff of every sequence of a responder, on average."""
+        parts = zip(self.weights, self.strategies, strict=True)
+        return np.sum([weight * form.payoffs(one) for weight, one in parts], axis=0)
 
 
-def best_response(
-    form: SequenceForm, opponent: Opponent, seconds: float, start: Floats | None = None
-) -> Response:
+def best_response(form: SequenceForm, payoffs: Floats, seconds: float) -> Response:
     """Find the best pure response of a player, and a bound that no response exceeds.
 
     Parameters
     ----------
     form : SequenceForm
         Of the responder.
-    opponent : Opponent
+    payoffs : float64 (1 + J * K,)
+        Of its sequences.
     seconds : float
         Limit of the program; when it is over, response and bound stand apart.
-    start : float64 (R, K), optional
-        A response that is known.
 
     Raises
     ------
@@ -108,34 +94,22 @@ def best_response(
             f"{tree.name}: player {player} can meet an information set twice in a play; allowed:"
             " games without absent-mindedness"
         )
-    worth = opponent.sequence_payoffs(form)
-    full, chosen = form.respond_with_full_memory(worth)
-    remembered = np.eye(tree.num_actions)[np.zeros(tree.num_rows, np.int64)]
-    remembered[form.row] = np.eye(tree.num_actions)[chosen]
-    found = search(form, opponent, remembered if start is None else start)
-    best = opponent.payoff(tree, found, player)
-    if full - best <= MEETING:
-        return Response(found, best, max(best, full))
-    program = _Program(form, worth)
-    strategy, bound = program.solve(seconds)
-    if strategy is not None:
-        value = opponent.payoff(tree, strategy, player)
-        if value > best:
-            found, best = strategy, value
-    return Response(found, best, max(best, min(full, bound)))
-
-
-def search(form: SequenceForm, opponent: Opponent, start: Floats) -> Floats:
-    """Climb to a good response from several starts; the rows of games that have no order stay."""
-    tree, player = form.tree, form.player
-    if not form.is_shared().any():
-        return start  # nothing was forgotten
-    random = np.random.default_rng(0)
-    starts, pure = [start], np.eye(tree.num_actions)
-    starts += [pure[random.integers(tree.num_legal)] for _ in range(STARTS - len(starts))]
-    if rank_of_rows(tree, player) is not None and len(opponent.weights) == 1:
-        starts = [ascend(tree, one, opponent.strategies[0], player) for one in starts]
-    return max(starts, key=lambda one: opponent.payoff(tree, one, player))
+    full, chosen = form.respond_with_full_memory(payoffs)
+    pure, random = np.eye(tree.num_actions), np.random.default_rng(0)
+    remembered = np.zeros(tree.num_rows, np.int64)
+    remembered[form.row] = chosen
+    starts = [remembered]
+    if len(form.shared):  # else nothing was forgotten
+        starts += [random.integers(tree.num_legal) for _ in range(STARTS)]
+    responses = [form.ascend(pure[start], payoffs) for start in starts]
+    each = [float(form.realisation(response) @ payoffs) for response in responses]
+    found, best = responses[int(np.argmax(each))], max(each)
+    if full - best > MEETING:
+        strategy, bound = _Program(form, payoffs).solve(seconds)
+        full = min(full, bound)
+        if strategy is not None and form.realisation(strategy) @ payoffs > best:
+            found, best = strategy, float(form.realisation(strategy) @ payoffs)
+    return Response(found, best, max(best, full))
 
 
 class _Program:
@@ -145,7 +119,7 @@ class _Program:
         tree, self.form = form.tree, form
         actions = tree.num_actions
         self.sequences = 1 + len(form.row) * actions
-        shared = np.flatnonzero(form.is_shared())
+        shared = form.shared
         self.first = np.full(tree.num_rows, -1)
         self.first[shared] = self.sequences + np.arange(len(shared)) * actions
         size = self.sequences + len(shared) * actions
@@ -227,13 +201,12 @@ def respond(tree: FlatTree, strategy: Floats, seconds: float) -> Interval:
         Payoffs averaged over both seats, in the units of the game.
     """
     end = perf_counter() + seconds
-    opponent = Opponent.alone(strategy)
     responses, memory = [], []
     for player in (0, 1):
         form = sequence_form(tree, player)
-        memory.append(form.respond_with_full_memory(form.payoffs(strategy))[0])
-        share = (end - perf_counter()) / (2 - player)
-        responses.append(best_response(form, opponent, share))
+        payoffs = form.payoffs(strategy)
+        memory.append(form.respond_with_full_memory(payoffs)[0])
+        responses.append(best_response(form, payoffs, (end - perf_counter()) / (2 - player)))
     first, second = responses
     joined = np.where(tree.seat[:, None] == 0, first.strategy, second.strategy)
     attack, bound = ((a + b) / 2 for a, b in zip(first[1:], second[1:], strict=True))

@@ -116,6 +116,16 @@ class FlatTree:
         return [slice(*pair) for pair in pairwise(starts)]
 
     @cached_property
+    def families(self) -> list[tuple[slice, Ints, Indices]]:
+        """Levels below the root's, each with where siblings start in it and their parents."""
+        families = []
+        for level in self.levels[1:]:
+            parents = self.parent[level]  # children of one node lie side by side
+            starts = np.flatnonzero(np.diff(parents, prepend=-1))
+            families.append((level, starts, parents[starts]))
+        return families
+
+    @cached_property
     def edge(self) -> Indices:
         """Index of each node's action in a flattened strategy (R * K); -1 where chance moved."""
         row = self.row[np.maximum(self.parent, 0)]

@@ -106,8 +106,8 @@ def from_openspiel(game: Any, **options: Any) -> TreeGame:
     return TreeGame(reading.from_openspiel(game, **options))
 
 
-def from_efg(path: str | os.PathLike[str]) -> TreeGame:
+def from_efg(path: str | os.PathLike[str], **options: Any) -> TreeGame:
     """Read a game in Gambit's extensive form."""
     from hogeq.trees.openspiel import reading
 
-    return TreeGame(reading.from_efg(path))
+    return TreeGame(reading.from_efg(path, **options))

@@ -7,14 +7,17 @@ and the sequence that led to it: the coarsest refinement of a row with perfect r
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from hogeq.support.aliases import Floats, Ints
 from hogeq.trees.flat import TERMINAL, FlatTree
 from hogeq.trees.passes import reach
+
+LEAST_GAIN: Final = 1e-12  # by which a row must improve a response
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,44 +57,100 @@ class SequenceForm:
             sequence = int(self.before[refined])
         return steps[::-1]
 
+    @cached_property
+    def levels(self) -> list[Ints]:
+        """Refined information sets by the number of own actions before them."""
+        depth = np.zeros(len(self.row), np.int64)
+        for refined, before in enumerate(self.before.tolist()):  # those before come first
+            if before:
+                depth[refined] = depth[(before - 1) // self.tree.num_actions] + 1
+        return [np.flatnonzero(depth == level) for level in range(int(depth.max(initial=-1)) + 1)]
+
+    @cached_property
+    def rank(self) -> Ints | None:
+        """Order of rows, (R,): those that come later in plays have higher ranks.
+
+        None if there is no such order: a row comes before another in one play and after it in the
+        next, or twice in the same.
+        """
+        later = np.flatnonzero(self.before)
+        pairs = np.stack(
+            [self.row[(self.before[later] - 1) // self.tree.num_actions], self.row[later]]
+        )
+        before, after = np.unique(pairs, axis=1)
+        rank = np.zeros(self.tree.num_rows, np.int64)
+        for _ in range(len(self.levels) + 1):
+            higher = rank.copy()
+            np.maximum.at(higher, after, rank[before] + 1)
+            if np.array_equal(higher, rank):
+                return rank
+            rank = higher
+        return None
+
     def payoffs(self, joint: Floats) -> Floats:
         """Payoff that each sequence ends in, others playing a strategy's rows, (1 + J * K,)."""
-        others = reach(self.tree, joint, self.player).others
+        others = reach(self.tree, joint, self.player)
         ends = self.tree.player == TERMINAL
         sign = 1.0 if self.player == 0 else -1.0
         size = 1 + len(self.row) * self.tree.num_actions
-        weighted = sign * others[ends] * self.tree.payoff[ends]
-        worth = np.zeros(size)
-        np.add.at(worth, self.at[ends], weighted)
-        return worth
-
-    def depths(self) -> Ints:
-        """Count the own actions before each refined information set, (J,)."""
-        depth = np.zeros(len(self.row), np.int64)
-        for refined, before in enumerate(self.before):  # those before come first
-            if before:
-                depth[refined] = depth[(before - 1) // self.tree.num_actions] + 1
-        return depth
+        won = sign * others[ends] * self.tree.payoff[ends]
+        return np.bincount(self.at[ends], won, size).astype(np.float64)
 
     def respond_with_full_memory(self, payoffs: Floats) -> tuple[float, Ints]:
         """Payoff of a responder who forgets nothing of the own past, and its actions, (J,)."""
-        tree, depth, worth = self.tree, self.depths(), payoffs.copy()
+        tree, worth = self.tree, payoffs.copy()
         chosen = np.zeros(len(self.row), np.int64)
-        for level in range(int(depth.max(initial=-1)), -1, -1):
-            refined = np.flatnonzero(depth == level)
+        for refined in reversed(self.levels):
             actions = worth[1:].reshape(-1, tree.num_actions)[refined]
             actions = np.where(tree.legal[self.row[refined]], actions, -np.inf)
             chosen[refined] = actions.argmax(axis=1)
             np.add.at(worth, self.before[refined], actions.max(axis=1))
         return float(worth[0]), chosen
 
+    def action_payoffs(self, strategy: Floats, payoffs: Floats) -> Floats:
+        """Payoff from every action of a refined information set on, (J, K)."""
+        worth = payoffs.copy()
+        actions = worth[1:].reshape(-1, self.tree.num_actions)
+        for refined in reversed(self.levels):
+            there = (actions[refined] * strategy[self.row[refined]]).sum(axis=1)
+            np.add.at(worth, self.before[refined], there)
+        return actions
+
     def realisation(self, strategy: Floats) -> Floats:
         """Probability of every sequence by the own actions of a strategy, (1 + J * K,)."""
         weights = np.ones(1 + len(self.row) * self.tree.num_actions)
-        for refined, (row, before) in enumerate(zip(self.row, self.before, strict=True)):
-            first = 1 + refined * self.tree.num_actions
-            weights[first : first + self.tree.num_actions] = weights[before] * strategy[row]
+        actions = weights[1:].reshape(-1, self.tree.num_actions)
+        for refined in self.levels:
+            actions[refined] = weights[self.before[refined], None] * strategy[self.row[refined]]
         return weights
+
+    def ascend(self, start: Floats, payoffs: Floats) -> Floats:
+        """Improve rows one after the other until none alone can be improved, (R, K).
+
+        Rows of one rank do not meet in a play, so they are set together, later ones first, and the
+        payoff never falls.
+        """
+        tree, strategy, rank = self.tree, start.copy(), self.rank
+        if rank is None:
+            return strategy
+        ranks = rank[self.row]
+        groups = [np.flatnonzero(ranks == one) for one in np.unique(ranks)[::-1]]
+        improves = True
+        while improves:
+            improves = False
+            for refined in groups:
+                weight = self.realisation(strategy)[self.before[refined]]
+                values = weight[:, None] * self.action_payoffs(strategy, payoffs)[refined]
+                rows, which = np.unique(self.row[refined], return_inverse=True)
+                total = np.zeros((len(rows), tree.num_actions))
+                np.add.at(total, which, values)
+                gain = np.where(tree.legal[rows], total, -np.inf).max(axis=1)
+                gain -= (total * strategy[rows]).sum(axis=1)
+                better = gain > LEAST_GAIN
+                best = np.where(tree.legal[rows], total, -np.inf)[better].argmax(axis=1)
+                strategy[rows[better]] = np.eye(tree.num_actions)[best]
+                improves |= bool(better.any())
+        return strategy
 
     def flow(self) -> csr_array:
         """Equations that realisation weights satisfy, with (1, 0, 0, ...) on the other side.
@@ -104,9 +163,10 @@ class SequenceForm:
         values = np.concatenate([np.ones(1 + count * actions), -np.ones(count)])
         return csr_array((values, (rows, columns)), (1 + count, 1 + count * actions))
 
-    def is_shared(self) -> NDArray[np.bool_]:
-        """Whether a row joins several refined information sets, (R,)."""
-        return np.bincount(self.row, minlength=self.tree.num_rows) > 1
+    @cached_property
+    def shared(self) -> Ints:
+        """Rows that join several refined information sets."""
+        return np.flatnonzero(np.bincount(self.row, minlength=self.tree.num_rows) > 1)
 
     def met_again(self) -> Iterator[tuple[int, int]]:
         """List the rows that are met twice in a play, with a shortest node of a later visit."""

@@ -12,14 +12,16 @@ from open_spiel.python.algorithms import expected_game_score, exploitability
 
 from hogeq.evaluation.win_rates import win_rate
 from hogeq.model.game import compile_game
+from hogeq.model.workspace import Role
 from hogeq.rules import rules_from
 from hogeq.support.aliases import Floats
+from hogeq.trees.engine import TreeEngine
 from hogeq.trees.equilibrium import equilibrium
-from hogeq.trees.exact import respond
+from hogeq.trees.exact import Opponent, respond
 from hogeq.trees.flat import FlatTree
 from hogeq.trees.openspiel.game import game_of
 from hogeq.trees.openspiel.reading import from_efg, from_openspiel
-from hogeq.trees.passes import action_values, ascend, mean_payoff, node_values, payoff, seated
+from hogeq.trees.passes import mean_payoff, payoff
 from hogeq.trees.recall import Recall
 from hogeq.trees.sequences import sequence_form
 
@@ -76,19 +78,20 @@ def test_the_payoff_of_random_play_is_that_of_openspiel(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", GAMES)
-@pytest.mark.parametrize("player", [0, 1])
-def test_action_values_are_the_gradient_of_the_payoff(name: str, player: int) -> None:
-    tree = from_openspiel(name)
-    joint, other = random_strategy(tree, 0), random_strategy(tree, 1)
-    sign = 1.0 if player == 0 else -1.0
-    values = action_values(tree, joint, player)
+def test_counterfactual_values_are_the_gradient_of_the_win_rate(name: str) -> None:
+    engine = TreeEngine(from_openspiel(name))
+    pair = np.stack([random_strategy(engine.tree, seed) for seed in (0, 1)])
+    work = engine.workspace(2)
+    work.forward(pair)
+    work.backward(pair, Role.COUNTERFACTUAL)
+    values = work.counterfactual_values.copy()
     # A row with a choice that matters.
-    spread = np.where(tree.legal, values, -np.inf).max(axis=1) - (values * joint).sum(axis=1)
+    spread = np.where(engine.tree.legal, values, -np.inf).max(axis=1) - (values * pair[0]).sum(1)
     row = int(spread.argmax())
-    changed = joint.copy()
-    changed[row] = other[row]  # the payoff is linear in one row
-    gain = sign * (node_values(tree, changed)[0] - node_values(tree, joint)[0])
-    assert values[row] @ (changed[row] - joint[row]) == pytest.approx(gain, abs=1e-12)
+    changed = pair.copy()
+    changed[0, row] = pair[1, row]  # the win rate is linear in one row
+    gain = work.win_rate(changed).win_rate - work.win_rate(pair).win_rate
+    assert values[row] @ (changed[0, row] - pair[0, row]) == pytest.approx(gain, abs=1e-12)
     assert gain != 0.0
 
 
@@ -136,14 +139,15 @@ def pure_strategies_that_matter(tree: FlatTree, player: int = 0) -> list[Floats]
 
 
 def test_ascent_never_falls_and_ends_where_no_row_improves() -> None:
-    tree = from_openspiel("liars_dice_ir(dice_sides=3)")
-    opponent, start = random_strategy(tree, 0), random_strategy(tree, 1)
-    better = ascend(tree, start, opponent, 0)
+    tree = from_openspiel("liars_dice_ir(dice_sides=2)")
+    opponent, form = random_strategy(tree, 0), sequence_form(tree, 0)
+    start = np.eye(tree.num_actions)[np.zeros(tree.num_rows, np.int64)]
+    better = form.ascend(start, form.payoffs(opponent))
     assert payoff(tree, better, opponent) > payoff(tree, start, opponent)
-    values = action_values(tree, seated(tree, better, opponent), 0)
-    mine = tree.seat == 0
-    gains = np.where(tree.legal, values, -np.inf).max(axis=1) - (values * better).sum(axis=1)
-    assert gains[mine].max() < 1e-11
+    for row, action in np.argwhere(tree.legal & (tree.seat == 0)[:, None]):
+        changed = better.copy()
+        changed[row] = np.eye(tree.num_actions)[action]
+        assert payoff(tree, changed, opponent) <= payoff(tree, better, opponent) + 1e-11
 
 
 @pytest.mark.parametrize(
@@ -165,9 +169,15 @@ def test_an_equilibrium_in_mixtures_is_proved_from_both_sides(
     # What the mixtures promise, they keep against every pure strategy of the other.
     first, second = found.mixtures
     for one in pure_strategies(tree, 1)[:200]:
-        assert first.payoff(tree, one, 1) <= -found.lower + 1e-9
+        assert average(tree, first, one, 1) <= -found.lower + 1e-9
     for one in pure_strategies(tree, 0)[:200]:
-        assert second.payoff(tree, one, 0) <= found.upper + 1e-9
+        assert average(tree, second, one, 0) <= found.upper + 1e-9
+
+
+def average(tree: FlatTree, mixture: Opponent, response: Floats, player: int) -> float:
+    """Payoff of a response to a mixture."""
+    form = sequence_form(tree, player)
+    return float(form.realisation(response) @ mixture.sequence_payoffs(form))
 
 
 def test_recall_of_known_games(tmp_path: Path) -> None:
@@ -275,3 +285,37 @@ def test_a_card_that_is_forgotten_costs_the_responder() -> None:
 def test_histories_that_differ_in_their_actions_cannot_be_confused() -> None:
     with pytest.raises(ValueError, match="histories differ in their legal actions"):
         from_openspiel("leduc_poker", forget=lambda _, known: "nothing" + known[:0])
+
+
+@pytest.mark.parametrize(
+    ("forget", "name", "infosets", "recall"),
+    [
+        # In Kuhn's poker the opponent's answer tells the own bet; without any the player is lost.
+        ("own_actions", "kuhn_poker", 12, [True, True, True]),
+        ("last:0", "kuhn_poker", 6, [False, False, False]),
+        # Calling or raising is forgotten, whatever was answered: all that is lost are own acts.
+        ("own_actions", "leduc_poker", 756, [False, True, True]),
+        # Bids only rise: their order tells nothing.
+        ("order", "liars_dice(dice_sides=3)", 192, [True, True, True]),
+        ("last:2", "liars_dice(dice_sides=3)", 96, [False, False, True]),
+    ],
+)
+def test_named_ways_to_forget(forget: str, name: str, infosets: int, recall: list[bool]) -> None:
+    tree = from_openspiel(name, forget=forget)
+    assert tree.num_rows == infosets == len(set(zip(tree.seat, tree.names, strict=True)))
+    findings = list(Recall(tree, 0).audit().findings.values())
+    assert [finding.holds for finding in findings[:3]] == recall
+    uniform = from_openspiel(name)
+    assert payoff(tree, tree.uniform(), tree.uniform()) == pytest.approx(
+        payoff(uniform, uniform.uniform(), uniform.uniform()), abs=1e-12
+    )
+
+
+def test_a_file_of_gambit_s_is_forgotten_alike(tmp_path: Path) -> None:
+    text = FORGETFUL.replace('p "" 1 3', 'p "" 1 4', 1)  # the second card is remembered
+    assert read(tmp_path, text).num_rows == 4
+    path = tmp_path / "game.efg"
+    assert from_efg(path, forget=lambda _, known: known[-5:]).num_rows == 3
+    assert from_efg(path, forget="last:1").name == "game.efg, forgetting last:1"
+    with pytest.raises(ValueError, match="allowed: own_actions, order, or last:K"):
+        from_efg(path, forget="everything")

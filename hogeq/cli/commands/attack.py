@@ -11,6 +11,7 @@ from hogeq.cli.options import (
     SEARCH,
     AnnealStepsOption,
     DampingOption,
+    ForgetOption,
     GameOption,
     JobsOption,
     KicksOption,
@@ -84,6 +85,7 @@ def attack_(
         Path | None, option("Write the proof: certificate.json, say.", "FILE", group=PROOF)
     ] = None,
     other_game: GameOption = None,
+    forget: ForgetOption = None,
     exact: Annotated[
         float, option("With --game: limit of the exact search.", "SECONDS", min=0)
     ] = 60.0,
@@ -93,7 +95,7 @@ def attack_(
     """Strongest counter-matrix found, and the full-memory bound."""
     if other_game is not None:
         check_output(out, (".npz",), reads=[strategy], replace=overwrite)
-        return attack_game(other_game, strategy, exact, out)
+        return attack_game(other_game, forget, strategy, exact, out)
     if certificate is not None and certify is None:
         raise BadInputError("--certificate: allowed only with --certify")
     if most_kicks is not None and not until_saturated:

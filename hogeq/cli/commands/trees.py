@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from hogeq.cli.inputs import Chosen, check_output, title_of
-from hogeq.cli.options import GameOption, MemoryOption, OverwriteOption, option
+from hogeq.cli.options import ForgetOption, GameOption, MemoryOption, OverwriteOption, option
 from hogeq.cli.result import Result, Table, Text
 from hogeq.cli.shell import BadInputError, refusing, warn
 from hogeq.rules import Rules
@@ -36,6 +36,7 @@ def audit_(
     max_dice: Annotated[int, option("Most dice in it.", "N", min=1)] = 2,
     memory: MemoryOption = False,
     other_game: GameOption = None,
+    forget: ForgetOption = None,
 ) -> Result:
     """Say what information sets forget, and what theory says of such a game.
 
@@ -44,7 +45,7 @@ def audit_(
     there. That a property holds is shown for the game walked only.
     """
     if other_game is not None:
-        return _audit_game(other_game)
+        return _audit_game(other_game, forget)
     from hogeq.trees.audit import audit, small
 
     full = game.choose()
@@ -208,14 +209,19 @@ def export_game(
 # --- games other than Hog -------------------------------------------------------------------------
 
 
-def _tree(game: str) -> "FlatTree":
+def _tree(game: str, forget: str | None) -> "FlatTree":
     """Build the tree of a game by OpenSpiel's name, or from a file."""
     with refusing():
         try:
             from hogeq.trees.openspiel.reading import from_efg, from_openspiel
         except ImportError as error:
             raise BadInputError(str(error)) from None
-        return from_efg(game) if game.endswith(".efg") else from_openspiel(game)
+        read = from_efg if game.endswith(".efg") else from_openspiel
+        return read(game, forget=forget)
+
+
+def _title(game: str, forget: str | None) -> str:
+    return f"{game}, forgetting {forget}" if forget else game
 
 
 def _rows(tree: "FlatTree", given: str) -> "Floats":
@@ -242,14 +248,15 @@ def _write(path: Path, **arrays: Any) -> None:
         np.savez_compressed(temporary, **arrays)
 
 
-def _audit_game(game: str) -> Result:
+def _audit_game(game: str, forget: str | None) -> Result:
     """Say which recall each player of a game has."""
     from hogeq.trees.recall import Recall
 
-    tree = _tree(game)
+    tree = _tree(game, forget)
     players = [Recall(tree, player).audit() for player in (0, 1)]
     data = {
         "game": game,
+        "forget": forget,
         "nodes": tree.num_nodes,
         "infosets": [len(one.infosets) for one in players],
         "players": [
@@ -263,7 +270,7 @@ def _audit_game(game: str) -> Result:
     ]
     sizes = " and ".join(f"{len(one.infosets):,}" for one in players)
     text: Text = [
-        f"{game}: {tree.num_nodes:,} nodes, {sizes} information sets",
+        f"{_title(game, forget)}: {tree.num_nodes:,} nodes, {sizes} information sets",
         "",
         Table(rows, ("property", "player 0", "player 1"), left=3),
     ]
@@ -294,11 +301,13 @@ def _histories(witness: "Witness", empty: str = "") -> list[str]:
     return ["; ".join(step.action for step in one) or empty for one in both]
 
 
-def attack_game(game: str, strategy: str, seconds: float, out: Path | None) -> Result:
+def attack_game(
+    game: str, forget: str | None, strategy: str, seconds: float, out: Path | None
+) -> Result:
     """Find the best response to a strategy from either seat, and write it."""
     from hogeq.trees.exact import respond
 
-    tree = _tree(game)
+    tree = _tree(game, forget)
     rows = _rows(tree, strategy)
     with refusing():
         answer = respond(tree, rows, seconds)
@@ -306,6 +315,7 @@ def attack_game(game: str, strategy: str, seconds: float, out: Path | None) -> R
         _write(out, policy=answer.strategy)
     data = {
         "game": game,
+        "forget": forget,
         "strategy": strategy,
         "attack": answer.attack,
         "bound": answer.bound,
@@ -318,7 +328,7 @@ def attack_game(game: str, strategy: str, seconds: float, out: Path | None) -> R
         ("bound", f"{answer.bound:.9f}", f"no response has more{proved}"),
         ("full memory", f"{answer.full_memory:.9f}", "responder with perfect recall"),
     )
-    return Result(data, [f"against {strategy}, {game}", "", Table(meaning, left=3)])
+    return Result(data, [f"against {strategy}, {_title(game, forget)}", "", Table(meaning, left=3)])
 
 
 def equilibrium(
@@ -330,6 +340,7 @@ def equilibrium(
             "--game",
         ),
     ],
+    forget: ForgetOption = None,
     seconds: Annotated[
         float, option("When they are over, both bounds stand as they are.", min=0)
     ] = 60.0,
@@ -344,7 +355,7 @@ def equilibrium(
     from hogeq.trees import equilibrium as solving
 
     check_output(out, (".npz",), replace=overwrite)
-    tree = _tree(game)
+    tree = _tree(game, forget)
     with refusing():
         solved = solving.equilibrium(tree, seconds)
     if out is not None:
@@ -357,6 +368,7 @@ def equilibrium(
     sizes = [len(one.weights) for one in solved.mixtures]
     data = {
         "game": game,
+        "forget": forget,
         "lower": solved.lower,
         "upper": solved.upper,
         "proved": solved.is_proved,
@@ -367,5 +379,6 @@ def equilibrium(
         ("lower", f"{solved.lower:.9f}", "payoff that player 0 secures"),
         ("upper", f"{solved.upper:.9f}", "payoff that player 1 allows"),
     )
-    heading = f"{game}: value to player 0, in mixtures of {' and '.join(map(str, sizes))}"
+    mixtures = " and ".join(map(str, sizes))
+    heading = f"{_title(game, forget)}: value to player 0, in mixtures of {mixtures}"
     return Result(data, [heading, "", Table(rows, left=3)])

@@ -11,13 +11,14 @@ import pyspiel
 
 from hogeq.support.messages import nearest, one_line, printable, shown, shown_path
 from hogeq.trees.flat import CHANCE, MOST_NODES, TERMINAL, FlatTree, Seen, flatten
+from hogeq.trees.forgetting import coarser
 
 Forget = Callable[[int, str], str]
 """Of a player and an information state; gives the key of the information set."""
 
 
 def from_openspiel(
-    game: Any, *, forget: Forget | None = None, most_nodes: int = MOST_NODES
+    game: Any, *, forget: str | Forget | None = None, most_nodes: int = MOST_NODES
 ) -> FlatTree:
     """Build the tree of a game of OpenSpiel.
 
@@ -25,9 +26,10 @@ def from_openspiel(
     ----------
     game : str or pyspiel.Game
         A game, or its name with parameters: ``liars_dice_ir(dice_sides=4)``.
-    forget : callable, optional
-        What a player is to know instead of OpenSpiel's information state: states of one key become
-        one information set. Their legal actions must agree.
+    forget : str or callable, optional
+        A way to forget, see :func:`hogeq.trees.forgetting.coarser`; or what a player is to know
+        instead of OpenSpiel's information state: states of one key become one information set.
+        Their legal actions must agree.
     most_nodes : int
         Larger trees are refused.
 
@@ -47,13 +49,14 @@ def from_openspiel(
         except Exception as error:  # noqa: BLE001 - OpenSpiel raises what C++ throws
             raise ValueError(f"game: {one_line(error)}") from None
     check(game)
-    look = partial(_seen, forget or (lambda _, known: known))
+    look = partial(_seen, forget if callable(forget) else (lambda _, known: known))
     describe = partial(history, game)
-    return flatten(str(game), game.new_initial_state(), look, describe, most_nodes)
+    tree = flatten(str(game), game.new_initial_state(), look, describe, most_nodes)
+    return coarser(tree, forget) if isinstance(forget, str) else tree
 
 
-def from_efg(path: str | os.PathLike[str]) -> FlatTree:
-    """Read a game in Gambit's extensive form, ``.efg``.
+def from_efg(path: str | os.PathLike[str], *, forget: str | Forget | None = None) -> FlatTree:
+    """Read a game in Gambit's extensive form, ``.efg``; forgetting as in `from_openspiel`.
 
     Raises
     ------
@@ -67,7 +70,8 @@ def from_efg(path: str | os.PathLike[str]) -> FlatTree:
         raise ValueError(f"{shown_path(path)}: cannot be read: {error.strerror}") from None
     except Exception as error:  # noqa: BLE001 - as above
         raise ValueError(f"{shown_path(path)}: {one_line(error)}") from None
-    return replace(from_openspiel(game), name=printable(path.name))
+    tree = from_openspiel(game, forget=forget)
+    return replace(tree, name=tree.name.replace(str(game), printable(path.name)))
 
 
 def check(game: Any) -> None:
