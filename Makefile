@@ -57,7 +57,7 @@ fuzz: .venv/.test
 	$(PYTEST) tests/evaluation/test_random_games.py tests/fuzz
 
 mutants: .venv/.test
-	$(PIP) --only-binary :all: --editable '.[mutants]'
+	$(PIP) --editable '.[mutants]'
 	$(BIN)/python tests/mutants.py
 
 gambit: .venv/.test

@@ -32,7 +32,7 @@ from hogeq.support.aliases import Floats
 from hogeq.trees.game import TreeGame, from_efg, from_openspiel
 
 StrategySpec = StrategyLike | str | Path
-"""What a strategy is given by: itself, an array, a name, a file or a run's folder."""
+"""A strategy, or its array, name, file or run's folder."""
 
 
 class Game:
@@ -183,8 +183,8 @@ class Game:
         ----------
         strategy : strategy
         resolution : int, optional
-            Of a mixture: that of the grid of beliefs about the draw. At 1 the responder is told the
-            draw, the crudest bound; by default what takes seconds.
+            Of a mixture: that of the grid of beliefs about the draw. At 1 the responder knows the
+            draw, the crudest bound; by default one that takes seconds.
         """
         target = self.strategy(strategy)
         if resolution is None:
@@ -230,12 +230,12 @@ class Game:
         score, opponent : int
             Scores of the player to move and of the other, below the goal.
         strategy : strategy, optional
-            What both play from the next turn on; by default optimally, remembering everything.
+            Strategy of both from the next turn on; by default optimal play with full memory.
         memory : Memory, optional
             The hidden memory; by default the average over the belief, and that of the start where
             neither `strategy` nor `past` is given.
         past : strategy, optional
-            What both have played so far, which makes the belief; by default `strategy`.
+            Strategy of both so far, which determines the belief; by default `strategy`.
         """
         plays, played = (None if one is None else self.strategy(one) for one in (strategy, past))
         return analysis.analyze(self.engine, score, opponent, plays, memory, played)
@@ -291,7 +291,7 @@ class Game:
         return round_robin(self.engine, [self.strategy(one) for one in strategies])
 
     def review(self, transcript: Transcript) -> Review:
-        """Tell what each roll of a played game cost, and what was luck."""
+        """Loss of each roll of a played game, and how much was luck."""
         return review(self.engine, transcript)
 
     def _both(self, a: StrategySpec, b: StrategySpec | None) -> tuple[Strategy, Strategy | None]:

@@ -1,11 +1,11 @@
 """Mutation testing: change one thing in the code, and see whether the tests notice.
 
-    make mutants                        every target, both cores, about an hour
-    python tests/mutants.py rules       the targets whose name holds a word
-    python tests/mutants.py --again     only mutants that were neither caught nor explained
+    make mutants                        every target, both cores, an hour or two
+    python tests/mutants.py rules       the targets whose name contains a word
+    python tests/mutants.py rules --each 1   that many mutants of each module
 
 Cosmic Ray makes the mutants. Of each module a fixed number is drawn, one operator at each drawn
-position, the same ones every time while the code stays; what a test cannot see is left out: type
+position, the same ones every time while the code stays. Left out is code that no test can see: type
 annotations, messages, decorators that only cache or compile. A mutant is caught when the tests of
 its target fail or hang. Survivors that docs/mutants.md explains are counted as explained; any other
 makes the command end with status 1.
@@ -15,18 +15,16 @@ The code is changed in copies below build/mutants, never in place.
 
 import argparse
 import ast
-import json
 import os
 import random
 import resource
-import shlex
 import shutil
 import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from queue import Queue
 
@@ -34,7 +32,6 @@ from tqdm import tqdm
 
 ROOT = Path(__file__).resolve().parents[1]
 BUILD = ROOT / "build" / "mutants"
-VERDICTS = BUILD / "verdicts.json"
 EXPLAINED = ROOT / "docs" / "mutants.md"
 PARTS = (
     "hogeq",
@@ -65,133 +62,98 @@ class Target:
     """Modules that are tested together."""
 
     name: str
-    modules: tuple[str, ...]
-    """Paths below hogeq/, without ending."""
+    room: str
+    modules: str
+    """Names in the room."""
     tests: str
-    """What pytest is told, quick tests first."""
+    """Arguments of pytest: paths below tests/ without "test_" and ending, and what follows "-k"."""
     each: int
     """Mutants of each module."""
+    without: str = ""
+    """Words of the tests that take too long."""
 
+    @property
+    def paths(self) -> list[Path]:
+        """Of the modules, from the root of the project."""
+        return [Path("hogeq", self.room, f"{name}.py") for name in self.modules.split()]
 
-def _files(room: str, names: str) -> str:
-    return " ".join(f"tests/{room}/test_{name}.py" for name in names.split())
+    @property
+    def arguments(self) -> list[str]:
+        """Of pytest."""
+        paths = [Path("tests", name) for name in self.tests.split()]
+        files = [
+            path.with_name(f"test_{path.name}.py") if path.parts[2:] else path for path in paths
+        ]
+        words = " and ".join(f"not {word}" for word in self.without.split())
+        return [*map(str, files), *(["-k", words] if words else [])]
 
 
 TARGETS = (
     Target(
         "rules",
-        modules=(
-            "rules/turn",
-            "rules/parts",
-            "rules/memory",
-            "rules/outcomes",
-            "rules/distributions",
-            "rules/effects",
-        ),
-        tests="tests/rules tests/model/test_endless_games.py tests/evaluation/test_random_games.py"
-        " -k 'not value_of_the_game'",
-        each=10,
+        "rules",
+        "turn parts memory outcomes points tables edition",
+        "rules model/endless_games evaluation/random_games",
+        each=8,
+        without="value_of_the_game",
     ),
     Target(
         "compiler",
-        modules=(
-            "model/game",
-            "model/tables",
-            "model/components",
-        ),
-        tests="tests/model/test_game.py tests/model/test_components.py"
-        " tests/evaluation/test_random_games.py"
-        " tests/model/test_endless_games.py tests/model/test_cycles.py"
-        " -k 'not late_turns and not linear_equations and not many'",
+        "model",
+        "game tables components",
+        "model/game evaluation/random_games model/endless_games model/cycles",
         each=6,
+        without="late_turns linear_equations many",
     ),
     Target(
         "evaluation",
-        modules=(
-            "evaluation/win_rates",
-            "evaluation/counterfactual",
-            "evaluation/tablebase",
-            "evaluation/hidden",
-            "evaluation/analysis",
-        ),
-        tests=_files(
-            "evaluation",
-            "analysis beliefs stationarity win_rates tablebase random_games against_the_twin",
-        )
-        + " -k 'not many'",
+        "evaluation",
+        "win_rates counterfactual tablebase hidden analysis mixtures",
+        "evaluation/analysis evaluation/beliefs evaluation/stationarity evaluation/win_rates"
+        " evaluation/tablebase evaluation/random_games evaluation/against_the_twin"
+        " evaluation/mixtures_in_play",
         each=4,
+        without="many",
     ),
     Target(
         "search",
-        modules=(
-            "search/attack",
-            "search/counter_search",
-            "search/moves",
-            "search/population",
-            "search/bounds",
-            "search/gains",
-        ),
-        tests="tests/search/test_population.py tests/search/test_respond.py"
-        " tests/search/test_kicks.py"
-        " tests/search/test_untold_bound.py tests/search/test_exact_response.py"
-        " -k 'not strategy_that_ignores_memory'",
+        "search",
+        "attack counter_search moves population bounds gains",
+        "search/population search/respond search/kicks search/untold_bound search/exact_response",
         each=6,
+        without="strategy_that_ignores_memory",
     ),
     Target(
         "purification",
-        modules=(
-            "purification/local_search",
-            "purification/integer",
-            "purification/programs",
-            "purification/sampling",
-        ),
-        tests="tests/purification",
+        "purification",
+        "local_search integer programs sampling",
+        "purification",
         each=7,
     ),
     Target(
         "solvers",
-        modules=(
-            "solvers/regret",
-            "solvers/cfr_br",
-            "solvers/fictitious",
-            "solvers/mirror",
-            "solvers/proximal",
-            "solvers/bundle",
-            "solvers/bundle_method",
-            "solvers/cuts",
-            "solvers/double_oracle",
-            "solvers/dynamic_programming",
-        ),
-        tests="tests/solvers/test_regret_steps.py tests/solvers/test_steps.py"
-        " tests/solvers/test_base.py tests/solvers/test_regret_hog.py"
-        " tests/solvers/test_regret_convergence.py tests/solvers/test_solvers.py"
-        " tests/solvers/test_bundle.py -k 'not value_of_kuhn and not (falls and kuhn)'",
+        "solvers",
+        "regret cfr_br fictitious mirror proximal bundle bundle_method cuts double_oracle"
+        " dynamic_programming",
+        "solvers/regret_steps solvers/steps solvers/base solvers/regret_hog"
+        " solvers/regret_convergence solvers/solvers solvers/bundle",
         each=4,
+        without="value_of_kuhn exploitability_falls",
     ),
-    Target(
-        "formats",
-        modules=("strategies/read", "strategies/arrays", "strategies/rows", "strategies/write"),
-        tests="tests/strategies",
-        each=8,
-    ),
+    Target("formats", "strategies", "read arrays strategy write", "strategies", each=8),
     Target(
         "contest",
-        modules=(
-            "contest/tournament",
-            "contest/field",
-            "contest/guesses",
-            "contest/assessment",
-        ),
-        tests=_files("contest", "tournament guesses assessment field")
-        + " -k 'not judged_by_attacks and not cap_is_kept'",
+        "contest",
+        "tournament field guesses assessment",
+        "contest/tournament contest/guesses contest/assessment contest/field",
         each=6,
+        without="judged_by_attacks cap_is_kept",
     ),
     Target(
         "kernels",
-        modules=("kernels/recurrence", "kernels/cell_values", "kernels/cell_reach"),
-        tests="tests/kernels/test_cells.py tests/kernels/test_program.py"
-        " tests/evaluation/test_random_games.py"
-        " tests/evaluation/test_tablebase.py",
+        "kernels",
+        "recurrence cell_values cell_reach",
+        "kernels/cells kernels/program evaluation/random_games evaluation/tablebase",
         each=4,
     ),
 )
@@ -202,17 +164,12 @@ class Mutant:
     """One change of one module."""
 
     target: Target
-    module: str
+    path: Path
+    """Of the module, from the root of the project."""
     operator: str
     occurrence: int
-    line: int
     source: str = field(repr=False)
     """Of the module, as it is."""
-
-    @property
-    def path(self) -> Path:
-        """Of the module, from the root of the project."""
-        return Path("hogeq", f"{self.module}.py")
 
     def changed(self) -> str:
         """Code of the module with the change."""
@@ -228,22 +185,8 @@ class Mutant:
         """Write ``module: old line -> new line``, as docs/mutants.md quotes it."""
         lines = zip(self.source.splitlines(), self.changed().splitlines(), strict=False)
         old, new = next(pair for pair in lines if pair[0] != pair[1])
-        return f"{self.module}: {old.strip()} -> {new.strip()}"
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """What became of a mutant."""
-
-    mutant: Mutant
-    caught: bool
-    change: str
-    """Of :meth:`Mutant.change`."""
-
-    @property
-    def key(self) -> str:
-        """Name of the mutant as long as its module stays."""
-        return f"{self.mutant.line}: {self.change}"
+        module = "/".join(self.path.with_suffix("").parts[1:])
+        return f"{module}: {old.strip()} -> {new.strip()}"
 
 
 # --- which mutants --------------------------------------------------------------------------------
@@ -251,15 +194,15 @@ class Verdict:
 
 def draw(target: Target) -> Iterator[Mutant]:
     """Draw the mutants of a target: positions first, then an operator at each."""
-    for module in target.modules:
-        source = (ROOT / "hogeq" / f"{module}.py").read_text(encoding="utf-8")
+    for path in target.paths:
+        source = (ROOT / path).read_text(encoding="utf-8")
         at: dict[tuple[int, int], list[Mutant]] = {}
         blind = list(_unseen(ast.parse(source)))
         for operator, occurrence, start in _mutations(source):
             if not any(low <= start < high for low, high in blind):
-                found = Mutant(target, module, operator, occurrence, start[0], source)
-                at.setdefault(start, []).append(found)
-        random_ = random.Random(f"{SEED} {module}")  # noqa: S311 (not for cryptography)
+                mutant = Mutant(target, path, operator, occurrence, source)
+                at.setdefault(start, []).append(mutant)
+        random_ = random.Random(f"{SEED} {path}")  # noqa: S311 (not for cryptography)
         for start in sorted(random_.sample(sorted(at), min(target.each, len(at)))):
             yield random_.choice(at[start])
 
@@ -325,11 +268,11 @@ class Copy:
         }
 
     def fails(self, target: Target, limit: int | None = None) -> bool:
-        """Tell whether the tests fail, or take more than so many seconds of a core."""
+        """Whether the tests fail, or take more than so many seconds of a core."""
         # By the clock a busy machine would catch mutants.
         started = [sys.executable, "-c", LIMITED, str(limit)] if limit else [sys.executable, "-m"]
         command = [*started, "pytest", "-x", "-q", "-p", "no:cacheprovider"]
-        command += ["--benchmark-disable", *shlex.split(target.tests)]
+        command += ["--benchmark-disable", *target.arguments]
         # Every mutant of a kernel would leave its machine code among the user's.
         own = {"NUMBA_CACHE_DIR": self.kernels} if target.name == "kernels" else {}
         process = subprocess.Popen(  # noqa: S603 (our own tests)
@@ -362,11 +305,8 @@ def _seconds_of_children() -> float:
     return used.ru_utime + used.ru_stime
 
 
-def try_all(targets: list[Target], workers: int, known: dict[str, bool]) -> Iterator[Verdict]:
-    """Try the mutants of some targets, each worker in a copy of its own.
-
-    Of those whose keys are known it is known whether they are caught, and they are not tried.
-    """
+def try_all(targets: list[Target], workers: int) -> Iterator[tuple[Mutant, bool]]:
+    """Try the mutants of some targets, each worker in a copy of its own: whether each is caught."""
     copies: Queue[Copy] = Queue()
     for number in range(workers):
         copies.put(Copy(number))
@@ -379,91 +319,61 @@ def try_all(targets: list[Target], workers: int, known: dict[str, bool]) -> Iter
         try:
             begun = _seconds_of_children()
             if copy.fails(target):
-                raise SystemExit(f"mutants: {target.tests}: fails with the code as it is")
+                raise SystemExit(f"mutants: {target.name}: its tests fail with the code as it is")
             limits[target.name] = 20 + int(3 * (_seconds_of_children() - begun))
         finally:
             copies.put(copy)
 
-    def work(mutant: Mutant) -> Verdict:
-        change = mutant.change()
-        key = Verdict(mutant, False, change).key
-        if key in known:
-            caught = known[key]
-        else:
-            copy = copies.get()
-            try:
-                caught = copy.catches(mutant, limits[mutant.target.name])
-            finally:
-                copies.put(copy)
+    def work(mutant: Mutant) -> tuple[Mutant, bool]:
+        copy = copies.get()
+        try:
+            caught = copy.catches(mutant, limits[mutant.target.name])
+        finally:
+            copies.put(copy)
         progress.update()
         if not caught:
-            progress.write(f"survives: {change}")
-        return Verdict(mutant, caught, change)
+            progress.write(f"survives: {mutant.change()}")
+        return mutant, caught
 
     with ThreadPoolExecutor(workers) as pool:
         list(pool.map(measure, targets))
         yield from pool.map(work, mutants)
 
 
-# --- what came of it ------------------------------------------------------------------------------
-
-
-def table(verdicts: list[Verdict], explained: str) -> str:
+def table(fates: dict[str, Counter[str]]) -> str:
     """Write the counts by target as Markdown."""
     lines = ["| code | mutants | caught | survive, explained | survive |", "|---|--:|--:|--:|--:|"]
-    everything: Counter[str] = Counter()
-    for name in dict.fromkeys(verdict.mutant.target.name for verdict in verdicts):
-        counts = Counter(
-            _fate(verdict, explained) for verdict in verdicts if verdict.mutant.target.name == name
-        )
-        everything += counts
-        lines.append(_row(name, counts))
-    return "\n".join([*lines, _row("all", everything)])
-
-
-def _row(name: str, counts: Counter[str]) -> str:
-    fates = [counts[fate] for fate in ("caught", "explained", "survives")]
-    return " | ".join([f"| {name}", str(counts.total()), *map(str, fates)]) + " |"
-
-
-def _fate(verdict: Verdict, explained: str) -> str:
-    if verdict.caught:
-        return "caught"
-    return "explained" if _is_explained(verdict.change, explained) else "survives"
-
-
-def _is_explained(change: str, explained: str) -> bool:
-    return f"`{change}`" in explained
+    for name, counts in (*fates.items(), ("all", sum(fates.values(), Counter[str]()))):
+        numbers = [counts[fate] for fate in ("caught", "explained", "survives")]
+        lines.append(" | ".join([f"| {name}", str(counts.total()), *map(str, numbers)]) + " |")
+    return "\n".join(lines)
 
 
 def main() -> int:
     """Try the mutants that are asked for, print the table and the survivors."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("words", nargs="*", help="targets whose name holds one of these")
+    parser.add_argument("words", nargs="*", help="targets whose name contains one of these")
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1)
-    parser.add_argument(
-        "--again", action="store_true", help="only those neither caught nor explained"
-    )
+    parser.add_argument("--each", type=int, help="mutants of each module [as its target says]")
     asked = parser.parse_args()
     words = asked.words or [""]
     targets = [target for target in TARGETS if any(word in target.name for word in words)]
     if not targets:
         allowed = ", ".join(target.name for target in TARGETS)
-        parser.error(f"no target holds {' or '.join(words)}; allowed: {allowed}")
-    last = json.loads(VERDICTS.read_text(encoding="utf-8")) if VERDICTS.exists() else {}
-    explained = EXPLAINED.read_text(encoding="utf-8") if EXPLAINED.exists() else ""
-    known = {
-        key: caught
-        for key, caught in last.items()
-        if asked.again and (caught or _is_explained(key.partition(": ")[2], explained))
-    }
-    verdicts = []
-    for verdict in try_all(targets, asked.workers, known):
-        verdicts.append(verdict)
-        last[verdict.key] = verdict.caught
-        VERDICTS.write_text(json.dumps(last, indent=1), encoding="utf-8")
-    print(table(verdicts, explained))
-    survivors = [v.change for v in verdicts if _fate(v, explained) == "survives"]
+        parser.error(f"no target contains {' or '.join(words)}; allowed: {allowed}")
+    if asked.each:
+        targets = [replace(target, each=asked.each) for target in targets]
+    explained = EXPLAINED.read_text(encoding="utf-8")
+    fates = {target.name: Counter[str]() for target in targets}
+    survivors = []
+    for mutant, caught in try_all(targets, asked.workers):
+        fate = "caught"
+        if not caught:
+            fate = "explained" if f"`{mutant.change()}`" in explained else "survives"
+        fates[mutant.target.name][fate] += 1
+        if fate == "survives":
+            survivors.append(mutant.change())
+    print(table(fates))
     print(*(f"survives: {change}" for change in survivors), sep="\n")
     return 1 if survivors else 0
 

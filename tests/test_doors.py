@@ -11,6 +11,7 @@ from hogeq.search.attack import attack
 from hogeq.search.bounds import full_memory_bound
 from hogeq.strategies.arrays import StrategyError
 from hogeq.strategies.strategy import strategy_of
+from tests import mutants
 
 RULES = {"edition": "su20", "goal": 8, "max_dice": 3}
 CONFIG = """
@@ -134,3 +135,10 @@ def test_a_run_is_read_again_and_brings_its_rules(tmp_path: Path) -> None:
 def test_a_game_is_refused_where_its_name_stands() -> None:
     with pytest.raises(TypeError, match=r"^game: got 'su20'; allowed: a Game"):
         strategy_of("su20", np.zeros((8, 8)))  # type: ignore[arg-type]
+
+
+def test_mutants_are_made_of_modules_that_are_there() -> None:
+    for target in mutants.TARGETS:
+        tests = [Path(one) for one in target.arguments if one.startswith("tests")]
+        missing = [path for path in (*target.paths, *tests) if not (mutants.ROOT / path).exists()]
+        assert not missing, target.name

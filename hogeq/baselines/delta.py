@@ -29,7 +29,7 @@ Counts = NDArray[np.float32]
 
 
 class RolledColumns(NamedTuple):
-    """What rolling one kind of dice can leave: distinct pairs of gain and record, in columns."""
+    """Results of rolling one kind of dice: distinct pairs of gain and record, in columns."""
 
     gain: Ints
     """(m,) points, the bonus added."""

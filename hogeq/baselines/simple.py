@@ -17,7 +17,7 @@ spring, summer 2021     ``piggypoints:8,6``             ``more_boar:8,6``, where
 fall 2020               ``bacon:8,6``                   ``extra_turn:8,6``, wherever it acts
 ======================  ==============================  ====================================
 
-Names, meanings and usual numbers are those of the project's files [6].
+Names, meanings and numbers are those of the project's files [6].
 """
 
 from collections.abc import Callable
@@ -118,7 +118,7 @@ def _sample(
     make: Callable[["HogEngine", int, int], Matrix],
     cutoff: int,
 ) -> None:
-    """Enter a player under the name of a term's sample, with its usual numbers."""
+    """Enter a player under the name of a term's sample, with the course's numbers."""
 
     @baseline(f"{name}:THRESHOLD,N", about)
     def sample(game: "HogEngine", threshold: int = cutoff, dice: int = 6) -> Matrix:
@@ -167,7 +167,7 @@ def samples_of(rules: Rules) -> tuple[str, ...]:
 # --- Hog Wild! ------------------------------------------------------------------------------------
 
 FORCED_DICE_BONUS = 4.25
-"""Points that [2] holds it to be worth that the opponent must roll four-sided dice."""
+"""Points that [2] gives for making the opponent roll four-sided dice."""
 
 
 @baseline("hog_wild_heuristic", "expected points with the three adjustments of Hog Wild!")

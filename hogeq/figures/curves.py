@@ -143,7 +143,7 @@ def _draw_only(
     result: Mapping[str, tuple[float, float]] | None,
     efforts: tuple[str, str],
 ) -> None:
-    """Draw one measurement, and what is known better of its strategies."""
+    """Draw one measurement; a result replaces its intervals."""
     known = {
         "average policy": (row.attack, row.bound),
         "matrix": (row.purified_attack, np.nan),

@@ -1,4 +1,4 @@
-"""What all figures share: sizes, colours, maps, axes, and how they are written."""
+"""Sizes, colours, maps and axes of all figures, and writing them."""
 
 import textwrap
 from collections.abc import Callable

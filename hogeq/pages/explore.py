@@ -21,7 +21,7 @@ REGIONS = 10
 
 @dataclass(frozen=True)
 class Counter:
-    """The counter-matrix found, and where its win rate comes from."""
+    """The counter-matrix found, and the gain of its cells and regions."""
 
     matrix: Matrix
     """(G, G). Dice it rolls."""

@@ -72,7 +72,7 @@ class Page:
 
     html: str
     counters: dict[str, Counter]
-    """What was found against each strategy that can be explored, by its name."""
+    """The counter-matrix of each strategy that can be explored, by its name."""
     names: tuple[str, ...]
     """Entries of the tournament."""
     win_rates: NDArray[np.float64]

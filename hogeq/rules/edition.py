@@ -76,8 +76,7 @@ EDITIONS: dict[str, Rules] = {
             zero_dice="min_square_digit_plus_three",
             more_boar="both_digits_smaller",
         ),
-        # What follows is of the course's pages and public tests too [6]. Fall 2023 is played to
-        # this day.
+        # The rest is of the course's pages and public tests too [6].
         Rules(name="fa23", zero_dice="boar_brawl", landing="sus_fuss"),
         Rules(name="su23", zero_dice="boar_brawl", landing="fuzzy_factors"),
         Rules(name="su22", zero_dice="twice_tens_minus_ones", landing="pigs_on_prime"),
@@ -196,7 +195,7 @@ def rules_from(spec: str | Mapping[str, Any]) -> Rules:
 
 
 def describe(rules: Rules) -> list[tuple[str, str]]:
-    """Say what is in play, part by part, for people to read.
+    """Describe the rules in play, part by part, for people to read.
 
     Parameters
     ----------

@@ -29,7 +29,7 @@ def digit_gap(number: int) -> int:
 
 @cache
 def is_prime(number: int) -> bool:
-    """Tell whether `number` is prime; 0 and 1 are not."""
+    """Whether `number` is prime; 0 and 1 are not."""
     return number >= 2 and all(number % divisor for divisor in range(2, isqrt(number) + 1))
 
 
@@ -40,7 +40,7 @@ def next_prime(number: int) -> int:
 
 
 def is_square(number: int) -> bool:
-    """Tell whether `number` is a perfect square; 0 is."""
+    """Whether `number` is a perfect square; 0 is."""
     return isqrt(number) ** 2 == number
 
 

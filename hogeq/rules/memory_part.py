@@ -7,20 +7,20 @@ from typing import Any, ClassVar, Final
 class MemoryPart:
     """Base of a part of the rules that remembers something between turns.
 
-    A subclass says what is remembered, by which values, and what it does. Everything else follows:
-    values are found by trying what turns can do, beginning with `start`, and all that computes
-    reads them from tables. All methods are pure. The first line of the subclass's docstring says
-    the rule to people.
+    A subclass defines the values of the memory and their effects. hogeq finds all values by trying
+    every turn, beginning with `start`, and then computes with tables of them. All methods are pure.
+    The first line of the subclass's docstring describes the rule to people.
 
-    A value is seen from the side of the player to move. `update` gives that of whoever moves next,
-    so what belongs to the mover alone is kept as a pair, and the pair turned round.
+    A value is seen from the side of the player to move. `update` returns the value of the next
+    player to move. So a value that belongs to one player is stored in a pair, and `update` swaps
+    the pair.
 
     Attributes
     ----------
     start : hashable
-        What is remembered before the first turn.
+        Value before the first turn.
     text : str
-        What is remembered, for people: ``"opponent's last dice"``.
+        Name of the memory for people: ``"opponent's last dice"``.
 
     Examples
     --------
@@ -46,12 +46,12 @@ class MemoryPart:
     text: ClassVar[str] = ""
 
     def update(self, value: Any, dice: int, points: int, again: bool) -> Hashable:
-        """Give what is remembered after a turn.
+        """Return the value after a turn.
 
         Parameters
         ----------
         value : hashable
-            What was remembered before it.
+            Value before it.
         dice : int
             Dice rolled.
         points : int
@@ -62,18 +62,18 @@ class MemoryPart:
         Returns
         -------
         hashable
-            Of whoever moves next. All turns together lead to few values.
+            Value of the next player to move. All turns together lead to few values.
         """
         del value, dice, points, again
         return self.start
 
     def bonus(self, value: Any, dice: int) -> int:
-        """Give more points for the mover, if so many dice are rolled."""
+        """Return the mover's extra points for rolling so many dice."""
         del value, dice
         return 0
 
     def again(self, value: Any, dice: int) -> bool:
-        """Tell whether rolling so many dice earns an extra turn, wherever it lands."""
+        """Return whether rolling so many dice earns an extra turn, at any scores."""
         del value, dice
         return False
 
@@ -83,7 +83,7 @@ class MemoryPart:
 
 
 MEMORY_PARTS: Final[dict[str, MemoryPart]] = {"none": MemoryPart()}
-"""What rules may remember besides Feral Hogs and Time Trot; "none" remembers nothing."""
+"""Memories beside those of Feral Hogs and Time Trot, by name; "none" remembers nothing."""
 
 _SMALL: Final = frozenset(("by", "in", "of", "on", "or", "the", "to"))
 

@@ -23,12 +23,12 @@ class Branch(NamedTuple):
     gift: int
     """Points for the opponent."""
     record: int
-    """What will be remembered of the turn."""
+    """Of `hogeq.rules.memory.record`: how the turn is remembered."""
     probability: Fraction
 
 
 class MemoryEffect(NamedTuple):
-    """What the memory adds to a roll."""
+    """Bonus and extra turn by the memory."""
 
     bonus: int
     """Points for the mover."""
@@ -51,7 +51,7 @@ class Outcome(NamedTuple):
     again: bool
     """Whether the mover takes an extra turn."""
     memory: Memory
-    """Of whoever moves next."""
+    """Of the next player to move."""
 
 
 class TurnTable:
@@ -97,7 +97,7 @@ class TurnTable:
         return land(self.rules, score, opponent)
 
     def next_memory(self, memory: Memory, recorded: int, again: bool) -> Memory:
-        """Memory of whoever moves next."""
+        """Memory of the next player to move."""
         return next_memory(self.rules, memory, recorded, again)
 
     def most(self) -> tuple[int, int]:

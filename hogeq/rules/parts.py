@@ -181,7 +181,7 @@ _HEFTY_STEPS: tuple[Callable[[int], int], ...] = (
     lambda value: int(value / 99 * 15) + 10,
     lambda value: value,
 )
-"""What Hefty Hogs does at each digit, 0 to 9."""
+"""Steps of Hefty Hogs, by digit."""
 
 
 def boar_brawl(score: int, opponent: int) -> int:
@@ -442,7 +442,7 @@ MOST_COUNTED = 10
 """Most dice of which `counted_ones` always scores."""
 
 FERAL_HOGS: tuple[str, ...] = ("none", "points", "dice")
-"""What the dice rolled must be 2 away from, of the mover's last turn, to earn 3 points.
+"""Record of the mover's last turn from which the dice must be 2 away to earn 3 points.
 
 "points" as in summer 2020 [1] and spring 2020 [6], "dice" as in fall 2019 [6].
 """

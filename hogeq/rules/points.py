@@ -1,4 +1,4 @@
-"""What a roll scores: its points, their exact distribution and their mean."""
+"""Points of a roll, their exact distribution and their mean."""
 
 from collections import Counter
 from collections.abc import Sequence

@@ -82,7 +82,7 @@ def _memory_part(kind: object, where: str) -> MemoryPart:
         raise TypeError(f"{given}; allowed: a subclass of hogeq.MemoryPart")
     if not kind.__doc__ or not kind.text:
         lacking = "text" if kind.__doc__ else "docstring"
-        raise ValueError(f"{where}: no {lacking}; both say to people what it is about")
+        raise ValueError(f"{where}: no {lacking}; both explain it to people")
     methods = [
         name
         for name, value in vars(MemoryPart).items()

@@ -1,4 +1,4 @@
-"""Tables in the place of parts: what rolling no dice scores, swaps, extra turns and landings.
+"""Tables in the place of parts: points of no dice, swaps, extra turns and landings.
 
 A table is kept as its own text, ``"[3,1,4]"`` say: so rules stay hashable, and a config or another
 process that has the rules has the table.
@@ -38,12 +38,12 @@ MOST_CELLS: Final = 250_000
 
 
 class Shape(NamedTuple):
-    """What the tables of a field are."""
+    """Shape and entries of the tables of a field."""
 
     axes: tuple[str, str]
-    """What the rows and the columns of a table of two dimensions are."""
+    """Names of the rows and the columns of a table of two dimensions."""
     flat: str
-    """What a table of one dimension is indexed by; empty if there are none."""
+    """Name of the index of a table of one dimension; empty if there are none."""
     most: int
     """Its entries are whole numbers from 0 to this."""
 
@@ -188,7 +188,7 @@ def _part(field: str, text: str) -> Callable[[int, int], Any]:
 
 
 def _about(field: str, table: list[Any], flat: bool) -> str:
-    """Say a table in one line, as the first line of a part's docstring."""
+    """Describe a table in one line, as the first line of a part's docstring."""
     shape = SHAPES[field]
     if shape.most == 1:
         pairs = sum(map(sum, table))

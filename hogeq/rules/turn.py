@@ -1,4 +1,4 @@
-"""What one turn does: from dice to points, to scores, to the next player and the memory.
+"""One turn: from dice to points, to scores, to the next player and the memory.
 
 A turn runs in this order: points (0, 1, or the dice's sum), prime boost, points given away,
 bonus, Square Swine, the landing part, More Boar, swap, goal.

@@ -1,9 +1,9 @@
 """Ask a ``final_strategy`` for every position, in a process that `sandbox` starts for it.
 
-Run by path, ``python -I child.py FILE GOAL MAX_DICE SECONDS BYTES CONFINE``. To standard output
-goes one JSON object, as `main` describes it. Before it comes white space that tells how far it is:
-`LOADED` when the file has run, `CALLED` after each call. What the strategy prints is lost. Nothing
-of hogeq is imported: the process starts fast and shares nothing with ours.
+Run by path, ``python -I child.py FILE GOAL MAX_DICE SECONDS BYTES CONFINE``. It writes one JSON
+object to standard output, as `main` describes it. White space before it shows the progress:
+`LOADED` when the file has run, `CALLED` after each call. Output of the strategy is lost. Nothing of
+hogeq is imported: the process starts fast and shares nothing with ours.
 
 With CONFINE 1 the process gives up, for good, all system calls but those of a list, by seccomp
 [1]_. The list has what reads files, what uses memory, time and threads of its own, and nothing that
@@ -31,9 +31,9 @@ from typing import Any
 
 LOADED, CALLED = b"\n", b" "
 
-_MOST_KINDS = 20  # of faults that are told apart
+_MOST_KINDS = 20  # of faults
 _MOST_FILES = 100
-_NAME_LENGTH = 2000  # characters of a player's name that are told
+_NAME_LENGTH = 2000  # most characters of a player's name
 
 
 def main(file: str, goal: int, max_dice: int, tell: Callable[[bytes], object]) -> dict[str, Any]:
@@ -73,7 +73,7 @@ def _failed(line: str) -> dict[str, Any]:
 
 
 class _Output(io.TextIOWrapper):
-    """Where the strategy prints: what it prints is lost, and that it does is noted."""
+    """Standard output of the strategy: text is lost, and its use is noted."""
 
     is_used = False
 
@@ -262,7 +262,7 @@ def confine() -> bool:
     program = _program(os.uname().machine)
     steps = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *step) for step in program))
     rules = struct.pack("H6xP", len(program), ctypes.addressof(steps))
-    system.prctl(_NO_NEW_PRIVS, 1, 0, 0, 0)  # which is asked of whoever filters
+    system.prctl(_NO_NEW_PRIVS, 1, 0, 0, 0)  # a condition for filters
     done: bool = system.prctl(_SECCOMP, 2, rules, 0, 0) == 0
     return done
 
@@ -311,7 +311,7 @@ def _program(machine: str) -> list[tuple[int, int, int, int]]:
 
 
 def _run() -> None:
-    # What the strategy prints must not mix with the answer.
+    # Output of the strategy must not mix with the answer.
     answer = os.dup(1)
     nowhere = os.open(os.devnull, os.O_RDWR)
     os.dup2(nowhere, 1)
@@ -329,7 +329,7 @@ def _run() -> None:
     goal, max_dice = int(sys.argv[2]), int(sys.argv[3])
     result = main(sys.argv[1], goal, max_dice, lambda mark: os.write(answer, mark))
     result["prints"] = _Output.is_used
-    # White space tells how far it is, and nothing else.
+    # White space marks the progress, and stands nowhere else.
     reply = json.dumps(result, separators=(",", ":")).encode()
     while reply:
         reply = reply[os.write(answer, reply) :]

@@ -62,7 +62,7 @@ SUFFIXES: Final = (".csv", ".tsv", ".txt", ".json", ".npy", ".npz", ".py")
 PICKLES: Final = (".pickle", ".pkl", ".p", ".pck", ".joblib")
 
 IN_FOLDER: Final = "matrix.csv"
-"""What a run directory has for its matrix."""
+"""The matrix in the folder of a run."""
 
 _HEADER_BYTES: Final = 2**12  # of an .npy file
 
@@ -107,7 +107,7 @@ def read_any(
 def read_form(
     path: Path, goal: int, max_dice: int, trust: bool, *, time_limit: float = 60.0
 ) -> Form:
-    """Read what a file holds, which may be no strategy."""
+    """Read the content of a file, which may be no strategy."""
     content = _read(path, goal, max_dice, trust, time_limit)
     if isinstance(content, _Drawn):
         raise not_a_table(shown_path(path), len(content.parts))
@@ -115,7 +115,7 @@ def read_form(
 
 
 class _Drawn(NamedTuple):
-    """What a file says of a mixture, not checked."""
+    """A mixture in a file, not checked."""
 
     weights: npt.NDArray[Any]
     parts: npt.NDArray[Any]

@@ -1,4 +1,4 @@
-"""Strategies that are somebody's code: run in a process of their own, with limits."""
+"""Strategies that are code of other people: run in a process of their own, with limits."""
 
 import contextlib
 import functools
@@ -22,11 +22,11 @@ from hogeq.support.progress import tell
 
 _TRUSTED_MEMORY: Final = 4 * 2**30  # bytes of address space for a .py
 
-_PATIENCE: Final = 5.0  # seconds of silence before what is waited for is said
+_PATIENCE: Final = 5.0  # seconds of silence before a message
 
 _log: Final = logging.getLogger("hogeq")
 
-# What comes of reading JSON that is no answer.
+# Errors of reading JSON that is no answer.
 _NO_ANSWER: Final = (
     ArithmeticError,
     AttributeError,
@@ -48,7 +48,7 @@ _NAMESPACES: Final = (
 
 
 class Fault(NamedTuple):
-    """One kind of thing that is wrong with a submission."""
+    """One kind of fault of a submission."""
 
     kind: str
     """"code", "time", "raises", "range", "impure", "name" or "shape"."""
@@ -74,11 +74,11 @@ class Answers(NamedTuple):
     asked: tuple[int, int] | None
     """Position it was asked for when it was stopped; None if it was not."""
     prints: bool = False
-    """Whether it printed anything, which is lost."""
+    """Whether it printed anything; the text is lost."""
 
 
 class Isolation(NamedTuple):
-    """Means by which this system keeps code of others apart."""
+    """Means by which this system isolates code of others."""
 
     bubblewrap: str | None
     """Path of the program that makes namespaces; None if it is missing or may not make them."""
@@ -108,7 +108,7 @@ NOT_ISOLATED: Final = (
 
 @functools.cache
 def isolation() -> Isolation:
-    """Find out, by trying, how code of others can be kept apart here."""
+    """Try out how code of others can be isolated here."""
     path, reason = _tried_bubblewrap() if sys.platform == "linux" else (None, "none here")
     return Isolation(path, reason, child.can_confine())
 
@@ -133,7 +133,7 @@ def _warn_once() -> None:
 
 
 def ask(path: Path, goal: int, max_dice: int, time_limit: float) -> list[list[int]]:
-    """Give the table of a trusted file, not checked; `StrategyError` says what is wrong first."""
+    """Table of a trusted file, not checked; `StrategyError` names the first fault."""
     answers = examine(path, goal, max_dice, time_limit)
     if answers.faults:
         raise StrategyError(f"{shown_path(path)}: {answers.faults[0].line}")
@@ -208,7 +208,7 @@ def parse_answer(answer: bytes, goal: int) -> Answers:
 
 
 def _stopped(answer: bytes, goal: int, kind: str, line: str) -> Answers:
-    """Say how far a strategy came that gave no answer, by the marks that its process left."""
+    """Answers of a strategy that was stopped: its progress, by the marks that its process left."""
     positions = goal * goal
     calls = answer.count(child.CALLED)
     if child.LOADED not in answer or calls >= 2 * positions:

@@ -106,7 +106,7 @@ class Mixture:
 
     @property
     def kind(self) -> str:
-        """What the parts are: ``"matrices"`` or ``"policies"``."""
+        """Kind of the parts: ``"matrices"`` or ``"policies"``."""
         return "matrices" if self.parts.ndim == 3 else "policies"
 
     def drawn(self) -> list[tuple[float, NDArray[Any]]]:
@@ -136,7 +136,7 @@ class Mixture:
 
 
 AnyStrategy: TypeAlias = Matrix | Policy | Mixture
-"""What can be read from a file."""
+"""The strategies that a file can hold."""
 
 
 def check_mixture(
@@ -149,12 +149,12 @@ def check_mixture(
 
 
 def parts_of(strategy: NDArray[Any] | Mixture) -> list[tuple[float, NDArray[Any]]]:
-    """List what may be played, with its probability: the parts drawn, or the strategy itself."""
+    """List the parts that can be drawn with their probabilities; or the strategy itself, with 1."""
     return strategy.drawn() if isinstance(strategy, Mixture) else [(1.0, strategy)]
 
 
 def not_a_table(name: str, count: int) -> StrategyError:
-    """Error for a mixture where a matrix or a policy is needed; it says what to do."""
+    """Error for a mixture where a matrix or a policy is needed."""
     return StrategyError(
         f"{name}: is a mixture of {count} strategies, one of which is drawn before a game; allowed "
         "here: a matrix or a policy; hogeq export MIXTURE --part 1 --out part.npz writes a part"
@@ -259,7 +259,7 @@ class Strategy:
 
     @property
     def components(self) -> NDArray[Any]:
-        """What may be drawn before the game, (n, ...); a matrix or a policy is one component."""
+        """The components, (n, ...); a matrix or a policy is one."""
         return self.array if self.kind == "mixture" else self.array[None]
 
     @property
@@ -306,7 +306,7 @@ class Strategy:
         return self.array if self.kind == "matrix" else self.mean.argmax(axis=-1).astype(np.int8)
 
     def drawn(self) -> list[tuple[float, NDArray[Any]]]:
-        """List the components that can be drawn, as they are, each with its probability."""
+        """List the components that can be drawn, each with its probability."""
         pairs = zip(self.weights.tolist(), self.components, strict=True)
         return [(weight, component) for weight, component in pairs if weight > 0.0]
 
@@ -334,11 +334,11 @@ class Strategy:
 
 
 StrategyLike: TypeAlias = Strategy | Mixture | ArrayLike
-"""What stands for a strategy: one, a mixture, a matrix or a policy."""
+"""A strategy, or a mixture, a matrix or a policy that one is made of."""
 
 
 def strategy_of(game: Sized, given: StrategyLike, name: str = "strategy") -> Strategy:
-    """Check what stands for a strategy of a game; one that was checked is returned as it is.
+    """Make a checked strategy of a game; one that was checked is returned as it is.
 
     Raises
     ------
@@ -354,7 +354,7 @@ def strategy_of(game: Sized, given: StrategyLike, name: str = "strategy") -> Str
 def strategy_of_shape(
     shape: tuple[int, ...], given: StrategyLike, name: str = "strategy"
 ) -> Strategy:
-    """Check what stands for a strategy of any game whose policies have a shape."""
+    """Make a checked strategy of any game whose policies have a shape."""
     if isinstance(given, Strategy):
         if given.shape != shape:
             raise StrategyError(f"{name}: is of shape {given.shape}; allowed: {shape}")
@@ -416,6 +416,6 @@ def _of_rows(shape: tuple[int, ...], given: StrategyLike, name: str) -> Strategy
 
 
 def check_game(game: object) -> None:
-    """Refuse what is no game, such as its rules or its name, with a `TypeError`."""
+    """Refuse other things than a game, such as its rules or its name, with a `TypeError`."""
     if not isinstance(getattr(game, "shape", None), tuple) or isinstance(game, np.ndarray):
         raise TypeError(refusal("game", game, "a Game, as hogeq.compile_game gives it"))

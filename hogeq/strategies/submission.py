@@ -1,7 +1,7 @@
-"""The validator of entries: everything that is wrong with a file, not the first thing only.
+"""The validator of entries: it lists all faults of a file, not the first alone.
 
-:func:`hogeq.strategies.read.read_strategy` reads a strategy or refuses it in one line. A contestant
-wants the whole list, and so does whoever runs a tournament.
+:func:`hogeq.strategies.read.read_strategy` reads a strategy or refuses it in one line. Contestants
+and those who run a tournament want the whole list.
 """
 
 import re
@@ -34,11 +34,11 @@ class Submission:
     size: int
     """Bytes of the file."""
     name: str | None
-    """What it calls its player or team; None if it is no ``.py`` or has none."""
+    """Name of its player or team; None if it is no ``.py`` or has none."""
     matrix: Matrix | None
-    """Dice to roll, int8 (G, G); None if anything is wrong."""
+    """Dice to roll, int8 (G, G); None if there is any fault."""
     faults: tuple[Fault, ...]
-    """All that is wrong: every kind of fault and of bad value once, with its count."""
+    """Every kind of fault and of bad value once, with its count."""
     seconds: dict[str, float]
     """``load``, ``table`` (every position once) and ``slowest`` (one call); empty if no ``.py``."""
     answered: int
@@ -125,7 +125,7 @@ def _name_faults(name: str | None, is_asked: bool) -> list[Fault]:
 
 
 def _table_faults(rows: list[Any] | NDArray[Any], goal: int, max_dice: int) -> list[Fault]:
-    """List what is wrong with a table that was read, shapes first."""
+    """List the faults of a table, shapes first."""
     if isinstance(rows, np.ndarray):
         if rows.ndim == 3:
             line = "is a policy, a probability for each roll; allowed: one roll for each position"
