@@ -7,6 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from hogeq.baselines.registry import find_any
+from hogeq.contest import changes
+from hogeq.contest.assessment import usual_reference
+from hogeq.contest.changes import Difference
 from hogeq.contest.review import Review, review
 from hogeq.contest.tournament import round_robin
 from hogeq.contest.transcript import Transcript
@@ -211,6 +214,46 @@ class Game:
         """Exact gain of every cell of a counter-strategy over the rolls of a strategy."""
         return gaining.gains(self.engine, self.strategy(counter), self.strategy(strategy))
 
+    def diff(
+        self,
+        first: StrategySpec,
+        second: StrategySpec,
+        against: StrategySpec | list[StrategySpec] | None = None,
+    ) -> Difference:
+        """Value every cell in which two matrices differ.
+
+        Parameters
+        ----------
+        first, second : strategy
+        against : strategy or list of strategies, optional
+            Opponents, of which the mean counts; by default the strongest that the package has.
+        """
+        one, two = self.strategy(first), self.strategy(second)
+        return changes.diff(self.engine, one, two, self._rivals(against))
+
+    def improve(
+        self,
+        matrix: StrategySpec,
+        against: StrategySpec | list[StrategySpec] | None = None,
+        cells: int | None = None,
+        seconds: float | None = None,
+    ) -> Strategy:
+        """Change a matrix so that it wins more.
+
+        Parameters
+        ----------
+        matrix : strategy
+        against : strategy or list of strategies, optional
+            As for `diff`.
+        cells : int, optional
+            Most cells to change: one at a time, the one that gains most. Without it, until no
+            change of one cell gains.
+        seconds : float, optional
+            When to stop.
+        """
+        table, rivals = self.strategy(matrix), self._rivals(against)
+        return self.strategy(changes.improve(self.engine, table, rivals, cells, seconds))
+
     def tablebase(self) -> Tablebase:
         """Optimal play from every position, both players remembering everything."""
         return tablebase.solve(self.engine)
@@ -293,6 +336,11 @@ class Game:
     def review(self, transcript: Transcript) -> Review:
         """Loss of each roll of a played game, and how much was luck."""
         return review(self.engine, transcript)
+
+    def _rivals(self, given: StrategySpec | list[StrategySpec] | None) -> list[Strategy]:
+        if given is None:
+            given = usual_reference(self.engine)
+        return [self.strategy(one) for one in (given if isinstance(given, list) else [given])]
 
     def _both(self, a: StrategySpec, b: StrategySpec | None) -> tuple[Strategy, Strategy | None]:
         return self.strategy(a), None if b is None else self.strategy(b)

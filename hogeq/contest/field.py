@@ -192,7 +192,7 @@ def _climb(field: Field, matrix: Matrix, objective: Objective) -> Answer:
 
     def climb(score: Score) -> None:
         nonlocal best
-        for answer in _ascend(field, matrix, score):
+        for answer in ascend(field, matrix, score):
             best = max(best, answer, key=lambda answer: answer.rank(objective))
 
     if objective == "mean":
@@ -212,8 +212,11 @@ def _climb(field: Field, matrix: Matrix, objective: Objective) -> Answer:
     return best
 
 
-def _ascend(field: Field, matrix: Matrix, score: Score) -> Iterator[Answer]:
-    """Raise a score until no step does; the matrix is rewritten, and given after every step."""
+def ascend(field: Field, matrix: Matrix, score: Score, most: int | None = None) -> Iterator[Answer]:
+    """Raise a score until no step does; the matrix is rewritten, and given after every step.
+
+    A step changes at most `most` cells, those that gain most.
+    """
     rolls = field.game.num_actions
     rates = field.rates_of(one_hot(matrix, rolls))
     size = matrix.size
@@ -225,7 +228,7 @@ def _ascend(field: Field, matrix: Matrix, score: Score) -> Iterator[Answer]:
         better = np.argsort(-gains, kind="stable")
         better = better[gains[better] > TIE * found.infoset_reach.ravel()[better]]
         choice = found.values.argmax(axis=2).astype(np.int8).ravel()
-        size = min(2 * size, len(better))
+        size = min(2 * size, len(better), most or matrix.size)
         while size > 0:
             changed = matrix.copy()
             cells = better[:size]

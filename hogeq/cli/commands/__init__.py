@@ -7,6 +7,7 @@ from hogeq.cli.commands.analyze import analyze_
 from hogeq.cli.commands.attack import attack_, certify
 from hogeq.cli.commands.attack_field import attack_field
 from hogeq.cli.commands.beliefs import beliefs
+from hogeq.cli.commands.changes import diff, improve
 from hogeq.cli.commands.check import check
 from hogeq.cli.commands.files import export, purify_
 from hogeq.cli.commands.lists import rules_, strategies
@@ -22,7 +23,7 @@ from hogeq.cli.commands.trees import audit_, equilibrium, export_game
 
 COMMANDS: tuple[Callable[..., Any], ...] = (
     *(run, purify_, export, show, sweep, runs),
-    *(attack_, attack_field, certify, compare, tournament, check),
+    *(attack_, attack_field, certify, compare, tournament, check, diff, improve),
     *(tablebase, analyze_, beliefs),
     *(play, board, review_, report),
     *(audit_, equilibrium, export_game, rules_, strategies),
