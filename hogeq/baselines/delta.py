@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from hogeq.evaluation.hidden import over_seats
 from hogeq.rules import Rules
 from hogeq.rules.memory import Memory, memory_sizes
 from hogeq.rules.outcomes import TurnTable
@@ -253,3 +252,20 @@ def trembling(game: "HogEngine", strategy: ArrayLike, epsilon: float) -> Policy:
     """
     check(Share, epsilon=epsilon)
     return (1.0 - epsilon) * policy_of(game, strategy) + epsilon / game.num_actions
+
+
+def over_seats(weights: ArrayLike) -> Floats:
+    """Distribution of the memory, averaged over the two seats.
+
+    The mean of the two seats' distributions, since a strategy does not see its seat; where one seat
+    has no weight, the other's alone, as in Huan (2020) [1]. A seat is 0 for who moved first in the
+    game and 1 for the other.
+
+    Weights (2, ..., H) are those of each memory by seat, not negative. The result, (..., H), sums
+    to 1, or to 0 where no seat has weight.
+    """
+    table = np.asarray(weights, np.float64)
+    sums = table.sum(axis=-1, keepdims=True)
+    shares = np.divide(table, sums, out=np.zeros_like(table), where=sums > 0.0)
+    seats = np.maximum((sums > 0.0).sum(axis=0), 1)
+    return np.asarray(shares.sum(axis=0) / seats)

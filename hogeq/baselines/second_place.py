@@ -13,7 +13,6 @@ from pydantic import Field
 from hogeq.baselines import delta
 from hogeq.baselines.registry import baseline
 from hogeq.baselines.solved import ignore_memory
-from hogeq.evaluation.hidden import over_seats
 from hogeq.strategies.arrays import StrategyError
 from hogeq.support.aliases import Floats, Matrix
 from hogeq.support.parameters import NotNegative, PositiveShare, Share, check
@@ -130,11 +129,11 @@ def huan2020(
         guess = first_guess(game)
     except ValueError as error:
         raise StrategyError(f"strategy 'huan2020': {error}") from error
-    beliefs = over_seats(weights(guess, None, draft_weight))
+    beliefs = delta.over_seats(weights(guess, None, draft_weight))
     matrix = respond_to_beliefs(game, beliefs, epsilon)
     for _ in range(rounds):
         own = WALKS * delta.entries(game, matrix)
-        beliefs = over_seats(weights(guess, own, weight))
+        beliefs = delta.over_seats(weights(guess, own, weight))
         matrix = respond_to_beliefs(game, beliefs, epsilon)
     return matrix
 
@@ -156,7 +155,7 @@ def guess_by_counting(
     """Guess the memory as Huan (2020) [1] does, from the play of `strategy` against itself."""
     own = WALKS * delta.own_entries(game, strategy, against)
     looked_up = weights(first_guess(game), own, UNCOUNTED)
-    return MemoryGuesses(over_seats(own), over_seats(looked_up))
+    return MemoryGuesses(delta.over_seats(own), delta.over_seats(looked_up))
 
 
 @baseline("delta_distribution", "as huan2020, but the memory as probable as it is in self-play")

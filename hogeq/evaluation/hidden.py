@@ -91,23 +91,6 @@ def fold(rules: Rules, shares: ArrayLike) -> Floats:
     return whole.sum(axis=-1 if turns > 1 else -2)
 
 
-def over_seats(weights: ArrayLike) -> Floats:
-    """Distribution of the memory, averaged over the two seats.
-
-    The mean of the two seats' distributions, since a strategy does not see its seat; where one seat
-    has no weight, the other's alone, as in Huan (2020) [1]. A seat is 0 for who moved first in the
-    game and 1 for the other.
-
-    Weights (2, ..., H) are those of each memory by seat, not negative. The result, (..., H), sums
-    to 1, or to 0 where no seat has weight.
-    """
-    table = np.asarray(weights, np.float64)
-    sums = table.sum(axis=-1, keepdims=True)
-    shares = np.divide(table, sums, out=np.zeros_like(table), where=sums > 0.0)
-    seats = np.maximum((sums > 0.0).sum(axis=0), 1)
-    return np.asarray(shares.sum(axis=0) / seats)
-
-
 def total_variation(one: ArrayLike, other: ArrayLike) -> Floats:
     """Total variation distance of two distributions: half the summed absolute differences."""
     gap = np.asarray(one, np.float64) - np.asarray(other, np.float64)

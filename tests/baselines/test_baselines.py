@@ -15,11 +15,10 @@ from hogeq.baselines import (
     ignore_memory,
     optimal,
 )
-from hogeq.baselines.delta import countable
+from hogeq.baselines.delta import countable, over_seats
 from hogeq.baselines.registry import builtin, names
 from hogeq.baselines.second_place import first_guess, respond_to_beliefs, weights
 from hogeq.baselines.simple import always_roll
-from hogeq.evaluation.hidden import over_seats
 from hogeq.evaluation.tablebase import solve
 from hogeq.evaluation.win_rates import win_rate
 from hogeq.model.game import HogEngine, compile_game

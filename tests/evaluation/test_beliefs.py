@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 import hogeq
-from hogeq.evaluation.hidden import fold, over_seats, total_variation
+from hogeq.baselines.delta import over_seats
+from hogeq.evaluation.hidden import fold, total_variation
 from hogeq.rules import EDITIONS
 from hogeq.rules.memory import all_memories, axes
 
