@@ -1,10 +1,8 @@
 """Which rules a command goes by: --rules, a run's own, HOGEQ_RULES, or the default, said first."""
 
-import csv
 import json
 from pathlib import Path
 
-import numpy as np
 import pytest
 from typer.testing import CliRunner
 
@@ -76,27 +74,6 @@ def test_check_and_export_say_whose_rules_they_judge_by(
     title = "su20 with goal=20, max_dice=3"
     assert f"for {title} written to m.csv" in ok("export", "always_roll:2", "--out", "m.csv")
     assert ok("check", "m.csv").startswith(f"valid for {title}")
-
-
-FORGED = "two\n1  winner  99\x1b[31m\u202e.csv"
-
-
-def test_what_others_name_forges_no_line(folder: Path) -> None:
-    np.savetxt(folder / FORGED, np.full((20, 20), 2), fmt="%d", delimiter=",")
-    options = ("--rules", "small.yaml", "--csv", "ranks.csv", "--out", "rates.csv")
-    for text in (
-        ok("tournament", FORGED, "always_roll:1", *options),
-        ok("compare", FORGED, "always_roll:1", "--rules", "small.yaml"),
-        ok("show", FORGED, "--rules", "small.yaml"),
-        ok("check", FORGED, "--rules", "small.yaml"),
-        Path("ranks.csv").read_text(),
-        Path("rates.csv").read_text(),
-    ):
-        assert "\x1b" not in text
-        assert "\u202e" not in text
-        assert "\n1  winner" not in text
-    with Path("ranks.csv").open(newline="") as file:
-        assert len(list(csv.reader(file))) == 3
 
 
 def test_lines_and_cells_are_printable() -> None:

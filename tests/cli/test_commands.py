@@ -2,7 +2,6 @@
 
 import json
 import re
-import runpy
 from pathlib import Path
 
 import numpy as np
@@ -29,42 +28,10 @@ def test_compare_gives_the_official_win_rate() -> None:
     assert found["win_rate"] == pytest.approx((found["first"] + found["second"]) / 2, abs=1e-15)
 
 
-@pytest.mark.parametrize(
-    ("rules", "value", "digits", "first_roll"),
-    [  # Reference figures [8]; fa22 to the digits that Tong (2023) [4] gives
-        ("hw13", 0.5002728824, 10, 4),
-        ("fa15", 0.4899205974, 10, 4),
-        ("fa22", 0.51736, 5, 3),
-        ("su21", 0.5504431438, 10, 3),
-    ],
-)
-def test_tablebase(rules: str, value: float, digits: int, first_roll: int) -> None:
-    found = ask("tablebase", "--rules", rules)
-    assert found["value"] == pytest.approx(value, abs=0.5000001 * 10**-digits)
-    assert found["first_roll"] == first_roll
-    assert found["against"] is None
-
-
-@pytest.mark.parametrize(("rules", "rate"), [("hw13", 0.7208103567), ("fa15", 0.8130753649)])
-def test_tablebase_against_always_5(rules: str, rate: float) -> None:
-    found = ask("tablebase", "--rules", rules, "--against", "always_roll:5")
-    assert found["against"] == pytest.approx(rate, abs=5e-11)  # [8]
-
-
-def test_rules_from_a_file_of_parts(folder: Path) -> None:
-    # Reference figure [8]: su21 without Time Trot and with six-sided extra turns.
-    (folder / "sp21.yaml").write_text("{edition: su21, time_trot: false, extra_turn_sides: 6}")
-    found = ask("tablebase", "--rules", "sp21.yaml")
-    assert found["value"] == pytest.approx(0.5230744513, abs=5e-11)
-    assert found["rules"] == "su21 with time_trot=False, extra_turn_sides=6"
-
-
-def test_attack_finds_the_best_response_without_memory() -> None:
-    found = ask("attack", "always_roll:5", "--rules", "hw13", "--starts", "1")
-    assert found["attack"] == pytest.approx(0.8079894352, abs=5e-11)  # [8]
-    assert found["bound"] == pytest.approx(0.8079894352, abs=5e-11)
-    assert found["starts"] == 1
-    assert found["sweeps"] > 0
+def test_tablebase() -> None:
+    found = ask("tablebase", "--rules", "fa22")
+    assert found["value"] == pytest.approx(0.51736, abs=0.5000001e-5)  # Tong (2023) [4]
+    assert (found["first_roll"], found["against"]) == (3, None)
 
 
 # --- compare, attack, tournament ------------------------------------------------------------------
@@ -115,17 +82,7 @@ def test_tournament(folder: Path) -> None:
     ok("tournament", *entries, "--rules", "small.yaml", "--out", "rates.json", "--jobs", "2")
     assert json.loads((folder / "rates.json").read_text()) == found
     text = ok("tournament", *entries, "--rules", "small.yaml")
-    assert text.splitlines()[2].split() == [
-        "strategy",
-        "rank",
-        "won",
-        "mean",
-        "win",
-        "rate",
-        "Nash",
-        "lowest",
-        "against",
-    ]
+    assert re.search("strategy +rank +won +mean win rate +Nash +lowest +against\n", text)
 
 
 # --- positions ------------------------------------------------------------------------------------
@@ -291,20 +248,6 @@ def test_strategies() -> None:
 # --- files ----------------------------------------------------------------------------------------
 
 
-def test_export_writes_what_a_contest_takes(folder: Path) -> None:
-    found = ask("export", "ignore_memory", "--rules", "small.yaml", "--player-name", "A 'name'")
-    assert found["out"] == "final_strategy.py"
-    module = runpy.run_path(str(folder / "final_strategy.py"))
-    assert module["PLAYER_NAME"] == "A 'name'"
-    ok("export", "ignore_memory", "--rules", "small.yaml", "--out", "m.csv")
-    matrix = read_strategy(folder / "m.csv", 20, 3)
-    for own in range(20):
-        for other in range(20):
-            assert module["final_strategy"](own, other) == matrix[own, other]
-    same = ["compare", "final_strategy.py", "m.csv", "--rules", "small.yaml", "--trust"]
-    assert ask(*same)["win_rate"] == pytest.approx(0.5, abs=1e-12)
-
-
 def test_export_of_a_policy(folder: Path) -> None:
     policy = np.random.default_rng(2).dirichlet(np.ones(4), (20, 20))
     np.savez(folder / "p.npz", policy=policy)
@@ -320,39 +263,6 @@ def test_tablebase_writes_its_matrix(folder: Path) -> None:
     found = ask("tablebase", "--rules", "fa22.yaml", "--out", "m.csv")
     assert read_strategy(folder / "m.csv", 20, 3)[0, 0] == found["first_roll"]
     assert "written to" in ok("tablebase", "--rules", "fa22.yaml", "--out", "m.csv")
-
-
-def test_show(folder: Path) -> None:
-    np.savez(folder / "p.npz", policy=np.full((20, 20, 4), 0.25))
-    rules = ["--rules", "small.yaml"]
-    for name, arguments in {
-        "matrix": ["always_roll:2"],
-        "policy": ["p.npz"],
-        "gap": ["always_roll:2", "--minus", "p.npz"],
-        "values": ["always_roll:2", "--values"],
-    }.items():
-        found = ask("show", *arguments, *rules, "--out", f"{name}.png")
-        assert (folder / f"{name}.png").read_bytes().startswith(b"\x89PNG")
-        assert sum(found["positions_by_roll"].values()) == 400
-    lines = ok("show", "always_roll:2", *rules).splitlines()
-    assert lines[3] == "19 " + 20 * "2"
-    assert ask("show", "always_roll:2", *rules)["positions_by_roll"]["2"] == 400
-
-
-def test_run(folder: Path) -> None:
-    (folder / "config.yaml").write_text(
-        "{name: tiny, rules: {edition: su20, goal: 20, max_dice: 3},"
-        " solver: {name: cfr_plus, iterations: 5}, measure: {attack: {starts: 1}}}"
-    )
-    found = ask("run", "config.yaml", "--set", "solver.iterations=2")
-    assert found["iterations"] == 2
-    assert (folder / "results" / "tiny" / "matrix.csv").exists()
-    assert "exists already" in refused("run", "config.yaml")
-    assert "exclude each other" in refused(
-        "run", "config.yaml", "--resume", "results/tiny", "--overwrite"
-    )
-    assert "iteratons" in refused("run", "config.yaml", "--set", "solver.iteratons=2")
-    assert "cannot be read" in refused("run", "missing.yaml")
 
 
 def test_opponents_of_one_file_name_are_both_on_the_board(folder: Path) -> None:

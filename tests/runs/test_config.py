@@ -6,8 +6,6 @@ from typing import Any, Literal
 
 import pytest
 import yaml
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 from hogeq.rules import EDITIONS, rules_from
 from hogeq.runs.config import Config, apply_overrides, config_from, load_config
@@ -245,6 +243,9 @@ BAD_VALUES = [
     ("every: log", "evry: log", ["measure.evry", "unknown", "nearest: every"]),
     ("starts: 4", "starts: 0", ["measure.attack.starts", "0", "from 1"]),
     ("starts: 4", "starts: x", ["measure.attack.starts", "'x'", "whole number"]),
+    ("starts: 4", "seed: -1", ["measure.attack.seed", "got -1", "whole numbers from 0"]),
+    ("{starts: 4,", "{}, final_attack: {seed: -1,", ["measure.final_attack.seed", "got -1"]),
+    ("{method: argmax}", "{method: sample, seed: -1}", ["purify.seed", "got -1"]),
     ("starts: 4", "strts: 4", ["measure.attack.strts", "unknown", "nearest: starts"]),
     ("{starts: 4, anneal_steps: 60}", "4", ["measure.attack", "got 4", "mapping"]),
     ("starts: 4", "damping: .nan", ["measure.attack.damping", "nan"]),
@@ -289,20 +290,15 @@ def test_bad_values(tmp_path: Path, old: str, new: str, parts: list[str]) -> Non
 @pytest.mark.parametrize(
     "name",
     [
-        "a.",
-        "a" * 99 + ".",
-        "\ud800",
-        "a\ud800",
-        "a" * 300,
         "",
         ".",
-        "..",
         "../x",
-        "a/b",
         "a\\b",
         "/etc",
         ".hidden",
         "-x",
+        "a.",
+        "a\ud800",
         "a\0b",
         "a\nb",
         "ä",
@@ -355,62 +351,6 @@ def test_unreadable_files(tmp_path: Path) -> None:
     assert "No such file" in refusal(tmp_path / "none.yaml")
     assert "directory" in refusal(tmp_path)
     assert "cannot be read" in refusal(Path("a\0b"))
-
-
-plain_values = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
-    lambda inner: (
-        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3)
-    ),
-    max_leaves=6,
-)
-
-
-@settings(max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(
-    key=st.sampled_from(
-        [
-            "name",
-            "rules",
-            "solver",
-            "measure",
-            "purify",
-            "seed",
-            "solver.iterations",
-            "solver.averaging",
-            "rules.goal",
-            "rules.swap",
-            "measure.attack",
-            "measure.attack.starts",
-            "measure.every",
-            "purify.method",
-            "solver.name",
-            "rules.edition",
-        ]
-    ),
-    value=plain_values,
-)
-def test_any_value_is_either_refused_in_one_line_or_a_config(key: str, value: Any) -> None:
-    base = tree()
-    *above, last = key.split(".")
-    node = base
-    for part in above:
-        node = node[part]
-    node[last] = value
-    refused = ""
-    try:
-        assert isinstance(config_from(base), Config)
-    except ConfigError as error:
-        refused = str(error)
-    assert not refused or (refused.isprintable() and key.partition(".")[0] in refused)
-
-
-@given(st.binary(max_size=60))
-def test_any_bytes_are_refused_in_one_line(
-    tmp_path_factory: pytest.TempPathFactory, data: bytes
-) -> None:
-    file = written(tmp_path_factory.getbasetemp(), data)
-    refusal(file)
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,6 @@
 """Run directories: whole or not at all, whatever goes wrong."""
 
 import dataclasses
-import errno
 import io
 import json
 import math
@@ -22,7 +21,7 @@ from hypothesis import strategies as st
 
 from hogeq.runs.checkpoint import Checkpoint
 from hogeq.runs.directory import RunDirectory
-from hogeq.runs.environment import environment, now
+from hogeq.runs.environment import environment
 from hogeq.runs.files import CHECKPOINT, FILES, MANIFEST, METRICS, ResultsError, finite, replacing
 from hogeq.runs.metrics import COLUMNS, MIXTURE_COLUMNS, Metrics, read_metrics
 
@@ -120,24 +119,6 @@ def test_places_where_no_directory_can_be(tmp_path: Path) -> None:
     assert contents(tmp_path) == {"file": b"mine"}
 
 
-def test_a_folder_without_permission(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def mkdir(*_: object, **__: object) -> None:
-        raise PermissionError(errno.EACCES, "Permission denied")
-
-    monkeypatch.setattr(Path, "mkdir", mkdir)
-    message = refusal(lambda: RunDirectory.create(tmp_path, "trial"))
-    assert message.endswith("cannot be made: Permission denied")
-
-
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may write to read-only folders")
-def test_a_read_only_folder(tmp_path: Path) -> None:
-    tmp_path.chmod(0o500)
-    try:
-        assert "Permission" in refusal(lambda: RunDirectory.create(tmp_path, "trial"))
-    finally:
-        tmp_path.chmod(0o700)
-
-
 def test_only_run_directories_are_resumed(tmp_path: Path) -> None:
     assert "does not exist" in refusal(lambda: RunDirectory.resume(tmp_path / "none"))
     (tmp_path / "file").write_text("mine")
@@ -152,18 +133,6 @@ def test_a_run_killed_before_its_first_file_is_resumed(tmp_path: Path) -> None:
 
 
 # --- one process at a time ---------------------------------------------------------------------
-
-
-def test_two_holders_exclude_each_other(folder: Path) -> None:
-    before = contents(folder)
-    with RunDirectory.resume(folder):
-        for work in (
-            lambda: RunDirectory.resume(folder),
-            lambda: RunDirectory.create(folder.parent, "trial", overwrite=True),
-        ):
-            assert "another process" in refusal(work)
-    assert contents(folder) == before
-    RunDirectory.resume(folder).close()
 
 
 def test_another_process_holds_it_until_it_dies(folder: Path) -> None:
@@ -183,23 +152,6 @@ def test_another_process_holds_it_until_it_dies(folder: Path) -> None:
 
 
 # --- files -------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("broken", ["open", "fsync", "replace"])
-def test_a_write_that_fails_leaves_what_was_there(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, broken: str
-) -> None:
-    def full(*_: object, **__: object) -> None:
-        raise OSError(errno.ENOSPC, "No space left on device")
-
-    before = contents(folder)
-    with RunDirectory.resume(folder) as directory:
-        with monkeypatch.context() as patch:
-            patch.setattr(os if broken == "fsync" else Path, broken, full)
-            message = refusal(lambda: directory.save(dataclasses.replace(SAVED, iteration=8)))
-        assert message == f"{folder / 'checkpoint.npz'} cannot be written: No space left on device"
-        assert contents(folder) == before
-        directory.save(SAVED)
 
 
 def test_a_real_limit_on_file_sizes_leaves_what_was_there(folder: Path) -> None:
@@ -355,26 +307,6 @@ def test_truncated_checkpoints(folder: Path, data: st.DataObject) -> None:
     assert "truncated or not a checkpoint" in message
 
 
-@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(st.data())
-def test_a_flipped_byte_is_refused_or_changes_nothing(folder: Path, data: st.DataObject) -> None:
-    with RunDirectory.resume(folder) as directory:
-        directory.save(SAVED)
-    file = folder / "checkpoint.npz"
-    broken = bytearray(file.read_bytes())
-    broken[data.draw(st.integers(0, len(broken) - 1))] ^= data.draw(st.integers(1, 255))
-    file.write_bytes(bytes(broken))
-    try:
-        found = load(folder)
-    except ResultsError as error:
-        refused = str(error)
-    else:  # parts of a zip that nothing reads
-        refused = "no"
-        assert found.state["regrets"].tobytes() == STATE["regrets"].tobytes()
-        assert found.metrics[0] == ROWS[0]
-    assert refused.isprintable()
-
-
 def npz(**arrays: Any) -> bytes:
     file = io.BytesIO()
     np.savez(file, **arrays)
@@ -457,7 +389,3 @@ def test_environment_is_plain_and_names_no_machine() -> None:
     assert str(ROOT) not in json.dumps(found)
     if found["git"] is not None:
         assert len(found["git"]["commit"]) == 40
-
-
-def test_now_is_utc() -> None:
-    assert now().endswith("+00:00")

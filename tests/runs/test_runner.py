@@ -15,7 +15,6 @@ from hogeq.evaluation.win_rates import win_rate
 from hogeq.model.game import compile_game
 from hogeq.purification import purify
 from hogeq.runs.config import load_config
-from hogeq.runs.directory import RunDirectory
 from hogeq.runs.environment import environment
 from hogeq.runs.files import (
     FILES,
@@ -119,26 +118,6 @@ def test_without_a_final_effort_the_last_measurement_counts(tmp_path: Path) -> N
     assert summary.budget == trial().measure.attack
 
 
-@quick
-@pytest.mark.parametrize("edition", ["su20", "fa22"])
-def test_the_average_policy_of_a_longer_run_is_less_exploitable(
-    tmp_path: Path, edition: str
-) -> None:
-    rules = f"rules={{edition: {edition}, goal: 12, max_dice: 3}}"
-    summary = run(trial(rules, "solver.iterations=60"), tmp_path)
-    first, last = summary.metrics[0], summary.metrics[-1]
-    assert last.attack < first.attack
-    assert last.kkt_gap < first.kkt_gap
-    if edition != "su20":  # no memory: the interval closes
-        assert summary.average.lower == pytest.approx(summary.average.upper, abs=1e-9)
-
-
-@quick
-def test_two_runs_are_equal(tmp_path: Path, undisturbed: dict[str, Any]) -> None:
-    run(trial(), tmp_path)
-    assert numbers(tmp_path / "trial") == undisturbed
-
-
 # --- existing directories ----------------------------------------------------------------------
 
 
@@ -163,26 +142,6 @@ def test_recorded_seconds_are_without_compiling(
     assert max(summary.seconds, manifest["solver_seconds"], metrics[-1].seconds) < 1.0
     begun, ended = (dt.datetime.fromisoformat(manifest[key]) for key in ("started", "ended"))
     assert manifest["elapsed_seconds"] < (ended - begun).total_seconds() + 1.0 - 2.0
-
-
-@quick
-def test_an_existing_directory_is_refused_and_untouched(tmp_path: Path) -> None:
-    run(trial(), tmp_path)
-    before = {file: file.read_bytes() for file in (tmp_path / "trial").iterdir()}
-    with pytest.raises(ResultsError, match="exists already"):
-        run(trial("solver.iterations=3"), tmp_path)
-    assert {file: file.read_bytes() for file in (tmp_path / "trial").iterdir()} == before
-    summary = run(trial("solver.iterations=3"), tmp_path, overwrite=True)
-    assert summary.metrics[-1].iteration == 3
-
-
-@quick
-def test_a_directory_in_use_is_refused(tmp_path: Path) -> None:
-    with (
-        RunDirectory.create(tmp_path, "trial"),
-        pytest.raises(ResultsError, match="another process"),
-    ):
-        run(trial(), tmp_path, overwrite=True)
 
 
 def test_resume_and_overwrite_exclude_each_other(tmp_path: Path) -> None:

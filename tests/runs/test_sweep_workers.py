@@ -34,15 +34,12 @@ from hogeq.runs.sweep import (
     compute_point,
 )
 from hogeq.runs.sweep_file import TOKEN, load_sweep
-from hogeq.search.attack import SearchBudget, attack
 from hogeq.solvers import SOLVERS
-from hogeq.solvers.double_oracle import DoubleOracle
 from hogeq.support.plugins import load_plugin
 from hogeq.support.workers import ExecutorError, Remote, WorkersLostError, compute, workers
 from tests.cli.calls import said
 from tests.runs.sweeps import (
     ENDLESS,
-    GAME,
     KEPT,
     LONG,
     ROOT,
@@ -272,23 +269,6 @@ def _anyone(group: int) -> bool:
 # --- the same executor elsewhere ------------------------------------------------------------------
 
 
-def test_attacks_tournaments_and_oracles_do_not_depend_on_who_computes(cluster: Cluster) -> None:
-    field = [builtin(name, GAME) for name in ("always_roll:1", "always_roll:3", "ignore_memory")]
-    solver = DoubleOracle(responder_steps=4, responders=3)
-
-    def everything() -> list[Any]:
-        found = attack(GAME, field[2], SearchBudget(starts=4, anneal_steps=5, perturbations=2))
-        state = solver.step(GAME, solver.step(GAME, solver.init(GAME)))
-        return [found.matrix, found.found, round_robin(GAME, field), *state]
-
-    want = everything()
-    for jobs, on in ((3, None), (2, "local"), (2, cluster.on)):
-        with workers(jobs, on):
-            found = everything()
-        for one, two in zip(found, want, strict=True):
-            np.testing.assert_array_equal(one, two)
-
-
 KILLED_AT = 20  # tasks sent
 TRAILS = {"trails": 3, "kicks": 2, "life": 4}
 TRAINED: dict[str, dict[str, Any]] = {
@@ -375,10 +355,3 @@ def both_odd(score, opponent):
     want = round_robin(game, field)
     with workers(on=cluster.on):
         np.testing.assert_array_equal(round_robin(game, field), want)
-
-
-def test_more_responders_find_no_worse_a_response() -> None:
-    one, many = (DoubleOracle(responder_steps=2, responders=count) for count in (1, 6))
-    state = one.step(GAME, one.step(GAME, one.init(GAME)))
-    rates = [float(solver.step(GAME, state).responder_win) for solver in (one, many)]
-    assert rates[1] >= rates[0]
