@@ -19,9 +19,7 @@ from hogeq.rules import rules_from
 from hogeq.search.attack import SearchBudget, attack
 from hogeq.search.population import CounterPool, Slopes
 from hogeq.strategies.arrays import one_hot
-from hogeq.support.parameters import plain
 from hogeq.support.progress import Phase
-from tests.defaults import told
 from tests.twin import Match, Play
 
 QUICK: dict[str, dict[str, Any]] = {
@@ -213,12 +211,6 @@ def test_progress_ends_when_the_work_does(
     assert len(told) == 1
 
 
-@pytest.mark.parametrize("method", PURIFIERS)
-def test_what_is_left_out_is_as_the_page_says(method: str) -> None:
-    known = plain(PURIFIERS[method]())
-    assert {key: known[key] for key in told()[method]} == told()[method]
-
-
 def test_where_a_program_helps_nothing_a_quarter_as_many_moves_are_tried(
     game: HogEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -242,21 +234,6 @@ def test_unknown_methods_are_refused_with_those_there_are(game: HogEngine) -> No
     assert str(refusal.value).startswith("method: got ")
     assert "'argmin'" in str(refusal.value)
     assert "\n" not in str(refusal.value)
-
-
-@pytest.mark.parametrize(
-    ("method", "parameters", "field"),
-    [
-        ("sample", {"samples": 0}, "samples"),
-        ("threshold", {"threshold": 1.5}, "threshold"),
-        ("local_search", {"radius": 0}, "radius"),
-    ],
-)
-def test_parameters_that_mean_nothing_are_refused(
-    game: HogEngine, method: str, parameters: dict[str, Any], field: str
-) -> None:
-    with pytest.raises(ValueError, match=f"^{field}: got .*; allowed: "):
-        purify(game, np.full((6, 6, 4), 0.25), method, **parameters)
 
 
 @pytest.mark.parametrize("method", PURIFIERS)

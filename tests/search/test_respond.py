@@ -333,21 +333,6 @@ def test_exploitability_is_the_value_of_a_best_response_less_that_of_the_game() 
 
 
 @pytest.mark.parametrize(
-    ("field", "value"),
-    [
-        *[("starts", value) for value in (0, -1, 2.0, True)],
-        *[("anneal_steps", value) for value in (-1, 1.5)],
-        ("perturbations", -1),
-        *[("damping", value) for value in (0.0, -0.5, 1.1, float("nan"))],
-    ],
-)
-def test_what_is_no_budget_is_refused(field: str, value: Any) -> None:
-    with pytest.raises(ValueError, match=rf"^{field}: got .*; allowed: ") as refusal:
-        SearchBudget(**{field: value})
-    assert "\n" not in str(refusal.value)
-
-
-@pytest.mark.parametrize(
     ("given", "kind", "says"),
     [
         (

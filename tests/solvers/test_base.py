@@ -9,6 +9,7 @@ import pytest
 from hogeq.model.game import compile_game
 from hogeq.purification import PURIFIERS, Purifier, purifier
 from hogeq.rules import rules_from
+from hogeq.search.attack import SearchBudget
 from hogeq.solvers import SOLVERS, Solver, solver
 from hogeq.support.parameters import plain
 from hogeq.support.workers import workers
@@ -85,13 +86,43 @@ def test_a_saved_run_goes_on_with_the_same_bits_by_any_number_of_threads(
     np.testing.assert_array_equal(made.average(game, again), kept)
 
 
-@pytest.mark.parametrize("name", SOLVERS)
-def test_what_is_left_out_is_as_the_page_says(name: str) -> None:
-    known = plain(SOLVERS[name]())
+@pytest.mark.parametrize(("name", "kind"), {**SOLVERS, **PURIFIERS}.items())
+def test_what_is_left_out_is_as_the_page_says(name: str, kind: Any) -> None:
+    known = plain(kind())
     assert {key: known[key] for key in told()[name]} == told()[name]
 
 
-def test_choices_from_python_are_as_strict_as_in_files() -> None:
-    for bad in (2.5, True, 0):
-        with pytest.raises(ValueError, match=f"^responders: got {bad}; allowed: whole numbers"):
-            SOLVERS["cfr_br"](responders=bad)
+@pytest.mark.parametrize(
+    ("kind", "given"),
+    [
+        (SOLVERS["dcfr"], {"alpha": np.nan}),
+        (SOLVERS["dcfr"], {"beta": np.nan}),
+        (SOLVERS["dcfr"], {"gamma": -1.0}),
+        *((SOLVERS["dcfr"], {"epsilon": value}) for value in (-0.1, 1.0, np.nan)),
+        (SOLVERS["cfr_br"], {"newcomers": 5, "responders": 4}),
+        *((SOLVERS["cfr_br"], {"responders": value}) for value in (0, 2.5, True)),
+        (SOLVERS["cfr_br"], {"window": 0}),
+        (SOLVERS["cfr_br"], {"sharpen": -1.0}),
+        (SOLVERS["dynamic"], {"tremble": 0.0}),
+        (SOLVERS["dynamic"], {"epsilon": 2.0}),
+        (SOLVERS["fictitious"], {"damping": 0.0}),
+        (SOLVERS["fictitious"], {"cold": 0.1}),
+        (SOLVERS["fictitious"], {"keep_matrices": True, "responder": "stochastic"}),
+        (SOLVERS["double_oracle"], {"damping": 2.0}),
+        (SOLVERS["bundle"], {"pool_size": 1}),
+        (SOLVERS["bundle"], {"step_size": 0.0}),
+        (SOLVERS["bundle"], {"least_gain": 1.0}),
+        (SOLVERS["mirror"], {"cooling": 0.0}),
+        (SOLVERS["mirror"], {"cold": 0.2}),
+        (SOLVERS["openspiel"], {"algorithm": "deep_cfr"}),
+        (PURIFIERS["sample"], {"samples": 0}),
+        (PURIFIERS["threshold"], {"threshold": 1.5}),
+        (PURIFIERS["local_search"], {"trails": 0}),
+        (SearchBudget, {"starts": 0}),
+        *((SearchBudget, {"damping": value}) for value in (0.0, 1.1, np.nan)),
+    ],
+)
+def test_parameters_that_mean_nothing_are_refused(kind: Any, given: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match=rf"^{next(iter(given))}: got .*; allowed: ") as refusal:
+        kind(**given)
+    assert "\n" not in str(refusal.value)

@@ -13,7 +13,6 @@ from hogeq.model.game import HogEngine, compile_game
 from hogeq.rules import rules_from
 from hogeq.search.ascent import random_policy, to_matrix
 from hogeq.search.attack import SearchBudget, attack
-from hogeq.search.bounds import full_memory_bound
 from hogeq.search.counter_search import CounterSearch, no_trails
 from hogeq.solvers import SOLVERS, proximal
 from hogeq.solvers.bundle import BundleState, ProximalBundle
@@ -227,12 +226,6 @@ def test_it_ends_far_below_where_it_starts(small: HogEngine) -> None:
     assert after - 0.5 < 0.05 * (before - 0.5)
 
 
-def test_without_memory_it_finds_the_solution() -> None:
-    game = compile_game(rules_from({"edition": "fa22", "goal": 12, "max_dice": 2}))
-    policy = run(game, 30).policy
-    assert full_memory_bound(game, policy) == pytest.approx(0.5, abs=1e-4)
-
-
 def test_a_full_pool_drops_what_was_used_least(small: HogEngine) -> None:
     state = run(small, 12, pool_size=12)
     assert len(state.pool) == 12
@@ -395,6 +388,6 @@ def test_all_that_an_iteration_draws_is_drawn_apart(
         return given(seed)
 
     monkeypatch.setattr(np.random, "default_rng", noted)
-    for _ in range(12):
+    for _ in range(6):
         state = solver.step(small, state)
-    assert len(set(drawn)) == len(drawn) >= 12 * (1 + 6)
+    assert len(set(drawn)) == len(drawn) >= 6 * (1 + 6)

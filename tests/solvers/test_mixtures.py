@@ -188,19 +188,6 @@ def test_softness_lets_more_counters_shape_a_step(
     assert weights[0.05][-1] < weights[0.0][-1]
 
 
-def test_the_pool_begins_with_known_counters(small: HogEngine, tmp_path: Path) -> None:
-    known = np.random.default_rng(0).integers(3, size=(5, 8, 8)).astype(np.int8)
-    np.savez(tmp_path / "known.npz", pool=known)
-    options = {"parts": 2, "counters": str(tmp_path / "known.npz"), **QUICK}
-    solver: Any = SOLVERS["mixture_bundle"](**options)
-    state = solver.init(small)
-    np.testing.assert_array_equal(state.pool, known)
-    rates = [win_rate(small, one, solver.mixture(small, state)).win_rate for one in known]
-    assert float(state.worst) == pytest.approx(max(rates), abs=1e-6)
-    after = solver.step(small, state)
-    assert (after.weights[:5] > 0.0).any()
-
-
 def test_solvers_of_policies_have_no_mixture(coins: HogEngine) -> None:
     solver, state = run(coins, "cfr_plus", 1)
     assert solver.mixture(coins, state) is None

@@ -154,15 +154,6 @@ def test_meta_game_is_solved_exactly() -> None:
 # --- Hog --------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("name", "iterations"), [("fictitious", 300), ("double_oracle", 25)])
-def test_without_memory_the_tablebase_is_found(
-    small: HogEngine, name: str, iterations: int
-) -> None:
-    solver, state = run(small, name, iterations)
-    matrix = purify(small, solver.average(small, state))
-    assert full_memory_bound(small, matrix) == pytest.approx(0.5, abs=1e-6)
-
-
 @pytest.mark.parametrize(
     ("name", "iterations", "options"),
     [
@@ -170,6 +161,7 @@ def test_without_memory_the_tablebase_is_found(
         *((name, 200, {"regret_weight": "belief"}) for name in ("dcfr", "pcfr_plus")),
         ("fsicfr", 200, {}),
         ("fictitious", 40, {"step_size": "square_root"}),
+        ("double_oracle", 25, {}),
         ("mirror", 600, {"cold": 1e-6, "cooling": 0.97}),
         ("dynamic", 1, {}),
     ],
@@ -183,9 +175,14 @@ def test_without_memory_every_solver_comes_to_the_tablebase(
     assert full_memory_bound(small, policy) < 0.502
 
 
-def test_without_memory_the_last_policy_of_cfr_br_is_a_solution(small: HogEngine) -> None:
-    solver, state = run(small, "cfr_br", 60, averaging="last")
-    assert full_memory_bound(small, solver.average(small, state)) == pytest.approx(0.5, abs=1e-6)
+@pytest.mark.parametrize(
+    ("name", "iterations", "options"), [("cfr_br", 60, {"averaging": "last"}), ("bundle", 30, {})]
+)
+def test_without_memory_the_policy_against_responders_is_a_solution(
+    small: HogEngine, name: str, iterations: int, options: dict[str, Any]
+) -> None:
+    solver, state = run(small, name, iterations, **options)
+    assert full_memory_bound(small, solver.average(small, state)) == pytest.approx(0.5, abs=1e-4)
 
 
 def test_sharpening_turns_the_policy_into_a_matrix(feral: HogEngine) -> None:
@@ -230,34 +227,6 @@ def test_what_the_dynamic_program_cannot_play_is_refused() -> None:
     # Extra turns alone are no obstacle.
     solver, state = run(turns, "dynamic", 2)
     assert solver.average(turns, state).sum(axis=2) == pytest.approx(1.0)
-
-
-@pytest.mark.parametrize(
-    ("name", "options", "field"),
-    [
-        ("cfr_br", {"responders": 0}, "responders"),
-        ("cfr_br", {"responders": 4, "newcomers": 5}, "newcomers"),
-        ("dynamic", {"tremble": 0.0}, "tremble"),
-        ("dynamic", {"epsilon": 2.0}, "epsilon"),
-        ("cfr_br", {"window": 0}, "window"),
-        ("cfr_br", {"sharpen": -1.0}, "sharpen"),
-        ("fictitious", {"responder_steps": 0}, "responder_steps"),
-        ("fictitious", {"damping": 0.0}, "damping"),
-        ("fictitious", {"keep_matrices": True, "responder": "stochastic"}, "keep_matrices"),
-        ("double_oracle", {"damping": 2.0}, "damping"),
-        ("bundle", {"pool_size": 1}, "pool_size"),
-        ("bundle", {"step_size": 0.0}, "step_size"),
-        ("bundle", {"least_gain": 1.0}, "least_gain"),
-        ("bundle", {"sharpen": -0.1}, "sharpen"),
-        ("mirror", {"cooling": 0.0}, "cooling"),
-        ("mirror", {"rate": -1.0}, "rate"),
-    ],
-)
-def test_parameters_that_mean_nothing_are_refused(
-    name: str, options: dict[str, Any], field: str
-) -> None:
-    with pytest.raises(ValueError, match=field):
-        SOLVERS[name](**options)
 
 
 @pytest.mark.parametrize(
