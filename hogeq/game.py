@@ -143,8 +143,16 @@ class Game:
             given = find_any(str(given), self.engine, trust, time_limit=time_limit)
         return strategy_of(self.engine, given)
 
-    def win_rate(self, a: StrategySpec, b: StrategySpec) -> WinRate:
+    def win_rate(
+        self, a: StrategySpec, b: StrategySpec, start: tuple[int, int] = (0, 0)
+    ) -> WinRate:
         """Exact win rate of strategy `a` against `b`, also when `a` moves first and second.
+
+        Parameters
+        ----------
+        a, b : strategy
+        start : tuple of int
+            Scores that games begin with: of the player who moves first, and of the other.
 
         Raises
         ------
@@ -153,7 +161,7 @@ class Game:
         ValueError
             If a game between the two may never end.
         """
-        return win_rates.win_rate(self.engine, self.strategy(a), self.strategy(b))
+        return win_rates.win_rate(self.engine, self.strategy(a), self.strategy(b), start=start)
 
     def attack(
         self,
@@ -329,9 +337,14 @@ class Game:
         matrix = purify(self.engine, self.strategy(strategy), method, **parameters)
         return strategy_of(self.engine, matrix)
 
-    def round_robin(self, strategies: Sequence[StrategySpec]) -> Floats:
-        """Win rate of each of some strategies against each other, (n, n), row against column."""
-        return round_robin(self.engine, [self.strategy(one) for one in strategies])
+    def round_robin(
+        self, strategies: Sequence[StrategySpec], start: tuple[int, int] = (0, 0)
+    ) -> Floats:
+        """Win rate of each of some strategies against each other, (n, n), row against column.
+
+        `start` is as for `win_rate`.
+        """
+        return round_robin(self.engine, [self.strategy(one) for one in strategies], start=start)
 
     def review(self, transcript: Transcript) -> Review:
         """Loss of each roll of a played game, and how much was luck."""

@@ -3,6 +3,7 @@
 import contextlib
 import errno
 import os
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -115,6 +116,16 @@ class Chosen:
 
         with refusing():
             write_strategy(path, strategy, self.rules.goal, self.rules.max_dice, player_name)
+
+    def start(self, given: str | None) -> tuple[int, int]:
+        """Scores that games begin with, as a user writes them: ``10:0``."""
+        scores = re.fullmatch(r"([0-9]{1,4}):([0-9]{1,4})", given or "0:0")
+        if scores is None or max(int(scores[1]), int(scores[2])) >= self.rules.goal:
+            raise BadInputError(
+                f"--start: got {given}; allowed: FIRST:OTHER, scores from 0 to "
+                f"{self.rules.goal - 1}, 10:0 say"
+            )
+        return int(scores[1]), int(scores[2])
 
     def check_position(self, score: int, opponent: int) -> None:
         """Refuse scores at which no one is to move."""

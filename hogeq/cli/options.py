@@ -89,6 +89,10 @@ ManyRules = Annotated[
     list[str] | None, option("As elsewhere; may be repeated. [su20 and fa22]", "RULES")
 ]
 StrategyArgument = Annotated[str, argument("S", "A strategy: name, file or run.")]
+StartOption = Annotated[
+    str | None,
+    option("Scores that games begin with: of who moves first, and of the other. [0:0]", "A:B"),
+]
 ScoreOption = Annotated[int, option("Points of the player to move.", name="--score")]
 OpponentOption = Annotated[int, option("Points of the other player.", name="--opponent")]
 MemoryOption = Annotated[

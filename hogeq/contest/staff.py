@@ -93,10 +93,10 @@ class Contest:
     `judge` and `play` compute what is new alone, and `keep` writes all that is known.
     """
 
-    def __init__(self, game: HogEngine, out: Path) -> None:
-        self.game = game
+    def __init__(self, game: HogEngine, out: Path, start: tuple[int, int] = (0, 0)) -> None:
+        self.game, self.start = game, start
         self.out = out
-        self.made_by = {"version": __version__, "rules": plain(game.rules)}
+        self.made_by = {"version": __version__, "rules": plain(game.rules), "start": list(start)}
         known = _read_cache(out / CACHE, self.made_by)
         self.salt: str = known.get("salt") or secrets.token_hex(16)
         self.files: dict[str, dict[str, Any]] = known.get("files", {})
@@ -135,7 +135,7 @@ class Contest:
     def play(self, tables: Sequence[Matrix], progress: Callable[[], object]) -> Floats:
         """Exact win rates (n, n) of all tables; of pairs that are known, not again."""
         keys = [_hash(table) for table in tables]
-        rates = round_robin(self.game, tables, progress, self._known_rates(keys))
+        rates = round_robin(self.game, tables, progress, self._known_rates(keys), self.start)
         self.tables, self.rates = keys, rates.tolist()
         return rates
 

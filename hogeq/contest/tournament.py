@@ -44,6 +44,8 @@ class Standing(NamedTuple):
     """1 for the most matches won; equal counts share a rank."""
     wins: int
     """Matches won."""
+    ties: int
+    """Matches that neither won."""
 
 
 def round_robin(
@@ -51,12 +53,14 @@ def round_robin(
     strategies: Sequence[StrategyLike],
     progress: Callable[[], object] = lambda: None,
     known: Floats | None = None,
+    start: tuple[int, int] = (0, 0),
 ) -> Floats:
     """Exact win rate of every strategy against every other, float64 (n, n), row against column.
 
     1/2 stands on the diagonal. A game that never ends counts as half a win, as it does for the
     tablebase. `progress` is called in this thread for each pair that has been played. Pairs whose
-    win rate is `known` (n, n), and not NaN, are not played again.
+    win rate is `known` (n, n), and not NaN, are not played again. Games begin with `start`, as in
+    :func:`hogeq.evaluation.win_rates.win_rate`.
     """
     tables = [
         strategy_of(game, one, f"strategy {number}") for number, one in enumerate(strategies, 1)
@@ -72,7 +76,8 @@ def round_robin(
             progress()
 
     tasks = [
-        _Block(game, block, {entry: tables[entry] for entry in chain(*block)}) for block in blocks
+        _Block(game, block, {entry: tables[entry] for entry in chain(*block)}, start)
+        for block in blocks
     ]
     for found in compute(_Block.rates, tasks, report):
         for (a, b), rate in found.items():
@@ -87,12 +92,17 @@ class _Block(NamedTuple):
     pairs: list[tuple[int, int]]
     strategies: dict[int, Strategy]
     """As given, since policies of a large field would not fit in memory."""
+    start: tuple[int, int]
 
     def rates(self) -> dict[tuple[int, int], float]:
         """Win rate of the first of each pair against the second."""
         return {
             (a, b): win_rate(
-                self.game, self.strategies[a], self.strategies[b], endless_is_draw=True
+                self.game,
+                self.strategies[a],
+                self.strategies[b],
+                endless_is_draw=True,
+                start=self.start,
             ).win_rate
             for a, b in self.pairs
         }
@@ -115,13 +125,15 @@ def lowest_win_rates(win_rates: ArrayLike) -> list[tuple[float, int]]:
     ]
 
 
-def rank(win_rates: ArrayLike) -> list[Standing]:
+def rank(win_rates: ArrayLike, threshold: float = WIN) -> list[Standing]:
     """Rank a field by matches won.
 
     Parameters
     ----------
     win_rates : array_like of float, shape (n, n)
         Row against column. The diagonal is ignored.
+    threshold : float
+        A match is won by a win rate strictly above this, at least 1/2.
 
     Returns
     -------
@@ -136,14 +148,20 @@ def rank(win_rates: ArrayLike) -> list[Standing]:
     Examples
     --------
     >>> rank([[0.5, 0.4], [0.6, 0.5]])[0]
-    Standing(entry=1, rank=1, wins=1)
+    Standing(entry=1, rank=1, wins=1, ties=0)
     """
     rates = check_rates(win_rates, diagonal=False)
-    won = rates > WIN
+    if not 0.5 <= threshold < 1.0:
+        raise ValueError(refusal("threshold", threshold, "numbers from 0.5 to below 1"))
+    won = rates > threshold
     np.fill_diagonal(won, val=False)
     wins = won.sum(axis=1).tolist()
+    ties = (len(won) - 1 - won.sum(axis=1) - won.sum(axis=0)).tolist()
     order = sorted(range(len(wins)), key=lambda entry: -wins[entry])
-    return [Standing(entry, 1 + sum(w > wins[entry] for w in wins), wins[entry]) for entry in order]
+    return [
+        Standing(entry, 1 + sum(w > wins[entry] for w in wins), wins[entry], ties[entry])
+        for entry in order
+    ]
 
 
 def field_equilibrium(win_rates: ArrayLike) -> tuple[Floats, float]:

@@ -6,28 +6,44 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from hogeq.evaluation.hidden import check_position
 from hogeq.model.endless import EndlessError, endless_position
 from hogeq.model.game import HogEngine
 from hogeq.model.many import shared_duels, shared_workspace
 from hogeq.model.workspace import WinRate
+from hogeq.rules.memory import Memory
 from hogeq.strategies.arrays import one_hot
-from hogeq.strategies.strategy import StrategyLike, strategy_of, table_of
+from hogeq.strategies.strategy import StrategyLike, policies_of, strategy_of, table_of
 from hogeq.support.aliases import Floats
 
 
 def win_rate(
-    game: HogEngine, a: StrategyLike, b: StrategyLike, *, endless_is_draw: bool = False
+    game: HogEngine,
+    a: StrategyLike,
+    b: StrategyLike,
+    *,
+    endless_is_draw: bool = False,
+    start: tuple[int, int] = (0, 0),
 ) -> WinRate:
     """Exact win rate of strategy `a` against strategy `b`; each mixture is drawn for itself.
 
+    A game begins with `start`: the score of the player who moves first, and that of the other.
+
     An `EndlessError` if a game between the two may never end, unless that counts as half a win, as
-    in the tablebase.
+    in the tablebase and where a game begins with other scores than 0.
     """
+    check_position(game, *start)
     one, two = strategy_of(game, a), strategy_of(game, b)
+
+    def of_tables(mine: NDArray[Any], theirs: NDArray[Any]) -> WinRate:
+        if start == (0, 0):
+            return _of_tables(game, mine, theirs, endless_is_draw)
+        return _from_scores(game, mine, theirs, start)
+
     if len(one.chances) == len(two.chances) == 1:
-        return _of_tables(game, one.drawn()[0][1], two.drawn()[0][1], endless_is_draw)
+        return of_tables(one.drawn()[0][1], two.drawn()[0][1])
     return mean_win_rate(
-        (weight * other, _of_tables(game, mine, theirs, endless_is_draw))
+        (weight * other, of_tables(mine, theirs))
         for weight, mine in one.drawn()
         for other, theirs in two.drawn()
     )
@@ -56,6 +72,18 @@ def _of_tables(game: HogEngine, a: NDArray[Any], b: NDArray[Any], endless_is_dra
             "from there on both leave the scores as they are; allowed: strategies whose games end"
         )
     return work.win_rate(policies)
+
+
+def _from_scores(
+    game: HogEngine, a: NDArray[Any], b: NDArray[Any], start: tuple[int, int]
+) -> WinRate:
+    """Win rate of games that begin with some scores, and nothing to remember."""
+    work, policies = shared_workspace(game, 2), policies_of(game, a, b)
+    work.backward(policies, keep=True)
+    nothing = game.memories.index(Memory())
+    rolls = (work.hidden_values(*start, player)[nothing] for player in (0, 1))
+    first, other = (np.dot(one, policy[start]) for one, policy in zip(rolls, policies, strict=True))
+    return WinRate.from_starts(float(first), float(other))
 
 
 def remembering_win_rate(game: HogEngine, rolls: ArrayLike, strategy: StrategyLike) -> WinRate:

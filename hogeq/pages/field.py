@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from hogeq.contest.tournament import WIN
 from hogeq.pages import frame
 from hogeq.support.messages import printable
 from hogeq.support.numbers import percent
@@ -20,6 +21,7 @@ _COLUMNS: tuple[tuple[str, str, str], ...] = (
     ("strategy", "text", "name"),
     ("file", "text", "file"),
     ("won", "number", "wins"),
+    ("tied", "number", "ties"),
     ("mean win rate", "share", "mean_win_rate"),
     ("Nash", "share", "nash"),
     ("lowest", "share", "lowest_win_rate"),
@@ -41,7 +43,10 @@ def field_page(found: Mapping[str, Any], names: Sequence[str]) -> str:
         for line in found["ranking"]
     ]
     by_player = any(line["name"] != line["file"] for line in ranking)
-    columns = [column for column in _COLUMNS if by_player or column[2] != "file"]
+    left_out = set() if by_player else {"file"}
+    if not any(line.get("ties") for line in ranking):
+        left_out.add("ties")
+    columns = [column for column in _COLUMNS if column[2] not in left_out]
     rates = np.array(found["win_rates"])
     data = {
         "columns": [
@@ -57,6 +62,7 @@ def field_page(found: Mapping[str, Any], names: Sequence[str]) -> str:
         "field.html",
         title=html.escape(title),
         summary=_summary(ranking),
+        win=f"{100.0 * found.get('threshold', WIN):.12g}",
         notes=_notes(found, names),
     )
     return frame.page(

@@ -69,11 +69,11 @@ def test_equal_counts_share_a_rank_and_the_next_rank_skips() -> None:
         [0.4, 0.5, 0.1, 0.6, 0.5],
     ]
     assert [tuple(standing) for standing in rank(rates)] == [
-        (0, 1, 2),
-        (1, 1, 2),
-        (2, 1, 2),
-        (3, 4, 1),
-        (4, 4, 1),
+        (0, 1, 2, 1),
+        (1, 1, 2, 1),
+        (2, 1, 2, 1),
+        (3, 4, 1, 0),
+        (4, 4, 1, 1),
     ]
 
 
@@ -105,7 +105,7 @@ def test_ranks_do_not_look_at_the_diagonal() -> None:
 
 
 def test_certain_wins_and_losses_are_win_rates() -> None:
-    assert [tuple(one) for one in rank([[0.5, 0.0], [1.0, 0.5]])] == [(1, 1, 1), (0, 2, 0)]
+    assert [tuple(one) for one in rank([[0.5, 0.0], [1.0, 0.5]])] == [(1, 1, 1, 0), (0, 2, 0, 0)]
 
 
 @pytest.mark.skipif(not OFFICIAL.exists(), reason="the official results are not at hand")

@@ -27,7 +27,9 @@ LATEST = "of a student's files the last by name counts"
 class Folder:
     """The folder that a contest is written to, and what is in it."""
 
-    def __init__(self, named: Sequence[str], out: Path, game: Chosen) -> None:
+    def __init__(
+        self, named: Sequence[str], out: Path, game: Chosen, start: tuple[int, int]
+    ) -> None:
         from hogeq.contest.staff import CACHE, Contest, entrants
 
         if len(named) != 1 or not Path(named[0]).is_dir():
@@ -39,7 +41,7 @@ class Folder:
             self.entrants: list[Entrant] = entrants(Path(named[0]), out)
             (out / "entrants").mkdir(parents=True, exist_ok=True)
         self.out, self.game = out, game
-        self.contest = Contest(game.engine, out)
+        self.contest = Contest(game.engine, out, start)
         self.judged: list[Judged] = []
 
     def read(self, time_limit: float) -> "Entries":
@@ -143,7 +145,17 @@ class Folder:
     def _ranks(
         self, lines: dict[str, dict[str, Any]], public: Sequence[str], pages: dict[str, str]
     ) -> str:
-        header = ["rank", "name", "student", "file", "page", "wins", "mean_win_rate", "nash"]
+        header = [
+            "rank",
+            "name",
+            "student",
+            "file",
+            "page",
+            "wins",
+            "ties",
+            "mean_win_rate",
+            "nash",
+        ]
         header += ["lowest_win_rate", "lowest_against", "public_name", "not_valid"]
         rows = []
         for one in self.judged:

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from hogeq.cli.inputs import MATRIX_SUFFIXES, Chosen, check_output
-from hogeq.cli.options import argument, option
+from hogeq.cli.options import StartOption, argument, option
 from hogeq.cli.result import Result, Table, Text, percent
 from hogeq.cli.shell import BadInputError, refusing
 
@@ -18,6 +18,7 @@ def compare(
     a: Annotated[str, argument("A", "A strategy: name, file or run.")],
     b: Annotated[str, argument("B", "The other.")],
     game: Chosen,
+    start: StartOption = None,
 ) -> Result:
     """Exact win rate of A against B.
 
@@ -25,20 +26,24 @@ def compare(
     """
     game.load("matches", strategies=[a, b])
     remembers = game.engine.has_memory and FULL_MEMORY in {a, b}
-    rate = _win_rate(game, a, b, remembers)
+    scores = game.start(start)
+    if remembers and start is not None:
+        raise BadInputError(f"--start: allowed without {FULL_MEMORY}")
+    rate = _win_rate(game, a, b, remembers, scores)
     data = {"rules": game.name, "a": a, "b": b, **rate._asdict()}
+    begins = "" if start is None else f", from {start}"
     rows = [
         ("win rate", percent(rate.win_rate)),
         ("moving first", percent(rate.first)),
         ("moving second", percent(rate.second)),
     ]
-    text: Text = [f"{a} against {b}, {game.title}", "", Table(rows)]
+    text: Text = [f"{a} against {b}, {game.title}{begins}", "", Table(rows)]
     if remembers:
         text += ["", "full_memory remembers what a strategy may not see"]
     return Result(data, text)
 
 
-def _win_rate(game: Chosen, a: str, b: str, remembers: bool) -> "WinRate":
+def _win_rate(game: Chosen, a: str, b: str, remembers: bool, start: tuple[int, int]) -> "WinRate":
     from hogeq.evaluation.tablebase import full_memory_win_rate
     from hogeq.evaluation.win_rates import win_rate
     from hogeq.model.endless import EndlessError
@@ -46,7 +51,7 @@ def _win_rate(game: Chosen, a: str, b: str, remembers: bool) -> "WinRate":
     others = [game.strategy(name) for name in (a, b) if not remembers or name != FULL_MEMORY]
     if not remembers:
         with refusing(EndlessError):
-            return win_rate(game.engine, *others)
+            return win_rate(game.engine, *others, start=start)
     with refusing():
         rate = full_memory_win_rate(game.engine, *others)
     return rate if a == FULL_MEMORY else rate.reversed()
@@ -56,6 +61,7 @@ def tablebase(
     game: Chosen,
     against: Annotated[str | None, option("Win rate of its rolls against a strategy.", "S")] = None,
     out: Annotated[Path | None, option("Write its matrix (rules without memory).", "FILE")] = None,
+    start: StartOption = None,
 ) -> Result:
     """Solve with full information: players remember everything."""
     check_output(out, MATRIX_SUFFIXES, reads=[game.spec, against])
@@ -66,23 +72,31 @@ def tablebase(
             f"--out: rules {game.title} have hidden memory, and the best roll depends on it: "
             "allowed without memory"
         )
+    scores = game.start(start)
+    if start is not None and against is not None and engine.has_memory:
+        raise BadInputError("--start: allowed with --against for rules without hidden memory")
     from hogeq.evaluation.tablebase import solve
+    from hogeq.evaluation.win_rates import win_rate
     from hogeq.model.endless import EndlessError
 
     with refusing():
         solved = solve(engine)
     with refusing(EndlessError):
         rate = None if target is None else solved.against(target)
+        if target is not None and start is not None:
+            rate = win_rate(engine, solved.matrix, target, start=scores)
+    value = float(solved.roll_values(*scores)[solved.start].max())
+    first_roll = int(solved.rolls[(*scores, solved.start)])
     data = {
         "rules": game.name,
         "memory_size": engine.memory_size,
-        "value": solved.value,
-        "first_roll": solved.first_roll,
+        "value": value,
+        "first_roll": first_roll,
         "against": None if rate is None else rate.win_rate,
     }
     rows: list[tuple[str, object, str]] = [
-        ("value", percent(solved.value), "win probability of whoever moves first"),
-        ("first roll", solved.first_roll, "dice"),
+        ("value", percent(value), "win probability of whoever moves first"),
+        ("first roll", first_roll, "dice"),
     ]
     if rate is not None:
         data |= {"against_first": rate.first, "against_second": rate.second}
@@ -92,5 +106,6 @@ def tablebase(
         game.write(out, solved.matrix)
         data["out"] = out
         rows.append(("written to", out, ""))
+    begins = "" if start is None else f", from {start}"
     memory = f"{engine.memory_size} memories" if engine.has_memory else "no hidden memory"
-    return Result(data, [f"{game.title}, {memory}", "", Table(rows, left=3), *game.endless])
+    return Result(data, [f"{game.title}, {memory}{begins}", "", Table(rows, left=3), *game.endless])

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from hogeq.cli.commands.contest_folder import Folder
 from hogeq.cli.inputs import Chosen, check_output, write
-from hogeq.cli.options import JobsOption, OnOption, TimeLimitOption, argument, option
+from hogeq.cli.options import JobsOption, OnOption, StartOption, TimeLimitOption, argument, option
 from hogeq.cli.result import Result, Table, Text, json_text, percent
 from hogeq.cli.shell import BadInputError, computing, refusing
 from hogeq.support.messages import printable
@@ -44,6 +44,10 @@ def tournament(
     plot: Annotated[
         Path | None, option("Draw the win rates, similar entries together.", "PNG")
     ] = None,
+    start: StartOption = None,
+    threshold: Annotated[
+        float, option("A match is won by a win rate above this.", min=0.5, max=0.999999)
+    ] = 0.500001,
     time_limit: TimeLimitOption = 60.0,
     jobs: JobsOption = None,
     on: OnOption = None,
@@ -57,10 +61,10 @@ def tournament(
     leaves out what is not valid. It writes index.html (public: no files; --pseudonyms: no names),
     ranks.csv, and a page for each entrant. The same command again computes only what is new.
 
-    JSON: rules, entries, win_rates (row against column), ranking (a line for each entry, best
-    first: rank, name, file, entry, index, wins, mean_win_rate, nash, lowest_win_rate,
-    lowest_against, an index), nash_gap, identical and namesakes (groups of indices), refused
-    (entry, reason).
+    JSON: rules, start, threshold, entries, win_rates (row against column), ranking (a line for
+    each entry, best first: rank, name, file, entry, index, wins, ties, mean_win_rate, nash,
+    lowest_win_rate, lowest_against, an index), nash_gap, identical and namesakes (groups of
+    indices), refused (entry, reason).
     """
     is_folder = out is not None and not out.suffix
     if pseudonyms and not is_folder:
@@ -75,10 +79,10 @@ def tournament(
     game.load("matches", strategies=entries)
     from hogeq.contest.tournament import round_robin
 
-    folder = None
+    scores, folder = game.start(start), None
     with computing(on, jobs):
         if out is not None and is_folder:
-            folder = Folder(entries, out, game)
+            folder = Folder(entries, out, game, scores)
             field = folder.read(time_limit)
             rates = folder.play(field)
         else:
@@ -86,8 +90,8 @@ def tournament(
             field = _read(entries, written, game, skip_bad, time_limit)
             count = len(field.entries)
             with phase("tournament", count * (count - 1) // 2, "matches") as progress:
-                rates = round_robin(game.engine, field.strategies, progress.step)
-        data = _data(game, field, rates)
+                rates = round_robin(game.engine, field.strategies, progress.step, start=scores)
+        data = _data(game, field, rates, scores, threshold)
         names = [printable(name) for name in field.names]
         made = [] if folder is None else folder.write(data, names, pseudonyms)
     if ranks is not None:
@@ -146,7 +150,9 @@ def _read(
     return field
 
 
-def _data(game: Chosen, field: "Entries", rates: "Floats") -> dict[str, Any]:
+def _data(
+    game: Chosen, field: "Entries", rates: "Floats", start: tuple[int, int], threshold: float
+) -> dict[str, Any]:
     from hogeq.contest.entries import identical_entries, short_names
     from hogeq.contest.tournament import (
         field_equilibrium,
@@ -160,6 +166,8 @@ def _data(game: Chosen, field: "Entries", rates: "Floats") -> dict[str, Any]:
     files = short_names(field.entries)
     return {
         "rules": game.name,
+        "start": list(start),
+        "threshold": threshold,
         "entries": field.entries,
         "win_rates": rates.tolist(),
         "ranking": [
@@ -170,12 +178,13 @@ def _data(game: Chosen, field: "Entries", rates: "Floats") -> dict[str, Any]:
                 "entry": field.entries[standing.entry],
                 "index": standing.entry,
                 "wins": standing.wins,
+                "ties": standing.ties,
                 "mean_win_rate": means[standing.entry],
                 "nash": float(weights[standing.entry]),
                 "lowest_win_rate": lowest[standing.entry][0],
                 "lowest_against": lowest[standing.entry][1],
             }
-            for standing in rank(rates)
+            for standing in rank(rates, threshold)
         ],
         "nash_gap": gap,
         "identical": identical_entries(field.strategies),
@@ -185,7 +194,7 @@ def _data(game: Chosen, field: "Entries", rates: "Floats") -> dict[str, Any]:
 
 
 def _text(data: dict[str, Any], title: str, names: Sequence[str]) -> Text:
-    count = len(names)
+    count, ranking = len(names), data["ranking"]
     rows: list[tuple[object, ...]] = [
         (
             names[line["index"]],
@@ -196,17 +205,22 @@ def _text(data: dict[str, Any], title: str, names: Sequence[str]) -> Text:
             percent(line["lowest_win_rate"]),
             names[line["lowest_against"]],
         )
-        for line in data["ranking"]
+        for line in ranking
     ]
     header = ["strategy", "rank", "won", "mean win rate", "Nash", "lowest", "against"]
-    if any(line["name"] != line["file"] for line in data["ranking"]):
+    if any(line["ties"] for line in data["ranking"]):
+        header.insert(3, "tied")
+        rows = [(*row[:3], line["ties"], *row[3:]) for row, line in zip(rows, ranking, strict=True)]
+    if any(line["name"] != line["file"] for line in ranking):
         header.append("file")
-        rows = [(*row, line["file"]) for row, line in zip(rows, data["ranking"], strict=True)]
+        rows = [(*row, line["file"]) for row, line in zip(rows, ranking, strict=True)]
     mixed = sorted(data["ranking"], key=lambda line: -line["nash"])
     shares = [f"{percent(one['nash'])} {names[one['index']]}" for one in mixed if one["nash"] > 0.0]
     more = f", and {len(shares) - MOST_NAMED} more" if len(shares) > MOST_NAMED else ""
+    begins = "" if data["start"] == [0, 0] else ", from {}:{}".format(*data["start"])
+    matches = f"{count - 1} {'match' if count == 2 else 'matches'}"
     text: Text = [
-        f"{title}, {count} strategies, {count - 1} {'match' if count == 2 else 'matches'} each",
+        f"{title}, {count} strategies, {matches} each{begins}",
         "",
         Table(rows, header),
         "",

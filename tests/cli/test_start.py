@@ -1,0 +1,84 @@
+"""Games that begin with other scores than 0, thresholds and ties."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import hogeq
+from hogeq.contest.turns import Situation, advance
+from hogeq.evaluation.win_rates import win_rate
+from hogeq.model.game import compile_game
+from hogeq.rules import rules_from
+from hogeq.rules.memory import Memory
+from tests.cli.calls import ask, ok, refused
+
+
+@pytest.mark.parametrize("edition", ["fa25", "su20", "su21"])
+def test_win_rates_from_scores_are_those_of_games_played_out(edition: str) -> None:
+    """Every way the dice fall is followed, turn by turn, by the rules alone."""
+    rules = rules_from({"edition": edition, "goal": 9, "max_dice": 2, "sides": 3})
+    random = np.random.default_rng(5)
+    tables = random.integers(0, 3, (2, 9, 9))
+    known: dict[tuple[int, tuple[int, int], Memory, int], float] = {}
+
+    def won(here: Situation) -> float:
+        """Probability that player 0 wins."""
+        if here.winner is not None:
+            return float(here.winner == 0)
+        key = (here.mover, here.scores, here.memory, here.turns % 8)
+        if key not in known:
+            dice = int(tables[here.mover][here.view])
+            sides = (here.memory.extra and rules.extra_turn_sides) or rules.sides
+            ways = list(np.ndindex((sides,) * dice))
+            after = [advance(rules, here, tuple(int(f) + 1 for f in way)).after for way in ways]
+            known[key] = sum(map(won, after)) / len(after)
+        return known[key]
+
+    game = compile_game(rules)
+    for start in ((0, 0), (4, 1), (0, 7)):
+        first = won(Situation(start, 0, Memory(), 0, None))
+        second = won(Situation((start[1], start[0]), 1, Memory(), 0, None))
+        rate = win_rate(game, *tables, start=start)
+        assert (rate.first, rate.second) == pytest.approx((first, second), abs=1e-12)
+        assert rate.win_rate == pytest.approx((first + second) / 2, abs=1e-12)
+
+
+def test_commands_begin_where_they_are_told(folder: Path) -> None:
+    rules = ("--rules", "fa22.yaml")
+    game = hogeq.Game("fa22.yaml")
+    found = ask("compare", "always_roll:1", "optimal", *rules, "--start", "10:3")
+    assert found["win_rate"] == game.win_rate("always_roll:1", "optimal", (10, 3)).win_rate
+    assert ", from 10:3" in ok("compare", "always_roll:1", "optimal", *rules, "--start", "10:3")
+    solved = ask("tablebase", *rules, "--start", "10:3", "--against", "always_roll:1")
+    assert solved["value"] == pytest.approx(
+        max(one.win_probability for one in game.analyze(10, 3).rolls), abs=1e-12
+    )
+    assert solved["against"] == pytest.approx(1.0 - found["win_rate"], abs=1e-12)
+    field = ("tournament", "always_roll:1", "always_roll:2", "optimal", *rules)
+    rates = ask(*field, "--start", "10:3")["win_rates"]
+    assert rates[0][2] == pytest.approx(found["win_rate"], abs=1e-12)
+    assert (
+        rates == game.round_robin(["always_roll:1", "always_roll:2", "optimal"], (10, 3)).tolist()
+    )
+    assert "matches each, from 10:3" in ok(*field, "--start", "10:3")
+    for given in ("20:0", "1", "-1:0", "a:b"):
+        line = refused("compare", "boar", "sus", *rules, "--start", given)
+        assert f"--start: got {given}; allowed: FIRST:OTHER, scores from 0 to 19" in line
+
+
+def test_thresholds_and_ties(folder: Path) -> None:
+    rules = ("--rules", "fa22.yaml")
+    field = ("tournament", "always_roll:1", "always_roll:1", "always_roll:2", *rules)
+    lines = ask(*field)["ranking"]
+    assert [(line["wins"], line["ties"]) for line in lines] in (
+        [(2, 0), (0, 1), (0, 1)],
+        [(1, 1), (1, 1), (0, 0)],
+    )
+    assert "  tied  " in ok(*field)
+    strict = ask(*field, "--threshold", "0.99")
+    assert [(line["wins"], line["ties"]) for line in strict["ranking"]] == [(0, 2)] * 3
+    ok(*field, "--threshold", "0.5000000001", "--html", "field.html")
+    assert "above 50.00000001&nbsp;%" in Path("field.html").read_text()
+    with pytest.raises(ValueError, match=r"threshold: got 0\.4; allowed: numbers from 0\.5"):
+        hogeq.rank([[0.5]], 0.4)
