@@ -155,11 +155,11 @@ class SearchPurifier(Purifier, Generic[State]):
     def rounds_from(self, game: Engine, state: State) -> Iterator[State]:
         """Do the rounds that are left, and give the state after each."""
         done = int(state.iteration)
-        with phase("searching near it", self.rounds, "rounds", done=done) as told:
+        with phase("searching near it", self.rounds, "rounds", done=done) as progress:
             for _ in range(done, self.rounds):
                 state = self.step(game, state)
-                told.measured(f"attack {percent(float(state.rate))}, pool {len(state.pool)}")
-                told.step()
+                progress.measured(f"attack {percent(float(state.rate))}, pool {len(state.pool)}")
+                progress.step()
                 yield state
 
     def _attacked(

@@ -156,22 +156,22 @@ class IntegerRounding(SearchPurifier[RoundingState]):
         pool = CounterPool(
             game, read_counters(Path(self.counters), game) if self.counters else None
         )
-        with phase("models of the counters", 3, "steps") as told:
+        with phase("models of the counters", 3, "steps") as progress:
             trails = no_trails(game, self.trails, self.life)
             trails = self._attacked(pool, policy, trails, (self.seed, 0))
-            told.step()
+            progress.step()
             strongest = pool.members[np.sort(pool.strongest(policy, JUDGES))]
             reach = _mean_reach(Population(game, strongest), policy)
             wide = policy > self.least
             wide &= (reach > REACHED)[..., None] & (wide.sum(axis=-1, keepdims=True) > 1)
             choices = np.flatnonzero(wide)
             rates, changes = _models(pool, policy, choices)
-            told.step()
+            progress.step()
             relaxed = self._relaxed(rates, changes, choices, policy)
             tried = np.stack([argmax(game, policy), _matrix(policy, choices[relaxed.chosen])])
             tried = np.unique(tried, axis=0)
             worst = [pool.rates_against(one_hot(one, game.num_actions)).max() for one in tried]
-            told.step()
+            progress.step()
         return RoundingState(
             policy=policy,
             centre=policy,

@@ -72,13 +72,13 @@ class Threshold(Purifier):
         cumulative = thresholded(game, policy, self.threshold).cumsum(axis=-1)
         random = np.random.default_rng(self.seed)
         drawn, rates = [], []
-        with phase("sampling", self.samples, "matrices") as told:
+        with phase("sampling", self.samples, "matrices") as progress:
             for _ in range(self.samples):
                 # Scaled, since a row may sum to a little less than 1.
                 limits = random.random(cumulative.shape[:-1])[..., None] * cumulative[..., -1:]
                 drawn.append((cumulative <= limits).sum(axis=-1).astype(np.int8))
                 rates.append(attack(game, drawn[-1], self._budget()).win_rate)
-                told.step()
+                progress.step()
         return np.stack(drawn), np.array(rates)
 
     def _budget(self) -> SearchBudget:

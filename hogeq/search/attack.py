@@ -213,8 +213,8 @@ def attack(
     if not set(moves) & set(NEAR):
         raise ValueError(refusal("moves", list(moves), f"some of {', '.join(NEAR)}, and others"))
     known = None if budget.until_saturated else budget.starts * search_steps(budget)
-    with phase("attack", known) as told:
-        search = _Attack(game, target, budget, moves, told)
+    with phase("attack", known) as progress:
+        search = _Attack(game, target, budget, moves, progress)
         search.begin()
         search.kick_on()
         return search.result()
@@ -260,9 +260,9 @@ class _Attack:
         strategy: Strategy,
         budget: SearchBudget,
         moves: Collection[str],
-        told: Phase,
+        progress: Phase,
     ) -> None:
-        self.game, self.strategy, self.budget, self.told = game, strategy, budget, told
+        self.game, self.strategy, self.budget, self.progress = game, strategy, budget, progress
         self.bandits = bandits(game.num_actions, moves)
         self.moves: dict[str, MovePay] = {}
         self.sweeps = self.kicks = 0
@@ -308,7 +308,7 @@ class _Attack:
             compute(
                 self._annealed,
                 range(self.budget.starts),
-                lambda start: self.told.reach((start + 1) * steps),
+                lambda start: self.progress.reach((start + 1) * steps),
             )
         ):
             away = Excursion.stay(state.matrix, state.rate)
@@ -331,14 +331,14 @@ class _Attack:
         annealed = count(1)
 
         def report() -> None:
-            self.told.step(1, f"{which}, annealing {next(annealed)}/{budget.anneal_steps}")
+            self.progress.step(1, f"{which}, annealing {next(annealed)}/{budget.anneal_steps}")
 
         random = np.random.default_rng([budget.seed, start])
         first, cooling = ith_start(self.game, self.strategy.mean, start, random)
         search = CounterSearch(first, budget.anneal_steps, cooling, budget.damping)
-        state = search.run(self.game, self.strategy, progress=report)
-        self.told.step(ASCENT)
-        self.told.found(state.rate)
+        state = search.run(self.game, self.strategy, on_step=report)
+        self.progress.step(ASCENT)
+        self.progress.found(state.rate)
         return state
 
     def _kick(self, most: int) -> None:
@@ -348,7 +348,7 @@ class _Attack:
         each = min(ROUND, most // len(those))
         odds = {kind: bandit.odds() for kind, bandit in self.bandits.items()}
         rounds = [self._round(trail, each, odds) for trail in those]
-        ended = compute(partial(run, self.game, self.strategy, told=self.told), rounds)
+        ended = compute(partial(run, self.game, self.strategy, progress=self.progress), rounds)
         for trail, state in zip(those, ended, strict=True):
             trail.state = state
             self.sweeps += state.sweeps
@@ -388,8 +388,8 @@ class _Attack:
         if self.kicks:
             left = self._saturation().left
             more = "" if left is None else f", twice the effort would find {pp(left)}"
-            self.told.now(f"kick {self.kicks}{self._of_kicks()}")
-            self.told.measured(f"best {percent(best)}{more}")
+            self.progress.now(f"kick {self.kicks}{self._of_kicks()}")
+            self.progress.measured(f"best {percent(best)}{more}")
 
     def _of_kicks(self) -> str:
         budget = self.budget

@@ -134,16 +134,16 @@ class CounterSearch(NamedTuple):
         self,
         game: Engine,
         strategy: Strategy,
-        told: Phase | None = None,
-        progress: Callable[[], object] = lambda: None,
+        progress: Phase | None = None,
+        on_step: Callable[[], object] = lambda: None,
     ) -> SearchState:
-        """Search for a counter to a strategy; `progress` is called after each step of annealing."""
+        """Search for a counter to a strategy; `on_step` is called after each step of annealing."""
         context, start = SearchContext.of(game, strategy, self.seed, self.mates), self.start
         if not isinstance(start, SearchState):
             policies = context.policies
             is_matrix = start.dtype.kind == "i"
             policies[0] = one_hot(start, game.num_actions) if is_matrix else start
-            anneal(context.work, policies, self.steps, self.damping, self.cooling, progress)
+            anneal(context.work, policies, self.steps, self.damping, self.cooling, on_step)
             to_pure(policies[0])
             if self.sweeps is None and self.is_exact:
                 rate, sweeps = climb(game, policies, context.weights)
@@ -152,9 +152,9 @@ class CounterSearch(NamedTuple):
                 limit = SWEEP_LIMIT if self.sweeps is None else self.sweeps
                 rate, sweeps = ascend(context.work, policies, limit, least_gain)
             start = SearchState(to_matrix(policies[0]), rate, sweeps + self.steps)
-        return self._kicked(context, start, told or Phase("kicks")) if self.kicks else start
+        return self._kicked(context, start, progress or Phase("kicks")) if self.kicks else start
 
-    def _kicked(self, context: SearchContext, state: SearchState, told: Phase) -> SearchState:
+    def _kicked(self, context: SearchContext, state: SearchState, progress: Phase) -> SearchState:
         """Kick the best matrix, in the precision of searches."""
         game, policies, random = context.game, context.policies, context.random
         single = game.quick_dtype(len(policies) - 1) == np.float32
@@ -196,12 +196,12 @@ class CounterSearch(NamedTuple):
                     away = away._replace(matrix=matrix, rate=again, vain=0)
             if away.rate > rate + margin:
                 best, rate = away.matrix, away.rate
-                told.found(rate)
+                progress.found(rate)
             if away.is_over(rate):
                 choices["far"].append(MoveGain(away.move, max(0.0, rate - away.begun), away.sweeps))
                 has_risen = away.move != STAY and rate > away.begun
                 away = Excursion.stay(best, rate) if has_risen else None
-            told.step(ASCENT)
+            progress.step(ASCENT)
         if rate == state.rate or not self.is_exact:
             return SearchState(best, rate, spent, away, choices)
         policies[0] = one_hot(best, game.num_actions)
@@ -210,10 +210,10 @@ class CounterSearch(NamedTuple):
 
 
 def run(
-    game: Engine, strategy: Strategy, search: CounterSearch, told: Phase | None = None
+    game: Engine, strategy: Strategy, search: CounterSearch, progress: Phase | None = None
 ) -> SearchState:
     """Run a search: what workers are given."""
-    return search.run(game, strategy, told)
+    return search.run(game, strategy, progress)
 
 
 class Trails(NamedTuple):

@@ -69,9 +69,9 @@ def gains(game: Engine, counter: StrategyLike, strategy: StrategyLike) -> Gains:
     work = shared_workspace(game, 2)
     values, infoset_reach = np.zeros(game.shape), np.zeros(game.shape[:-1])
     for weight, component in zip(target.chances, target.policies, strict=True):
-        found = counterfactual_values(work, np.stack([policy, component]))
-        values += weight * found.values
-        infoset_reach += weight * found.infoset_reach
+        met = counterfactual_values(work, np.stack([policy, component]))
+        values += weight * met.values
+        infoset_reach += weight * met.infoset_reach
     usual = target.likeliest
     chosen = usual[..., None].astype(np.int64)
     as_usual = np.take_along_axis(values, chosen, axis=-1)[..., 0]
@@ -81,40 +81,28 @@ def gains(game: Engine, counter: StrategyLike, strategy: StrategyLike) -> Gains:
 
 
 def largest_gains(
-    found: Gains, counter: Strategy | NDArray[Any], count: int = 10
+    gained: Gains, counter: Strategy | NDArray[Any], count: int = 10
 ) -> list[CellGain]:
-    """List the cells of a counter-strategy that gain most, by descending gain.
+    """List the cells of a counter-strategy that gain most, by descending gain, at most `count`.
 
-    Parameters
-    ----------
-    found : Gains
-        Gains of that counter-strategy.
-    counter : Strategy or matrix (G, G)
-        Its most probable rolls are listed.
-    count : int
-        Most cells to list, 0 or more; only cells of positive gain are.
-
-    Raises
-    ------
-    ValueError
-        If the counter-strategy is malformed or of another size than the gains, or `count` is no
-        whole number or negative.
+    The gains are those of that counter-strategy, a matrix (G, G) or a strategy whose most probable
+    rolls are listed. Only cells of positive gain are.
     """
     if not isinstance(count, int | np.integer) or isinstance(count, bool) or count < 0:
         raise ValueError(refusal("count", count, "whole numbers from 0"))
     rolls = np.asarray(counter.likeliest if isinstance(counter, Strategy) else counter)
-    if rolls.shape != found.gains.shape:
-        raise StrategyError(f"counter: shape is {rolls.shape}; allowed: {found.gains.shape}")
-    order = (-found.gains).argsort(axis=None, kind="stable")[:count]
+    if rolls.shape != gained.gains.shape:
+        raise StrategyError(f"counter: shape is {rolls.shape}; allowed: {gained.gains.shape}")
+    order = (-gained.gains).argsort(axis=None, kind="stable")[:count]
     cells = [divmod(int(place), len(rolls)) for place in order]
     return [
         CellGain(
             own,
             other,
-            int(found.usual[own, other]),
+            int(gained.usual[own, other]),
             int(rolls[own, other]),
-            float(found.gains[own, other]),
+            float(gained.gains[own, other]),
         )
         for own, other in cells
-        if found.gains[own, other] > 0.0
+        if gained.gains[own, other] > 0.0
     ]

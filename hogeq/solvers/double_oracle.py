@@ -93,8 +93,8 @@ class DoubleOracle(Solver[OracleState]):
 
     def step(self, game: Engine, state: OracleState) -> OracleState:
         """Add a response to the mixture, and solve the meta-game anew."""
-        found = compute(partial(self._respond, game, state), range(self.responders))
-        response = max(found, key=lambda answer: answer[1])[0]
+        answers = compute(partial(self._respond, game, state), range(self.responders))
+        response = max(answers, key=lambda answer: answer[1])[0]
         new = response if self.temperature > 0.0 else to_matrix(response)
         wins = Population(game, state.pool).rates_of(response)
         rate = float(wins @ state.weights)

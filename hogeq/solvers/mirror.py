@@ -65,8 +65,8 @@ class MirrorDescent(Solver[MirrorState]):
         iteration = int(state.iteration) + 1
         temperature = max(self.cold, self.hot * self.cooling ** (iteration - 1))
         policy = softmax(state.logits)
-        found = counterfactual_values(shared_workspace(game, 1), policy[None])
-        values = given_arrival(found.values, found.infoset_reach)
+        met = counterfactual_values(shared_workspace(game, 1), policy[None])
+        values = given_arrival(met.values, met.infoset_reach)
         gap = (values.max(axis=-1) - (values * policy).sum(axis=-1)).max()
         logits = (state.logits + self.rate * values) / (1.0 + self.rate * temperature)
         logits -= logits.max(axis=-1, keepdims=True)

@@ -127,12 +127,12 @@ class RegretMinimiser(Solver[RegretState]):
                 view = policies
             else:
                 view = np.stack([policies[seat], policies[seats - 1 - seat]])
-            found = counterfactual_values(work, view, self.regret_weight)
+            met = counterfactual_values(work, view, self.regret_weight)
             played = policies[seat]
-            instant = found.values
+            instant = met.values
             instant -= np.einsum("...k,...k->...", instant, played)[..., None]
             weight = float(iteration) ** self._exponent
-            visits = weight * self._visits(game, view, found.infoset_reach)
+            visits = weight * self._visits(game, view, met.infoset_reach)
             state.strategy_sum[seat] += visits[..., None] * played
             self._accumulate(state, seat, instant, iteration)
             if seats > 1:  # the other one updates against this one's new strategy
@@ -304,8 +304,8 @@ class FSICFR(Solver[FSICFRState]):
         policy = match_regrets(state.regrets)
         work = shared_workspace(game, 2)
         own_reach = work.cell_reach(np.stack([policy, np.ones_like(policy)]))
-        found = counterfactual_values(work, np.stack([policy, policy]), self.regret_weight)
-        regret = found.values - (found.values * policy).sum(axis=-1, keepdims=True)
+        met = counterfactual_values(work, np.stack([policy, policy]), self.regret_weight)
+        regret = met.values - (met.values * policy).sum(axis=-1, keepdims=True)
         state.regrets[...] += (regret - state.regrets) / iteration
         state.recent[...] += own_reach[..., None] * policy
         if iteration & (iteration - 1) == 0:

@@ -15,7 +15,7 @@ from hogeq.rules import rules_from
 from hogeq.search.attack import SearchBudget, attack
 from hogeq.search.bounds import full_memory_bound
 from tests.search.test_respond import TINY
-from tests.twin import Match, Play, every_matrix_wins
+from tests.twin import Play, every_matrix_wins
 
 pytestmark = pytest.mark.slow  # of tools outside the package
 
@@ -205,13 +205,6 @@ def test_best_prices_are_no_worse_than_others() -> None:
     for factor in (0.5, 0.9, 1.1, 2.0):
         other = priced_bound(process, most, [factor * price for price in prices])
         assert other >= lowest - 1e-9
-
-
-def test_the_naive_twin_agrees_on_full_memory() -> None:
-    game = small(5, 2)
-    policy = random_policy(game, 4)
-    naive = Match(Play(game.rules), None, policy).win_rate()[0]
-    assert remember(decision_process(game, policy)).value == pytest.approx(naive, abs=1e-12)
 
 
 @pytest.mark.parametrize(("goal", "dice"), [(10, 3), (11, 2)])

@@ -18,8 +18,8 @@ from hogeq.search.certifying import certify
 from hogeq.search.lifted_bound import LiftedBound, Revision, replay
 from hogeq.strategies.strategy import Mixture
 from tests.search.test_lifted_bound import random_policy, random_steps, small
+from tests.search.test_mixture_bounds import matrices_of, mixture_of
 from tests.search.test_respond import TINY
-from tests.search.test_untold_bound import matrices_of, mixture_of
 from tests.twin import Play, every_matrix_wins
 
 
