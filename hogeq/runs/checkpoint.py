@@ -130,8 +130,8 @@ def _arrays(data: bytes, path: Path) -> dict[str, NDArray[Any]]:
         _require_plain(data)
         with np.load(io.BytesIO(data), allow_pickle=False) as archive:
             # A member that is no array comes as bytes.
-            found = {name: archive[name] for name in archive.files}
-            return {name: array for name, array in found.items() if isinstance(array, np.ndarray)}
+            members = {name: archive[name] for name in archive.files}
+            return {name: array for name, array in members.items() if isinstance(array, np.ndarray)}
     # Broken bytes fail in the zip, the deflate or the array reader, each with its own errors.
     except Exception as error:
         raise ResultsError(
@@ -189,12 +189,12 @@ def _made_by(game: HogEngine, search: SearchPurifier[State], strategy: NDArray[A
 def _state(path: Path, made_by: str, kind: Any) -> Any:
     try:
         with path.open("rb") as file, np.load(file) as arrays:
-            found = {name: arrays[name] for name in ("made_by", *kind._fields)}
+            members = {name: arrays[name] for name in ("made_by", *kind._fields)}
     except (OSError, ValueError, EOFError, KeyError, zipfile.BadZipFile, zlib.error) as error:
         raise ResultsError(f"{path} is not the checkpoint of a search: {error}") from error
-    if str(found.pop("made_by")) != made_by:
+    if str(members.pop("made_by")) != made_by:
         raise ResultsError(
             f"{path} is of another search; allowed: one of this strategy by these rules and "
             "parameters, rounds aside"
         )
-    return kind(**found)
+    return kind(**members)

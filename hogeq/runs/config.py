@@ -171,7 +171,7 @@ class Config:
     plugins: Annotated[
         tuple[InstanceOf[Plugin], ...],
         BeforeValidator(_plugins),
-        PlainSerializer(lambda plugins: [kept_as(plugin) for plugin in plugins]),
+        PlainSerializer(lambda plugins: [stored_as(plugin) for plugin in plugins]),
         WithJsonSchema({}),
     ]
     rules: Annotated[Rules, BeforeValidator(_rules)]
@@ -344,7 +344,7 @@ def _set_at(tree: dict[str, Any], path: str, value: object, where: str) -> None:
 # --- plugins --------------------------------------------------------------------------------------
 
 
-def kept_as(plugin: Plugin) -> str:
+def stored_as(plugin: Plugin) -> str:
     """Where a run directory keeps a plugin."""
     return f"{PLUGINS}/{plugin.file}"
 
@@ -362,8 +362,8 @@ def require_same_plugins(directory: Path, plugins: Sequence[Plugin]) -> None:
     tree: Any = read_yaml(path)
     try:
         before = {
-            found.file: found
-            for found in map(read_plugin, named_plugins(tree, directory, str(path)))
+            plugin.file: plugin
+            for plugin in map(read_plugin, named_plugins(tree, directory, str(path)))
         }
     except PluginError as error:
         raise ResultsError(str(error)) from error

@@ -168,8 +168,8 @@ def _require_run_directory(path: Path) -> None:
             raise ResultsError(f"{path} does not exist: no run to continue")
         if not path.is_dir():
             raise ResultsError(f"{path} is not a folder")
-        found = {entry.name for entry in path.iterdir()}
+        names = {entry.name for entry in path.iterdir()}
     # A killed run may have got no further than an empty folder. A config alone says nothing: it may
     # be one that people keep in their own folder.
-    if found and not found & {LOCK_FILE, MANIFEST, CHECKPOINT}:
+    if names and not names & {LOCK_FILE, MANIFEST, CHECKPOINT}:
         raise ResultsError(f"{path} is not a run directory: no {MANIFEST} in it; left as it is")

@@ -42,15 +42,15 @@ def environment() -> dict[str, Any]:
 @functools.cache
 def extras() -> dict[str, str | None]:
     """Give the version of what each optional extra installs; None if that is missing."""
-    found: dict[str, str | None] = {}
+    versions: dict[str, str | None] = {}
     with contextlib.suppress(importlib.metadata.PackageNotFoundError):
         for needed in importlib.metadata.requires("hogeq") or ():
             named = re.match(r"""([\w.-]+).*extra == ['"]([\w-]+)['"]""", needed)
             if named and named[2] not in _TOOLS:
-                found[named[2]] = None
+                versions[named[2]] = None
                 with contextlib.suppress(importlib.metadata.PackageNotFoundError):
-                    found[named[2]] = importlib.metadata.version(named[1])
-    return found
+                    versions[named[2]] = importlib.metadata.version(named[1])
+    return versions
 
 
 def vector_bits() -> int:

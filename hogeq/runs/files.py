@@ -144,14 +144,14 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     with reported(path, "read"):
         data = read_whole(path, MAX_BYTES)
     try:
-        found = json.loads(data)
+        manifest = json.loads(data)
     except (ValueError, RecursionError) as error:
         raise ResultsError(f"{path} is truncated or not JSON") from error
-    if _is_deep(found):
+    if _is_deep(manifest):
         raise ResultsError(f"{path} is not what a run writes: nested too deeply")
-    if not isinstance(found, dict):
+    if not isinstance(manifest, dict):
         raise ResultsError(f"{path} is not what a run writes: no mapping in it")
-    return found
+    return manifest
 
 
 def _is_deep(value: object) -> bool:
@@ -190,8 +190,8 @@ def figures_in(manifest: Mapping[str, Any]) -> dict[str, Any]:
     figures = manifest.get("figures")
     known = figures if isinstance(figures, Mapping) else {}
     names = ("average_policy", "matrix", "mixture")
-    found = {name: _figure(known[name]) for name in names if _is_interval(known.get(name))}
-    return found | {"effort": known["effort"]} if isinstance(known.get("effort"), dict) else found
+    read = {name: _figure(known[name]) for name in names if _is_interval(known.get(name))}
+    return read | {"effort": known["effort"]} if isinstance(known.get("effort"), dict) else read
 
 
 def _figure(value: Mapping[str, Any]) -> dict[str, Any]:

@@ -80,14 +80,14 @@ def find_runs(root: str | Path) -> tuple[list[RunRecord], list[BrokenRun]]:
     root = Path(root)
     with reported(root, "read"):
         os.scandir(root).close()
-    found: list[RunRecord] = []
+    records: list[RunRecord] = []
     broken: list[BrokenRun] = []
     for path in _directories(root):
         try:
-            found.append(read_run(path))
+            records.append(read_run(path))
         except (ConfigError, ResultsError) as error:
             broken.append(BrokenRun(path, str(error)))
-    return found, broken
+    return records, broken
 
 
 def read_run(path: str | Path, config: Mapping[str, Any] | None = None) -> RunRecord:
@@ -96,8 +96,8 @@ def read_run(path: str | Path, config: Mapping[str, Any] | None = None) -> RunRe
     manifest = read_manifest(path)
     if config is None:
         file = path / CONFIG
-        kept = config_in_manifest(path, manifest)
-        config = read_yaml(file) if kept is None else kept
+        champion = config_in_manifest(path, manifest)
+        config = read_yaml(file) if champion is None else champion
         if not isinstance(config, Mapping):
             raise ResultsError(f"{file} is not what a run writes: no mapping in it")
     try:
@@ -197,7 +197,7 @@ def _last_measured(path: Path, manifest: Mapping[str, Any]) -> dict[str, Any]:
     if not rows:
         return {}
     last = rows[-1]
-    found = {
+    measured: dict[str, Any] = {
         "figures": {
             "average_policy": {"attack": last.attack, "bound": last.bound},
             "matrix": {"attack": last.purified_attack},
@@ -205,10 +205,10 @@ def _last_measured(path: Path, manifest: Mapping[str, Any]) -> dict[str, Any]:
     }
     if not isnan(last.mixture_attack):
         mixture = {"attack": last.mixture_attack, "bound": last.mixture_bound}
-        found["figures"]["mixture"] = mixture
+        measured["figures"]["mixture"] = mixture
     if last.iteration > (_known(int, manifest.get("iterations")) or 0):
-        return {**found, "iterations": last.iteration, "solver_seconds": last.seconds}
-    return found
+        return {**measured, "iterations": last.iteration, "solver_seconds": last.seconds}
+    return measured
 
 
 def _edition(config: Mapping[str, Any]) -> str | None:
@@ -227,8 +227,8 @@ def _flat(tree: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, Any]]
 
 
 def _part(tree: Mapping[str, Any], key: str) -> Mapping[str, Any]:
-    found = tree.get(key)
-    return found if isinstance(found, Mapping) else {}
+    part = tree.get(key)
+    return part if isinstance(part, Mapping) else {}
 
 
 def _known(kind: type[Any], value: object) -> Any:

@@ -20,7 +20,7 @@ KERNELS: Final = "search", "policies", "full memory", "reach", "hidden states"
 
 
 class Strategies(NamedTuple):
-    """What a solver has found."""
+    """What a solver gives."""
 
     policy: Policy
     mixture: Mixture | None
@@ -28,32 +28,32 @@ class Strategies(NamedTuple):
 
 def measured(
     game: HogEngine,
-    found: Strategies,
+    strategies: Strategies,
     budget: SearchBudget,
     *,
     iteration: int,
     seconds: float,
     average_regret: float,
 ) -> Metrics:
-    """Measure what a solver has found on the way."""
+    """Measure what a solver gives on the way."""
     on_mixture, mixture_bound = np.nan, np.nan
-    with phase("measuring", 2 + (found.mixture is not None), "strategies") as told:
-        if found.mixture is not None:
-            told.now("the mixture")
-            on_mixture = attack(game, found.mixture, budget).win_rate
-            mixture_bound = full_memory_bound(game, found.mixture)
-            told.step()
-        told.now("the average policy")
-        on_policy = attack(game, found.policy, budget).win_rate
-        told.step(doing="its matrix")
-        matrix = argmax(game, found.policy)  # what searches for a better one is for the end
+    with phase("measuring", 2 + (strategies.mixture is not None), "strategies") as progress:
+        if strategies.mixture is not None:
+            progress.now("the mixture")
+            on_mixture = attack(game, strategies.mixture, budget).win_rate
+            mixture_bound = full_memory_bound(game, strategies.mixture)
+            progress.step()
+        progress.now("the average policy")
+        on_policy = attack(game, strategies.policy, budget).win_rate
+        progress.step(doing="its matrix")
+        matrix = argmax(game, strategies.policy)  # what searches for a better one is for the end
         return Metrics(
             iteration=iteration,
             seconds=seconds,
             attack=on_policy,
-            bound=full_memory_bound(game, found.policy),
+            bound=full_memory_bound(game, strategies.policy),
             average_regret=average_regret,
-            kkt_gap=kkt_gap(game, found.policy),
+            kkt_gap=kkt_gap(game, strategies.policy),
             purified_attack=attack(game, matrix, budget).win_rate,
             mixture_attack=on_mixture,
             mixture_bound=mixture_bound,
@@ -72,35 +72,35 @@ class Concluded(NamedTuple):
 def concluded(
     game: HogEngine,
     measure: MeasureConfig,
-    found: Strategies,
+    strategies: Strategies,
     matrix: Matrix,
     last: Metrics,
-    told: Phase,
+    progress: Phase,
 ) -> Concluded:
     """Attack for the last time."""
     final = measure.final_attack
     budget = final or measure.attack
-    measured_before = np.array_equal(matrix, argmax(game, found.policy))
+    measured_before = np.array_equal(matrix, argmax(game, strategies.policy))
 
     def interval(
         name: str, strategy: Matrix | Policy | Mixture, before: float, bound: float, again: bool
     ) -> Interval:
         if not again:
             return Interval(before, bound, budget)
-        told.now(f"final attack on the {name}")
+        progress.now(f"final attack on the {name}")
         response = attack(game, strategy, budget)
         # Both are true lower bounds; a search may be unlucky, and the better one counts.
         return Interval(max(before, response.win_rate), bound, budget, response.saturation)
 
     again = final is not None or not measured_before
-    average = interval("average policy", found.policy, last.attack, last.bound, again)
-    told.step()
+    average = interval("average policy", strategies.policy, last.attack, last.bound, again)
+    progress.step()
     before = last.purified_attack if measured_before else 0.0
     of_matrix = interval("matrix", matrix, before, full_memory_bound(game, matrix), again)
     of_mixture = None
-    if found.mixture is not None:
-        told.now("the mixture")
-        bound = upper_bound(game, found.mixture)
+    if strategies.mixture is not None:
+        progress.now("the mixture")
+        bound = upper_bound(game, strategies.mixture)
         before = last.mixture_attack
-        of_mixture = interval("mixture", found.mixture, before, bound, final is not None)
+        of_mixture = interval("mixture", strategies.mixture, before, bound, final is not None)
     return Concluded(average, of_matrix, of_mixture, budget)

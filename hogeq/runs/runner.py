@@ -20,7 +20,7 @@ from hogeq.model.compiling import expect
 from hogeq.model.game import HogEngine, compile_game
 from hogeq.purification import purified
 from hogeq.runs.checkpoint import Checkpoint
-from hogeq.runs.config import Config, facts, kept_as, load_config, require_same_plugins
+from hogeq.runs.config import Config, facts, load_config, require_same_plugins, stored_as
 from hogeq.runs.directory import RunDirectory
 from hogeq.runs.environment import environment, now
 from hogeq.runs.files import CHECKPOINT, CONFIG, SCHEMA, ResultsError
@@ -128,7 +128,7 @@ def run_experiment(
         The run directory cannot be made, continued or written.
     RunError
         The solver's state is not finite, or its average is no policy, or a solver that is not
-        hogeq's own raised an error. The last good checkpoint is kept.
+        hogeq's own raised an error. The last good checkpoint stays.
     Interrupted
         A signal came; a checkpoint holds what was done.
 
@@ -203,16 +203,16 @@ class _Runner:
         directory = self.directory
         directory.remove_leftovers()
         for plugin in self.config.plugins:
-            directory.write(kept_as(plugin), plugin.code)
+            directory.write(stored_as(plugin), plugin.code)
         directory.write(CONFIG, self.config.to_yaml())
         directory.write_manifest(self.manifest)
         directory.write_metrics(self.metrics)  # a death may have come between it and the checkpoint
         try:
             with show_progress(visible=not quiet):
-                with phase("solving", self.iterations, "it", done=self.iteration) as told:
+                with phase("solving", self.iterations, "it", done=self.iteration) as progress:
                     if self.metrics:
-                        _tell(told, self.metrics[-1])
-                    self._solve(told)
+                        _show(progress, self.metrics[-1])
+                    self._solve(progress)
                 summary = self._finish()
         except Interrupted as stop:
             if self.whole_state:
@@ -230,18 +230,18 @@ class _Runner:
 
     # --- solving -------------------------------------------------------------------------------
 
-    def _solve(self, told: Phase) -> None:
+    def _solve(self, progress: Phase) -> None:
         moments = set(self.schedule)
         while True:
             measured = bool(self.metrics) and self.metrics[-1].iteration >= self.iteration
             if self.iteration in moments and not measured:
                 self.metrics = (*self.metrics, self._measured())
                 self._save()
-                _tell(told, self.metrics[-1])
+                _show(progress, self.metrics[-1])
             if self.iteration >= self.iterations:
                 return
             self._step()
-            told.step()
+            progress.step()
             self.signals.check()
             if time.monotonic() - self.saved_at > SAVE_EVERY:
                 self._average()  # an average that is no policy must not replace a good checkpoint
@@ -296,12 +296,12 @@ class _Runner:
         return Strategies(self._average(), self._asked(self.solver.mixture))
 
     def _measured(self) -> Metrics:
-        found = self._strategies()
+        strategies = self._strategies()
         stats = self._asked(self.solver.stats)
         with self.signals.at_once():
             return measured(
                 self.game,
-                found,
+                strategies,
                 self.config.measure.attack,
                 iteration=self.iteration,
                 seconds=self.seconds,
@@ -311,24 +311,24 @@ class _Runner:
     # --- the end -------------------------------------------------------------------------------
 
     def _finish(self) -> RunSummary:
-        game, config, found = self.game, self.config, self._strategies()
-        with self.signals.at_once(), phase("finishing", 3, "steps") as told:
-            told.now(f"purification by {config.purify.method}")
-            matrix = self._purified(found.policy)
-            told.step()
-            ended = concluded(game, config.measure, found, matrix, self.metrics[-1], told)
-            told.reach(3)
-            told.now("files and figures")
+        game, config, strategies = self.game, self.config, self._strategies()
+        with self.signals.at_once(), phase("finishing", 3, "steps") as progress:
+            progress.now(f"purification by {config.purify.method}")
+            matrix = self._purified(strategies.policy)
+            progress.step()
+            ended = concluded(game, config.measure, strategies, matrix, self.metrics[-1], progress)
+            progress.reach(3)
+            progress.now("files and figures")
             summary = RunSummary(
                 directory=self.directory.path,
                 config=config,
                 metrics=self.metrics,
                 **ended._asdict(),
-                matrix_against_average=win_rate(game, matrix, found.policy).win_rate,
+                matrix_against_average=win_rate(game, matrix, strategies.policy).win_rate,
                 seconds=self.seconds,
                 elapsed=self._elapsed(),
             )
-            export(self.directory.path, config.name, found, matrix)
+            export(self.directory.path, config.name, strategies, matrix)
             draw(game, matrix, summary)
         return summary
 
@@ -339,29 +339,29 @@ class _Runner:
         except StrategyError as error:
             raise RunError(f"{error}; {self._saved()}") from error
 
-    # --- what is kept --------------------------------------------------------------------------
+    # --- what is saved -------------------------------------------------------------------------
 
     def _restore(self) -> None:
         require_same_plugins(self.directory.path, self.config.plugins)
         like = {name: np.asarray(array) for name, array in self.state._asdict().items()}
-        found = self.directory.load(
+        saved = self.directory.load(
             self.config.solver.name, self.fingerprint, like, self.solver.GROWS
         )
-        if found is None:
+        if saved is None:
             self._require_same_config()
             return
-        if found.iteration > self.iterations:
+        if saved.iteration > self.iterations:
             raise ResultsError(
-                f"{self.directory.path} is at iteration {found.iteration} already; allowed:"
+                f"{self.directory.path} is at iteration {saved.iteration} already; allowed:"
                 f" solver.iterations of that or more, not {self.iterations}"
             )
-        self.state = self.solver.restore(self.state, found.state)
-        self.iteration = self.saved_iteration = found.iteration
-        self.seconds = found.seconds
-        self.elapsed_before = found.elapsed
+        self.state = self.solver.restore(self.state, saved.state)
+        self.iteration = self.saved_iteration = saved.iteration
+        self.seconds = saved.seconds
+        self.elapsed_before = saved.elapsed
         # The last line of a run that is now made longer may not belong to the longer one.
         moments = set(self.schedule)
-        self.metrics = tuple(row for row in found.metrics if row.iteration in moments)
+        self.metrics = tuple(row for row in saved.metrics if row.iteration in moments)
 
     def _require_same_config(self) -> None:
         """Go by the config where a run was cut off before its first checkpoint."""
@@ -432,8 +432,8 @@ class _Runner:
         self.directory.write_manifest(self.manifest)
 
 
-def _tell(told: Phase, row: Metrics) -> None:
-    found = row.attack, row.bound
+def _show(progress: Phase, row: Metrics) -> None:
+    lower, upper = row.attack, row.bound
     if not np.isnan(row.mixture_attack):
-        found = row.mixture_attack, row.mixture_bound
-    told.measured(f"exploitability {between(found[0] - 0.5, found[1] - 0.5)}")
+        lower, upper = row.mixture_attack, row.mixture_bound
+    progress.measured(f"exploitability {between(lower - 0.5, upper - 0.5)}")

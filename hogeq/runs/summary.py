@@ -80,8 +80,8 @@ class RunSummary:
     @property
     def intervals(self) -> dict[str, Interval]:
         """The intervals by what they are of."""
-        found = {"mixture": self.mixture, "average policy": self.average, "matrix": self.matrix}
-        return {name: one for name, one in found.items() if one is not None}
+        named = {"mixture": self.mixture, "average policy": self.average, "matrix": self.matrix}
+        return {name: one for name, one in named.items() if one is not None}
 
     @property
     def purification_loss(self) -> float:
@@ -150,22 +150,22 @@ def _row(name: str, attack: str, bound: str, spread: str, digits: int) -> str:
 
 def _mark(interval: Interval) -> str:
     """Mark the figure of a search that is known not to have saturated."""
-    found = interval.saturation
-    return "" if found is None or found.left is None or found.saturated else "  *"
+    search = interval.saturation
+    return "" if search is None or search.left is None or search.saturated else "  *"
 
 
 def _win_rates(interval: Interval) -> dict[str, Any]:
-    found: dict[str, Any] = {"attack": interval.lower, "bound": interval.upper}
+    rates: dict[str, Any] = {"attack": interval.lower, "bound": interval.upper}
     if interval.saturation is not None:
-        found["saturation"] = interval.saturation.to_json()
-    return found
+        rates["saturation"] = interval.saturation.to_json()
+    return rates
 
 
-def export(directory: Path, name: str, found: Strategies, matrix: Matrix) -> None:
-    """Write what a run has found, and the matrix also as the contest takes it."""
+def export(directory: Path, name: str, strategies: Strategies, matrix: Matrix) -> None:
+    """Write the strategies of a run, and the matrix also as the contest takes it."""
     for file, strategy in (
-        (MIXTURE, found.mixture),
-        (POLICY, found.policy),
+        (MIXTURE, strategies.mixture),
+        (POLICY, strategies.policy),
         (MATRIX, matrix),
         (FINAL_STRATEGY, matrix),
     ):

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from hogeq.model.compiling import compile_now
-from hogeq.runs.config import Config, kept_as, load_config, require_same_plugins
+from hogeq.runs.config import Config, load_config, require_same_plugins, stored_as
 from hogeq.runs.directory import RunDirectory
 from hogeq.runs.files import (
     CONFIG,
@@ -99,7 +99,7 @@ def compute_point(task: PointTask) -> PointResult:
         with tempfile.TemporaryDirectory(prefix="hogeq-") as scratch:
             path = run_experiment(config, scratch, quiet=True).directory
             mixture = [MIXTURE] if (path / MIXTURE).exists() else []
-            written = [*FILES, *mixture, *map(kept_as, config.plugins)]
+            written = [*FILES, *mixture, *map(stored_as, config.plugins)]
             return PointResult(files={name: (path / name).read_bytes() for name in written})
     except (ConfigError, ResultsError, RunError, Interrupted) as error:
         return PointResult(str(error))
@@ -164,16 +164,16 @@ def _is_complete(point: SweepPoint, folder: Path) -> bool:
     require_same_plugins(path, point.config.plugins)
     there, wanted = load_config(path / CONFIG), point.config
     try:
-        found = read_run(path, there.resolved())
+        record = read_run(path, there.resolved())
     except ResultsError:
-        found = None  # cut off before its first manifest
-    longer = found is not None and (found.iterations or 0) > wanted.solver.iterations
+        record = None  # cut off before its first manifest
+    longer = record is not None and (record.iterations or 0) > wanted.solver.iterations
     if longer or there.fingerprint() != wanted.fingerprint():
         raise ResultsError(
             f"{path} is a run of another config: --overwrite replaces it, another name of the"
             " sweep leaves it alone"
         )
-    whole = found is not None and found.status == "complete"
+    whole = record is not None and record.status == "complete"
     return whole and identity(there) == identity(wanted)
 
 
@@ -191,7 +191,7 @@ def _computed(
     tasks = [PointTask(point.config, str(folder), token, overwrite) for point in points]
     errors: dict[str, str] = {}
     with (
-        phase("sweep", done_before + len(points), "points", done=done_before) as told,
+        phase("sweep", done_before + len(points), "points", done=done_before) as progress,
         closing(workers.outcomes(compute_point, tasks, GRACE)) as outcomes,
     ):
         for index, result in outcomes:
@@ -204,8 +204,8 @@ def _computed(
                 errors[name] = _line(result.error)
             elif result.files:
                 _keep_files(result.files, folder, name)
-            told.step()
-            told.measured(f"{len(errors)} failed" if errors else "")
+            progress.step()
+            progress.measured(f"{len(errors)} failed" if errors else "")
     (folder / TOKEN).unlink(missing_ok=True)
     return errors
 

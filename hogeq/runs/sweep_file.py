@@ -93,8 +93,8 @@ def load_sweep(path: str | Path, overrides: Sequence[str] = (), trust: bool = Fa
         raise ConfigError(f"{source}: grid, points: both missing; allowed: either, or both")
     count = math.prod(map(len, given.grid.values())) * max(1, len(given.points))
     if count > MOST_POINTS:
-        told = f"{count:,}" if count < 10**12 else "far too many"
-        raise ConfigError(f"{source}: {told} points; allowed: at most {MOST_POINTS:,}")
+        number = f"{count:,}" if count < 10**12 else "far too many"
+        raise ConfigError(f"{source}: {number} points; allowed: at most {MOST_POINTS:,}")
     load_named(tree, path.parent, source, trust)
     base, base_path = given.base, path
     if isinstance(base, str):
@@ -225,16 +225,16 @@ def table_row(
 ) -> dict[str, Any]:
     """Make the line of a point: its settings, and what its run directory says came of it."""
     try:
-        found = vars(read_run(folder / point.name, point.config.resolved()))
+        record = vars(read_run(folder / point.name, point.config.resolved()))
     except (ConfigError, ResultsError) as broken:
-        found = {"status": "failed"}
+        record = {"status": "failed"}
         error = error or str(broken)
     return {
         "point": point.name,
         **{key: point.settings.get(key) for key in keys},
-        "status": found["status"],
+        "status": record["status"],
         "error": error,
-        **{key: found.get(key) for key in (*FIGURE_COLUMNS, *TIME_COLUMNS)},
+        **{key: record.get(key) for key in (*FIGURE_COLUMNS, *TIME_COLUMNS)},
     }
 
 
@@ -246,13 +246,13 @@ def write_table(sweep: Sweep, rows: Sequence[Mapping[str, Any]], folder: Path) -
     writer.writerows(
         [["" if cell is None else setting_text(cell) for cell in row.values()] for row in rows]
     )
-    told = (folder / TABLE).exists() and not (folder / PARQUET).exists()
+    noted = (folder / TABLE).exists() and not (folder / PARQUET).exists()
     with replacing(folder / TABLE) as temporary:
         temporary.write_text(text.getvalue(), encoding="utf-8")
     notes = _write_parquet(sweep, rows, folder / PARQUET)
     with reported(folder / FIGURE, "written"):
         _draw(sweep, rows, folder / FIGURE)
-    return () if told else notes
+    return () if noted else notes
 
 
 def _write_parquet(sweep: Sweep, rows: Sequence[Mapping[str, Any]], path: Path) -> tuple[str, ...]:

@@ -3,7 +3,6 @@
 import json
 from pathlib import Path
 
-import numpy as np
 import pytest
 from typer.testing import CliRunner
 
@@ -77,17 +76,6 @@ def test_every_command(name: str, rules: tuple[str, str]) -> None:
     assert 0.5 <= found["attack"] <= found["bound"] + 1e-12
     field = ask("tournament", "me.csv", "ignore_memory", "always_roll:2", *rules)
     assert field["ranking"][0]["rank"] == 1
-
-    parts = np.stack([np.full((12, 12), dice) for dice in (2, 3)])
-    np.savez(Path("drawn.npz"), weights=[0.25, 0.75], matrices=parts)
-    alone = ask("compare", "always_roll:2", three, *rules)["win_rate"]
-    drawn = ask("compare", "drawn.npz", three, *rules)["win_rate"]
-    assert drawn == pytest.approx(0.25 * alone + 0.75 * 0.5, abs=1e-12)
-    told = ask(
-        "beliefs", "drawn.npz", "--against", three, *rules, "--score", "0", "--opponent", "0"
-    )
-    assert [part["probability"] for part in told["parts"]] == pytest.approx([0.25, 0.75])
-    assert ask("show", "drawn.npz", *rules)["positions_where_parts_differ"] == 144
 
 
 @pytest.mark.slow

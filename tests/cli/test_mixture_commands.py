@@ -114,8 +114,6 @@ def test_play() -> None:
     "command",
     [
         ("analyze", "--strategy", "drawn.npz", *AT),
-        ("tablebase", "--against", "drawn.npz"),
-        ("show", "always_roll:2", "--minus", "drawn.npz", "--out", "a.png"),
         ("check", "drawn.npz"),
     ],
 )

@@ -55,10 +55,6 @@ def test_plugins_that_are_refused(config: Path) -> None:
     assert "plugins: got 'lazy.py'; allowed: a list of Python files, as seen" in refused(
         "run", str(config), "--trust"
     )
-    (config.parent / "parts" / "lazy.py").write_text("import hogeq\nhogeq.solver(3)(int)")
-    assert "lazy.py: line 2: solver 3: got <class 'int'>; allowed: a subclass of Solver" in refused(
-        "run", str(config), "--trust", "--set", "plugins=[parts/lazy.py]"
-    )
     (config.parent / "parts" / "lazy.py").write_text(LAZY.replace("return Nothing()", "return 3"))
     config.write_text(yaml.safe_dump(CONFIG))
     assert (
@@ -71,12 +67,8 @@ def test_plugins_that_are_refused(config: Path) -> None:
 @pytest.mark.parametrize(
     ("body", "says"),
     [
-        ("return [[1, 2]]", "cell (row 0, column 2) is missing; allowed: 20 rows of 20 whole"),
         ("return None", "is None; allowed: 20 rows of 20 whole numbers"),
-        ("return np.full((20, 20), 1.5)", "cell (row 0, column 0) is 1.5; allowed: whole numbers"),
         ("return np.full((20, 20, 4), 0.5)", "cell (row 0, column 0) has probabilities that sum"),
-        ("raise ValueError('boom')", "raised ValueError: boom"),
-        ("raise MemoryError", "raised MemoryError"),
         ("return 1 / 0", "raised ZeroDivisionError: division by zero"),
     ],
 )
@@ -87,26 +79,6 @@ def test_a_faulty_strategy_of_a_plugin_is_bad_input(folder: Path, body: str, say
     line = refused("compare", "faulty", "always_roll:3", *trusted)
     assert line.startswith(f"hogeq: strategy 'faulty' of plugin faults.py: {says}")
 
-
-def test_a_faulty_purifier_of_a_plugin_is_bad_input(folder: Path) -> None:
-    Path("hasty.py").write_text(HASTY)
-    trusted = "--rules", "small.yaml", "--plugin", "hasty.py", "--trust"
-    line = refused("purify", "always_roll:3", "--method", "hasty", *trusted, "--out", "made.csv")
-    assert line.startswith("hogeq: purifier hasty of plugin hasty.py: is None; allowed: 20 rows")
-    assert not Path("made.csv").exists()
-
-
-HASTY = """
-import hogeq
-from hogeq.purification import Purifier
-from hogeq.support.parameters import parameters
-@hogeq.purifier("hasty")
-@parameters
-class Hasty(Purifier):
-    "Gives up."
-    def matrix(self, game, policy):
-        return None
-"""
 
 LOUD = """
 import os

@@ -1,7 +1,6 @@
 """Sweeps: what is skipped, goes on or fails, and the table of it."""
 
 import csv
-import errno
 import sys
 import threading
 from pathlib import Path
@@ -14,7 +13,6 @@ from hogeq.model.game import compile_game
 from hogeq.runs import runner
 from hogeq.runs.directory import RunDirectory
 from hogeq.runs.files import (
-    CHECKPOINT,
     CONFIG,
     FILES,
     ResultsError,
@@ -115,19 +113,6 @@ def test_a_run_that_another_process_still_holds_is_waited_for(tmp_path: Path) ->
     assert result.error.endswith("is being written by another process")
 
 
-@quick
-def test_a_broken_checkpoint_is_that_points_failure(tmp_path: Path) -> None:
-    path = written(tmp_path, grid=GRID)
-    here(path, tmp_path, "solver.iterations=3")
-    broken = tmp_path / "trial" / "edition=fa22,seed=1" / CHECKPOINT
-    broken.write_bytes(broken.read_bytes()[:100])
-    found = here(path, tmp_path)
-    (row,) = found.failures
-    assert row["point"] == "edition=fa22,seed=1"
-    assert "truncated or not a checkpoint" in row["error"]
-    assert [row["status"] for row in found.rows[:3]] == ["complete"] * 3
-
-
 # --- the table ------------------------------------------------------------------------------------
 
 
@@ -182,13 +167,3 @@ def test_the_figure_shows_the_best_of_very_many(tmp_path: Path) -> None:
     assert path.read_bytes().startswith(b"\x89PNG")
     with pytest.raises(ValueError, match="60 labels, 60 attacks, 0 bounds"):
         figures.intervals(labels, attacks, [], path)
-
-
-def test_a_figure_that_cannot_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def intervals(*_: object) -> None:
-        raise OSError(errno.ENOSPC, "No space left on device")
-
-    path = written(tmp_path, grid={"seed": [0]})
-    monkeypatch.setattr(figures, "intervals", intervals)
-    with pytest.raises(ResultsError, match=r"summary\.png cannot be written: No space left"):
-        here(path, tmp_path)

@@ -17,7 +17,7 @@ from typing import TextIO
 import pytest
 
 from hogeq.support import progress
-from hogeq.support.progress import Phase, phase, show_progress, tell, tell_steps
+from hogeq.support.progress import Phase, phase, show_progress, tell
 
 LIMIT = 5.0  # seconds for what takes a fraction of one
 
@@ -115,17 +115,6 @@ def test_a_plain_line_comes_when_something_was_found(monkeypatch: pytest.MonkeyP
     assert stream.getvalue().count("\n") == 2
 
 
-def test_lines_leave_each_other_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    stream = io.StringIO()
-    monkeypatch.setattr("sys.stderr", stream)
-    monkeypatch.setattr(progress, "LINE_SECONDS", 60.0)
-    with show_progress(), phase("attack") as told:
-        for found in range(10):
-            told.found(0.5 + 0.01 * found)
-            time.sleep(0.01)
-    assert not stream.getvalue()
-
-
 def test_nothing_is_shown_unless_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     stream = io.StringIO()
     monkeypatch.setattr("sys.stderr", stream)
@@ -210,8 +199,3 @@ def test_what_is_told_goes_above_the_bars_from_any_thread_and_else_to_the_log(
     assert not caplog.messages
     tell("hogeq: by the log")
     assert caplog.messages == ["hogeq: by the log"]
-
-
-def test_steps_are_told_as_they_are_taken() -> None:
-    taken = list(tell_steps("regret matching", range(3)))
-    assert taken == [0, 1, 2]

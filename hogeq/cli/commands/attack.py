@@ -203,13 +203,13 @@ def _rows(data: dict[str, Any]) -> list[tuple[str, str, str]]:
     names = ["attack", "certified", "bound"]
     rows = [(name, percent(data[name]), MEANINGS[name]) for name in names if name in data]
     if "bound_told" in data:
-        told = (
+        informed = (
             "bound",
             percent(data["bound_told"]),
             "best responder that is told the draw as well",
         )
         draw = [(*rows.pop()[:-1], f"{MEANINGS['bound']} but the draw")]
-        rows += [told] if data["bound"] == data["bound_told"] else [*draw, told]
+        rows += [informed] if data["bound"] == data["bound_told"] else [*draw, informed]
     return rows
 
 

@@ -44,14 +44,14 @@ def review_(
     game.expect("full memory")
     from hogeq.contest.review import review
 
-    found = review(game.engine, played)
+    reviewed = review(game.engine, played)
     named = played.rules_given if isinstance(played.rules_given, str) else ""
     title = title_of(rules or named, game.rules)
-    return Result(found.plain(), _text(found, title, game.endless[1:]))
+    return Result(reviewed.plain(), _text(reviewed, title, game.endless[1:]))
 
 
-def _text(found: "Review", title: str, endless: Sequence[str]) -> Text:
-    transcript = found.transcript
+def _text(reviewed: "Review", title: str, endless: Sequence[str]) -> Text:
+    transcript = reviewed.transcript
     names, end, hidden = transcript.players, transcript.end, memory_columns(transcript.rules)
     seed = "" if transcript.seed is None else f", seed {transcript.seed}"
     one, two = end.scores
@@ -63,18 +63,18 @@ def _text(found: "Review", title: str, endless: Sequence[str]) -> Text:
     short = [part.replace("opponent's", "their").replace("last points", "last") for part in hidden]
     grades = [
         (name, tally.moves, *tally.grades.values(), loss(tally.loss))
-        for name, tally in zip(names, found.tallies, strict=True)
+        for name, tally in zip(names, reviewed.tallies, strict=True)
     ]
     text: Text = [
         f"{title}, {names[0]} against {names[1]}{seed}: {how}",
         "",
         Table(
-            [_played(found, turn) for turn in found.turns],
+            [_played(reviewed, turn) for turn in reviewed.turns],
             ("player", "turn", "scores", *short, "rolled", "dice", "rules"),
         ),
         "",
         Table(
-            [_valued(found, turn) for turn in found.turns],
+            [_valued(reviewed, turn) for turn in reviewed.turns],
             ("turn", "rolled", "best", "before", "chosen", "after", "loss", "luck", "grade"),
             left=0,
         ),
@@ -87,21 +87,21 @@ def _text(found: "Review", title: str, endless: Sequence[str]) -> Text:
         ),
         *endless,
         "",
-        Table(grades, ("player", "turns", *found.tallies[0].grades, "loss")),
+        Table(grades, ("player", "turns", *reviewed.tallies[0].grades, "loss")),
         "",
         Table(
-            [_sum(found, player) for player in (0, 1)],
+            [_sum(reviewed, player) for player in (0, 1)],
             ("player", "start", "own choices", "dice", "their choices", "dice", "result"),
         ),
     ]
-    for name, tally in zip(names, found.tallies, strict=True):
+    for name, tally in zip(names, reviewed.tallies, strict=True):
         if tally.costliest:
             text += ["", f"costliest mistakes of {name}", *map(_mistake, tally.costliest)]
     return text
 
 
-def _played(found: "Review", turn: "Turn") -> list[object]:
-    transcript = found.transcript
+def _played(reviewed: "Review", turn: "Turn") -> list[object]:
+    transcript = reviewed.transcript
     own, other = turn.before.view
     return [
         one_line(transcript.players[turn.before.mover], LONGEST),
@@ -114,12 +114,12 @@ def _played(found: "Review", turn: "Turn") -> list[object]:
     ]
 
 
-def _valued(found: "Review", turn: "Turn") -> list[object]:
+def _valued(reviewed: "Review", turn: "Turn") -> list[object]:
     best = " ".join(map(str, turn.best[:FEW])) + (" ..." if len(turn.best) > FEW else "")
     return [
         turn.number,
         turn.dice,
-        "any" if len(turn.best) > found.transcript.rules.max_dice else best,
+        "any" if len(turn.best) > reviewed.transcript.rules.max_dice else best,
         percent(turn.best_value),
         percent(turn.value),
         percent(turn.value_after),
@@ -129,14 +129,14 @@ def _valued(found: "Review", turn: "Turn") -> list[object]:
     ]
 
 
-def _sum(found: "Review", player: int) -> list[str]:
-    own, other = found.tallies[player], found.tallies[1 - player]
+def _sum(reviewed: "Review", player: int) -> list[str]:
+    own, other = reviewed.tallies[player], reviewed.tallies[1 - player]
     changes = -own.loss, own.luck, other.loss, -other.luck
     return [
-        found.transcript.players[player],
-        percent(found.start[player]),
+        reviewed.transcript.players[player],
+        percent(reviewed.start[player]),
         *(pp(change).removesuffix(" pp") for change in changes),
-        percent(found.result[player]),
+        percent(reviewed.result[player]),
     ]
 
 

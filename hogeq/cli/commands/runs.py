@@ -200,15 +200,15 @@ def runs(
         _require_known("--solver", solver, SOLVERS)
     with refusing():
         wanted = [parse_override(item, "--where") for item in where or ()]
-        found, broken = index.find_runs(root)
-    keys_there = {key for run in found for key in run.config}
-    for key, _ in wanted if found else ():
+        records, broken = index.find_runs(root)
+    keys_there = {key for run in records for key in run.config}
+    for key, _ in wanted if records else ():
         if key not in keys_there:
             allowed = f"a key of these runs' configs{nearest(key, keys_there)}"
             raise BadInputError(f"--where {one_line(key)}: no run has it; allowed: {allowed}")
-    if edition is not None and not index.selected(found, edition=edition):
+    if edition is not None and not index.selected(records, edition=edition):
         _require_known("--edition", edition, [*EDITIONS, *ALIASES])
-    chosen = index.selected(found, solver=solver, edition=edition, status=status, where=wanted)
+    chosen = index.selected(records, solver=solver, edition=edition, status=status, where=wanted)
     chosen = index.ordered(chosen, sort, descending=descending)
     keys = index.differing(chosen) if compare else []
     data = {
@@ -228,11 +228,11 @@ def _require_known(name: str, given: str | None, known: Collection[str]) -> None
         raise BadInputError(refusal(name, given, ", ".join(known), known))
 
 
-def _list(found: "Sequence[RunRecord]", root: Path, keys: Sequence[str]) -> Table:
-    mixed = any(run.mixture_attack is not None for run in found)
+def _list(records: "Sequence[RunRecord]", root: Path, keys: Sequence[str]) -> Table:
+    mixed = any(run.mixture_attack is not None for run in records)
     columns = {key: title for key, title in LISTED.items() if mixed or key != "mixture_attack"}
     rows = []
-    for run in found:
+    for run in records:
         below = run.path.relative_to(root)
         cells: dict[str, Any] = {name: getattr(run, name) for name in columns}
         cells["path"] = below if below.parts else run.path

@@ -79,8 +79,8 @@ def _of_mixture(game: Chosen, strategy: "Strategy", out: Path | None, name: str)
     mixture = Mixture(strategy.weights, strategy.components)
     apart = spread(mixture, engine.num_actions)
     policies = mixture.policies(engine.num_actions)
-    usual = policies.argmax(axis=3)
-    differ = (usual != usual[0]).any(axis=0)
+    likeliest = policies.argmax(axis=3)
+    differ = (likeliest != likeliest[0]).any(axis=0)
     parts = [
         {
             "weight": weight,
@@ -109,7 +109,7 @@ def _of_mixture(game: Chosen, strategy: "Strategy", out: Path | None, name: str)
         title, rolls = f"{name}, {game.title}", engine.num_actions
         with refusing():
             figures.mixture(
-                mixture.weights, usual, apart.total, apart.drawn, out, title, rolls, met
+                mixture.weights, likeliest, apart.total, apart.drawn, out, title, rolls, met
             )
         return Result(data, [f"drawn to {out}"])
     rows = [

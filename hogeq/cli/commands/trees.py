@@ -51,23 +51,23 @@ def audit_(
     full = game.choose()
     walked = small(full, goal, max_dice)
     with refusing():
-        found = audit(walked, memory=memory, full=full)
+        audited = audit(walked, memory=memory, full=full)
     data = {
         "rules": game.name,
         "goal": walked.goal,
         "max_dice": walked.max_dice,
         "full_goal": full.goal,
         "full_max_dice": full.max_dice,
-        "whole": found.whole,
-        "infosets": len(found.infosets),
-        "histories": found.histories,
+        "whole": audited.whole,
+        "infosets": len(audited.infosets),
+        "histories": audited.histories,
         "forgets": {
             what: {
                 "count": len(loss.infosets),
                 "infosets": sorted(_at(infoset) for infoset in loss.infosets),
                 "witness": _witness(full, walked, loss.witness),
             }
-            for what, loss in found.forgets.items()
+            for what, loss in audited.forgets.items()
         },
         "properties": {
             what: {
@@ -75,10 +75,10 @@ def audit_(
                 "note": finding.note,
                 "witness": _witness(full, walked, finding.witness),
             }
-            for what, finding in found.findings.items()
+            for what, finding in audited.findings.items()
         },
     }
-    return Result(data, _audit_text(game.title, full, walked, found, memory))
+    return Result(data, _audit_text(game.title, full, walked, audited, memory))
 
 
 def _at(infoset: Any) -> list[Any]:
@@ -100,22 +100,22 @@ def _witness(full: Rules, walked: Rules, witness: "Witness | None") -> dict[str,
     }
 
 
-def _audit_text(title: str, full: Rules, walked: Rules, found: "Audit", memory: bool) -> Text:
-    how = "all histories" if found.whole else "the first turns of all histories"
+def _audit_text(title: str, full: Rules, walked: Rules, audited: "Audit", memory: bool) -> Text:
+    how = "all histories" if audited.whole else "the first turns of all histories"
     seen = "everything that happened" if memory else "the scores"
-    count = len(found.infosets)
+    count = len(audited.infosets)
     forgotten = [
         (LETTERS[what], what, f"{len(loss.infosets)} of {count}")
-        for what, loss in found.forgets.items()
+        for what, loss in audited.forgets.items()
     ]
     properties = [
         (what, ", ".join(filter(None, (VERDICTS[finding.holds], finding.note))))
-        for what, finding in found.findings.items()
+        for what, finding in audited.findings.items()
     ]
     text: Text = [
         (
             f"Recall in {title}, where a player sees {seen}: {how} of the game to {walked.goal} "
-            f"with 0 to {walked.max_dice} dice, {found.histories:,} of them ending in "
+            f"with 0 to {walked.max_dice} dice, {audited.histories:,} of them ending in "
             f"{count:,} information sets of player A"
         ),
         "",
@@ -128,20 +128,20 @@ def _audit_text(title: str, full: Rules, walked: Rules, found: "Audit", memory: 
                 "What is forgotten at own score (down) and opponent's score (across); - nothing, "
                 ". no play comes there"
             ),
-            _map(walked, found),
+            _map(walked, audited),
             "",
         ]
     text.append(Table(properties, ("property", "holds"), left=2))
-    for witness, names in found.witnesses().items():
+    for witness, names in audited.witnesses().items():
         text += ["", *_witness_text(full, walked, witness, names)]
     return text
 
 
-def _map(walked: Rules, found: "Audit") -> Table:
+def _map(walked: Rules, audited: "Audit") -> Table:
     def cell(own: int, opponent: int) -> str:
-        if (own, opponent) not in found.infosets:
+        if (own, opponent) not in audited.infosets:
             return "."
-        return "".join(LETTERS[what] for what in found.forgotten_at((own, opponent))) or "-"
+        return "".join(LETTERS[what] for what in audited.forgotten_at((own, opponent))) or "-"
 
     goal = range(walked.goal)
     rows = [(str(own), *(cell(own, opponent) for opponent in goal)) for own in goal]
