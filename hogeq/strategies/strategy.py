@@ -366,10 +366,11 @@ def strategy_of_shape(
         drawn = check_mixture(given.weights, given.parts, goal, num_actions - 1)
         return Strategy("mixture", drawn.parts, drawn.weights, shape)
     table = as_array(given, name)
-    # The messages of matrices and of policies say which of the two was taken for one.
-    if table.ndim == HOG_AXES:
-        return _alone("policy", check_policy(table, goal, num_actions - 1), shape)
-    return _alone("matrix", check_matrix(table, goal, num_actions - 1), shape)
+    kind: Kind = "policy" if table.ndim == HOG_AXES else "matrix"
+    # A message names what was given or, without a name, which of the two it was taken for.
+    called = kind if name == "strategy" else name
+    check = check_policy if kind == "policy" else check_matrix
+    return _alone(kind, check(table, goal, num_actions - 1, called), shape)
 
 
 def table_of(game: Sized, given: StrategyLike, name: str = "strategy") -> Strategy:

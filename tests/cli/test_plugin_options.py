@@ -67,7 +67,7 @@ def test_plugins_that_are_refused(config: Path) -> None:
 @pytest.mark.parametrize(
     ("body", "says"),
     [
-        ("return None", "is None; allowed: 20 rows of 20 whole numbers"),
+        ("return None", "has shape (); allowed: 20 rows of 20 whole numbers"),
         ("return np.full((20, 20, 4), 0.5)", "cell (row 0, column 0) has probabilities that sum"),
         ("return 1 / 0", "raised ZeroDivisionError: division by zero"),
     ],
