@@ -1,7 +1,7 @@
 """The twin itself: it shares nothing with the package, and says what the documents say.
 
-Examples and figures are those of the two rules documents; numbers in brackets are of
-docs/sources.md.
+Figures are those of the two rules documents; numbers in brackets are of docs/sources.md. Examples
+of single turns are asked of the twin and of the package in tests/rules/test_worked_examples.py.
 """
 
 import ast
@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 
 from tests import twin
-from tests.twin.editions import EDITIONS, SAME
+from tests.twin.editions import EDITIONS
 from tests.twin.full_size import ENDLESS, Whole, figures, optimal
-from tests.twin.parts import LANDINGS, MORE_BOAR, SWAPS, ZERO_DICE, points_of_rolls, rolled
+from tests.twin.parts import MORE_BOAR, points_of_rolls, rolled
 from tests.twin.turn import Landing, Memory, Play, State, switches
 
 START = Memory()
@@ -48,136 +48,6 @@ def test_switches_that_it_does_not_know_are_refused() -> None:
 # --- parts ----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("part", "points"),
-    [
-        # Boar Brawl looks at both scores.
-        (
-            "boar_brawl",
-            {(21, 46): 9, (52, 79): 15, (0, 0): 1, (0, 5): 1, (5, 0): 15, (2, 5): 6, (7, 2): 21}
-            | {(6, 10): 15, (16, 27): 12, (39, 71): 6, (72, 29): 1, (42, 61): 12, (82, 115): 3}
-            | {(99, 121): 21, (109, 99): 1, (727, 939): 12},
-        ),
-        (
-            "hefty_hogs",
-            {(5, 123): 9, (5, 456): 29, (3, 12345): 9, (64, 67): 24, (12, 72): 16, (3, 56): 0}
-            | {(439, 709): 2, (61, 16): 10, (54, 56): 4, (12, 5): 0, (56, 4): 21, (40, 73): 28}
-            | {(72, 31): 6, (17, 0): 1},
-        ),
-        (
-            "twice_tens_minus_ones",
-            {(3, o): p for o, p in ((0, 1), (9, 1), (13, 1), (20, 4), (42, 6), (60, 12), (90, 18))}
-            | {(3, 123): 1, (3, 584): 12, (3, 686): 10},
-        ),
-        (
-            "seventh_digit",
-            {(4, o): p for o, p in ((3, 2), (64, 8), (12, 7), (61, 1), (99, 2), (25, 1), (5, 5))}
-            | {(4, 80): 4, (4, 0): 7},
-        ),
-        (
-            "pi_digit_plus_three",
-            {(4, o): p for o, p in ((0, 6), (1, 4), (2, 7), (3, 4), (4, 8), (10, 8), (13, 10))}
-            | {(4, 24): 6, (4, 37): 4, (4, 44): 12, (4, 99): 10},
-        ),
-        ("ten_minus_ones_plus_tens", {(0, 0): 10, (0, 57): 8, (0, 110): 21}),
-        ("digit_gap_plus_four", {(0, 156): 5}),
-        ("one_plus_max_digit", {(0, 60): 7, (0, 10): 2, (0, 0): 1}),
-    ],
-)
-def test_points_for_no_dice(part: str, points: dict[tuple[int, int], int]) -> None:
-    assert {cell: ZERO_DICE[part](*cell) for cell in points} == points
-
-
-def test_pi_beyond_what_everyone_knows() -> None:
-    # Decimals 762 to 767 are six nines.
-    assert [ZERO_DICE["pi_digit_plus_three"](0, place) for place in range(761, 769)] == [
-        *(7, 12, 12, 12, 12, 12, 12, 11)
-    ]
-
-
-@pytest.mark.parametrize(
-    ("part", "opponent", "lands", "stays"),
-    [
-        (
-            "sus_fuss",
-            3,
-            {4: 5, 6: 7, 8: 11, 9: 11, 10: 11, 14: 17, 21: 23, 25: 29, 46: 47, 62: 67, 74: 79}
-            | {95: 97},
-            (1, 12, 64, 67, 75, 98, 100),
-        ),
-        (
-            "fuzzy_factors",
-            3,
-            {20: 24, 25: 29, 40: 44, 50: 60, 60: 64, 75: 79, 80: 84},
-            sorted({*range(101)} - {20, 25, 40, 50, 60, 75, 80}),
-        ),
-        (
-            "pigs_on_prime",
-            3,
-            {1: 2, 2: 3, 7: 11, 13: 17, 23: 29, 89: 97, 97: 101},
-            (25, 32, 99),
-        ),
-        ("hog_pile_digit", 26, {26: 32}, (25, 30)),
-        ("hog_pile_digit", 72, {12: 14}, (43,)),
-        ("hog_pile_digit", 95, {15: 20}, (43,)),
-        ("hog_pile_digit", 64, {44: 48}, (43,)),
-        ("hog_pile_digit", 43, {}, (25,)),
-        ("hog_pile_double", 9, {9: 18}, (8, 10, 19)),
-    ],
-)
-def test_landings(part: str, opponent: int, lands: dict[int, int], stays: Any) -> None:
-    found = LANDINGS[part]
-    assert {score: found(score, opponent) for score in lands} == lands
-    assert [found(score, opponent) for score in stays] == list(stays)
-
-
-@pytest.mark.parametrize(
-    ("part", "yes", "no"),
-    [
-        (
-            SWAPS["leftmost_is_ones"],
-            [(56, 35), (26, 2), (8, 108), (2, 2), (134, 51), (10, 1)],
-            [(19, 19), (56, 32), (123, 12), (1, 2), (20, 0), (10, 16)],
-        ),
-        (
-            SWAPS["equal_digits_by_place"],
-            [(19, 19), (12, 2), (36, 35), (114, 12), (18, 108), (10, 16), (20, 30)],
-            [(19, 91), (123, 12), (1, 2), (20, 0), (0, 0)],
-        ),
-        (
-            SWAPS["multiple"],
-            [(20, 40), (34, 17), (15, 30)],
-            [(19, 91), (13, 32), (1, 0), (3, 0), (1, 10)],
-        ),
-        (
-            SWAPS["reversed_digits"],
-            [(41, 114), (20, 2), (67, 76), (107, 70)],
-            [(13, 47), (71, 107)],
-        ),
-        (
-            MORE_BOAR["swine_align_or_pig_pass"],
-            # Swine Align, then Pig Pass.
-            [
-                (11, 22),
-                (36, 24),
-                (15, 45),
-                (12, 72),
-                (10, 10),
-                (28, 30),
-                (22, 23),
-                (96, 98),
-                (1, 3),
-                (2, 4),
-            ],
-            [(27, 13), (15, 0), (47, 64), (5, 4), (7, 10), (22, 22 + 3)],
-        ),
-    ],
-)
-def test_swaps_and_extra_turns(part: Any, yes: Any, no: Any) -> None:
-    assert [cell for cell in yes if not part(*cell)] == []
-    assert [cell for cell in no if part(*cell)] == []
-
-
 def test_ones_that_count() -> None:
     assert rolled(9, 9, 9, "count_ones") == 2
     assert rolled(4, 2, 7, "count_ones") == 2
@@ -203,29 +73,6 @@ def test_points_of_every_throw(edition: str, dice: int, sides: int) -> None:
 
 
 # --- turns ----------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("edition", "cell", "points", "lands"),
-    [
-        *[("fa23", (5, 7), 6, 11), ("fa23", (2, 3), 8, 11), ("fa23", (11, 12), 15, 29)],
-        *[("fa23", (29, 17), 1, 30), ("fa23", (56, 56), 8, 64), ("fa23", (15, 37), None, 23)],
-        ("fa23", (41, 42), None, 50),
-        *[("sp17", (0, o), None, p) for o, p in ((60, 11), (10, 3), (24, 7), (35, 6), (71, 8))],
-        *[("sp17", (0, 0), None, 1), ("sp17", (0, 0), 3, 5), ("sp17", (0, 0), 5, 7)],
-        *[("fa21", (0, 9), 9, 18), ("fa15", (0, 42), None, 7), ("fa22", (10, 3), 6, 25)],
-    ],
-)
-def test_where_turns_land(
-    edition: str, cell: tuple[int, int], points: int | None, lands: int
-) -> None:
-    """Points of a roll as given, before primes count; None is a turn without dice."""
-    play = Play(EDITIONS[edition])
-    if points is None:
-        (points,) = play.points(State(*cell), 0)
-    elif play.on["prime_boost"]:
-        points = {3: 5, 5: 7}[points]
-    assert play.land(cell[0] + points, cell[1]).score == lands
 
 
 def test_the_order_of_events() -> None:
@@ -261,13 +108,6 @@ def test_what_is_remembered() -> None:
     sizes = {name: len(Play(rules).memories()) for name, rules in EDITIONS.items()}
     hidden = {"su20": 196, "sp20": 196, "fa19": 121, "su21": 16, "fa18": 10, "sp19": 10, "fa17": 16}
     assert sizes == dict.fromkeys(EDITIONS, 1) | hidden
-
-
-def test_today_s_game_has_eight_names() -> None:
-    assert [name for name in SAME if SAME[name] == "fa23"] == [
-        *("sp24", "su24", "fa24", "sp25", "su25", "fa25", "sp26")
-    ]
-    assert SAME["sp23"] == "fa22"
 
 
 # --- figures of the documents ---------------------------------------------------------------------

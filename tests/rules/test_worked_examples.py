@@ -1,6 +1,11 @@
-"""The worked examples of the course's pages [6] for the editions that came last."""
+"""Every example and every statement about single turns that the documents make.
+
+Numbers in brackets are those of docs/sources.md; examples without one are of the course's pages
+[6]. The package and the twin are asked together: both must give what the document says.
+"""
 
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import pytest
@@ -8,12 +13,89 @@ import pytest
 from hogeq.evaluation.win_rates import win_rate
 from hogeq.model.game import compile_game
 from hogeq.rules import ALIASES, EDITIONS, Rules, names_of, rules_from
-from hogeq.rules.memory import Memory
-from hogeq.rules.parts import LANDINGS, MORE_BOAR, SWAPS, counted_ones
-from hogeq.rules.points import zero_points
-from hogeq.rules.turn import play_turn
+from hogeq.rules.integers import is_prime, next_prime
+from hogeq.rules.memory import Memory, next_memory
+from hogeq.rules.parts import LANDINGS, MORE_BOAR, SWAPS, ZERO_DICE, counted_ones, prime_boost
+from hogeq.rules.points import rolled_points, zero_points
+from hogeq.rules.turn import Landing, Turn, bonus, dice_sides, land, play_turn, trots
+from tests.twin import State, editions, parts
+from tests.twin.turn import Play
 
+SU20, HW13, SU21, FA22, FA15, FA19, FA18, SP21 = (
+    EDITIONS[name] for name in ("su20", "hw13", "su21", "fa22", "fa15", "fa19", "fa18", "sp21")
+)
 START = Memory()
+
+
+@cache
+def twin(edition: str) -> Play:
+    return Play(editions.EDITIONS[edition])
+
+
+def no_dice(edition: str, score: int, opponent: int) -> int:
+    points = zero_points(EDITIONS[edition], score, opponent)
+    assert twin(edition).points(State(score, opponent), 0) == {points: 1}
+    return points
+
+
+def part(name: str, score: int, opponent: int) -> int:
+    """Ask a landing, a swap or More Boar."""
+    ours, theirs = (
+        next(kind[name] for kind in kinds if name in kind)
+        for kinds in (
+            (LANDINGS, SWAPS, MORE_BOAR),
+            (parts.LANDINGS, parts.SWAPS, parts.MORE_BOAR),
+        )
+    )
+    result = ours(score, opponent)
+    assert type(result) in {int, bool}
+    assert theirs(score, opponent) == result
+    return int(result)
+
+
+def played(edition: str, score: int, opponent: int, faces: list[int]) -> Turn:
+    """Play a first turn with these faces; none: no dice are rolled."""
+    turn = play_turn(EDITIONS[edition], score, opponent, START, len(faces), faces)
+    reached = score + turn.points + turn.bonus, opponent + turn.given
+    landing = twin(edition).land(*reached)
+    assert (landing.score, landing.opponent) == (turn.landing.score, turn.landing.opponent)
+    assert landing.winner == turn.landing.winner
+    return turn
+
+
+# --- points ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("edition", "examples"),
+    [
+        ("su20", "0=10 9=1 90=19 57=8 110=21"),
+        ("hw13", "42=5 48=9 0=1 60=7 10=2"),  # [2], examples
+        ("su21", "14=7 50=9 9=13 156=5"),  # [3], Piggy Points examples 1 to 4
+        ("fa22", "0=1 9=19 37=9 109=19"),
+        # [5], Free Bacon examples 1 to 3: 5, 9 and 8 points; Hogtimus Prime lifts the 5 to 7
+        ("fa15", "42=7 48=9 7=8"),
+        # 0; 7^3 = 343: 3-4+3 = 2; 12^3 = 1728: 1-7+2-8 = -12; 109^3 = 1295029: 1-2+9-5+0-2+9 = 10
+        ("sp20", "0=1 7=3 12=13 109=11"),
+        ("fa19", "0=10 7=10 35=7 99=1 121=9"),
+        ("fa18", "0=1 9=1 24=1 90=18 156=4"),
+        ("sp21", "0=3 13=4 77=5 109=4"),  # 0; 13^2 = 169; 77^2 = 5929; 109^2 = 11881
+        ("su22", "0=1 9=1 13=1 20=4 42=6 60=12 90=18 123=1 584=12 686=10"),
+        ("fa21", "3=2 64=8 12=7 61=1 99=2 25=1 5=5 80=4 0=7"),
+        # Decimals 762 to 767 of pi are six nines.
+        ("fa20", "0=6 1=4 2=7 3=4 4=8 10=8 13=10 24=6 37=4 44=12 99=10 762=12 767=12 768=11"),
+        ("su19", "35=7 7=10 99=1"),
+        ("sp19", "35=4 7=1 99=10"),
+        ("sp18", "35=4 7=9 91=10"),
+        ("fa17", "35=6 7=8 91=10"),
+        ("sp17", "60=11 10=3 24=7 35=6 71=8 0=1"),  # 7, 2 and 5 are prime
+        ("su15", "42=5 7=8 0=1"),
+    ],
+)
+def test_no_dice_by_the_opponents_score(edition: str, examples: str) -> None:
+    for example in examples.split():
+        opponent, points = map(int, example.split("="))
+        assert {no_dice(edition, score, opponent) for score in range(130)} == {points}, example
 
 
 @pytest.mark.parametrize(
@@ -28,7 +110,7 @@ START = Memory()
         (
             "sp22",
             """5,123=9 5,456=29 3,12345=9 64,67=24 12,72=16 3,56=0 439,709=2 61,16=10 54,56=4
-            12,5=0 56,4=21 40,73=28 72,31=6 9,0=1""",
+            12,5=0 56,4=21 40,73=28 72,31=6 9,0=1 17,0=1""",
         ),
     ],
 )
@@ -36,27 +118,90 @@ def test_no_dice_by_both_scores(edition: str, examples: str) -> None:
     for example in examples.split():
         scores, points = example.split("=")
         score, opponent = map(int, scores.split(","))
-        assert zero_points(EDITIONS[edition], score, opponent) == int(points), example
+        assert no_dice(edition, score, opponent) == int(points), example
+
+
+def test_free_bacon_of_fall_2015_before_primes() -> None:
+    bacon = ZERO_DICE[FA15.zero_dice]
+    assert [bacon(0, opponent) for opponent in (42, 48, 7)] == [5, 9, 8]
 
 
 @pytest.mark.parametrize(
-    ("edition", "examples"),
+    ("edition", "faces", "points"),
     [
-        ("su22", "0=1 9=1 13=1 20=4 42=6 60=12 90=18 123=1 584=12 686=10"),
-        ("fa21", "3=2 64=8 12=7 61=1 99=2 25=1 5=5 80=4 0=7"),
-        ("fa20", "0=6 1=4 2=7 3=4 4=8 10=8 13=10 24=6 37=4 44=12 99=10"),
-        ("su19", "35=7 7=10 99=1"),
-        ("sp19", "35=4 7=1 99=10"),
-        ("sp18", "35=4 7=9 91=10"),
-        ("fa17", "35=6 7=8 91=10"),
-        ("sp17", "60=11 10=3 24=7 35=6 71=8 0=1"),  # 7, 2 and 5 are prime
-        ("su15", "42=5 7=8 0=1"),
+        ("su21", [1, 1, 4, 1, 1, 6, 1], 1),  # [3], Sow Sad example 1
+        ("su21", [3, 3, 3, 3], 12),  # [3], Sow Sad example 2
+        ("su20", [6, 1], 1),
+        ("hw13", [1], 1),
+        ("fa22", [2, 1, 6], 1),
+        ("fa15", [1, 5, 1], 0),  # [5], Piggy Back example
+        ("fa15", [6, 6, 7], 23),  # [5], Hogtimus Prime: 19 scores 23
+        ("fa15", [2], 3),
+        ("fa15", [4], 4),
     ],
 )
-def test_no_dice_by_the_opponent_s_score(edition: str, examples: str) -> None:
-    for example in examples.split():
-        opponent, points = map(int, example.split("="))
-        assert {zero_points(EDITIONS[edition], own, opponent) for own in (0, 7, 41)} == {points}
+def test_points_of_a_roll(edition: str, faces: list[int], points: int) -> None:
+    assert rolled_points(EDITIONS[edition], faces) == points
+
+
+def test_primes() -> None:
+    assert [n for n in range(32) if is_prime(n)] == [2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31]
+    assert [next_prime(n) for n in (0, 2, 7, 19, 89)] == [2, 3, 11, 23, 97]
+    assert [prime_boost(n) for n in (0, 1, 2, 4, 17, 19)] == [0, 1, 3, 4, 19, 23]
+
+
+def test_pig_out_of_spring_2017() -> None:
+    assert counted_ones(9, 9) == 2
+    assert counted_ones(2, 4) == 2
+    sp17 = EDITIONS["sp17"]
+    # A turn's points that are prime become the next prime, those of Pig Out too.
+    for faces, points in (([3], 5), ([2, 3], 7), ([1, 4], 1), ([1, 2, 3, 1], 3)):
+        turn = play_turn(sp17, 1, 0, START, len(faces), faces)
+        assert turn.points == points
+    with pytest.raises(
+        ValueError, match=r"^rules.max_dice: got 11; allowed: .*count_ones"
+    ) as refused:
+        rules_from({"edition": "sp17", "max_dice": 11})
+    assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize(("total", "sides"), [(0, 4), (7, 4), (35, 4), (6, 6), (8, 6), (15, 6)])
+@pytest.mark.parametrize("rules", [HW13, FA15], ids=["hw13", "fa15"])
+def test_hog_wild_dice(rules: Rules, total: int, sides: int) -> None:
+    assert dice_sides(rules, total // 2, total - total // 2, START) == sides
+
+
+# --- Feral Hogs -----------------------------------------------------------------------------------
+
+
+def test_feral_hogs_of_summer_2020() -> None:
+    assert [k for k in range(11) if bonus(SU20, START, k)] == [2]  # a first turn of two dice
+    assert [k for k in range(11) if bonus(SU20, Memory(own=2), k)] == [0, 4]  # 0 dice count too
+    assert [k for k in range(11) if bonus(SU20, Memory(own=12), k)] == [10]
+    assert [k for k in range(11) if bonus(SU20, Memory(own=13), k)] == []
+    assert bonus(SU20, Memory(opponent=2), 4) == 0
+    assert bonus(SU20, Memory(own=2), 4) == 3
+
+
+def test_feral_hogs_remembers_points_without_the_bonus() -> None:
+    turn = play_turn(SU20, 0, 0, START, 2, [2, 2])
+    assert (turn.points, turn.bonus, turn.landing.score) == (4, 3, 7)
+    assert turn.memory == Memory(own=0, opponent=4)  # of the other player, who moves next
+
+
+def test_feral_hogs_of_fall_2019_remembers_dice() -> None:
+    turn = play_turn(FA19, 0, 2, START, 3, [6, 6, 6])
+    assert (turn.bonus, turn.memory) == (0, Memory(own=0, opponent=3))
+    assert [k for k in range(11) if bonus(FA19, Memory(own=3), k)] == [1, 5]
+
+
+def test_a_swap_leaves_each_player_their_own_memory() -> None:
+    turn = play_turn(SU20, 30, 33, Memory(own=5, opponent=9), 1, [6])
+    assert (turn.landing.score, turn.landing.opponent) == (33, 36)
+    assert turn.memory == Memory(own=9, opponent=6)
+
+
+# --- where a turn lands ---------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -76,83 +221,108 @@ def test_no_dice_by_the_opponent_s_score(edition: str, examples: str) -> None:
     ],
 )
 def test_landings(landing: str, moves: str, stays: str) -> None:
-    part = LANDINGS[landing]
     for move in moves.split():
         before, after = map(int, move.split(">"))
-        assert {part(before, opponent) for opponent in (0, 50, before)} == {after}
-    assert all(part(int(score), 3) == int(score) for score in stays.split())
+        assert {part(landing, before, opponent) for opponent in (0, 50, before)} == {after}
+    assert all(part(landing, int(score), 3) == int(score) for score in stays.split())
     if landing == "fuzzy_factors":  # all others below 100 stay
-        assert [s for s in range(100) if part(s, 0) != s] == [20, 25, 40, 50, 60, 75, 80]
+        moving = [score for score in range(100) if part(landing, score, 0) != score]
+        assert moving == [20, 25, 40, 50, 60, 75, 80]
 
 
 def test_hog_piles() -> None:
-    digit, double = LANDINGS["hog_pile_digit"], LANDINGS["hog_pile_double"]
     pairs = [(26, 26), (12, 72), (15, 95), (44, 64), (25, 43)]
-    assert [digit(*pair) for pair in pairs] == [32, 14, 20, 48, 25]
-    assert [double(9, 9), double(9, 8), double(50, 50)] == [18, 9, 100]
+    assert [part("hog_pile_digit", *pair) for pair in pairs] == [32, 14, 20, 48, 25]
+    pairs = [(9, 9), (9, 8), (10, 9), (50, 50)]
+    assert [part("hog_pile_double", *pair) for pair in pairs] == [18, 9, 10, 100]
 
 
 @pytest.mark.parametrize(
-    ("registry", "part", "true", "false"),
+    ("name", "true", "false"),
     [
+        ("ones_gap_is_tens", "36,33 33,36 25,41 5,5 100,0", "41,25"),  # |6 - 3| = 3
+        ("double", "10,20 100,50", "20,5"),
+        ("reversed_digits", "19,91 80,8 109,90 41,114 20,2 67,76 107,70", "8,8 13,47 71,107"),
+        # 3^4 = 81, 3^3 = 27, 3^10 = 59049, 3^7 = 2187, 3^2 = 9, 3^8 = 6561, 3^11 = 177147
+        ("power_of_three_digits", "0,2", "3,1 2,1 4,6 5,3 4,7"),
+        ("digit_products", "3,19 103,13 10,0", "3,13"),
+        ("equal_digit_gaps", "57,42 5,50 156,10", "5,55"),
         (
-            SWAPS,
             "leftmost_is_ones",
             "56,35 26,2 8,108 2,2 134,51 10,1",
             "19,19 56,32 123,12 1,2 20,0 10,16",
         ),
         (
-            SWAPS,
             "equal_digits_by_place",
             "19,19 12,2 36,35 114,12 18,108 10,16 20,30",
             "19,91 123,12 1,2 20,0 0,0",
         ),
-        (SWAPS, "multiple", "20,40 34,17 15,30", "19,91 13,32 1,0 3,0 1,10"),
-        (SWAPS, "reversed_digits", "41,114 20,2 67,76 107,70", "13,47 71,107"),
+        ("multiple", "20,40 34,17 15,30", "19,91 13,32 1,0 3,0 1,10"),
+        # [3], More Boar examples 1 to 4
+        ("digit_range", "25,43 26,43 109,18 30,2", "32,33 7,10 3,2"),
+        ("both_digits_smaller", "13,24 5,16 109,21", "13,23 5,6 109,19"),
         (  # The pages ask for Swine Align and Pig Pass one by one; here either is enough.
-            MORE_BOAR,
             "swine_align_or_pig_pass",
-            "11,22 36,24 15,45 12,72 10,10 28,30 22,23 96,98 1,3",
-            "27,13 15,0 47,64 5,4 7,10 23,22",
+            "11,22 36,24 15,45 12,72 10,10 28,30 22,23 96,98 1,3 2,4",
+            "27,13 15,0 47,64 5,4 7,10 23,22 22,25",
         ),
     ],
 )
-def test_swaps_and_extra_turns(
-    registry: dict[str, object], part: str, true: str, false: str
-) -> None:
-    function = registry[part]
-    assert callable(function)
+def test_swaps_and_extra_turns(name: str, true: str, false: str) -> None:
     for expected, examples in ((True, true), (False, false)):
         for example in examples.split():
-            assert function(*map(int, example.split(","))) is expected, example
+            assert part(name, *map(int, example.split(","))) is int(expected), example
 
 
-def test_pig_out_of_spring_2017() -> None:
-    assert counted_ones(9, 9) == 2
-    assert counted_ones(2, 4) == 2
-    sp17 = EDITIONS["sp17"]
-    # A turn's points that are prime become the next prime, those of Pig Out too.
-    for faces, points in (([3], 5), ([2, 3], 7), ([1, 4], 1), ([1, 2, 3, 1], 3)):
-        turn = play_turn(sp17, 1, 0, START, len(faces), faces)
-        assert turn.points == points
-    with pytest.raises(
-        ValueError, match=r"^rules.max_dice: got 11; allowed: .*count_ones"
-    ) as refused:
-        rules_from({"edition": "sp17", "max_dice": 11})
-    assert "\n" not in str(refused.value)
+def test_powers_of_three_beyond_what_python_writes_out() -> None:
+    # The first digits of 3^n are those of 10^(n log10 3 mod 1), and 3^n ends in 1, 3, 9, 7 in turn:
+    # 3^9100 = 635...1, 3^9102 = 572...9, 3^9119 = 739...7 (4,342 digits and more).
+    swapping = [n for n in (9100, 9102, 9119) if SWAPS["power_of_three_digits"](n - 100, 100)]
+    assert swapping == [9119]
+    # For shorter powers the text itself is the reference.
+    for exponent in range(1, 2500):
+        text = str(3**exponent)
+        assert SWAPS["power_of_three_digits"](exponent, 0) is (text[0] == text[-1])
 
 
 @pytest.mark.parametrize(
-    ("edition", "score", "opponent", "faces", "lands"),
+    ("score", "lands"), [(1, 4), (2, 2), (15, 15), (16, 25), (64, 81), (81, 100), (100, 121)]
+)
+def test_square_swine_of_fall_2022(score: int, lands: int) -> None:
+    winner = 0 if lands >= 100 else None
+    assert land(FA22, score, 3) == Landing(lands, 3, again=False, winner=winner)
+
+
+@pytest.mark.parametrize(
+    ("edition", "score", "opponent", "faces", "ends", "winner"),
     [
-        *[("fa23", 5, 7, [2, 4], 11), ("fa23", 15, 37, [], 23), ("fa23", 2, 3, [4, 4], 11)],
-        *[("fa23", 11, 12, [4, 5, 6], 29), ("fa23", 29, 17, [1, 3], 30)],
-        *[("fa23", 41, 42, [], 50), ("fa23", 56, 56, [4, 4], 64)],
+        ("hw13", 5, 20, [5], (20, 10), None),  # [2], Swine Swap example 1
+        ("hw13", 90, 50, [4, 2, 4], (50, 100), 1),  # [2], Swine Swap example 2
+        ("fa15", 13, 91, [2, 4], (91, 19), None),  # [5], Swine Swap example 1
+        ("fa15", 66, 8, [2, 4, 4, 4], (8, 80), None),  # [5], Swine Swap example 2
+        ("fa15", 90, 90, [2, 2, 2, 2, 2, 3, 4], (90, 109), 1),  # [5], Swine Swap example 3
+        ("fa15", 20, 30, [1, 5, 1], (20, 33), None),  # [5], Piggy Back example
+        ("fa15", 20, 99, [1], (20, 100), 1),  # Piggy Back may win for the opponent ...
+        ("fa15", 10, 95, [1] * 6, (101, 10), 0),  # ... unless a swap, 10 for 101, takes it back
+        ("su20", 94, 0, [6], (0, 100), 1),  # a swap can hand over the win
+        *[("fa23", 5, 7, [2, 4], (11, 7), None), ("fa23", 15, 37, [], (23, 37), None)],
+        *[("fa23", 2, 3, [4, 4], (11, 3), None), ("fa23", 11, 12, [4, 5, 6], (29, 12), None)],
+        *[("fa23", 29, 17, [1, 3], (30, 17), None), ("fa23", 41, 42, [], (50, 42), None)],
+        ("fa23", 56, 56, [4, 4], (64, 56), None),
+        *[("fa21", 0, 9, [3, 3, 3], (18, 9), None), ("fa22", 10, 3, [6], (25, 3), None)],
     ],
 )
-def test_whole_turns(edition: str, score: int, opponent: int, faces: list[int], lands: int) -> None:
-    turn = play_turn(EDITIONS[edition], score, opponent, START, len(faces), faces)
-    assert (turn.landing.score, turn.landing.opponent) == (lands, opponent)
+def test_whole_turns(
+    edition: str,
+    score: int,
+    opponent: int,
+    faces: list[int],
+    ends: tuple[int, int],
+    winner: int | None,
+) -> None:
+    turn = played(edition, score, opponent, faces)
+    assert (turn.landing.score, turn.landing.opponent) == ends
+    assert turn.landing.winner == winner
 
 
 def test_a_whole_game_of_fall_2021() -> None:
@@ -163,13 +333,61 @@ def test_a_whole_game_of_fall_2021() -> None:
     assert (second.landing.score, second.landing.winner) == (18, 0)
 
 
-# --- names ----------------------------------------------------------------------------------------
+# --- extra turns ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("rules", "period"), [(SU21, 8), (FA18, 5)], ids=["su21", "fa18"])
+def test_time_trot(rules: Rules, period: int) -> None:
+    for turn in range(period):
+        assert [k for k in range(11) if trots(rules, Memory(turn), k)] == [turn]
+        assert not any(trots(rules, Memory(turn, extra=1), k) for k in range(11))
+    assert next_memory(rules, Memory(period - 1), 0, again=False) == Memory(0)
+
+
+def test_time_trot_counts_extra_turns_and_is_rearmed_by_a_normal_one() -> None:
+    first = play_turn(FA18, 0, 0, START, 0, [])
+    assert (first.again, first.memory) == (True, Memory(turn=1, extra=1))
+    second = play_turn(FA18, 1, 0, first.memory, 1, [3])
+    assert (second.again, second.memory) == (False, Memory(turn=2))
+    third = play_turn(FA18, 0, 4, second.memory, 2, [3, 4])
+    assert (third.again, third.memory) == (True, Memory(turn=3, extra=1))
+
+
+def test_more_boar_chains_with_eight_sided_dice_in_summer_2021() -> None:
+    first = play_turn(SU21, 20, 43, Memory(turn=4), 1, [5])  # More Boar example 1: 25 against 43
+    assert first.landing == Landing(25, 43, again=True, winner=None)
+    assert first.memory == Memory(turn=5, extra=1)
+    assert dice_sides(SU21, 25, 43, first.memory) == 8
+    second = play_turn(SU21, 25, 43, first.memory, 3, [1, 8, 8])  # example 4: 26, More Boar again
+    assert (second.landing.score, second.again) == (26, True)
+    assert second.memory == Memory(turn=6, extra=1)
+
+
+def test_six_sided_extra_turns_by_default() -> None:
+    assert dice_sides(FA18, 3, 4, Memory(extra=1)) == 6
+    assert dice_sides(SP21, 3, 4, START) == 6
+
+
+def test_dice_of_extra_turns_come_before_hog_wild() -> None:
+    rules = replace(SU21, hog_wild=True)
+    assert dice_sides(rules, 3, 4, START) == 4
+    assert dice_sides(rules, 3, 4, Memory(extra=1)) == 8
+
+
+def test_no_extra_turn_once_the_game_is_over() -> None:
+    turn = play_turn(SU21, 99, 22, Memory(turn=1), 1, [6])  # 105 has digits on both sides of 22's
+    assert turn.landing == Landing(105, 22, again=False, winner=0)
+    assert not turn.again
+
+
+# --- names and win rates --------------------------------------------------------------------------
 
 
 def test_the_game_of_today_has_eight_names() -> None:
     today = ["sp24", "su24", "fa24", "sp25", "su25", "fa25", "sp26"]
     assert names_of(EDITIONS["fa23"]) == ("fa23", *today)
     assert names_of(EDITIONS["fa22"]) == ("fa22", "sp23")
+    assert ALIASES == editions.SAME
     assert not set(ALIASES) & set(EDITIONS)
     for alias, name in ALIASES.items():
         assert rules_from(alias) == rules_from({"edition": alias}) == EDITIONS[name]
