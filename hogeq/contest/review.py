@@ -76,6 +76,7 @@ class Review(NamedTuple):
                     "grades": one.grades,
                     "cost": one.loss,
                     "luck": one.luck,
+                    "accuracy": one.accuracy,
                     "dearest": [turn.number for turn in one.costliest],
                 }
                 for name, one in zip(transcript.players, self.tallies, strict=True)

@@ -156,6 +156,8 @@ class Tally(NamedTuple):
     """Sum of losses: what skill fell short of perfection."""
     luck: float
     """Sum of luck."""
+    accuracy: float
+    """Mean of what a choice kept of the win probability of the best roll, 0 to 1; 1 of no turns."""
     costliest: tuple[Turn, ...]
     """Turns that lost most, at most `COSTLIEST`, the worst first; none that lost nothing."""
 
@@ -163,11 +165,13 @@ class Tally(NamedTuple):
 def tally(turns: Sequence[Turn], player: int) -> Tally:
     """Sum up a player's turns, which are valued."""
     own = [turn for turn in turns if turn.before.mover == player]
+    kept = [turn.value / turn.best_value if turn.best_value else 1.0 for turn in own]
     wrong = sorted((turn for turn in own if turn.loss > 0.0), key=lambda turn: -turn.loss)
     return Tally(
         moves=len(own),
         grades={name: sum(turn.grade == name for turn in own) for name in GRADES},
         loss=sum(turn.loss for turn in own),
         luck=sum(turn.luck for turn in own),
+        accuracy=sum(kept) / len(kept) if kept else 1.0,
         costliest=tuple(wrong[:COSTLIEST]),
     )

@@ -28,9 +28,9 @@ async function openBoard() {
   for (const one of screens) one.mount(one.section, board);
   await board.choose(0);
   pick.addEventListener("change", () => board.choose(Number(pick.value)));
-  const goThere = () => board.show(location.hash.slice(1));
+  const goThere = () => board.follow(location.hash);
   addEventListener("hashchange", goThere);
-  goThere();
+  await goThere();
   await board.edition.solved();
   document.body.dataset.ready = "";
 }

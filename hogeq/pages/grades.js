@@ -52,6 +52,7 @@ function tallyOf(turns, player) {
     grades: Object.fromEntries(GRADES.map(([name]) => [name, own.filter((turn) => turn.grade === name).length])),
     loss: sum("loss"),
     luck: sum("luck"),
+    accuracy: own.length ? own.reduce((total, { chosen, before }) => total + (before ? chosen / before : 1), 0) / own.length : 1,
     costliest: wrong.slice(0, COSTLIEST),
   };
 }

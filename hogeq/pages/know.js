@@ -116,6 +116,23 @@ class Know {
     this.refresh();
   }
 
+  // The position as an address has it: both scores, and the number of the memory unless averaged.
+  link() {
+    const { edition, shortTitle } = this.board;
+    const memory = edition.hidden && !this.averaged ? `-${this.memory}` : "";
+    return `/${encodeURIComponent(shortTitle)}/${this.position.join("-")}${memory}`;
+  }
+
+  follow(place) {
+    const { edition } = this.board;
+    const [own, other, memory] = place.split("-").map(Number);
+    const inside = [own, other].every((score) => Number.isInteger(score) && score >= 0 && score < edition.goal);
+    if (!inside) return;
+    const known = Number.isInteger(memory) && memory >= 0 && memory < edition.memorySize;
+    this.go(own, other, known ? memory : edition.start);
+    if (!known) this.setAverage(!this.hiddenPart.hidden);
+  }
+
   remembered(memory) {
     this.memory = memory;
     for (const { select, places } of this.selects) select.value = String(places[memory]);
@@ -138,6 +155,7 @@ class Know {
   async refresh() {
     const { edition } = this.board;
     const asked = (this.asked = {});
+    if (!this.root.hidden) this.board.link();
     const id = this.counting.value;
     const rival = id ? tablePlayer(id, edition.tables.get(id)) : PERFECT;
     const values = await valuesAgainst(edition, rival);
@@ -292,5 +310,11 @@ screen("know", "Know", {
   mount(root, board) {
     this.view = new Know(root, board);
     board.know = this.view;
+  },
+  link() {
+    return this.view.link();
+  },
+  follow(place) {
+    this.view.follow(place);
   },
 });

@@ -233,7 +233,8 @@ class Learn {
       sumTable("What changed the win probability, in pp", names, rows.map((row) => row.map(short)), "sums"),
       h("p", { class: "quiet" }, "In percentage points (pp). Nothing is left over: start, choices and dice make the result."),
       h("h3", {}, "Choices"),
-      sumTable("Choices by grade", names, grades, "grades"),
+      sumTable("Choices by grade", names, [...grades, ["accuracy", percent(mine.accuracy), percent(theirs.accuracy)]], "grades"),
+      h("p", { class: "quiet" }, "Accuracy: the mean of what a choice kept of the best roll's win probability."),
     );
   }
 

@@ -58,14 +58,46 @@ class Board {
   // What names no screen leaves the one that is shown: the link that skips to the content does.
   show(name) {
     const found = screens.find((one) => one.name === name) ?? this.showing ?? screens[0];
-    if (location.hash !== `#${found.name}`) history.replaceState(null, "", `#${found.name}`);
-    if (this.showing === found) return;
+    if (this.showing === found) return this.link();
     this.showing = found;
+    this.link();
     for (const one of screens) {
       one.section.hidden = one !== found;
       if (one === found) one.tab.setAttribute("aria-current", "page");
       else one.tab.removeAttribute("aria-current");
     }
     found.shown?.();
+    return undefined;
+  }
+
+  // The address leads back here: `#train`, and of a screen that says more, `#know/fa25/12-30`.
+  link() {
+    const place = this.showing.link?.() ?? "";
+    history.replaceState(null, "", `#${this.showing.name}${place}`);
+  }
+
+  // A short name of the game on the table: the first word of its title, where that tells it apart.
+  get shortTitle() {
+    const words = this.packed.map(({ title }) => title.split(" ")[0]);
+    const word = words[this.place];
+    return words.filter((one) => one === word).length === 1 ? word : this.packed[this.place].title;
+  }
+
+  // Go where an address leads.
+  async follow(hash) {
+    const [name, title, place] = hash.slice(1).split("/").map(decoded);
+    const at = this.packed.findIndex((one) => one.title === title || one.title.split(" ")[0] === title);
+    if (title !== undefined && at >= 0) await this.choose(at);
+    this.show(name);
+    if (at >= 0 && place) this.showing.follow?.(place);
+  }
+}
+
+// What a part of an address says; nothing, if it is none.
+function decoded(text) {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return "";
   }
 }

@@ -50,6 +50,31 @@ async function lessonsOf(edition) {
   return [...found.values()].sort((a, b) => b.weight - a.weight);
 }
 
+// What a browser keeps of training, by the rules: how it went, and which positions come again. Where
+// it keeps nothing, or something else, training begins anew.
+function progressKey(edition) {
+  return `hogeq train ${JSON.stringify(edition.rules)}`;
+}
+
+function readProgress(edition) {
+  try {
+    const { asked, right, lost, again } = JSON.parse(localStorage.getItem(progressKey(edition)));
+    const isGood = [asked, right, lost].every((one) => Number.isFinite(one) && one >= 0) && Array.isArray(again);
+    return isGood && right <= asked ? { asked, right, lost, again } : null;
+  } catch {
+    return null;
+  }
+}
+
+function writeProgress(edition, progress) {
+  try {
+    if (progress) localStorage.setItem(progressKey(edition), JSON.stringify(progress));
+    else localStorage.removeItem(progressKey(edition));
+  } catch {
+    // A browser that keeps nothing.
+  }
+}
+
 class Train {
   constructor(root, board) {
     Object.assign(this, { root, board, edition: null, mistakes: new Map() });
@@ -68,7 +93,8 @@ class Train {
     this.choices = h("div", { class: "choices", role: "group", "aria-label": "Dice to roll" });
     this.answer = h("div", { class: "answer", "aria-live": "polite" });
     this.nextButton = button("Next position", () => this.next(), { class: "button main", hidden: true });
-    this.tally = h("p", { class: "quiet" });
+    this.tally = h("span", { class: "tally" });
+    this.anew = button("Start anew", () => this.forget(), { class: "button", hidden: true });
     this.oddsPart = h("section", { class: "card", "aria-label": "What every roll was worth", hidden: true }, h("h2", {}, "Every roll"));
     this.odds = new Odds(this.oddsPart);
     this.root.append(
@@ -76,7 +102,7 @@ class Train {
       h(
         "div",
         { class: "train" },
-        h("section", { class: "card", "aria-label": "A position" }, this.place, this.scores, this.memory, this.choices, this.answer, h("div", { class: "tools" }, this.nextButton), this.tally),
+        h("section", { class: "card", "aria-label": "A position" }, this.place, this.scores, this.memory, this.choices, this.answer, h("div", { class: "tools" }, this.nextButton), h("p", { class: "quiet tools" }, this.tally, this.anew)),
         this.oddsPart,
       ),
     );
@@ -96,8 +122,38 @@ class Train {
     this.values = await edition.solved();
     if (this.edition !== edition) return;
     this.fresh = [...lessons];
+    this.resume(readProgress(edition));
     this.random = new Random(newSeed(), 0);
     this.next();
+  }
+
+  // Go on from what the browser has kept.
+  resume(kept) {
+    if (!kept) return this.tell();
+    const { asked, right, lost, again } = kept;
+    Object.assign(this, { asked, right, lost });
+    for (const cell of again) {
+      const at = this.fresh.findIndex(({ own, other }) => own * this.edition.goal + other === cell);
+      if (at >= 0) this.waiting.push({ lesson: this.fresh.splice(at, 1)[0], due: AGAIN_AFTER });
+    }
+    return this.tell();
+  }
+
+  keep() {
+    const { asked, right, lost, edition } = this;
+    const again = this.waiting.filter(({ lesson }) => !lesson.mine).map(({ lesson }) => lesson.own * edition.goal + lesson.other);
+    writeProgress(edition, { asked, right, lost, again });
+  }
+
+  forget() {
+    writeProgress(this.edition, null);
+    this.edition = null;
+    this.shown();
+  }
+
+  tell() {
+    this.anew.hidden = !this.asked;
+    this.tally.textContent = this.asked ? `${this.right} of ${this.asked} right; ${lossText(this.lost / this.asked)} pp lost on average.` : "";
   }
 
   // Mistakes of a game that was reviewed are asked first.
@@ -166,7 +222,8 @@ class Train {
       choice.classList.toggle("right", most - rolls[roll] <= TIE);
       choice.classList.toggle("wrong", roll === dice && !right);
     });
-    this.tally.textContent = `${this.right} of ${this.asked} right; ${lossText(this.lost / this.asked)} pp lost on average.`;
+    this.tell();
+    this.keep();
     Object.assign(this.odds, { chosen: dice, picked: true });
     this.oddsPart.hidden = false;
     this.odds.show(this.edition, this.values, [own, other, memory], { counting: "best play of both" });

@@ -26,6 +26,7 @@ from hogeq.strategies.arrays import StrategyError
 from hogeq.strategies.read import read_strategy
 from hogeq.support.numbers import percent
 from tests.browsers import Tab
+from tests.strategies import test_forms
 
 pytestmark = pytest.mark.slow
 
@@ -225,6 +226,34 @@ def test_memories_are_read_and_chosen_by_keys(board: Played, hidden: HogEngine) 
     assert [selects.nth(i).input_value() for i in range(2)] == ["0", "2"]
 
 
+def test_an_address_leads_to_a_position(board: Played) -> None:
+    page = board.page
+    board.page.click("a.tab >> text=Know")
+    page.fill("#know input[type=number] >> nth=0", "7")
+    page.press("#know input[type=number] >> nth=0", "Tab")
+    page.wait_for_function("location.hash.endsWith('/7-0')")
+    page.uncheck("#know .tick input")
+    page.wait_for_function("/[/]7-0-[0-9]+$/.test(location.hash)")
+    before = board.text("#know .verdict"), page.url
+    board.page.click("a.tab >> text=Play")
+    assert page.url.endswith("#play")
+    page.evaluate("([hash]) => { location.hash = hash; }", [before[1].partition("#")[2]])
+    page.wait_for_selector(f"#know .verdict >> text={before[0]}")
+    assert page.url == before[1]
+    title = page.evaluate("document.querySelector('#edition').options[1].textContent")
+    page.evaluate(
+        "([title]) => { location.hash = `know/${encodeURIComponent(title)}/12-20`; }", [title]
+    )
+    page.wait_for_function("document.querySelector('#edition').value === '1'")
+    page.wait_for_function("location.hash.endsWith('/12-20')")
+    want = analyze(compile_game(rules_from(OPEN)), 12, 20).rolls
+    best = max(want, key=lambda roll: roll.win_probability)
+    page.wait_for_selector(f"#know .verdict >> text={percent(best.win_probability)}")
+    for bad in ("know/none/1-2", "know/%E0%A4%A/1", "know/x/999-1", "nothing"):
+        page.evaluate("([hash]) => { location.hash = hash; }", [bad])
+        page.wait_for_function("document.querySelector('#know').hidden === false")
+
+
 def test_the_last_of_two_choices_wins(board: Played) -> None:
     board.page.eval_on_selector(
         "#edition",
@@ -246,7 +275,7 @@ def test_the_skip_link_stays_on_the_screen(board: Played) -> None:
     board.page.keyboard.press("Enter")
     board.page.wait_for_function("document.activeElement.id === 'screens'")
     assert board.page.is_visible("#know")
-    assert board.page.url.endswith("#know")
+    assert "#know/" in board.page.url
     board.page.keyboard.press("Tab")
     assert board.page.evaluate("document.activeElement.closest('.screen').id") == "know"
 
@@ -295,7 +324,8 @@ FILES: dict[str, bytes] = {
 
 # What a page says in its own words: Python reads these files, or an error of its own parser.
 OWN_WORDS = {
-    "table.npy": "table.npy: suffix '.npy'; allowed: .csv, .txt, .json",
+    "table.npy": "table.npy: a page reads text alone; make some of it with: "
+    "hogeq export table.npy --out table.csv",
     "final_strategy.py": "final_strategy.py: a page runs no code; make a table of it with: "
     "hogeq export final_strategy.py --trust --out table.csv",
 }
@@ -321,6 +351,26 @@ def test_hostile_tables_are_refused_in_the_words_of_python(board: Played, tmp_pa
         file = {"name": name, "mimeType": "", "buffer": told[0]}
         board.page.set_input_files("#own-table", files=[file])
         board.page.wait_for_selector(f"dialog .alert >> text={told[1]}")
+
+
+def test_every_form_of_text_is_read_as_python_reads_it(board: Played, tmp_path: Path) -> None:
+    read = """([name, text, goal, maxDice]) => {
+      try {
+        const bytes = new TextEncoder().encode(text).buffer;
+        return Array.from(readTable(name, bytes, { goal, maxDice }));
+      } catch (error) {
+        return error.message;
+      }
+    }"""
+    for name, text in test_forms.FORMS.items():
+        if not name.endswith(".py"):
+            given = [name, text, test_forms.GOAL, test_forms.DICE]
+            wanted = [cell for row in test_forms.ROWS for cell in row]
+            assert board.page.evaluate(read, given) == wanted, name
+    for name, (text, says) in test_forms.REFUSED.items():
+        if not name.endswith(".py"):
+            told = board.page.evaluate(read, [name, text, test_forms.GOAL, test_forms.DICE])
+            assert says.removeprefix(" (read as printed lists)") in told, name
 
 
 @pytest.mark.parametrize("name", ["mine.csv", "mine.txt", "mine.json", "object.json"])

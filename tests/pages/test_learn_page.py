@@ -2,6 +2,7 @@
 
 import base64
 import json
+import re
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -82,7 +83,7 @@ def tab(browser: Any, written: Path) -> Iterator[Tab]:
     opened = Tab(browser, written, reduced_motion="reduce", viewport={"width": 1280, "height": 900})
     yield opened
     assert opened.said == []
-    assert opened.asked == [written.as_uri()]
+    assert {*opened.asked} == {written.as_uri()}
     opened.page.context.close()
 
 
@@ -133,6 +134,7 @@ def test_a_review_is_that_of_python(tab: Tab, place: int) -> None:
             assert told["costliest"] == [turn.number for turn in tally.costliest]
             assert told["loss"] == pytest.approx(tally.loss, abs=1e-11)
             assert told["luck"] == pytest.approx(tally.luck, abs=1e-11)
+            assert told["accuracy"] == pytest.approx(tally.accuracy, abs=1e-11)
 
 
 def test_a_saved_game_is_opened_and_told(tab: Tab, tmp_path: Path) -> None:
@@ -297,6 +299,27 @@ def test_training_asks_again_what_went_wrong(tab: Tab) -> None:
             assert f"{cost} less" in tab.text("#train .answer")
         assert f"{asked - 1} of {asked} right" in tab.text("#train .card")
         page.keyboard.press("Enter")  # on the button of the next position
+
+
+def test_progress_of_training_is_kept_in_the_browser(tab: Tab) -> None:
+    page = show(tab, "train")
+    page.wait_for_selector("#train .choice:not([disabled])")
+    page.keyboard.press("0")
+    told = tab.text("#train .tally")
+    assert re.match(r"[01] of 1 right", told)
+    page.reload()
+    page.wait_for_selector("body[data-ready]")
+    page = show(tab, "train")
+    page.wait_for_selector("#train .choice:not([disabled])")
+    assert tab.text("#train .tally").startswith(told)
+    page.click("text=Start anew")
+    assert tab.text("#train .tally") == ""
+    page.evaluate("localStorage.setItem(Object.keys(localStorage)[0] ?? 'hogeq train', '{1')")
+    page.reload()
+    page.wait_for_selector("body[data-ready]")
+    page = show(tab, "train")
+    page.wait_for_selector("#train .choice:not([disabled])")
+    assert tab.text("#train .tally") == ""
 
 
 def test_own_mistakes_are_asked_first(tab: Tab, tmp_path: Path) -> None:

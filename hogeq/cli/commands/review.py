@@ -65,6 +65,10 @@ def _text(reviewed: "Review", title: str, endless: Sequence[str]) -> Text:
         (name, tally.moves, *tally.grades.values(), loss(tally.loss))
         for name, tally in zip(names, reviewed.tallies, strict=True)
     ]
+    kept = ", ".join(
+        f"{name} {percent(tally.accuracy)}"
+        for name, tally in zip(names, reviewed.tallies, strict=True)
+    )
     text: Text = [
         f"{title}, {names[0]} against {names[1]}{seed}: {how}",
         "",
@@ -88,6 +92,11 @@ def _text(reviewed: "Review", title: str, endless: Sequence[str]) -> Text:
         *endless,
         "",
         Table(grades, ("player", "turns", *reviewed.tallies[0].grades, "loss")),
+        "",
+        *wrap(
+            f"Accuracy, the mean of what a choice kept of the best roll's win probability: {kept}.",
+            79,
+        ),
         "",
         Table(
             [_sum(reviewed, player) for player in (0, 1)],
