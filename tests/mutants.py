@@ -93,7 +93,7 @@ TARGETS = (
         "rules",
         "rules",
         "turn parts memory outcomes points tables edition",
-        "rules model/endless_games evaluation/random_games",
+        "rules model/tables model/memory_parts model/endless_games evaluation/random_games",
         each=8,
         without="value_of_the_game",
     ),

@@ -249,67 +249,60 @@ class Axis(NamedTuple):
     """Names of its values."""
 
 
+def _all_axes(rules: Rules) -> dict[str, Axis]:
+    """Axes of the fields of a memory, by name and in their order; some have one value."""
+    turns, extras, records = memory_sizes(rules)
+    unit = "points" if rules.feral_hogs == "points" else "dice"
+    last = [str(value) for value in range(records)]
+    if unit == "points":
+        last[-1] += "+"
+    return {
+        "turn": Axis(f"turn (mod {turns})", tuple(map(str, range(turns)))),
+        "extra": Axis("extra turn", ("no", "yes")[:extras]),
+        "own_last": Axis(f"own last {unit}", tuple(last)),
+        "opponent_last": Axis(f"opponent's last {unit}", tuple(last)),
+        "remembered": Axis(MEMORY_PARTS[rules.memory].text, remembered(rules).texts),
+    }
+
+
 def axes(rules: Rules) -> tuple[Axis, Axis]:
     """Two parts of the memory of the player to move, as the axes of a picture."""
-    turns, extras, records = memory_sizes(rules)
-    if records > 1:
-        ticks = [str(value) for value in range(records)]
-        if rules.feral_hogs == "points":
-            ticks[-1] += "+"
-        unit = "points" if rules.feral_hogs == "points" else "dice"
-        return Axis(f"own last {unit}", tuple(ticks)), Axis(f"opponent's last {unit}", tuple(ticks))
+    turn, extra, own, opponent, states = _all_axes(rules).values()
+    if len(own.ticks) > 1:
+        return own, opponent
     if rules.memory != "none":
-        states = Axis(MEMORY_PARTS[rules.memory].text, remembered(rules).texts)
-        return states, _turn_axis(turns) if turns > 1 else _extra_axis(extras)
-    return _turn_axis(turns), _extra_axis(extras)
+        return states, turn if len(turn.ticks) > 1 else extra
+    return turn, extra
 
 
-def _turn_axis(turns: int) -> Axis:
-    return Axis(f"turn (mod {turns})", tuple(str(value) for value in range(turns)))
-
-
-def _extra_axis(extras: int) -> Axis:
-    return Axis("extra turn", ("no", "yes")[:extras])
+def _values(rules: Rules, memory: Memory) -> list[tuple[str, Axis, int]]:
+    """Parts of a memory that the rules look at: name, axis and value."""
+    parts = zip(_all_axes(rules).items(), memory, strict=True)
+    return [
+        (name, axis, value)
+        for (name, axis), value in parts
+        if (rules.memory != "none" if name == "remembered" else len(axis.ticks) > 1)
+    ]
 
 
 def memory_fields(rules: Rules, memory: Memory) -> dict[str, Any]:
     """Parts of a memory that the rules look at, by name."""
-    turns, extras, records = memory_sizes(rules)
-    fields: dict[str, Any] = {}
-    if turns > 1:
-        fields["turn"] = memory.turn
-    if extras > 1:
+    fields: dict[str, Any] = {name: value for name, _, value in _values(rules, memory)}
+    if "extra" in fields:
         fields["extra"] = bool(memory.extra)
-    if records > 1:
-        fields |= {"own_last": memory.own, "opponent_last": memory.opponent}
-    if rules.memory != "none":
+    if "remembered" in fields:
         fields["remembered"] = remembered(rules).texts[memory.state]
     return fields
 
 
 def memory_texts(rules: Rules, memory: Memory) -> list[str]:
-    """Write the parts of a memory for people."""
-    cells = []
-    for name, value in memory_fields(rules, memory).items():
-        if name in {"own_last", "opponent_last"} and rules.feral_hogs == "points":
-            more = "+" if value == memory_sizes(rules)[2] - 1 else ""
-            cells.append(f"{value}{more}")
-        else:
-            cells.append({True: "yes", False: "no"}[value] if name == "extra" else str(value))
-    return cells
+    """Write the parts of a memory that the rules look at, for people."""
+    return [axis.ticks[value] for _, axis, value in _values(rules, memory)]
 
 
 def memory_columns(rules: Rules) -> list[str]:
     """Names of the parts of a memory that the rules look at, for people."""
-    unit = "points" if rules.feral_hogs == "points" else "dice"
-    names = {
-        "turn": f"turn (mod {rules.time_trot_period})",
-        "extra": "extra turn",
-        "own_last": f"own last {unit}",
-        "opponent_last": f"opponent's last {unit}",
-        "remembered": MEMORY_PARTS[rules.memory].text,
-    }
-    return [names[name] for name in memory_fields(rules, Memory())]
+    return [axis.name for _, axis, _ in _values(rules, Memory())]
 
 
 def memory_line(rules: Rules, memory: Memory) -> str:
