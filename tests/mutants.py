@@ -119,7 +119,7 @@ TARGETS = (
         "search",
         "search",
         "attack counter_search moves population bounds gains",
-        "search/population search/respond search/kicks search/untold_bound search/exact_response",
+        "search/population search/respond search/kicks search/mixture_bounds search/exact_response",
         each=6,
         without="strategy_that_ignores_memory",
     ),

@@ -56,69 +56,11 @@ grid: {seed: [0, 1], solver.epsilon: [0.0, 1.0e-3]}
 points: [{solver.name: dcfr}, {solver: *s}]
 """
 YAML_WORDS = [
-    *(
-        b"&a ",
-        b"*a",
-        b"<<: ",
-        b"!!int ",
-        b"!!bool ",
-        b"!!float ",
-        b"!!set ",
-        b"!!binary ",
-        b"!!str ",
-    ),
-    *(
-        b"[",
-        b"]",
-        b"{",
-        b"}",
-        b", ",
-        b": ",
-        b"? ",
-        b"- ",
-        b"\t",
-        b"\n",
-        b"  ",
-        b"|\n ",
-        b">\n ",
-        b"#",
-    ),
-    *(
-        b"'",
-        b'"',
-        b"\\u",
-        b"1e999",
-        b".nan",
-        b"-.inf",
-        b"0x",
-        b"0b1",
-        b"0o7",
-        b"1_0",
-        b"1:59:59",
-        b"-1",
-    ),
-    *(
-        b"%TAG ! x\n",
-        b"---\n",
-        b"...\n",
-        b"\xef\xbb\xbf",
-        b"\0",
-        b"\xed\xa0\x80",
-        b"\xc2\x85",
-        b"=",
-    ),
-    *(
-        b"9" * 400,
-        b"2020-01-01",
-        b"~",
-        b"null",
-        b"yes",
-        b"name",
-        b"goal",
-        b"seed",
-        b"x" * 300,
-        b"\x1b[",
-    ),
+    *(word + b" " for word in b"&a <<: !!int !!bool !!float !!set !!binary !!str , : ? -".split()),
+    *rb"""*a [ ] { } # ' " \u 1e999 .nan -.inf 0x 0b1 0o7 1_0 1:59:59 -1 = 2020-01-01 ~ null yes
+    name goal seed""".split(),
+    *(b"\t", b"\n", b"  ", b"|\n ", b">\n ", b"%TAG ! x\n", b"---\n", b"...\n", b"\x1b["),
+    *(b"\xef\xbb\xbf", b"\0", b"\xed\xa0\x80", b"\xc2\x85", b"9" * 400, b"x" * 300),
 ]
 
 
@@ -177,60 +119,15 @@ def test_overrides(tmp_path: Path) -> None:
 TEXT = "\n".join(",".join(map(str, row)) for row in ROWS).encode()
 KEYED = {f"({own}, {other})": ROWS[own][other] for own in range(4) for other in range(4)}
 JSON_WORDS = [
-    *(b"[", b"]", b"{", b"}", b",", b":", b'"', b" " * 50, b"NaN", b"1e999", b"-Infinity", b"null"),
-    *(
-        b"9" * 400,
-        b"true",
-        b"\\ud800",
-        b'"1,2":',
-        b'"(1, 2)":',
-        b"\xed\xa0\x80",
-        b"\xef\xbb\xbf",
-        b"\0",
-    ),
-    *(
-        b"figures",
-        b"faults",
-        b"table",
-        b"count",
-        b"told",
-        b"config",
-        b"status",
-        b"-1",
-        b"0.5",
-        b"[[[[",
-    ),
+    *rb"""[ ] { } , : " NaN 1e999 -Infinity null true \ud800 "1,2": figures faults table count told
+    config status -1 0.5 [[[[""".split(),
+    *(b" " * 50, b"9" * 400, b'"(1, 2)":', b"\xed\xa0\x80", b"\xef\xbb\xbf", b"\0"),
 ]
 ARRAY_WORDS = [
-    *(
-        b"\x93NUMPY",
-        b"\x02\x00",
-        b"\x03\x00",
-        b"PK\x03\x04",
-        b"PK\x01\x02",
-        b"PK\x05\x06",
-        b"\xff" * 8,
-    ),
-    *(
-        b"'descr': ",
-        b"'<f8'",
-        b"'|O'",
-        b"'|S9'",
-        b"(4, 4)",
-        b"(9, 9, 99999)",
-        b"True",
-        b"matrix.npy",
-    ),
-    *(
-        b"\0" * 8,
-        b"(" * 60,
-        b"policy.npy",
-        b"\x08\x00",
-        b"state.",
-        b"\x80\x04",
-        b"(-1, 4)",
-        b"'<i8'",
-    ),
+    *b"'<f8' '|O' '|S9' True matrix.npy policy.npy state. '<i8'".split(),
+    *(b"\x93NUMPY", b"\x02\x00", b"\x03\x00", b"\x08\x00", b"\x80\x04", b"\xff" * 8, b"\0" * 8),
+    *(b"PK\x03\x04", b"PK\x01\x02", b"PK\x05\x06", b"(" * 60),
+    *(b"'descr': ", b"(4, 4)", b"(9, 9, 99999)", b"(-1, 4)"),
 ]
 FILES = {
     ".csv": (

@@ -13,66 +13,40 @@ from hogeq.rules.turn import dice_sides, play_turn, turn_effects
 
 
 @pytest.mark.parametrize(
-    ("edition", "score", "other", "faces", "memory", "says"),
+    ("edition", "scores", "faces", "memory", "lines"),
     [  # by hand
-        ("su20", 5, 30, (2, 6), Memory(), ["rolled 2: 2 6, 8 points", "Feral Hogs: 3 points more"]),
+        ("su20", (5, 30), (2, 6), {}, "rolled 2: 2 6, 8 points; Feral Hogs: 3 points more"),
+        ("su20", (0, 0), (), {}, "rolled no dice, 10 points; Swap: the scores trade places"),
+        ("su20", (5, 30), (1, 6), {"own": 9}, "rolled 2: 1 6, with a 1, 1 point"),
+        ("fa22", (94, 7), (6,), {}, "rolled 1: 6, 6 points; Square Swine: 100 becomes 121"),
         (
-            "su20",
-            0,
-            0,
-            (),
-            Memory(),
-            ["rolled no dice, 10 points", "Swap: the scores trade places"],
-        ),
-        ("su20", 5, 30, (1, 6), Memory(own=9), ["rolled 2: 1 6, with a 1, 1 point"]),
-        (
-            "fa22",
-            94,
-            7,
-            (6,),
-            Memory(),
-            ["rolled 1: 6, 6 points", "Square Swine: 100 becomes 121"],
+            *("fa15", (2, 9), (1, 4), {}),
+            "rolled 2: 1 4, with a 1, 0 points; Piggy Back: 2 points to the other",
         ),
         (
-            "fa15",
-            2,
-            9,
-            (1, 4),
-            Memory(),
-            ["rolled 2: 1 4, with a 1, 0 points", "Piggy Back: 2 points to the other"],
+            *("fa15", (2, 9), (6, 6, 4, 3), {}),
+            "rolled 4: 6 6 4 3, 19 points; Hogtimus Prime: 23 points instead of 19",
         ),
-        (
-            "fa15",
-            2,
-            9,
-            (6, 6, 4, 3),
-            Memory(),
-            ["rolled 4: 6 6 4 3, 19 points", "Hogtimus Prime: 23 points instead of 19"],
-        ),
+        ("su21", (0, 50), (3, 4), {"turn": 2}, "rolled 2: 3 4, 7 points; Time Trot: an extra turn"),
         (
             "su21",
-            0,
-            50,
-            (3, 4),
-            Memory(turn=2),
-            ["rolled 2: 3 4, 7 points", "Time Trot: an extra turn"],
-        ),
-        (
-            "su21",
-            40,
-            22,
+            (40, 22),
             (4, 6),
-            Memory(turn=5),
-            ["rolled 2: 4 6, 10 points", "More Boar: an extra turn"],
+            {"turn": 5},
+            "rolled 2: 4 6, 10 points; More Boar: an extra turn",
         ),
     ],
 )
 def test_effects(
-    edition: str, score: int, other: int, faces: tuple[int, ...], memory: Memory, says: list[str]
+    edition: str,
+    scores: tuple[int, int],
+    faces: tuple[int, ...],
+    memory: dict[str, int],
+    lines: str,
 ) -> None:
     rules = EDITIONS[edition]
-    turn = play_turn(rules, score, other, memory, len(faces), faces)
-    assert turn_effects(rules, score, other, faces, turn) == says
+    turn = play_turn(rules, *scores, Memory(**memory), len(faces), faces)
+    assert turn_effects(rules, *scores, faces, turn) == lines.split("; ")
 
 
 def follow(score: int, other: int, says: list[str]) -> tuple[int, int, bool]:
