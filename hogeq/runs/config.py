@@ -174,6 +174,9 @@ class Config:
         PlainSerializer(lambda plugins: [stored_as(plugin) for plugin in plugins]),
         WithJsonSchema({}),
     ]
+    game: str = ""
+    """A game other than Hog, as ``--game`` takes it; rules then have no meaning."""
+    forget: str = ""
     rules: Annotated[Rules, BeforeValidator(_rules)]
     solver: Annotated[SolverConfig, BeforeValidator(_solver)]
     measure: Annotated[MeasureConfig, section(MeasureConfig), BeforeValidator(_measure)]
@@ -184,14 +187,22 @@ class Config:
     def resolved(self) -> dict[str, Any]:
         """Return the config as plain values, nothing left to a default."""
         tree = plain(self)
-        if not self.plugins:
-            del tree["plugins"]
+        left_out = {"plugins": not self.plugins, "game": not self.game, "forget": not self.forget}
+        for key, is_left_out in {**left_out, "rules": bool(self.game)}.items():
+            if is_left_out:
+                del tree[key]
         for name in ("solver", "purify"):
             flat: dict[str, Any] = {}
             for key, value in tree[name].items():
                 flat |= value if key == "params" else {key: value}
             tree[name] = flat
         return tree
+
+    @property
+    def title(self) -> str:
+        """Name of the game."""
+        forgetting = f", forgetting {self.forget}" if self.forget else ""
+        return f"{self.game}{forgetting}" if self.game else str(self.rules.name)
 
     def to_yaml(self) -> str:
         """Return the resolved config as YAML, which `load_config` reads to an equal config.
@@ -222,6 +233,13 @@ _MAPPING: Final = f"a mapping with {', '.join(sorted(keys(Config)))}"
 def config_from(tree: object, source: str = "config") -> Config:
     """Check plain values (as YAML gives them) and build the config they describe."""
     if isinstance(tree, Mapping):
+        if tree.get("game"):
+            if "rules" in tree:
+                refuse_both = refusal("rules", tree["rules"], "none where a game is given")
+                raise ConfigError(f"{source}: {refuse_both}")
+            tree = {"rules": {}, **tree}
+        elif "forget" in tree:
+            raise ConfigError(f"{source}: {refusal('forget', tree['forget'], 'with a game')}")
         tree = {"plugins": [], "measure": {}, "purify": {}, **tree}
     return build(Config, tree, source)
 
@@ -300,6 +318,8 @@ def apply_overrides(tree: object, overrides: Sequence[str]) -> dict[str, Any]:
     result = dict(tree)
     for item in overrides:
         path, value = parse_override(item)
+        if path == "game":
+            result.pop("rules", None)  # which play another game
         _set_at(result, path, value, f"--set {one_line(item)}")
     return result
 

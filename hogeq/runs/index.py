@@ -212,8 +212,8 @@ def _last_measured(path: Path, manifest: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _edition(config: Mapping[str, Any]) -> str | None:
-    name = config.get("rules.name", config.get("rules.edition", config.get("rules")))
-    return _known(str, name)
+    rules = config.get("rules.name", config.get("rules.edition", config.get("rules")))
+    return _known(str, config.get("game", rules))
 
 
 def _flat(tree: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, Any]]:

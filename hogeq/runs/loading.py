@@ -102,6 +102,8 @@ def load_run(folder: str | os.PathLike[str], trust: bool = False) -> Run:
         config = load_config(path / CONFIG, trust=trust)
     else:
         raise ResultsError(f"{path}: no {CONFIG} in it, nor a config in its manifest")
+    if config.game:
+        raise ResultsError(f"{path}: plays {config.game}; allowed here: runs of Hog")
     game = Game(config.rules)
     return Run(
         config.name,

@@ -11,9 +11,10 @@ from hogeq.runs.config import MeasureConfig
 from hogeq.runs.metrics import Metrics
 from hogeq.search.attack import SearchBudget, attack
 from hogeq.search.bounds import Interval, full_memory_bound, upper_bound
-from hogeq.strategies.strategy import Mixture
+from hogeq.strategies.strategy import Mixture, Strategy, StrategyLike
 from hogeq.support.aliases import Matrix, Policy
 from hogeq.support.progress import Phase, phase
+from hogeq.trees.engine import TreeEngine
 
 KERNELS: Final = "search", "policies", "full memory", "reach", "hidden states"
 """What a run needs of :data:`hogeq.model.compiling.PARTS`, whatever its solver."""
@@ -23,11 +24,11 @@ class Strategies(NamedTuple):
     """What a solver gives."""
 
     policy: Policy
-    mixture: Mixture | None
+    mixture: Mixture | Strategy | None
 
 
 def measured(
-    game: HogEngine,
+    game: HogEngine | TreeEngine,
     strategies: Strategies,
     budget: SearchBudget,
     *,
@@ -70,7 +71,7 @@ class Concluded(NamedTuple):
 
 
 def concluded(
-    game: HogEngine,
+    game: HogEngine | TreeEngine,
     measure: MeasureConfig,
     strategies: Strategies,
     matrix: Matrix,
@@ -83,7 +84,11 @@ def concluded(
     measured_before = np.array_equal(matrix, argmax(game, strategies.policy))
 
     def interval(
-        name: str, strategy: Matrix | Policy | Mixture, before: float, bound: float, again: bool
+        name: str,
+        strategy: StrategyLike,
+        before: float,
+        bound: float,
+        again: bool,
     ) -> Interval:
         if not again:
             return Interval(before, bound, budget)
@@ -100,7 +105,9 @@ def concluded(
     of_mixture = None
     if strategies.mixture is not None:
         progress.now("the mixture")
-        bound = upper_bound(game, strategies.mixture)
+        bound = full_memory_bound(game, strategies.mixture)
+        if isinstance(game, HogEngine):
+            bound = upper_bound(game, strategies.mixture)
         before = last.mixture_attack
         of_mixture = interval("mixture", strategies.mixture, before, bound, final is not None)
     return Concluded(average, of_matrix, of_mixture, budget)

@@ -30,6 +30,7 @@ from hogeq.runs.signals import Interrupted, Signals
 from hogeq.runs.summary import RunSummary, draw, export
 from hogeq.solvers import Solver
 from hogeq.strategies.arrays import StrategyError, check_policy
+from hogeq.strategies.strategy import policies_of
 from hogeq.support.aliases import Matrix, Policy
 from hogeq.support.clock import working_time
 from hogeq.support.messages import raised, shown
@@ -38,9 +39,27 @@ from hogeq.support.plugins import is_ours, named
 from hogeq.support.progress import Phase, phase, show_progress
 from hogeq.support.workers import WorkersLostError
 from hogeq.support.yaml import ConfigError
+from hogeq.trees.engine import TreeEngine
+from hogeq.trees.game import load_tree
 
 
-def first_state(name: str, solver: Solver[Any], game: HogEngine) -> Any:
+def engine_of(config: Config) -> HogEngine | TreeEngine:
+    """Compile the game of a config."""
+    if config.game:
+        return TreeEngine(load_tree(config.game, config.forget or None))
+    game = compile_game(config.rules)
+    expect(game, *KERNELS)
+    return game
+
+
+def rate_of(game: HogEngine | TreeEngine, matrix: Matrix, policy: Policy) -> float:
+    """Win rate of a matrix against a policy."""
+    if isinstance(game, HogEngine):
+        return win_rate(game, matrix, policy).win_rate
+    return game.workspace(2).win_rate(policies_of(game, matrix, policy)).win_rate
+
+
+def first_state(name: str, solver: Solver[Any], game: HogEngine | TreeEngine) -> Any:
     """Call a solver's ``init``."""
     try:
         state = solver.init(game)
@@ -148,8 +167,7 @@ def run_experiment(
     if resume is not None and overwrite:
         raise ResultsError("resume and overwrite exclude each other: continue a run, or replace it")
     try:
-        game = compile_game(config.rules)
-        expect(game, *KERNELS)
+        game = engine_of(config)
         solver = config.solver.params
         if resume is not None and (Path(resume) / CHECKPOINT).exists():
             solver = without_files(solver)  # what was in them is in the checkpoint
@@ -172,7 +190,7 @@ class _Runner:
     def __init__(
         self,
         config: Config,
-        game: HogEngine,
+        game: HogEngine | TreeEngine,
         state: Any,
         read: list[dict[str, str]],
         directory: RunDirectory,
@@ -256,7 +274,7 @@ class _Runner:
         self._require_finite()
         self.whole_state = True
 
-    def _asked(self, method: Callable[[HogEngine, Any], Any]) -> Any:
+    def _asked(self, method: Callable[[HogEngine | TreeEngine, Any], Any]) -> Any:
         """Call a method of the solver; whatever is raised in one of a plugin is its failure."""
         try:
             return method(self.game, self.state)
@@ -286,10 +304,12 @@ class _Runner:
 
     def _average(self) -> Policy:
         policy = self._asked(self.solver.average)
-        rules = self.game.rules
         try:
+            if isinstance(self.game, TreeEngine):
+                return self.game.tree.check_strategy(self.game.legal(policy), "its average policy")
+            rules = self.game.rules
             return check_policy(policy, rules.goal, rules.max_dice, "its average policy")
-        except StrategyError as error:
+        except ValueError as error:
             raise self._failure(error) from error
 
     def _strategies(self) -> Strategies:
@@ -324,11 +344,12 @@ class _Runner:
                 config=config,
                 metrics=self.metrics,
                 **ended._asdict(),
-                matrix_against_average=win_rate(game, matrix, strategies.policy).win_rate,
+                matrix_against_average=rate_of(game, matrix, strategies.policy),
                 seconds=self.seconds,
                 elapsed=self._elapsed(),
+                largest_payoff=game.largest_payoff if isinstance(game, TreeEngine) else None,
             )
-            export(self.directory.path, config.name, strategies, matrix)
+            export(self.directory.path, config.name, strategies, matrix, game)
             draw(game, matrix, summary)
         return summary
 

@@ -1,8 +1,12 @@
 """What a finished run comes to, and the files of it that others read."""
 
+import csv
 import dataclasses
+import io
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from hogeq import figures
 from hogeq.evaluation.hidden import reach
@@ -21,10 +25,13 @@ from hogeq.runs.measuring import Strategies
 from hogeq.runs.metrics import Metrics
 from hogeq.search.attack import SearchBudget
 from hogeq.search.bounds import Interval
+from hogeq.strategies.strategy import strategy_of
 from hogeq.strategies.write import write_strategy
 from hogeq.support.aliases import Matrix
+from hogeq.support.files import write_arrays, write_whole
 from hogeq.support.numbers import DIGITS, between, counted, percent
 from hogeq.support.parameters import plain
+from hogeq.trees.engine import TreeEngine
 
 
 @dataclasses.dataclass(frozen=True)
@@ -51,6 +58,8 @@ class RunSummary:
         Seconds spent on the run, all its parts together.
     mixture : Interval, optional
         As `average`, of the mixture, if the solver looks for one.
+    largest_payoff : float, optional
+        Of a game other than Hog, where a payoff u counts as the win rate 1/2 + u / (2 largest).
 
     Examples
     --------
@@ -76,6 +85,7 @@ class RunSummary:
     seconds: float
     elapsed: float
     mixture: Interval | None = None
+    largest_payoff: float | None = None
 
     @property
     def intervals(self) -> dict[str, Interval]:
@@ -96,6 +106,7 @@ class RunSummary:
             **({} if self.mixture is None else {"mixture": _win_rates(self.mixture)}),
             "purification_loss": self.purification_loss,
             "matrix_against_average": self.matrix_against_average,
+            **({} if self.largest_payoff is None else {"largest_payoff": self.largest_payoff}),
             "effort": plain(self.budget),
         }
 
@@ -104,7 +115,7 @@ class RunSummary:
         return {
             "name": self.config.name,
             "directory": str(self.directory),
-            "rules": self.config.rules.name,
+            "rules": self.config.title,
             "solver": self.config.solver.name,
             "iterations": self.config.solver.iterations,
             "seconds": self.seconds,
@@ -116,7 +127,7 @@ class RunSummary:
         """Say it to people, with so many decimals of per cents and points."""
         solver = self.config.solver
         lines = [
-            f"{self.config.rules.name}, {solver.name}, {solver.iterations} iterations",
+            f"{self.config.title}, {solver.name}, {solver.iterations} iterations",
             f"{self.elapsed:.1f} s, {self.seconds:.1f} s of them solving",
             "",
             _row("win rate against", "attack found", "upper bound", "exploitability", digits),
@@ -135,9 +146,19 @@ class RunSummary:
             f"effort of the attack: {effort}",
             *(["* not saturated: more kicks would find more"] if marked else []),
             f"matrix against average policy: wins {percent(self.matrix_against_average, digits)}",
+            *self._payoffs(),
             f"written to {self.directory}",
         ]
         return lines
+
+    def _payoffs(self) -> list[str]:
+        if self.largest_payoff is None:
+            return []
+        low, high = (
+            2.0 * self.largest_payoff * (rate - 0.5)
+            for rate in (self.average.lower, self.average.upper)
+        )
+        return [f"payoff of a best response to the average policy: {low:.6f} to {high:.6f}"]
 
     def __str__(self) -> str:
         return "\n".join(self.lines())
@@ -161,8 +182,18 @@ def _win_rates(interval: Interval) -> dict[str, Any]:
     return rates
 
 
-def export(directory: Path, name: str, strategies: Strategies, matrix: Matrix) -> None:
+def export(
+    directory: Path,
+    name: str,
+    strategies: Strategies,
+    matrix: Matrix,
+    game: HogEngine | TreeEngine,
+) -> None:
     """Write the strategies of a run, and the matrix also as the contest takes it."""
+    if isinstance(game, TreeEngine):
+        with reported(directory / POLICY, "written"):
+            write_game(directory, strategies, matrix, game)
+        return
     for file, strategy in (
         (MIXTURE, strategies.mixture),
         (POLICY, strategies.policy),
@@ -175,10 +206,27 @@ def export(directory: Path, name: str, strategies: Strategies, matrix: Matrix) -
                 write_strategy(path, strategy, player_name=name)
 
 
-def draw(game: HogEngine, matrix: Matrix, summary: RunSummary) -> None:
+def write_game(directory: Path, strategies: Strategies, matrix: Matrix, game: TreeEngine) -> None:
+    """Write what a run of a game other than Hog has strategies."""
+    write_arrays(directory / POLICY, policy=strategies.policy)
+    if strategies.mixture is not None:
+        target = strategy_of(game, strategies.mixture)
+        write_arrays(
+            directory / MIXTURE, weights=target.chances, strategies=game.legal(target.policies)
+        )
+    text = io.StringIO()
+    lines = csv.writer(text, lineterminator="\n")
+    lines.writerow(("player", "information set", "action"))
+    tree = game.tree
+    actions = np.where(matrix < tree.num_legal, matrix, 0)
+    lines.writerows(zip(tree.seat.tolist(), tree.names, actions.tolist(), strict=True))
+    write_whole(directory / MATRIX, text.getvalue().encode())
+
+
+def draw(game: HogEngine | TreeEngine, matrix: Matrix, summary: RunSummary) -> None:
     """Draw how exploitable a run's strategies were over time, and its matrix."""
     path, config = summary.directory, summary.config
-    rules, solver = config.rules.name, config.solver.name
+    rules, solver = config.title, config.solver.name
     with reported(path / EXPLOITABILITY_PLOT, "written"):
         figures.exploitability(
             summary.metrics,
@@ -187,6 +235,8 @@ def draw(game: HogEngine, matrix: Matrix, summary: RunSummary) -> None:
             {name: (one.lower, one.upper) for name, one in summary.intervals.items()},
             (_effort(config.measure.attack), _effort(summary.budget)),
         )
+    if isinstance(game, TreeEngine):
+        return
     title = f"{rules}, {solver}, {config.purify.method} of the average"
     with reported(path / MATRIX_PLOT, "written"):
         met = reach(game, matrix).sum(axis=2)

@@ -147,7 +147,7 @@ def run_sweep(
         left = [point for point in sweep.points if overwrite or not _is_complete(point, folder)]
         done_before = len(sweep.points) - len(left)
         if workers.here:
-            compile_now({point.config.rules for point in left}, KERNELS)
+            compile_now({point.config.rules for point in left if not point.config.game}, KERNELS)
         errors = _computed(left, workers, folder, overwrite, done_before)
         rows = [
             table_row(point, sweep.keys, folder, errors.get(point.name)) for point in sweep.points

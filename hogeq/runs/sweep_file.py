@@ -15,7 +15,6 @@ from typing import Annotated, Any, Final
 from pydantic import Field
 
 from hogeq import figures
-from hogeq.model.game import compile_game
 from hogeq.runs.config import (
     Config,
     Name,
@@ -28,6 +27,7 @@ from hogeq.runs.config import (
 )
 from hogeq.runs.files import ResultsError, replacing, reported
 from hogeq.runs.index import read_run
+from hogeq.runs.runner import engine_of
 from hogeq.support.messages import one_line
 from hogeq.support.parameters import parameters
 from hogeq.support.plugins import load_named
@@ -200,10 +200,10 @@ def _require_possible(points: Sequence[SweepPoint], source: str) -> None:
     for point in points:
         config = point.config
         solver = dataclasses.replace(config.solver, iterations=1, seed=0)
-        kind = repr((config.rules, solver))
+        kind = repr((config.title, config.rules, solver))
         if kind not in tried:
             try:
-                config.solver.params.init(compile_game(config.rules))
+                config.solver.params.init(engine_of(config))
             except ValueError as error:
                 raise ConfigError(f"{source}: point {point.name}: {error}") from error
             tried.add(kind)

@@ -33,6 +33,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from hogeq.model.game import HogEngine
+from hogeq.model.protocol import Engine
 from hogeq.model.workspace import Role, WinRate, backward_together
 from hogeq.search.attack import VALUE, Saturation, SearchBudget, attack
 from hogeq.strategies.strategy import Strategy, StrategyLike, strategy_of
@@ -105,7 +106,7 @@ def upper_bound(game: HogEngine, strategy: StrategyLike) -> float:
     return mixture_bound(game, target, default_resolution(game, target))
 
 
-def full_memory_bound(game: HogEngine, strategy: StrategyLike) -> float:
+def full_memory_bound(game: Engine, strategy: StrategyLike) -> float:
     """Win rate of the best responder who remembers everything and is told what was drawn."""
     target = strategy_of(game, strategy)
     work = game.workspace(2)

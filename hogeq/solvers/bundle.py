@@ -12,7 +12,7 @@ from hogeq.evaluation.mixtures import policy_of_mixture
 from hogeq.model.protocol import Engine
 from hogeq.search.ascent import perturbed, random_policy
 from hogeq.search.counter_search import PERTURBED_SHARES, CounterSearch, no_trails
-from hogeq.solvers.base import solver
+from hogeq.solvers.base import mixture_of, solver
 from hogeq.solvers.bundle_method import LEAST_WEIGHT, SHAPING, BundleMethod, Point, Trial
 from hogeq.solvers.cuts import (
     OF_PARTS,
@@ -263,10 +263,10 @@ class MixtureBundle(BundleMethod[MixtureBundleState]):
         earlier, lately = watched.reshape(2, self.patience).mean(axis=1)
         return self._split(game, state) if lately >= earlier else state
 
-    def mixture(self, game: Engine, state: MixtureBundleState) -> Mixture:  # noqa: ARG002
+    def mixture(self, game: Engine, state: MixtureBundleState) -> Mixture | Strategy:
         """Mixture: the best so far, or the average over recent iterations."""
         parts, draw = self._averaged(state)
-        return Mixture(draw, parts)
+        return mixture_of(game, draw, parts)
 
     def average(self, game: Engine, state: MixtureBundleState) -> Floats:
         """Policy (G, G, K): the mixture's parts, weighted by their reach.

@@ -48,6 +48,14 @@ def write_whole(path: str | os.PathLike[str], content: str | bytes) -> None:
         temporary.write_bytes(content.encode() if isinstance(content, str) else content)
 
 
+def write_arrays(path: str | os.PathLike[str], **arrays: Any) -> None:
+    """Write arrays by name to an ``.npz`` file, whole or not at all."""
+    import numpy as np
+
+    with replacing(path) as temporary:
+        np.savez_compressed(temporary, **arrays)
+
+
 def read_whole(path: str | os.PathLike[str], most: int) -> bytes:
     """Read a regular file of at most `most` bytes; anything else is refused and not waited for."""
 

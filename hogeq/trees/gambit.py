@@ -1,4 +1,4 @@
-"""Hog as a file that Gambit reads: the extensive-form format ``.efg``, version 2.
+"""Games as files that Gambit reads: the extensive-form format ``.efg``, version 2.
 
 The format is that of R. D. McKelvey, A. M. McLennan and T. L. Turocy, "Gambit: the package for
 computation in game theory". Nodes come in the order of a walk through the tree; probabilities are
@@ -6,10 +6,14 @@ written as fractions, so nothing is rounded.
 """
 
 from collections.abc import Hashable, Iterator
+from fractions import Fraction
 from pathlib import Path
+
+import numpy as np
 
 from hogeq.rules import Rules
 from hogeq.support.files import write_whole
+from hogeq.trees.flat import CHANCE, TERMINAL, FlatTree
 from hogeq.trees.tree import (
     PLAYERS,
     Chance,
@@ -75,6 +79,43 @@ def efg_lines(tree: Tree, title: str) -> Iterator[str]:
             actions = " ".join(_quoted(label) for label, _ in node.branches)
             name = _quoted(str(node.infoset))
             yield f'p "" {node.player + 1} {numbers[key]} {name} {{ {actions} }} 0\n'
+
+
+def flat_efg(tree: FlatTree) -> str:
+    """Text of the file of a flat tree; probabilities that are no short fractions are decimal."""
+    lines = [f'EFG 2 R {_quoted(tree.name)} {{ "0" "1" }}']
+    starts = np.searchsorted(tree.parent, np.arange(tree.num_nodes + 1)).tolist()
+    first = int((tree.seat == 0).sum())  # rows of player 0 come first
+    outcomes: dict[float, int] = {}
+    waiting, chances = [0], 0
+    while waiting:
+        node = waiting.pop()
+        children = range(starts[node], starts[node + 1])
+        waiting.extend(reversed(children))
+        player, row = int(tree.player[node]), int(tree.row[node])
+        if player == TERMINAL:
+            payoff = float(tree.payoff[node])
+            outcome = outcomes.setdefault(payoff, len(outcomes) + 1)
+            lines.append(f't "" {outcome} "" {{ {payoff!r}, {-payoff!r} }}')
+            continue
+        labels = [_quoted(tree.history(child)[-1].action.partition(": ")[2]) for child in children]
+        if player == CHANCE:
+            chances += 1
+            both = zip(
+                labels, map(_number, tree.chance[children.start : children.stop]), strict=True
+            )
+            actions = " ".join(f"{label} {chance}" for label, chance in both)
+            lines.append(f'c "" {chances} "" {{ {actions} }} 0')
+        else:
+            name = _quoted(str(tree.names[row]))
+            actions = " ".join(labels)
+            lines.append(f'p "" {player + 1} {row + 1 - first * player} {name} {{ {actions} }} 0')
+    return "\n".join(lines) + "\n"
+
+
+def _number(value: float) -> str:
+    fraction = Fraction(value).limit_denominator(10**6)
+    return str(fraction) if float(fraction) == value else repr(float(value))
 
 
 def _quoted(text: str) -> str:

@@ -99,6 +99,16 @@ class TreeGame:
         return Recall(self.tree, 0).audit(), Recall(self.tree, 1).audit()
 
 
+def load_tree(game: str, forget: str | None = None) -> FlatTree:
+    """Build the tree of a game that is named as OpenSpiel does, or by its .efg file."""
+    try:
+        from hogeq.trees.openspiel import reading
+    except ImportError as error:
+        raise ValueError(str(error)) from error
+    read = reading.from_efg if game.endswith(".efg") else reading.from_openspiel
+    return read(game, forget=forget)
+
+
 def from_openspiel(game: Any, **options: Any) -> TreeGame:
     """Build a game of OpenSpiel; see :func:`hogeq.trees.openspiel.reading.from_openspiel`."""
     from hogeq.trees.openspiel import reading

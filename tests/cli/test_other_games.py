@@ -8,6 +8,7 @@ import pytest
 from tests.cli.calls import ask, ok, refused
 
 GAME = ("--game", "liars_dice_ir(dice_sides=3)")
+LEARNT = "game: kuhn_poker, solver: {name: double_oracle, iterations: 20}, measure: {every: 20}"
 DRIVER = """EFG 2 R "Absent-minded driver" { "Driver" "Nobody" }
 p "" 1 1 "Crossing" { "exit" "on" } 0
 t "" 1 "" { 0, 0 }
@@ -52,7 +53,9 @@ def test_an_equilibrium_is_proved_and_written(tmp_path: Path) -> None:
     [
         (("audit", "--game", "kuhn_pocker"), "nearest: kuhn_poker"),
         (("audit", "--game", "none.efg"), "none.efg: cannot be read"),
-        (("attack", "always_roll:6", *GAME), "allowed: uniform, or a file .npz"),
+        (("attack", "always_roll:6", *GAME), "allowed: uniform, a run, or a file .npz"),
+        (("audit", *GAME, "--forget", "all"), "allowed: own_actions, order, or last:K"),
+        (("run", "both.yaml"), "rules: got 'su20'; allowed: none where a game is given"),
         (("equilibrium", "--game", "driver.efg"), "allowed: games without absent-mindedness"),
     ],
 )
@@ -61,6 +64,7 @@ def test_refusals(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     Path("driver.efg").write_text(DRIVER)
+    Path("both.yaml").write_text(f"{{name: both, rules: su20, {LEARNT}}}")
     assert reason in refused(*words)
 
 
@@ -70,3 +74,69 @@ def test_a_policy_of_another_game_is_refused(tmp_path: Path) -> None:
     assert "is of shape (3, 2); allowed: (186, 6)" in refused("attack", path, *GAME)
     np.savez(path, policy=np.ones((186, 6)))
     assert "information set 0" in refused("attack", path, *GAME)
+
+
+def test_a_run_learns_a_game_and_goes_on_where_it_stopped(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("kuhn.yaml").write_text(f"{{name: kuhn, {LEARNT}}}")
+    summary = ask("run", "kuhn.yaml")
+    assert summary["rules"] == "kuhn_poker"
+    assert summary["largest_payoff"] == 2.0
+    assert {path.name for path in Path("results/kuhn").iterdir()} >= {
+        *("config.yaml", "manifest.json", "metrics.csv", "exploitability.png"),
+        *("policy.npz", "mixture.npz", "matrix.csv"),
+    }
+    assert Path("results/kuhn/matrix.csv").read_text().count("\n") == 13
+    assert "game: kuhn_poker" in Path("results/kuhn/config.yaml").read_text()
+    assert ask("run", "--resume", "results/kuhn", "--set", "solver.iterations=21")["iterations"]
+    # What the run says of its policy is what the exact response wins.
+    found = ask("attack", "results/kuhn", "--game", "kuhn_poker")
+    attacked = ask("run", "--resume", "results/kuhn", "--set", "solver.iterations=22")
+    best = 4.0 * (attacked["average_policy"]["attack"] - 0.5)
+    policy = ask("attack", "results/kuhn", "--game", "kuhn_poker")
+    assert policy["attack"] == pytest.approx(best, abs=1e-9)
+    assert found["proved"]
+
+
+def test_a_config_of_hog_can_play_another_game(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("hog.yaml").write_text(
+        "{name: hog, rules: su20, solver: {name: cfr, iterations: 2}, measure: {every: 2}}"
+    )
+    summary = ask("run", "hog.yaml", "--game", "kuhn_poker", "--forget", "last:1")
+    assert summary["rules"] == "kuhn_poker, forgetting last:1"
+
+
+def test_strategies_of_a_game_are_compared_and_made_pure(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    ok("attack", "uniform", *GAME, "--out", "best.npz")
+    best = ask("attack", "uniform", *GAME)["attack"]
+    rate = ask("compare", "best.npz", "uniform", *GAME)
+    assert rate["payoff"] == pytest.approx(best, abs=1e-12)
+    assert rate["payoff"] == pytest.approx((rate["first"] + rate["second"]) / 2, abs=1e-12)
+    ok("purify", "uniform", *GAME, "--method", "argmax", "--out", "pure.npz")
+    with np.load("pure.npz") as arrays:
+        assert set(np.unique(arrays["policy"])) == {0.0, 1.0}
+    assert "payoff" in ok("compare", "pure.npz", "uniform", *GAME)
+
+
+@pytest.mark.parametrize("forget", [(), ("--forget", "own_actions")])
+def test_an_exported_game_is_the_same_game(
+    forget: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    game = ("--game", "leduc_poker", *forget)
+    ok("export-game", *game, "--out", "leduc.efg")
+    before, after = (ask("audit", *one) for one in (game, ("--game", "leduc.efg")))
+    assert before["infosets"] == after["infosets"]
+    assert before["nodes"] == after["nodes"]
+    value, again = (
+        ask("attack", "uniform", *one)["full_memory"] for one in (game, ("--game", "leduc.efg"))
+    )
+    assert value == pytest.approx(again, abs=1e-9)

@@ -3,9 +3,12 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+from hogeq.cli.commands.trees import purify_game
 from hogeq.cli.inputs import MATRIX_SUFFIXES, Chosen, check_output
 from hogeq.cli.options import (
     PURIFIERS,
+    ForgetOption,
+    GameOption,
     JobsOption,
     OnOption,
     OverwriteOption,
@@ -118,6 +121,8 @@ def purify_(
         ),
     ] = None,
     overwrite: OverwriteOption = False,
+    other_game: GameOption = None,
+    forget: ForgetOption = None,
     jobs: JobsOption = None,
     on: OnOption = None,
 ) -> Result:
@@ -128,7 +133,8 @@ def purify_(
     """
     values = [item.partition("=")[2] for item in overrides or ()]  # counters=FILE among them
     reads = [strategy, game.spec, *values]
-    check_output(out, MATRIX_SUFFIXES, reads=[*reads, checkpoint], replace=overwrite)
+    suffixes = MATRIX_SUFFIXES if other_game is None else (".npz",)
+    check_output(out, suffixes, reads=[*reads, checkpoint], replace=overwrite)
     check_output(checkpoint, (".npz",), reads=reads, option="--checkpoint")
     from hogeq.purification import PURIFIERS as METHODS
     from hogeq.runs.config import parse_override, purify_from, set_keys
@@ -143,6 +149,9 @@ def purify_(
             chosen = purify_from(set_keys({"method": method}, given))
         except ParameterError as error:
             raise BadInputError(f"--set: purify.{error}") from error
+    if other_game is not None:
+        with computing(on, jobs):
+            return purify_game(other_game, forget, strategy, chosen.params, out)
     game.load(strategies=[strategy])
     with computing(on, jobs):
         matrix = _purified(game, chosen.method, chosen.params, game.table(strategy), checkpoint)

@@ -3,8 +3,9 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+from hogeq.cli.commands.trees import compare_game
 from hogeq.cli.inputs import MATRIX_SUFFIXES, Chosen, check_output
-from hogeq.cli.options import StartOption, argument, option
+from hogeq.cli.options import ForgetOption, GameOption, StartOption, argument, option
 from hogeq.cli.result import Result, Table, Text, percent
 from hogeq.cli.shell import BadInputError, refusing
 
@@ -19,11 +20,15 @@ def compare(
     b: Annotated[str, argument("B", "The other.")],
     game: Chosen,
     start: StartOption = None,
+    other_game: GameOption = None,
+    forget: ForgetOption = None,
 ) -> Result:
     """Exact win rate of A against B.
 
     full_memory is the player who remembers everything and plays best against one who does too.
     """
+    if other_game is not None:
+        return compare_game(other_game, forget, a, b)
     game.load("matches", strategies=[a, b])
     remembers = game.engine.has_memory and FULL_MEMORY in {a, b}
     scores = game.start(start)

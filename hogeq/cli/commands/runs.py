@@ -11,6 +11,8 @@ import typer
 
 from hogeq.cli.options import (
     WORKERS,
+    ForgetOption,
+    GameOption,
     JobsOption,
     OnOption,
     OverwriteOption,
@@ -55,6 +57,8 @@ def run(
     out_root: Annotated[Path, option("Where runs are kept.", "DIR")] = Path("results"),
     resume: Annotated[Path | None, option("Continue the run in this directory.", "DIR")] = None,
     overwrite: OverwriteOption = False,
+    game: GameOption = None,
+    forget: ForgetOption = None,
     trust: TrustOption = False,
     jobs: JobsOption = None,
     on: OnOption = None,
@@ -69,6 +73,7 @@ def run(
             "CONFIG: missing; allowed: a YAML file, or --resume DIR; see hogeq run --help"
         )
     config = config or Path(resume or "") / "config.yaml"
+    chosen = [f"{key}={value}" for key, value in (("game", game), ("forget", forget)) if value]
     from hogeq.runs.config import load_config
     from hogeq.runs.files import ResultsError, finite
     from hogeq.runs.runner import RunError, run_experiment
@@ -77,7 +82,7 @@ def run(
 
     try:
         with refusing(ConfigError, ResultsError):
-            loaded = load_config(config, overrides or (), trust)
+            loaded = load_config(config, [*(overrides or ()), *chosen], trust)
             with computing(on, jobs):
                 summary = run_experiment(loaded, out_root, resume, overwrite)
     except RunError as error:

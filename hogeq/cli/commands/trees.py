@@ -12,6 +12,7 @@ from hogeq.rules import Rules
 from hogeq.support.messages import printable, shown
 
 if TYPE_CHECKING:
+    from hogeq.purification import Purifier
     from hogeq.support.aliases import Floats
     from hogeq.trees.flat import FlatTree
     from hogeq.trees.recall import Audit, Finding, Witness
@@ -170,13 +171,17 @@ def export_game(
     max_dice: Annotated[int | None, option("Another most number of dice.", "N", min=1)] = None,
     out: Annotated[Path, option("A name ending in .efg.", "FILE")] = Path("hog.efg"),
     memory: MemoryOption = False,
+    other_game: GameOption = None,
+    forget: ForgetOption = None,
 ) -> Result:
     """Write the game tree in Gambit's extensive form.
 
     Sizes go to standard error before anything is written; trees of more than two million nodes
     are refused.
     """
-    check_output(out, (".efg",))
+    check_output(out, (".efg",), reads=[other_game])
+    if other_game is not None:
+        return export_tree(other_game, forget, out)
     full = game.choose()
     from hogeq.trees import gambit
 
@@ -211,13 +216,10 @@ def export_game(
 
 def _tree(game: str, forget: str | None) -> "FlatTree":
     """Build the tree of a game by OpenSpiel's name, or from a file."""
+    from hogeq.trees.game import load_tree
+
     with refusing():
-        try:
-            from hogeq.trees.openspiel.reading import from_efg, from_openspiel
-        except ImportError as error:
-            raise BadInputError(str(error)) from None
-        read = from_efg if game.endswith(".efg") else from_openspiel
-        return read(game, forget=forget)
+        return load_tree(game, forget)
 
 
 def _title(game: str, forget: str | None) -> str:
@@ -225,14 +227,18 @@ def _title(game: str, forget: str | None) -> str:
 
 
 def _rows(tree: "FlatTree", given: str) -> "Floats":
-    """Read a strategy of both seats: ``uniform``, or the ``policy`` of a ``.npz`` file."""
+    """Read a strategy of both seats: ``uniform``, a run, or the ``policy`` of a ``.npz`` file."""
     import numpy as np
 
     if given == "uniform":
         return tree.uniform()
     with refusing():
+        if Path(given).is_dir():
+            given = str(Path(given) / "policy.npz")
         if Path(given).suffix != ".npz":
-            raise ValueError(f"strategy: got {shown(given)}; allowed: uniform, or a file .npz")
+            raise ValueError(
+                f"strategy: got {shown(given)}; allowed: uniform, a run, or a file .npz"
+            )
         with np.load(given, allow_pickle=False) as arrays:
             if "policy" not in arrays:
                 raise ValueError(f"{printable(given)}: holds no array policy")
@@ -240,12 +246,10 @@ def _rows(tree: "FlatTree", given: str) -> "Floats":
 
 
 def _write(path: Path, **arrays: Any) -> None:
-    import numpy as np
+    from hogeq.support.files import write_arrays
 
-    from hogeq.support.files import replacing
-
-    with refusing(), replacing(path) as temporary:
-        np.savez_compressed(temporary, **arrays)
+    with refusing():
+        write_arrays(path, **arrays)
 
 
 def _audit_game(game: str, forget: str | None) -> Result:
@@ -299,6 +303,69 @@ def _histories(witness: "Witness", empty: str = "") -> list[str]:
     """Write both histories in the game's own words."""
     both = (witness.first, witness.second)
     return ["; ".join(step.action for step in one) or empty for one in both]
+
+
+def compare_game(game: str, forget: str | None, a: str, b: str) -> Result:
+    """Payoff of one strategy of a game against another."""
+    from hogeq.trees.passes import payoff
+
+    tree = _tree(game, forget)
+    one, two = _rows(tree, a), _rows(tree, b)
+    first, second = payoff(tree, one, two), -payoff(tree, two, one)
+    data = {
+        "game": game,
+        "forget": forget,
+        "a": a,
+        "b": b,
+        "payoff": (first + second) / 2.0,
+        "first": first,
+        "second": second,
+    }
+    rows = [
+        ("payoff", f"{data['payoff']:.9f}"),
+        ("as player 0", f"{first:.9f}"),
+        ("as player 1", f"{second:.9f}"),
+    ]
+    return Result(data, [f"{a} against {b}, {_title(game, forget)}", "", Table(rows)])
+
+
+def purify_game(
+    game: str, forget: str | None, strategy: str, purifier: "Purifier", out: Path
+) -> Result:
+    """Make a policy of a game a pure strategy."""
+    from hogeq.purification import purified
+    from hogeq.strategies.arrays import one_hot
+    from hogeq.trees.engine import TreeEngine
+
+    tree = _tree(game, forget)
+    rows = _rows(tree, strategy)
+    with refusing():
+        engine = TreeEngine(tree)
+        matrix = purified("purify", purifier, engine, rows)
+    policy = engine.legal(one_hot(matrix, tree.num_actions))
+    pure = one_hot(policy.argmax(axis=1), tree.num_actions)
+    _write(out, policy=pure)
+    data = {"game": game, "forget": forget, "strategy": strategy, "out": out}
+    return Result(data, [f"pure strategy of {strategy} written to {out}"])
+
+
+def export_tree(game: str, forget: str | None, out: Path) -> Result:
+    """Write a game in Gambit's extensive form."""
+    from hogeq.support.files import write_whole
+    from hogeq.trees.gambit import flat_efg
+
+    tree = _tree(game, forget)
+    with refusing():
+        write_whole(out, flat_efg(tree).encode())
+    sizes = [int((tree.seat == player).sum()) for player in (0, 1)]
+    data = {
+        "game": game,
+        "forget": forget,
+        "out": out,
+        "nodes": tree.num_nodes,
+        "infosets": sizes,
+    }
+    return Result(data, [f"{tree.num_nodes:,} nodes written to {out}"])
 
 
 def attack_game(
