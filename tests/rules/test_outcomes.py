@@ -46,17 +46,6 @@ def test_turns_end_as_in_the_twin(edition: str) -> None:
             }
 
 
-@pytest.mark.parametrize("edition", EDITIONS)
-def test_branches_are_distributions(edition: str) -> None:
-    turns = TurnTable(EDITIONS[edition])
-    for sides in (4, 6, 8):
-        for dice in range(1, 11):
-            branches = turns.branches(dice, sides)
-            assert sum(branch.probability for branch in branches) == 1
-            points = [branch.points for branch in branches]
-            assert points == sorted(set(points))
-
-
 def test_branches_by_hand() -> None:
     # fa15: a rolled 1 scores nothing and gives a point a die; 2, 3 and 5 become the next prime.
     turns = TurnTable(EDITIONS["fa15"])
