@@ -10,7 +10,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from hogeq.figures.style import (
     LABEL_SIZE,
-    NAMED,
     RAREST,
     UNREACHED,
     WIDEST,
@@ -33,6 +32,10 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _FEW_NAMES: Final = 8
+
+_FINE_NAMES: Final = 40
+
+_MOST_NAMES: Final = 400  # of a field; more cannot be read
 
 _PER_NAME: Final = 0.13  # inches beside a field's map for each name beyond these
 
@@ -266,7 +269,7 @@ def win_rates(array: ArrayLike, names: Sequence[str], path: str | Path, title: s
         axes.set_title(wrapped(title))
         axes.set_xlabel("opponent")
         axes.set_ylabel("strategy")
-        if len(names) > NAMED:
+        if len(names) > _MOST_NAMES:
             axes.set_xticks([])
             axes.set_yticks([])
             return
@@ -274,9 +277,10 @@ def win_rates(array: ArrayLike, names: Sequence[str], path: str | Path, title: s
         for axis, turn in ((axes.xaxis, 90), (axes.yaxis, 0)):
             axis.set_ticks(range(len(labels)), labels, rotation=turn)
 
-    named = len(names) if len(names) <= NAMED else 0
+    named = len(names) if len(names) <= _MOST_NAMES else 0
     more = _PER_NAME * max(0, named - _FEW_NAMES)  # so that names do not overlap
-    write_figure(path, 3.2 + more, draw, width=WIDTH + more)
+    dots = 300 if named <= _FINE_NAMES else 130  # pictures of hundreds stay below 30 million dots
+    write_figure(path, 3.2 + more, draw, width=WIDTH + more, dpi=dots)
 
 
 def _two_maps(figure: "Figure", title: str) -> "tuple[Axes, Axes]":

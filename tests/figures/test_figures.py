@@ -67,7 +67,9 @@ FIGURES: dict[str, Callable[[Path], None]] = {
         MATRIX, POLICY, path, f"{LONG}, su20 with goal=100", (f"{LONG}/one.csv", f"{LONG}/two.csv")
     ),
     "matrix of long names": lambda path: figures.matrix(MATRIX, path, f"{LONG}/one.csv, su20"),
-    "win_rates of many": lambda path: figures.win_rates(POLICY[:60, :60, 0], 60 * ["long "], path),
+    "win_rates of many": lambda path: figures.win_rates(
+        np.tile(POLICY[:60, :60, 0], (7, 7)), 420 * ["long "], path
+    ),
     "win_rates of long names": lambda path: figures.win_rates(RATES, 6 * ["long " * 20], path),
 }
 
@@ -286,9 +288,10 @@ def test_those_that_fare_alike_stand_side_by_side(tmp_path: Path, drawn: list[Fi
     np.testing.assert_array_equal(axes.images[0].get_array(), RATES[np.ix_(order, order)])
 
 
-def test_names_of_a_field_do_not_overlap(tmp_path: Path, drawn: list[Figure]) -> None:
-    rates = np.random.default_rng(0).uniform(0.3, 0.7, (22, 22))
-    names = [f"An entry called {entry}" for entry in range(22)]
+@pytest.mark.parametrize("count", [22, 80])
+def test_names_of_a_field_do_not_overlap(tmp_path: Path, drawn: list[Figure], count: int) -> None:
+    rates = np.random.default_rng(0).uniform(0.3, 0.7, (count, count))
+    names = [f"An entry called {entry}" for entry in range(count)]
     figures.win_rates(rates, names, tmp_path / "figure.png")
     drawn[0].draw_without_rendering()  # in the figure's own resolution, not the file's
     axes = drawn[0].axes[0]
