@@ -153,7 +153,7 @@ TARGETS = (
         "kernels",
         "kernels",
         "recurrence cell_values cell_reach",
-        "kernels/cells kernels/program evaluation/random_games evaluation/tablebase",
+        "model/layouts kernels/program evaluation/random_games evaluation/tablebase",
         each=4,
     ),
 )

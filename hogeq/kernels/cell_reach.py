@@ -93,7 +93,7 @@ def write_reach(
                     everyone.set(everyone.get() + arrived)
                     with code.when(code.all_of(player.equals(0), keeps_memories.equals(1))):
                         reach.put((total * memories + memory) * width + here.opponent, arrived)
-                    flows, _ = depart(code, chances, arrived, [None] * num_actions)
+                    flows, _ = depart(chances, arrived, [None] * num_actions)
                     first = (kind * memories + memory) * num_actions
                     for roll, flow in enumerate(flows):
                         at = source.number(first + roll) * code.width

@@ -125,7 +125,7 @@ def write_values(
                                 arrived = reach.vector((first + memory) * width + here.opponent)
                                 worth = _lines_of(code, shape, kind, memory, source, found)
                                 none = [None] * num_actions
-                                weighted = weigh(code, arrived * share, none, worth, None)
+                                weighted = weigh(arrived * share, none, worth, None)
                                 if shape.stays:
                                     other = match * players + players - 1 - player
                                     weighted[0] = weighted[0] + arrived * share * pairs.worth(

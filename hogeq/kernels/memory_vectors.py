@@ -201,7 +201,7 @@ def write_values(
                 everyone, *some = (kept.vector(x, parts) for x in range(0, shape.reach_size, lanes))
                 some = iter(some)
                 of_members = [next(some) if x else None for x in shape.members]
-                weighted = weigh(code, everyone, of_members, *_rolls_of(base))
+                weighted = weigh(everyone, of_members, *_rolls_of(base))
                 for roll, value in enumerate(sums(weighted)):
                     share = code.builder.fmul(value, weights.number(match))
                     averages.put_number(roll, code.builder.fadd(averages.number(roll), share))
@@ -357,7 +357,7 @@ def write_reach(
                         reach.put(turn * shape.reach_size + x * lanes, some)
             row = policies[player * policy_size + cell * num_actions :]
             chances = [code.vector(row.number(roll), parts) for roll in range(num_actions)]
-            flows, with_bonus = depart(code, chances, everyone, of_members)
+            flows, with_bonus = depart(chances, everyone, of_members)
             waiting, _ = _rolls_of(base)
             for roll, flow in enumerate(with_bonus):
                 if flow is not None:

@@ -135,7 +135,7 @@ def mix(code: Code, weights, usual, with_bonus, members, memories: int) -> list[
     return [code.tree([common, *terms]) for terms in extra]
 
 
-def weigh(code: Code, everyone, of_members, usual, with_bonus) -> list[Vector]:
+def weigh(everyone, of_members, usual, with_bonus) -> list[Vector]:
     """Weigh values of all rolls by the reach of everyone, and of each roll's members or None."""
     weighted = []
     for roll, some in enumerate(of_members):
@@ -150,7 +150,7 @@ def weigh(code: Code, everyone, of_members, usual, with_bonus) -> list[Vector]:
 # --- reach ------------------------------------------------------------------------------------
 
 
-def depart(code: Code, weights, everyone, of_members) -> tuple[list[Vector], list[Vector | None]]:
+def depart(weights, everyone, of_members) -> tuple[list[Vector], list[Vector | None]]:
     """Carry reach to the rolls, as most play them, and as the members of each do, or None."""
     usual: list[Vector] = []
     with_bonus: list[Vector | None] = []

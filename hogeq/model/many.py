@@ -9,34 +9,17 @@ for longer copies it, and no generator may yield between a pass and the use of w
 from collections.abc import Callable
 from functools import cached_property, lru_cache
 from threading import local
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import DTypeLike
 
 from hogeq.model.game import HogEngine
-from hogeq.model.protocol import Engine, MatrixPasses
+from hogeq.model.protocol import Engine, MatrixPasses, Meetings
 from hogeq.model.workspace import TIE, Passes, Role, Workspace, passes_for
-from hogeq.support.aliases import Floats, Ints
+from hogeq.support.aliases import Floats
 
 Choice = Callable[[HogEngine, int, DTypeLike, int], Passes]
 """See :func:`hogeq.model.workspace.passes_for`."""
-
-
-class Meetings(NamedTuple):
-    """Result of a pass over several pairs of strategies."""
-
-    first: Floats
-    """(n,), win probability of each player when moving first."""
-    other: Floats
-    """(n,), win probability of each opponent when that one moves first."""
-    changes: Ints
-    """Number of cells that ASCEND changed: () of the one policy, or (n,) of each."""
-
-    @property
-    def win_rates(self) -> Floats:
-        """(n,), win rate of each player against its opponent."""
-        return (self.first + 1.0 - self.other) / 2.0
 
 
 class ManyWorkspace:
@@ -222,7 +205,8 @@ def shared_workspace(game: Engine, players: int, dtype: DTypeLike = np.float64) 
 
     What it holds lasts until its next use in the thread, by whatever function.
     """
-    return _kept.workspace(game, players, np.dtype(dtype))
+    work: Workspace = _kept.workspace(game, players, np.dtype(dtype))
+    return work
 
 
 def quick_workspace(game: Engine, players: int) -> Workspace:
@@ -238,7 +222,8 @@ def shared_many(game: Engine, pairs: int, dtype: DTypeLike = np.float64) -> Many
 
     It lasts as that of :func:`shared_workspace` does, its opponents included.
     """
-    return _kept.many(game, pairs, np.dtype(dtype))
+    work: ManyWorkspace = _kept.many(game, pairs, np.dtype(dtype))
+    return work
 
 
 def quick_many(game: Engine, pairs: int) -> ManyWorkspace:
@@ -250,23 +235,9 @@ class _Kept(local):
     """Workspaces of the current thread, those used last."""
 
     def __init__(self) -> None:
-        self.workspace = lru_cache(maxsize=4)(_workspace)
-        self.many = lru_cache(maxsize=2)(_many)
-        self.duels = lru_cache(maxsize=2)(_duels)
-
-
-def _workspace(game: Engine, players: int, dtype: DTypeLike) -> Workspace:
-    work: Workspace = game.workspace(players, dtype)
-    return work
-
-
-def _many(game: Engine, pairs: int, dtype: DTypeLike) -> ManyWorkspace:
-    work: ManyWorkspace = game.many(pairs, dtype)
-    return work
-
-
-def _duels(game: Engine) -> MatrixPasses | None:
-    return game.duels()
+        self.workspace = lru_cache(maxsize=4)(lambda game, *sizes: game.workspace(*sizes))
+        self.many = lru_cache(maxsize=2)(lambda game, *sizes: game.many(*sizes))
+        self.duels = lru_cache(maxsize=2)(lambda game: game.duels())
 
 
 _kept = _Kept()
@@ -274,4 +245,5 @@ _kept = _Kept()
 
 def shared_duels(game: Engine) -> MatrixPasses | None:
     """Arrays of the calling thread for pairs of matrices; None if the game has none."""
-    return _kept.duels(game)
+    duels: MatrixPasses | None = _kept.duels(game)
+    return duels

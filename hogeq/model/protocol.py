@@ -8,7 +8,7 @@ with rows for own and opponent's score.
 """
 
 from collections.abc import Hashable
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -46,24 +46,20 @@ class Passes(Protocol):
         """Reach of every row of player 0, a fresh array."""
 
 
-class Meetings(Protocol):
-    """Result of passes over n pairs."""
+class Meetings(NamedTuple):
+    """Result of a pass over several pairs of strategies."""
 
-    @property
-    def first(self) -> Floats:
-        """(n,), win probability of each player when moving first."""
-
-    @property
-    def other(self) -> Floats:
-        """(n,), win probability of each opponent when that one moves first."""
-
-    @property
-    def changes(self) -> Ints:
-        """Rows changed."""
+    first: Floats
+    """(n,), win probability of each player when moving first."""
+    other: Floats
+    """(n,), win probability of each opponent when that one moves first."""
+    changes: Ints
+    """Number of cells that ASCEND changed: () of the one policy, or (n,) of each."""
 
     @property
     def win_rates(self) -> Floats:
-        """(n,), of each player against its opponent."""
+        """(n,), win rate of each player against its opponent."""
+        return (self.first + 1.0 - self.other) / 2.0
 
 
 class ManyPasses(Protocol):

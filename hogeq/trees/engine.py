@@ -15,7 +15,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import DTypeLike
 
-from hogeq.model.many import Meetings
+from hogeq.model.protocol import Meetings
 from hogeq.model.workspace import TIE, Role, WinRate
 from hogeq.support.aliases import Floats, Ints
 from hogeq.trees.flat import FlatTree

@@ -76,6 +76,8 @@ def test_a_policy_of_a_small_game_has_its_shape() -> None:
         ({"pig_out": 0}, True),
         ({"pig_out": 0, "piggy_back": True}, False),
         ({"pig_out": 1, "piggy_back": True}, False),
+        # A square at the goal's doorstep wins at once, so nothing ever stays: 0 becomes 1.
+        ({"goal": 1, "max_dice": 1, "pig_out": 0, "square_swine": True}, False),
     ],
 )
 def test_games_that_can_stand_still_are_known(spec: str | dict[str, Any], cycles: bool) -> None:

@@ -1,15 +1,23 @@
 """Passes over many pairs at once are those over one pair after the other."""
 
 from functools import cache
+from threading import Barrier, Thread
 from typing import Any
 
 import numpy as np
 import pytest
 from numpy.typing import DTypeLike
 
+from hogeq.model.cell_passes import CellPasses
 from hogeq.model.game import HogEngine, compile_game
 from hogeq.model.interpreter import TIE, Interpreter
-from hogeq.model.many import Choice, ManyWorkspace
+from hogeq.model.many import (
+    Choice,
+    ManyWorkspace,
+    quick_workspace,
+    shared_duels,
+    shared_workspace,
+)
 from hogeq.model.memory_passes import STRIP, MemoryPasses, pass_order
 from hogeq.model.workspace import Passes, Role, Workspace
 from hogeq.rules import rules_from
@@ -22,7 +30,8 @@ GAMES: dict[str, dict[str, Any]] = {
     "fa22": {"goal": 14, "max_dice": 3},
     "fa15": {"goal": 12, "max_dice": 2, "piggy_back": False},  # positions recur
 }
-CASES = [(name, "generic") for name in GAMES] + [("su20", "large")]
+CASES = [(name, "generic") for name in GAMES]
+CASES += [("su20", "large"), ("su21", "cells"), ("fa22", "cells")]
 NO_CYCLES = [case for case in CASES if case[0] != "fa15"]
 WEIGHTS = np.array([0.5, 0.2, 0.3])
 
@@ -51,7 +60,11 @@ def _interpreted(game: HogEngine, players: int, _: DTypeLike, matches: int) -> P
     return Interpreter(game.rules, game.recurrence, players, matches)
 
 
-WAYS: dict[str, Choice] = {"generic": _interpreted, "large": _by_memories}
+def _by_cells(game: HogEngine, players: int, dtype: DTypeLike, matches: int) -> Passes:
+    return CellPasses(game.tables, players, dtype, matches)
+
+
+WAYS: dict[str, Choice] = {"generic": _interpreted, "large": _by_memories, "cells": _by_cells}
 
 
 def singly(
@@ -210,3 +223,32 @@ def test_any_number_of_pairs_in_either_precision(pairs: int, dtype: type) -> Non
     close = 1e-12 if dtype == np.float64 else 2e-5
     for left, right in zip(*found, strict=True):
         assert left == pytest.approx(right, abs=close)
+
+
+# --- workspaces belong to threads ----------------------------------------------------------------
+
+
+def test_a_thread_finds_its_workspace_again() -> None:
+    assert shared_workspace(game_of("su20"), 2) is shared_workspace(game_of("su20"), 2)
+    assert shared_workspace(game_of("su20"), 1) is not shared_workspace(game_of("su20"), 2)
+    assert quick_workspace(game_of("su20"), 2) is quick_workspace(game_of("su20"), 2)
+    assert shared_duels(game_of("su20")) is shared_duels(game_of("su20"))
+
+
+def test_any_number_of_threads_keep_their_own() -> None:
+    number = 40
+    all_have_one = Barrier(number)
+    found: list[tuple[Workspace, Workspace]] = []
+
+    def use() -> None:
+        first = shared_workspace(game_of("su20"), 2)
+        all_have_one.wait()
+        found.append((first, shared_workspace(game_of("su20"), 2)))
+
+    threads = [Thread(target=use) for _ in range(number)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len({id(first) for first, _ in found}) == number
+    assert all(first is again for first, again in found)

@@ -242,53 +242,34 @@ def refused(kind: type[hogeq.MemoryPart]) -> str:
     return str(error.value)
 
 
-def test_memories_that_are_refused() -> None:
-    class Counter(Echo):
-        """Counts."""
+@pytest.mark.parametrize(
+    ("attributes", "why"),
+    [
+        (
+            {"start": 0, "update": lambda _, value, *__: value + 1},
+            "more than 64 values, the last 64; allowed: at most 64",
+        ),
+        (
+            {"update": lambda _, value, dice, *__: value + dice},
+            "update(None, 0, 2, False): TypeError: unsupported",
+        ),
+        ({"update": lambda _, __, dice, *___: [dice]}, "update: got [0]; allowed: a hashable"),
+        (
+            {"bonus": lambda _, value, dice: -(dice == value)},
+            "bonus(0, 0): got -1; allowed: whole numbers from 0 to 100",
+        ),
+        ({"again": lambda *_: "perhaps"}, "again(None, 0): got 'perhaps'; allowed: True or False"),
+        ({"again": lambda *_: []}, "again(None, 0): got []; allowed: True or False"),
+    ],
+)
+def test_memories_that_are_refused(attributes: dict[str, Any], why: str) -> None:
+    for name, value in attributes.items():
+        if name != "start":
+            value.__name__ = name
+    assert f"Odd: {why}" in refused(type("Odd", (Echo,), {"__doc__": "Odd.", **attributes}))
 
-        start = 0
 
-        def update(self, value: Any, dice: int, points: int, again: bool) -> Any:
-            del dice, points, again
-            return value + 1
-
-    assert "Counter: more than 64 values, the last 64; allowed: at most 64" in refused(Counter)
-
-    class Raising(Echo):
-        """Raises."""
-
-        def update(self, value: Any, dice: int, points: int, again: bool) -> Any:
-            del points, again
-            return value + dice
-
-    assert "Raising: update(None, 0, 2, False): TypeError: unsupported" in refused(Raising)
-
-    class Listed(Echo):
-        """Lists."""
-
-        def update(self, value: Any, dice: int, points: int, again: bool) -> Any:
-            del value, points, again
-            return [dice]
-
-    assert "Listed: update: got [0]; allowed: a hashable value" in refused(Listed)
-
-    class Negative(Echo):
-        """Takes."""
-
-        def bonus(self, value: Any, dice: int) -> int:
-            return -(dice == value)
-
-    assert "bonus(0, 0): got -1; allowed: whole numbers from 0 to 100" in refused(Negative)
-
-    class Undecided(Echo):
-        """Perhaps."""
-
-        def again(self, value: Any, dice: int) -> Any:
-            del value, dice
-            return "perhaps"
-
-    assert "again(None, 0): got 'perhaps'; allowed: True or False" in refused(Undecided)
-
+def test_bonuses_of_two_sizes_are_refused() -> None:
     class Generous(Echo):
         """2 or 3 more."""
 
@@ -299,15 +280,8 @@ def test_memories_that_are_refused() -> None:
     with pytest.raises(ValueError, match="bonuses of different sizes cannot be compiled"):
         compile_game(hogeq.Rules(goal=9, max_dice=2, memory="Generous"))
 
-    class Unhashable(Echo):
-        """Gives a list for an answer."""
 
-        def again(self, value: Any, dice: int) -> Any:
-            del value, dice
-            return []
-
-    assert "Unhashable: again(None, 0): got []; allowed: True or False" in refused(Unhashable)
-
+def test_unknown_methods_and_what_is_no_part_are_refused() -> None:
     class Misspelt(Echo):
         """Has a method that nobody asks."""
 

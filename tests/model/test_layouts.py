@@ -1,0 +1,228 @@
+"""Passes whose vectors run over memories, or over cells of a diagonal, against interpreted ones."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from hogeq.model.cell_layout import stay_in_pairs, suit_cell_vectors
+from hogeq.model.cell_passes import CellPasses
+from hogeq.model.game import HogEngine, compile_game
+from hogeq.model.interpreter import Interpreter
+from hogeq.model.memory_passes import MemoryDuel, MemoryPasses, memory_shape, suit_memory_vectors
+from hogeq.model.workspace import Passes, Role, Workspace, passes_for
+from hogeq.rules import EDITIONS, Rules
+from hogeq.strategies.arrays import one_hot
+from hogeq.support.aliases import Floats
+from tests.evaluation.test_random_games import game_number
+
+EXACT = 1e-12
+SU20, FA22, SU21 = (EDITIONS[name] for name in ("su20", "fa22", "su21"))
+MEMORIES = {
+    "su20": replace(SU20, goal=30),
+    "sp20": replace(EDITIONS["sp20"], goal=21),
+    "fa19": replace(EDITIONS["fa19"], goal=30),
+    "a goal that few turns reach": replace(SU20, goal=5),
+    "lanes of 8": replace(SU20, goal=20, max_dice=3),
+    "lanes of 24": replace(SU20, goal=27, max_dice=15),
+    "four sides": replace(SU20, goal=30, max_dice=4, sides=4),
+}
+CELLS = {
+    "no memory": replace(FA22, goal=31),
+    "two kinds of dice": replace(EDITIONS["hw13"], goal=30, max_dice=4),
+    "gifts, boosted points": replace(EDITIONS["fa15"], goal=30),
+    "ones are counted": replace(EDITIONS["sp17"], goal=22),
+    "extra turns": replace(EDITIONS["fa20"], goal=26),
+    "turns are counted": replace(EDITIONS["fa18"], goal=25),
+    "extra turns with dice of their own": replace(SU21, goal=20),
+    "few dice of many sides": replace(FA22, goal=20, max_dice=1, sides=12),
+    "many dice of few sides": Rules(goal=17, max_dice=12, sides=2),
+    "a small board": replace(SU21, goal=3, max_dice=2),
+}
+RANDOM = 12
+
+
+def compiled(name: str) -> tuple[HogEngine, Callable[..., Passes]]:
+    """Compile a game; also what makes its passes."""
+    if name in MEMORIES:
+        game = compile_game(MEMORIES[name])
+        assert suit_memory_vectors(game.tables, smallest=0), name
+        return game, MemoryPasses
+    game = compile_game(CELLS[name])
+    assert suit_cell_vectors(game.tables), name
+    return game, CellPasses
+
+
+def interpreted(game: HogEngine, players: int) -> Interpreter:
+    return Interpreter(game.rules, game.recurrence, players)
+
+
+def random_policies(game: HogEngine, random: np.random.Generator, count: int) -> Any:
+    """Draw policies, some of whose rolls are never made."""
+    shape = (count, *game.shape)
+    played = random.dirichlet(np.ones(game.num_actions), shape[:3])
+    played *= random.random(shape) < random.choice([0.3, 1.0])
+    played[..., random.integers(game.num_actions)] += 1e-3
+    return played / played.sum(axis=-1, keepdims=True)
+
+
+def results(passes: Passes, policies: Floats) -> dict[str, Any]:
+    """List what all passes fill, by name."""
+    reach, values = np.zeros(policies.shape[1:3]), np.zeros(policies.shape[1:])
+    passes.forward(policies, reach[None])
+    found: dict[str, Any] = {"reach": reach.copy()}
+    for role in (Role.EVALUATE, Role.COUNTERFACTUAL, Role.ASCEND, Role.SOFTMAX):
+        moved = policies.copy()
+        starts, changes = passes.backward(role, moved, values, reach, 0.1, 0.3)
+        found[f"starts, {role.name}"] = starts[0].copy()
+        found[f"changes, {role.name}"] = changes
+        found[f"policies, {role.name}"] = moved
+        if role == Role.COUNTERFACTUAL:
+            found["action values"] = values.copy()
+    return found
+
+
+def compare(game: HogEngine, make: Callable[..., Passes], seed: int, most: int = 2) -> None:
+    random = np.random.default_rng(seed)
+    for players in (2, 1)[:most]:
+        passes, slow = make(game.tables, players), interpreted(game, players)
+        for _ in range(2):  # the second finds the arrays in use
+            policies = random_policies(game, random, players)
+            found, expected = results(passes, policies), results(slow, policies)
+            for name in found:
+                np.testing.assert_allclose(
+                    found[name], expected[name], rtol=0.0, atol=EXACT, err_msg=name
+                )
+            assert ((found["reach"] > 0.0) == (expected["reach"] > 0.0)).all()
+
+
+@pytest.mark.parametrize("name", [*MEMORIES, *CELLS])
+def test_passes_are_the_interpreted_ones(name: str) -> None:
+    compare(*compiled(name), 0)
+
+
+def test_random_games() -> None:
+    for number in range(RANDOM):
+        game, _ = game_number(number)
+        if not game.positions_recur and suit_cell_vectors(game.tables):
+            try:
+                compare(game, CellPasses, number)
+            except Exception as difference:
+                raise AssertionError(f"game {number}, {game.rules}") from difference
+
+
+def test_turns_that_stay_feed_cells_in_pairs() -> None:
+    game = compile_game(replace(EDITIONS["sp22"], goal=34))
+    assert stay_in_pairs(game.tables)
+    assert isinstance(passes_for(game, 2), CellPasses)
+    assert game.duels() is None  # matrices may never end: that is asked of policies
+    compare(game, CellPasses, 0, 1)
+    # In self-play the rows of a pair are set at once, and not one after the other.
+    passes, slow = passes_for(game, 1), interpreted(game, 1)
+    (policies,) = random_policies(game, np.random.default_rng(1), 1)[None]
+    found, expected = results(passes, policies), results(slow, policies)
+    for name in ("reach", "starts, EVALUATE", "action values"):
+        np.testing.assert_allclose(found[name], expected[name], rtol=0.0, atol=EXACT)
+    never_leaves = np.zeros((1, *game.shape))
+    never_leaves[..., 0] = 1.0
+    nothing = np.zeros(game.shape), np.zeros(game.shape[:2]), 1.0, 1.0
+    ends = [x.backward(Role.EVALUATE, never_leaves, *nothing)[0][0, 0] for x in (passes, slow)]
+    assert ends[0] == pytest.approx(ends[1], abs=EXACT)
+
+
+MATRICES = [name for name in MEMORIES if name != "lanes of 24"]
+
+
+@pytest.mark.parametrize("name", [*MATRICES, "no memory", "turns are counted"])
+def test_matrices_meet_as_the_policies_that_they_are(name: str) -> None:
+    game, make = compiled(name)
+    duel = MemoryDuel(game.tables) if make is MemoryPasses else CellPasses(game.tables, 2)
+    slow, random = Workspace(game, 2, passes=interpreted(game, 2)), np.random.default_rng(3)
+    for _ in range(3):  # the second and third find the arrays in use
+        matrices = random.integers(game.num_actions, size=(2, *game.shape[:2]))
+        expected = slow.backward(one_hot(matrices, game.num_actions))[:2]
+        assert duel.starts(matrices) == pytest.approx(expected, abs=EXACT)
+
+
+@pytest.mark.parametrize(
+    "name", ["su20", "no memory", "gifts, boosted points", "turns are counted"]
+)
+def test_single_precision_is_as_exact_as_it_can_be(name: str) -> None:
+    game, make = compiled(name)
+    policies = random_policies(game, np.random.default_rng(0), 2)
+    found = results(make(game.tables, 2, np.float32), policies)
+    expected = results(interpreted(game, 2), policies)
+    for one in ("reach", "starts, EVALUATE", "action values"):
+        error = np.abs(found[one] - expected[one]).max()
+        assert 0.0 < error < 1e-6, one
+    soft = "policies, SOFTMAX"
+    np.testing.assert_allclose(found[soft].sum(axis=-1), 1.0, rtol=0.0, atol=EXACT)
+    np.testing.assert_allclose(found[soft], expected[soft], rtol=0.0, atol=2e-5)
+    assert not found["reach"][expected["reach"] == 0.0].any()
+
+
+@pytest.mark.parametrize(
+    ("rules", "kind"),
+    [
+        (SU20, MemoryPasses),
+        (replace(FA22, goal=32), CellPasses),
+        (replace(FA22, goal=31), Interpreter),
+        (SU21, CellPasses),
+        (replace(EDITIONS["sp22"], goal=31), Interpreter),
+    ],
+)
+def test_large_games_alone_are_worth_vectors(rules: Rules, kind: type) -> None:
+    assert isinstance(passes_for(compile_game(rules), 1), kind)
+
+
+@pytest.mark.parametrize(
+    "rules",
+    [
+        *(replace(EDITIONS[edition], goal=20) for edition in ("su21", "fa15", "fa22", "fa18")),
+        replace(SU20, goal=20, max_dice=5, hog_wild=True),
+        replace(SU20, goal=20, max_dice=5, piggy_back=True, pig_out=0),
+        replace(SU20, goal=20, max_dice=5, more_boar="digit_range"),
+        replace(SU20, goal=20, max_dice=5, square_swine=True),
+    ],
+    ids=["su21", "fa15", "fa22", "fa18", "dice", "gifts", "extra turns", "landings"],
+)
+def test_vectors_of_memories_are_for_turns_that_swap_alone(rules: Rules) -> None:
+    assert not suit_memory_vectors(compile_game(rules).tables, smallest=0)
+
+
+def test_kernels_are_the_same_at_most_goals() -> None:
+    games = [compile_game(replace(SU20, goal=goal)) for goal in (100, 120)]
+    assert len({memory_shape(game.tables) for game in games}) == 1
+
+
+def test_policies_may_lie_in_any_layout() -> None:
+    game, make = compiled("su20")
+    played = random_policies(game, np.random.default_rng(7), 2)
+    spread = np.zeros((*played.shape, 2))
+    spread[..., 0] = played
+    for passes, rows in ((interpreted(game, 2), played), (make(game.tables, 2), spread[..., 0])):
+        work = Workspace(game, 2, passes=passes)
+        work.forward(rows)
+        work.backward(rows, Role.ASCEND)
+    assert np.array_equal(spread[..., 0], played)
+
+
+def test_what_was_not_kept_is_refused() -> None:
+    game, make = compiled("su20")
+    played = random_policies(game, np.random.default_rng(7), 2)
+    work = Workspace(game, 2, passes=make(game.tables, 2))
+    cells = work.cell_reach(played)
+    with pytest.raises(RuntimeError, match=r"^reach: the last pass forward kept that of the cells"):
+        work.backward(played, Role.COUNTERFACTUAL)
+    work.forward(played)
+    with pytest.raises(RuntimeError, match=r"^hidden_reach: the last pass was not asked"):
+        work.hidden_reach()
+    work.forward(played, keep=True)
+    assert cells == pytest.approx(work.hidden_reach().sum(axis=2), abs=1e-13)
+    work.backward(played)
+    with pytest.raises(RuntimeError, match=r"^hidden_values: the last pass was not asked"):
+        work.hidden_values(0, 0)
+    work.backward(played, keep=True)
+    assert work.hidden_values(0, 0).shape == (game.memory_size, game.num_actions)
