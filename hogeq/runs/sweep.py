@@ -10,6 +10,7 @@ import tempfile
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -33,6 +34,7 @@ from hogeq.runs.runner import RunError, run_experiment
 from hogeq.runs.signals import Interrupted, Signals
 from hogeq.runs.sweep_file import TOKEN, Sweep, SweepPoint, identity, table_row, write_table
 from hogeq.support.clock import working_time
+from hogeq.support.messages import one_line
 from hogeq.support.progress import phase
 from hogeq.support.workers import Workers
 from hogeq.support.yaml import ConfigError
@@ -42,6 +44,9 @@ PATIENCE: Final = 30.0
 
 GRACE: Final = 30.0
 """Seconds that runs are given to write a checkpoint when the sweep is stopped."""
+
+LONGEST: Final = 2000
+"""Most characters of what went wrong with a point."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -71,40 +76,26 @@ class SweepSummary:
         }
 
 
-@dataclasses.dataclass(frozen=True)
-class PointTask:
-    """A point on its way to a worker."""
+def compute_point(
+    folder: Path, token: str, overwrite: bool, config: Config
+) -> str | dict[str, bytes]:
+    """Run one point: in the sweep's folder if that is seen from here, or in a temporary one.
 
-    config: Config
-    folder: str
-    token: str
-    overwrite: bool
-
-
-@dataclasses.dataclass(frozen=True)
-class PointResult:
-    """What a worker says of a point."""
-
-    error: str = ""
-    files: dict[str, bytes] = dataclasses.field(default_factory=dict)
-
-
-def compute_point(task: PointTask) -> PointResult:
-    """Run one point: in the sweep's folder if that is seen from here, or in a temporary one."""
-    folder, config = Path(task.folder), task.config
+    Gives the files of a temporary one, or what went wrong; nothing where all is in its place.
+    """
     try:
-        if _sees(folder, task.token):
-            _run_in_place(config, folder, task.overwrite)
-            return PointResult()
+        if _sees(folder, token):
+            _run_in_place(config, folder, overwrite)
+            return ""
         with tempfile.TemporaryDirectory(prefix="hogeq-") as scratch:
             path = run_experiment(config, scratch, quiet=True).directory
             mixture = [MIXTURE] if (path / MIXTURE).exists() else []
             written = [*FILES, *mixture, *map(stored_as, config.plugins)]
-            return PointResult(files={name: (path / name).read_bytes() for name in written})
+            return {name: (path / name).read_bytes() for name in written}
     except (ConfigError, ResultsError, RunError, Interrupted) as error:
-        return PointResult(str(error))
+        return str(error)
     except Exception as error:  # noqa: BLE001 - a bug in one point must not stop the others
-        return PointResult(f"internal failure: {type(error).__name__}: {error}")
+        return f"internal failure: {type(error).__name__}: {error}"
 
 
 def _sees(folder: Path, token: str) -> bool:
@@ -188,22 +179,21 @@ def _computed(
     token = secrets.token_hex(16)
     with replacing(folder / TOKEN) as temporary:
         temporary.write_text(token)
-    tasks = [PointTask(point.config, str(folder), token, overwrite) for point in points]
+    compute = partial(compute_point, folder, token, overwrite)
     errors: dict[str, str] = {}
     with (
         phase("sweep", done_before + len(points), "points", done=done_before) as progress,
-        closing(workers.outcomes(compute_point, tasks, GRACE)) as outcomes,
+        closing(workers.outcomes(compute, [one.config for one in points], GRACE)) as outcomes,
     ):
         for index, result in outcomes:
             name = points[index].name
             if isinstance(result, Exception):
-                errors[name] = (
-                    f"no worker could compute it: {type(result).__name__}: {_line(result)}"
-                )
-            elif result.error:
-                errors[name] = _line(result.error)
-            elif result.files:
-                _keep_files(result.files, folder, name)
+                why = one_line(result, LONGEST)
+                errors[name] = f"no worker could compute it: {type(result).__name__}: {why}"
+            elif isinstance(result, dict):
+                _keep_files(result, folder, name)
+            elif result:
+                errors[name] = one_line(result, LONGEST)
             progress.step()
             progress.measured(f"{len(errors)} failed" if errors else "")
     (folder / TOKEN).unlink(missing_ok=True)
@@ -215,7 +205,3 @@ def _keep_files(contents: Mapping[str, bytes], folder: Path, name: str) -> None:
     with RunDirectory.create(folder, name, overwrite=(folder / name).exists()) as directory:
         for file in sorted(contents, key=MANIFEST.__eq__):
             directory.write(file, contents[file])
-
-
-def _line(error: object) -> str:
-    return " ".join(str(error).split()) or type(error).__name__

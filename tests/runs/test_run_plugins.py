@@ -13,7 +13,7 @@ from hogeq.runs.config import load_config
 from hogeq.runs.files import ResultsError
 from hogeq.runs.loading import load_runs
 from hogeq.runs.runner import run_experiment
-from hogeq.runs.sweep import PointTask, _is_complete, _keep_files, compute_point, run_sweep
+from hogeq.runs.sweep import _is_complete, _keep_files, compute_point, run_sweep
 from hogeq.runs.sweep_file import load_sweep
 from hogeq.support.workers import Remote
 from hogeq.support.yaml import ConfigError
@@ -177,8 +177,9 @@ def test_a_sweep_with_plugins(config: Path, tmp_path: Path) -> None:
     with pytest.raises(ResultsError, match=r"other plugins: sevens.py has changed since"):
         _is_complete(plan.points[1], done.directory)
 
-    sent = compute_point(PointTask(plan.points[0].config, "elsewhere", "", overwrite=False))
-    _keep_files(sent.files, tmp_path, "sent")
+    sent = compute_point(Path("elsewhere"), "", False, plan.points[0].config)
+    assert isinstance(sent, dict)
+    _keep_files(sent, tmp_path, "sent")
     assert (tmp_path / "sent" / "plugins" / "lazy.py").read_text() == LAZY
 
     path.write_text(yaml.safe_dump({**sweep, "grid": {"plugins": [["sevens.py"]]}}))

@@ -3,6 +3,7 @@
 import csv
 import sys
 import threading
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,6 @@ from hogeq.runs.files import (
 )
 from hogeq.runs.runner import run_experiment as run
 from hogeq.runs.sweep import (
-    PointTask,
     compute_point,
 )
 from hogeq.runs.sweep_file import FIGURE, PARQUET, TABLE, TOKEN, load_sweep
@@ -102,15 +102,14 @@ def test_a_run_that_another_process_still_holds_is_waited_for(tmp_path: Path) ->
     held = RunDirectory.create(tmp_path, point.name)
     timer = threading.Timer(1.0, held.close)
     timer.start()
-    assert (
-        compute_point(PointTask(point.config, str(tmp_path), "right", overwrite=False)).error == ""
-    )
+    compute = partial(compute_point, tmp_path, "right", False)
+    assert compute(point.config) == ""
     assert not timer.is_alive()
     assert manifest(tmp_path / point.name)["status"] == "complete"
     with RunDirectory.resume(tmp_path / point.name), pytest.MonkeyPatch.context() as patch:
         patch.setattr("hogeq.runs.sweep.PATIENCE", 0.0)
-        result = compute_point(PointTask(point.config, str(tmp_path), "right", overwrite=False))
-    assert result.error.endswith("is being written by another process")
+        result = compute(point.config)
+    assert str(result).endswith("is being written by another process")
 
 
 # --- the table ------------------------------------------------------------------------------------

@@ -28,7 +28,6 @@ from hogeq.runs.files import (
     POLICY,
 )
 from hogeq.runs.sweep import (
-    PointTask,
     _is_complete,
     _keep_files,
     compute_point,
@@ -63,11 +62,13 @@ def test_a_worker_that_sees_another_folder_sends_its_files(tmp_path: Path) -> No
     point = load_sweep(written(tmp_path, grid={"seed": [5]})).points[0]
     (tmp_path / "in").mkdir()
     (tmp_path / "in" / TOKEN).write_text("right")
-    seen = compute_point(PointTask(point.config, str(tmp_path / "in"), "right", overwrite=False))
-    assert (seen.error, seen.files) == ("", {})
-    blind = compute_point(PointTask(point.config, str(tmp_path / "in"), "wrong", overwrite=False))
-    assert set(blind.files) == set(FILES)
-    _keep_files(blind.files, tmp_path / "out", point.name)
+    seen, blind = (
+        compute_point(tmp_path / "in", token, False, point.config) for token in ("right", "wrong")
+    )
+    assert seen == ""
+    assert isinstance(blind, dict)
+    assert set(blind) == set(FILES)
+    _keep_files(blind, tmp_path / "out", point.name)
     for name in KEPT:
         here_, there = (tmp_path / side / point.name / name for side in ("in", "out"))
         assert here_.read_bytes() == there.read_bytes()
