@@ -19,10 +19,10 @@ import numpy as np
 
 from hogeq import __version__
 from hogeq.contest.entries import SUBMISSION, in_order, is_strategy_file
-from hogeq.contest.tournament import round_robin
+from hogeq.contest.tournament import check_rates, round_robin
 from hogeq.model.game import HogEngine
 from hogeq.rules import Rules
-from hogeq.strategies.arrays import StrategyError
+from hogeq.strategies.arrays import StrategyError, check_matrix
 from hogeq.strategies.read import MAX_BYTES, is_folder
 from hogeq.strategies.sandbox import Fault
 from hogeq.strategies.submission import Submission, inspect_submission
@@ -97,8 +97,8 @@ class Contest:
         self.game, self.start = game, start
         self.out = out
         self.made_by = {"version": __version__, "rules": plain(game.rules), "start": list(start)}
-        known = _read_cache(out / CACHE, self.made_by)
-        self.salt: str = known.get("salt") or secrets.token_hex(16)
+        salt, known = _read_cache(out / CACHE, self.made_by, game)
+        self.salt = salt or secrets.token_hex(16)
         self.files: dict[str, dict[str, Any]] = known.get("files", {})
         self.tables: list[str] = known.get("tables", [])
         self.rates: list[list[float]] = known.get("rates", [])
@@ -118,7 +118,7 @@ class Contest:
         inspected = dict(zip(new, compute(look, paths, progress, local=True), strict=True))
         judged = []
         for number, (entrant, key) in enumerate(zip(entrants, keys, strict=True)):
-            submission = inspected.get(number) or _known(self.files[key], self.game.goal)
+            submission = inspected.get(number) or _known(self.files[key], self.game)
             one = Judged(entrant, submission)
             # What other files say may change, and so may a machine that was slow.
             kinds = {fault.kind for fault in submission.faults}
@@ -170,14 +170,20 @@ class Contest:
         write_whole(self.out / CACHE, json.dumps(known))
 
 
-def _read_cache(path: Path, made_by: dict[str, Any]) -> dict[str, Any]:
-    """Read what an earlier call wrote by the same rules and version; nothing otherwise."""
+def _read_cache(path: Path, made_by: dict[str, Any], game: HogEngine) -> tuple[str, dict[str, Any]]:
+    """Read the salt of an earlier call and, by the same rules and version, what it found."""
+    salt = ""
     try:
         known = parse_json(read_whole(path, MAX_BYTES))
-    except (OSError, ValueError):
-        return {}
-    is_ours = isinstance(known, dict) and known.get("made_by") == made_by
-    return known if is_ours else {}
+        salt = str(known["salt"])
+        is_ours = known["made_by"] == made_by
+        if is_ours:
+            for fields in known["files"].values():
+                _known(fields, game)
+            check_rates(known["rates"])
+        return salt, known if is_ours and len(known["rates"]) == len(known["tables"]) else {}
+    except (OSError, ValueError, TypeError, KeyError, AttributeError):
+        return salt, {}
 
 
 def _key(path: Path) -> str:
@@ -200,10 +206,11 @@ def _inspect(rules: Rules, trust: bool, time_limit: float, path: Path) -> Submis
         return Submission(0, None, None, (Fault("unread", 1, why),), {}, 0, None, (), None)
 
 
-def _known(fields: dict[str, Any], goal: int) -> Submission:
-    cells, table = fields["matrix"], None
+def _known(fields: dict[str, Any], game: HogEngine) -> Submission:
+    cells, table, goal = fields["matrix"], None, game.goal
     if cells is not None:
-        table = np.frombuffer(bytes.fromhex(cells), np.int8).reshape(goal, goal)
+        found = np.frombuffer(bytes.fromhex(cells), np.int8).reshape(goal, goal)
+        table = check_matrix(found, goal, game.rules.max_dice)
     faults = tuple(Fault(*one) for one in fields["faults"])
     asked = None if fields["asked"] is None else tuple(fields["asked"])
     lists = {"matrix": table, "faults": faults, "asked": asked, "files": tuple(fields["files"])}

@@ -85,12 +85,24 @@ def test_only_what_is_new_is_computed(here: Path, monkeypatch: pytest.MonkeyPatc
     ]
 
 
-@pytest.mark.parametrize("change", ["{}", "[", '{"made_by": {"version": "0"}, "rates": 1}'])
-def test_a_cache_of_another_game_is_made_anew(here: Path, change: str) -> None:
+@pytest.mark.parametrize(
+    "change",
+    [
+        {},
+        {"made_by": None},
+        {"files": {"a": {}}},
+        {"files": 1},
+        {"rates": [[0.5]]},
+        {"rates": [["x"]]},
+        {"tables": 3},
+    ],
+)
+def test_a_cache_that_nobody_wrote_is_made_anew(here: Path, change: dict[str, Any]) -> None:
     for number in range(3):
         Path(f"class/s{number}.csv").write_text(lines(rows_of(number, GOAL)))
     found = ask(*RUN)
-    Path("out/cache.json").write_text(change)
+    cache = Path("out/cache.json")
+    cache.write_text(json.dumps({**json.loads(cache.read_text()), **change}) if change else "[")
     assert ask(*RUN) == found
 
 
