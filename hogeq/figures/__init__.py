@@ -11,10 +11,9 @@ Examples
 >>> hogeq.figures.matrix(game.strategy("huan2020"), "matrix.png", "huan2020")
 """
 
-from hogeq.figures.chances import beliefs, distributions
 from hogeq.figures.curves import exploitability, intervals, tradeoff
 from hogeq.figures.maps import counter, difference, matrix, policy, values, win_rates
-from hogeq.figures.sheets import matrices, mixture
+from hogeq.figures.sheets import beliefs, matrices, mixture
 from hogeq.figures.style import WIDTH
 
 __all__ = [
@@ -22,7 +21,6 @@ __all__ = [
     "beliefs",
     "counter",
     "difference",
-    "distributions",
     "exploitability",
     "intervals",
     "matrices",

@@ -1,7 +1,7 @@
-"""Sheets: several maps side by side: matrices, and the components of a mixture."""
+"""Sheets of several maps: matrices, the components of a mixture, the beliefs about the memory."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -10,11 +10,14 @@ from numpy.typing import ArrayLike
 
 from hogeq.figures.style import (
     LABEL_SIZE,
+    RAREST,
+    TICK_SIZE,
     UNREACHED,
     as_table,
     check_rolls,
     colour_bar,
     draw_map,
+    draw_rare,
     draw_rolls,
     literal,
     wrapped,
@@ -141,6 +144,52 @@ def mixture(
             figure.suptitle("\n".join(map(wrapped, lines)), fontsize=LABEL_SIZE)
 
     write_figure(path, _PANEL * (rows + 1) + 0.7, draw, width=_PANEL * columns + 1.1, dpi=150)
+
+
+def beliefs(
+    panels: Mapping[str, ArrayLike],
+    path: str | Path,
+    rows: tuple[str, Sequence[str]],
+    columns: tuple[str, Sequence[str]],
+    title: str = "",
+) -> None:
+    """Draw distributions of the hidden memory below each other, on one scale of colours.
+
+    Parameters
+    ----------
+    panels : mapping of str to array_like, shape (m, n)
+        Probabilities, by the title of each.
+    rows, columns : (str, sequence of str)
+        Name of each of the two parts of the memory, and the names of its m or n values.
+    """
+    shape = len(rows[1]), len(columns[1])
+    tables = {name: np.asarray(array, np.float64) for name, array in panels.items()}
+    for name, shares in tables.items():
+        if shares.shape != shape:
+            raise ValueError(f"beliefs: {name} has shape {shares.shape}; allowed: {shape}")
+    if not tables or 0 in shape:
+        raise ValueError("beliefs: nothing to draw; allowed: one panel or more")
+
+    def draw(figure: "Figure") -> None:
+        panels = figure.subplots(len(tables), 1, sharex=True, squeeze=False)[:, 0]
+        for axes, (name, shares) in zip(panels, tables.items(), strict=True):
+            image = draw_rare(axes, shares, aspect="auto")
+            for axis, names in ((axes.yaxis, rows[1]), (axes.xaxis, columns[1])):
+                # The last is labelled, and of the others as many as there is room for.
+                step = math.ceil(len(names) / 8)
+                ticks = [*range(0, len(names) - step, step), len(names) - 1]
+                axis.set_ticks(ticks, [names[tick] for tick in ticks])
+            axes.set_ylabel(rows[0])
+            above = f"{title}\n{name}" if title and axes is panels[0] else name
+            axes.set_title(literal(above))
+        panels[-1].set_xlabel(columns[0])
+        bar = figure.colorbar(
+            image, ax=panels.tolist(), label=f"probability (below {RAREST:g}: as {RAREST:g})"
+        )
+        bar.ax.tick_params(labelsize=TICK_SIZE)
+        bar.ax.yaxis.label.set_fontsize(LABEL_SIZE)
+
+    write_figure(path, 0.8 + 2.2 * len(tables), draw)
 
 
 def _tick(axes: "Axes", goal: int) -> None:

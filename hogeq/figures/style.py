@@ -111,13 +111,6 @@ def colour_bar(figure: "Figure", axes: "Axes", image: "AxesImage", label: str) -
     return bar
 
 
-def shared_bar(figure: "Figure", image: "AxesImage", axes: "list[Axes]") -> None:
-    """Add one colour bar of probabilities beside several maps."""
-    bar = figure.colorbar(image, ax=axes, label=f"probability (below {RAREST:g}: as {RAREST:g})")
-    bar.ax.tick_params(labelsize=TICK_SIZE)
-    bar.ax.yaxis.label.set_fontsize(LABEL_SIZE)
-
-
 # --- logarithmic axes -----------------------------------------------------------------------------
 
 

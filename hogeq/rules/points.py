@@ -1,8 +1,7 @@
-"""Points of a roll, their exact distribution and their mean."""
+"""Points of a roll, and their exact distribution."""
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
 from itertools import accumulate
@@ -10,7 +9,6 @@ from math import comb
 
 from hogeq.rules.parts import COUNT_ONES, HOG_WILD_SIDES, ZERO_DICE, counted_ones, prime_boost
 from hogeq.rules.rules import Rules
-from hogeq.support.messages import refusal
 
 
 def zero_points(rules: Rules, score: int, opponent: int) -> int:
@@ -64,45 +62,11 @@ def _boosted(rules: Rules, points: int) -> int:
     return prime_boost(points) if rules.prime_boost else points
 
 
-@dataclass(frozen=True)
-class ScoreDistribution:
-    """Exact distribution of the points of one roll, without any bonus."""
-
-    dice: int
-    sides: int
-    probability: dict[int, Fraction]
-
-    @property
-    def mean(self) -> Fraction:
-        """Expected points."""
-        return sum((points * chance for points, chance in self.probability.items()), Fraction())
-
-    @property
-    def variance(self) -> Fraction:
-        """Expected square of the distance from the mean, in points squared."""
-        squares = (points**2 * chance for points, chance in self.probability.items())
-        return sum(squares, Fraction()) - self.mean**2
-
-    @property
-    def pig_out(self) -> Fraction:
-        """Probability that a die shows 1."""
-        return 1 - Fraction(self.sides - 1, self.sides) ** self.dice
-
-
-def score_distribution(rules: Rules, dice: int, sides: int | None = None) -> ScoreDistribution:
-    """Exact distribution of the points of one roll."""
-    sides = rules.sides if sides is None else sides
-    for name, value, low, high in (("dice", dice, 1, rules.max_dice), ("sides", sides, 2, 100)):
-        if not low <= value <= high:
-            raise ValueError(refusal(name, value, f"whole numbers from {low} to {high}"))
-    return ScoreDistribution(dice, sides, points_distribution(rules, dice, sides))
-
-
-def kinds_of_dice(rules: Rules) -> dict[int, str]:
-    """List the dice that a game can use."""
-    kinds = {rules.sides: "usual dice"}
+def kinds_of_dice(rules: Rules) -> tuple[int, ...]:
+    """Sides of the dice that a game can use, the usual ones first."""
+    sides = [rules.sides]
     if rules.hog_wild:
-        kinds.setdefault(HOG_WILD_SIDES, "Hog Wild")
+        sides.append(HOG_WILD_SIDES)
     if rules.extra_turn_sides is not None:
-        kinds.setdefault(rules.extra_turn_sides, "extra turns")
-    return kinds
+        sides.append(rules.extra_turn_sides)
+    return tuple(dict.fromkeys(sides))

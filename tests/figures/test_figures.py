@@ -22,7 +22,6 @@ from tests.figures.samples import BEGUN, EFFORTS, METRICS, MIXED, RESULT, SOLVED
 RANDOM = np.random.default_rng(0)
 MATRIX = RANDOM.integers(0, 11, (100, 100))
 POLICY = RANDOM.dirichlet(np.full(11, 0.1), (100, 100))
-ROLLS = [{1: 0.5, **dict.fromkeys(range(dice, 9), 0.1 / dice)} for dice in range(1, 8)]
 # Two kinds of entries, mixed up: all of a kind win the same.
 KINDS = [0, 1, 0, 1, 1, 0]
 RATES = np.array([[0.5 + 0.3 * (a - b) for b in KINDS] for a in KINDS])
@@ -52,7 +51,6 @@ FIGURES: dict[str, Callable[[Path], None]] = {
     "policy and where it comes": lambda path: figures.policy(POLICY, path, "su20", REACH),
     "difference": lambda path: figures.difference(MATRIX, POLICY, path, names=("cfr", "huan2020")),
     "values": lambda path: figures.values(POLICY[:, :, 0], path),
-    "distributions": lambda path: figures.distributions({"6-sided": ROLLS, "4-sided": ROLLS}, path),
     "win_rates": lambda path: figures.win_rates(RATES, ENTRIES, path, "su20"),
     "exploitability of both": lambda path: figures.exploitability(METRICS, path, "su20", RESULT),
     "matrix and where it comes": lambda path: figures.matrix(MATRIX, path, "su20", 11, REACH),
@@ -86,7 +84,6 @@ AXES = {
         "opponent score (points)\ngrey: never reached",
     },
     "intervals": {"exploitability (win rate $-$ 1/2)"},
-    "distributions": {"dice rolled", "points scored by the roll"},
     "win_rates": {"strategy", "opponent", "win rate of row against column"},
     "counter": {
         "own score (points)",
@@ -301,14 +298,6 @@ def test_names_of_a_field_do_not_overlap(tmp_path: Path, drawn: list[Figure], co
         assert all(end <= start for (_, end), (start, _) in pairwise(spans))
 
 
-def test_distributions_leave_the_impossible_blank(tmp_path: Path, drawn: list[Figure]) -> None:
-    figures.distributions({"6-sided": [{1: 1.0}, {0: 1e-9, 3: 0.5}]}, tmp_path / "figure.png")
-    shown: Any = np.ma.filled(np.ma.asarray(drawn[0].axes[0].images[0].get_array()), np.nan)
-    nothing = np.nan
-    want = [[nothing, 1.0, nothing, nothing], [1e-4, nothing, nothing, 0.5]]
-    np.testing.assert_array_equal(shown, want)
-
-
 def test_small_games_and_single_checkpoints(tmp_path: Path, drawn: list[Figure]) -> None:
     figures.matrix(np.zeros((1, 1), np.int8), tmp_path / "a.png", rolls=2)
     figures.matrix(MATRIX[:10, :10] % 3, tmp_path / "b.png", rolls=3)
@@ -375,8 +364,6 @@ HOLE = np.where(np.arange(MATRIX.size).reshape(MATRIX.shape) == 2 * len(MATRIX) 
         (lambda path: figures.counter(MATRIX, GAINS + HOLE, REACH, path), r"^gains: cell \(2, 1\)"),
         (lambda path: figures.exploitability(BEGUN, path), "a line at iteration 0; allowed: 1"),
         (lambda path: figures.intervals(["a"], [[]], [[]], path), "a setting without runs"),
-        (lambda path: figures.distributions({}, path), "nothing to draw"),
-        (lambda path: figures.distributions({"6-sided": [{}]}, path), "nothing to draw"),
         (lambda path: figures.win_rates(RATES, ["a"], path), "1 names, shape"),
         (lambda path: figures.win_rates([[0.5]], ["a"], path), "allowed: n names"),
         (lambda path: figures.win_rates(RATES * np.nan, ENTRIES, path), "allowed: n names"),
