@@ -252,7 +252,7 @@ def test_interruptions_and_failures_of_ours(
     status: int,
     says: str,
 ) -> None:
-    def fail(*_: object) -> None:
+    def fail(*_: object, **__: object) -> None:
         raise error
 
     monkeypatch.setattr("hogeq.evaluation.win_rates.win_rate", fail)
