@@ -22,12 +22,24 @@ def test_an_audit_says_what_each_player_recalls() -> None:
     audit = ask("audit", *GAME)
     assert audit["nodes"] == 1147
     assert audit["infosets"] == [93, 93]
-    first, second = (player["properties"] for player in audit["players"])
-    assert not first["perfect recall"]["holds"]
-    assert len(first["perfect recall"]["witness"]["histories"]) == 2
-    assert first["A-loss recall"] == {"holds": True, "note": "", "witness": None}
-    assert not second["A-loss recall"]["holds"]
+    first, second = audit["players"]
+    assert not first["perfect_recall"]["holds"]
+    assert len(first["perfect_recall"]["witness"]) == 2
+    assert first["a_loss_recall"] == {"holds": True, "note": "", "witness": []}
+    assert not second["a_loss_recall"]["holds"]
+    assert first["absent_minded"]["holds"] is False
     assert "one information set after either of" in ok("audit", *GAME)
+
+
+def test_an_audit_shows_who_is_absent_minded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("driver.efg").write_text(DRIVER)
+    driver, nobody = ask("audit", "--game", "driver.efg")["players"]
+    assert driver["absent_minded"]["holds"]
+    assert len(driver["absent_minded"]["witness"]) == 2
+    assert not nobody["absent_minded"]["holds"]
 
 
 def test_an_attack_writes_a_response_that_can_be_attacked(tmp_path: Path) -> None:

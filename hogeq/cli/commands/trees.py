@@ -264,7 +264,7 @@ def _audit_game(game: str, forget: str | None) -> Result:
         "nodes": tree.num_nodes,
         "infosets": [len(one.infosets) for one in players],
         "players": [
-            {"properties": {name: _plain(one) for name, one in player.findings.items()}}
+            dict(_property(name, one) for name, one in player.findings.items())
             for player in players
         ],
     }
@@ -291,12 +291,15 @@ def _audit_game(game: str, forget: str | None) -> Result:
     return Result(data, text)
 
 
-def _plain(finding: "Finding") -> dict[str, Any]:
-    witness = finding.witness and {
-        "histories": _histories(finding.witness),
-        "note": finding.witness.note,
-    }
-    return {"holds": finding.holds, "note": finding.note, "witness": witness}
+def _property(name: str, finding: "Finding") -> tuple[str, dict[str, Any]]:
+    """Give a property's key and what is known of it: ``absent_minded`` holds if it is."""
+    holds, witness = finding.holds, finding.witness
+    if name == "no absent-mindedness":
+        name, holds = "absent_minded", None if holds is None else not holds
+    key = name.lower().replace("-", "_").replace(" ", "_")
+    histories = _histories(witness) if witness else []
+    note = finding.note or (witness.note if witness else "")
+    return key, {"holds": holds, "witness": histories, "note": note}
 
 
 def _histories(witness: "Witness", empty: str = "") -> list[str]:
