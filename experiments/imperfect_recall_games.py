@@ -145,7 +145,7 @@ def number(value: float) -> str:
 
 def interval(low: float, high: float) -> str:
     """Both ends, or one number where they agree."""
-    return number(low) if high - low < 5e-5 else f"{low:.4f} to {high:.4f}"
+    return number(low) if high - low < 5e-5 else f"{number(low)} to {number(high)}"
 
 
 def wichardt() -> FlatTree:

@@ -304,3 +304,14 @@ def test_a_part_that_is_rounded_stays_as_it_is(monkeypatch: pytest.MonkeyPatch) 
     once = rounded(game, policy)
     assert once != pytest.approx(policy, abs=1e-6)
     assert np.array_equal(rounded(game, once), once)
+
+
+def test_imperfect_recall_games(table: Run) -> None:
+    games = "--only forgetful wichardt su20 --seconds 8 --iterations 20"
+    forgetful, wichardt, *hog = table("imperfect_recall_games", games)
+    assert forgetful["in mixtures"] == "3.5000"
+    # Wichardt 2008: 0 in mixtures; no policy of player 0 secures it.
+    assert wichardt["in mixtures"] == "0.0000"
+    assert wichardt["by policies"] == "-1.0000 to 0.0000"
+    assert [row["in mixtures"] for row in hog] == ["0.0000"] * 2  # the coin makes both alike
+    assert all(row["perfect recall"] == "no/no" for row in hog)
