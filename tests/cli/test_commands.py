@@ -82,7 +82,7 @@ def test_tournament(folder: Path) -> None:
     ok("tournament", *entries, "--rules", "small.yaml", "--out", "rates.json", "--jobs", "2")
     assert json.loads((folder / "rates.json").read_text()) == found
     text = ok("tournament", *entries, "--rules", "small.yaml")
-    assert re.search("strategy +rank +won +mean win rate +Nash +lowest +against\n", text)
+    assert re.search("strategy +rank +won +tied +mean win rate +Nash +lowest +against\n", text)
 
 
 # --- positions ------------------------------------------------------------------------------------

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from hogeq import figures
-from hogeq.model.game import compile_game
 from hogeq.runs import runner
+from hogeq.runs.config import Config
 from hogeq.runs.directory import RunDirectory
 from hogeq.runs.files import (
     CONFIG,
@@ -19,6 +19,7 @@ from hogeq.runs.files import (
     ResultsError,
     lock,
 )
+from hogeq.runs.runner import engine_of
 from hogeq.runs.runner import run_experiment as run
 from hogeq.runs.sweep import (
     compute_point,
@@ -80,12 +81,12 @@ def test_a_point_that_fails_is_in_the_table_and_stops_no_other(
     folder = tmp_path / "trial"
     with monkeypatch.context() as patch:
 
-        def fail(rules: Any) -> Any:
-            if rules.name.startswith("fa22"):
+        def fail(config: Config) -> Any:
+            if config.rules.name.startswith("fa22"):
                 raise ZeroDivisionError("some bug")
-            return compile_game(rules)
+            return engine_of(config)
 
-        patch.setattr(runner, "compile_game", fail)
+        patch.setattr(runner, "engine_of", fail)
         found = here(path, tmp_path)
     assert [row["status"] for row in found.rows] == ["complete", "complete", "failed", "failed"]
     (row, _) = found.failures
