@@ -134,6 +134,11 @@ class FlatTree:
         return edge
 
     @cached_property
+    def after_chance(self) -> Ints:
+        """Nodes to which no player moved."""
+        return np.flatnonzero(self.edge < 0)
+
+    @cached_property
     def mover(self) -> NDArray[np.int8]:
         """Who moved to come to each node; `CHANCE` for the root."""
         mover = self.player[np.maximum(self.parent, 0)].copy()
@@ -202,21 +207,9 @@ def flatten(
     most_nodes: int = MOST_NODES,
     longest: int | None = None,
 ) -> FlatTree:
-    """Walk a game and lay it out.
+    """Walk a game and lay it out, by a function that tells what there is at a state.
 
-    Parameters
-    ----------
-    name : str
-    root : object
-        State at the start.
-    look : callable
-        Tells what there is at a state.
-    describe : callable
-        See `FlatTree`.
-    most_nodes : int
-        Larger trees are refused.
-    longest : int, optional
-        Moves of players after which no more are made.
+    Trees of more than `most_nodes` are refused. After `longest` moves of players no more are made.
     """
     rows: dict[tuple[int, Hashable], int] = {}
     legal: list[list[int]] = []

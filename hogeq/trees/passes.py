@@ -18,8 +18,9 @@ def seated(tree: FlatTree, first: Floats, second: Floats) -> Floats:
 
 def edge_probability(tree: FlatTree, joint: Floats) -> Floats:
     """Probability of the step to each node where both play the rows of one array, (N,)."""
-    played = joint.reshape(-1)[tree.edge]
-    return np.where(tree.edge >= 0, played, tree.chance)
+    step = joint.reshape(-1)[tree.edge]
+    step[tree.after_chance] = tree.chance[tree.after_chance]
+    return step
 
 
 def reach(tree: FlatTree, joint: Floats, player: int | None = None) -> Floats:
