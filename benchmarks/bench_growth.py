@@ -30,7 +30,7 @@ from hogeq.rules import EDITIONS, Rules
 from hogeq.solvers import SOLVERS
 from hogeq.support.files import replacing
 from hogeq.trees.gambit import efg_lines
-from hogeq.trees.openspiel.algorithms import ALGORITHMS, tables_of
+from hogeq.trees.openspiel import ALGORITHMS, tables_of
 from hogeq.trees.openspiel.game import game_of
 from hogeq.trees.tree import HogTree, count
 

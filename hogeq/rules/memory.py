@@ -68,11 +68,6 @@ def all_memories(rules: Rules) -> tuple[Memory, ...]:
     return tuple(memory._replace(state=state) for state in range(states(rules)) for memory in every)
 
 
-def memory_numbers(rules: Rules, memory: Memory) -> tuple[int, ...]:
-    """Memory as numbers: turn, extra, own, opponent, and the state where there is one."""
-    return tuple(memory) if rules.memory != "none" else tuple(memory)[:-1]
-
-
 def states(rules: Rules) -> int:
     """Count the values of `Memory.state`."""
     return len(remembered(rules).values)

@@ -118,19 +118,7 @@ def solve_restricted(payoffs: csr_array, sides: tuple[Side, Side]) -> tuple[Floa
 
 
 def equilibrium(tree: FlatTree, seconds: float) -> Equilibrium:
-    """Solve a game in mixtures.
-
-    Parameters
-    ----------
-    tree : FlatTree
-    seconds : float
-        Limit; when it is over, the bounds reached so far are given.
-
-    Raises
-    ------
-    ValueError
-        If a player may meet an information set twice in a play.
-    """
+    """Solve a game in mixtures; when the time is over, the bounds reached so far are given."""
     end = perf_counter() + seconds
     sides = (Side(sequence_form(tree, 0)), Side(sequence_form(tree, 1)))
     payoffs = sequence_payoffs(sides[0].form, sides[1].form)

@@ -74,19 +74,8 @@ class Opponent(NamedTuple):
 def best_response(form: SequenceForm, payoffs: Floats, seconds: float) -> Response:
     """Find the best pure response of a player, and a bound that no response exceeds.
 
-    Parameters
-    ----------
-    form : SequenceForm
-        Of the responder.
-    payoffs : float64 (1 + J * K,)
-        Of its sequences.
-    seconds : float
-        Limit of the program; when it is over, response and bound stand apart.
-
-    Raises
-    ------
-    ValueError
-        If the player may meet an information set twice in a play: a pure response need not be best.
+    Where the time is over before they meet, both stand apart. A player who may meet an information
+    set twice in a play is refused: a pure response need not be best.
     """
     tree, player = form.tree, form.player
     if next(form.met_again(), None) is not None:
@@ -188,17 +177,7 @@ class _Program:
 def respond(tree: FlatTree, strategy: Floats, seconds: float) -> Interval:
     """Find the best response against a strategy from either seat, and bound it.
 
-    Parameters
-    ----------
-    tree : FlatTree
-    strategy : float64 (R, K)
-    seconds : float
-        For both programs together.
-
-    Returns
-    -------
-    Interval
-        Payoffs averaged over both seats, in the units of the game.
+    Both programs together take so many seconds; payoffs are averaged over both seats.
     """
     end = perf_counter() + seconds
     responses, memory = [], []

@@ -8,6 +8,7 @@ written as fractions, so nothing is rounded.
 from collections.abc import Hashable, Iterator
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -20,6 +21,7 @@ from hogeq.trees.tree import (
     Choice,
     End,
     HogTree,
+    Node,
     Sizes,
     Tree,
     count,
@@ -52,70 +54,62 @@ def write_efg(path: str | Path, rules: Rules, *, memory: bool = False) -> Sizes:
     return counted
 
 
-def efg_lines(tree: Tree, title: str) -> Iterator[str]:
-    """Lines of the file of any game tree of two players; the winner gets 1, the loser -1."""
-    players = " ".join(map(_quoted, PLAYERS))
-    yield f"EFG 2 R {_quoted(title)} {{ {players} }}\n"
+def efg_lines(tree: Tree, title: str, players: tuple[str, str] = PLAYERS) -> Iterator[str]:
+    """Lines of the file of any game tree of two players."""
+    yield f"EFG 2 R {_quoted(title)} {{ {' '.join(map(_quoted, players))} }}\n"
     chances = 0
-    numbers: dict[tuple[int, Hashable], int] = {}
-    counts = [0] * len(PLAYERS)
+    outcomes: dict[float, int] = {}
+    numbers: tuple[dict[Hashable, int], dict[Hashable, int]] = {}, {}
     waiting: list[Hashable] = [tree.root]
     while waiting:
         node = tree.node(waiting.pop())
         if isinstance(node, End):
-            payoffs = "1, -1" if node.winner == 0 else "-1, 1"
-            yield f't "" {node.winner + 1} "{PLAYERS[node.winner]} wins" {{ {payoffs} }}\n'
+            outcome = outcomes.setdefault(node.payoff, len(outcomes) + 1)
+            payoffs = f"{_short(node.payoff)}, {_short(-node.payoff)}"
+            yield f't "" {outcome} "" {{ {payoffs} }}\n'
             continue
         waiting.extend(branch[-1] for branch in reversed(node.branches))
         if isinstance(node, Chance):
             chances += 1
             actions = " ".join(f"{_quoted(label)} {chance}" for chance, label, _ in node.branches)
             yield f'c "" {chances} "" {{ {actions} }} 0\n'
-        elif isinstance(node, Choice):
-            key = node.player, node.infoset
-            if key not in numbers:
-                counts[node.player] += 1
-                numbers[key] = counts[node.player]
+        else:
+            known = numbers[node.player]
+            number = known.setdefault(node.infoset, len(known) + 1)
             actions = " ".join(_quoted(label) for label, _ in node.branches)
             name = _quoted(str(node.infoset))
-            yield f'p "" {node.player + 1} {numbers[key]} {name} {{ {actions} }} 0\n'
+            yield f'p "" {node.player + 1} {number} {name} {{ {actions} }} 0\n'
+
+
+class _Nodes:
+    """A flat tree, one node at a time."""
+
+    root = 0
+
+    def __init__(self, tree: FlatTree) -> None:
+        self.tree = tree
+        self.starts = np.searchsorted(tree.parent, np.arange(tree.num_nodes + 1)).tolist()
+
+    def node(self, state: Any) -> Node:
+        tree, player = self.tree, int(self.tree.player[state])
+        if player == TERMINAL:
+            return End(float(tree.payoff[state]))
+        after = range(self.starts[state], self.starts[state + 1])
+        labels = [tree.history(child)[-1].action.partition(": ")[2] for child in after]
+        if player == CHANCE:
+            chances = [_short(float(tree.chance[child])) for child in after]
+            return Chance(tuple(zip(chances, labels, after, strict=True)))
+        return Choice(player, tree.names[tree.row[state]], tuple(zip(labels, after, strict=True)))
 
 
 def flat_efg(tree: FlatTree) -> str:
     """Text of the file of a flat tree; probabilities that are no short fractions are decimal."""
-    lines = [f'EFG 2 R {_quoted(tree.name)} {{ "0" "1" }}']
-    starts = np.searchsorted(tree.parent, np.arange(tree.num_nodes + 1)).tolist()
-    first = int((tree.seat == 0).sum())  # rows of player 0 come first
-    outcomes: dict[float, int] = {}
-    waiting, chances = [0], 0
-    while waiting:
-        node = waiting.pop()
-        children = range(starts[node], starts[node + 1])
-        waiting.extend(reversed(children))
-        player, row = int(tree.player[node]), int(tree.row[node])
-        if player == TERMINAL:
-            payoff = float(tree.payoff[node])
-            outcome = outcomes.setdefault(payoff, len(outcomes) + 1)
-            lines.append(f't "" {outcome} "" {{ {payoff!r}, {-payoff!r} }}')
-            continue
-        labels = [_quoted(tree.history(child)[-1].action.partition(": ")[2]) for child in children]
-        if player == CHANCE:
-            chances += 1
-            both = zip(
-                labels, map(_number, tree.chance[children.start : children.stop]), strict=True
-            )
-            actions = " ".join(f"{label} {chance}" for label, chance in both)
-            lines.append(f'c "" {chances} "" {{ {actions} }} 0')
-        else:
-            name = _quoted(str(tree.names[row]))
-            actions = " ".join(labels)
-            lines.append(f'p "" {player + 1} {row + 1 - first * player} {name} {{ {actions} }} 0')
-    return "\n".join(lines) + "\n"
+    return "".join(efg_lines(_Nodes(tree), tree.name, ("0", "1")))
 
 
-def _number(value: float) -> str:
+def _short(value: float) -> Fraction | float:
     fraction = Fraction(value).limit_denominator(10**6)
-    return str(fraction) if float(fraction) == value else repr(float(value))
+    return fraction if float(fraction) == value else value
 
 
 def _quoted(text: str) -> str:

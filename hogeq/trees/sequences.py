@@ -22,31 +22,15 @@ LEAST_GAIN: Final = 1e-12  # by which a row must improve a response
 
 @dataclass(frozen=True, eq=False)
 class SequenceForm:
-    """Sequences of one player: number 0 is the empty one, 1 + J * K + a follows action a at J.
-
-    Attributes
-    ----------
-    tree : FlatTree
-    player : int
-    row : int64 (J,)
-        Row of every refined information set.
-    before : int64 (J,)
-        Sequence that leads to it.
-    at : int64 (N,)
-        Sequence at every node, before the player's action there.
-    first : int64 (J,)
-        A shortest node of it.
-    refined : int64 (N,)
-        Refined information set at every node of the player, -1 elsewhere.
-    """
+    """Sequences of one player: number 0 is the empty one, 1 + J * K + a follows action a at J."""
 
     tree: FlatTree
     player: int
-    row: Ints
-    before: Ints
-    at: Ints
-    first: Ints
-    refined: Ints
+    row: Ints  # (J,), row of every refined information set
+    before: Ints  # (J,), sequence that leads to it
+    at: Ints  # (N,), sequence at every node, before the player's action there
+    first: Ints  # (J,), a shortest node of every refined information set
+    refined: Ints  # (N,), refined information set at the player's nodes, -1 elsewhere
 
     def steps(self, sequence: int) -> list[tuple[int, int]]:
         """Rows and actions of a sequence, first to last."""

@@ -4,7 +4,8 @@ A tree is a root and a function from states to nodes. Different histories may le
 so a tree can be counted without being walked.
 """
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Hashable, Sequence
 from fractions import Fraction
 from functools import lru_cache
 from typing import NamedTuple, Protocol
@@ -22,7 +23,7 @@ START = -1  # the state before the coin is tossed has no mover
 class Chance(NamedTuple):
     """A random move."""
 
-    branches: tuple[tuple[Fraction, str, Hashable], ...]
+    branches: tuple[tuple[Fraction | float, str, Hashable], ...]
     """Probability, what happens, and the state it leads to."""
 
 
@@ -39,7 +40,8 @@ class Choice(NamedTuple):
 class End(NamedTuple):
     """The game is over."""
 
-    winner: int
+    payoff: float
+    """To player 0."""
 
 
 Node = Chance | Choice | End
@@ -96,7 +98,7 @@ class HogTree:
         """Tell what a position is."""
         assert isinstance(state, TreePosition)  # noqa: S101 - the protocol promises less
         if state.winner is not None:
-            return End(state.winner)
+            return End(1.0 - 2.0 * state.winner)  # the winner gets 1, the loser -1
         if state.mover == START:
             half = Fraction(1, 2)
             labels = [f"{name} begins" for name in PLAYERS]
@@ -144,13 +146,6 @@ class HogTree:
         return state if state.past is None else state._replace(past=(*state.past, event))
 
 
-def children(node: Node) -> Iterator[Hashable]:
-    """States that can follow a node, in the order of its branches."""
-    if not isinstance(node, End):
-        for branch in node.branches:
-            yield branch[-1]
-
-
 def refuse_endless(rules: Rules, where: str) -> None:
     """Refuse rules under which a game may never end."""
     if total_rises(rules):
@@ -169,14 +164,14 @@ def refuse_endless(rules: Rules, where: str) -> None:
 
 
 def flat_tree(tree: Tree, name: str = "tree", longest: int | None = None) -> FlatTree:
-    """Lay a tree out; the winner gets 1, the loser -1."""
+    """Lay a tree out."""
     numbers: dict[str, int] = {}
 
     @lru_cache(maxsize=100_000)
     def look(state: Hashable) -> Seen:
         node = tree.node(state)
         if isinstance(node, End):
-            return Seen(TERMINAL, payoff=1.0 - 2.0 * node.winner)
+            return Seen(TERMINAL, payoff=node.payoff)
         moves = []
         for branch in node.branches:
             chance = float(branch[0]) if isinstance(node, Chance) else 1.0
@@ -222,37 +217,27 @@ class Sizes(NamedTuple):
 
 def count(tree: Tree, most: int = 2_000_000) -> Sizes:
     """Count the nodes of a tree without walking it: equal states are looked at once."""
-    level: dict[Hashable, int] = {tree.root: 1}
-    totals = {Chance: 0, Choice: 0, End: 0}
-    infosets: dict[int, set[Hashable]] = {0: set(), 1: set()}
-    depth = 0
-    nodes = 1
-    while level:
-        following: dict[Hashable, int] = {}
+    level = Counter([tree.root])
+    totals: Counter[type] = Counter()
+    infosets: tuple[set[Hashable], set[Hashable]] = (set(), set())
+    depth, nodes = -1, 1
+    while level and nodes <= most:
+        depth += 1
+        following: Counter[Hashable] = Counter()
         for state, histories in level.items():
             node = tree.node(state)
             totals[type(node)] += histories
             if isinstance(node, Choice):
-                infosets.setdefault(node.player, set()).add(node.infoset)
-            for child in children(node):
-                following[child] = following.get(child, 0) + histories
-                nodes += histories
+                infosets[node.player].add(node.infoset)
+            if not isinstance(node, End):
+                for branch in node.branches:
+                    following[branch[-1]] += histories
+                nodes += histories * len(node.branches)
             if nodes > most:
-                return _sizes(totals, infosets, nodes, depth, exact=False)
+                break
         level = following
-        depth += bool(level)
-    return _sizes(totals, infosets, nodes, depth, exact=True)
-
-
-def _sizes(
-    totals: Mapping[type, int],
-    infosets: Mapping[int, set[Hashable]],
-    nodes: int,
-    depth: int,
-    *,
-    exact: bool,
-) -> Sizes:
-    sets = tuple(len(infosets[player]) for player in sorted(infosets))
+    sets = len(infosets[0]), len(infosets[1])
+    exact = nodes <= most
     return Sizes(nodes, totals[Choice], totals[Chance], totals[End], sets, depth, exact)
 
 

@@ -13,7 +13,6 @@ from hogeq.rules.memory import (
     memory_columns,
     memory_fields,
     memory_line,
-    memory_numbers,
     memory_sizes,
     memory_texts,
     records_left,
@@ -127,7 +126,6 @@ def test_a_part_of_any_name_is_played_and_told(name: str) -> None:
     none = play_turn(rules, 0, 5, one, 0, ())
     assert none.again
     assert turn_effects(rules, 0, 5, (), none)[1] == f"{title}: an extra turn"
-    assert memory_numbers(rules, one) == (0, 0, 0, 0, 1)
     assert memory_fields(rules, two) == {"remembered": "2"}
     assert memory_line(rules, two) == "dice rolled last: 2"
 
@@ -143,7 +141,6 @@ def test_a_part_of_any_name_is_played_and_told(name: str) -> None:
 def test_without_a_part_nothing_else_is_remembered() -> None:
     rules = Rules(goal=20, max_dice=2, memory=str(b"none", "ascii"))  # not the same object
     assert states(rules) == records_left(rules) == 1
-    assert memory_numbers(rules, Memory()) == (0, 0, 0, 0)
     assert memory_fields(rules, Memory()) == {}
     turn = play_turn(rules, 0, 0, Memory(), 0, ())
     assert (turn.bonus, turn.again, turn.memory) == (0, False, Memory())

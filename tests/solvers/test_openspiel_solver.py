@@ -15,7 +15,7 @@ from hogeq.runs.runner import run_experiment as run
 from hogeq.search.bounds import full_memory_bound
 from hogeq.solvers import SOLVERS
 from hogeq.strategies.arrays import match_regrets
-from hogeq.trees.openspiel.algorithms import _alive, _iterate, _new, tables_of
+from hogeq.trees.openspiel import _alive, _iterate, _new, tables_of
 
 SOLVED_BY = ("cfr", "cfr_plus", "external_mccfr", "outcome_mccfr")
 

@@ -43,7 +43,7 @@ class Toy:
         assert isinstance(state, int)
         what = self._known[state]
         if isinstance(what, str):
-            return End("AB".index(what))
+            return End(1.0 - 2.0 * "AB".index(what))
         if isinstance(what, dict):
             return Chance(
                 tuple((Fraction(p), label, self._keep(sub)) for label, (p, sub) in what.items())

@@ -18,9 +18,8 @@ from hogeq.rules import Rules, rules_from
 from hogeq.solvers import SOLVERS
 from hogeq.strategies.arrays import match_regrets
 from hogeq.trees.audit import audit
-from hogeq.trees.openspiel.algorithms import ALGORITHMS, tables_of
+from hogeq.trees.openspiel import ALGORITHMS, from_tabular, tables_of
 from hogeq.trees.openspiel.game import game_of, information_state
-from hogeq.trees.openspiel.tabular import from_tabular
 from tests.trees.openspiel_games import GAMES, Floats, same, small_games
 
 

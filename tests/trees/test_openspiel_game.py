@@ -176,32 +176,6 @@ def test_without_memory_scores_are_all_there_is_to_see(edition: str) -> None:
             assert str(one) != str(two)
             alike = one.information_state_string() == two.information_state_string()
             assert alike is not memory
-            alike = one.information_state_tensor() == two.information_state_tensor()
-            assert alike is not memory
-            if not memory:
-                assert one.observation_string() == two.observation_string()
-                assert one.observation_tensor() == two.observation_tensor()
-
-
-def test_tensors_by_hand() -> None:
-    rules = rules_from({"edition": "su20", "goal": 4, "max_dice": 1})
-    state = first(game_of(rules).new_initial_state(), 1, 1, 2)  # player 1 scored 2
-    own, other = [1, 0, 0, 0, 0], [0, 0, 1, 0, 0]
-    assert state.information_state_tensor(0) == [1, 0, *own, *other]
-    assert state.information_state_tensor(1) == [0, 1, *other, *own]
-    assert state.observation_tensor(0) == state.information_state_tensor(0)
-    won = first(state, 0)  # 10 - 2 points, past the goal
-    assert won.information_state_tensor(0) == [1, 0, 0, 0, 0, 0, 1, *other]
-
-    state = first(game_of(rules, memory=True).new_initial_state(), 1, 1, 2)
-    turn = [0, 1, 0, 1, 2, 1]  # player 1, one die, 2 points, done
-    tensor = [1, 0, *own, *other, 0, 1, *turn, *[0] * 36]
-    assert state.information_state_tensor(0) == tensor
-    # Player 0 to move; turn, extra turn, own and opponent's last points.
-    assert state.observation_tensor(0) == [1, 0, *own, *other, 1, 0, 0, 0, 0, 0, 0, 2]
-    assert "memory (0, 0, 0, 2)" in state.observation_string(0)
-    first(state, 1)
-    assert state.information_state_tensor(1)[-36:-30] == [1, 0, 0, 1, 0, 0]  # the die rolls
 
 
 def test_states_are_restored_in_the_middle_of_a_game() -> None:
@@ -216,18 +190,6 @@ def test_states_are_restored_in_the_middle_of_a_game() -> None:
     clone.apply_action(3)
     assert len(state.history()) == 4  # the original stays where it was
     assert str(pickle.loads(pickle.dumps(state))) == str(state)  # noqa: S301 - our own
-
-
-def test_observers_may_see_nothing_public() -> None:
-    game = game_of(rules_from({"edition": "su20", "goal": 4, "max_dice": 1}))
-    kind = pyspiel.IIGObservationType(perfect_recall=False, public_info=False)
-    observer = game.make_py_observer(kind)
-    state = first(game.new_initial_state(), 0)
-    observer.set_from(state, 1)
-    assert observer.tensor.tolist() == [0.0, 1.0]
-    assert observer.string_from(state, 1) == "player 1"
-    with pytest.raises(ValueError, match="allowed: none"):
-        game.make_py_observer(kind, {"depth": 1})
 
 
 def test_rules_have_no_field_that_the_game_forgets() -> None:

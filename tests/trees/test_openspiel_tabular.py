@@ -5,8 +5,8 @@ import pytest
 from open_spiel.python.policy import TabularPolicy, python_policy_to_pyspiel_policy
 
 from hogeq.rules import rules_from
+from hogeq.trees.openspiel import from_tabular, to_tabular
 from hogeq.trees.openspiel.game import game_of
-from hogeq.trees.openspiel.tabular import from_tabular, to_tabular
 from tests.trees.openspiel_games import small_games, two_policies
 
 

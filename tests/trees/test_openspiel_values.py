@@ -26,8 +26,8 @@ from hogeq.search.attack import SearchBudget, attack
 from hogeq.search.bounds import full_memory_bound
 from hogeq.strategies.arrays import one_hot
 from hogeq.trees.audit import audit
+from hogeq.trees.openspiel import to_tabular
 from hogeq.trees.openspiel.game import game_of, information_state
-from hogeq.trees.openspiel.tabular import to_tabular
 from hogeq.trees.tree import HogTree, count
 from tests import twin
 from tests.trees.openspiel_games import ENDING, GAMES, same, small_games, two_policies

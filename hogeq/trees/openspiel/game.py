@@ -9,7 +9,6 @@ import numpy as np
 import pyspiel
 
 from hogeq.rules import EDITIONS, Rules, rules_from
-from hogeq.rules.memory import Memory, memory_numbers
 from hogeq.rules.parts import HOG_WILD_SIDES
 from hogeq.trees.tree import START, HogTree, TreePosition, refuse_endless
 
@@ -44,9 +43,9 @@ _TYPE = pyspiel.GameType(
     max_num_players=2,
     min_num_players=2,
     provides_information_state_string=True,
-    provides_information_state_tensor=True,
-    provides_observation_string=True,
-    provides_observation_tensor=True,
+    provides_information_state_tensor=False,
+    provides_observation_string=False,
+    provides_observation_tensor=False,
     provides_factored_observation_string=False,
     parameter_specification=_DEFAULTS,
 )
@@ -125,7 +124,8 @@ class HogGame(pyspiel.Game):  # type: ignore[misc]
             min_utility=-1.0,
             max_utility=1.0,
             utility_sum=0.0,
-            max_game_length=_most_turns(rules),
+            # Each turn raises the sum of the scores, which starts at 0.
+            max_game_length=2 * rules.goal - 1,
         )
         super().__init__(_TYPE, info, params)
 
@@ -133,21 +133,9 @@ class HogGame(pyspiel.Game):  # type: ignore[misc]
         """State before the coin is tossed."""
         return HogState(self)
 
-    def make_py_observer(
-        self,
-        iig_obs_type: Any = None,
-        params: Any = None,
-    ) -> "HogObserver":
-        """Observer of information states, or of the present state alone."""
-        if params:
-            raise ValueError(f"{NAME}: observer parameters {params}; allowed: none")
-        kind = iig_obs_type or pyspiel.IIGObservationType(perfect_recall=False)
-        return HogObserver(self, kind)
-
-
-def _most_turns(rules: Rules) -> int:
-    """Most turns a game can take: each raises the sum of the scores, which starts at 0."""
-    return 2 * rules.goal - 1
+    def make_py_observer(self, *_: Any) -> "HogObserver":
+        """Observer of information states, which are text alone."""
+        return HogObserver(self.memory)
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,62 +254,20 @@ def _turn_text(turn: _RolledTurn) -> str:
 
 
 class HogObserver:
-    """What a player sees, as numbers and as text; OpenSpiel's observer protocol."""
+    """What a player knows, as text; OpenSpiel's observer protocol."""
 
-    def __init__(self, game: HogGame, kind: Any) -> None:
-        goal, rolls = game.rules.goal, game.rules.max_dice + 1
-        shapes: dict[str, tuple[int, ...]] = {"player": (2,)}
-        if kind.public_info:
-            shapes |= {"own": (goal + 1,), "opponent": (goal + 1,)}
-            if game.memory and kind.perfect_recall:
-                shapes |= {"begins": (2,), "turns": (_most_turns(game.rules), 2 + rolls + 2)}
-            elif game.memory:
-                numbers = len(memory_numbers(game.rules, Memory()))
-                shapes |= {"mover": (2,), "dice": (rolls,), "memory": (numbers,)}
-        sizes = [int(np.prod(shape)) for shape in shapes.values()]
-        self.tensor = np.zeros(sum(sizes), np.float32)
-        cuts = np.split(self.tensor, np.cumsum(sizes)[:-1])
-        self.dict = {
-            name: part.reshape(shape)
-            for (name, shape), part in zip(shapes.items(), cuts, strict=True)
-        }
+    def __init__(self, memory: bool) -> None:
+        self.memory = memory
+        self.tensor = np.zeros(0, np.float32)
+        self.dict: dict[str, Any] = {}
 
     def set_from(self, state: HogState, player: int) -> None:
-        """Fill `tensor` with what a player sees of a state."""
-        self.tensor.fill(0.0)
-        play, parts = state.play, self.dict
-        position = play.position
-        parts["player"][player] = 1.0
-        for name, score in zip(("own", "opponent"), state.scores(player), strict=True):
-            if name in parts:
-                parts[name][min(score, len(parts[name]) - 1)] = 1.0
-        if "begins" in parts and play.begins is not None:
-            parts["begins"][play.begins] = 1.0
-            for row, turn in zip(parts["turns"], play.turns, strict=False):
-                row[turn.mover] = 1.0
-                row[2 + turn.dice] = 1.0
-                if turn.points is not None:
-                    row[-2:] = turn.points, 1.0
-        if "mover" in parts and position.mover != START:
-            parts["mover"][position.mover] = 1.0
-            parts["memory"][:] = memory_numbers(play.tree.rules, position.memory)
-            if position.dice is not None:
-                parts["dice"][position.dice] = 1.0
+        """Leave the tensor empty."""
 
     def string_from(self, state: HogState, player: int) -> str:
-        """Write what a player sees of a state."""
-        parts, play = self.dict, state.play
-        if "own" not in parts:
-            return f"player {player}"
+        """Write the information state of a player."""
         text = information_state(player, *state.scores(player))
-        if "begins" in parts:
-            return f"{text}, {state}"
-        if "mover" in parts:
-            position = play.position
-            remembered = memory_numbers(play.tree.rules, position.memory)
-            rolling = "" if position.dice is None else f" rolls {position.dice}"
-            return f"{text}, player {position.mover}{rolling}, memory {remembered}"
-        return text
+        return f"{text}, {state}" if self.memory else text
 
 
 pyspiel.register_game(_TYPE, HogGame)
