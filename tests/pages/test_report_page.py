@@ -354,7 +354,7 @@ def test_the_ranks_of_a_tournament_are_written_as_in_the_terminal(
     page.keyboard.press("ArrowRight")
     assert page.inner_text("#pair") == "one wins 100.00 % against two"
     page.set_viewport_size({"width": 390, "height": 800})
-    assert page.evaluate("document.documentElement.scrollWidth") == 390
+    page.wait_for_function("document.documentElement.scrollWidth === 390")  # once it is drawn anew
     assert (
         page.evaluate(
             "(part => part.scrollWidth - part.clientWidth)(document.querySelector('.wide'))"
