@@ -156,24 +156,24 @@ class ProximalBundle(BundleMethod[BundleState]):
 
 
 class MixtureBundleState(NamedTuple):
-    """State of a run; n is the number of parts, m of the counter-matrices in the pool.
+    """State of a run; n is the number of components, m of the counter-matrices in the pool.
 
-    The win rate of part p against counter c is modelled as ``constants[c, p]`` plus the sum of
-    ``gradients[c, p]`` times the part.
+    The win rate of component p against counter c is modelled as ``constants[c, p]`` plus the sum of
+    ``gradients[c, p]`` times the component.
     """
 
     parts: Floats
     """(n, G, G, K)"""
     draw: Floats
-    """(n,), weights of the parts."""
+    """(n,), weights of the components."""
     pool: Matrix
     """(m, G, G)"""
     gradients: Singles
-    """(m, n, G * G, K), counterfactual values at the parts where each model was last taken."""
+    """(m, n, G * G, K), counterfactual values at the components where each model was last taken."""
     constants: Floats
     """(m, n)"""
     reach: Singles
-    """(m, n, G * G), reach probability of every cell at the same parts."""
+    """(m, n, G * G), reach probability of every cell at the same components."""
     weights: Floats
     """(m,), weight of each counter in the last step."""
     used: NDArray[np.int64]
@@ -183,7 +183,7 @@ class MixtureBundleState(NamedTuple):
     step_size: Floats
     """(), of the next step, in logits per win probability."""
     recent: Floats
-    """(n, G, G, K), average of the parts over recent iterations."""
+    """(n, G, G, K), average of the components over recent iterations."""
     recent_draw: Floats
     """(n,), the same of their weights."""
     trails: Matrix
