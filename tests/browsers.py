@@ -1,6 +1,7 @@
 """A page in a real browser, and what went wrong there."""
 
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
@@ -32,3 +33,14 @@ class Tab:
     def text(self, selector: str) -> str:
         """Give what an element shows."""
         return str(self.page.inner_text(selector))
+
+
+def wait_until(page: Any, expression: str, seconds: float = 30.0) -> None:
+    """Wait for an expression to hold.
+
+    Asked from outside: pages forbid the evaluation of text, which `wait_for_function` would do.
+    """
+    end = monotonic() + seconds
+    while not page.evaluate(expression):
+        assert monotonic() < end, f"never held: {expression}"
+        page.wait_for_timeout(20)

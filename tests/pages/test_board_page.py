@@ -25,7 +25,7 @@ from hogeq.rules.memory import Memory
 from hogeq.strategies.arrays import StrategyError
 from hogeq.strategies.read import read_strategy
 from hogeq.support.numbers import percent
-from tests.browsers import Tab
+from tests.browsers import Tab, wait_until
 from tests.strategies import test_forms
 
 pytestmark = pytest.mark.slow
@@ -137,9 +137,7 @@ def test_a_seed_gives_the_same_game_and_a_turn_taken_back_the_same_dice(board: P
     board.wait()
     assert len(board.turns()) < len(before)
     board.page.keyboard.press("4")
-    board.page.wait_for_function(
-        "n => document.querySelectorAll('.moves li').length === n", arg=len(before)
-    )
+    wait_until(board.page, f"document.querySelectorAll('.moves li').length === {len(before)}")
     assert board.turns() == before
 
 
@@ -231,9 +229,9 @@ def test_an_address_leads_to_a_position(board: Played) -> None:
     board.page.click("a.tab >> text=Know")
     page.fill("#know input[type=number] >> nth=0", "7")
     page.press("#know input[type=number] >> nth=0", "Tab")
-    page.wait_for_function("location.hash.endsWith('/7-0')")
+    wait_until(page, "location.hash.endsWith('/7-0')")
     page.uncheck("#know .tick input")
-    page.wait_for_function("/[/]7-0-[0-9]+$/.test(location.hash)")
+    wait_until(page, "/[/]7-0-[0-9]+$/.test(location.hash)")
     before = board.text("#know .verdict"), page.url
     board.page.click("a.tab >> text=Play")
     assert page.url.endswith("#play")
@@ -244,14 +242,14 @@ def test_an_address_leads_to_a_position(board: Played) -> None:
     page.evaluate(
         "([title]) => { location.hash = `know/${encodeURIComponent(title)}/12-20`; }", [title]
     )
-    page.wait_for_function("document.querySelector('#edition').value === '1'")
-    page.wait_for_function("location.hash.endsWith('/12-20')")
+    wait_until(page, "document.querySelector('#edition').value === '1'")
+    wait_until(page, "location.hash.endsWith('/12-20')")
     want = analyze(compile_game(rules_from(OPEN)), 12, 20).rolls
     best = max(want, key=lambda roll: roll.win_probability)
     page.wait_for_selector(f"#know .verdict >> text={percent(best.win_probability)}")
     for bad in ("know/none/1-2", "know/%E0%A4%A/1", "know/x/999-1", "nothing"):
         page.evaluate("([hash]) => { location.hash = hash; }", [bad])
-        page.wait_for_function("document.querySelector('#know').hidden === false")
+        wait_until(page, "document.querySelector('#know').hidden === false")
 
 
 def test_the_last_of_two_choices_wins(board: Played) -> None:
@@ -273,7 +271,7 @@ def test_the_skip_link_stays_on_the_screen(board: Played) -> None:
     board.page.click("a.tab >> text=Know")
     board.page.focus(".skip")
     board.page.keyboard.press("Enter")
-    board.page.wait_for_function("document.activeElement.id === 'screens'")
+    wait_until(board.page, "document.activeElement.id === 'screens'")
     assert board.page.is_visible("#know")
     assert "#know/" in board.page.url
     board.page.keyboard.press("Tab")

@@ -21,7 +21,7 @@ from hogeq.pages.field import field_page
 from hogeq.runs.files import MANIFEST, MATRIX, METRICS
 from hogeq.runs.metrics import read_metrics
 from hogeq.support.numbers import counted, percent, pp
-from tests.browsers import Tab
+from tests.browsers import Tab, wait_until
 from tests.pages.runs import data_of, table_of
 
 pytestmark = pytest.mark.slow
@@ -354,7 +354,7 @@ def test_the_ranks_of_a_tournament_are_written_as_in_the_terminal(
     page.keyboard.press("ArrowRight")
     assert page.inner_text("#pair") == "one wins 100.00 % against two"
     page.set_viewport_size({"width": 390, "height": 800})
-    page.wait_for_function("document.documentElement.scrollWidth === 390")  # once it is drawn anew
+    wait_until(page, "document.documentElement.scrollWidth === 390")  # once it is drawn anew
     assert (
         page.evaluate(
             "(part => part.scrollWidth - part.clientWidth)(document.querySelector('.wide'))"
