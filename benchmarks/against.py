@@ -67,6 +67,7 @@ class Work:
         self.game = compile_game(EDITIONS[rules])
         self.dtype: Any = np.float32 if single else np.float64
         random, actions = np.random.default_rng(0), self.game.num_actions
+        self.found: Any = None
         self.policies = random.dirichlet(np.ones(actions), (9, *self.game.shape[:2]))
         # From one die on: where no dice score nothing, two matrices might never end their game.
         self.matrices = random.integers(1, actions, size=(2, *self.game.shape[:2]))
@@ -127,7 +128,8 @@ class Work:
 
         def run() -> float:
             many.forward(self.policies[0])
-            return float(many.backward(self.policies[0].copy(), Role.ASCEND).win_rates.mean())
+            self.found = self.policies[0].copy()
+            return float(many.backward(self.found, Role.ASCEND).win_rates.mean())
 
         return run
 

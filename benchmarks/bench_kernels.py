@@ -48,7 +48,7 @@ def bench_pass(benchmark: Benchmark, edition: str, what: str) -> None:
 def bench_mixture(benchmark: Benchmark, single: bool) -> None:
     work = Work("su20", single=single)
     rate = timed(benchmark, work.mixture())
-    exact = [win_rate(work.game, work.policies[0], one).win_rate for one in work.policies[1:]]
+    exact = [win_rate(work.game, work.found, one).win_rate for one in work.policies[1:]]
     assert rate == pytest.approx(np.mean(exact), abs=1e-5 if single else 1e-12)
 
 
