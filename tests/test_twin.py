@@ -181,7 +181,6 @@ def test_recurring_positions_by_hand() -> None:
     third = [[[Fraction(0), Fraction(1)]]]
     match = twin.Match(play, third, third)
     assert match.win_rate() == (Fraction(1, 2), Fraction(2, 3), Fraction(1, 3))
-    assert match.expected_turns(0, State(0, 0)) == 2
     assert match.reach()[0, State(0, 0)] == 1  # (4/3 + 2/3) / 2
     floats = twin.Match(play, [[[0.0, 1.0]]], [[[0.0, 1.0]]])
     assert floats.value(0, State(0, 0)) == pytest.approx(2 / 3, abs=1e-15)

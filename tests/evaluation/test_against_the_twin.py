@@ -17,7 +17,7 @@ from hogeq.rules.memory import Memory
 from hogeq.rules.turn import dice_sides, play_turn
 from hogeq.search.bounds import full_memory_bound
 from hogeq.strategies.arrays import one_hot
-from tests.evaluation.players import EXACT, Floats, random_policy
+from tests.evaluation.players import EXACT, RECURRING, Floats, random_policy
 from tests.twin import Match, Play, State, arrays, counterfactual
 
 # Every edition at sizes that the twin can manage, several of them past a score of 10 so that digits
@@ -59,14 +59,14 @@ class Case(NamedTuple):
 
 @cache
 def case(name: str) -> Case:
-    game = compile_game(rules_from(SMALL[name]))
+    game = compile_game(RECURRING.get(name) or rules_from(SMALL[name]))
     random = np.random.default_rng(61)
     a, b = (random_policy(random, game.shape, kind) for kind in ("mixed", "sparse"))
     play = Play(game.rules)
     return Case(game, play, a, b, Match(play, a, b))
 
 
-@pytest.fixture(params=SMALL)
+@pytest.fixture(params=[*SMALL, *RECURRING])
 def small(request: pytest.FixtureRequest) -> Case:
     return case(request.param)
 
@@ -99,83 +99,80 @@ def test_the_twin_lists_what_turns_do() -> None:
         assert sum(branch.chance for branch in play.branches(state, dice)) == 1
 
 
-def test_win_rates(small: Case) -> None:
-    found = win_rate(small.game, small.a, small.b)
-    assert found == pytest.approx(small.match.win_rate(), abs=EXACT)
-
-
-def test_values_at_every_hidden_state(small: Case) -> None:
+def test_win_rates_and_values_at_every_hidden_state(small: Case) -> None:
+    rate = win_rate(small.game, small.a, small.b)
+    assert rate == pytest.approx(small.match.win_rate(), abs=EXACT)
     expected = arrays(small.play, lambda state: small.match.value(0, state))
     found = values(small.game, small.a, small.b)
     assert found.shape == (*small.game.shape[:2], small.game.memory_size)
     np.testing.assert_allclose(found, expected, rtol=0, atol=EXACT)
-
-
-def test_action_values_at_every_hidden_state(small: Case) -> None:
     rolls = small.play.rolls()
     expected = arrays(
         small.play, lambda state: [small.match.action_value(0, state, dice) for dice in rolls]
     )
     found = hidden_action_values(small.game, small.a, small.b)
-    assert found.shape == (small.game.goal**2, small.game.memory_size, small.game.num_actions)
     np.testing.assert_allclose(found.reshape(expected.shape), expected, rtol=0, atol=EXACT)
     some = [(3, 1), (0, 4), (3, 1)]
     asked = hidden_action_values(small.game, small.a, small.b, some)
     np.testing.assert_array_equal(asked, [found[own * small.game.goal + o] for own, o in some])
 
 
-def test_values_in_self_play(small: Case) -> None:
-    itself = Match(small.play, small.b, small.b)
-    assert win_rate(small.game, small.b, small.b, endless_is_draw=True).first == pytest.approx(
-        itself.value(0, State(0, 0)), abs=EXACT
-    )
-    found = values(small.game, small.b)
-    cell = (small.game.goal - 2, 1)
-    expected = [itself.value(0, State(*cell, memory)) for memory in small.game.memories]
-    np.testing.assert_allclose(found[cell], expected, rtol=0, atol=EXACT)
-
-
-def test_reach_of_every_hidden_state(small: Case) -> None:
-    expected_reach = small.match.reach()
-    expected = arrays(small.play, lambda state: expected_reach[0, state])
+def test_reach_and_beliefs(small: Case) -> None:
+    met = small.match.reach()
+    expected = arrays(small.play, lambda state: met[0, state])
     found = reach(small.game, small.a, small.b)
     np.testing.assert_allclose(found, expected, rtol=0, atol=EXACT)
-
-
-def test_reach_in_self_play(small: Case) -> None:
-    expected_reach = Match(small.play, small.a, small.a).reach()
-    expected = arrays(small.play, lambda state: expected_reach[0, state])
-    np.testing.assert_allclose(reach(small.game, small.a), expected, rtol=0, atol=EXACT)
-
-
-def test_beliefs(small: Case) -> None:
-    expected_reach = small.match.reach()
+    if not small.game.positions_recur:  # beliefs ask whether reach is positive: 1e-19 is, too
+        np.testing.assert_array_equal(found > 0.0, expected > 0.0)
     for cell in ((0, 0), (2, 3), (small.game.goal - 1, 4)):
-        weights = np.array([float(expected_reach[0, State(*cell, m)]) for m in small.game.memories])
-        found = belief(small.game, small.a, small.b, *cell)
+        shares = belief(small.game, small.a, small.b, *cell)
+        weights = expected[cell]
         if weights.sum() == 0.0:
-            assert found is None
+            assert shares is None
             continue
-        assert found is not None
-        assert found.sum() == pytest.approx(1.0, abs=EXACT)
-        np.testing.assert_allclose(found, weights / weights.sum(), rtol=0, atol=EXACT)
+        assert shares is not None
+        np.testing.assert_allclose(shares, weights / weights.sum(), rtol=0, atol=EXACT)
 
 
-@pytest.mark.parametrize("alone", [False, True], ids=["opponent", "self-play"])
 @pytest.mark.parametrize("weight", ["reach", "counterfactual", "belief"])
-def test_counterfactual_values(small: Case, weight: RegretWeight, alone: bool) -> None:
+def test_counterfactual_values(small: Case, weight: RegretWeight) -> None:
     if small.game.positions_recur and weight == "counterfactual":
         pytest.skip("weights without own reach are refused where positions recur")
-    a, b = small.a, small.a if alone else small.b
-    expected, infoset_reach = counterfactual(small.play, a, b, own_reach=weight != "counterfactual")
-    if weight == "belief":
-        reached = infoset_reach > 0.0
-        expected[reached] /= infoset_reach[reached][:, None]
-    found = counterfactual_values(small.game.workspace(2), np.stack([a, b]), weight)
+    expected, infoset_reach = expected_counterfactual(small, weight, small.b)
+    found = counterfactual_values(small.game.workspace(2), np.stack([small.a, small.b]), weight)
     np.testing.assert_allclose(found.infoset_reach, infoset_reach, rtol=EXACT, atol=EXACT)
     np.testing.assert_allclose(found.values, expected, rtol=EXACT, atol=1e-10)
-    same = action_values(small.game, a, None if alone else b, weight)
+    same = action_values(small.game, small.a, small.b, weight)
     np.testing.assert_array_equal(same, found.values)
+
+
+def expected_counterfactual(case: Case, weight: RegretWeight, b: Floats) -> tuple[Floats, Floats]:
+    own_reach = weight != "counterfactual"
+    expected, met = counterfactual(case.play, case.a, b, own_reach=own_reach)
+    if weight == "belief":
+        expected[met > 0.0] /= met[met > 0.0][:, None]
+    return expected, met
+
+
+def test_self_play(small: Case) -> None:
+    """In it reach and counterfactual values count both seats."""
+    itself = Match(small.play, small.a, small.a)
+    found = win_rate(small.game, small.a, small.a, endless_is_draw=True).first
+    assert found == pytest.approx(itself.value(0, State(0, 0)), abs=EXACT)
+    cell = (small.game.goal - 2, 1)
+    expected = [itself.value(0, State(*cell, memory)) for memory in small.game.memories]
+    np.testing.assert_allclose(values(small.game, small.a)[cell], expected, rtol=0, atol=EXACT)
+    met = itself.reach()
+    here = arrays(small.play, lambda state: met[0, state])
+    np.testing.assert_allclose(reach(small.game, small.a), here, rtol=0, atol=EXACT)
+    weights: list[RegretWeight] = ["reach", "belief"]
+    for weight, seats in zip(weights, (2.0, 1.0), strict=True):
+        worth, _ = expected_counterfactual(small, weight, small.a)
+        alone = counterfactual_values(small.game.workspace(1), small.a[None], weight)
+        np.testing.assert_allclose(alone.infoset_reach, 2.0 * here.sum(axis=2), atol=EXACT)
+        np.testing.assert_allclose(alone.values, seats * worth, rtol=EXACT, atol=1e-10)
+        same = action_values(small.game, small.a, None, weight)
+        np.testing.assert_allclose(same, worth, rtol=EXACT, atol=1e-10)
 
 
 def test_action_values_are_fresh_and_take_matrices() -> None:
@@ -200,23 +197,6 @@ def test_action_values_refuse_what_is_malformed() -> None:
             action_values(small.game, policy, opponent)
 
 
-@pytest.mark.parametrize("weight", ["reach", "belief"])
-def test_self_play_counts_both_seats(small: Case, weight: RegretWeight) -> None:
-    one, two = small.game.workspace(1), small.game.workspace(2)
-    alone = counterfactual_values(one, small.a[None], weight)
-    paired = counterfactual_values(two, np.stack([small.a, small.a]), weight)
-    seats = 2.0 if weight == "reach" else 1.0
-    np.testing.assert_allclose(alone.infoset_reach, 2.0 * paired.infoset_reach, rtol=0, atol=EXACT)
-    np.testing.assert_allclose(alone.values, seats * paired.values, rtol=0, atol=EXACT)
-
-
-def test_expected_number_of_turns(small: Case) -> None:
-    turns = [small.match.expected_turns(player, State(0, 0)) for player in (0, 1)]
-    own = reach(small.game, small.a, small.b).sum()
-    other = reach(small.game, small.b, small.a).sum()
-    assert own + other == pytest.approx(sum(turns) / 2, abs=1e-11)
-
-
 def test_player_with_full_memory(small: Case) -> None:
     expected = Match(small.play, None, small.b).win_rate()[0]
     assert full_memory_bound(small.game, small.b) == pytest.approx(expected, abs=EXACT)
@@ -236,32 +216,6 @@ def test_best_play_of_two_who_remember(small: Case) -> None:
             for memory in small.game.memories
         ]
         np.testing.assert_allclose(solved.roll_values(own, other), rolls, rtol=0, atol=EXACT)
-
-
-@pytest.mark.parametrize("name", EDITIONS)
-def test_win_rates_in_exact_fractions(name: str) -> None:
-    rules = rules_from({"edition": name, "goal": 7, "max_dice": 2})
-    game = compile_game(rules)
-    # Quarters, so that policies are exact in floats too.
-    random = np.random.default_rng(15)
-    quarters = random.multinomial(4, [1 / 3] * 3, (2, 7, 7))
-    one, other = [
-        [[[Fraction(int(q), 4) for q in row] for row in rows] for rows in table]
-        for table in quarters
-    ]
-    expected = Match(Play(rules), one, other).win_rate()
-    assert all(isinstance(rate, Fraction) for rate in expected)
-    found = win_rate(game, *(quarters / 4.0))
-    assert found == pytest.approx([float(rate) for rate in expected], abs=1e-14)
-
-
-def test_what_is_never_reached_has_no_reach_at_all() -> None:
-    """Beliefs and conditional values ask whether reach is positive: 1e-19 is an answer too."""
-    small = case("su20")
-    expected_reach = small.match.reach()
-    expected = arrays(small.play, lambda state: expected_reach[0, state])
-    found = reach(small.game, small.a, small.b)
-    np.testing.assert_array_equal(found > 0.0, expected > 0.0)
 
 
 def test_a_game_that_every_turn_ends() -> None:

@@ -1,14 +1,8 @@
-"""Parts with a memory of their own, against a slow evaluator that plays whole turns.
+"""Parts with a memory of their own, against the twin, which remembers what they give it."""
 
-The evaluator shares nothing with the package: it rolls every combination of dice and remembers
-values as the parts give them, and each player's last turn whole.
-"""
-
-from collections.abc import Iterator
-from fractions import Fraction
-from functools import cache
-from itertools import product
-from typing import Any, NamedTuple
+from collections import defaultdict
+from dataclasses import asdict
+from typing import Any
 
 import numpy as np
 import pytest
@@ -18,11 +12,13 @@ from hogeq.evaluation.hidden import belief
 from hogeq.evaluation.tablebase import solve
 from hogeq.evaluation.win_rates import win_rate
 from hogeq.model.game import HogEngine, compile_game
-from hogeq.rules.memory import Memory, memory_fields
+from hogeq.rules.memory import memory_fields
 from hogeq.rules.memory_part import MEMORY_PARTS
 from hogeq.search.attack import attack
 from hogeq.search.bounds import full_memory_bound
+from hogeq.strategies.arrays import one_hot
 from hogeq.support.aliases import Floats, Matrix
+from tests.twin import Match, Memory, Play, State
 
 pytestmark = pytest.mark.usefixtures("registries")
 
@@ -74,90 +70,23 @@ class Miser(hogeq.MemoryPart):
         return " and ".join("yes" if one else "no" for one in value)
 
 
-class State(NamedTuple):
-    own: int
-    opponent: int
-    value: Any
-    mine: tuple[int, int]
-    """Dice and points of the mover's last turn."""
-    theirs: tuple[int, int]
-    turn: int = 0
-    extra: bool = False
-
-
-class Naive:
-    """One game with a part, turn by turn."""
+class PlayWithPart(Play):
+    """The twin's turns, with what a part says, asked in its own words."""
 
     def __init__(self, part: hogeq.MemoryPart, rules: hogeq.Rules) -> None:
-        self.part, self.rules = part, rules
-        self.start = State(0, 0, part.start, (0, 0), (0, 0))
-        self.turns = cache(lambda state, dice: list(self._turns(state, dice)))
+        super().__init__({**asdict(rules), "memory": "none"})
+        self.part = part
+        self.start = State(0, 0, Memory(state=part.start))
 
-    def _points(self, state: State, dice: int) -> Iterator[tuple[int, Fraction]]:
-        if dice == 0:
-            yield 2 * abs(state.opponent // 10 - state.opponent % 10) + 1, Fraction(1)
-        for faces in product(range(1, self.rules.sides + 1), repeat=dice):
-            if dice:
-                yield (1 if 1 in faces else sum(faces)), Fraction(1, self.rules.sides**dice)
+    def bonus(self, memory: tuple[Any, ...], dice: int) -> int:
+        return super().bonus(memory, dice) + self.part.bonus(memory[4], dice)
 
-    def _turns(self, state: State, dice: int) -> Iterator[tuple[Fraction, int | None, State, bool]]:
-        """Chance, winner (0 the mover), the state of whoever moves next, and if it is the mover."""
-        rules, goal = self.rules, self.rules.goal
-        bonus = self.part.bonus(state.value, dice)
-        remembered = {"none": None, "dice": state.mine[0], "points": state.mine[1]}
-        last = remembered[rules.feral_hogs]
-        bonus += 3 * (last is not None and abs(last - dice) == 2)
-        trot = rules.time_trot and not state.extra and state.turn % rules.time_trot_period == dice
-        again = bool(self.part.again(state.value, dice) or trot)
-        for points, chance in self._points(state, dice):
-            own, other = state.own + points + bonus, state.opponent
-            if rules.swap == "double" and (own == 2 * other or other == 2 * own):
-                own, other = other, own
-            over = max(own, other) >= goal
-            winner = (0 if own >= other else 1) if over else None
-            value = self.part.update(state.value, dice, points, again and not over)
-            done = dice, points
-            if again:
-                after = State(own, other, value, done, state.theirs, state.turn + 1, extra=True)
-            else:
-                after = State(other, own, value, state.theirs, done, state.turn + 1)
-            yield chance, winner, after, again
+    def trots(self, memory: tuple[Any, ...], dice: int) -> bool:
+        return super().trots(memory, dice) or bool(self.part.again(memory[4], dice))
 
-    def wins(self, a: Any, b: Any) -> float:
-        """Chance that who moves first, with `a`, wins; None for one who plays best."""
-
-        @cache
-        def value(state: State, player: int) -> float:
-            matrix = (a, b)[player]
-            dice = range(self.rules.max_dice + 1)
-            if matrix is not None:
-                dice = [int(matrix[state.own][state.opponent])]  # type: ignore[assignment]
-            return max(sum(worth(turn, player) for turn in self.turns(state, k)) for k in dice)
-
-        def worth(turn: Any, player: int) -> float:
-            chance, winner, after, again = turn
-            if winner is not None:
-                return float(chance) * (winner == 0)
-            value_after = value(after, player) if again else 1 - value(after, 1 - player)
-            return float(chance) * value_after
-
-        return value(self.start, 0)
-
-    def beliefs(self, matrix: Matrix) -> dict[tuple[int, int], dict[tuple[str, ...], float]]:
-        """Reach of what is remembered, by scores, if both play a matrix."""
-        found: dict[tuple[int, int], dict[tuple[str, ...], float]] = {}
-        level: dict[State, Fraction] = {self.start: Fraction(1)}
-        while level:
-            following: dict[State, Fraction] = {}
-            for state, chance in level.items():
-                here = found.setdefault((state.own, state.opponent), {})
-                key = (self.part.shown(state.value),)
-                here[key] = here.get(key, 0.0) + float(chance)
-                for share, winner, after, _ in self.turns(state, int(matrix[state[:2]])):
-                    if winner is None:
-                        following[after] = following.get(after, Fraction(0)) + share * chance
-            level = following
-        return found
+    def after(self, memory: tuple[Any, ...], dice: int, points: int, again: bool) -> Memory:
+        following = super().after(memory, dice, points, again)
+        return following._replace(state=self.part.update(memory[4], dice, points, again))
 
 
 PARTS = (Echo, Streak, Miser)
@@ -175,11 +104,13 @@ GAMES: dict[str, dict[str, Any]] = {
 }
 
 
-def game_of(kind: type[hogeq.MemoryPart], changes: dict[str, Any]) -> tuple[HogEngine, Naive]:
+def game_of(
+    kind: type[hogeq.MemoryPart], changes: dict[str, Any]
+) -> tuple[HogEngine, PlayWithPart]:
     hogeq.rule_part("memory")(kind)
     base = {"zero_dice": "twice_digit_gap_plus_one", "max_dice": 2}
     rules = hogeq.Rules(name=kind.__name__, memory=kind.__name__, **{**base, **changes})
-    return compile_game(rules), Naive(kind(), rules)
+    return compile_game(rules), PlayWithPart(kind(), rules)
 
 
 def random_matrices(game: HogEngine) -> list[Matrix]:
@@ -194,31 +125,36 @@ TOGETHER = [(kind, name) for kind in PARTS for name in GAMES if kind is Streak o
 
 @pytest.mark.parametrize(("kind", "name"), TOGETHER)
 def test_parts_are_played_as_they_are_written(kind: type[hogeq.MemoryPart], name: str) -> None:
-    game, naive = game_of(kind, GAMES[name])
+    game, play = game_of(kind, GAMES[name])
     a, b = random_matrices(game)
-    found = win_rate(game, a, b)
-    assert found.first == pytest.approx(naive.wins(a, b), abs=1e-12)
-    assert found.second == pytest.approx(1 - naive.wins(b, a), abs=1e-12)
-    assert solve(game).value == pytest.approx(naive.wins(None, None), abs=1e-12)
-    bound = (naive.wins(None, a) + 1 - naive.wins(a, None)) / 2
+    one, two = (one_hot(matrix, game.num_actions) for matrix in (a, b))
+    assert win_rate(game, a, b) == pytest.approx(Match(play, one, two).win_rate(), abs=1e-12)
+    best = Match(play, None, None).value(0, play.start)
+    assert solve(game).value == pytest.approx(best, abs=1e-12)
+    bound = Match(play, None, one).win_rate()[0]
     assert full_memory_bound(game, a) == pytest.approx(bound, abs=1e-12)
-    attack_found = attack(game, a, hogeq.SearchBudget(starts=2, anneal_steps=10))
-    exact = (naive.wins(attack_found.matrix, a) + 1 - naive.wins(a, attack_found.matrix)) / 2
-    assert attack_found.win_rate == pytest.approx(exact, abs=1e-12)
-    assert attack_found.win_rate <= bound + 1e-12
+    found = attack(game, a, hogeq.SearchBudget(starts=2, anneal_steps=10))
+    exact = Match(play, one_hot(found.matrix, game.num_actions), one).win_rate()[0]
+    assert found.win_rate == pytest.approx(exact, abs=1e-12)
+    assert found.win_rate <= bound + 1e-12
 
 
 @pytest.mark.parametrize("kind", PARTS)
 def test_beliefs_are_over_what_the_part_remembers(kind: type[hogeq.MemoryPart]) -> None:
-    game, naive = game_of(kind, GAMES["plain"])
+    game, play = game_of(kind, GAMES["plain"])
     matrix = random_matrices(game)[0]
-    for (own, opponent), weights in naive.beliefs(matrix).items():
-        shares = belief(game, matrix, None, own, opponent)
+    policy = one_hot(matrix, game.num_actions)
+    expected: Any = defaultdict(lambda: defaultdict(float))
+    for (_, state), reached in Match(play, policy, policy).reach().items():
+        expected[state[:2]][play.part.shown(state.memory[4])] += float(reached)
+    for cell, weights in expected.items():
+        shares = belief(game, matrix, None, *cell)
         assert shares is not None
-        there: dict[tuple[str, ...], float] = {}
-        for memory, share in zip(game.memories, shares.tolist(), strict=True):
-            if share:
-                there[(memory_fields(game.rules, memory)["remembered"],)] = share
+        there = {
+            memory_fields(game.rules, memory)["remembered"]: share
+            for memory, share in zip(game.memories, shares.tolist(), strict=True)
+            if share
+        }
         total = sum(weights.values())
         assert there == pytest.approx({key: weight / total for key, weight in weights.items()})
 
@@ -320,8 +256,8 @@ def test_openspiel_plays_a_part_with_a_memory() -> None:
     from hogeq.trees.openspiel.game import game_of as in_openspiel
 
     rules = {"zero_dice": "twice_digit_gap_plus_one", "goal": 7, "max_dice": 1, "sides": 3}
-    game, naive = game_of(Echo, rules)
-    ones = np.ones((7, 7), np.int8)
+    game, play = game_of(Echo, rules)
+    ones = one_hot(np.ones((7, 7), int), 2)
 
     def wins(state: Any) -> float:
         if state.is_terminal():
@@ -333,4 +269,4 @@ def test_openspiel_plays_a_part_with_a_memory() -> None:
     root = in_openspiel(game.rules, memory=True).new_initial_state()
     assert wins(root) == pytest.approx(0.5)  # both seats play the same
     first = root.child(0)
-    assert wins(first) == pytest.approx(naive.wins(ones, ones), abs=1e-12)
+    assert wins(first) == pytest.approx(Match(play, ones, ones).value(0, play.start), abs=1e-12)

@@ -1,7 +1,6 @@
-"""Tables in the place of parts, against a slow evaluator that reads the same lists."""
+"""Tables in the place of parts, against the twin, which reads the same lists."""
 
-from functools import cache
-from itertools import product
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +17,10 @@ from hogeq.rules.reading import read_rules as load_rules
 from hogeq.runs.config import config_from, load_config
 from hogeq.runs.sweep_file import load_sweep
 from hogeq.support.yaml import ConfigError
+from tests.twin import Match, Play, parts
 
-GOAL, DICE, SIDES = 8, 2, 3
+GOAL, DICE = 8, 2
+SIZES = {"goal": GOAL, "max_dice": DICE, "sides": 3}
 
 
 def tables(seed: int) -> dict[str, Any]:
@@ -33,54 +34,42 @@ def tables(seed: int) -> dict[str, Any]:
     return {"zero_dice": free, "landing": landing, "swap": rare(), "more_boar": rare()}
 
 
-def naive_wins(given: dict[str, Any], a: Any, b: Any) -> float:
-    """Chance that who moves first, with `a`, wins; None for one who plays best."""
+def twin_of(given: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> Play:
+    """Read the same lists in the twin."""
 
-    def listed(table: Any, score: int, opponent: int) -> bool:
-        return score < len(table) and opponent < len(table[0]) and bool(table[score][opponent])
+    def listed(table: Any) -> Callable[[int, int], bool]:
+        return lambda score, opponent: (
+            score < len(table) and opponent < len(table[0]) and bool(table[score][opponent])
+        )
 
-    @cache
-    def value(own: int, other: int, player: int) -> float:
-        matrix = (a, b)[player]
-        rolls = range(DICE + 1) if matrix is None else [int(matrix[own][other])]
-        return max(worth(own, other, player, dice) for dice in rolls)
+    def free(own: int, other: int) -> int:
+        table = given["zero_dice"]
+        return int(table[own][other] if isinstance(table[0], list) else table[other])
 
-    def worth(own: int, other: int, player: int, dice: int) -> float:
-        rolled = list(product(range(1, SIDES + 1), repeat=dice))
-        free = given["zero_dice"]
-        free = free[own][other] if isinstance(free[0], list) else free[other]
-        points = [free if not dice else 1 if 1 in faces else sum(faces) for faces in rolled]
-        return sum(after(own + gained, other, player) for gained in points) / len(rolled)
+    def landing(score: int, _: int) -> int:
+        return int(given["landing"][score]) if score < len(given["landing"]) else score
 
-    def after(own: int, other: int, player: int) -> float:
-        landing = given["landing"]
-        own = landing[own] if own < len(landing) else own
-        again = listed(given["more_boar"], own, other)
-        if listed(given["swap"], own, other):
-            own, other = other, own
-        if max(own, other) >= GOAL:
-            return float(own >= other)
-        return value(own, other, player) if again else 1 - value(other, own, 1 - player)
-
-    return value(0, 0, 0)
+    monkeypatch.setitem(parts.ZERO_DICE, "table", free)
+    monkeypatch.setitem(parts.LANDINGS, "table", landing)
+    monkeypatch.setitem(parts.SWAPS, "table", listed(given["swap"]))
+    monkeypatch.setitem(parts.MORE_BOAR, "table", listed(given["more_boar"]))
+    return Play({**SIZES, **dict.fromkeys(given, "table")})
 
 
 def rules_of(given: dict[str, Any]) -> hogeq.Rules:
-    return hogeq.rules_from({"goal": GOAL, "max_dice": DICE, "sides": SIDES, **given})
+    return hogeq.rules_from({**SIZES, **given})
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_tables_are_played_as_they_are_written(seed: int) -> None:
+def test_tables_are_played_as_they_are_written(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     given = tables(seed)
     if seed == 0:
         given["zero_dice"] = given["zero_dice"][0]  # by the opponent's score alone
-    game = compile_game(rules_of(given))
-    random = np.random.default_rng(seed)
-    a, b = random.integers(0, DICE + 1, (2, GOAL, GOAL))
-    found = win_rate(game, a, b)
-    assert found.first == pytest.approx(naive_wins(given, a, b), abs=1e-12)
-    assert found.second == pytest.approx(1 - naive_wins(given, b, a), abs=1e-12)
-    assert solve(game).value == pytest.approx(naive_wins(given, None, None), abs=1e-12)
+    game, play = compile_game(rules_of(given)), twin_of(given, monkeypatch)
+    a, b = np.random.default_rng(seed).dirichlet(np.ones(DICE + 1), (2, GOAL, GOAL))
+    assert win_rate(game, a, b) == pytest.approx(Match(play, a, b).win_rate(), abs=1e-12)
+    best = Match(play, None, None).value(0, play.start)
+    assert solve(game).value == pytest.approx(best, abs=1e-12)
 
 
 def test_rules_with_tables_are_small_values() -> None:
@@ -135,25 +124,18 @@ def test_tables_in_files(tmp_path: Path) -> None:
         rows = table if isinstance(table[0], list) else [[cell] for cell in table]
         text = "\n".join(", ".join(map(str, row)) for row in rows)
         (tmp_path / f"{name}.csv").write_text(f"{text}\n\n")
-    sizes = {"goal": GOAL, "max_dice": DICE, "sides": SIDES}
-    named = {**sizes, **{name: f"{name}.csv" for name in given}}
+    named = {**SIZES, **{name: f"{name}.csv" for name in given}}
     (tmp_path / "rules.yaml").write_text(yaml.safe_dump(named))
     assert load_rules(tmp_path / "rules.yaml") == rules_of(given)
 
     solver = {"name": "dcfr", "iterations": 1}
     path = tmp_path / "config.yaml"
-    path.write_text(yaml.safe_dump({"name": "run", "rules": sizes, "solver": solver}))
+    path.write_text(yaml.safe_dump({"name": "run", "rules": SIZES, "solver": solver}))
     made = load_config(path, ["rules.swap=swap.csv", "rules.landing=[0,1,2,3,4,5,7,7]"])
     assert made.rules == rules_of({"swap": given["swap"], "landing": [0, 1, 2, 3, 4, 5, 7, 7]})
-    (tmp_path / "sweep.yaml").write_text(
-        yaml.safe_dump(
-            {
-                "name": "sweep",
-                "base": "config.yaml",
-                "grid": {"rules.swap": ["none", "swap.csv"]},
-            }
-        )
-    )
+    grid = {"rules.swap": ["none", "swap.csv"]}
+    sweep = {"name": "sweep", "base": "config.yaml", "grid": grid}
+    (tmp_path / "sweep.yaml").write_text(yaml.safe_dump(sweep))
     one, two = load_sweep(tmp_path / "sweep.yaml").points
     assert one.config.rules.swap == "none"
     assert two.config.rules == rules_of({"swap": given["swap"]})

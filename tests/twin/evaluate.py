@@ -55,7 +55,6 @@ class Match:
         )
         self._rows: dict[tuple[int, int, int], list[tuple[int, Any]]] = {}
         self._won: dict[Key, Any] = {}
-        self._turns: dict[Key, Any] = {}
 
     # --- what players do --------------------------------------------------------------------------
 
@@ -117,8 +116,8 @@ class Match:
 
     def win_rate(self) -> tuple[Any, Any, Any]:
         """Win rate of player 0: on average, moving first, moving second."""
-        first = self._wins((0, State(0, 0)))
-        second = self._wins((1, State(0, 0)))
+        first = self._wins((0, self.play.start))
+        second = self._wins((1, self.play.start))
         return (first + second) / 2, first, second
 
     def _wins(self, key: Key) -> Any:
@@ -129,7 +128,7 @@ class Match:
             elif any(weight is None for weight in self._weights(key)):
                 self._settle_best(list(self._together([key])))
             else:
-                self._settle(self._won, self._wins, key, turns=False)
+                self._settle(key)
         return self._won[key]
 
     def _weights(self, key: Key) -> list[Any]:
@@ -160,15 +159,13 @@ class Match:
 
     # --- positions that recur ---------------------------------------------------------------------
 
-    def _settle(
-        self, known: dict[Key, Any], of: Callable[[Key], Any], start: Key, *, turns: bool
-    ) -> None:
+    def _settle(self, start: Key) -> None:
         """Solve the linear equations of all states that a state can stay among."""
         together = self._together([start])
         never = self._never_ending(together)
-        if never and (turns or self.endless is None):
+        if never and self.endless is None:
             raise ValueError(ENDLESS)
-        known.update(dict.fromkeys(never, self.endless))
+        self._won.update(dict.fromkeys(never, self.endless))
         keys = [key for key in together if key not in never]
         index = {key: place for place, key in enumerate(keys)}
         kind = object if self._exact or not self._plain(start) else float
@@ -176,19 +173,17 @@ class Match:
         right = np.zeros(len(keys), kind)
         for key, row in index.items():
             matrix[row, row] += 1
-            if turns:
-                right[row] += 1
             for dice, weight in self._rolls(key):
                 for branch in self.play.branches(key[1], dice):
                     share = weight * self._chance(branch)
                     following = self._next(key[0], branch)
                     if branch.winner is not None:
-                        right[row] += share * (branch.winner == key[0]) * (not turns)
+                        right[row] += share * (branch.winner == key[0])
                     elif following in index:
                         matrix[row, index[following]] -= share
                     else:
-                        right[row] += share * of(following)
-        known.update(zip(keys, solve_linear(matrix, right), strict=True))
+                        right[row] += share * self._wins(following)
+        self._won.update(zip(keys, solve_linear(matrix, right), strict=True))
 
     def _plain(self, key: Key) -> bool:
         return all(np.ndim(weight) == 0 for _, weight in self._rolls(key))
@@ -267,7 +262,7 @@ class Match:
         """
         found: dict[Key, Any] = defaultdict(int)
         for player in (0, 1):
-            found[player, State(0, 0)] = Fraction(1, 2)
+            found[player, self.play.start] = Fraction(1, 2)
         for total in range(2 * self.play.goal - 1):
             here = [key for key in found if key[1].own + key[1].opponent == total]
             together = self._together(here)
@@ -297,15 +292,6 @@ class Match:
                         matrix[index[following], row] -= weight * self._chance(branch)
         inflow = np.array([found.get(key, 0) for key in index], kind)
         found.update(zip(index, solve_linear(matrix, inflow), strict=True))
-
-    def expected_turns(self, player: int, state: State) -> Any:
-        """Count the turns still to come of both players together, `player` to move."""
-        return self._turns_from((player, state))
-
-    def _turns_from(self, key: Key) -> Any:
-        if key not in self._turns:
-            self._settle(self._turns, self._turns_from, key, turns=True)
-        return self._turns[key]
 
 
 def can_stay_for_ever(play: Play) -> bool:

@@ -61,8 +61,8 @@ class Memory(NamedTuple):
     extra: int = 0
     own: int = 0
     opponent: int = 0
-    state: int = 0
-    """Of a part that no edition has: always 0."""
+    state: Any = 0
+    """Of a part that no edition has."""
 
 
 class State(NamedTuple):
@@ -110,6 +110,7 @@ class Play:
     def __init__(self, rules: Any) -> None:
         self.on: Mapping[str, Any] = switches(rules)
         self.goal: int = self.on["goal"]
+        self.start = State(0, 0)
         self._known: dict[tuple[State, int], list[Branch]] = {}
         self._stay: dict[tuple[State, int], list[Branch]] = {}
         self.land = cache(self._land)
