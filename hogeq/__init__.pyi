@@ -20,7 +20,7 @@ from .rules.register import edition as edition
 from .rules.register import rule_part as rule_part
 from .rules.rules import Rules as Rules
 from .runs.config import load_config as load_config
-from .runs.loading import load_run as load_run
+from .runs.index import load_run as load_run
 from .runs.runner import run_experiment as run_experiment
 from .runs.summary import RunSummary as RunSummary
 from .search.attack import SearchBudget as SearchBudget

@@ -18,7 +18,7 @@ from hogeq.rules import describe
 from hogeq.rules.memory import axes
 from hogeq.runs.environment import environment
 from hogeq.runs.files import figures_in, finite
-from hogeq.runs.loading import Run
+from hogeq.runs.index import Run
 from hogeq.runs.metrics import columns, table
 from hogeq.search.attack import SearchBudget
 from hogeq.strategies.arrays import StrategyError

@@ -1,45 +1,57 @@
-"""A run directory, each file of which is written whole or not at all.
+"""A run directory and its checkpoint, which holds everything that a run needs to go on.
 
-A file is written beside its place and then moved there. A checkpoint holds everything that a run
-needs to go on, the lines of `metrics.csv` included. One process writes a directory at a time.
+Each file is written beside its place and then moved there, whole or not at all. One process writes
+a directory at a time. The search for a matrix has a checkpoint of its own.
 """
 
 import contextlib
 import csv
+import dataclasses
+import hashlib
 import io
+import json
+import math
 import shutil
-from collections.abc import Collection, Mapping, Sequence
+import zipfile
+import zlib
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Final, Self
 
+import numpy as np
 from numpy.typing import NDArray
 
-from hogeq.runs.checkpoint import Checkpoint, packed, unpacked
+from hogeq.model.game import HogEngine
+from hogeq.purification.base import SearchPurifier, State
 from hogeq.runs.files import (
     CHECKPOINT,
+    CONFIG,
     FILES,
     LOCK_FILE,
     MANIFEST,
     METRICS,
     MIXTURE,
     PLUGINS,
+    SCHEMA,
     ResultsError,
+    finite,
     lock,
-    manifest_text,
     readable_manifest,
     replacing,
     reported,
 )
-from hogeq.runs.metrics import Metrics, columns, table
+from hogeq.runs.metrics import Metrics, columns, metrics_row, table
 from hogeq.support import files
-from hogeq.support.messages import shown
+from hogeq.support.messages import one_line, shown
+from hogeq.support.parameters import plain
 
 MAX_CHECKPOINT: Final = 1 << 36
 """Size of the largest checkpoint read: more than any machine holds."""
 
+_STATE: Final = "state."
 
-class RunDirectory:
+
+class RunDirectory(contextlib.AbstractContextManager["RunDirectory", None]):
     """A run directory held by this process until `close`, or until the process is gone.
 
     Use `create` or `resume`, and ``with``.
@@ -74,8 +86,7 @@ class RunDirectory:
                 f"{path} exists already: --resume {path} continues it, --overwrite replaces it,"
                 " --set name=NAME leaves it alone"
             )
-        _require_run_directory(path)
-        self = cls(path)
+        self = cls.resume(path)
         try:
             with reported(path, "emptied"):
                 # The checkpoint first: a directory without one starts anew.
@@ -92,18 +103,19 @@ class RunDirectory:
     def resume(cls, path: str | Path) -> Self:
         """Hold an existing run directory; nothing in it is changed."""
         path = Path(path)
-        _require_run_directory(path)
+        with reported(path, "read"):
+            if not path.exists():
+                raise ResultsError(f"{path} does not exist: no run to continue")
+            if not path.is_dir():
+                raise ResultsError(f"{path} is not a folder")
+            names = {entry.name for entry in path.iterdir()}
+        # A killed run may have got no further than an empty folder. A config alone says nothing: it
+        # may be one that people keep in their own folder.
+        if names and not names & {LOCK_FILE, MANIFEST, CHECKPOINT}:
+            raise ResultsError(f"{path} is not a run directory: no {MANIFEST} in it; left as it is")
         return cls(path)
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:
@@ -122,12 +134,16 @@ class RunDirectory:
         if path.parent != self.path:
             with reported(path.parent, "made"):
                 path.parent.mkdir(exist_ok=True)
-        with replacing(path) as temporary:
-            temporary.write_bytes(content.encode() if isinstance(content, str) else content)
+        with reported(path, "written"):
+            files.write_whole(path, content)
 
     def write_manifest(self, manifest: Mapping[str, Any]) -> None:
         """Write `manifest.json`; NaN and infinities, which JSON lacks, become null."""
-        self.write(MANIFEST, manifest_text(manifest))
+        self.write(MANIFEST, json.dumps(finite(manifest), indent=2, allow_nan=False) + "\n")
+
+    def manifest(self) -> dict[str, Any]:
+        """Read `manifest.json`; empty if it is missing or broken, as nothing depends on it."""
+        return readable_manifest(self.path)
 
     def write_metrics(self, metrics: Sequence[Metrics]) -> None:
         """Write `metrics.csv`: numbers in full, so that reading gives them back exactly."""
@@ -137,7 +153,7 @@ class RunDirectory:
         writer.writerows([repr(value) for value in row] for row in table(metrics))
         self.write(METRICS, text.getvalue())
 
-    def save(self, checkpoint: Checkpoint) -> None:
+    def save(self, checkpoint: "Checkpoint") -> None:
         """Write a checkpoint, then `metrics.csv` with its lines."""
         self.write(CHECKPOINT, packed(checkpoint))
         self.write_metrics(checkpoint.metrics)
@@ -148,7 +164,7 @@ class RunDirectory:
         fingerprint: str,
         like: Mapping[str, NDArray[Any]],
         grows: Collection[str] = (),
-    ) -> Checkpoint | None:
+    ) -> "Checkpoint | None":
         """Read the checkpoint of a run that is to go on."""
         path = self.path / CHECKPOINT
         if not path.exists():
@@ -157,19 +173,163 @@ class RunDirectory:
             data = files.read_whole(path, MAX_CHECKPOINT)
         return unpacked(data, path, solver, fingerprint, like, grows)
 
-    def manifest(self) -> dict[str, Any]:
-        """Read `manifest.json`; empty if it is missing or broken, as nothing depends on it."""
-        return readable_manifest(self.path)
+
+# --- the checkpoint of a run ----------------------------------------------------------------------
 
 
-def _require_run_directory(path: Path) -> None:
-    with reported(path, "read"):
-        if not path.exists():
-            raise ResultsError(f"{path} does not exist: no run to continue")
-        if not path.is_dir():
-            raise ResultsError(f"{path} is not a folder")
-        names = {entry.name for entry in path.iterdir()}
-    # A killed run may have got no further than an empty folder. A config alone says nothing: it may
-    # be one that people keep in their own folder.
-    if names and not names & {LOCK_FILE, MANIFEST, CHECKPOINT}:
-        raise ResultsError(f"{path} is not a run directory: no {MANIFEST} in it; left as it is")
+@dataclasses.dataclass(frozen=True)
+class Checkpoint:
+    """Everything a run needs to go on."""
+
+    solver: str
+    fingerprint: str
+    iteration: int
+    seconds: float
+    elapsed: float
+    metrics: tuple[Metrics, ...]
+    state: Mapping[str, NDArray[Any]]
+
+
+def packed(checkpoint: Checkpoint) -> bytes:
+    """Write a checkpoint as the bytes of an ``.npz`` file; no array may need a pickle."""
+    rows = np.array(table(checkpoint.metrics), dtype=np.float64)
+    arrays: dict[str, Any] = {
+        "schema": np.int64(SCHEMA),
+        "solver": np.str_(checkpoint.solver),
+        "fingerprint": np.str_(checkpoint.fingerprint),
+        "iteration": np.int64(checkpoint.iteration),
+        "seconds": np.float64(checkpoint.seconds),
+        "elapsed": np.float64(checkpoint.elapsed),
+        "metrics": rows.reshape(-1, len(columns(checkpoint.metrics))),
+        **{_STATE + name: np.asarray(array) for name, array in checkpoint.state.items()},
+    }
+    for name, array in arrays.items():
+        if array.dtype.hasobject:
+            raise TypeError(f"{name} is {array.dtype}, which only a pickle could keep")
+    file = io.BytesIO()
+    np.savez(file, **arrays)
+    return file.getvalue()
+
+
+def unpacked(
+    data: bytes,
+    path: Path,
+    solver: str,
+    fingerprint: str,
+    like: Mapping[str, NDArray[Any]],
+    grows: Collection[str],
+) -> Checkpoint:
+    """Read a checkpoint back, and check that it can go on."""
+    arrays = _arrays(data, path)
+    schema = arrays.get("schema")
+    if schema is None or schema.ndim or schema.dtype.kind != "i":
+        raise ResultsError(f"{path} is not a checkpoint of a run: no schema version in it")
+    if schema.item() != SCHEMA:
+        raise ResultsError(
+            f"{path} has schema version {schema.item()}, and this version of hogeq reads {SCHEMA}"
+        )
+    made_by = str(arrays.get("solver", "none"))
+    if made_by != solver:
+        raise ResultsError(f"{path} was made by solver {made_by}, not by {solver}")
+    if str(arrays.get("fingerprint")) != fingerprint:
+        raise ResultsError(
+            f"{path} was made from another config: rules, solver and measure must be those"
+            f" of {path.with_name(CONFIG)}"
+        )
+    state = {
+        name.removeprefix(_STATE): array
+        for name, array in arrays.items()
+        if name.startswith(_STATE)
+    }
+    for name in sorted({*like, *state}):
+        if name not in state or name not in like:
+            which = "lacks" if name in like else "has an unknown"
+            raise ResultsError(f"{path} {which} array {name} for solver {solver}")
+        got, want = state[name], np.asarray(like[name])
+        longer = name in grows and got.ndim == want.ndim
+        if got.dtype != want.dtype or (got.shape != want.shape and not longer):
+            raise ResultsError(
+                f"{path}: array {name} is {got.dtype} {got.shape}, and this game needs"
+                f" {want.dtype} {want.shape}"
+            )
+    try:
+        iteration = int(arrays["iteration"])
+        seconds, elapsed = float(arrays["seconds"]), float(arrays["elapsed"])
+        metrics = tuple(metrics_row(row) for row in arrays["metrics"].tolist())
+    except (KeyError, TypeError, ValueError, OverflowError) as error:
+        raise ResultsError(f"{path} is not a whole checkpoint: {one_line(error)}") from error
+    if iteration < 0:
+        where = f"{path} is not a whole checkpoint"
+        raise ResultsError(f"{where}: iteration is {iteration}; allowed: 0 or more")
+    return Checkpoint(solver, fingerprint, iteration, seconds, elapsed, metrics, state)
+
+
+def _arrays(data: bytes, path: Path) -> dict[str, NDArray[Any]]:
+    try:
+        _require_plain(data)
+        with np.load(io.BytesIO(data), allow_pickle=False) as archive:
+            # A member that is no array comes as bytes.
+            members = {name: archive[name] for name in archive.files}
+            return {name: array for name, array in members.items() if isinstance(array, np.ndarray)}
+    # Broken bytes fail in the zip, the deflate or the array reader, each with its own errors.
+    except Exception as error:
+        reason = f"truncated or not a checkpoint: {one_line(error)}"
+        raise ResultsError(f"{path} is {reason}; --overwrite starts anew") from error
+
+
+def _require_plain(data: bytes) -> None:
+    """Refuse what would take more memory than its bytes do, with a `ValueError`."""
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        members = archive.infolist()
+        if any(member.compress_type != zipfile.ZIP_STORED for member in members):
+            raise ValueError("it is compressed, which no run does")
+        if sum(member.file_size for member in members) > len(data):
+            raise ValueError("its members overlap")
+        formats = np.lib.format
+        for member in members:
+            with archive.open(member) as file:
+                if file.read(6) != formats.MAGIC_PREFIX:
+                    continue  # no array, and not read as one
+                is_short = tuple(file.read(2)) == (1, 0)
+                read = formats.read_array_header_1_0 if is_short else formats.read_array_header_2_0
+                shape, _, dtype = read(file)
+                if math.prod(shape) * dtype.itemsize > member.file_size:
+                    raise ValueError("an array ends before its shape says")
+
+
+# --- the checkpoint of a search -------------------------------------------------------------------
+
+
+def saved_rounds(
+    game: HogEngine, search: SearchPurifier[State], strategy: NDArray[Any], path: Path
+) -> Iterator[State]:
+    """Do the rounds that are left, with the same bits as if they had never been interrupted."""
+    parameters = plain(search)
+    del parameters["rounds"]
+    table_hash = hashlib.sha256(np.ascontiguousarray(strategy).data).hexdigest()
+    facts = [plain(game.rules), parameters, strategy.dtype.str, table_hash]
+    made_by = hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()
+    if path.exists():
+        state: Any = search.STATE(**_search_state(path, made_by, search.STATE._fields))
+    else:
+        state = search.init(game, strategy)
+    yield state
+    for later in search.rounds_from(game, state):
+        with replacing(path) as temporary, temporary.open("wb") as file:
+            np.savez(file, made_by=np.str_(made_by), **later._asdict())
+        yield later
+
+
+def _search_state(path: Path, made_by: str, names: Sequence[str]) -> dict[str, NDArray[Any]]:
+    try:
+        with path.open("rb") as file, np.load(file) as arrays:
+            is_same = str(arrays["made_by"]) == made_by
+            state = {name: arrays[name] for name in names}
+    except (OSError, ValueError, EOFError, KeyError, zipfile.BadZipFile, zlib.error) as error:
+        raise ResultsError(f"{path} is not the checkpoint of a search: {error}") from error
+    if not is_same:
+        raise ResultsError(
+            f"{path} is of another search; allowed: one of this strategy by these rules and "
+            "parameters, rounds aside"
+        )
+    return state

@@ -25,14 +25,8 @@ class HeldError(ResultsError):
 
 @contextlib.contextmanager
 def replacing(path: str | Path) -> Iterator[Path]:
-    """Write a file whole or not at all.
-
-    Yields a path in the same folder, with the same suffix, to write to. When the block ends well,
-    what was written there is forced to the disk and takes the place of `path`; if it does not,
-    `path` stays as it was.
-    """
-    path = Path(path)
-    with reported(path, "written"), files.replacing(path) as temporary:
+    """As :func:`hogeq.support.files.replacing`, with a `ResultsError` if that fails."""
+    with reported(Path(path), "written"), files.replacing(path) as temporary:
         yield temporary
 
 
@@ -86,26 +80,19 @@ def lock(path: Path) -> io.BufferedRandom:
     """Hold a folder until the file returned is closed, or this process is gone."""
     with reported(path, "written"):
         handle = (path / LOCK_FILE).open("ab+")
-    try:
-        if sys.platform != "win32":
-            _flock(handle)
-    except BlockingIOError as error:
-        handle.close()
-        raise HeldError(f"{path} is being written by another process") from error
-    except OSError:
-        pass  # a file system without locks; the run matters more than the guard
-    return handle  # the lock goes when this file is closed, and so when its process dies
-
-
-def _flock(handle: io.BufferedRandom) -> None:
     for tries_left in reversed(range(10)):
         try:
-            return fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
+            if sys.platform != "win32":
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            break
+        except BlockingIOError as error:
             if not tries_left:
-                raise
+                handle.close()
+                raise HeldError(f"{path} is being written by another process") from error
             time.sleep(0.02)  # somebody may only be looking: `is_held`
-    return None
+        except OSError:
+            break  # a file system without locks; the run matters more than the guard
+    return handle
 
 
 def is_held(path: str | Path) -> bool:
@@ -133,11 +120,6 @@ MAX_DEPTH: Final = 50
 """Most lists and mappings within each other."""
 
 
-def manifest_text(manifest: Mapping[str, Any]) -> str:
-    """Write a manifest as JSON; NaN and infinities become null."""
-    return json.dumps(finite(manifest), indent=2, allow_nan=False) + "\n"
-
-
 def read_manifest(folder: Path) -> dict[str, Any]:
     """Read the manifest of a run directory."""
     path = folder / MANIFEST
@@ -147,29 +129,19 @@ def read_manifest(folder: Path) -> dict[str, Any]:
         manifest = json.loads(data)
     except (ValueError, RecursionError) as error:
         raise ResultsError(f"{path} is truncated or not JSON") from error
-    if _is_deep(manifest):
+    level = [manifest]
+    for _ in range(MAX_DEPTH):
+        nested = [list(one.values()) if isinstance(one, dict) else one for one in level]
+        level = [part for one in nested if isinstance(one, list) for part in one]
+    if level:
         raise ResultsError(f"{path} is not what a run writes: nested too deeply")
     if not isinstance(manifest, dict):
         raise ResultsError(f"{path} is not what a run writes: no mapping in it")
     return manifest
 
 
-def _is_deep(value: object) -> bool:
-    level = [value]
-    for _ in range(MAX_DEPTH):
-        level = [
-            part
-            for whole in level
-            if isinstance(whole, dict | list)
-            for part in (whole.values() if isinstance(whole, dict) else whole)
-        ]
-        if not level:
-            return False
-    return True
-
-
 def readable_manifest(folder: Path) -> dict[str, Any]:
-    """Read the manifest where nothing depends on it: empty if it is missing or broken."""
+    """Read a manifest on which nothing depends: empty if it is missing or broken."""
     try:
         return read_manifest(folder)
     except ResultsError:
@@ -188,21 +160,17 @@ def config_in_manifest(folder: Path, manifest: Mapping[str, Any]) -> Any | None:
 def figures_in(manifest: Mapping[str, Any]) -> dict[str, Any]:
     """Give the final figures of a manifest; what is no figure counts as missing."""
     figures = manifest.get("figures")
-    known = figures if isinstance(figures, Mapping) else {}
-    names = ("average_policy", "matrix", "mixture")
-    read = {name: _figure(known[name]) for name in names if _is_interval(known.get(name))}
+    known = figures if isinstance(figures, dict) else {}
+    read: dict[str, Any] = {}
+    for name in ("average_policy", "matrix", "mixture"):
+        one = known.get(name)
+        if isinstance(one, dict) and all(
+            isinstance(one.get(end), float | int) and 0 <= one[end] <= 1
+            for end in ("attack", "bound")
+        ):
+            has_effort = isinstance(one.get("effort"), dict)
+            read[name] = {key: v for key, v in one.items() if key != "effort" or has_effort}
     return read | {"effort": known["effort"]} if isinstance(known.get("effort"), dict) else read
-
-
-def _figure(value: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: one for key, one in value.items() if key != "effort" or isinstance(one, dict)}
-
-
-def _is_interval(value: object) -> bool:
-    return isinstance(value, dict) and all(
-        isinstance(value.get(end), float | int) and 0 <= value[end] <= 1
-        for end in ("attack", "bound")
-    )
 
 
 def finite(value: Any) -> Any:

@@ -19,19 +19,17 @@ from hogeq.evaluation.win_rates import win_rate
 from hogeq.model.compiling import expect
 from hogeq.model.game import HogEngine, compile_game
 from hogeq.purification import purified
-from hogeq.runs.checkpoint import Checkpoint
 from hogeq.runs.config import Config, facts, load_config, require_same_plugins, stored_as
-from hogeq.runs.directory import RunDirectory
+from hogeq.runs.directory import Checkpoint, RunDirectory
 from hogeq.runs.environment import environment, now
 from hogeq.runs.files import CHECKPOINT, CONFIG, SCHEMA, ResultsError
-from hogeq.runs.measuring import KERNELS, Strategies, concluded, measured
 from hogeq.runs.metrics import Metrics
 from hogeq.runs.signals import Interrupted, Signals
-from hogeq.runs.summary import RunSummary, draw, export
+from hogeq.runs.summary import KERNELS, RunSummary, Strategies, concluded, draw, export, measured
 from hogeq.solvers import Solver
 from hogeq.strategies.arrays import StrategyError, check_policy
 from hogeq.strategies.strategy import policies_of
-from hogeq.support.aliases import Matrix, Policy
+from hogeq.support.aliases import Policy
 from hogeq.support.clock import working_time
 from hogeq.support.messages import raised, shown
 from hogeq.support.numbers import between
@@ -52,13 +50,6 @@ def engine_of(config: Config) -> HogEngine | TreeEngine:
     return game
 
 
-def rate_of(game: HogEngine | TreeEngine, matrix: Matrix, policy: Policy) -> float:
-    """Win rate of a matrix against a policy."""
-    if isinstance(game, HogEngine):
-        return win_rate(game, matrix, policy).win_rate
-    return game.workspace(2).win_rate(policies_of(game, matrix, policy)).win_rate
-
-
 def first_state(name: str, solver: Solver[Any], game: HogEngine | TreeEngine) -> Any:
     """Call a solver's ``init``."""
     try:
@@ -72,22 +63,6 @@ def first_state(name: str, solver: Solver[Any], game: HogEngine | TreeEngine) ->
         given = f"{named(f'solver {name}', solver)}: its init gave {shown(state)}"
         raise ValueError(f"{given}; allowed: a named tuple of arrays")
     return state
-
-
-def without_files(solver: Solver[Any]) -> Solver[Any]:
-    """Give the same solver, beginning with no file: its states have the same arrays."""
-    changed: Any = solver
-    return dataclasses.replace(changed, **dict.fromkeys(solver.FILES, ""))
-
-
-def files_read(solver: Solver[Any]) -> list[dict[str, str]]:
-    """Describe the files that a solver begins with for a manifest: the key, the path and a hash."""
-    given = [(name, getattr(solver, name)) for name in sorted(solver.FILES)]
-    return [
-        {"key": name, "file": file, "sha256": sha256(Path(file).read_bytes()).hexdigest()}
-        for name, file in given
-        if file
-    ]
 
 
 SAVE_EVERY: Final = 60.0
@@ -168,11 +143,16 @@ def run_experiment(
         raise ResultsError("resume and overwrite exclude each other: continue a run, or replace it")
     try:
         game = engine_of(config)
-        solver = config.solver.params
+        solver: Any = config.solver.params
         if resume is not None and (Path(resume) / CHECKPOINT).exists():
-            solver = without_files(solver)  # what was in them is in the checkpoint
+            # What was in its files is in the checkpoint.
+            solver = dataclasses.replace(solver, **dict.fromkeys(solver.FILES, ""))
         state = first_state(config.solver.name, solver, game)
-        read = files_read(solver)
+        read = [
+            {"key": key, "file": file, "sha256": sha256(Path(file).read_bytes()).hexdigest()}
+            for key in sorted(solver.FILES)
+            if (file := getattr(solver, key))
+        ]
     except (OSError, ValueError) as error:
         raise ConfigError(f"config {config.name}: {error}") from error
     with Signals() as signals:
@@ -312,11 +292,8 @@ class _Runner:
         except ValueError as error:
             raise self._failure(error) from error
 
-    def _strategies(self) -> Strategies:
-        return Strategies(self._average(), self._asked(self.solver.mixture))
-
     def _measured(self) -> Metrics:
-        strategies = self._strategies()
+        strategies = Strategies(self._average(), self._asked(self.solver.mixture))
         stats = self._asked(self.solver.stats)
         with self.signals.at_once():
             return measured(
@@ -331,20 +308,29 @@ class _Runner:
     # --- the end -------------------------------------------------------------------------------
 
     def _finish(self) -> RunSummary:
-        game, config, strategies = self.game, self.config, self._strategies()
+        game, config = self.game, self.config
+        strategies = Strategies(self._average(), self._asked(self.solver.mixture))
         with self.signals.at_once(), phase("finishing", 3, "steps") as progress:
             progress.now(f"purification by {config.purify.method}")
-            matrix = self._purified(strategies.policy)
+            try:
+                chosen = config.purify
+                matrix = purified(chosen.method, chosen.params, game, strategies.policy)
+            except StrategyError as error:
+                raise RunError(f"{error}; {self._saved()}") from error
             progress.step()
             ended = concluded(game, config.measure, strategies, matrix, self.metrics[-1], progress)
+            if isinstance(game, HogEngine):
+                rate = win_rate(game, matrix, strategies.policy)
+            else:
+                rate = game.workspace(2).win_rate(policies_of(game, matrix, strategies.policy))
             progress.reach(3)
             progress.now("files and figures")
             summary = RunSummary(
                 directory=self.directory.path,
                 config=config,
                 metrics=self.metrics,
-                **ended._asdict(),
-                matrix_against_average=rate_of(game, matrix, strategies.policy),
+                **ended,
+                matrix_against_average=rate.win_rate,
                 seconds=self.seconds,
                 elapsed=self._elapsed(),
                 largest_payoff=game.largest_payoff if isinstance(game, TreeEngine) else None,
@@ -352,13 +338,6 @@ class _Runner:
             export(self.directory.path, config.name, strategies, matrix, game)
             draw(game, matrix, summary)
         return summary
-
-    def _purified(self, policy: Policy) -> Matrix:
-        chosen = self.config.purify
-        try:
-            return purified(chosen.method, chosen.params, self.game, policy)
-        except StrategyError as error:
-            raise RunError(f"{error}; {self._saved()}") from error
 
     # --- what is saved -------------------------------------------------------------------------
 
@@ -369,7 +348,12 @@ class _Runner:
             self.config.solver.name, self.fingerprint, like, self.solver.GROWS
         )
         if saved is None:
-            self._require_same_config()
+            # Cut off before its first checkpoint: the config decides.
+            path = self.directory.path / CONFIG
+            if path.exists() and load_config(path).fingerprint() != self.fingerprint:
+                raise ResultsError(
+                    f"{path} is another config: rules, solver and measure must be the same"
+                )
             return
         if saved.iteration > self.iterations:
             raise ResultsError(
@@ -383,14 +367,6 @@ class _Runner:
         # The last line of a run that is now made longer may not belong to the longer one.
         moments = set(self.schedule)
         self.metrics = tuple(row for row in saved.metrics if row.iteration in moments)
-
-    def _require_same_config(self) -> None:
-        """Go by the config where a run was cut off before its first checkpoint."""
-        path = self.directory.path / CONFIG
-        if path.exists() and load_config(path).fingerprint() != self.fingerprint:
-            raise ResultsError(
-                f"{path} is another config: rules, solver and measure must be the same"
-            )
 
     def _save(self) -> None:
         self.directory.save(

@@ -1,17 +1,19 @@
-"""What a finished run comes to, and the files of it that others read."""
+"""What a run measures on its way and comes to, and the files of it that others read."""
 
 import csv
 import dataclasses
 import io
 from pathlib import Path
-from typing import Any
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
 from hogeq import figures
+from hogeq.evaluation.counterfactual import kkt_gap
 from hogeq.evaluation.hidden import reach
 from hogeq.model.game import HogEngine
-from hogeq.runs.config import Config
+from hogeq.purification import argmax
+from hogeq.runs.config import Config, MeasureConfig
 from hogeq.runs.files import (
     EXPLOITABILITY_PLOT,
     FINAL_STRATEGY,
@@ -21,17 +23,109 @@ from hogeq.runs.files import (
     POLICY,
     reported,
 )
-from hogeq.runs.measuring import Strategies
 from hogeq.runs.metrics import Metrics
-from hogeq.search.attack import SearchBudget
-from hogeq.search.bounds import Interval
-from hogeq.strategies.strategy import strategy_of
+from hogeq.search.attack import SearchBudget, attack
+from hogeq.search.bounds import Interval, full_memory_bound, upper_bound
+from hogeq.strategies.strategy import Mixture, Strategy, StrategyLike, strategy_of
 from hogeq.strategies.write import write_strategy
-from hogeq.support.aliases import Matrix
+from hogeq.support.aliases import Matrix, Policy
 from hogeq.support.files import write_arrays, write_whole
 from hogeq.support.numbers import DIGITS, between, counted, percent
 from hogeq.support.parameters import plain
+from hogeq.support.progress import Phase, phase
 from hogeq.trees.engine import TreeEngine
+
+# --- measuring ------------------------------------------------------------------------------------
+
+KERNELS: Final = "search", "policies", "full memory", "reach", "hidden states"
+"""What a run needs of :data:`hogeq.model.compiling.PARTS`, whatever its solver."""
+
+
+class Strategies(NamedTuple):
+    """What a solver gives."""
+
+    policy: Policy
+    mixture: Mixture | Strategy | None
+
+
+def measured(
+    game: HogEngine | TreeEngine,
+    strategies: Strategies,
+    budget: SearchBudget,
+    *,
+    iteration: int,
+    seconds: float,
+    average_regret: float,
+) -> Metrics:
+    """Measure what a solver gives on the way."""
+    on_mixture, mixture_bound = np.nan, np.nan
+    with phase("measuring", 2 + (strategies.mixture is not None), "strategies") as progress:
+        if strategies.mixture is not None:
+            progress.now("the mixture")
+            on_mixture = attack(game, strategies.mixture, budget).win_rate
+            mixture_bound = full_memory_bound(game, strategies.mixture)
+            progress.step()
+        progress.now("the average policy")
+        on_policy = attack(game, strategies.policy, budget).win_rate
+        progress.step(doing="its matrix")
+        matrix = argmax(game, strategies.policy)  # what searches for a better one is for the end
+        return Metrics(
+            iteration=iteration,
+            seconds=seconds,
+            attack=on_policy,
+            bound=full_memory_bound(game, strategies.policy),
+            average_regret=average_regret,
+            kkt_gap=kkt_gap(game, strategies.policy),
+            purified_attack=attack(game, matrix, budget).win_rate,
+            mixture_attack=on_mixture,
+            mixture_bound=mixture_bound,
+        )
+
+
+def concluded(
+    game: HogEngine | TreeEngine,
+    measure: MeasureConfig,
+    strategies: Strategies,
+    matrix: Matrix,
+    last: Metrics,
+    progress: Phase,
+) -> dict[str, Any]:
+    """Attack for the last time: what a `RunSummary` says of each strategy."""
+    final = measure.final_attack
+    budget = final or measure.attack
+    measured_before = np.array_equal(matrix, argmax(game, strategies.policy))
+
+    def interval(
+        name: str,
+        strategy: StrategyLike,
+        before: float,
+        bound: float,
+        again: bool,
+    ) -> Interval:
+        if not again:
+            return Interval(before, bound, budget)
+        progress.now(f"final attack on the {name}")
+        response = attack(game, strategy, budget)
+        # Both are true lower bounds; a search may be unlucky, and the better one counts.
+        return Interval(max(before, response.win_rate), bound, budget, response.saturation)
+
+    again = final is not None or not measured_before
+    average = interval("average policy", strategies.policy, last.attack, last.bound, again)
+    progress.step()
+    before = last.purified_attack if measured_before else 0.0
+    of_matrix = interval("matrix", matrix, before, full_memory_bound(game, matrix), again)
+    of_mixture = None
+    if strategies.mixture is not None:
+        progress.now("the mixture")
+        bound = full_memory_bound(game, strategies.mixture)
+        if isinstance(game, HogEngine):
+            bound = upper_bound(game, strategies.mixture)
+        before = last.mixture_attack
+        of_mixture = interval("mixture", strategies.mixture, before, bound, final is not None)
+    return {"average": average, "matrix": of_matrix, "mixture": of_mixture, "budget": budget}
+
+
+# --- the end --------------------------------------------------------------------------------------
 
 
 @dataclasses.dataclass(frozen=True)

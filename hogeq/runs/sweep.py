@@ -29,9 +29,9 @@ from hogeq.runs.files import (
     reported,
 )
 from hogeq.runs.index import read_run
-from hogeq.runs.measuring import KERNELS
 from hogeq.runs.runner import RunError, run_experiment
 from hogeq.runs.signals import Interrupted, Signals
+from hogeq.runs.summary import KERNELS
 from hogeq.runs.sweep_file import TOKEN, Sweep, SweepPoint, identity, table_row, write_table
 from hogeq.support.clock import working_time
 from hogeq.support.messages import one_line

@@ -88,7 +88,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 CODE = """
 import json, re, resource, sys, time
 from pathlib import Path
-from hogeq.runs.checkpoint import unpacked
+from hogeq.runs.directory import unpacked
 from hogeq.rules.reading import read_rules as load_rules
 from hogeq.runs.index import find_runs, differing
 from hogeq.rules import Rules

@@ -16,8 +16,8 @@ from hogeq.contest.transcript import TranscriptError, parse_transcript
 from hogeq.rules import Rules
 from hogeq.rules.reading import read_rules as load_rules
 from hogeq.runs import index, sweep_file
-from hogeq.runs.checkpoint import Checkpoint, packed, unpacked
 from hogeq.runs.config import apply_overrides, config_from, load_config
+from hogeq.runs.directory import Checkpoint, packed, unpacked
 from hogeq.runs.files import ResultsError
 from hogeq.runs.metrics import COLUMNS, Metrics
 from hogeq.strategies.arrays import StrategyError, check_matrix

@@ -16,7 +16,7 @@ from hogeq.cli import app
 from hogeq.model.game import HogEngine
 from hogeq.pages import report as page
 from hogeq.runs.files import MANIFEST, MATRIX, METRICS, POLICY, ResultsError
-from hogeq.runs.loading import load_runs
+from hogeq.runs.index import load_runs
 from hogeq.runs.metrics import read_metrics
 from hogeq.support.workers import workers
 from tests.pages.runs import CONFIG, data_of

@@ -14,7 +14,7 @@ from hogeq.purification import argmax, programs, purify
 from hogeq.purification.integer import NEARER, NEAREST, IntegerRounding, RoundingState
 from hogeq.purification.programs import EXCESS, nearest_choice
 from hogeq.rules import rules_from
-from hogeq.runs.checkpoint import saved_rounds
+from hogeq.runs.directory import saved_rounds
 from hogeq.search.attack import SearchBudget, attack
 from hogeq.search.population import CounterPool, Population
 from hogeq.solvers.regret import DiscountedCFR

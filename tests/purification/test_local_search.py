@@ -11,7 +11,7 @@ from hogeq.model.game import HogEngine, compile_game
 from hogeq.purification import argmax
 from hogeq.purification.local_search import LocalSearch, LocalState
 from hogeq.rules import rules_from
-from hogeq.runs.checkpoint import Checkpoint, packed, saved_rounds
+from hogeq.runs.directory import Checkpoint, packed, saved_rounds
 from hogeq.runs.files import ResultsError
 from hogeq.search.counter_search import Trails
 from hogeq.search.population import CounterPool, read_counters

@@ -19,8 +19,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from hogeq.runs.checkpoint import Checkpoint
-from hogeq.runs.directory import RunDirectory
+from hogeq.runs.directory import Checkpoint, RunDirectory
 from hogeq.runs.environment import environment
 from hogeq.runs.files import CHECKPOINT, FILES, MANIFEST, METRICS, ResultsError, finite, replacing
 from hogeq.runs.metrics import COLUMNS, MIXTURE_COLUMNS, Metrics, read_metrics

@@ -11,7 +11,7 @@ import yaml
 from hogeq.cli import main
 from hogeq.runs.config import load_config
 from hogeq.runs.files import ResultsError
-from hogeq.runs.loading import load_runs
+from hogeq.runs.index import load_runs
 from hogeq.runs.runner import run_experiment
 from hogeq.runs.sweep import _is_complete, _keep_files, compute_point, run_sweep
 from hogeq.runs.sweep_file import load_sweep

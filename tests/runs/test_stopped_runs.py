@@ -21,7 +21,7 @@ from matplotlib.figure import Figure
 from pydantic import AllowInfNan
 
 from hogeq.cli import main
-from hogeq.runs import measuring, runner
+from hogeq.runs import runner, summary
 from hogeq.runs.config import load_config
 from hogeq.runs.files import ResultsError
 from hogeq.runs.metrics import read_metrics
@@ -162,7 +162,7 @@ def test_a_signal_while_measuring(
             time.sleep(10)
         return attack(*arguments)
 
-    monkeypatch.setattr(measuring, "attack", interrupted)
+    monkeypatch.setattr(summary, "attack", interrupted)
     with pytest.raises(Interrupted):
         run(trial(), tmp_path)
     run(trial(), resume=tmp_path / "trial")
@@ -268,7 +268,7 @@ def test_an_internal_failure_is_status_1(
     def fail(*_: object) -> None:
         raise ZeroDivisionError("some bug")
 
-    monkeypatch.setattr(measuring, "attack", fail)
+    monkeypatch.setattr(summary, "attack", fail)
     assert main(["run", str(written(tmp_path)), "--out-root", str(tmp_path / "r")]) == 1
     out, err = capsys.readouterr()
     assert out == ""

@@ -171,7 +171,7 @@ def _purified(
 ) -> "Matrix":
     from hogeq.purification import purified
     from hogeq.purification.base import SearchPurifier
-    from hogeq.runs.checkpoint import saved_rounds
+    from hogeq.runs.directory import saved_rounds
     from hogeq.runs.files import ResultsError
     from hogeq.strategies.arrays import StrategyError
 

@@ -98,8 +98,8 @@ def report(
     """
     check_output(out, SUFFIXES)
     from hogeq.pages import report as page
-    from hogeq.runs.loading import load_runs
-    from hogeq.runs.measuring import KERNELS
+    from hogeq.runs.index import load_runs
+    from hogeq.runs.summary import KERNELS
     from hogeq.search.attack import SearchBudget
     from hogeq.support.parameters import plain
 
