@@ -15,9 +15,9 @@ from hogeq.baselines import (
     ignore_memory,
     optimal,
 )
-from hogeq.baselines.delta import countable, over_seats
+from hogeq.baselines.delta import countable
 from hogeq.baselines.registry import builtin, names
-from hogeq.baselines.second_place import first_guess, respond_to_beliefs, weights
+from hogeq.baselines.second_place import respond_to_beliefs
 from hogeq.baselines.simple import always_roll
 from hogeq.evaluation.tablebase import solve
 from hogeq.evaluation.win_rates import win_rate
@@ -191,12 +191,6 @@ def test_entries_are_calls_of_the_recursion(both: tuple[HogEngine, Recursion]) -
     assert np.array_equal(delta.own_entries(of, matrix, policy)[1], tabulate(of, swapped)[1])
 
 
-def test_any_play_enters_what_the_recursion_has_seen(both: tuple[HogEngine, Recursion]) -> None:
-    of, recursion = both
-    seen = Counter({(*cell, *pair): 1 for cell, pairs in recursion.seen.items() for pair in pairs})
-    assert np.array_equal(delta.entries(of) > 0, tabulate(of, seen) > 0)
-
-
 @pytest.mark.parametrize(
     ("weight", "epsilon", "rounds", "draft"),
     [(0.25, 0.01, 1, 1.0), (0.25, 0.01, 0, 0.5), (3.0, 0.0, 2, 0.0), (0.25, 0.3, 3, 0.25)],
@@ -306,27 +300,6 @@ def test_options_by_name() -> None:
 # --- guesses and the truth ------------------------------------------------------------------------
 
 
-def test_seats_are_averaged_and_an_impossible_one_left_out() -> None:
-    table = np.array([[[3.0, 1.0], [0.0, 0.0], [0.0, 0.0]], [[0.0, 8.0], [1.0, 1.0], [0.0, 0.0]]])
-    # By hand: (3/4 + 0) / 2, then the second seat alone, then nothing.
-    want = [[0.375, 0.625], [0.5, 0.5], [0.0, 0.0]]
-    assert over_seats(table).tolist() == want
-
-
-def test_weights_are_looked_up_in_order() -> None:
-    of = game(SMALL)
-    guess = first_guess(of)
-    own = 2 * delta.entries(of, always_roll(of, 2))
-    found = weights(guess, own, 0.25)
-    assert np.array_equal(found[guess.perfect > 0], guess.perfect[guess.perfect > 0])
-    gap = (guess.perfect == 0) & (own > 0)
-    assert gap.any()
-    assert np.array_equal(found[gap], own[gap])
-    rest = (guess.perfect == 0) & (own == 0)
-    assert set(np.unique(found[rest & (guess.possible > 0)])) == {0.25}
-    assert not found[guess.possible == 0].any()
-
-
 def test_exact_distribution_is_that_of_self_play() -> None:
     of = game(SMALL)
     matrix = ignore_memory(of)
@@ -359,20 +332,3 @@ def test_a_response_to_certainty_is_the_best_roll() -> None:
 def test_knowing_the_distribution_beats_counting(su20: HogEngine, second: NDArray[np.int8]) -> None:
     # Huan (2020) [1] expected as much ("Future Work"). The margin is ours: 0.5200 when written.
     assert win_rate(su20, delta_distribution(su20), second).win_rate > 0.515
-
-
-def test_delta_distribution_of_no_rounds_ignores_memory() -> None:
-    of = game(SMALL)
-    assert np.array_equal(delta_distribution(of, rounds=0), ignore_memory(of))
-    with pytest.raises(StrategyError, match=r"tremble: got 0\.0; allowed: numbers above 0"):
-        delta_distribution(of, tremble=0.0)
-
-
-def test_malformed_players_and_beliefs_are_refused() -> None:
-    of = game(SMALL)
-    with pytest.raises(ValueError, match="rolls have shape"):
-        delta.entries(of, np.zeros((14, 14, 9), np.int64))
-    with pytest.raises(ValueError, match=r"beliefs: shape is \(14, 14\)"):
-        respond_to_beliefs(of, np.zeros((14, 14)))
-    with pytest.raises(ValueError, match=r"epsilon: got -0\.1"):
-        delta.trembling(of, always_roll(of, 1), -0.1)

@@ -1,37 +1,30 @@
 """Hog Wild!, players that are optimal with full memory, and commands about baselines."""
 
 import json
-from functools import cache
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 from PIL import Image
-from typer.testing import CliRunner
 
 from hogeq import figures
 from hogeq.baselines import (
-    delta,
     full_memory,
     hog_wild_heuristic,
     huan2020,
-    ignore_memory,
     optimal,
 )
 from hogeq.baselines.registry import builtin
 from hogeq.baselines.second_place import guess_by_counting
 from hogeq.baselines.simple import always_roll
-from hogeq.cli import app
 from hogeq.evaluation.hidden import belief
 from hogeq.evaluation.tablebase import full_memory_win_rate, solve
 from hogeq.evaluation.win_rates import win_rate
 from hogeq.model.game import compile_game
 from hogeq.rules import EDITIONS
-from hogeq.rules.memory import Memory
 from hogeq.strategies.arrays import StrategyError
 from tests.baselines.small_games import SMALL, game
-from tests.twin import Play, State
+from tests.cli.calls import ask, ok
 
 # --- Hog Wild! ------------------------------------------------------------------------------------
 
@@ -86,34 +79,6 @@ def test_an_editions_optimal_player_keeps_to_its_rules(edition: str) -> None:
         assert np.array_equal(builtin(f"{edition}_optimal", of), optimal(home))
 
 
-def test_full_memory_wins_what_a_recursion_says() -> None:
-    of = game({"edition": "su20", "goal": 9, "max_dice": 2})
-    play, solved = Play(of.rules), solve(of)
-    index = {memory: place for place, memory in enumerate(of.memories)}
-    policy = delta.trembling(of, ignore_memory(of), 0.2)
-
-    @cache
-    def value(player: int, state: State) -> float:
-        rolls = range(of.num_actions)
-        if player == 0:
-            best = int(solved.rolls[state.own, state.opponent, index[Memory(*state.memory)]])
-            shares = [float(roll == best) for roll in rolls]
-        else:
-            shares = policy[state.own, state.opponent].tolist()
-        total = 0.0
-        for roll in rolls:
-            for branch in play.branches(state, roll):
-                over = branch.winner is not None
-                then = float(branch.winner == 0) if over else 1 - value(1 - player, branch.state)
-                total += shares[roll] * float(branch.chance) * then
-        return total
-
-    found = full_memory_win_rate(of, policy)
-    assert found.first == pytest.approx(value(0, State(0, 0)), abs=1e-13)
-    assert found.second == pytest.approx(1 - value(1, State(0, 0)), abs=1e-13)
-    assert found.win_rate > 0.5
-
-
 def test_full_memory_is_a_matrix_where_there_is_none() -> None:
     of = game({"edition": "fa22", "goal": 12, "max_dice": 3})
     assert np.array_equal(full_memory(of), optimal(of))
@@ -129,14 +94,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "small.yaml").write_text(json.dumps(SMALL))
     return tmp_path
-
-
-def ask(*arguments: str) -> dict[str, Any]:
-    result = CliRunner().invoke(app, [*arguments, "--json"])
-    assert result.exit_code == 0, result.stderr
-    found = json.loads(result.stdout)
-    assert isinstance(found, dict)
-    return found
 
 
 def test_compare_with_full_memory(folder: Path) -> None:
@@ -187,7 +144,7 @@ def test_beliefs_beside_their_guesses(folder: Path) -> None:
     assert np.array_equal(truth > 0, guessed.counted[9, 8] > 0)
     with Image.open(folder / "b.png") as image:
         assert image.format == "PNG"
-    text = CliRunner().invoke(app, ["beliefs", "always_roll:2", *position]).stdout
+    text = ok("beliefs", "always_roll:2", *position)
     assert "total variation distance of the guesses" in text
 
 

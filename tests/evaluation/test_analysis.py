@@ -59,15 +59,6 @@ def test_optimal_play_after_a_past_that_makes_the_belief() -> None:
     assert plain.rolls == analyze(PLAIN, 3, 5).rolls
 
 
-def test_the_belief_about_play_that_never_comes_is_none() -> None:
-    stay = np.zeros((12, 12), int)
-    visits = reach(GAME, stay).sum(axis=2)
-    for own in range(12):
-        for other in range(12):
-            shares = belief(GAME, stay, None, own, other)
-            assert (shares is None) == (visits[own, other] == 0.0)
-
-
 def test_a_position_where_play_never_comes() -> None:
     stay = np.zeros((12, 12), int)  # nobody rolls: some scores are jumped over
     never = np.argwhere(reach(GAME, stay).sum(axis=2) == 0.0)[0].tolist()

@@ -3,7 +3,6 @@
 import copy
 import pickle
 from dataclasses import replace
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -12,47 +11,35 @@ import pytest
 from hogeq.baselines import ignore_memory, optimal
 from hogeq.baselines.simple import always_roll
 from hogeq.evaluation.hidden import values as strategy_values
-from hogeq.evaluation.tablebase import best_first, solve
+from hogeq.evaluation.tablebase import best_first, full_memory_win_rate, solve
 from hogeq.evaluation.win_rates import remembering_win_rate, win_rate
 from hogeq.model.game import HogEngine, compile_game
 from hogeq.rules import EDITIONS, Rules, rules_from
-from hogeq.rules.memory import Memory, next_memory, record
-from hogeq.rules.points import points_distribution, zero_points
-from hogeq.rules.turn import bonus, dice_sides, given, land, trots
+from hogeq.rules.memory import Memory
 from hogeq.search.bounds import full_memory_bound
 from hogeq.strategies.arrays import StrategyError
+from tests.twin import Match, Play
+from tests.twin.evaluate import Key
 
 SU21_AS_SP21_ANNOUNCED = {"edition": "su21", "time_trot": False, "extra_turn_sides": None}
-NO_PIGGY_BACK = {"edition": "fa15", "piggy_back": False}
 
 
 def small(edition: str, goal: int = 12, max_dice: int = 3) -> HogEngine:
     return compile_game(rules_from({"edition": edition, "goal": goal, "max_dice": max_dice}))
 
 
-State = tuple[int, int, Memory]
-After = tuple[float, State | None, bool, bool]  # probability, next state, same mover, mover has won
+class Remembering(Match):
+    """Player 0 plays rolls by score and memory."""
 
+    def __init__(self, game: HogEngine, rolls: Any, b: Any) -> None:
+        super().__init__(Play(game.rules), None, b)
+        self.rolls, self.memories = rolls, list(game.memories)
 
-def turns(rules: Rules, state: State, roll: int) -> list[After]:
-    own, other, memory = state
-    sides = dice_sides(rules, own, other, memory)
-    points = {zero_points(rules, own, other): 1.0}
-    if roll:
-        rolled = points_distribution(rules, roll, sides)
-        points = {gained: float(chance) for gained, chance in rolled.items()}
-    found: list[After] = []
-    for gained, chance in points.items():
-        added = gained + bonus(rules, memory, roll)
-        landing = land(rules, own + added, other + given(rules, roll, gained))
-        if landing.winner is not None:
-            found.append((chance, None, False, landing.winner == 0))
-            continue
-        again = landing.again or trots(rules, memory, roll)
-        after = next_memory(rules, memory, record(rules, roll, gained), again)
-        scores = landing.score, landing.opponent
-        found.append((chance, (*(scores if again else scores[::-1]), after), again, False))
-    return found
+    def _rolls(self, key: Key) -> list[tuple[int, Any]]:
+        player, (own, opponent, memory) = key
+        if player == 1:
+            return super()._rolls(key)
+        return [(int(self.rolls[own, opponent, self.memories.index(Memory(*memory))]), None)]
 
 
 # --- figures --------------------------------------------------------------------------------------
@@ -95,43 +82,17 @@ def test_without_memory_the_matrix_is_unbeatable() -> None:
 
 
 @pytest.mark.parametrize("edition", ["su20", "su21", "fa19", "fa18", "fa15"])
-def test_a_remembering_player_agrees_with_a_plain_recursion(edition: str) -> None:
+def test_a_remembering_player_agrees_with_the_twin(edition: str) -> None:
     game = small(edition, goal=10)
     random = np.random.default_rng(5)
     rolls = random.integers(game.num_actions, size=(game.goal, game.goal, game.memory_size))
-    matrix = random.integers(game.num_actions, size=(game.goal, game.goal))
-    place = {memory: index for index, memory in enumerate(game.memories)}
-
-    @cache
-    def worth(state: State, remembers: bool) -> float:
-        own, other, memory = state
-        roll = rolls[own, other, place[memory]] if remembers else matrix[own, other]
-        total = 0.0
-        for chance, after, again, won in turns(game.rules, state, int(roll)):
-            if after is None:
-                total += chance * won
-            else:
-                total += chance * (
-                    worth(after, remembers) if again else 1 - worth(after, not remembers)
-                )
-        return total
-
-    start = 0, 0, Memory()
-    found = remembering_win_rate(game, rolls, matrix)
-    assert found.first == pytest.approx(worth(start, remembers=True), abs=1e-12)
-    assert found.second == pytest.approx(1 - worth(start, remembers=False), abs=1e-12)
-    assert found.win_rate == pytest.approx((found.first + found.second) / 2, abs=1e-15)
-
-
-@pytest.mark.parametrize("edition", ["su20", "fa18"])
-def test_one_who_remembers_and_does_not_care_plays_a_matrix(edition: str) -> None:
-    game = small(edition, goal=20)
-    random = np.random.default_rng(6)
-    matrix = random.integers(game.num_actions, size=(game.goal, game.goal))
     policy = random.dirichlet(np.ones(game.num_actions), (game.goal, game.goal))
-    rolls = np.repeat(matrix[..., None], game.memory_size, axis=2)
     found = remembering_win_rate(game, rolls, policy)
-    assert found == pytest.approx(win_rate(game, matrix, policy), abs=1e-12)
+    expected = Remembering(game, rolls, policy).win_rate()
+    assert found == pytest.approx(expected, abs=1e-12)
+    full = solve(game).rolls
+    expected = Remembering(game, full, policy).win_rate()
+    assert full_memory_win_rate(game, policy) == pytest.approx(expected, abs=1e-12)
 
 
 def test_optimal_play_with_memory_is_no_response() -> None:
@@ -178,12 +139,6 @@ def test_a_matrix_needs_rules_without_memory() -> None:
         ValueError, match="have 49 memories, allowed for a matrix are rules without"
     ):
         _ = solve(small("su20")).matrix
-
-
-@pytest.mark.parametrize(("score", "opponent"), [(-1, 0), (0, 12)])
-def test_positions_beyond_the_board_are_refused(score: int, opponent: int) -> None:
-    with pytest.raises(ValueError, match="allowed: whole numbers from 0 to 11"):
-        solve(small("fa22")).roll_values(score, opponent)
 
 
 def test_best_first_takes_fewer_dice_on_a_tie() -> None:

@@ -5,19 +5,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from hogeq.baselines.registry import builtin
 from hogeq.evaluation.counterfactual import counterfactual_values
 from hogeq.evaluation.hidden import hidden_action_values, reach
 from hogeq.evaluation.win_rates import win_rate
 from hogeq.model.game import HogEngine, compile_game
-from hogeq.model.workspace import WinRate
 from hogeq.rules import EDITIONS, rules_from
 from hogeq.rules.memory import Memory
 from hogeq.rules.turn import play_turn
 from hogeq.search.bounds import full_memory_bound
-from hogeq.strategies.arrays import one_hot
 from hogeq.strategies.strategy import policy_of
 from tests.evaluation.players import EXACT, random_policy
 from tests.twin import State
@@ -45,55 +42,22 @@ def test_win_rates_of_two_sum_to_one(full: HogEngine) -> None:
     assert win_rate(full, policy, policy).win_rate == pytest.approx(0.5, abs=EXACT)
 
 
-def test_values_follow_one_another_in_two_orders(full: HogEngine) -> None:
-    """Player 1's win rate against player 0, computed with the roles of the arrays exchanged."""
-    random = np.random.default_rng(8)
-    a, b = (random_policy(random, full.shape, "mixed") for _ in range(2))
-    work = full.workspace(2)
-    first, other, changes = work.backward(np.stack([a, b]))
-    swapped_first, swapped_other, _ = work.backward(np.stack([b, a]))
-    assert (first, other) == pytest.approx((swapped_other, swapped_first), abs=EXACT)
-    assert changes == 0
-
-
 def test_the_win_rate_is_linear_in_each_row_and_reach_gives_its_slope(full: HogEngine) -> None:
     """Adjointness: what the forward and the backward pass say together is an exact gradient."""
     random = np.random.default_rng(9)
     a, b = (random_policy(random, full.shape, "mixed") for _ in range(2))
-    work = full.workspace(2)
-    slope = counterfactual_values(work, np.stack([a, b]), "reach").values
+    found = counterfactual_values(full.workspace(2), np.stack([a, b]), "reach")
     before = win_rate(full, a, b).win_rate
-    for cell in [(0, 0), (6, 0), (13, 22), (40, 37), (99, 99)]:
+    cells = [(0, 0), (6, 0), (13, 22), (40, 37), (99, 99)]
+    reached, values = reach(full, a, b), hidden_action_values(full, a, b, cells)
+    for cell, rolls in zip(cells, values, strict=True):
         changed = a.copy()
         changed[cell] = random.dirichlet(np.ones(full.num_actions))
-        rise = float(slope[cell] @ (changed[cell] - a[cell]))
+        rise = float(found.values[cell] @ (changed[cell] - a[cell]))
         after = win_rate(full, changed, b).win_rate
         assert after - before == pytest.approx(rise, abs=EXACT)
-
-
-def test_rows_are_worth_their_cell(full: HogEngine) -> None:
-    """Reach times value, summed over hidden states, is the policy's mean of its rolls' values."""
-    random = np.random.default_rng(10)
-    a, b = (random_policy(random, full.shape, "sparse") for _ in range(2))
-    work = full.workspace(2)
-    found = counterfactual_values(work, np.stack([a, b]), "reach")
-    rows, infoset_reach = (found.values * a).sum(axis=2), found.infoset_reach
-    cells = [(0, 0), (7, 12), (55, 44), (98, 3)]
-    reached = reach(full, a, b)
-    values = hidden_action_values(full, a, b, cells)
-    for cell, rolls in zip(cells, values, strict=True):
-        assert rows[cell] == pytest.approx(float(reached[cell] @ rolls @ a[cell]), abs=EXACT)
-    np.testing.assert_allclose(reached.sum(axis=2), infoset_reach, rtol=0, atol=EXACT)
-
-
-def test_the_first_cell_is_worth_the_win_rate_of_moving_first(full: HogEngine) -> None:
-    random = np.random.default_rng(11)
-    a, b = (random_policy(random, full.shape, "mixed") for _ in range(2))
-    found = counterfactual_values(full.workspace(2), np.stack([a, b]), "reach")
-    # A player meets (0, 0) only by moving first, half of the time.
-    assert found.infoset_reach[0, 0] == pytest.approx(0.5, abs=EXACT)
-    first = win_rate(full, a, b).first
-    assert float(found.values[0, 0] @ a[0, 0]) == pytest.approx(first / 2, abs=EXACT)
+        assert found.values[cell] == pytest.approx(reached[cell] @ rolls, abs=EXACT)
+    np.testing.assert_allclose(reached.sum(axis=2), found.infoset_reach, rtol=0, atol=EXACT)
 
 
 @pytest.mark.parametrize("name", EDITIONS)
@@ -165,19 +129,3 @@ def test_strategies_are_left_as_they_were() -> None:
     policy_of(game, policy)[:] = 0.0
     win_rate(game, policy, policy)
     np.testing.assert_array_equal(policy, kept)
-
-
-def test_two_matrices_duel_and_nothing_else_does(monkeypatch: pytest.MonkeyPatch) -> None:
-    class Duels:
-        def win_rate(self, matrices: NDArray[np.int64]) -> WinRate:
-            assert matrices.shape == (2, 20, 20)
-            return WinRate(0.25, 0.2, 0.3)
-
-    of = compile_game(rules_from({"edition": "su20", "goal": 20, "max_dice": 3}))
-    ones, twos = np.full((2, 20, 20), [[[1]], [[2]]], np.int8)
-    expected = win_rate(of, one_hot(ones, 4), twos)
-    assert win_rate(of, ones, twos) == pytest.approx(expected, abs=1e-14)
-    monkeypatch.setattr("hogeq.evaluation.win_rates.shared_duels", lambda _: Duels())
-    assert win_rate(of, ones, twos) == (0.25, 0.2, 0.3)
-    assert win_rate(of, one_hot(ones, 4), twos) == expected
-    assert win_rate(of, ones, one_hot(twos, 4)) == pytest.approx(expected, abs=1e-14)

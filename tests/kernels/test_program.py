@@ -6,11 +6,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-import pytest
 
 from hogeq.kernels.program import Program
-from hogeq.kernels.recurrence import best_row, softened_row
-from hogeq.kernels.vectors import exponential, sums, transposed
+from hogeq.kernels.vectors import exponential, sums
 
 
 class Shape(NamedTuple):
@@ -24,49 +22,8 @@ def write_sums(code: Any, constants: Shape, count: Any, numbers: Any, out: Any) 
         out.put_number(row, total)
 
 
-def write_transposed(code: Any, constants: Shape, numbers: Any, out: Any) -> None:
-    size = constants.parts * code.width
-    rows = [numbers.vector(x * size, constants.parts) for x in range(size)]
-    for x, row in enumerate(transposed(rows)):
-        out.put(x * size, row)
-
-
 def write_exponential(code: Any, constants: Shape, numbers: Any, out: Any) -> None:
     out.put(0, exponential(numbers.vector(0, constants.parts)))
-
-
-def write_rows(
-    code: Any,
-    constants: Shape,
-    temperature: Any,
-    values: Any,
-    row: Any,
-    best: Any,
-    changed: Any,
-    soft: Any,
-) -> None:
-    old = [row.vector(x * code.width) for x in range(constants.parts)]
-    found = [values.vector(x * code.width) for x in range(constants.parts)]
-    rolls, is_new = best_row(code, found, old, code.vector(1e-12))
-    for x, roll in enumerate(rolls):
-        best.put(x * code.width, roll)
-    changed.put(0, is_new)
-    weight = code.vector(temperature)
-    for x, roll in enumerate(softened_row(code, found, old, weight, code.vector(0.5))):
-        soft.put(x * code.width, roll)
-
-
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
-@pytest.mark.parametrize("parts", [1, 3])
-def test_sums_of_rows_and_rows_turned_to_columns(dtype: type[np.floating], parts: int) -> None:
-    width = 64 // np.dtype(dtype).itemsize
-    numbers = np.random.default_rng(parts).random((parts * width,) * 2).astype(dtype)
-    out = np.zeros(len(numbers), dtype)
-    Program(write_sums, Shape(parts), dtype)((len(out),), (numbers, out))
-    assert np.allclose(out, numbers.sum(axis=1), rtol=1e-6 if dtype == np.float32 else 1e-14)
-    turned = np.zeros_like(numbers)
-    Program(write_transposed, Shape(parts), dtype)((), (numbers, turned))
-    assert (turned == numbers.T).all()
 
 
 def test_exponential_of_numbers_up_to_0() -> None:
@@ -75,22 +32,6 @@ def test_exponential_of_numbers_up_to_0() -> None:
     out = np.zeros(64)
     Program(write_exponential, Shape(8))((), (powers, out))
     assert np.allclose(out, np.exp(powers), rtol=4e-16, atol=1e-300)
-
-
-def test_best_and_softened_rows_of_several_cells_at_once() -> None:
-    random = np.random.default_rng(1)
-    values = random.random((3, 8))
-    row = np.eye(3)[random.integers(3, size=8)].T.copy()
-    row[:, 0] = 1 / 3
-    values[:, 1] = 0.5  # all as good: the one that is played stays
-    best, soft, changed = np.zeros((3, 8)), np.zeros((3, 8)), np.zeros(8)
-    Program(write_rows, Shape(3))((0.1,), (values, row, best, changed, soft))
-    expected = np.eye(3)[values.argmax(axis=0)].T
-    expected[:, 1] = row[:, 1]
-    assert (best == expected).all()
-    assert (changed == (best != row).any(axis=0)).all()
-    shares = np.exp((values - values.max(axis=0)) / 0.1)
-    assert np.allclose(soft, (row + shares / shares.sum(axis=0)) / 2, atol=1e-14)
 
 
 def test_programs_that_differ_in_a_constant_are_different_kernels() -> None:

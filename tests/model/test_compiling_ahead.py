@@ -100,21 +100,6 @@ def test_what_helpers_do_not_deliver_is_compiled_here(
     assert len(cache.stored()) == 2
 
 
-def test_a_share_of_ones_own_is_done_while_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
-    first, helped, own = (
-        cache.Kernel("hogeq.kernels.interpreter", name, (), name)
-        for name in ("first", "far", "own")
-    )
-    done: list[str] = []
-    monkeypatch.setattr(compiling, "_PROGRAM", "import time; time.sleep(30)")
-    monkeypatch.setattr(cache.Kernel, "compile", lambda kernel: done.append(kernel.function))
-    monkeypatch.setattr(cache.Kernel, "is_kept", lambda kernel: bool(done) and kernel is helped)
-    compiling.expect_listed(lambda: [first, helped, own])
-    assert not compiling.provides(first)
-    assert compiling.provides(helped)
-    assert done == ["own"]
-
-
 def test_what_several_processes_need_is_compiled_before() -> None:
     rules = game_of(21).rules
     compile_now([rules, rules], ["hidden states"])

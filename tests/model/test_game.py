@@ -11,61 +11,17 @@ from hogeq.evaluation.hidden import hidden_action_values
 from hogeq.model.game import MEMORY_LIMIT, compile_game, required_bytes
 from hogeq.model.interpreter import Interpreter
 from hogeq.rules import EDITIONS, Rules, rules_from
-from hogeq.rules.memory import Memory, memory_sizes
 from tests.twin import Match, Play, State
-
-# Hidden memory as reckoned by hand: su20 and sp20 remember points 0 to 12 and "13 or more" of both
-# players; fa19 0 to 10 dice of both; su21 and fa18 the turn number modulo 8 and 5, and whether this
-# is an extra turn.
-MEMORY_SIZES = {
-    "su20": 14 * 14,
-    "sp20": 14 * 14,
-    "fa19": 11 * 11,
-    "su21": 8 * 2,
-    "fa18": 5 * 2,
-    "hw13": 1,
-    "fa15": 1,
-    "fa22": 1,
-    "sp21": 1,
-    "fa23": 1,
-    "su23": 1,
-    "su22": 1,
-    "sp22": 1,
-    "fa21": 1,
-    "fa20": 1,
-    "su19": 1,
-    "sp19": 10,
-    "sp18": 1,
-    "fa17": 16,
-    "sp17": 1,
-    "su15": 1,
-}
-
-
-def test_every_edition_is_tabled() -> None:
-    assert MEMORY_SIZES.keys() == EDITIONS.keys()
 
 
 @pytest.mark.parametrize("name", EDITIONS)
 def test_sizes_of_every_edition(name: str) -> None:
     game = compile_game(EDITIONS[name])
     assert (game.goal, game.num_actions, game.shape) == (100, 11, (100, 100, 11))
-    assert game.memory_size == MEMORY_SIZES[name]
-    assert game.has_memory is (MEMORY_SIZES[name] > 1)
-
-
-@pytest.mark.parametrize("name", EDITIONS)
-def test_every_memory_is_listed_once(name: str) -> None:
-    game = compile_game(EDITIONS[name])
-    assert game.memories[0] == Memory()
-    assert len(set(game.memories)) == game.memory_size
-
-
-def test_a_policy_of_a_small_game_has_its_shape() -> None:
-    game = compile_game(rules_from({"edition": "su20", "goal": 7, "max_dice": 2}))
-    assert game.shape == (7, 7, 3)
-    assert game.workspace(1).counterfactual_values.shape == (7, 7, 3)
-    assert game.workspace(1).infoset_reach.shape == (7, 7)
+    assert list(game.memories) == Play(game.rules).memories()
+    assert game.memory_size == len(game.memories)
+    assert game.has_memory is (game.memory_size > 1)
+    assert required_bytes(game.rules) < 1 << 30
 
 
 @pytest.mark.parametrize(
@@ -82,11 +38,6 @@ def test_a_policy_of_a_small_game_has_its_shape() -> None:
 )
 def test_games_that_can_stand_still_are_known(spec: str | dict[str, Any], cycles: bool) -> None:
     assert compile_game(rules_from(spec)).positions_recur is cycles
-
-
-@pytest.mark.parametrize("name", EDITIONS)
-def test_editions_fit_in_a_gigabyte(name: str) -> None:
-    assert required_bytes(EDITIONS[name]) < 1 << 30
 
 
 def test_a_game_too_large_for_memory_is_refused_in_one_line() -> None:
@@ -148,17 +99,6 @@ def test_late_turns_of_every_edition_play_as_the_rules_say(name: str) -> None:
     ]
     assert found.shape == (len(LATE_CELLS), game.memory_size, 11)
     np.testing.assert_allclose(found[:, chosen], expected, rtol=0, atol=1e-12)
-
-
-def test_memory_sizes_agree_with_the_rules() -> None:
-    for rules in EDITIONS.values():
-        turns, extras, records = memory_sizes(rules)
-        game = compile_game(rules)
-        assert game.memory_size == turns * extras * records**2
-        for memory in game.memories:
-            assert memory.turn < turns
-            assert memory.extra < extras
-            assert max(memory.own, memory.opponent) < records
 
 
 def sums_of(**switches: Any) -> tuple[int, list[int]]:

@@ -169,21 +169,6 @@ def test_many_players_meet_one_opponent_each_on_its_own(name: str, how: str, rol
         assert work.each_reach[k] == pytest.approx(one.infoset_reach, abs=1e-13)
 
 
-@pytest.mark.parametrize(("name", "how"), CASES)
-@pytest.mark.parametrize("role", [Role.EVALUATE, Role.COUNTERFACTUAL])
-def test_a_mixture_of_one_is_the_single_pass(name: str, how: str, role: Role) -> None:
-    game = game_of(name)
-    policy, opponent = drawn(game, 2)
-    work = many(game, how, 1)
-    work.face(opponent)
-    work.forward(policy)
-    found = work.backward(policy, role)
-    one, starts = singly(game, policy, opponent, role)
-    assert [found.first[0], found.other[0]] == pytest.approx(starts, abs=1e-12)
-    if role == Role.COUNTERFACTUAL:
-        assert work.counterfactual_values == pytest.approx(one.counterfactual_values, abs=1e-13)
-
-
 def test_a_softmax_step_where_positions_recur_moves_all_rows() -> None:
     game = game_of("fa15")
     policy, *opponents = drawn(game, 1 + PAIRS)
