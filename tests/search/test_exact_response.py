@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from research.branch_and_bound import best_response, branch_and_bound
-from research.priced_bound import best_prices, largest_reach, priced_bound, tighter_bound
+from research.branch_and_bound import best_response
+from research.priced_bound import largest_reach, priced_bound, tighter_bound
 from research.process import decision_process, remember, value_of
 
 from hogeq.evaluation.hidden import reach
@@ -57,20 +57,6 @@ def test_the_process_is_the_game(edition: str) -> None:
         np.add.at(cells, level.set, infoset_reach)
     met = reach(game, matrix, policy).sum(axis=2)
     np.testing.assert_allclose(cells.reshape(9, 9), met, atol=1e-12)
-
-
-def test_more_memory_is_never_worth_less() -> None:
-    game = small(10, 3)
-    policy = random_policy(game, 0)
-    nothing, own, opponent = (
-        branch_and_bound(decision_process(game, policy, kept), None)
-        for kept in ("nothing", "own", "opponent")
-    )
-    assert all(found.is_exact for found in (nothing, own, opponent))
-    assert nothing.win_rate == pytest.approx(best_response(game, policy).win_rate, abs=1e-9)
-    everything = full_memory_bound(game, policy)
-    assert nothing.win_rate + 1e-6 < own.win_rate <= everything + 1e-12
-    assert nothing.win_rate - 1e-12 <= opponent.win_rate <= everything + 1e-12
 
 
 def test_a_search_that_falls_short_is_corrected(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -128,23 +114,6 @@ def test_games_that_cannot_be_listed_are_refused(parts: dict[str, Any], words: s
 # --- the bound from prices ------------------------------------------------------------------------
 
 
-def test_no_play_reaches_a_state_more_often_than_is_said() -> None:
-    game = small(4, 2)
-    policy = random_policy(game, 2)
-    process = decision_process(game, policy)
-    most = largest_reach(process)
-    random = np.random.default_rng(3)
-    best = np.zeros_like(most[: process.size])
-    for _ in range(300):
-        matrix = random.integers(0, game.num_actions, process.sets)
-        met = np.concatenate(remember(process, matrix).occupancy)
-        assert (met <= most[: process.size] + 1e-12).all()
-        best = np.maximum(best, met)
-    assert best[0] == most[0] == 0.5
-    # In so short a game, forgetting keeps nobody from most states.
-    assert np.isclose(best, most[: process.size], atol=1e-9).mean() > 0.8
-
-
 @pytest.mark.parametrize("seed", range(POLICIES))
 def test_any_prices_bound_every_matrix(seed: int) -> None:
     game = small(6, 2, "su21" if seed == 0 else "su20")
@@ -177,34 +146,6 @@ def test_the_best_prices_lie_between_the_optimum_and_full_memory() -> None:
         assert exact.win_rate - 1e-9 <= bound <= full + 1e-9
         closed.append((full - bound) / (full - exact.win_rate))
     assert max(closed) > 0.2
-
-
-def test_beyond_a_horizon_everything_is_remembered() -> None:
-    game = small(10, 3)
-    policy = random_policy(game, 0)
-    full = full_memory_bound(game, policy)
-    whole = tighter_bound(decision_process(game, policy))
-    begun = [decision_process(game, policy, horizon=horizon) for horizon in (3, 9, 15)]
-    assert [remember(process).value for process in begun] == pytest.approx([full] * 3, abs=1e-12)
-    bounds = [tighter_bound(process) for process in begun]
-    assert whole - 1e-7 <= bounds[2] <= bounds[1] + 1e-7 <= bounds[0] + 2e-7 <= full + 3e-7
-    assert bounds[2] < full - 1e-5
-    turns = small(8, 2, "su21")  # extra turns are followed, too
-    policy = random_policy(turns, 1)
-    begun = [decision_process(turns, policy, horizon=horizon) for horizon in (2, 7)]
-    full = full_memory_bound(turns, policy)
-    assert [remember(process).value for process in begun] == pytest.approx([full] * 2, abs=1e-12)
-
-
-def test_best_prices_are_no_worse_than_others() -> None:
-    game = small(10, 3)
-    process = decision_process(game, random_policy(game, 0))
-    most = largest_reach(process)
-    prices = best_prices(process, most)
-    lowest = priced_bound(process, most, prices)
-    for factor in (0.5, 0.9, 1.1, 2.0):
-        other = priced_bound(process, most, [factor * price for price in prices])
-        assert other >= lowest - 1e-9
 
 
 @pytest.mark.parametrize(("goal", "dice"), [(10, 3), (11, 2)])

@@ -1,5 +1,7 @@
 """Kicks: every move, the bandit that chooses, and what is said of saturation."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -14,12 +16,9 @@ from hogeq.search.attack import (
     ROUNDS,
     Saturation,
     SearchBudget,
-    _Trail,
     attack,
-    by_promise,
     saturation,
 )
-from hogeq.search.counter_search import LONGEST, PATIENCE, SHORTEST, Excursion, SearchState
 from hogeq.search.moves import FAR, FLOOR, MOVES, NEAR, STAY, Bandit, SearchContext
 from hogeq.strategies.arrays import one_hot
 from hogeq.strategies.strategy import Mixture
@@ -52,15 +51,6 @@ class Counted:
         return self.work.backward(policies, role, temperature=temperature, damping=damping)
 
 
-def at(
-    game: HogEngine, opponent: Floats, begun: NDArray[np.int8], seed: int, *mates: NDArray[np.int8]
-) -> SearchContext:
-    """Give where a move begins: at a matrix, against one opponent."""
-    policies = np.stack([one_hot(begun, 5), opponent])
-    work = quick_workspace(game, 2)
-    return SearchContext(game, None, work, policies, np.random.default_rng(seed), [*mates])
-
-
 # --- moves ----------------------------------------------------------------------------------------
 
 
@@ -70,26 +60,18 @@ def test_a_move_makes_another_matrix_and_leaves_the_opponent(name: str) -> None:
     random = np.random.default_rng(1)
     mate, begun = random.integers(5, size=(2, *game.shape[:2]))
     move = MOVES[name]
-    for strengths in filter(None, (move.near, move.far)):
+    for strengths, mates in product(filter(None, (move.near, move.far)), ([mate], [])):
         changed = 0
         for seed, strength in enumerate([*strengths, *strengths]):
             policies = np.stack([one_hot(begun, 5), opponent])
             work = Counted(game)
-            place = SearchContext(game, None, work, policies, np.random.default_rng(seed), [mate])
+            place = SearchContext(game, None, work, policies, np.random.default_rng(seed), mates)
             assert move.go(place, strength) == work.sweeps
             np.testing.assert_array_equal(policies[1], opponent)
             assert set(np.unique(policies[0])) == {0.0, 1.0}
             np.testing.assert_array_equal(policies[0].sum(axis=2), 1.0)
             changed += int((policies[0].argmax(axis=2) != begun).sum())
         assert (changed > 0) == (name != STAY)
-
-
-@pytest.mark.parametrize("name", ["crossover", "relinked"])
-def test_without_a_mate_a_crossover_does_without(name: str) -> None:
-    game, opponent = small()
-    place = at(game, opponent, np.zeros(game.shape[:2], np.int8), 0)
-    MOVES[name].go(place, 5e-3 if name == "relinked" else 0.5)
-    assert set(np.unique(place.policies[0])) == {0.0, 1.0}
 
 
 def test_beliefs_are_those_of_a_responder_who_plays_so() -> None:
@@ -118,36 +100,15 @@ def test_beliefs_are_those_of_a_responder_who_plays_so() -> None:
         assert all(same) == (name == "believed_opponent")
 
 
-def test_another_opening_keeps_to_its_rolls() -> None:
-    game, opponent = small()
-    others = 0
-    for seed in range(8):
-        place = at(game, opponent, np.zeros(game.shape[:2], np.int8), seed)
-        MOVES["other_opening"].go(place, 5e-2)
-        others += place.policies[0, 0, 0, 0] == 0.0
-    assert others >= 4
-
-
-def test_the_best_matrix_is_refined_until_that_is_in_vain() -> None:
-    matrix = np.zeros((1, 1), np.int8)
-    stay = Excursion.stay(matrix, 0.5)
-    assert not stay._replace(vain=PATIENCE - 1, refined=100).is_over(0.5)
-    assert stay._replace(vain=PATIENCE).is_over(0.5)
-    away = Excursion("crossover", matrix, 0.47, 0.45, 0.5)
-    assert not away._replace(refined=SHORTEST - 1).is_over(0.5)
-    assert away._replace(refined=SHORTEST).is_over(0.5)  # 0.49 were it to rise once more by as much
-    assert not away._replace(refined=SHORTEST, rate=0.48).is_over(0.5)
-    assert away._replace(refined=LONGEST, rate=0.48).is_over(0.5)
-
-
 def test_a_crossover_takes_every_roll_from_one_of_both() -> None:
     game, opponent = small()
     own, mate = np.zeros(game.shape[:2], np.int8), np.full(game.shape[:2], 3, np.int8)
     shares = []
     for seed in range(12):
-        place = at(game, opponent, own, seed, mate)
-        MOVES["crossover"].go(place, 0.3)
-        child = place.policies[0].argmax(axis=2)
+        policies = np.stack([one_hot(own, 5), opponent])
+        work, random = quick_workspace(game, 2), np.random.default_rng(seed)
+        MOVES["crossover"].go(SearchContext(game, None, work, policies, random, [mate]), 0.3)
+        child = policies[0].argmax(axis=2)
         assert set(np.unique(child)) <= {0, 3}
         shares.append((child == 3).mean())
     assert min(shares) < 0.3
@@ -170,25 +131,6 @@ def test_what_pays_by_the_sweep_is_chosen() -> None:
     assert bandit.odds().chances.sum() == pytest.approx(1.0, abs=1e-12)
 
 
-def test_what_paid_long_ago_is_forgotten() -> None:
-    bandit = Bandit(["a", "b"])
-    bandit.report("a", 1.0, 10)
-    bandit.report("b", 0.0, 10)
-    assert bandit.odds().chances[0] == pytest.approx(1.0 - FLOOR / 2)
-    for _ in range(800):
-        bandit.report("a", 0.0, 10)
-        bandit.report("b", 1e-6, 10)
-    assert bandit.odds().chances[1] > 0.8
-
-
-def test_what_was_never_tried_counts_as_the_best() -> None:
-    bandit = Bandit(["a", "b", "c"])
-    bandit.report("a", 0.1, 10)
-    bandit.report("b", 0.0, 10)
-    a, b, c = bandit.odds().chances
-    assert a == c > b > 0.0
-
-
 # --- the search -----------------------------------------------------------------------------------
 
 
@@ -209,19 +151,6 @@ def test_kicks_do_not_depend_on_threads_and_wins_are_exact() -> None:
     assert 0 < near < 5 * 12
     assert 0 < far < near
     assert {name.split(".")[1] for name in one.moves} <= {*NEAR, *FAR}
-
-
-def test_the_trails_that_promise_least_are_given_up_first() -> None:
-    """Rates with what they were when last compared: the best one stays, however little it rose."""
-    rates = {"best": (0.60, 0.60), "risen": (0.55, 0.50), "ahead": (0.58, 0.58), "lag": (0.5, 0.49)}
-    trails = [
-        _Trail(start, SearchState(np.zeros((1, 1), np.int8), rate), mark)
-        for start, (rate, mark) in enumerate(rates.values())
-    ]
-    for _ in range(2):
-        order = [list(rates)[trail.start] for trail in by_promise(trails)]
-        assert order == ["best", "risen", "ahead", "lag"]
-        trails.reverse()
 
 
 def test_some_moves_alone() -> None:
@@ -250,13 +179,6 @@ def test_against_a_mixture_the_best_matrix_is_found() -> None:
     )
     found = attack(game, Mixture(weights, parts), SearchBudget(starts=4, perturbations=10))
     assert found.win_rate == pytest.approx(np.max(rates), abs=1e-12)
-
-
-def test_a_mixture_of_one_is_that_one() -> None:
-    game, policy = small()
-    budget = SearchBudget(starts=2, anneal_steps=10, perturbations=5)
-    alone, drawn = (attack(game, what, budget) for what in (policy, Mixture([1.0], [policy])))
-    assert drawn.win_rate == pytest.approx(alone.win_rate, abs=1e-9)
 
 
 # --- saturation -----------------------------------------------------------------------------------

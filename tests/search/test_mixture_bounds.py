@@ -5,8 +5,6 @@ from typing import Any
 import numpy as np
 import pytest
 from research.branch_and_bound import best_response
-from research.priced_bound import tighter_bound
-from research.process import decision_process, value_of
 
 from hogeq.evaluation.win_rates import win_rate
 from hogeq.model.game import HogEngine, compile_game
@@ -111,18 +109,6 @@ def test_known_mixtures() -> None:
     for resolution in (1, 5):
         assert mixture_bound(game, twice, resolution) == pytest.approx(one, abs=1e-9)
     assert full_memory_bound(game, twice) == pytest.approx(one, abs=1e-12)
-
-
-def test_prices_on_the_draw() -> None:
-    game = compile_game(rules_from({"edition": "su20", "goal": 9, "max_dice": 2}))
-    mixture = matrices_of(game, 2)
-    process = decision_process(game, mixture)
-    exact = best_response(game, mixture)
-    assert exact.is_exact
-    priced = tighter_bound(process)
-    assert exact.win_rate - 1e-9 <= priced <= full_memory_bound(game, mixture) + 1e-12
-    rate = win_rate(game, exact.rolls, mixture).win_rate
-    assert value_of(process, exact.rolls.ravel().astype(int)) == pytest.approx(rate, abs=1e-12)
 
 
 @pytest.mark.parametrize(("parts", "resolution"), [(1, 3), (2, 5), (3, 4), (4, 8), (5, 2)])

@@ -8,7 +8,6 @@ from hogeq.evaluation.counterfactual import action_values
 from hogeq.evaluation.win_rates import win_rate
 from hogeq.model.game import HogEngine, compile_game
 from hogeq.rules import rules_from
-from hogeq.search import population
 from hogeq.search.attack import SearchBudget, attack
 from hogeq.search.population import BATCH, CounterPool, Population
 from hogeq.strategies.arrays import one_hot
@@ -68,15 +67,6 @@ def test_slopes_are_the_exact_effects_of_single_cells(game: HogEngine, policy: F
                 assert slopes.changes[index][(*cell, roll)] == pytest.approx(effect, abs=1e-14)
 
 
-def test_members_weigh_the_same_unless_told(game: HogEngine, policy: Floats) -> None:
-    for count in (1, 2, 5):
-        population = Population(game, matrices(game, count))
-        assert population.weights.tolist() == [1 / count] * count
-    member = matrices(game, 1)
-    values = Population(game, member).measure(policy).values
-    np.testing.assert_allclose(values, action_values(game, policy, member[0]), atol=1e-12)
-
-
 def test_threads_change_no_bit(game: HogEngine, policy: Floats) -> None:
     population = Population(game, matrices(game, 5))
     one = population.measure(policy)
@@ -111,38 +101,3 @@ def test_a_pool_keeps_what_it_finds_once_and_the_strongest(game: HogEngine, poli
     rates = pool.rates_against(policy)
     pool.shrink(2, policy)
     assert pool.rates_against(policy).min() == np.sort(rates)[-2]
-
-
-def test_a_matrix_meets_matrices_as_their_rates_have_it(game: HogEngine) -> None:
-    matrix, *others = matrices(game, 4)
-    pool = CounterPool(game, np.array(others))
-    rates = pool.rates_against(one_hot(matrix, game.num_actions))
-    for rate, other in zip(rates, others, strict=True):
-        assert rate == win_rate(game, other, matrix).win_rate
-    mixed = Population(game, [one_hot(other, game.num_actions) for other in others])
-    assert mixed.rates_against(one_hot(matrix, game.num_actions)) == pytest.approx(rates, abs=1e-12)
-
-
-def test_a_pool_computes_no_rate_twice(
-    game: HogEngine, policy: Floats, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    computed: list[int] = []
-    compute_them = population._rates_of_members
-
-    def noted(game: HogEngine, policy: Floats, members: NDArray[np.int8]) -> Floats:
-        computed.append(len(members))
-        return compute_them(game, policy, members)
-
-    monkeypatch.setattr(population, "_rates_of_members", noted)
-    pool, (new,) = CounterPool(game, matrices(game, 5)), matrices(game, 6)[5:]
-    matrix = one_hot(new, game.num_actions)
-    for one in (policy, matrix, policy):
-        pool.rates_against(one)
-    pool.add([new, new])
-    pool.rates_against(matrix)
-    pool.shrink(2, matrix)
-    pool.rates_against(matrix)
-    assert [count for count in computed if count] == [5, 5, 1]
-    for one in (policy, matrix):
-        fresh = CounterPool(game, pool.members).rates_against(one)
-        np.testing.assert_array_equal(pool.rates_against(one), fresh)

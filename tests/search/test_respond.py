@@ -13,12 +13,10 @@ from hogeq.baselines.registry import builtin
 from hogeq.evaluation.win_rates import win_rate
 from hogeq.model.endless import ways_to_stay
 from hogeq.model.game import HogEngine, compile_game
-from hogeq.model.workspace import WinRate
 from hogeq.rules import EDITIONS, rules_from
-from hogeq.search.ascent import climb, ith_start, perturbed, stay_for_ever
+from hogeq.search.ascent import climb, stay_for_ever
 from hogeq.search.attack import SearchBudget, attack, search_steps
 from hogeq.search.bounds import best_response_interval, exploitability, full_memory_bound
-from hogeq.search.counter_search import PERTURBED_SHARES, SearchState
 from hogeq.solvers.cfr_br import CFRBR
 from hogeq.strategies.arrays import one_hot
 from hogeq.support.numbers import percent
@@ -101,17 +99,6 @@ def test_tiny_games_are_games_of_imperfect_recall() -> None:
     for name in TINY:
         gaps = [tiny(name, seed).remembering - tiny(name, seed).best for seed in (0, 1)]
         assert max(gaps) > 1e-3
-
-
-def test_a_search_without_annealing_can_fall_short() -> None:
-    """So the test above is one that a search can fail."""
-    found = [
-        attack(tiny(name, seed).game, tiny(name, seed).policy, SearchBudget(8, 0)).found
-        for name in TINY
-        for seed in (0, 1)
-    ]
-    best = [tiny(name, seed).best for name in TINY for seed in (0, 1)]
-    assert any(min(rates) < most - 1e-4 for rates, most in zip(found, best, strict=True))
 
 
 # --- what every search must do --------------------------------------------------------------------
@@ -217,45 +204,6 @@ def test_a_search_until_it_saturates_has_no_share_of_a_whole(told: list[Phase]) 
     assert percent(found.win_rate) in told[0].text
 
 
-def test_starts_computed_by_other_processes_count_when_they_end(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    game, policy = small_su20()
-    told = Phase("attack", 3 * search_steps(SearchBudget(3)))
-    seen = []
-
-    def elsewhere(*given: Any) -> SearchState:
-        seen.append(told.done)
-        return SearchState(np.zeros(game.shape[:2], np.int8), 0.6, 1)
-
-    monkeypatch.setattr("hogeq.search.attack.phase", lambda *_: nullcontext(told))
-    monkeypatch.setattr("hogeq.search.attack._Attack._annealed", elsewhere)
-    attack(game, policy, SearchBudget(3))
-    steps = search_steps(SearchBudget(3))
-    assert [*seen, told.done] == [0, steps, 2 * steps, 3 * steps]
-
-
-def test_starts_are_uniform_then_the_strategy_and_then_random_or_near_it() -> None:
-    game, _ = small_su20()
-    target = one_hot(np.full(game.shape[:2], 3), game.num_actions)
-    hot: dict[bool, list[float]] = {True: [], False: []}
-    for start in range(12):
-        policy, (first, last) = ith_start(game, target, start, np.random.default_rng(start))
-        np.testing.assert_allclose(policy.sum(axis=2), 1.0, rtol=0, atol=1e-12)
-        assert last == 1e-4
-        near = start % 2 == 1  # then the strategy has at least half of every row
-        assert (policy[..., 3].min() >= 0.5) == near
-        hot[near].append(first)
-        if start == 0:
-            np.testing.assert_allclose(policy, 1.0 / game.num_actions)
-        if start == 1:
-            np.testing.assert_array_equal(policy, target)
-    assert hot[False][0] == 0.1
-    assert all(0.01 <= first <= 0.1 for first in hot[False])
-    assert hot[True][0] == 0.005
-    assert all(0.002 <= first <= 0.02 for first in hot[True])
-
-
 def test_a_climb_ends_where_to_stay_for_ever_is_possible_and_no_gain() -> None:
     game = compile_game(rules_from({"goal": 10, "max_dice": 2, "zero_dice": "hefty_hogs"}))
     assert game.can_be_endless
@@ -270,39 +218,6 @@ def test_a_climb_ends_where_to_stay_for_ever_is_possible_and_no_gain() -> None:
         np.testing.assert_array_equal(policies, ended)
         stays += len(ways_to_stay(work, policies))
     assert stays > 0
-
-
-def test_to_stay_for_ever_is_kept_where_it_wins_more(monkeypatch: pytest.MonkeyPatch) -> None:
-    class Work:
-        def win_rate(self, policies: Floats) -> WinRate:
-            return WinRate(0.9 if policies[0, 1, 1, 2] == 1.0 else 0.1, 0.0, 0.0)
-
-    ways = [(0, 0, 2), (1, 1, 2), (1, 0, 2)]
-    monkeypatch.setattr("hogeq.search.ascent.ways_to_stay", lambda *_: ways)
-    policies = np.stack([one_hot(np.zeros((2, 2), int), 3)] * 2)
-    work: Any = Work()
-    assert stay_for_ever(work, policies, 0.5)
-    assert policies[0].argmax(axis=2).tolist() == [[0, 0], [0, 2]]
-    assert not policies[1].argmax(axis=2).any()
-
-
-def test_a_kick_changes_one_to_thirty_per_cent_of_the_cells() -> None:
-    shares = []
-    for seed in range(40):
-        matrix = np.zeros((60, 60), np.int8)
-        found = perturbed(matrix, PERTURBED_SHARES, 50, np.random.default_rng(seed))
-        shares.append(float((found != 0).mean()))
-    assert 0.003 < min(shares) < 0.03
-    assert 0.1 < max(shares) < 0.35
-
-
-def test_without_memory_the_interval_closes() -> None:
-    for name in ("hw13", "fa15", "fa22"):
-        game = compile_game(rules_from({"edition": name, "goal": 30}))
-        policy = np.random.default_rng(1).dirichlet(np.ones(11), game.shape[:2])
-        found = best_response_interval(game, policy, SearchBudget(starts=1, anneal_steps=20))
-        assert found.lower == pytest.approx(found.upper, abs=1e-12)
-        assert found.budget == SearchBudget(starts=1, anneal_steps=20)
 
 
 def test_exploitability_is_the_value_of_a_best_response_less_that_of_the_game() -> None:

@@ -31,17 +31,6 @@ def none(game: HogEngine) -> Any:
     return np.zeros((0, game.goal, game.goal), np.int8)
 
 
-def test_trails_against_a_mixture(game: HogEngine, policy: Any, none: Any) -> None:
-    alone = no_trails(game, 2, 4).followed(game, policy, none, 2, 4, (0, 1))
-    twice = Strategy.unchecked(np.stack([policy.policy] * 2), np.full(2, 0.5))
-    # What is drawn makes no difference here but for rounding, so trails find as much.
-    both = no_trails(game, 2, 4).followed(game, twice, none, 2, 4, (0, 1))
-    np.testing.assert_array_equal(alone.left, both.left)
-    np.testing.assert_allclose(
-        rates(game, alone.matrices, policy), rates(game, both.matrices, policy), atol=1e-3
-    )
-
-
 def rates(game: HogEngine, matrices: Any, policy: Any) -> list[float]:
     work = game.workspace(2)
     return [
