@@ -123,6 +123,7 @@ class Transcript:
         first: int = 0,
         seed: int | None = None,
         rules_given: str | dict[str, Any] | None = None,
+        start: tuple[int, int] = (0, 0),
     ) -> Self:
         """Make the transcript of a game from its dice: all else follows.
 
@@ -138,6 +139,8 @@ class Transcript:
         seed : int, optional
         rules_given : str or dict, optional
             What to write under ``rules``; by default a name if they have one, else their parts.
+        start : tuple of int
+            Scores that the game begins with: of the player who moves first, and of the other.
 
         Returns
         -------
@@ -154,7 +157,7 @@ class Transcript:
             raise TranscriptError(refusal("first", first, "0 or 1"))
         if seed is not None:
             check(Seed, seed=seed)
-        here, turns = Situation.start(first), list[Turn]()
+        here, turns = _begin(rules, first, start), list[Turn]()
         for given in rolls:
             at = f"turns[{len(turns)}]"
             _refuse_turn_after_end(here, at)
@@ -215,7 +218,9 @@ def written_rules(rules: Rules, named: str = "") -> str | dict[str, Any]:
 # --- reading --------------------------------------------------------------------------------------
 
 
-def read_transcript(path: str | os.PathLike[str], rules: Rules | None = None) -> Transcript:
+def read_transcript(
+    path: str | os.PathLike[str], rules: Rules | None = None, start: tuple[int, int] = (0, 0)
+) -> Transcript:
     """Read a transcript, and play its game again.
 
     Parameters
@@ -224,6 +229,8 @@ def read_transcript(path: str | os.PathLike[str], rules: Rules | None = None) ->
         A file of at most `MAX_BYTES`.
     rules : Rules, optional
         What the game must have been played by; by default what the transcript says.
+    start : tuple of int
+        Scores that it must begin with: of the player who moves first, and of the other.
 
     Returns
     -------
@@ -247,18 +254,20 @@ def read_transcript(path: str | os.PathLike[str], rules: Rules | None = None) ->
     True
     """
     path = Path(path)
-    return parse_transcript(read_whole(path, MAX_BYTES), shown_path(path), rules)
+    return parse_transcript(read_whole(path, MAX_BYTES), shown_path(path), rules, start)
 
 
-def parse_transcript(data: bytes, source: str, rules: Rules | None = None) -> Transcript:
+def parse_transcript(
+    data: bytes, source: str, rules: Rules | None = None, start: tuple[int, int] = (0, 0)
+) -> Transcript:
     """Check the bytes of a transcript, named `source`; otherwise as `read_transcript`."""
     try:
-        return _checked(parse_json(data), rules)
+        return _checked(parse_json(data), rules, start)
     except ValueError as error:
         raise TranscriptError(f"{source}: {one_line(error, 1000)}") from error
 
 
-def _checked(content: object, wanted: Rules | None) -> Transcript:
+def _checked(content: object, wanted: Rules | None, start: tuple[int, int]) -> Transcript:
     if not isinstance(content, dict):
         raise TranscriptError(refusal("", content, f"an object with {', '.join(keys(_Top))}"))
     _known(content, _Top, "")
@@ -279,7 +288,7 @@ def _checked(content: object, wanted: Rules | None) -> Transcript:
         except ValueError as error:
             raise TranscriptError(f"{at}.{error}") from error
         if number == 0:
-            here = here._replace(mover=written.player)
+            here = _begin(rules, written.player, start)
         turns.append(_follow(rules, here, written, at))
         here = turns[-1].after
     _same("winner", top.winner, here.winner)
@@ -302,6 +311,12 @@ def _faces(given: Sequence[int], at: str) -> tuple[int, ...]:
     if any(isinstance(face, bool) or not isinstance(face, Integral) for face in faces):
         raise TranscriptError(refusal(at, list(faces), "whole numbers, one a die"))
     return tuple(map(int, faces))
+
+
+def _begin(rules: Rules, first: int, start: tuple[int, int]) -> Situation:
+    if not 0 <= min(start) <= max(start) < rules.goal:
+        raise TranscriptError(refusal("start", start, f"scores from 0 to {rules.goal - 1}"))
+    return Situation.start(first, start)
 
 
 def _refuse_turn_after_end(here: Situation, at: str) -> None:

@@ -55,9 +55,9 @@ class Situation(NamedTuple):
     """None while the game goes on."""
 
     @classmethod
-    def start(cls, mover: int) -> "Situation":
-        """Where a game begins."""
-        return cls((0, 0), mover, Memory(), 0, None)
+    def start(cls, mover: int, scores: tuple[int, int] = (0, 0)) -> "Situation":
+        """Where a game begins, by the scores of who moves first and of the other."""
+        return cls(scores if mover == 0 else scores[::-1], mover, Memory(), 0, None)
 
     @property
     def view(self) -> tuple[int, int]:

@@ -61,7 +61,8 @@ OPPONENTS: Final = ("champion", "ignore_memory", "hog_wild_heuristic", "rise:10,
 
 _SCRIPTS: Final = (
     "scheme numbers unpack elements edition values reach dice game reader players faces odds "
-    "screens newgame transcript grades play know reasons graph learn train grid map book board"
+    "screens newgame transcript address grades play know reasons graph learn train grid map book "
+    "board"
 )
 
 
@@ -72,6 +73,8 @@ class Shown(NamedTuple):
     title: str
     tables: Mapping[str, Matrix]
     """Opponents, by name."""
+    start: tuple[int, int] = (0, 0)
+    """Scores that games begin with: of the player who moves first, and of the other."""
 
 
 def opponents(game: HogEngine, more: Sequence[tuple[str, Any]] = ()) -> dict[str, Matrix]:
@@ -97,7 +100,7 @@ def make(shown: Sequence[Shown]) -> str:
     """Make the page."""
     packed = []
     for one in shown:
-        data = edition_data(one.game, one.tables, one.title)
+        data = edition_data(*one)
         data["about"] = {name: _about(name) for name in one.tables}
         data["book"] = book(one.game)
         text = frame.pack_text(json.dumps(data, separators=(",", ":")))
@@ -133,7 +136,10 @@ def _about(spec: str) -> str:
 
 
 def edition_data(
-    game: HogEngine, tables: Mapping[str, Matrix], title: str | None = None
+    game: HogEngine,
+    title: str,
+    tables: Mapping[str, Matrix],
+    start: tuple[int, int] = (0, 0),
 ) -> dict[str, Any]:
     """Everything that a page knows of a game, fit for JSON."""
     check_work(game)
@@ -145,7 +151,8 @@ def edition_data(
         "name": rules.name,
         "rules": rules.name if names_of(rules) else plain(rules),
         "names": list(names_of(rules)),
-        "title": title or rules.name,
+        "title": title,
+        "begins": start,
         "parts": describe(rules),
         "goal": goal,
         "max_dice": rules.max_dice,

@@ -1,9 +1,19 @@
 // A game between two players, turn by turn: nothing here draws.
 
 class Game {
-  constructor(edition, { first = 0, seed = newSeed(), names = ["You", "Opponent"] } = {}) {
+  // `start`: scores of who moves first and of the other.
+  constructor(edition, { first = 0, start = edition.begins, seed = newSeed(), names = ["You", "Opponent"] } = {}) {
     Object.assign(this, { edition, seed, names, turns: [] });
-    this.begin = { scores: [0, 0], mover: first, memory: edition.start, turns: 0, winner: null };
+    const scores = first === 0 ? [...start] : [start[1], start[0]];
+    this.begin = { scores, mover: first, memory: edition.start, turns: 0, winner: null };
+  }
+
+  // The same game as it stood before a turn, from 0; another may go on from there.
+  upTo(turn, more = {}) {
+    const { edition, seed, names, begin } = this;
+    const found = new Game(edition, { first: begin.mover, start: viewOf(begin).slice(0, 2), seed, names, ...more });
+    for (const { faces } of this.turns.slice(0, turn)) found.replay(faces);
+    return found;
   }
 
   get state() {

@@ -26,8 +26,10 @@ class Graph {
     new ResizeObserver(() => this.draw()).observe(this.frame);
   }
 
-  show(review, at) {
-    this.review = review;
+  // `behind`: the review of the game that a side line left.
+  show(review, at, behind = null) {
+    Object.assign(this, { review, behind });
+    this.count = Math.max(review.turns.length, behind?.turns.length ?? 0);
     this.frame.setAttribute("aria-valuemax", String(review.turns.length));
     this.go(at);
   }
@@ -51,21 +53,23 @@ class Graph {
   }
 
   draw() {
-    const { review, picture } = this;
+    const { review, picture, behind, count } = this;
     const width = this.frame.clientWidth;
     if (!review || !width) return;
     const { left, right, top, bottom, height } = GRAPH;
-    const count = review.turns.length;
     const x = (turn) => left + ((width - left - right) * turn) / count;
     const y = (share) => top + (height - top - bottom) * (1 - share);
     const place = (turn, share) => `${x(turn).toFixed(1)} ${y(share).toFixed(1)}`;
-    const steps = review.turns.map((turn) => {
-      const { number, before, chosen, after } = turn;
-      const [from, to, then] = [before, chosen, after].map((share) => this.ofFirst(turn, share));
-      return { turn, number, from, to, then };
-    });
+    const stepsOf = ({ turns }) =>
+      turns.map((turn) => {
+        const { number, before, chosen, after } = turn;
+        const [from, to, then] = [before, chosen, after].map((share) => this.ofFirst(turn, share));
+        return { turn, number, from, to, then };
+      });
     // A choice is an upright step, the dice are the slope that follows.
-    const path = `M${place(0, review.start[0])}${steps.map((one) => `L${place(one.number - 1, one.to)}L${place(one.number, one.then)}`).join("")}`;
+    const pathOf = ({ start }, steps) => `M${place(0, start[0])}${steps.map((one) => `L${place(one.number - 1, one.to)}L${place(one.number, one.then)}`).join("")}`;
+    const steps = stepsOf(review);
+    const path = pathOf(review, steps);
     const line = (x1, y1, x2, y2, name) => svg("line", { x1, y1, x2, y2, class: name });
     const text = (tx, ty, said, name, anchor) => svg("text", { x: tx, y: ty, class: name, "text-anchor": anchor }, said);
     const fits = Math.floor((width - left - right) / 9);
@@ -76,7 +80,7 @@ class Graph {
     picture.setAttribute("height", String(height));
     picture.replaceChildren(
       svg("rect", { x: left, y: top, width: width - left - right, height: y(0) - top, class: "graph-them" }),
-      svg("path", { d: `${path}L${x(count)} ${y(0)}L${left} ${y(0)}Z`, class: "graph-you" }),
+      svg("path", { d: `${path}L${x(steps.length)} ${y(0)}L${left} ${y(0)}Z`, class: "graph-you" }),
       ...[0, 0.25, 0.5, 0.75, 1].flatMap((share) => [
         line(left, y(share), width - right, y(share), share === 0.5 ? "graph-even" : "graph-grid"),
         text(left - 6, y(share) + 4, `${100 * share} %`, "graph-tick", "end"),
@@ -86,6 +90,7 @@ class Graph {
       text(left + 8, top + 17, name(1), "graph-name them", "start"),
       text(left + 8, y(0) - 8, name(0), "graph-name you", "start"),
       svg("rect", { x: x(this.at - 1), y: top, width: x(1) - x(0), height: y(0) - top, class: "graph-cursor" }),
+      behind ? svg("path", { d: pathOf(behind, stepsOf(behind)), class: "graph-behind" }) : "",
       svg("path", { d: path, class: "graph-line" }),
       ...steps.filter(({ turn }) => turn.loss > 0).map(({ number, from, to }) => line(x(number - 1), y(from), x(number - 1), y(to), "graph-loss")),
       ...steps.filter(({ turn }) => MARKS[turn.grade]).map(({ turn, number, to, from }) => this.mark(turn, x(number - 1), y(to), to < from)),
@@ -104,7 +109,7 @@ class Graph {
     const { left, right } = GRAPH;
     const box = this.picture.getBoundingClientRect();
     const share = (event.clientX - box.left - left) / (box.width - left - right);
-    this.choose(Math.ceil(share * this.review.turns.length));
+    this.choose(Math.ceil(share * this.count));
   }
 
   choose(turn) {

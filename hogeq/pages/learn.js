@@ -2,7 +2,7 @@
 
 class Learn {
   constructor(root, board) {
-    Object.assign(this, { root, board, game: null });
+    Object.assign(this, { root, board, game: null, main: null, left: null });
     this.build();
     board.on("game", () => this.forget());
     board.on("move", () => this.forget());
@@ -15,7 +15,9 @@ class Learn {
       if (file) await this.open(file);
       this.file.value = "";
     });
-    this.saveButton = button("Save this game", () => saveTranscript(this.game));
+    this.saveButton = button("Save this game", () => saveTranscript(this.review.game));
+    this.copyButton = button("Copy link", () => this.copyLink());
+    this.copied = h("p", { class: "quiet", role: "status" });
     this.alert = h("p", { class: "alert", role: "alert" });
     this.empty = h("p", { class: "empty" });
     this.title = h("h2", {});
@@ -25,11 +27,14 @@ class Learn {
     this.turnPart = h("div", { "aria-live": "polite" });
     this.beforeButton = button("Turn before", () => this.graph.choose(this.at - 1));
     this.afterButton = button("Turn after", () => this.graph.choose(this.at + 1));
+    this.backButton = button("Back to the game", () => this.comeBack(), { class: "button main" });
+    this.tries = h("div", {});
     this.detail = h(
       "section",
       { class: "card", "aria-label": "The turn" },
       this.turnPart,
-      h("div", { class: "tools" }, this.beforeButton, this.afterButton, button("Play on from here", () => this.playOn(this.review.turns[this.at - 1]))),
+      h("div", { class: "tools" }, this.beforeButton, this.afterButton, this.backButton, button("Play on from here", () => this.playOn(this.review.turns[this.at - 1]))),
+      this.tries,
     );
     this.costliest = h("section", { class: "card", "aria-label": "The costliest mistakes" });
     this.sums = h("section", { class: "card", "aria-label": "Skill and luck" });
@@ -57,8 +62,9 @@ class Learn {
       this.list,
     );
     this.root.append(
-      h("div", { class: "tools" }, button("Open a game", () => this.file.click()), this.file, this.saveButton),
+      h("div", { class: "tools" }, button("Open a game", () => this.file.click()), this.file, this.saveButton, this.copyButton),
       this.alert,
+      this.copied,
       this.empty,
       this.found,
     );
@@ -67,14 +73,13 @@ class Learn {
 
   // The game has gone on, or is another.
   forget() {
-    this.game = null;
+    this.game = this.main = this.left = null;
     if (!this.root.hidden) this.shown();
   }
 
   async shown() {
     const { game } = this.board;
-    if (this.game === game && this.review) return;
-    this.alert.textContent = "";
+    if (this.game === game && this.main) return;
     if (!game?.turns.length) {
       this.showNothing();
       return;
@@ -83,56 +88,133 @@ class Learn {
     const values = await game.edition.solved();
     if (this.game !== game) return;
     this.values = values;
-    this.review = reviewOf(values, game);
-    this.show();
+    this.main = this.review = reviewOf(values, game);
+    this.board.emit("mistakes", game.edition, lessonsIn(this.main));
+    const worst = this.main.tallies.flatMap((tally) => tally.costliest).sort((a, b) => b.loss - a.loss)[0];
+    this.show(worst?.number ?? this.main.turns.length);
   }
 
   showNothing() {
     this.review = null;
     this.found.hidden = true;
-    this.saveButton.disabled = true;
+    this.saveButton.disabled = this.copyButton.disabled = true;
+    this.copied.textContent = "";
     this.empty.hidden = false;
     this.empty.textContent = "Play a game, then come back: this screen shows where it was won and lost. Or open one that was saved here or by hogeq play --save.";
   }
 
   async open(file) {
-    this.alert.textContent = "";
     const { board } = this;
     const editions = await Promise.all(board.packed.map((_, place) => board.editionAt(place)));
-    let game;
-    try {
-      game = readTranscript(file.name, await file.arrayBuffer(), editions);
-    } catch (error) {
-      if (!(error instanceof TranscriptError)) throw error;
-      this.alert.textContent = error.message;
-      return;
-    }
+    const bytes = await file.arrayBuffer();
+    const game = this.tried(() => readTranscript(file.name, bytes, editions));
+    if (!game) return;
     await board.choose(editions.indexOf(game.edition));
     if (board.edition !== game.edition) return; // another was chosen meanwhile
     board.begin(game, FRIEND);
     await this.shown();
   }
 
+  // The address is the game: whoever opens it comes to this review.
+  link() {
+    const { review, board } = this;
+    if (!review) return "";
+    return ["", board.shortTitle, codeOf(review.game), ...namesOf(review.game)].map(encodeURIComponent).join("/");
+  }
+
+  async follow(code, ...names) {
+    const { board } = this;
+    const game = this.tried(() => gameOfCode(board.edition, code, names), "The address: ");
+    if (!game) return;
+    board.begin(game, FRIEND);
+    await this.shown();
+  }
+
+  // What `read` gives; nothing, and why in the alert, if it refuses.
+  tried(read, where = "") {
+    this.alert.textContent = "";
+    try {
+      return read();
+    } catch (error) {
+      if (!(error instanceof TranscriptError)) throw error;
+      this.alert.textContent = `${where}${error.message}`;
+      return null;
+    }
+  }
+
+  async copyLink() {
+    this.board.link();
+    try {
+      await navigator.clipboard.writeText(location.href);
+      this.copied.textContent = "Copied. The link opens this game on this page.";
+    } catch {
+      this.copied.textContent = "The address of this page is the link.";
+    }
+  }
+
+  // --- side lines ------------------------------------------------------------------------------
+
+  // Another roll after so many turns of the game shown; what is shown then is that game.
+  stepAside(turns, dice) {
+    const line = this.review.game.upTo(turns, { seed: newSeed() });
+    line.roll(dice);
+    this.left ??= turns + 1;
+    this.review = reviewOf(this.values, line);
+    this.show(turns + 1);
+    this.backButton.focus({ preventScroll: true });
+    this.turnPart.scrollIntoView({ block: "nearest" });
+  }
+
+  comeBack() {
+    const at = Math.min(this.left, this.main.turns.length);
+    this.left = null;
+    this.review = this.main;
+    this.show(at);
+    this.graph.frame.focus({ preventScroll: true });
+  }
+
+  fillTries() {
+    const { review, at } = this;
+    const { game } = review;
+    const last = at === review.turns.length && !game.over;
+    this.tries.replaceChildren(
+      ...this.tryRolls("Try another roll", at - 1, review.turns[at - 1].played.before),
+      ...(last ? this.tryRolls(`Go on: ${game.names[game.state.mover]} rolls`, at, game.state) : []),
+    );
+    this.backButton.hidden = this.left === null;
+  }
+
+  tryRolls(title, turns, state) {
+    const choice = (value, dice) => {
+      const label = `${title}: ${diceText(dice)}, ${percent(value)}`;
+      const onclick = () => this.stepAside(turns, dice);
+      return h("button", { type: "button", class: "choice", "aria-label": label, onclick }, h("b", {}, String(dice)), h("small", {}, percent(value, 0)));
+    };
+    const choices = Array.from(this.values.rolls(...viewOf(state)), choice);
+    return [h("h3", {}, title), h("div", { class: "choices", role: "group", "aria-label": title }, choices)];
+  }
+
   // --- what is shown ---------------------------------------------------------------------------
 
-  show() {
+  show(at) {
     const { review } = this;
     this.found.hidden = false;
     this.empty.hidden = true;
-    this.saveButton.disabled = false;
+    this.saveButton.disabled = this.copyButton.disabled = false;
+    this.alert.textContent = this.copied.textContent = "";
     const { names, state, edition, seed } = review.game;
     const how = state.winner === null ? `stands at ${state.scores.join(" to ")}` : `${names[state.winner]} won, ${Math.max(...state.scores)} to ${Math.min(...state.scores)}`;
-    this.title.textContent = `${names[0]} against ${names[1]}: ${how}`;
+    const line = this.left === null ? "" : `Side line from turn ${this.left}: `;
+    this.title.textContent = `${line}${names[0]} against ${names[1]}: ${how}`;
     this.verdict.textContent = verdictOf(review);
     this.verdict.title = `${edition.title}${seed === null ? "" : `, seed ${seed}`}`;
     this.fillCostliest();
     this.fillSums();
     this.fillTurns();
-    const worst = review.tallies.flatMap((tally) => tally.costliest).sort((a, b) => b.loss - a.loss)[0];
-    this.at = worst?.number ?? review.turns.length;
-    this.board.emit("mistakes", edition, lessonsIn(review));
-    this.graph.show(review, this.at);
-    this.go(this.at);
+    this.at = at;
+    this.graph.show(review, at, this.left === null ? null : this.main);
+    this.go(at);
+    if (!this.root.hidden) this.board.link();
   }
 
   go(at) {
@@ -143,6 +225,7 @@ class Learn {
       else row.removeAttribute("aria-current");
     }
     this.fillDetail(this.review.turns[at - 1]);
+    this.fillTries();
     this.showOdds();
   }
 
@@ -181,8 +264,7 @@ class Learn {
   playOn(turn) {
     const { game } = this.review;
     const first = turn.player === 0 ? game.begin.mover : 1 - game.begin.mover;
-    const again = new Game(game.edition, { first, seed: newSeed(), names: ["You", PERFECT.label] });
-    for (const played of game.turns.slice(0, turn.number - 1)) again.replay(played.faces);
+    const again = game.upTo(turn.number - 1, { first, seed: newSeed(), names: ["You", PERFECT.label] });
     this.board.begin(again, PERFECT);
     this.board.show("play");
   }
@@ -319,5 +401,11 @@ screen("learn", "Learn", {
   },
   shown() {
     this.view.shown();
+  },
+  link() {
+    return this.view.link();
+  },
+  follow(...place) {
+    return this.view.follow(...place);
   },
 });

@@ -70,7 +70,8 @@ class Board {
     return undefined;
   }
 
-  // The address leads back here: `#train`, and of a screen that says more, `#know/fa25/12-30`.
+  // The address leads back here: `#train`, and of a screen that says more, `#know/fa25/12-30`,
+  // or is a game, `#learn/fa25/0.0.0-35-0-4/Ann/Bob`.
   link() {
     const place = this.showing.link?.() ?? "";
     history.replaceState(null, "", `#${this.showing.name}${place}`);
@@ -85,11 +86,11 @@ class Board {
 
   // Go where an address leads.
   async follow(hash) {
-    const [name, title, place] = hash.slice(1).split("/").map(decoded);
+    const [name, title, ...place] = hash.slice(1).split("/").map(decoded);
     const at = this.packed.findIndex((one) => one.title === title || one.title.split(" ")[0] === title);
     if (title !== undefined && at >= 0) await this.choose(at);
     this.show(name);
-    if (at >= 0 && place) this.showing.follow?.(place);
+    if (at >= 0 && place.length) await this.showing.follow?.(...place);
   }
 }
 

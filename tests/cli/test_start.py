@@ -82,3 +82,22 @@ def test_thresholds_and_ties(folder: Path) -> None:
     assert "above 50.00000001&nbsp;%" in Path("field.html").read_text()
     with pytest.raises(ValueError, match=r"threshold: got 0\.4; allowed: numbers from 0\.5"):
         hogeq.rank([[0.5]], 0.4)
+
+
+def test_a_review_from_other_scores(folder: Path) -> None:
+    played = hogeq.Transcript.of([[3, 5], [2]], hogeq.rules_from("fa22"), "AB", 1, start=(50, 7))
+    assert played.turns[0].before.scores == (7, 50)
+    Path("game.json").write_text(played.to_json())
+    line = refused("review", "game.json")
+    assert "game.json: turns[0].before: got [7, 50]; allowed: [0, 0]" in line
+    told = ask("review", "game.json", "--start", "50:7")
+    assert [turn["before"][::-1] for turn in told["turns"]][:1] == [[50, 7]]
+    value = ask("tablebase", "--rules", "fa22", "--start", "50:7")["value"]
+    assert told["start"][1] == pytest.approx(value, abs=1e-12)
+    assert "--start: got 100:0; allowed: FIRST:OTHER, scores from 0 to 99" in refused(
+        "review", "game.json", "--start", "100:0"
+    )
+    short = played.to_json().replace('"fa22"', '{"edition": "fa22", "goal": 40}')
+    Path("short.json").write_text(short)
+    line = refused("review", "short.json", "--start", "50:7")
+    assert "short.json: start: got (50, 7); allowed: scores from 0 to 39" in line

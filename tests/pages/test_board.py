@@ -257,7 +257,7 @@ def test_rules_fire_as_often_as_in_python(
           return all.map(([own, other, memory, dice, rule]) =>
             firesIn(e, [own, other, memory], dice, rule));
         }""",
-        [json.loads(json.dumps(edition_data(game, {}))), asked_for],
+        [json.loads(json.dumps(edition_data(game, "", {}))), asked_for],
     )
 
     def often(own: int, other: int, memory: int, dice: int, rule: str) -> float:
@@ -348,7 +348,7 @@ def test_memories_that_read_alike_are_told_apart(browser: Any, tmp_path: Path) -
 
 def test_rules_that_fire_are_named(opened: Tab) -> None:
     game = compile_game(EDITIONS["fa23"])
-    data = edition_data(game, {})
+    data = edition_data(game, "", {})
     found = opened.page.evaluate(
         "(data) => new Edition(data).play(50, 3, 0, [6, 6]).effects", json.loads(json.dumps(data))
     )

@@ -571,3 +571,26 @@ def test_names_cannot_break_out_of_the_page() -> None:
 )
 def test_opponents_are_told_of(spec: str, told: str) -> None:
     assert board_page._about(spec) == told
+
+
+def test_games_begin_where_they_are_told(browser: Any, tmp_path: Path) -> None:
+    (tmp_path / "open.yaml").write_text(json.dumps(OPEN))
+    out, rules = tmp_path / "board.html", ["--rules", str(tmp_path / "open.yaml")]
+    given = ["board", *rules, "--out", str(out), "--start", "20:5"]
+    assert CliRunner().invoke(app, given).exit_code == 0
+    tab = Played(browser, out, reduced_motion="reduce")
+    tab.begin("friend", 1, "them")
+    assert tab.scores() == (5, 20)
+    tab.begin("friend", 1, "you")
+    assert tab.scores() == (20, 5)
+    tab.page.keyboard.press("2")
+    tab.page.wait_for_selector(".moves li")
+    with tab.page.expect_download() as saving:
+        tab.page.click("#play button >> text=Save")
+    saving.value.save_as(tmp_path / "game.json")
+    asked = ["review", str(tmp_path / "game.json"), *rules, "--start", "20:5", "--json"]
+    found = CliRunner().invoke(app, asked)
+    assert found.exit_code == 0, found.stderr
+    assert json.loads(found.stdout)["turns"][0]["before"] == [20, 5]
+    assert tab.said == []
+    tab.page.context.close()

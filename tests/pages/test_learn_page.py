@@ -196,6 +196,92 @@ def test_a_saved_game_is_opened_and_told(tab: Tab, tmp_path: Path) -> None:
     assert [tab.text(f".{who} .name") for who in ("you", "them")] == ["You", "Perfect play"]
 
 
+def turns_shown(tab: Tab) -> list[str]:
+    return list(tab.page.locator(".review tbody tr").all_inner_texts())
+
+
+def test_a_side_line_leaves_the_game_and_comes_back(tab: Tab, tmp_path: Path) -> None:
+    game, path = compiled(1), tmp_path / "game.json"
+    played = random_game(game.rules, 5)
+    path.write_text(played.to_json())
+    page = show(tab, "learn")
+    page.set_input_files("#open-game", path)
+    page.wait_for_selector("#learn .review tbody tr")
+    told, title = turns_shown(tab), tab.text("#learn h2 >> nth=0")
+    page.focus(".graph-frame")
+    page.keyboard.press("Home")
+    page.keyboard.press("ArrowRight")
+    there = played.turns[1].before
+    rolls = solve(game).roll_values(*there.view)[game.memories.index(there.memory)]
+    tries = page.locator("[aria-label='Try another roll'] button")
+    shares = [one.rpartition(", ")[2] for one in _labels(tries)]
+    assert shares == [percent(value) for value in rolls]
+    tries.nth(3).click()
+    assert tab.text("#learn h2 >> nth=0").startswith("Side line from turn 2: Ann against Bob")
+    line = turns_shown(tab)
+    assert (len(line), line[0], line[1].split("\t")[3]) == (2, told[0], "3")
+    other = rolls.max() - rolls[3]
+    assert float(page.get_attribute(".review tbody tr >> nth=1", "data-loss")) == pytest.approx(
+        other, abs=1e-11
+    )
+    page.click("[aria-label^='Go on: '] button >> nth=0")
+    assert len(turns_shown(tab)) == 3
+    # What is saved is the line, by the rules of Python too.
+    with page.expect_download() as saving:
+        page.click("#learn button >> text=Save this game")
+    saving.value.save_as(path)
+    saved = parse_transcript(path.read_bytes(), "line", game.rules)
+    assert (saved.turns[0], saved.turns[2].dice) == (played.turns[0], 0)
+    page.click("text=Back to the game")
+    assert (turns_shown(tab), tab.text("#learn h2 >> nth=0")) == (told, title)
+    assert "Turn 2: " in tab.text("#learn .turn-head h2")
+    assert not page.is_visible("text=Back to the game")
+
+
+def _labels(buttons: Any) -> list[str]:
+    labels: list[str] = buttons.evaluate_all("all => all.map((one) => one.ariaLabel)")
+    return labels
+
+
+@pytest.mark.parametrize("place", [1, 4])
+def test_a_link_opens_the_review(tab: Tab, tmp_path: Path, place: int) -> None:
+    path, page = tmp_path / "game.json", show(tab, "learn")
+    path.write_text(random_game(compiled(place).rules, 5).to_json())
+    page.set_input_files("#open-game", path)
+    page.wait_for_selector("#learn .review tbody tr")
+    told = turns_shown(tab)
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.click("text=Copy link")
+    page.wait_for_selector("#learn [role=status] >> text=Copied")
+    link = page.evaluate("navigator.clipboard.readText()")
+    page.goto("about:blank")
+    page.goto(link)
+    page.wait_for_selector("#learn .review tbody tr")
+    assert (turns_shown(tab), page.input_value("#edition")) == (told, str(place))
+    assert tab.text("#learn h2 >> nth=0").startswith("Ann against Bob <b>: ")
+    tab.asked.clear()
+    tab.asked.append(page.url.partition("#")[0])
+
+
+def test_a_link_that_holds_no_game_is_refused(tab: Tab) -> None:
+    page, (good, names) = tab.page, ("0.0.0-35-0-4", "Ann/Bob")
+    for code, who, why in (
+        ("0.0.0-35-9", names, "turn 2: a die shows 9; allowed: 1 to 6"),
+        ("0.0.0-3555", names, "turn 1: 4 dice; allowed: 0 to 3"),
+        ("0.0.24-3", names, "address: got '0.0.24-3'; allowed: a game of game 1"),
+        ("2.0.0-3", names, "address: got '2.0.0-3'; allowed: a game of game 1"),
+        (good, "Ann/Ann", "players: got ['Ann', 'Ann']; allowed: two different names"),
+        (good, "Ann", "players: got ['Ann']; allowed: two different names"),
+    ):
+        page.evaluate("(hash) => { location.hash = hash; }", f"learn/game%201/{code}/{who}")
+        page.wait_for_selector("#learn .alert:not(:empty)")
+        assert tab.text("#learn .alert").startswith(f"The address: {why}")
+        page.evaluate("document.querySelector('#learn .alert').textContent = ''")
+    page.evaluate("(hash) => { location.hash = hash; }", f"learn/game%201/{good}/{names}")
+    page.wait_for_selector("#learn .review tbody tr")
+    assert len(turns_shown(tab)) == 3
+
+
 def test_the_focus_stays_on_what_was_pressed(tab: Tab, tmp_path: Path) -> None:
     focused = "document.activeElement.textContent"
     path = tmp_path / "game.json"

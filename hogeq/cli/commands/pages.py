@@ -5,7 +5,14 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from hogeq.cli.inputs import Chosen, check_output, default_rules, write
-from hogeq.cli.options import SEARCH, JobsOption, TrustOption, argument, option
+from hogeq.cli.options import (
+    SEARCH,
+    JobsOption,
+    StartOption,
+    TrustOption,
+    argument,
+    option,
+)
 from hogeq.cli.result import Result, Table, percent
 from hogeq.cli.shell import BadInputError, computing, refusing
 from hogeq.support.numbers import counted
@@ -22,6 +29,7 @@ def board(
     opponent: Annotated[
         list[str] | None, option("A table to play against too (may be given again).", "S")
     ] = None,
+    start: StartOption = None,
     trust: TrustOption = False,
 ) -> Result:
     """One self-contained page to play Hog on, which opens without a network.
@@ -48,7 +56,8 @@ def board(
             for name, one in zip(names, given, strict=True)
         ]
         with refusing():
-            games.append(page.Shown(engine, game.title, page.opponents(engine, more)))
+            tables = page.opponents(engine, more)
+        games.append(page.Shown(engine, game.title, tables, game.start(start)))
     try:
         content = page.make(games).encode()
     except BoardError as error:

@@ -6,7 +6,7 @@ from textwrap import wrap
 from typing import TYPE_CHECKING, Annotated
 
 from hogeq.cli.inputs import Chosen, reading, title_of
-from hogeq.cli.options import argument, option
+from hogeq.cli.options import StartOption, argument, option
 from hogeq.cli.result import Result, Table, Text, loss, percent, pp
 from hogeq.cli.shell import refusing
 from hogeq.rules.memory import memory_columns, memory_texts
@@ -28,6 +28,7 @@ def review_(
         str | None,
         option("Refuse a game by other rules than these. [what the transcript says]", "RULES"),
     ] = None,
+    start: StartOption = None,
 ) -> Result:
     """Review a game, move by move: what was best, what each choice lost, what was luck.
 
@@ -35,11 +36,12 @@ def review_(
     is best (it loses nothing), good (less than 0.5 pp), an inaccuracy (less than 2), a mistake
     (less than 5) or a blunder. What is not the choice is luck.
     """
-    wanted = None if rules is None else Chosen(rules).choose()
+    asked = Chosen(rules)
+    wanted = None if rules is None else asked.choose()
     from hogeq.contest.transcript import read_transcript
 
     with refusing(), reading(transcript):
-        played = read_transcript(transcript, wanted)
+        played = read_transcript(transcript, wanted, asked.start(start))
     game = Chosen.of(played.rules)
     game.expect("full memory")
     from hogeq.contest.review import review
