@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 from common import arguments, publish, small_game, solved
 
-from hogeq.baselines.registry import find_any
+from hogeq.baselines.registry import find_strategy
 from hogeq.model.game import HogEngine
 from hogeq.search.attack import SearchBudget, attack
 from hogeq.search.bounds import upper_bound
@@ -70,7 +70,7 @@ def opponent(game: HogEngine, against: str, iterations: int) -> Floats | Mixture
     """Give the strategy that the bound is about, its parts as policies."""
     if (game.goal, game.rules.max_dice) == (100, 10):
         kind = "policy" if against == "policy" else "mixture"
-        return as_proved(game, find_any(f"champion:{kind}", game))
+        return as_proved(game, find_strategy(f"champion:{kind}", game))
     if against == "bundle":
         solver: Any = SOLVERS["mixture_bundle"](parts=4)
         state = solver.init(game)

@@ -42,8 +42,8 @@ from hogeq.runs.files import MANIFEST, SCHEMA
 from hogeq.search.attack import SearchBudget, SearchResult, attack
 from hogeq.search.bounds import upper_bound
 from hogeq.search.population import read_counters
-from hogeq.strategies.read import read_any
-from hogeq.strategies.strategy import AnyStrategy, Mixture, policy_of
+from hogeq.strategies.read import read_strategy
+from hogeq.strategies.strategy import Mixture, Strategy, policy_of, strategy_of
 from hogeq.strategies.write import write_strategy
 from hogeq.support.aliases import Floats, Matrix
 from hogeq.support.files import write_whole
@@ -75,7 +75,7 @@ class Candidate(NamedTuple):
     """A strategy that may become the champion of its kind, or is it and is attacked anew."""
 
     kind: str
-    strategy: AnyStrategy
+    strategy: Strategy
     champion: Path
     """File of the champion so far, which this strategy may replace."""
     known: Figures
@@ -101,11 +101,11 @@ class Opposition(NamedTuple):
     counters: Matrix
     """(n, G, G)"""
 
-    def attacks(self, strategy: AnyStrategy) -> list[SearchResult]:
+    def attacks(self, strategy: Strategy) -> list[SearchResult]:
         """Attack a strategy."""
         return [attack(self.game, strategy, budget) for budget in self.budgets]
 
-    def given(self, strategy: AnyStrategy) -> list[Counter]:
+    def given(self, strategy: Strategy) -> list[Counter]:
         """Let the counters given play against a strategy."""
         return [Counter(win_rate(self.game, one, strategy).win_rate, one) for one in self.counters]
 
@@ -185,9 +185,10 @@ def candidates(given: argparse.Namespace, game: HogEngine) -> Iterator[Candidate
         is_champion = kind in champions and champion.exists() and champion.samefile(source)
         if not is_champion:
             check_kicks(given.kicks, max(known["kicks"].values(), default=0))
-        strategy = read_any(source, game.goal, game.rules.max_dice)
-        if isinstance(strategy, Mixture):
-            strategy = Mixture(strategy.weights, [rounded(game, part) for part in strategy.parts])
+        strategy = read_strategy(source, game.goal, game.rules.max_dice)
+        if strategy.kind == "mixture":
+            parts = [rounded(game, part) for part in strategy.components]
+            strategy = strategy_of(game, Mixture(strategy.weights, parts))
         yield Candidate(kind, strategy, champion, known, is_champion, made_by, note)
 
 
@@ -206,7 +207,7 @@ def check_kicks(kicks: int, least: int) -> None:
         raise SystemExit(f"--kicks: got {kicks}; allowed: from {least}, as the champion had")
 
 
-def measure(opposition: Opposition, strategy: AnyStrategy) -> Measured:
+def measure(opposition: Opposition, strategy: Strategy) -> Measured:
     """Measure a strategy: the strongest attack, what each seed found, and the counters given."""
     attacks, given = opposition.attacks(strategy), opposition.given(strategy)
     found = strongest(attacks)
@@ -252,7 +253,7 @@ def exploited(opposition: Opposition, champion: Path, known: float, reached: flo
     """
     if not champion.exists():
         return known
-    rival = read_any(champion, opposition.game.goal, opposition.game.rules.max_dice)
+    rival = read_strategy(champion, opposition.game.goal, opposition.game.rules.max_dice)
     rates = [known, *(one.win_rate for one in opposition.given(rival))]
     if max(rates) < reached:
         rates += [one.win_rate for one in opposition.attacks(rival)]

@@ -52,7 +52,7 @@ def measure(edition: str) -> Measured:
     """Solve one edition."""
     game = compile_game(EDITIONS[edition])
     best = solve(game)
-    table = builtin("ignore_memory", game)
+    table = builtin("ignore_memory", game).array
     turns = 2 * float(reach(game, table).sum())
     return Measured(best.value, best.first_roll, turns, game.memory_size, table)
 

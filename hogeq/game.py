@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from hogeq.baselines.registry import find_any
+from hogeq.baselines.registry import find_strategy
 from hogeq.contest import changes
 from hogeq.contest.assessment import usual_reference
 from hogeq.contest.changes import Difference
@@ -140,7 +140,7 @@ class Game:
             If there is no such name or file, or its first bad cell.
         """
         if isinstance(given, str | os.PathLike):
-            given = find_any(str(given), self.engine, trust, time_limit=time_limit)
+            given = find_strategy(str(given), self.engine, trust, time_limit=time_limit)
         return strategy_of(self.engine, given)
 
     def win_rate(

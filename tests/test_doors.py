@@ -72,7 +72,7 @@ def test_a_strategy_is_checked_once_and_does_not_change(
     with pytest.raises(ValueError, match="read-only"):
         three.array[0, 0] = 1
     with monkeypatch.context() as patched:
-        patched.setattr("hogeq.strategies.strategy.check_matrix", None)
+        patched.setattr("hogeq.strategies.strategy.check_table", None)
         assert game.strategy(three) is three
         game.exploitability(three, hogeq.SearchBudget(starts=1, anneal_steps=2))
     with pytest.raises(StrategyError, match=r"of shape \(8, 8, 4\); allowed: \(100, 100, 11\)"):

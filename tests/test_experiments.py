@@ -205,7 +205,7 @@ def test_a_champion_is_kept_and_attacked_anew(table: Run, tmp_path: Path) -> Non
         f"--matrix {kept / 'matrix.csv'} --seeds 3",
     ):
         (row,) = table("champion", f"{effort} {arguments}", "champions")
-        assert (read_strategy(kept / "matrix.csv") == 5).all()
+        assert (read_strategy(kept / "matrix.csv").array == 5).all()
     figures = json.loads((kept / "manifest.json").read_text("utf-8"))["figures"]["matrix"]
     assert figures["kicks"] == {"3": 0, "5": 0}
     assert figures["seeds"] == pytest.approx(dict.fromkeys("35", figures["attack"]), abs=1e-12)
@@ -272,7 +272,7 @@ def test_a_weaker_attack_leaves_what_a_stronger_one_found(
     assert figures["effort"]["seed"] == strongest
     assert figures["effort"]["kicks"] == kicks[strongest]
     assert figures["saturation"]["left"] == 1.0 - figures["attack"]
-    assert (read_strategy(kept / "counter_to_matrix.csv") == strongest).all()
+    assert (read_strategy(kept / "counter_to_matrix.csv").array == strongest).all()
     least = max(kicks.values())
     with pytest.raises(SystemExit, match=f"--kicks: got {least - 1}; allowed: from {least}, "):
         table.start("champion", f"{champion} {table.out / 'five.csv'} --kicks {least - 1}")
@@ -290,10 +290,10 @@ def test_a_champion_is_worth_what_the_strongest_counter_known_leaves(
     table("champion", f"{champion}/5.csv --counters {table.out}/6.csv", "champions")
     table("champion", f"{champion}/8.csv", "champions")
     assert "champion so far: attack 0.503934" in capsys.readouterr().out
-    assert (read_strategy(kept) == 5).all()
+    assert (read_strategy(kept).array == 5).all()
     table("champion", f"{champion}/7.csv", "champions")
     assert "champion so far: attack 0.503934" in capsys.readouterr().out
-    assert (read_strategy(kept) == 7).all()
+    assert (read_strategy(kept).array == 7).all()
 
 
 def test_a_part_that_is_rounded_stays_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:

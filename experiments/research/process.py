@@ -17,7 +17,7 @@ from hogeq.model.workspace import Role
 from hogeq.rules import Rules
 from hogeq.rules.memory import Memory, memory_sizes
 from hogeq.rules.outcomes import Outcome, TurnTable, total_rises
-from hogeq.strategies.strategy import Mixture, policy_of
+from hogeq.strategies.strategy import Mixture, parts_of, policy_of
 from hogeq.support.aliases import Floats, Ints
 
 LARGEST = 200_000  # hidden states that can be listed one by one in a minute
@@ -114,7 +114,7 @@ def decision_process(
         If the strategy is malformed, the game too large, or its positions can recur.
     """
     if isinstance(strategy, Mixture):
-        weights, parts = zip(*strategy.drawn(), strict=True)
+        weights, parts = zip(*parts_of(strategy), strict=True)
         return _drawn([decision_process(game, part, kept, horizon) for part in parts], weights)
     states = game.goal**2 * game.memory_size
     if horizon is None and states > LARGEST:

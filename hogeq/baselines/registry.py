@@ -5,13 +5,12 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from inspect import Parameter, signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from hogeq.strategies.arrays import StrategyError
-from hogeq.strategies.read import PICKLES, SUFFIXES, is_there, read_any
-from hogeq.strategies.strategy import AnyStrategy, Mixture, check_game, not_a_table, strategy_of
-from hogeq.support.aliases import Matrix, Policy
-from hogeq.support.messages import nearest, raised, refusal, shown
+from hogeq.strategies.read import PICKLES, SUFFIXES, is_there, read_strategy
+from hogeq.strategies.strategy import Strategy, StrategyLike, check_game, strategy_of
+from hogeq.support.messages import nearest, raised, refusal, shown, shown_path
 from hogeq.support.plugins import is_ours, named
 from hogeq.support.registry import enter
 
@@ -28,7 +27,7 @@ class Builtin(NamedTuple):
     """Names of the whole numbers to be given after the colon."""
     about: str
     """One line for people."""
-    make: Callable[..., AnyStrategy]
+    make: Callable[..., StrategyLike]
     """Called with the game, one int for each parameter, and options by name."""
     options: Mapping[str, float]
     """Defaults of the numbers that may be given by name."""
@@ -42,7 +41,7 @@ class Builtin(NamedTuple):
 
 _BUILTINS: dict[str, Builtin] = {}
 
-_Maker = TypeVar("_Maker", bound=Callable[..., AnyStrategy])
+_Maker = TypeVar("_Maker", bound=Callable[..., StrategyLike])
 
 
 def baseline(usage: str, about: str) -> Callable[[_Maker], _Maker]:
@@ -144,21 +143,11 @@ def _options(entry: Builtin) -> str:
     return f" (options :{options})" if options else by_default
 
 
-def builtin(spec: str, game: "HogEngine") -> Matrix | Policy:
+def builtin(spec: str, game: "HogEngine") -> Strategy:
     """Make a strategy that is known by name."""
     if not isinstance(spec, str):
         raise TypeError(refusal("spec", spec, "the name of a strategy, as a text"))
     check_game(game)
-    return _one_table(spec, _made(spec, game))
-
-
-def _one_table(spec: str, strategy: AnyStrategy) -> Matrix | Policy:
-    if isinstance(strategy, Mixture):
-        raise not_a_table(f"strategy {shown(spec)}", len(strategy))
-    return strategy
-
-
-def _made(spec: str, game: "HogEngine") -> AnyStrategy:
     name, colon, rest = (spec, "", "") if spec in _BUILTINS else spec.partition(":")
     if name not in _BUILTINS:
         allowed = f"those that `hogeq strategies` lists{nearest(name, _BUILTINS)}"
@@ -181,22 +170,15 @@ def _made(spec: str, game: "HogEngine") -> AnyStrategy:
         dice, most = arguments[entry.parameters.index("N")], game.rules.max_dice
         if not 0 <= dice <= most:
             raise StrategyError(f"strategy {shown(spec)}: N is {dice}; allowed: 0 to {most}")
+    make = partial(entry.make, game, *arguments, **options)
     if is_ours(entry.make):
-        return entry.make(game, *arguments, **options)
-    return _made_by_others(spec, partial(entry.make, game, *arguments, **options), game)
-
-
-def _made_by_others(spec: str, make: partial[Any], game: "HogEngine") -> AnyStrategy:
-    """Call the maker of a strategy from outside the package, and check its result."""
-    name = named(f"strategy {shown(spec)}", make.func)
+        return strategy_of(game, make())
+    where = named(f"strategy {shown(spec)}", entry.make)
     try:
-        strategy = make()
+        made = make()
     except Exception as error:
-        raise StrategyError(f"{name}: raised {raised(error)}") from error
-    checked = strategy_of(game, strategy, name)
-    if checked.kind == "mixture":
-        return Mixture(checked.weights, checked.components)
-    return checked.array.copy()
+        raise StrategyError(f"{where}: raised {raised(error)}") from error
+    return strategy_of(game, made, where)
 
 
 def _split(spec: str, entry: Builtin, texts: list[str]) -> tuple[list[str], dict[str, float]]:
@@ -233,17 +215,10 @@ def _number(spec: str, name: str, text: str, kind: type[float]) -> float:
 
 def find_strategy(
     spec: str, game: "HogEngine", trust: bool = False, *, time_limit: float = 60.0
-) -> Matrix | Policy:
-    """Find a strategy by its name or its file."""
-    return _one_table(spec, find_any(spec, game, trust, time_limit=time_limit))
-
-
-def find_any(
-    spec: str, game: "HogEngine", trust: bool = False, *, time_limit: float = 60.0
-) -> AnyStrategy:
-    """Find a matrix, a policy or a mixture; otherwise as `find_strategy`."""
+) -> Strategy:
+    """Find a matrix, a policy or a mixture by its name or its file."""
     if is_builtin(spec):
-        return _made(spec, game)
+        return builtin(spec, game)
     if not spec.strip():
         raise StrategyError(
             f"strategy {shown(spec)}: the name is empty; allowed: those that `hogeq strategies` "
@@ -258,4 +233,12 @@ def find_any(
             f"{nearest(name, known)}; and no run directory or file ending in "
             f"{', '.join(SUFFIXES)}"
         )
-    return read_any(spec, game.goal, game.rules.max_dice, trust, time_limit=time_limit)
+    return read_strategy(spec, game.goal, game.rules.max_dice, trust, time_limit=time_limit)
+
+
+def find_table(
+    spec: str, game: "HogEngine", trust: bool = False, *, time_limit: float = 60.0
+) -> Strategy:
+    """Find a matrix or a policy; a mixture is refused."""
+    name = f"strategy {shown(spec)}" if is_builtin(spec) else shown_path(Path(spec))
+    return find_strategy(spec, game, trust, time_limit=time_limit).unmixed(name)

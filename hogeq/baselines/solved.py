@@ -14,8 +14,8 @@ from hogeq.baselines.registry import baseline
 from hogeq.rules import EDITIONS, Rules
 from hogeq.rules.memory import all_memories
 from hogeq.strategies.arrays import StrategyError
-from hogeq.strategies.read import read_any
-from hogeq.strategies.strategy import AnyStrategy
+from hogeq.strategies.read import read_strategy
+from hogeq.strategies.strategy import Strategy
 from hogeq.support.aliases import Matrix
 
 if TYPE_CHECKING:
@@ -107,15 +107,15 @@ def about(name: str) -> str:
     return f"the least exploitable {kind} found so far: {shipped or 'none yet'}"
 
 
-def champion(name: str) -> "Callable[[HogEngine], AnyStrategy]":
+def champion(name: str) -> "Callable[[HogEngine], Strategy]":
     """Make the function that reads the champion of this name for the rules in force."""
 
-    def read(game: "HogEngine") -> AnyStrategy:
+    def read(game: "HogEngine") -> Strategy:
         file, kind = FILES[name]
         edition = _shipped_for(name, game.rules)
         if edition is not None:
             with as_file(SHIPPED / edition / file) as path:
-                return read_any(path, game.goal, game.rules.max_dice)
+                return read_strategy(path, game.goal, game.rules.max_dice)
         if len(all_memories(game.rules)) == 1:
             raise StrategyError(
                 f"strategy {name!r}: none is shipped for {game.rules.name}, "

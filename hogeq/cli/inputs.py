@@ -97,18 +97,17 @@ class Chosen:
 
     def strategy(self, spec: str) -> "Strategy":
         """Matrix, policy or mixture from a built-in's name or a file."""
-        from hogeq.baselines.registry import find_any
-        from hogeq.strategies.strategy import strategy_of
-
-        with refusing():
-            return strategy_of(self.engine, find_any(spec, self.engine, self.trust))
-
-    def table(self, spec: str) -> "NDArray[Any]":
-        """Matrix or policy from a built-in's name or a file."""
         from hogeq.baselines.registry import find_strategy
 
         with refusing():
             return find_strategy(spec, self.engine, self.trust)
+
+    def table(self, spec: str) -> "NDArray[Any]":
+        """Matrix or policy from a built-in's name or a file."""
+        from hogeq.baselines.registry import find_table
+
+        with refusing():
+            return find_table(spec, self.engine, self.trust).array
 
     def write(self, path: Path, strategy: "StrategyLike", player_name: str | None = None) -> None:
         """Write a strategy in the format of the file's suffix."""

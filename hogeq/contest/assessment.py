@@ -182,7 +182,7 @@ def opponents(game: HogEngine) -> list[tuple[str, NDArray[np.generic]]]:
         *OPPONENTS,
     ]:
         try:
-            strategy = builtin(name, game)
+            strategy = builtin(name, game).array
         except StrategyError:  # not for these rules
             continue
         if not any(np.array_equal(strategy, other) for _, other in found):

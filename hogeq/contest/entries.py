@@ -8,15 +8,13 @@ from functools import partial
 from glob import has_magic, iglob
 from itertools import islice
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
-from numpy.typing import NDArray
-
-from hogeq.baselines.registry import find_any, is_builtin
+from hogeq.baselines.registry import find_strategy, is_builtin
 from hogeq.model.game import HogEngine
 from hogeq.strategies.arrays import StrategyError
 from hogeq.strategies.read import IN_FOLDER, PICKLES, SUFFIXES, is_folder
-from hogeq.strategies.strategy import Mixture
+from hogeq.strategies.strategy import Strategy, strategy_of
 from hogeq.strategies.submission import inspect_submission
 from hogeq.support.messages import printable, shown_path
 from hogeq.support.workers import compute
@@ -44,7 +42,7 @@ class Refused(NamedTuple):
 class _Strategy(NamedTuple):
     """An entry that is one."""
 
-    strategy: NDArray[Any] | Mixture
+    strategy: Strategy
     player_name: str | None
 
 
@@ -55,8 +53,7 @@ class Entries(NamedTuple):
     """As they were named, files of a folder by their paths."""
     player_names: list[str | None]
     """What they call their players, printable; None if they do not say."""
-    strategies: list[NDArray[Any] | Mixture]
-    """Each a matrix (G, G), a policy (G, G, K), or a mixture of such."""
+    strategies: list[Strategy]
     refused: list[Refused]
 
     @property
@@ -215,7 +212,7 @@ def _read(game: HogEngine, trust: bool, time_limit: float, entry: str) -> _Strat
             return Refused(entry, f"{shown_path(path)}: {_UNCLEAR}")
         if trust and path.suffix.lower() == ".py":
             return _submitted(game, path, time_limit)
-        return _Strategy(find_any(entry, game, trust, time_limit=time_limit), None)
+        return _Strategy(find_strategy(entry, game, trust, time_limit=time_limit), None)
     except StrategyError as error:
         return Refused(entry, str(error))
 
@@ -227,18 +224,14 @@ def _submitted(game: HogEngine, path: Path, time_limit: float) -> _Strategy | Re
         first, *others = found.faults
         more = f", and {len(others)} more that hogeq check lists" if others else ""
         return Refused(str(path), f"{shown_path(path)}: {first.line}{more}")
-    return _Strategy(found.matrix, None if found.name is None else printable(found.name))
+    return _Strategy(
+        strategy_of(game, found.matrix), None if found.name is None else printable(found.name)
+    )
 
 
-def identical_entries(strategies: Sequence[NDArray[Any] | Mixture]) -> list[list[int]]:
+def identical_entries(strategies: Sequence[Strategy]) -> list[list[int]]:
     """List the groups of two and more strategies that are the same, cell by cell."""
-
-    def key(strategy: NDArray[Any] | Mixture) -> object:
-        if isinstance(strategy, Mixture):
-            return strategy.weights.tobytes(), strategy.parts.shape, strategy.parts.tobytes()
-        return strategy.shape, strategy.tobytes()
-
-    return _groups([key(strategy) for strategy in strategies])
+    return _groups([(one.kind, one.weights.tobytes(), one.array.tobytes()) for one in strategies])
 
 
 def _groups(keys: Iterable[object]) -> list[list[int]]:

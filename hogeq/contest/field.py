@@ -15,7 +15,7 @@ from itertools import count
 from typing import Final, Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from hogeq.contest.tournament import WIN
 from hogeq.model.game import HogEngine
@@ -25,7 +25,7 @@ from hogeq.search.attack import SearchBudget, search_steps
 from hogeq.search.counter_search import ASCENT
 from hogeq.search.population import Measured, Population
 from hogeq.strategies.arrays import one_hot
-from hogeq.strategies.strategy import Mixture, strategy_of
+from hogeq.strategies.strategy import StrategyLike, strategy_of
 from hogeq.support.aliases import Floats, Matrix
 from hogeq.support.messages import shown
 from hogeq.support.numbers import percent
@@ -98,7 +98,7 @@ class Field(Population):
     A rival that is a mixture plays one of its components, by their weights.
     """
 
-    def __init__(self, game: HogEngine, rivals: Sequence[ArrayLike | Mixture]) -> None:
+    def __init__(self, game: HogEngine, rivals: Sequence[StrategyLike]) -> None:
         if not len(rivals):
             raise ValueError("field: 0 strategies; allowed: 1 or more")
         played = [strategy_of(game, rival) for rival in rivals]
@@ -129,7 +129,7 @@ def _answer(strategy: Matrix | Floats, rates: Floats) -> Answer:
 
 def answer_field(
     game: HogEngine,
-    rivals: Sequence[ArrayLike | Mixture],
+    rivals: Sequence[StrategyLike],
     objective: Objective = "mean",
     budget: SearchBudget | None = None,
 ) -> Answer:

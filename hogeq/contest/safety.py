@@ -27,7 +27,7 @@ from hogeq.search.ascent import to_matrix
 from hogeq.search.attack import SearchBudget, attack
 from hogeq.search.bounds import full_memory_bound
 from hogeq.strategies.arrays import match_regrets, normalised
-from hogeq.strategies.strategy import Mixture, policy_of
+from hogeq.strategies.strategy import StrategyLike, policy_of
 from hogeq.support.aliases import Floats
 from hogeq.support.messages import shown
 from hogeq.support.numbers import percent
@@ -124,7 +124,7 @@ def _learn(regrets: Floats, policy: Floats, values: Floats) -> None:
 
 def study_field(
     game: HogEngine,
-    rivals: Sequence[ArrayLike | Mixture],
+    rivals: Sequence[StrategyLike],
     objective: Objective = "mean",
     *,
     cap: float | None = None,

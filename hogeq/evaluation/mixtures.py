@@ -14,7 +14,7 @@ from hogeq.model.game import HogEngine
 from hogeq.model.many import shared_workspace
 from hogeq.model.protocol import Engine
 from hogeq.strategies.arrays import normalised
-from hogeq.strategies.strategy import Mixture, Strategy, StrategyLike, strategy_of
+from hogeq.strategies.strategy import Strategy, StrategyLike, strategy_of
 from hogeq.support.aliases import Floats
 
 
@@ -115,11 +115,10 @@ class Spread(NamedTuple):
     rows. 0 where all components play alike."""
 
 
-def spread(mixture: Mixture, num_actions: int) -> Spread:
+def spread(strategy: Strategy) -> Spread:
     """Split the entropy of each roll between the draw before the game and the roll itself."""
-    policies = mixture.policies(num_actions)
-    mean = np.tensordot(mixture.weights, policies, axes=1)
-    within = np.tensordot(mixture.weights, entropy(policies), axes=1)
+    mean = strategy.mean
+    within = np.tensordot(strategy.chances, entropy(strategy.policies), axes=1)
     total = entropy(mean)
     return Spread(mean, total, np.maximum(total - within, 0.0))
 

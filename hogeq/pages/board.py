@@ -85,7 +85,7 @@ def opponents(game: HogEngine, more: Sequence[tuple[str, Any]] = ()) -> dict[str
     for spec in OPPONENTS:
         if not idle.get(spec, False):
             with suppress(StrategyError):  # not in this game
-                tables[spec] = builtin(spec, game)
+                tables[spec] = builtin(spec, game).array
     tables |= dict(more)
     for name, strategy in tables.items():
         if not (isinstance(strategy, np.ndarray) and strategy.ndim == 2):

@@ -103,7 +103,7 @@ def entries(
     for spec in (*OTHERS, f"always_roll:{min(6, game.rules.max_dice)}"):
         if spec not in known:
             try:
-                listed.append(Entry(spec, builtin(spec, game), None))
+                listed.append(Entry(spec, builtin(spec, game).array, None))
             except StrategyError:  # not in this game
                 continue
     return listed

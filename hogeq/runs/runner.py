@@ -287,8 +287,7 @@ class _Runner:
         try:
             if isinstance(self.game, TreeEngine):
                 return self.game.tree.check_strategy(self.game.legal(policy), "its average policy")
-            rules = self.game.rules
-            return check_policy(policy, rules.goal, rules.max_dice, "its average policy")
+            return check_policy(policy, self.game.shape, "its average policy")
         except ValueError as error:
             raise self._failure(error) from error
 

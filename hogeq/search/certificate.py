@@ -34,7 +34,7 @@ from hogeq.rules import Rules, rules_from
 from hogeq.search.certifying import certify
 from hogeq.search.lifted_bound import MOST_STEPS, LiftedBound, Revision, Step, replay
 from hogeq.strategies.arrays import check_policy
-from hogeq.strategies.strategy import Mixture, StrategyLike, check_mixture, parts_of, strategy_of
+from hogeq.strategies.strategy import Mixture, StrategyLike, mixture_of_shape, parts_of, strategy_of
 from hogeq.support.aliases import Floats
 from hogeq.support.files import parse_json, read_whole, write_whole
 from hogeq.support.messages import one_line, refusal, shown_path
@@ -198,15 +198,17 @@ def _checked(content: object) -> Certificate:
 
 def _strategy(top: _Top, rules: Rules) -> Floats | Mixture:
     """Check what the file is about: a policy, or the weights and parts of a mixture."""
+    shape = rules.goal, rules.goal, rules.max_dice + 1
     if top.policy is not None and top.weights is None and top.parts is None:
-        return check_policy(_array(top.policy, "policy"), rules.goal, rules.max_dice)
+        return check_policy(_array(top.policy, "policy"), shape)
     if top.policy is not None or top.weights is None or top.parts is None:
         given = [name for name in ("policy", "weights", "parts") if getattr(top, name) is not None]
         raise CertificateError(refusal("strategy", given, "policy, or weights and parts"))
     weights, parts = _array(top.weights, "weights"), _array(top.parts, "parts")
     if parts.ndim != AXES:
         raise CertificateError(f"parts: have shape {parts.shape}; allowed: (n, G, G, K)")
-    return check_mixture(weights, parts, rules.goal, rules.max_dice)
+    drawn = mixture_of_shape(shape, weights, parts)
+    return Mixture(drawn.weights, drawn.array)
 
 
 def _object(content: object) -> dict[str, Any]:

@@ -237,10 +237,10 @@ def read_counters(path: Path, game: Engine) -> Matrix:
     """Read counter-matrices, int8 (n, G, G), that a search begins with."""
     found = _pool(path) if path.suffix.lower() == ".npz" else None
     if found is None:
-        table = read_strategy(path, game.shape[0], game.num_actions - 1)
-        if table.ndim != len(game.shape) - 1:
-            raise StrategyError(f"{shown_path(path)}: a policy; allowed: matrices")
-        return table[None].astype(np.int8)
+        read = read_strategy(path, game.shape[0], game.num_actions - 1)
+        if read.kind != "matrix":
+            raise StrategyError(f"{shown_path(path)}: a {read.kind}; allowed: matrices")
+        return read.array[None]
     cells = game.shape[:-1]
     if found.ndim != 1 + len(cells) or found.shape[1:] != cells or found.dtype != np.int8:
         raise StrategyError(

@@ -5,13 +5,12 @@ from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, Final, Generic, NamedTuple, TypeVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from hogeq.model.game import HogEngine
 from hogeq.model.protocol import Engine
-from hogeq.strategies.arrays import one_hot
-from hogeq.strategies.strategy import HOG_AXES, Mixture, Strategy
-from hogeq.support.aliases import Floats, Policy
+from hogeq.strategies.strategy import StrategyLike
+from hogeq.support.aliases import Policy
 from hogeq.support.messages import refusal
 from hogeq.support.registry import entering
 
@@ -117,7 +116,7 @@ class Solver(ABC, Generic[State]):
         For most solvers it is an average over them.
         """
 
-    def mixture(self, game: Engine, state: State) -> Mixture | Strategy | None:  # noqa: ARG002
+    def mixture(self, game: Engine, state: State) -> StrategyLike | None:  # noqa: ARG002
         """Mixture after the iterations so far, which a run then measures beside the policy.
 
         None, unless the solver looks for a mixture.
@@ -144,15 +143,6 @@ class Solver(ABC, Generic[State]):
             If an array is missing.
         """
         return state._replace(**{name: np.array(arrays[name]) for name in state._fields})
-
-
-def mixture_of(game: Engine, weights: Floats, parts: NDArray[Any]) -> Mixture | Strategy:
-    """Make a mixture of matrices or policies of a game, checked if it is one of Hog."""
-    if len(game.shape) == HOG_AXES:
-        return Mixture(weights, parts)
-    if parts.ndim == len(game.shape):
-        parts = one_hot(parts, game.num_actions)
-    return Strategy.unchecked(parts, weights)
 
 
 def hog_of(game: Engine, name: str) -> HogEngine:

@@ -12,7 +12,7 @@ from hogeq.evaluation.mixtures import policy_of_mixture
 from hogeq.model.protocol import Engine
 from hogeq.search.ascent import perturbed, random_policy
 from hogeq.search.counter_search import PERTURBED_SHARES, CounterSearch, no_trails
-from hogeq.solvers.base import mixture_of, solver
+from hogeq.solvers.base import solver
 from hogeq.solvers.bundle_method import LEAST_WEIGHT, SHAPING, BundleMethod, Point, Trial
 from hogeq.solvers.cuts import (
     OF_PARTS,
@@ -24,7 +24,7 @@ from hogeq.solvers.cuts import (
     modelled,
 )
 from hogeq.solvers.regret import DiscountedCFR
-from hogeq.strategies.strategy import Mixture, Strategy, policy_of
+from hogeq.strategies.strategy import Strategy, mixture_of_shape
 from hogeq.support.aliases import Floats, Matrix, Singles
 from hogeq.support.messages import refusal
 from hogeq.support.parameters import Count, Natural, NotNegative, Share, parameters
@@ -112,8 +112,9 @@ class ProximalBundle(BundleMethod[BundleState]):
         if self.start:
             from hogeq.strategies.read import read_strategy
 
-            table = read_strategy(Path(self.start), game.shape[0], game.num_actions - 1)
-            policy = (1.0 - SOFTENED) * policy_of(game, table) + SOFTENED * uniform
+            read = read_strategy(Path(self.start), game.shape[0], game.num_actions - 1)
+            policy = read.unmixed(self.start).policy
+            policy = (1.0 - SOFTENED) * policy + SOFTENED * uniform
         else:
             policy = (1.0 - UNIFORM) * self_played(game) + UNIFORM * uniform
         state = BundleState(
@@ -263,10 +264,10 @@ class MixtureBundle(BundleMethod[MixtureBundleState]):
         earlier, lately = watched.reshape(2, self.patience).mean(axis=1)
         return self._split(game, state) if lately >= earlier else state
 
-    def mixture(self, game: Engine, state: MixtureBundleState) -> Mixture | Strategy:
+    def mixture(self, game: Engine, state: MixtureBundleState) -> Strategy:
         """Mixture: the best so far, or the average over recent iterations."""
         parts, draw = self._averaged(state)
-        return mixture_of(game, draw, parts)
+        return mixture_of_shape(game.shape, draw, parts)
 
     def average(self, game: Engine, state: MixtureBundleState) -> Floats:
         """Policy (G, G, K): the mixture's parts, weighted by their reach.
@@ -289,11 +290,10 @@ class MixtureBundle(BundleMethod[MixtureBundleState]):
         if not self.start:
             number = 1 if self.patience else self.parts
             return np.stack([self_played(game)] * number), np.full(number, 1.0 / number)
-        from hogeq.strategies.read import read_any
+        from hogeq.strategies.read import read_strategy
 
-        given = read_any(Path(self.start), game.shape[0], game.num_actions - 1)
-        mixture = given if isinstance(given, Mixture) else Mixture([1.0], [given])
-        parts, draw = list(mixture.policies(game.num_actions)), list(mixture.weights)
+        read = read_strategy(Path(self.start), game.shape[0], game.num_actions - 1)
+        parts, draw = list(read.policies), list(read.chances)
         if len(parts) > self.parts:
             allowed = f"of 1 to {self.parts} parts, as solver.parts says"
             raise ValueError(refusal("start", f"a mixture of {len(parts)}", allowed))

@@ -16,7 +16,7 @@ from hogeq.search.counter_search import PERTURBED_SHARES, CounterSearch, Trails,
 from hogeq.solvers.base import Solver, solver
 from hogeq.solvers.regret import check_weight
 from hogeq.strategies.arrays import match_regrets, normalised, one_hot, row_sums
-from hogeq.strategies.strategy import Strategy, policy_of
+from hogeq.strategies.strategy import Strategy
 from hogeq.support.aliases import Floats, Matrix
 from hogeq.support.messages import refusal
 from hogeq.support.parameters import Count, Natural, NotNegative, PositiveShare, Seed, parameters
@@ -152,8 +152,8 @@ class CFRBR(Solver[CFRBRState]):
         if self.start:
             from hogeq.strategies.read import read_strategy
 
-            table = read_strategy(Path(self.start), game.shape[0], game.num_actions - 1)
-            policy = policy_of(game, table)
+            read = read_strategy(Path(self.start), game.shape[0], game.num_actions - 1)
+            policy = read.unmixed(self.start).policy
             infoset_reach = game.workspace(2).cell_reach(np.stack([policy, policy]))
             regrets = INERTIA * infoset_reach[..., None] * policy
         random = np.random.default_rng(self.seed)

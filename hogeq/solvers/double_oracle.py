@@ -17,9 +17,9 @@ from hogeq.search.ascent import (
     to_pure,
 )
 from hogeq.search.population import Population
-from hogeq.solvers.base import Solver, mixture_of, solver
+from hogeq.solvers.base import Solver, solver
 from hogeq.strategies.arrays import one_hot
-from hogeq.strategies.strategy import Mixture, Strategy
+from hogeq.strategies.strategy import Strategy, mixture_of_shape
 from hogeq.support.aliases import Floats
 from hogeq.support.parameters import Count, NotNegative, PositiveShare, Seed, parameters
 from hogeq.support.workers import compute
@@ -107,10 +107,10 @@ class DoubleOracle(Solver[OracleState]):
         )
         return OracleState(pool, payoffs, equilibrium(payoffs), np.array(rate), iteration)
 
-    def mixture(self, game: Engine, state: OracleState) -> Mixture | Strategy:
+    def mixture(self, game: Engine, state: OracleState) -> Strategy:
         """Equilibrium of the meta-game: what is mixed, and by which weights."""
         mixed = state.weights > 0.0
-        return mixture_of(game, state.weights[mixed], state.pool[mixed])
+        return mixture_of_shape(game.shape, state.weights[mixed], state.pool[mixed])
 
     def average(self, game: Engine, state: OracleState) -> Floats:
         """Behaviour strategy (G, G, K) of the mixture, its parts weighted by their reach.

@@ -6,8 +6,8 @@ probability of rolling ``k`` dice. G is the goal, K = max_dice + 1.
 """
 
 import math
-from collections.abc import Sequence
-from typing import Any, NoReturn, TypeGuard
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, TypeGuard
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +20,9 @@ from hogeq.support.messages import shown
 ROW_SUM_TOLERANCE = 1e-9
 
 TABLES = "a matrix (G, G) or a policy (G, G, K)"
+
+HOG_AXES = 3
+"""Axes of a policy of Hog: own score, opponent's score, dice."""
 
 MOST_DICE = 127
 """Most dice that a matrix can hold, being int8."""
@@ -35,19 +38,47 @@ class StrategyError(ValueError):
 def check_matrix(array: Any, goal: int, max_dice: int, name: str = "matrix") -> Matrix:
     """Check a table of dice to roll, and copy it."""
     _check_goal(goal, name)
-    if isinstance(array, np.ndarray):
-        if array.ndim != 2:
-            raise StrategyError(f"{name}: has shape {array.shape}; {_allowed(goal)}")
-        if array.dtype.kind in "iuf" and array.shape == (goal, goal):
-            # NaN fails every comparison.
-            good = (array >= 0) & (array <= max_dice) & (array == np.trunc(array))
-            if good.all():
-                return array.astype(np.int8)
-        array = array[: goal + 1, : goal + 1].tolist()
-    return _check_rows(array, goal, max_dice, name)
+    if isinstance(array, np.ndarray) and array.dtype.kind in "iuf" and array.shape == (goal, goal):
+        # NaN fails every comparison.
+        good = (array >= 0) & (array <= max_dice) & (array == np.trunc(array))
+        if good.all():
+            return array.astype(np.int8)
+    for _, line in bad_cells(array, goal, max_dice):
+        raise StrategyError(f"{name}: {line}")
+    return np.array([list(row) for row in array], np.int8)
 
 
-def cell_fault(value: object, max_dice: int) -> str:
+def bad_cells(rows: Any, goal: int, max_dice: int) -> Iterator[tuple[str, str]]:
+    """Give the faults of a table of dice to roll, row by row: kind of each, and a line."""
+    allowed = f"allowed: {goal} rows of {goal} whole numbers"
+
+    if isinstance(rows, np.ndarray):
+        if rows.ndim != 2:
+            yield "shape", f"has shape {rows.shape}; {allowed}"
+            return
+        rows = rows[: goal + 1, : goal + 1].tolist()
+    if not _is_row(rows):
+        yield "shape", f"is {shown(rows)}; {allowed}"
+        return
+    for row, cells in enumerate(rows[:goal]):
+        if not _is_row(cells):
+            yield "shape", f"row {row} is {shown(cells)}; {allowed}"
+            continue
+        for column, cell in enumerate(cells[:goal]):
+            value = cell.item() if isinstance(cell, np.generic) else cell
+            kind = _cell_fault(value, max_dice)
+            if kind:
+                whole = f"allowed: whole numbers from 0 to {max_dice}"
+                yield kind, f"{_at((row, column))} is {shown(value)}; {whole}"
+        if len(cells) != goal:
+            fault = "missing" if len(cells) < goal else "one too many"
+            yield "shape", f"{_at((row, min(goal, len(cells))))} is {fault}; {allowed}"
+    if len(rows) != goal:
+        fault = "missing" if len(rows) < goal else "one too many"
+        yield "shape", f"{_at((min(goal, len(rows)), 0))} is {fault}; {allowed}"
+
+
+def _cell_fault(value: object, max_dice: int) -> str:
     """Name the kind of a bad cell; empty if it is good."""
     # By type, since True == 1; and 6.0 is a whole number.
     if type(value) is float and not value.is_integer():
@@ -57,38 +88,44 @@ def cell_fault(value: object, max_dice: int) -> str:
     return type(value).__name__
 
 
-def cell_line(row: int, column: int, value: object, max_dice: int) -> str:
-    """Describe a bad cell, and what is allowed."""
-    where = f"cell (row {row}, column {column}) is {shown(value)}"
-    return f"{where}; allowed: whole numbers from 0 to {max_dice}"
-
-
-def check_policy(array: Any, goal: int, max_dice: int, name: str = "policy") -> Policy:
-    """Check a table of roll probabilities, and copy it."""
-    _check_goal(goal, name)
-    shape = (goal, goal, max_dice + 1)
+def check_policy(array: Any, shape: tuple[int, ...], name: str = "policy") -> Policy:
+    """Check the action probabilities of Hog, (G, G, K), or of any other game, and copy them."""
+    _check_goal(shape[0], name)
     given = as_array(array, name, f"shape {shape}")
     if given.dtype.kind not in "iuf":
         raise StrategyError(f"{name}: holds {given.dtype} values; allowed: float64 numbers")
     if given.shape != shape:
         raise StrategyError(f"{name}: has shape {given.shape}; allowed: {shape}")
     policy = given.astype(np.float64)
-    good = (policy >= 0) & (policy <= 1 + ROW_SUM_TOLERANCE)
-    if not good.all():
-        row, column, roll = (int(index) for index in np.argwhere(~good)[0])
+    for *row, action in np.argwhere(~((policy >= 0) & (policy <= 1 + ROW_SUM_TOLERANCE))):
+        does = f"rolls {action} dice" if len(row) == 2 else f"takes action {action}"
         raise StrategyError(
-            f"{name}: cell (row {row}, column {column}) rolls {roll} dice with probability "
-            f"{policy[row, column, roll]}; allowed: 0 to 1"
+            f"{name}: {_at(row)} {does} with probability {policy[*row, action]}; allowed: 0 to 1"
         )
-    sums = policy.sum(axis=2)
-    off = np.abs(sums - 1) > ROW_SUM_TOLERANCE
-    if off.any():
-        row, column = (int(index) for index in np.argwhere(off)[0])
+    sums = policy.sum(axis=-1)
+    for cell in np.argwhere(np.abs(sums - 1) > ROW_SUM_TOLERANCE):
         raise StrategyError(
-            f"{name}: cell (row {row}, column {column}) has probabilities that sum to "
-            f"{sums[row, column]}; allowed: 1 within {ROW_SUM_TOLERANCE}{more_precise(given)}"
+            f"{name}: {_at(cell)} has probabilities that sum to {sums[tuple(cell)]}; "
+            f"allowed: 1 within {ROW_SUM_TOLERANCE}{more_precise(given)}"
         )
     return policy
+
+
+def check_table(given: Any, shape: tuple[int, ...], name: str = "strategy") -> npt.NDArray[Any]:
+    """Check a matrix or a policy of a game, told apart by their axes, and copy it."""
+    table = as_array(given, name, TABLES if len(shape) == HOG_AXES else f"{shape} or {shape[:-1]}")
+    is_policy = table.ndim == len(shape)
+    # A message names what was given or, without a name, which of the two it was taken for.
+    called = ("policy" if is_policy else "matrix") if name == "strategy" else name
+    if is_policy:
+        return check_policy(table, shape, called)
+    if len(shape) == HOG_AXES:
+        return check_matrix(table, shape[0], shape[-1] - 1, called)
+    fits = table.shape == shape[:-1] and table.dtype.kind in "iu"
+    if not fits or not ((table >= 0) & (table < shape[-1])).all():
+        allowed = f"actions {shape[:-1]} from 0 to {shape[-1] - 1}, or probabilities {shape}"
+        raise StrategyError(f"{called}: {table.dtype} {table.shape}; allowed: {allowed}")
+    return table.astype(np.int8)
 
 
 def as_array(given: Any, name: str, allowed: str = TABLES) -> npt.NDArray[Any]:
@@ -106,27 +143,10 @@ def more_precise(given: npt.NDArray[Any]) -> str:
     return f"; {given.dtype} is too coarse: give it as float64, divided by its sums"
 
 
-def _check_rows(rows: Any, goal: int, max_dice: int, name: str) -> Matrix:
-    if not _is_row(rows):
-        raise StrategyError(f"{name}: is {shown(rows)}; {_allowed(goal)}")
-    matrix = np.empty((goal, goal), np.int8)
-    for row, cells in enumerate(rows):
-        if row == goal:
-            _refuse(row, 0, "one too many", goal, name)
-        if not _is_row(cells):
-            raise StrategyError(f"{name}: row {row} is {shown(cells)}; {_allowed(goal)}")
-        for column, cell in enumerate(cells):
-            if column == goal:
-                _refuse(row, column, "one too many", goal, name)
-            value = cell.item() if isinstance(cell, np.generic) else cell
-            if cell_fault(value, max_dice):
-                raise StrategyError(f"{name}: {cell_line(row, column, value, max_dice)}")
-            matrix[row, column] = value
-        if len(cells) < goal:
-            _refuse(row, len(cells), "missing", goal, name)
-    if len(rows) < goal:
-        _refuse(len(rows), 0, "missing", goal, name)
-    return matrix
+def _at(row: Iterable[int]) -> str:
+    """Name a row of a policy, which in Hog is a cell of a matrix."""
+    cell = tuple(row)
+    return "cell (row {}, column {})".format(*cell) if len(cell) == 2 else f"row {cell[0]}"
 
 
 def _is_row(value: object) -> TypeGuard[Sequence[Any]]:
@@ -138,14 +158,6 @@ def _is_row(value: object) -> TypeGuard[Sequence[Any]]:
 def _check_goal(goal: int, name: str) -> None:
     if goal < 1:
         raise StrategyError(f"{name}: has no cells; allowed: {TABLES}, G at least 1")
-
-
-def _refuse(row: int, column: int, fault: str, goal: int, name: str) -> NoReturn:
-    raise StrategyError(f"{name}: cell (row {row}, column {column}) is {fault}; {_allowed(goal)}")
-
-
-def _allowed(goal: int) -> str:
-    return f"allowed: {goal} rows of {goal} whole numbers"
 
 
 # --- rows of probabilities ------------------------------------------------------------------------

@@ -36,6 +36,8 @@ class Form(NamedTuple):
     """How it was recognised; empty for rows of cells."""
     player_name: str | None = None
     """What the file calls its player."""
+    weights: Any = None
+    """Of a mixture, whose parts are then the rows."""
 
 
 def read_text(text: str, goal: int, max_dice: int, name: str, *, is_json: bool = False) -> Form:

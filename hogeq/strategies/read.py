@@ -33,17 +33,16 @@ import warnings
 import zipfile
 import zlib
 from pathlib import Path
-from typing import IO, Any, Final, NamedTuple
+from typing import IO, Any, Final
 
 import numpy as np
 import numpy.lib.format as npy
 import numpy.typing as npt
 
-from hogeq.strategies.arrays import StrategyError, check_matrix, check_policy
+from hogeq.strategies.arrays import StrategyError, check_matrix
 from hogeq.strategies.forms import Form, read_code, read_text
 from hogeq.strategies.sandbox import ask
-from hogeq.strategies.strategy import AnyStrategy, Mixture, check_mixture, not_a_table
-from hogeq.support.aliases import Matrix, Policy
+from hogeq.strategies.strategy import Strategy, mixture_of_shape, strategy_of_shape
 from hogeq.support.files import read_whole
 from hogeq.support.messages import one_line, shown, shown_path, unreadable
 
@@ -74,54 +73,25 @@ def read_strategy(
     trust: bool = False,
     *,
     time_limit: float = 60.0,
-) -> Matrix | Policy:
-    """Read a strategy from a file of any known format."""
-    strategy = read_any(path, goal, max_dice, trust, time_limit=time_limit)
-    if isinstance(strategy, Mixture):
-        raise not_a_table(shown_path(Path(path)), len(strategy))
-    return strategy
-
-
-def read_any(
-    path: str | os.PathLike[str],
-    goal: int,
-    max_dice: int,
-    trust: bool = False,
-    *,
-    time_limit: float = 60.0,
-) -> AnyStrategy:
-    """Read a matrix, a policy or a mixture; otherwise as `read_strategy`."""
+) -> Strategy:
+    """Read a matrix, a policy or a mixture from a file of any known format, or a run's folder."""
     path = Path(path)
     if is_folder(path):
         path = _matrix_in(path)
-    name = shown_path(path)
-    content = _read(path, goal, max_dice, trust, time_limit)
-    if isinstance(content, _Drawn):
-        return check_mixture(content.weights, content.parts, goal, max_dice, name)
-    if isinstance(content.rows, np.ndarray) and content.rows.ndim == 3:
-        return check_policy(content.rows, goal, max_dice, name)
-    read_as = f" (read as {content.form})" if content.form else ""
-    return check_matrix(content.rows, goal, max_dice, f"{name}{read_as}")
+    read = read_form(path, goal, max_dice, trust, time_limit=time_limit)
+    name, shape = shown_path(path), (goal, goal, max_dice + 1)
+    if read.weights is not None:
+        return mixture_of_shape(shape, read.weights, read.rows, name)
+    if isinstance(read.rows, np.ndarray):
+        return strategy_of_shape(shape, read.rows, name)
+    name += f" (read as {read.form})" if read.form else ""
+    return strategy_of_shape(shape, check_matrix(read.rows, goal, max_dice, name))
 
 
 def read_form(
     path: Path, goal: int, max_dice: int, trust: bool, *, time_limit: float = 60.0
 ) -> Form:
     """Read the content of a file, which may be no strategy."""
-    content = _read(path, goal, max_dice, trust, time_limit)
-    if isinstance(content, _Drawn):
-        raise not_a_table(shown_path(path), len(content.parts))
-    return content
-
-
-class _Drawn(NamedTuple):
-    """A mixture in a file, not checked."""
-
-    weights: npt.NDArray[Any]
-    parts: npt.NDArray[Any]
-
-
-def _read(path: Path, goal: int, max_dice: int, trust: bool, time_limit: float) -> Form | _Drawn:
     name, suffix = shown_path(path), path.suffix.lower()
     if suffix in PICKLES:
         raise _pickle_refused(path)
@@ -138,8 +108,7 @@ def _read(path: Path, goal: int, max_dice: int, trust: bool, time_limit: float) 
     if suffix == ".npy" or data.startswith(npy.MAGIC_PREFIX):
         return _asked(Form(_read_npy(io.BytesIO(data), name)), goal)
     if suffix == ".npz" or data.startswith(b"PK\x03\x04"):
-        arrays = _read_npz(data, goal, max_dice, name)
-        return arrays if isinstance(arrays, _Drawn) else _asked(Form(arrays), goal)
+        return _asked(_read_npz(data, goal, max_dice, name), goal)
     file_size(path, min(2**20 + TEXT_BYTES_PER_CELL * goal * goal, MAX_BYTES))
     text = _decode(data, name)
     return _asked(read_text(text, goal, max_dice, name, is_json=suffix == ".json"), goal)
@@ -226,7 +195,7 @@ def _decode(data: bytes, name: str) -> str:
         raise StrategyError(f"{name}: is not UTF-8 text at byte {error.start}") from error
 
 
-def _read_npz(data: bytes, goal: int, max_dice: int, name: str) -> npt.NDArray[Any] | _Drawn:
+def _read_npz(data: bytes, goal: int, max_dice: int, name: str) -> Form:
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             return _read_archive(archive, {(goal, goal), (goal, goal, max_dice + 1)}, name)
@@ -245,9 +214,7 @@ def _read_npz(data: bytes, goal: int, max_dice: int, name: str) -> npt.NDArray[A
         raise StrategyError(f"{name}: is not an .npz file: {one_line(error)}") from error
 
 
-def _read_archive(
-    archive: zipfile.ZipFile, shapes: set[tuple[int, ...]], name: str
-) -> npt.NDArray[Any] | _Drawn:
+def _read_archive(archive: zipfile.ZipFile, shapes: set[tuple[int, ...]], name: str) -> Form:
     arrays = [member for member in archive.infolist() if member.filename.endswith(".npy")]
     titles = [member.filename.removesuffix(".npy") for member in arrays]
 
@@ -271,9 +238,10 @@ def _read_archive(
         if len(arrays) > 1:  # those of the right shape, whatever they are called
             tables = [member for member in arrays if _shape_in(archive, member) in shapes]
     if (len(tables), len(drawn), len(weights)) == (1, 0, 0):
-        return read(tables[0], name, (2, 3))
+        return Form(read(tables[0], name, (2, 3)))
     if (len(tables), len(drawn), len(weights)) == (0, 1, 1):
-        return _Drawn(read(weights[0], f"{name}: weights", (1,)), read(drawn[0], name, (3, 4)))
+        chances = read(weights[0], f"{name}: weights", (1,))
+        return Form(read(drawn[0], name, (3, 4)), weights=chances)
     raise StrategyError(
         f"{name}: holds {shown(titles) if titles else 'no array'}; allowed: `matrix` or `policy`, "
         "or for a mixture `weights` and `matrices` or `policies`, or one table of any name"

@@ -14,12 +14,12 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from hogeq.strategies.arrays import (
+    HOG_AXES,
     MOST_DICE,
     ROW_SUM_TOLERANCE,
     StrategyError,
     as_array,
-    check_matrix,
-    check_policy,
+    check_table,
     more_precise,
     one_hot,
 )
@@ -62,103 +62,49 @@ class Mixture:
 
     def __init__(self, weights: ArrayLike, parts: Sequence[ArrayLike] | NDArray[Any]) -> None:
         """Check the weights, and that the parts are tables of one game."""
-        self._set(weights, parts, None, None, "mixture")
-
-    def _set(
-        self, weights: ArrayLike, parts: Any, goal: int | None, max_dice: int | None, name: str
-    ) -> None:
-        """Check and copy; sizes that are not given are those of the parts."""
-        try:
-            given = list(parts)
-        except TypeError as error:
-            allowed = "a list of parts, each a matrix (G, G) or a policy (G, G, K)"
-            raise StrategyError(refusal(name, parts, allowed)) from error
-        tables = [as_array(part, f"{name}, part {number}") for number, part in enumerate(given, 1)]
-        chances = _checked_weights(weights, len(tables), name)
-        axes = {table.ndim for table in tables}
-        if not axes <= {2, 3}:
-            raise StrategyError(
-                f"{name}: parts have {sorted(axes)} axes; allowed: matrices (G, G) and "
-                "policies (G, G, K)"
-            )
-        actions = max((table.shape[2] for table in tables if table.ndim == 3), default=None)
-        goal = len(tables[0]) if goal is None else goal
-        if max_dice is None:
-            max_dice = MOST_DICE if actions is None else actions - 1
-        # One by one into the array: there may be many.
-        shape = (len(tables), goal, goal)
-        checked: NDArray[Any] = (
-            np.empty(shape, np.int8) if actions is None else np.empty((*shape, max_dice + 1))
-        )
-        for number, table in enumerate(tables, 1):
-            where = f"{name}, part {number}"
-            if table.ndim == 3:
-                checked[number - 1] = check_policy(table, goal, max_dice, where)
-            else:
-                matrix = check_matrix(table, goal, max_dice, where)
-                checked[number - 1] = matrix if actions is None else one_hot(matrix, max_dice + 1)
-        object.__setattr__(self, "weights", chances)
-        object.__setattr__(self, "parts", checked)
+        checked = mixed(weights, parts, None, "mixture")
+        object.__setattr__(self, "weights", checked[0])
+        object.__setattr__(self, "parts", checked[1])
 
     def __len__(self) -> int:
         """Count the parts."""
         return len(self.weights)
 
-    @property
-    def kind(self) -> str:
-        """Kind of the parts: ``"matrices"`` or ``"policies"``."""
-        return "matrices" if self.parts.ndim == 3 else "policies"
 
-    def drawn(self) -> list[tuple[float, NDArray[Any]]]:
-        """List the parts that can be drawn, each with its weight."""
-        pairs = zip(self.weights.tolist(), self.parts, strict=True)
-        return [(weight, part) for weight, part in pairs if weight > 0.0]
-
-    def draw(self, random: np.random.Generator) -> int:
-        """Draw a part: its index."""
-        return int(random.choice(len(self), p=self.weights / self.weights.sum()))
-
-    def policies(self, num_actions: int) -> Floats:
-        """Give the parts as policies of a game with K actions, float64 (n, G, G, K).
-
-        Raises
-        ------
-        StrategyError
-            If a part makes a roll that is no action, or has another number of them.
-        """
-        matrices = self.parts.ndim == 3
-        least = int(self.parts.max()) + 1 if matrices else self.parts.shape[3]
-        allowed = f"whole numbers from {least}" if matrices else str(least)
-        whole = isinstance(num_actions, int | np.integer)
-        if not whole or not (least <= num_actions if matrices else least == num_actions):
-            raise StrategyError(refusal("num_actions", num_actions, f"{allowed}, by the parts"))
-        return one_hot(self.parts, int(num_actions)) if matrices else self.parts.copy()
-
-
-AnyStrategy: TypeAlias = Matrix | Policy | Mixture
-"""The strategies that a file can hold."""
-
-
-def check_mixture(
-    weights: ArrayLike, parts: NDArray[Any], goal: int, max_dice: int, name: str = "mixture"
-) -> Mixture:
-    """Check weights and parts against the sizes of a game."""
-    mixture = Mixture.__new__(Mixture)
-    mixture._set(weights, parts, goal, max_dice, name)  # noqa: SLF001
-    return mixture
-
-
-def parts_of(strategy: NDArray[Any] | Mixture) -> list[tuple[float, NDArray[Any]]]:
-    """List the parts that can be drawn with their probabilities; or the strategy itself, with 1."""
-    return strategy.drawn() if isinstance(strategy, Mixture) else [(1.0, strategy)]
-
-
-def not_a_table(name: str, count: int) -> StrategyError:
-    """Error for a mixture where a matrix or a policy is needed."""
-    return StrategyError(
-        f"{name}: is a mixture of {count} strategies, one of which is drawn before a game; allowed "
-        "here: a matrix or a policy; hogeq export MIXTURE --part 1 --out part.npz writes a part"
+def mixed(
+    weights: ArrayLike, parts: Any, shape: tuple[int, ...] | None, name: str
+) -> tuple[Floats, NDArray[Any]]:
+    """Check and copy the weights and parts of a mixture; without a shape the parts give it."""
+    try:
+        given = list(parts)
+    except TypeError as error:
+        allowed = "a list of parts, each a matrix (G, G) or a policy (G, G, K)"
+        raise StrategyError(refusal(name, parts, allowed)) from error
+    tables = [as_array(part, f"{name}, part {number}") for number, part in enumerate(given, 1)]
+    chances = _checked_weights(weights, len(tables), name)
+    axes = {table.ndim for table in tables}
+    full = HOG_AXES if shape is None else len(shape)
+    if not axes <= {full - 1, full}:
+        raise StrategyError(
+            f"{name}: parts have {sorted(axes)} axes; allowed: matrices (G, G) and "
+            "policies (G, G, K)"
+        )
+    shape = shape or shape_like(tables)
+    pure = axes == {full - 1}
+    # One by one into the array: there may be many.
+    checked = np.empty(
+        (len(tables), *(shape[:-1] if pure else shape)), np.int8 if pure else np.float64
     )
+    for number, table in enumerate(tables):
+        part = check_table(table, shape, f"{name}, part {number + 1}")
+        checked[number] = part if pure or part.ndim == full else one_hot(part, shape[-1])
+    return chances, checked
+
+
+def shape_like(tables: Sequence[NDArray[Any]]) -> tuple[int, int, int]:
+    """Give the shape of a policy for tables of Hog: of as many dice as can be without one."""
+    actions = max((table.shape[2] for table in tables if table.ndim == HOG_AXES), default=0)
+    return len(tables[0]), len(tables[0]), actions or MOST_DICE + 1
 
 
 def _checked_weights(weights: ArrayLike, parts: int, name: str) -> Floats:
@@ -191,9 +137,6 @@ def _checked_weights(weights: ArrayLike, parts: int, name: str) -> Floats:
 
 
 Kind = Literal["matrix", "policy", "mixture"]
-
-HOG_AXES: Final = 3
-"""Axes of a policy of Hog: own score, opponent's score, dice."""
 
 
 class Sized(Protocol):
@@ -289,9 +232,7 @@ class Strategy:
         StrategyError
             If it is a mixture, which no policy is.
         """
-        if self.kind == "mixture":
-            raise not_a_table("strategy", len(self.weights))
-        return self.policies[0]
+        return self.unmixed().policies[0]
 
     @property
     def mean(self) -> Policy:
@@ -309,6 +250,16 @@ class Strategy:
         """List the components that can be drawn, each with its probability."""
         pairs = zip(self.weights.tolist(), self.components, strict=True)
         return [(weight, component) for weight, component in pairs if weight > 0.0]
+
+    def unmixed(self, name: str = "strategy") -> "Strategy":
+        """Be itself; `StrategyError` for a mixture, where a matrix or a policy is needed."""
+        if self.kind == "mixture":
+            raise StrategyError(
+                f"{name}: is a mixture of {len(self.weights)} strategies, one of which is drawn "
+                "before a game; allowed here: a matrix or a policy; hogeq export MIXTURE --part 1 "
+                "--out part.npz writes a part"
+            )
+        return self
 
     def write(self, path: str | os.PathLike[str], player_name: str | None = None) -> None:
         """Write it in the format of the path's suffix, whole or not at all.
@@ -331,6 +282,14 @@ class Strategy:
         from hogeq.strategies.write import write_strategy
 
         write_strategy(path, self, self.shape[0], self.shape[-1] - 1, player_name)
+
+
+def parts_of(strategy: NDArray[Any] | Mixture) -> list[tuple[float, NDArray[Any]]]:
+    """List the parts that can be drawn with their probabilities; or the strategy itself, with 1."""
+    if not isinstance(strategy, Mixture):
+        return [(1.0, strategy)]
+    pairs = zip(strategy.weights.tolist(), strategy.parts, strict=True)
+    return [(weight, part) for weight, part in pairs if weight > 0.0]
 
 
 StrategyLike: TypeAlias = Strategy | Mixture | ArrayLike
@@ -359,26 +318,24 @@ def strategy_of_shape(
         if given.shape != shape:
             raise StrategyError(f"{name}: is of shape {given.shape}; allowed: {shape}")
         return given
-    if len(shape) != HOG_AXES:
-        return _of_rows(shape, given, name)
-    goal, _, num_actions = shape
     if isinstance(given, Mixture):
-        drawn = check_mixture(given.weights, given.parts, goal, num_actions - 1)
-        return Strategy("mixture", drawn.parts, drawn.weights, shape)
-    table = as_array(given, name)
-    kind: Kind = "policy" if table.ndim == HOG_AXES else "matrix"
-    # A message names what was given or, without a name, which of the two it was taken for.
-    called = kind if name == "strategy" else name
-    check = check_policy if kind == "policy" else check_matrix
-    return _alone(kind, check(table, goal, num_actions - 1, called), shape)
+        return mixture_of_shape(shape, given.weights, given.parts, name)
+    table = check_table(given, shape, name)
+    kind: Kind = "policy" if table.ndim == len(shape) else "matrix"
+    return Strategy(kind, table, np.ones(1), shape)
+
+
+def mixture_of_shape(
+    shape: tuple[int, ...], weights: ArrayLike, parts: NDArray[Any], name: str = "mixture"
+) -> Strategy:
+    """Make a checked mixture of matrices or policies of a game."""
+    chances, checked = mixed(weights, parts, shape, name)
+    return Strategy("mixture", checked, chances, shape)
 
 
 def table_of(game: Sized, given: StrategyLike, name: str = "strategy") -> Strategy:
     """Check a matrix or a policy; a mixture is refused."""
-    strategy = strategy_of(game, given, name)
-    if strategy.kind == "mixture":
-        raise not_a_table(name, len(strategy.weights))
-    return strategy
+    return strategy_of(game, given, name).unmixed(name)
 
 
 def policy_of(game: Sized, strategy: StrategyLike) -> Policy:
@@ -389,31 +346,6 @@ def policy_of(game: Sized, strategy: StrategyLike) -> Policy:
 def policies_of(game: Sized, *strategies: StrategyLike) -> Floats:
     """Policies of some strategies, one after the other: float64 (n, G, G, K)."""
     return np.stack([table_of(game, strategy).policy for strategy in strategies])
-
-
-def _alone(kind: Kind, table: NDArray[Any], shape: tuple[int, ...]) -> Strategy:
-    return Strategy(kind, table, np.ones(1), shape)
-
-
-def _of_rows(shape: tuple[int, ...], given: StrategyLike, name: str) -> Strategy:
-    """Check a strategy of a game that is not Hog, whose rows are of any shape."""
-    if isinstance(given, Mixture):
-        parts = np.stack([_of_rows(shape, part, name).policy for part in given.parts])
-        return Strategy("mixture", parts, given.weights.copy(), shape)
-    table = as_array(given, name, f"shape {shape} or {shape[:-1]}")
-    if table.shape == shape[:-1] and table.dtype.kind in "iu":
-        if table.min(initial=0) < 0 or table.max(initial=0) >= shape[-1]:
-            allowed = f"actions 0 to {shape[-1] - 1}"
-            raise StrategyError(f"{name}: has actions out of range; allowed: {allowed}")
-        return _alone("matrix", table.astype(np.int8), shape)
-    sums_to_one = table.shape == shape and table.dtype.kind in "iuf"
-    sums_to_one = sums_to_one and bool(
-        (table >= 0.0).all() and (np.abs(table.sum(axis=-1) - 1.0) <= ROW_SUM_TOLERANCE).all()
-    )
-    if not sums_to_one:
-        allowed = f"actions {shape[:-1]}, or rows {shape} of probabilities that sum to 1"
-        raise StrategyError(f"{name}: {table.dtype} {table.shape}; allowed: {allowed}")
-    return _alone("policy", table.astype(np.float64), shape)
 
 
 def check_game(game: object) -> None:

@@ -10,18 +10,19 @@ import tempfile
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hogeq.rules import Rules
-from hogeq.strategies.arrays import StrategyError, cell_fault, cell_line, check_matrix
+from hogeq.strategies.arrays import StrategyError, bad_cells, check_matrix
+from hogeq.strategies.forms import Form
 from hogeq.strategies.read import file_size, read_form, read_list
 from hogeq.strategies.sandbox import Answers, Fault, examine
+from hogeq.strategies.strategy import mixture_of_shape
 from hogeq.strategies.write import check_player_name
 from hogeq.support.aliases import Matrix
-from hogeq.support.messages import printable, shown
+from hogeq.support.messages import printable, shown_path
 
 _NAMED_SINCE: Final = (2016, "fa")
 """The first contest that asked entries for a name."""
@@ -75,13 +76,15 @@ def inspect_submission(
     goal, max_dice = rules.goal, rules.max_dice
     is_code = path.suffix.lower() == ".py" and read_list(path, goal) is None
     if not (is_code and trust):
-        form = read_form(path, goal, max_dice, trust, time_limit=time_limit)
-        rows = form.rows
-        faults = tuple(_table_faults(rows, goal, max_dice))
-        matrix = None if faults else check_matrix(rows, goal, max_dice, str(path))
-        cells = sum(len(row) for row in rows if isinstance(row, list | np.ndarray))
+        read = read_form(path, goal, max_dice, trust, time_limit=time_limit)
+        if read.weights is not None:
+            shape = goal, goal, max_dice + 1
+            mixture_of_shape(shape, read.weights, read.rows).unmixed(shown_path(path))
+        faults = tuple(_table_faults(read, goal, max_dice))
+        matrix = None if faults else check_matrix(read.rows, goal, max_dice, str(path))
+        cells = sum(len(row) for row in read.rows if isinstance(row, list | np.ndarray))
         answered = min(goal * goal, cells)
-        return Submission(size, form.player_name, matrix, faults, {}, answered, None, (), None)
+        return Submission(size, read.player_name, matrix, faults, {}, answered, None, (), None)
     answers = examine(path, goal, max_dice, time_limit)
     faults = answers.faults
     if answers.table is not None:  # what does not run has no name either
@@ -124,37 +127,17 @@ def _name_faults(name: str | None, is_asked: bool) -> list[Fault]:
     return []
 
 
-def _table_faults(rows: list[Any] | NDArray[Any], goal: int, max_dice: int) -> list[Fault]:
-    """List the faults of a table, shapes first."""
-    if isinstance(rows, np.ndarray):
-        if rows.ndim == 3:
-            line = "is a policy, a probability for each roll; allowed: one roll for each position"
-            return [Fault("shape", 1, line)]
-        rows = rows.tolist()
-    shapes: list[str] = []
-    if len(rows) != goal:
-        shapes.append(f"has {len(rows)} rows; allowed: {goal} rows of {goal} whole numbers")
-    ragged = 0
-    counts: Counter[str] = Counter()  # of bad cells, by the kind of value
+def _table_faults(read: Form, goal: int, max_dice: int) -> list[Fault]:
+    """List the faults of a table, each kind once."""
+    if isinstance(read.rows, np.ndarray) and read.rows.ndim != 2:
+        line = "is a policy, a probability for each roll; allowed: one roll for each position"
+        return [Fault("shape", 1, line)]
+    counts: Counter[str] = Counter()
     lines: dict[str, str] = {}
-    for row, values in enumerate(rows):
-        cells = values if isinstance(values, list) else []
-        if len(cells) != goal:
-            ragged += 1
-            if ragged == 1:
-                shapes.append(_row_line(row, values, goal))
-        for column, value in enumerate(cells):
-            kind = cell_fault(value, max_dice)
-            if kind:
-                counts[kind] += 1
-                if kind not in lines:
-                    lines[kind] = cell_line(row, column, value, max_dice)
+    for kind, line in bad_cells(read.rows, goal, max_dice):
+        counts[kind] += 1
+        lines.setdefault(kind, line)
     return [
-        *(Fault("shape", ragged if line.startswith("row") else 1, line) for line in shapes),
-        *(Fault("range", count, lines[kind]) for kind, count in counts.items()),
+        Fault("shape" if kind == "shape" else "range", times, lines[kind])
+        for kind, times in counts.items()
     ]
-
-
-def _row_line(row: int, values: object, goal: int) -> str:
-    given = f"has {len(values)} cells" if isinstance(values, list) else f"is {shown(values)}"
-    return f"row {row} {given}; allowed: {goal} whole numbers"

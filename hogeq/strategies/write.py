@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hogeq.strategies.arrays import MOST_DICE, TABLES, StrategyError, as_array, check_matrix
-from hogeq.strategies.strategy import Mixture, Strategy, StrategyLike, strategy_of_shape
+from hogeq.strategies.strategy import Mixture, Strategy, StrategyLike, shape_like, strategy_of_shape
 from hogeq.support.files import write_whole
 from hogeq.support.messages import refusal, shown, shown_path
 
@@ -71,10 +71,10 @@ def _checked(given: StrategyLike, goal: int | None, max_dice: int | None) -> Str
     table = given.parts[0] if isinstance(given, Mixture) else as_array(given, "strategy")
     if table.ndim not in {2, 3}:
         raise StrategyError(refusal("strategy", given, f"{TABLES}, or a mixture"))
-    goal = len(table) if goal is None else goal
-    if max_dice is None:
-        max_dice = table.shape[2] - 1 if table.ndim == 3 else MOST_DICE
-    return strategy_of_shape((goal, goal, max_dice + 1), given)
+    like = shape_like([table])
+    goal = like[0] if goal is None else goal
+    actions = like[2] if max_dice is None else max_dice + 1
+    return strategy_of_shape((goal, goal, actions), given)
 
 
 def _text(table: list[list[int]], suffix: str) -> str:

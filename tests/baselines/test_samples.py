@@ -48,17 +48,21 @@ from tests.baselines.small_games import rules_only as game
 def test_samples_do_what_the_course_shows(
     edition: str, sample: str, score: int, opponent: int, dice: int
 ) -> None:
-    assert builtin(sample, game(rules_from(edition)))[score, opponent] == dice
+    assert builtin(sample, game(rules_from(edition))).array[score, opponent] == dice
 
 
 def test_pigs_on_prime_by_hand() -> None:
     of = game(EDITIONS["su22"])
     # Against 42, no dice score 6. From 5 that is 11, a prime; from 6 it is 12.
-    assert builtin("pigs_on_prime:8,6", of)[5, 42] == 0
-    assert builtin("pigs_on_prime:8,6", of)[6, 42] == 6
-    assert builtin("oink_points:8,6", of)[5, 42] == 6
+    assert builtin("pigs_on_prime:8,6", of).array[5, 42] == 0
+    assert builtin("pigs_on_prime:8,6", of).array[6, 42] == 6
+    assert builtin("oink_points:8,6", of).array[5, 42] == 6
     # Against 60 they score 12, which is enough.
-    assert builtin("oink_points:8,6", of)[5, 60] == builtin("pigs_on_prime:8,6", of)[5, 60] == 0
+    assert (
+        builtin("oink_points:8,6", of).array[5, 60]
+        == builtin("pigs_on_prime:8,6", of).array[5, 60]
+        == 0
+    )
 
 
 def test_numbers_left_out_are_the_courses() -> None:

@@ -31,7 +31,7 @@ def rate(a: str, b: str) -> float:
 def test_what_each_cell_gains(folder: Path, game: HogEngine) -> None:
     found = ask("attack", "always_roll:2", *R, *QUICK, "--out", "m.csv", "--plot", "gain.png")
     assert (folder / "gain.png").read_bytes().startswith(b"\x89PNG")
-    matrix = read_strategy(folder / "m.csv", 20, 3)
+    matrix = read_strategy(folder / "m.csv", 20, 3).array
     want = gains(game, matrix, always_roll(game, 2))
     met = want.reach > 0.0
     assert found["reached"] == met.sum()
@@ -111,7 +111,7 @@ def test_a_cap(folder: Path, game: HogEngine) -> None:
     text = ok(*capped, "--digits", "10")
     assert f"attack  {percent(found['attack'], 10)}  strongest found on it, cap {cap}" in text
     mixed = ask(*capped, "--mixed", "--out", "p.npz")
-    assert read_strategy(folder / "p.npz", 20, 3).ndim == 3
+    assert read_strategy(folder / "p.npz", 20, 3).kind == "policy"
     assert mixed["attack"] <= cap
 
 

@@ -261,7 +261,7 @@ def test_export_of_a_policy(folder: Path) -> None:
 
 def test_tablebase_writes_its_matrix(folder: Path) -> None:
     found = ask("tablebase", "--rules", "fa22.yaml", "--out", "m.csv")
-    assert read_strategy(folder / "m.csv", 20, 3)[0, 0] == found["first_roll"]
+    assert read_strategy(folder / "m.csv", 20, 3).array[0, 0] == found["first_roll"]
     assert "written to" in ok("tablebase", "--rules", "fa22.yaml", "--out", "m.csv")
 
 

@@ -40,7 +40,7 @@ def test_a_matrix_comes_back_from_every_format(
     name = ("--player-name", "A team") if suffix == ".py" else ()
     ok("export", "given.csv", "--out", out, *name)
     back = read_strategy(folder / out, trust=True)
-    assert back.dtype == np.int8
+    assert back.array.dtype == np.int8
     assert np.array_equal(back, matrix)
     ok("export", out, "--out", "again.csv", "--trust")
     assert (folder / "again.csv").read_text() == (folder / "given.csv").read_text()

@@ -29,7 +29,7 @@ def test_costs_sum_to_what_is_lost_against_a_best_response(edition: str) -> None
     of = game(edition)
     matrix = np.random.default_rng(0).integers(1, of.num_actions, (14, 14)).astype(np.int8)
     for name in ("optimal", "always_roll:2"):
-        found = assess(of, matrix, builtin(name, of))
+        found = assess(of, matrix, builtin(name, of).array)
         assert found.best_response >= 0.5 - 1e-12
         assert (found.bound, found.effort) == (found.best_response, None)
         assert found.costs.sum() == pytest.approx(found.best_response - found.win_rate, abs=1e-12)
@@ -56,7 +56,7 @@ def test_the_best_rolls_lose_nothing() -> None:
 def test_no_change_of_one_cell_gains_more_than_those_listed(edition: str) -> None:
     of = game(edition, goal=8)
     matrix = np.full((8, 8), 1, np.int8)
-    against = builtin("always_roll:2", of)
+    against = builtin("always_roll:2", of).array
     found = assess(of, matrix, against)
     before = win_rate(of, matrix, against).win_rate
     every = []
@@ -94,7 +94,7 @@ def test_with_memory_the_best_rolls_are_best_against_the_response(edition: str) 
 @pytest.mark.parametrize("edition", ["su20", "su21"])
 def test_with_memory_the_best_found_has_an_effort_and_a_bound(edition: str) -> None:
     of = game(edition, goal=8)
-    against = builtin("always_roll:2", of)
+    against = builtin("always_roll:2", of).array
     found = assess(of, always_roll(of, 1), against)
     assert found.effort == SearchBudget(starts=1)
     assert found.bound == full_memory_bound(of, against)

@@ -9,6 +9,7 @@ from hogeq.contest.tournament import check_rates, field_equilibrium, round_robin
 from hogeq.model.game import compile_game
 from hogeq.rules import rules_from
 from hogeq.strategies.arrays import StrategyError
+from hogeq.strategies.strategy import strategy_of_shape
 from hogeq.support.workers import workers
 
 GAME = compile_game(rules_from({"edition": "fa22", "goal": 6, "max_dice": 2}))
@@ -140,7 +141,8 @@ def test_every_bad_entry_is_told_and_the_good_ones_are_read(folder: Path) -> Non
 
 def test_identical_entries_and_short_names() -> None:
     one, two = np.ones((2, 2), np.int8), np.zeros((2, 2), np.int8)
-    assert identical_entries([one, two, one.copy(), two, two + 2]) == [[0, 2], [1, 3]]
+    entries = [strategy_of_shape((2, 2, 3), each) for each in (one, two, one, two, two + 2)]
+    assert identical_entries(entries) == [[0, 2], [1, 3]]
     assert short_names(["a/x.csv", "optimal", "a/y.csv"]) == ["x.csv", "optimal", "y.csv"]
     assert short_names(["a/x.csv", "b/x.csv"]) == ["a/x.csv", "b/x.csv"]
 

@@ -11,6 +11,7 @@ from hogeq.evaluation.mixtures import components_at
 from hogeq.evaluation.tablebase import full_memory_win_rate, solve
 from hogeq.evaluation.win_rates import remembering_win_rate, win_rate
 from hogeq.model.game import HogEngine, compile_game
+from hogeq.strategies.strategy import StrategyLike
 
 SIZES = {"goal": 9, "max_dice": 3}
 
@@ -43,7 +44,7 @@ def test_win_rates_are_means_over_both_draws(game: HogEngine) -> None:
 
 def test_a_round_robin_takes_mixtures(game: HogEngine) -> None:
     one, two = players(game)
-    field = [one, builtin("always_roll:2", game), two]
+    field: list[StrategyLike] = [one, builtin("always_roll:2", game), two]
     rates = round_robin(game, field)
     assert rates[0, 2] == pytest.approx(win_rate(game, one, two).win_rate, abs=1e-14)
     assert rates + rates.T == pytest.approx(np.ones((3, 3)))

@@ -67,7 +67,7 @@ def test_a_run_directory_is_whole_and_consistent(tmp_path: Path) -> None:
     assert load_config(path / "config.yaml") == config
 
     game = compile_game(config.rules)
-    policy = check_policy(read_strategy(path / "policy.npz", 10, 2), 10, 2)
+    policy = check_policy(read_strategy(path / "policy.npz", 10, 2), (10, 10, 3))
     matrix = read_strategy(path / "matrix.csv", 10, 2)
     np.testing.assert_array_equal(matrix, purify(game, policy))
     namespace: dict[str, Any] = {}

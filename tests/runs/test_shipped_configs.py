@@ -13,7 +13,7 @@ from hogeq.runs.index import read_run
 from hogeq.runs.runner import run_experiment as run
 from hogeq.search.bounds import full_memory_bound, mixture_bound
 from hogeq.solvers import SOLVERS
-from hogeq.strategies.read import read_any
+from hogeq.strategies.read import read_strategy
 
 FOLDER = Path(__file__).parents[2] / "configs"
 CONFIGS = sorted(path for path in FOLDER.glob("*.yaml") if path.name != "sweep.yaml")
@@ -67,7 +67,7 @@ def test_a_mixture_is_kept_and_measured_and_goes_on(tmp_path: Path) -> None:
     summary = run(longer, tmp_path / "whole")
     cut, whole = (tmp_path / kind / "mixture_bundle" / "mixture.npz" for kind in ("cut", "whole"))
     assert cut.read_bytes() == whole.read_bytes()
-    drawn = read_any(whole, 8, 2)
+    drawn = read_strategy(whole, 8, 2)
     game = compile_game(longer.rules)
     assert summary.mixture is not None
     assert summary.mixture.lower <= best_response(game, drawn).win_rate + 1e-9

@@ -35,7 +35,7 @@ class Naive:
 
     def __init__(self, game: HogEngine, mixture: Mixture) -> None:
         self.turns = TurnTable(game.rules)
-        self.parts = mixture.policies(game.num_actions)
+        self.parts = strategy_of(game, mixture).policies
         self.rolls = range(game.num_actions)
         start = (0, 0, Memory())
         self.rate = sum(self.wins(*start, mine, mixture.weights) for mine in (True, False)) / 2.0
@@ -67,7 +67,8 @@ def test_no_matrix_wins_more_from_a_mixture(name: str) -> None:
     game = compile_game(rules_from(TINY[name]))
     mixture = mixture_of(game, 3)
     rates = sum(
-        weight * every_matrix_wins(Play(game.rules), part)[2] for weight, part in mixture.drawn()
+        weight * every_matrix_wins(Play(game.rules), part)[2]
+        for weight, part in strategy_of(game, mixture).drawn()
     )
     found = best_response(game, mixture)
     assert found.is_exact

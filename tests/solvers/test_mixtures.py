@@ -138,9 +138,9 @@ def test_trails_and_the_average_over_recent_iterations(
         np.testing.assert_allclose(solver.average(small, state), parts[0], atol=1e-12)
         np.testing.assert_array_equal(last.average(small, state), policies[-1].parts[0])
         return
-    np.testing.assert_allclose(solver.mixture(small, state).parts, parts, atol=1e-12)
+    np.testing.assert_allclose(solver.mixture(small, state).array, parts, atol=1e-12)
     np.testing.assert_allclose(solver.mixture(small, state).weights, draw, atol=1e-12)
-    np.testing.assert_array_equal(last.mixture(small, state).parts, policies[-1].parts)
+    np.testing.assert_array_equal(last.mixture(small, state).array, policies[-1].parts)
 
 
 def test_a_mixture_grows_to_the_equilibrium_when_progress_ends(coins: HogEngine) -> None:
@@ -199,7 +199,7 @@ def test_solvers_of_policies_have_no_mixture(coins: HogEngine) -> None:
 def test_a_double_oracle_gives_the_equilibrium_of_its_meta_game(coins: HogEngine) -> None:
     solver, state = run(coins, "double_oracle", 25)
     drawn = solver.mixture(coins, state)
-    assert drawn.kind == "matrices"
+    assert drawn.is_pure
     assert exploited(coins, drawn) < 1e-9
     assert exploited(coins, solver.average(coins, state)) >= 1 / 216
 
@@ -207,7 +207,7 @@ def test_a_double_oracle_gives_the_equilibrium_of_its_meta_game(coins: HogEngine
 def test_a_double_oracle_over_policies_has_an_exact_meta_game(coins: HogEngine) -> None:
     solver, state = run(coins, "double_oracle", 12, temperature=0.02)
     drawn = solver.mixture(coins, state)
-    assert drawn.kind == "policies"
+    assert not drawn.is_pure
     assert exploited(coins, drawn) < 0.02
     for row, one in zip(state.payoffs, state.pool, strict=True):
         rates = [win_rate(coins, one, other).win_rate for other in state.pool]

@@ -10,6 +10,7 @@ from hogeq.strategies.arrays import (
     StrategyError,
     check_matrix,
     check_policy,
+    check_table,
     given_arrival,
     match_regrets,
     normalised,
@@ -43,7 +44,7 @@ def test_a_checked_array_shares_no_memory() -> None:
     matrix = np.zeros((4, 4), np.int8)
     policy = one_hot(matrix, 3)
     assert not np.shares_memory(check_matrix(matrix, 4, 2), matrix)
-    assert not np.shares_memory(check_policy(policy, 4, 2), policy)
+    assert not np.shares_memory(check_policy(policy, (4, 4, 3)), policy)
 
 
 @pytest.mark.parametrize("convert", CONVERSIONS)
@@ -122,7 +123,7 @@ def test_a_message_repeats_no_more_than_a_little_of_a_bad_value() -> None:
 
 def test_a_good_policy_is_kept_to_the_last_bit() -> None:
     policy = np.random.default_rng(0).dirichlet(np.ones(3), (4, 4))
-    assert np.array_equal(check_policy(policy, 4, 2), policy)
+    assert np.array_equal(check_policy(policy, (4, 4, 3)), policy)
 
 
 @pytest.mark.parametrize(
@@ -140,7 +141,7 @@ def test_the_first_bad_cell_of_a_policy_is_named(row: list[float], says: str) ->
     policy[1, 2] = row
     policy[3, 3] = row
     with pytest.raises(StrategyError, match=says):
-        check_policy(policy, 4, 2)
+        check_policy(policy, (4, 4, 3))
 
 
 @pytest.mark.parametrize(
@@ -148,7 +149,7 @@ def test_the_first_bad_cell_of_a_policy_is_named(row: list[float], says: str) ->
 )
 def test_what_is_no_policy_is_refused(thing: object) -> None:
     with pytest.raises(StrategyError):
-        check_policy(thing, 4, 2)
+        check_policy(thing, (4, 4, 3))
 
 
 def test_one_hot_is_a_policy_of_any_shape() -> None:
@@ -162,16 +163,15 @@ def test_one_hot_is_a_policy_of_any_shape() -> None:
 
 @pytest.mark.parametrize("shape", [(0, 0), (0, 0, 3), (0, 4)])
 def test_a_table_without_cells_is_no_strategy(shape: tuple[int, ...]) -> None:
-    check = check_policy if len(shape) == 3 else check_matrix
     with pytest.raises(StrategyError, match=r"^mine: has no cells; allowed: .* G at least 1$"):
-        check(np.zeros(shape), 0, 2, "mine")
+        check_table(np.zeros(shape), (0, 0, 3), "mine")
 
 
 @pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
 def test_probabilities_of_few_digits_are_told_what_to_do(dtype: type[np.floating[Any]]) -> None:
     rows = np.full((4, 4, 3), 0.3333, dtype)
     with pytest.raises(StrategyError, match="allowed: 1 within 1e-09") as caught:
-        check_policy(rows, 4, 2)
+        check_policy(rows, (4, 4, 3))
     hint = f"; {rows.dtype} is too coarse: give it as float64, divided by its sums"
     assert str(caught.value).endswith(hint) == (dtype is not np.float64)
 

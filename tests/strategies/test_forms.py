@@ -80,7 +80,7 @@ FORMS: dict[str, str] = {
 def test_a_form_is_read_exactly(tmp_path: Path, name: str) -> None:
     path = tmp_path / name
     path.write_text(FORMS[name])
-    assert read_strategy(path, GOAL, DICE).tolist() == ROWS
+    assert read_strategy(path, GOAL, DICE).array.tolist() == ROWS
 
 
 def test_arrays_are_known_by_their_bytes(tmp_path: Path) -> None:
@@ -89,7 +89,7 @@ def test_arrays_are_known_by_their_bytes(tmp_path: Path) -> None:
     with (tmp_path / "arrays.csv").open("wb") as file:
         np.savez(file, anything=np.array(ROWS))
     for name in ("array.dat", "arrays.csv"):
-        assert read_strategy(tmp_path / name, GOAL, DICE).tolist() == ROWS
+        assert read_strategy(tmp_path / name, GOAL, DICE).array.tolist() == ROWS
 
 
 @pytest.mark.parametrize(

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hogeq.evaluation.mixtures import spread
+from hogeq.evaluation.mixtures import Spread, spread
 from hogeq.model.game import compile_game
 from hogeq.rules import rules_from
 from hogeq.strategies.arrays import StrategyError
-from hogeq.strategies.read import read_any
-from hogeq.strategies.strategy import MOST_PARTS, Mixture, policy_of
+from hogeq.strategies.read import read_strategy
+from hogeq.strategies.strategy import MOST_PARTS, Mixture, policy_of, strategy_of_shape
 from hogeq.strategies.write import write_strategy
 from tests.strategies.strategy_files import DICE, GOAL, MATRIX, file, refused, saved
 
@@ -22,11 +22,12 @@ TWO = np.stack([MATRIX, MATRIX.T])
 
 def test_parts_are_copied_and_of_one_kind() -> None:
     mixture = Mixture([0.25, 0.75], [MATRIX, POLICY])
-    assert mixture.kind == "policies"
+    assert mixture.parts.dtype == np.float64
     assert mixture.parts[0].argmax(axis=2).tolist() == MATRIX.tolist()
     assert not np.shares_memory(mixture.parts, POLICY)
     assert Mixture([1.0], [MATRIX.tolist()]).parts.dtype == np.int8
-    assert [weight for weight, _ in Mixture([0.0, 1.0], TWO).drawn()] == [1.0]
+    drawn = strategy_of_shape((GOAL, GOAL, DICE + 1), Mixture([0.0, 1.0], TWO))
+    assert [weight for weight, _ in drawn.drawn()] == [1.0]
 
 
 @pytest.mark.parametrize(
@@ -74,13 +75,13 @@ def test_written_and_read_it_is_the_same(tmp_path: Path, parts: Any) -> None:
     path = tmp_path / "drawn.npz"
     mixture = Mixture([1 / 3, 2 / 3], parts)
     write_strategy(path, mixture, GOAL, DICE)
-    again = read_any(path, GOAL, DICE)
-    assert isinstance(again, Mixture)
+    again = read_strategy(path, GOAL, DICE)
+    assert again.kind == "mixture"
     assert again.weights.tobytes() == mixture.weights.tobytes()
-    assert again.parts.tobytes() == mixture.parts.tobytes()
-    assert again.kind == mixture.kind
+    assert again.array.tobytes() == mixture.parts.tobytes()
+    with pytest.raises(StrategyError, match=r"^mine: is a mixture of 2 strategies, .* --part 1"):
+        again.unmixed("mine")
     write_strategy(path, mixture)  # of whatever size
-    refused(path, "is a mixture of 2 strategies, .* --part 1")
 
 
 def test_what_cannot_be_written(tmp_path: Path) -> None:
@@ -122,7 +123,7 @@ def test_files_that_hold_none(tmp_path: Path, arrays: dict[str, Any], says: str)
 
 def test_a_matrix_is_no_mixture(tmp_path: Path) -> None:
     path = file(tmp_path, "one.npz", saved(np.savez, matrix=MATRIX))
-    assert not isinstance(read_any(path, GOAL, DICE), Mixture)
+    assert read_strategy(path, GOAL, DICE).kind == "matrix"
 
 
 def test_small_files_do_not_become_large_arrays(tmp_path: Path) -> None:
@@ -141,36 +142,14 @@ def test_small_files_do_not_become_large_arrays(tmp_path: Path) -> None:
 def test_entropy_is_split_between_the_draw_and_the_rolls() -> None:
     never, always = np.zeros((1, 1), int), np.ones((1, 1), int)
     even = np.full((1, 1, 2), 0.5)
-    drawn = spread(Mixture([0.5, 0.5], [never, always]), 2)
+
+    def halves(*parts: Any) -> Spread:
+        return spread(strategy_of_shape((1, 1, 2), Mixture([0.5, 0.5], parts)))
+
+    drawn = halves(never, always)
     assert (drawn.total.item(), drawn.drawn.item()) == (1.0, 1.0)
-    rolled = spread(Mixture([0.5, 0.5], [even, even]), 2)
+    rolled = halves(even, even)
     assert (rolled.total.item(), rolled.drawn.item()) == (1.0, 0.0)
-    both = spread(Mixture([0.5, 0.5], [never, even]), 2)
+    both = halves(never, even)
     assert both.mean.ravel().tolist() == [0.75, 0.25]
     assert both.drawn.item() == pytest.approx(0.811278124459 - 0.5)  # entropy of 1/4, less 1/2 bit
-
-
-def test_draws_follow_the_weights() -> None:
-    random = np.random.default_rng(0)
-    found = [Mixture([0.0, 0.2, 0.8], [MATRIX] * 3).draw(random) for _ in range(500)]
-    assert set(found) == {1, 2}
-    assert found.count(1) / 500 == pytest.approx(0.2, abs=0.06)
-
-
-@pytest.mark.parametrize(
-    ("part", "actions", "says"),
-    [
-        (
-            MATRIX,
-            int(MATRIX.max()),
-            f"allowed: whole numbers from {MATRIX.max() + 1}, ",
-        ),
-        (MATRIX, 20.0, "^num_actions: got 20.0; allowed"),
-        (POLICY, DICE, f"^num_actions: got {DICE}; allowed: {DICE + 1}, by the parts"),
-    ],
-)
-def test_policies_of_a_game_with_too_few_actions(part: Any, actions: Any, says: str) -> None:
-    mixture = Mixture([1.0], [part])
-    assert mixture.policies(DICE + 1).shape == (1, GOAL, GOAL, DICE + 1)
-    with pytest.raises(StrategyError, match=says):
-        mixture.policies(actions)

@@ -37,7 +37,7 @@ def test_trusted_code_is_asked_for_every_cell(tmp_path: Path) -> None:
         "    print(score)\n"
         "    return rows[score][opponent_score]\n",
     )
-    assert read_strategy(path, GOAL, DICE, trust=True).tolist() == ROWS
+    assert read_strategy(path, GOAL, DICE, trust=True).array.tolist() == ROWS
     assert not (tmp_path / "__pycache__").exists()
 
 
@@ -138,7 +138,7 @@ def test_code_sees_nothing_of_our_environment(
 ) -> None:
     monkeypatch.setenv("HOGEQ_SECRET", "1")
     path = code(tmp_path, "import os; return int('HOGEQ_SECRET' in os.environ)")
-    assert not read_strategy(path, GOAL, DICE, trust=True).any()
+    assert not read_strategy(path, GOAL, DICE, trust=True).array.any()
 
 
 # --- what the process has given up ----------------------------------------------------------------
@@ -208,7 +208,7 @@ def test_the_numbers_of_allowed_calls_are_those_of_the_system() -> None:
 @pytest.mark.skipif(BUBBLEWRAP is None, reason="no bwrap")
 def test_with_namespaces_no_other_process_is_seen(tmp_path: Path) -> None:
     body = "import os; return sum(name.isdecimal() for name in os.listdir('/proc'))"
-    assert read_strategy(code(tmp_path, body), GOAL, DICE, trust=True).max() <= 3
+    assert read_strategy(code(tmp_path, body), GOAL, DICE, trust=True).array.max() <= 3
 
 
 def test_what_a_strategy_may_need_is_allowed(tmp_path: Path) -> None:
@@ -224,7 +224,7 @@ def test_what_a_strategy_may_need_is_allowed(tmp_path: Path) -> None:
         "thread.start()\nthread.join()\n"
         "def final_strategy(score, opponent):\n    return int((rolls * np.eye(1))[0, 0])\n",
     )
-    assert (read_strategy(path, GOAL, DICE, trust=True) == 3).all()
+    assert (read_strategy(path, GOAL, DICE, trust=True).array == 3).all()
 
 
 def test_where_the_system_has_no_means_one_line_says_so_before(
@@ -239,7 +239,7 @@ def test_where_the_system_has_no_means_one_line_says_so_before(
         patch.setattr(subprocess, "Popen", lambda *_, **__: pytest.fail(caplog.messages[0]))
         with pytest.raises(pytest.fail.Exception, match="by a process and a time limit only"):
             read_strategy(path, GOAL, DICE, trust=True)
-    assert (read_strategy(path, GOAL, DICE, trust=True) == 3).all()
+    assert (read_strategy(path, GOAL, DICE, trust=True).array == 3).all()
     assert len(caplog.messages) == 1
     # What it leaves in its own session dies all the same.
     start = time.perf_counter()

@@ -143,17 +143,21 @@ def test_every_kind_of_fault_of_a_table_is_listed_once(tmp_path: Path) -> None:
     assert entry.matrix is None
     allowed = "allowed: whole numbers from 0 to 12"
     assert [(fault.kind, fault.times, fault.line) for fault in entry.faults] == [
-        ("shape", 1, "row 2 has 3 cells; allowed: 4 whole numbers"),
         ("range", 3, f"cell (row 0, column 0) is 13; {allowed}"),
         ("range", 2, f"cell (row 0, column 3) is 'x'; {allowed}"),
         ("range", 1, f"cell (row 1, column 0) is -1; {allowed}"),
         ("range", 1, f"cell (row 2, column 1) is 1.5; {allowed}"),
+        ("shape", 1, "cell (row 2, column 3) is missing; allowed: 4 rows of 4 whole numbers"),
         ("range", 1, f"cell (row 3, column 0) is inf; {allowed}"),
         ("range", 1, f"cell (row 3, column 1) is None; {allowed}"),
     ]
     short = inspected(tmp_path, "m.csv", "0,1,2,3\n1,1,1,1\n")
     (fault,) = short.faults
-    assert fault == ("shape", 1, "has 2 rows; allowed: 4 rows of 4 whole numbers")
+    assert fault == (
+        "shape",
+        1,
+        "cell (row 2, column 0) is missing; allowed: 4 rows of 4 whole numbers",
+    )
 
 
 def test_a_policy_is_no_submission(tmp_path: Path) -> None:

@@ -27,7 +27,7 @@ def test_matrices_come_back(tmp_path: Path, data: st.DataObject, suffix: str) ->
     path = tmp_path / f"matrix{suffix}"
     write_strategy(path, matrix)
     back = read_strategy(path, goal, dice)
-    assert back.dtype == np.int8
+    assert back.array.dtype == np.int8
     assert np.array_equal(back, matrix)
 
 
@@ -38,7 +38,7 @@ def test_policies_come_back(tmp_path: Path, seed: int, suffix: str, goal: int) -
     path = tmp_path / f"policy{suffix}"
     write_strategy(path, policy)
     back = read_strategy(path, goal, goal)
-    assert back.dtype == np.float64
+    assert back.array.dtype == np.float64
     assert np.array_equal(back, policy)
 
 

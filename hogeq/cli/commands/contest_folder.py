@@ -47,6 +47,7 @@ class Folder:
     def read(self, time_limit: float) -> "Entries":
         """Judge every submission, and give those that are valid."""
         from hogeq.contest.entries import Entries, Refused
+        from hogeq.strategies.strategy import strategy_of
 
         with phase("reading", len(self.entrants), "files") as progress:
             self.judged = self.contest.judge(
@@ -67,7 +68,11 @@ class Folder:
         return Entries(
             [one.entrant.file for one in valid],
             [printable(one.submission.name or one.entrant.student) for one in valid],
-            [one.submission.matrix for one in valid if one.submission.matrix is not None],
+            [
+                strategy_of(self.game.engine, one.submission.matrix)
+                for one in valid
+                if one.submission.matrix is not None
+            ],
             refused,
         )
 

@@ -73,12 +73,13 @@ def show(
 
 def _of_mixture(game: Chosen, strategy: "Strategy", out: Path | None, name: str) -> Result:
     from hogeq.evaluation.mixtures import entropy, spread
-    from hogeq.strategies.strategy import Mixture
+    from hogeq.strategies.arrays import one_hot
 
-    engine = game.engine
-    mixture = Mixture(strategy.weights, strategy.components)
-    apart = spread(mixture, engine.num_actions)
-    policies = mixture.policies(engine.num_actions)
+    engine, weights = game.engine, strategy.weights
+    apart = spread(strategy)
+    policies, of = strategy.components, "policies"
+    if strategy.is_pure:
+        policies, of = one_hot(policies, engine.num_actions), "matrices"
     likeliest = policies.argmax(axis=3)
     differ = (likeliest != likeliest[0]).any(axis=0)
     parts = [
@@ -87,13 +88,13 @@ def _of_mixture(game: Chosen, strategy: "Strategy", out: Path | None, name: str)
             "entropy": float(entropy(policy).mean()),
             "distance": float(abs(policy - apart.mean).sum(axis=2).mean() / 2.0),
         }
-        for weight, policy in zip(mixture.weights.tolist(), policies, strict=True)
+        for weight, policy in zip(weights.tolist(), policies, strict=True)
     ]
     data = {
         "rules": game.name,
         "strategy": name,
         "kind": "mixture",
-        "of": mixture.kind,
+        "of": of,
         "parts": parts,
         "entropy": float(apart.total.mean()),
         "entropy_of_draw": float(apart.drawn.mean()),
@@ -108,9 +109,7 @@ def _of_mixture(game: Chosen, strategy: "Strategy", out: Path | None, name: str)
         met = reach(engine, apart.mean).sum(axis=2)
         title, rolls = f"{name}, {game.title}", engine.num_actions
         with refusing():
-            figures.mixture(
-                mixture.weights, likeliest, apart.total, apart.drawn, out, title, rolls, met
-            )
+            figures.mixture(weights, likeliest, apart.total, apart.drawn, out, title, rolls, met)
         return Result(data, [f"drawn to {out}"])
     rows = [
         (number, percent(part["weight"]), f"{part['entropy']:.3f}", f"{part['distance']:.3f}")
@@ -118,10 +117,7 @@ def _of_mixture(game: Chosen, strategy: "Strategy", out: Path | None, name: str)
     ]
     header = ("component", "drawn", "entropy of its rolls, bits", "distance from the mean")
     text: Text = [
-        (
-            f"{name}, {game.title}, a mixture of {len(mixture)} {mixture.kind}: "
-            "one is drawn before a game"
-        ),
+        (f"{name}, {game.title}, a mixture of {len(weights)} {of}: one is drawn before a game"),
         "",
         Table(rows, header, left=0),
         "",

@@ -140,4 +140,4 @@ def from_tabular(game: Any, policy: Any, player: int = 0) -> Floats:
                 table[own, opponent] = 0.0
                 for action, probability in row:
                     table[own, opponent, action] = probability
-    return check_policy(table, rules.goal, rules.max_dice, "OpenSpiel's policy")
+    return check_policy(table, shape, "OpenSpiel's policy")
