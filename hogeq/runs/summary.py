@@ -26,7 +26,7 @@ from hogeq.runs.files import (
 from hogeq.runs.metrics import Metrics
 from hogeq.search.attack import SearchBudget, attack
 from hogeq.search.bounds import Interval, full_memory_bound, upper_bound
-from hogeq.strategies.strategy import Mixture, Strategy, StrategyLike, strategy_of
+from hogeq.strategies.strategy import StrategyLike, strategy_of
 from hogeq.strategies.write import write_strategy
 from hogeq.support.aliases import Matrix, Policy
 from hogeq.support.files import write_arrays, write_whole
@@ -45,7 +45,7 @@ class Strategies(NamedTuple):
     """What a solver gives."""
 
     policy: Policy
-    mixture: Mixture | Strategy | None
+    mixture: StrategyLike | None
 
 
 def measured(
