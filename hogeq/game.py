@@ -30,12 +30,13 @@ from hogeq.search.attack import SearchBudget, SearchResult
 from hogeq.search.bounds import Interval
 from hogeq.search.gains import Gains
 from hogeq.search.moves import MOVES
+from hogeq.strategies.profiles import hog_profile, is_profile
 from hogeq.strategies.strategy import Strategy, StrategyLike, strategy_of
 from hogeq.support.aliases import Floats
 from hogeq.trees.game import TreeGame, from_efg, from_openspiel
 
-StrategySpec = StrategyLike | str | Path
-"""A strategy, or its array, name, file or run's folder."""
+StrategySpec = StrategyLike | str | Path | Mapping[str, Any]
+"""A strategy, or its array, name, file, run's folder or states of OpenSpiel."""
 
 
 class Game:
@@ -128,7 +129,8 @@ class Game:
         ----------
         given : str, path, array_like, Mixture or Strategy
             A name such as ``"always_roll:6"``, a file, a run's folder, a matrix (G, G), a policy
-            (G, G, K), or a mixture of such.
+            (G, G, K), or a mixture of such; or a tabular policy of OpenSpiel for ``python_hog``, or
+            what its ``to_dict`` gives.
         trust : bool
             Whether the code of a ``.py`` file may be run, in a process of its own.
         time_limit : float
@@ -141,6 +143,8 @@ class Game:
         """
         if isinstance(given, str | os.PathLike):
             given = find_strategy(str(given), self.engine, trust, time_limit=time_limit)
+        elif isinstance(given, Mapping) or is_profile(given):
+            given = hog_profile(given, self.rules)
         return strategy_of(self.engine, given)
 
     def win_rate(

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from hogeq.strategies.arrays import StrategyError
+from hogeq.strategies.profiles import read_profile
 from hogeq.strategies.read import PICKLES, SUFFIXES, is_there, read_strategy
 from hogeq.strategies.strategy import Strategy, StrategyLike, check_game, strategy_of
 from hogeq.support.messages import nearest, raised, refusal, shown, shown_path
@@ -233,6 +234,9 @@ def find_strategy(
             f"{nearest(name, known)}; and no run directory or file ending in "
             f"{', '.join(SUFFIXES)}"
         )
+    profile = read_profile(Path(spec), game.rules)
+    if profile is not None:
+        return profile
     return read_strategy(spec, game.goal, game.rules.max_dice, trust, time_limit=time_limit)
 
 

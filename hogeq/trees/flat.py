@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from hogeq.support.aliases import Floats, Ints
-from hogeq.support.messages import one_line, printable, refusal
+from hogeq.support.messages import one_line, printable
 
 CHANCE: Final = -1
 TERMINAL: Final = -2
@@ -149,12 +149,8 @@ class FlatTree:
         """Strategy that plays every legal action alike, (R, K)."""
         return self.legal / self.num_legal[:, None]
 
-    def check_strategy(self, given: str | ArrayLike, name: str = "strategy") -> Floats:
-        """Refuse what is neither ``"uniform"`` nor probabilities of legal actions, (R, K)."""
-        if isinstance(given, str):
-            if given != "uniform":
-                raise ValueError(refusal(name, given, "uniform, or an array"))
-            return self.uniform()
+    def check_strategy(self, given: ArrayLike, name: str = "strategy") -> Floats:
+        """Refuse what are no probabilities of legal actions, (R, K)."""
         rows, shape = np.asarray(given, np.float64), (self.num_rows, self.num_actions)
         if rows.shape != shape:
             raise ValueError(f"{name}: is of shape {rows.shape}; allowed: {shape}")

@@ -3,22 +3,22 @@
 import os
 from typing import Any
 
-from numpy.typing import ArrayLike
-
 from hogeq.support.aliases import Floats
 from hogeq.trees.engine import TreeEngine
 from hogeq.trees.equilibrium import Equilibrium, equilibrium
 from hogeq.trees.exact import Interval, respond
 from hogeq.trees.flat import FlatTree
 from hogeq.trees.passes import mean_payoff
+from hogeq.trees.policies import tree_strategy
 from hogeq.trees.recall import Audit, Recall
 
 
 class TreeGame:
     """A finite two-player zero-sum game; payoffs are its own, averaged over both seats.
 
-    A strategy covers the information sets of both seats: ``"uniform"``, or float64 (R, K) with
-    rows as in `tree`, those of player 0 first. Made by :meth:`hogeq.Game.from_openspiel` and
+    A strategy covers the information sets of both seats: ``"uniform"``; float64 (R, K) with rows as
+    in `tree`, those of player 0 first; a policy of OpenSpiel; or a file of
+    :meth:`strategy`. Made by :meth:`hogeq.Game.from_openspiel` and
     :meth:`hogeq.Game.from_efg`.
 
     Attributes
@@ -56,21 +56,32 @@ class TreeGame:
         """
         return TreeEngine(self.tree)
 
-    def strategy(self, given: str | ArrayLike) -> Floats:
+    def strategy(self, given: Any) -> Floats:
         """Check a strategy of this game.
+
+        Parameters
+        ----------
+        given : str, path, array_like, mapping or policy of OpenSpiel
+            ``"uniform"``; a run's folder; a file: ``.npz`` with an array ``policy``, a policy of
+            OpenSpiel as JSON, or a profile of Gambit (:mod:`hogeq.strategies.profiles`);
+            probabilities (R, K); or a tabular policy of OpenSpiel, or what its ``to_dict`` gives.
+
+        Returns
+        -------
+        float64 (R, K)
 
         Raises
         ------
         ValueError
-            If it is neither ``"uniform"`` nor probabilities of legal actions.
+            If it is none of these, or not one of this game.
         """
-        return self.tree.check_strategy(given)
+        return tree_strategy(self.tree, given)
 
-    def payoff(self, a: str | ArrayLike, b: str | ArrayLike) -> float:
+    def payoff(self, a: Any, b: Any) -> float:
         """Compute the payoff to strategy `a` against `b`, averaged over both seats."""
         return mean_payoff(self.tree, self.strategy(a), self.strategy(b))
 
-    def attack(self, strategy: str | ArrayLike, seconds: float = 60.0) -> Interval:
+    def attack(self, strategy: Any, seconds: float = 60.0) -> Interval:
         """Find the best response to a strategy by an integer program, within so many seconds.
 
         Returns
@@ -86,7 +97,7 @@ class TreeGame:
         """
         return respond(self.tree, self.strategy(strategy), seconds)
 
-    def bound(self, strategy: str | ArrayLike) -> float:
+    def bound(self, strategy: Any) -> float:
         """Payoff of a responder who forgets nothing of the own past: no response has more."""
         return respond(self.tree, self.strategy(strategy), 0.0).full_memory
 

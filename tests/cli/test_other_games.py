@@ -65,7 +65,7 @@ def test_an_equilibrium_is_proved_and_written(tmp_path: Path) -> None:
     [
         (("audit", "--game", "kuhn_pocker"), "nearest: kuhn_poker"),
         (("audit", "--game", "none.efg"), "none.efg: cannot be read"),
-        (("attack", "always_roll:6", *GAME), "allowed: uniform, a run, or a file .npz"),
+        (("attack", "always_roll:6", *GAME), "allowed: uniform, a run, a file .npz"),
         (("audit", *GAME, "--forget", "all"), "allowed: own_actions, order, or last:K"),
         (("run", "both.yaml"), "rules: got 'su20'; allowed: none where a game is given"),
         (("equilibrium", "--game", "driver.efg"), "allowed: games without absent-mindedness"),

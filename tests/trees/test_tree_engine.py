@@ -129,5 +129,5 @@ def test_a_game_as_users_hold_it() -> None:
     assert not any(one.findings["perfect recall"].holds for one in game.audit())
     state = SOLVERS["cfr_plus"]().init(game.engine)
     assert SOLVERS["cfr_plus"]().average(game.engine, state).shape == game.engine.shape
-    with pytest.raises(ValueError, match="allowed: uniform, or an array"):
+    with pytest.raises(ValueError, match="allowed: uniform, a run, a file"):
         game.strategy("always_roll:6")

@@ -9,7 +9,6 @@ from hogeq.cli.options import ForgetOption, GameOption, MemoryOption, OverwriteO
 from hogeq.cli.result import Result, Table, Text
 from hogeq.cli.shell import BadInputError, refusing, warn
 from hogeq.rules import Rules
-from hogeq.support.messages import printable, shown
 
 if TYPE_CHECKING:
     from hogeq.purification import Purifier
@@ -227,22 +226,11 @@ def _title(game: str, forget: str | None) -> str:
 
 
 def _rows(tree: "FlatTree", given: str) -> "Floats":
-    """Read a strategy of both seats: ``uniform``, a run, or the ``policy`` of a ``.npz`` file."""
-    import numpy as np
+    """Read a strategy of both seats."""
+    from hogeq.trees.policies import tree_strategy
 
-    if given == "uniform":
-        return tree.uniform()
     with refusing():
-        if Path(given).is_dir():
-            given = str(Path(given) / "policy.npz")
-        if Path(given).suffix != ".npz":
-            raise ValueError(
-                f"strategy: got {shown(given)}; allowed: uniform, a run, or a file .npz"
-            )
-        with np.load(given, allow_pickle=False) as arrays:
-            if "policy" not in arrays:
-                raise ValueError(f"{printable(given)}: holds no array policy")
-            return tree.check_strategy(arrays["policy"], printable(given))
+        return tree_strategy(tree, given)
 
 
 def _write(path: Path, **arrays: Any) -> None:

@@ -26,6 +26,7 @@ from numpy.typing import ArrayLike
 
 from hogeq.rules import Rules
 from hogeq.strategies.arrays import check_policy
+from hogeq.strategies.profiles import states_of
 from hogeq.strategies.strategy import strategy_of_shape
 from hogeq.support.aliases import Floats
 from hogeq.support.messages import not_installed
@@ -130,7 +131,7 @@ def from_tabular(game: Any, policy: Any, player: int = 0) -> Floats:
     if parameters["memory"]:
         raise ValueError(f"{NAME}: a policy of the game with memory; allowed: memory=False")
     rules = rules_of(parameters)
-    known = policy.policy_table() if hasattr(policy, "policy_table") else policy.to_dict()
+    known = states_of(policy)
     shape = (rules.goal, rules.goal, rules.max_dice + 1)
     table = np.full(shape, 1.0 / shape[2])
     for own in range(rules.goal):

@@ -1,0 +1,215 @@
+"""Strategies that other programs find in a game tree, as Python objects or as text.
+
+- A policy of OpenSpiel: a mapping of information states, as ``TabularPolicy.to_dict`` gives it, or
+  the same as JSON. A state has a list of probabilities, a list of pairs (action, probability), or
+  an object of them.
+- A behaviour profile of Gambit: a line ``NE,1/2,0.5,...``, as its programs print it, or nested
+  lists, as pygambit does. Information sets come by player, in the order in which a walk through the
+  tree first meets them.
+
+A profile has a strategy for each seat. A player of Hog does not choose the seat: if the two differ,
+a fair coin draws one of them before the game, a mixture.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+
+from hogeq.rules import Rules
+from hogeq.rules.memory import Memory
+from hogeq.rules.outcomes import TurnTable
+from hogeq.strategies.arrays import StrategyError
+from hogeq.strategies.read import MAX_BYTES, file_size, is_folder
+from hogeq.strategies.strategy import Strategy
+from hogeq.support.aliases import Floats
+from hogeq.support.files import parse_json, read_whole
+from hogeq.support.messages import one_line, shown, shown_path
+
+MOST_GOAL: Final = 40
+"""Highest goal of a game of Hog whose positions are listed; nobody's tree is so large."""
+
+ROUNDING: Final = 1e-4
+"""By how much the printed probabilities of a row may miss the sum 1."""
+
+_TABLES: Final = "policy_table", "to_dict"  # compiled, in Python
+
+_HEAD: Final = 4096
+_STARTS: Final = re.compile(rb"\s*(NE,|\[\s*\[\s*\[|\{)")
+_OF_HOG: Final = re.compile(r'\s*(NE,|\[|\{\s*"(player [01]: |[01]-[01]-\d))')
+_NUMBER: Final = re.compile(r"(\d{1,20})(?:/(\d{1,20})|(\.\d{0,40})?(e[+-]?\d{1,3})?)")
+
+
+class Infoset(NamedTuple):
+    """An information set, as other programs know it."""
+
+    keys: tuple[str, ...]
+    """What OpenSpiel may call its state."""
+    moves: Sequence[int]
+    """OpenSpiel's numbers of its actions, in the order of the game."""
+
+
+def profile_rows(given: object, infosets: Sequence[Infoset], where: str) -> list[Floats]:
+    """Probabilities of the actions of every information set, in Gambit's order.
+
+    `given` is a policy of OpenSpiel, a mapping as it gives it, or a text. StrategyError if it is
+    neither, or not one of this game.
+    """
+    try:
+        if isinstance(given, str):
+            given = parse_json(given) if given.lstrip().startswith("{") else _numbers(given)
+        if isinstance(given, list):
+            return list(_by_order(given, infosets))
+        states = states_of(given)
+        found = [_row_of(states, one) for one in infosets]
+        known = {key for one in infosets for key in one.keys}
+        other = next((key for key in states if key not in known), None)
+        if other is not None:
+            raise StrategyError(f"state {shown(other)}: is none of this game")
+    except ValueError as error:
+        raise StrategyError(f"{where}: {one_line(error)}") from error
+    return found
+
+
+def is_profile(given: object) -> bool:
+    """Whether a Python object is a tabular policy of OpenSpiel, or made of one."""
+    return isinstance(given, Mapping) or any(hasattr(given, name) for name in _TABLES)
+
+
+def states_of(policy: Any) -> Mapping[str, Any]:
+    """Information states of a policy of OpenSpiel, or of a mapping that was made of one."""
+    if not is_profile(policy):
+        allowed = "a tabular policy of OpenSpiel, or a dict"
+        raise StrategyError(f"got {type(policy).__name__}; allowed: {allowed}")
+    name = next((name for name in _TABLES if hasattr(policy, name)), None)
+    states: Mapping[str, Any] = policy if name is None else getattr(policy, name)()
+    return states
+
+
+def _row_of(states: Mapping[str, Any], infoset: Infoset) -> Floats:
+    key = next((key for key in infoset.keys if key in states), None)
+    if key is None:
+        raise StrategyError(f"state {shown(infoset.keys[0])} is missing")
+    given, moves = states[key], list(infoset.moves)
+    allowed = f"state {shown(key)}: allowed: probabilities of the actions {shown(moves)}"
+    try:
+        if isinstance(given, Mapping):
+            given = [(int(move), chance) for move, chance in given.items()]
+        if len(np.shape(given)) == 2:
+            chances = dict.fromkeys(moves, 0.0) | {int(move): chance for move, chance in given}
+            given = [chances[move] for move in moves] if len(chances) == len(moves) else []
+        return _row([float(chance) for chance in given], len(moves), allowed)
+    except (TypeError, ValueError) as error:
+        raise StrategyError(allowed) from error
+
+
+def _row(chances: Sequence[float], count: int, allowed: str) -> Floats:
+    row = np.array(chances)
+    if row.shape != (count,) or not (row >= 0.0).all() or abs(row.sum() - 1.0) > ROUNDING:
+        raise StrategyError(f"{allowed}, sum 1")
+    found: Floats = row / row.sum()
+    return found
+
+
+def _numbers(text: str) -> list[float]:
+    """Numbers of one profile in Gambit's order."""
+    lines = [line for line in text.splitlines() if line.startswith("NE,")]
+    if lines:
+        if len(lines) > 1:
+            raise StrategyError(f"holds {len(lines)} profiles; allowed: one line NE,...")
+        return [_number(cell) for cell in lines[0].split(",")[1:]]
+    plain = re.sub(r"Rational\((\d+), ?(\d+)\)", r"\1/\2", text)
+    return [_number(cell) for cell in re.split(r"[\[\],'\s]+", plain) if cell]
+
+
+def _number(cell: str) -> float:
+    found = _NUMBER.fullmatch(cell.strip())
+    if found is None or (found[2] and not int(found[2])):
+        raise StrategyError(f"holds {shown(cell)}; allowed: probabilities, 1/3 or 0.25 say")
+    return int(found[1]) / int(found[2]) if found[2] else float(found[0])
+
+
+def _by_order(numbers: Sequence[float], infosets: Sequence[Infoset]) -> Iterator[Floats]:
+    wanted = sum(len(one.moves) for one in infosets)
+    if len(numbers) != wanted:
+        raise StrategyError(
+            f"holds {len(numbers)} numbers; allowed: {wanted}, one for each action of each of the "
+            f"{len(infosets)} information sets"
+        )
+    first = 0
+    for number, one in enumerate(infosets, 1):
+        last = first + len(one.moves)
+        yield _row(numbers[first:last], len(one.moves), f"information set {number}: probabilities")
+        first = last
+
+
+# --- Hog ------------------------------------------------------------------------------------------
+
+
+def read_profile(path: Path, rules: Rules) -> Strategy | None:
+    """Read a profile of a game of Hog; None if the file holds none, whatever else is in it."""
+    text = profile_text(path)
+    is_ours = text is not None and _OF_HOG.match(text)
+    return None if text is None or not is_ours else hog_profile(text, rules, shown_path(path))
+
+
+def profile_text(path: Path) -> str | None:
+    """Text of a file that begins as a profile does; None if it does not."""
+    if is_folder(path):
+        return None
+    file_size(path)
+    with path.open("rb") as file:
+        if not _STARTS.match(file.read(_HEAD)):
+            return None
+    try:
+        return read_whole(path, MAX_BYTES).decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return None  # refused by who reads tables
+
+
+def hog_profile(given: object, rules: Rules, where: str = "strategy") -> Strategy:
+    """Take a profile of a game of Hog; positions to which no play comes roll at random."""
+    if rules.goal > MOST_GOAL:
+        raise StrategyError(
+            f"{where}: is a profile of a game tree; allowed: for rules up to goal {MOST_GOAL}, "
+            f"those of {rules.name} have {rules.goal}"
+        )
+    shape = rules.goal, rules.goal, rules.max_dice + 1
+    tables = np.full((2, *shape), 1.0 / shape[2])
+    places = sorted(_positions(rules), key=lambda place: place[0])  # stable: as they are met
+    numbers = [0, 0]
+    infosets = []
+    for player, own, other in places:
+        numbers[player] += 1
+        state = f"player {player}: {own}-{other}"
+        in_file = f"{player}-{player}-{numbers[player]}-({own}, {other})"
+        infosets.append(Infoset((state, in_file), range(shape[2])))
+    for place, row in zip(places, profile_rows(given, infosets, where), strict=True):
+        tables[place] = row
+    if np.array_equal(*tables):
+        return Strategy.unchecked(tables[0])
+    return Strategy.unchecked(tables, np.array([0.5, 0.5]))
+
+
+def _positions(rules: Rules) -> list[tuple[int, int, int]]:
+    """Player, own and other's score of all information sets, as a walk of the tree meets them."""
+    table = TurnTable(rules)
+    waiting = [(player, 0, 0, Memory()) for player in (1, 0)]
+    known: set[tuple[int, int, int, Memory]] = set()
+    found: dict[tuple[int, int, int], None] = {}
+    while waiting:
+        here = waiting.pop()
+        if here in known:
+            continue
+        known.add(here)
+        player, own, other, memory = here
+        found[player, own, other] = None
+        for dice in range(rules.max_dice, -1, -1):
+            for way in reversed(table.outcomes(own, other, memory, dice)):
+                if way.winner is None and way.again:
+                    waiting.append((player, way.score, way.opponent, way.memory))
+                elif way.winner is None:
+                    waiting.append((1 - player, way.opponent, way.score, way.memory))
+    return list(found)

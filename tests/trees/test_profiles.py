@@ -1,0 +1,167 @@
+"""Strategies of OpenSpiel and Gambit come in, and are worth the same here as there."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyspiel
+import pytest
+from open_spiel.python.algorithms.exploitability import nash_conv
+from open_spiel.python.policy import TabularPolicy
+
+import hogeq
+from hogeq.rules import rules_from
+from hogeq.trees.gambit import write_efg
+from hogeq.trees.openspiel.game import game_of
+from hogeq.trees.policies import order_of_rows
+from tests.cli.calls import ask, refused
+
+SMALL = {"edition": "fa25", "goal": 4, "max_dice": 2}
+
+
+def average_policy(game: Any, iterations: int = 7) -> TabularPolicy:
+    """Policy of OpenSpiel's CFR: of both seats, and the two differ."""
+    solver = pyspiel.CFRSolver(game)
+    for _ in range(iterations):
+        solver.evaluate_and_update_policy()
+    return solver.tabular_average_policy()
+
+
+def by_state(policy: Any) -> dict[str, list[tuple[int, float]]]:
+    found: dict[str, list[tuple[int, float]]] = policy.policy_table()
+    return found
+
+
+@pytest.fixture
+def exported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Give the small game of Hog as OpenSpiel reads it from the file that hogeq exports."""
+    monkeypatch.chdir(tmp_path)
+    write_efg("hog.efg", rules_from(SMALL))
+    Path("small.yaml").write_text(json.dumps(SMALL))
+    return pyspiel.load_efg_game(Path("hog.efg").read_text())
+
+
+def test_a_policy_of_an_exported_game_is_as_exploitable_here(exported: Any) -> None:
+    policy = average_policy(exported)
+    there = nash_conv(exported, policy, use_cpp_br=True) / 2
+    Path("policy.json").write_text(json.dumps(by_state(policy)))
+    here = ask("attack", "policy.json", "--game", "hog.efg", "--exact", "20")
+    assert here["attack"] == pytest.approx(there, abs=1e-9)
+    assert here["bound"] == pytest.approx(there, abs=1e-9)
+    # In Hog it is a mixture of both seats' strategies, which no responder can tell apart.
+    game = hogeq.Game(SMALL)
+    drawn = game.strategy("policy.json")
+    assert (drawn.kind, drawn.weights.tolist()) == ("mixture", [0.5, 0.5])
+    wins = [game.attack(one).win_rate for one in drawn.components]
+    assert sum(wins) - 1 == pytest.approx(there, abs=1e-9)
+    whole = ask("compare", "policy.json", "always_roll:1", "--rules", "small.yaml")
+    parts = [game.win_rate(one, "always_roll:1").win_rate for one in drawn.components]
+    assert whole["win_rate"] == pytest.approx(np.mean(parts), abs=1e-12)
+
+
+@pytest.mark.parametrize("edition", ["fa25", "su20"])
+def test_policies_of_python_hog_come_as_objects(edition: str) -> None:
+    game, rules = hogeq.Game(SMALL | {"edition": edition}), rules_from(SMALL | {"edition": edition})
+    policy = average_policy(game_of(rules))
+    drawn = game.strategy(policy)
+    again = game.strategy({key: dict(row) for key, row in by_state(policy).items()})
+    np.testing.assert_array_equal(drawn.components, again.components)
+    for player, table in enumerate(drawn.components):
+        for key, row in by_state(policy).items():
+            if key.startswith(f"player {player}: "):
+                own, other = map(int, key.partition(": ")[2].split("-"))
+                assert table[own, other].tolist() == pytest.approx([p for _, p in row], abs=1e-12)
+    same = {key: [0.0, 0.25, 0.75] for key in by_state(policy)}
+    one = game.strategy(same)
+    assert (one.kind, one.array[0, 0].tolist()) == ("policy", [0.0, 0.25, 0.75])
+
+
+def walk(state: Any, met: dict[tuple[int, str], list[float]], policy: Any) -> None:
+    """Meet information sets as a reader of the file does, node by node."""
+    if state.is_terminal():
+        return
+    if not state.is_chance_node():
+        player = state.current_player()
+        chances = policy.action_probabilities(state)
+        row = [chances.get(action, 0.0) for action in state.legal_actions()]
+        met.setdefault((player, state.information_state_string()), row)
+    for action in state.legal_actions():
+        walk(state.child(action), met, policy)
+
+
+@pytest.mark.parametrize("name", ["kuhn_poker", "leduc_poker", "hog"])
+def test_a_profile_of_gambit_says_the_same(exported: Any, name: str) -> None:
+    theirs = exported if name == "hog" else pyspiel.load_game(name)
+    policy, met = average_policy(theirs), dict[tuple[int, str], list[float]]()
+    walk(theirs.new_initial_state(), met, policy)
+    rows = [met[key] for key in sorted(met, key=lambda key: key[0])]
+    spec = "hog.efg" if name == "hog" else name
+    read = hogeq.Game.from_efg if name == "hog" else hogeq.Game.from_openspiel
+    game = read(spec)
+    want = game.strategy(policy)
+    Path("ne.txt").write_text(",".join(["NE", *(repr(p) for row in rows for p in row)]) + "\n")
+    np.testing.assert_allclose(game.strategy("ne.txt"), want, rtol=0, atol=1e-12)
+    seats = [[met[key] for key in met if key[0] == seat] for seat in (0, 1)]
+    Path("lists.txt").write_text(str(seats))
+    np.testing.assert_allclose(game.strategy("lists.txt"), want, rtol=0, atol=1e-12)
+    assert game.payoff("ne.txt", "uniform") == pytest.approx(game.payoff(policy, "uniform"))
+    if name == "hog":
+        hog = hogeq.Game(SMALL)
+        found, other = hog.strategy("ne.txt"), hog.strategy(policy)
+        np.testing.assert_allclose(found.components, other.components, rtol=0, atol=1e-12)
+
+
+def test_rows_are_numbered_as_a_walk_meets_them() -> None:
+    game = hogeq.Game.from_openspiel("kuhn_poker")
+    names = [game.tree.names[row] for row in order_of_rows(game.tree)]
+    assert names[:6] == ["0", "0pb", "1", "1pb", "2", "2pb"]
+    assert sorted(names[6:]) == ["0b", "0p", "1b", "1p", "2b", "2p"]
+
+
+def test_fractions_and_rounded_numbers_are_read(exported: Any) -> None:
+    game = hogeq.Game.from_efg("hog.efg")
+    Path("ne.txt").write_text("NE," + ",".join(["1/3", "0.333333", "1/3"] * 26))
+    assert game.strategy("ne.txt").sum(axis=1) == pytest.approx(1.0, abs=1e-12)
+    row = "[Rational(1, 3), Rational(2, 3), Rational(0, 1)]"
+    seat = f"[{', '.join([row] * 13)}]"
+    Path("lists.txt").write_text(f"[{seat}, {seat}]")
+    assert hogeq.Game(SMALL).strategy("lists.txt").array[0, 0].tolist() == [1 / 3, 2 / 3, 0.0]
+
+
+BAD = {
+    "NE,1/3,1/3,1/3": "holds 3 numbers; allowed: 78, one for each action of each of the 26",
+    "NE,1,0\nNE,0,1\n": "holds 2 profiles; allowed: one line NE,...",
+    "NE,1/0" + ",1" * 77: "holds '1/0'; allowed: probabilities",
+    "NE,-1" + ",1" * 77: "holds '-1'; allowed: probabilities",
+    "NE,1e99999" + ",1" * 77: "holds '1e99999'; allowed: probabilities",
+    "NE" + ",1" * 78: "information set 1: probabilities, sum 1",
+    "[[[1, 2": "holds 2 numbers; allowed: 78",
+    '{"player 0: 0-0": [1, 0, 0]}': "is missing",
+    '{"0-0-1-(0, 0)": [1, 0, 0], ': "is not JSON",
+}
+
+
+def test_what_is_no_profile_of_the_game_is_refused_in_a_line(exported: Any) -> None:
+    for number, (text, why) in enumerate(BAD.items()):
+        Path(f"bad{number}.txt").write_text(text)
+        for game in (("--game", "hog.efg"), ("--rules", "small.yaml")):
+            line = refused("compare", f"bad{number}.txt", f"bad{number}.txt", *game)
+            assert f"bad{number}.txt: {why.partition(' ')[0]}" in line or why in line, (line, why)
+            assert why in line
+    states = {key: dict.fromkeys("012", 1 / 3) for key in by_state(average_policy(exported))}
+    Path("more.json").write_text(json.dumps({**states, "0-0-99-(3, 9)": [1, 0, 0]}))
+    line = refused("compare", "more.json", "more.json", "--rules", "small.yaml")
+    assert "state '0-0-99-(3, 9)': is none of this game" in line
+    first = next(iter(states))
+    for row in ([1, 0], {"0": 1, "7": 0}, {"a": 1}, "x", [0.5, 0.4, 0], [[0, 1], [1]], None):
+        Path("row.json").write_text(json.dumps({**states, first: row}))
+        line = refused("compare", "row.json", "row.json", "--rules", "small.yaml")
+        assert f"row.json: state '{first}': allowed: probabilities of the actions" in line
+    line = refused("compare", "more.json", "more.json", "--rules", "fa25")
+    assert "more.json: is a profile of a game tree; allowed: for rules up to goal 40" in line
+    Path("table.csv").write_text("1,2\n3,4\n")
+    line = refused("compare", "table.csv", "uniform", "--game", "hog.efg")
+    assert "table.csv: is no strategy of a tree; allowed: uniform, a run, a file .npz" in line
+    with pytest.raises(ValueError, match="got Policy; allowed: a tabular policy of OpenSpiel"):
+        hogeq.Game.from_efg("hog.efg").strategy(pyspiel.CFRSolver(exported).average_policy())
