@@ -11,12 +11,12 @@ import pytest
 
 from hogeq.model.game import HogEngine, compile_game
 from hogeq.purification import argmax, programs, purify
-from hogeq.purification.integer import NEARER, NEAREST, IntegerRounding, RoundingState
+from hogeq.purification.integer import IntegerRounding, RoundingState
 from hogeq.purification.programs import EXCESS, nearest_choice
 from hogeq.rules import rules_from
 from hogeq.runs.directory import saved_rounds
 from hogeq.search.attack import SearchBudget, attack
-from hogeq.search.population import CounterPool, Population
+from hogeq.search.population import CounterPool
 from hogeq.solvers.regret import DiscountedCFR
 from hogeq.strategies.arrays import one_hot
 
@@ -119,39 +119,6 @@ def test_a_search_knows_what_its_candidates_lose(game: HogEngine, policy: Any) -
     assert any(np.array_equal(state.matrix, matrix) for matrix in state.tried)
     assert len(state.rates) == len(state.changes) == len(state.pool)
     assert int(state.iteration) == 5
-
-
-@pytest.mark.parametrize("rounds", [1, 2, 3, 6])
-def test_models_touch_the_win_rates_where_they_are_taken(
-    game: HogEngine, policy: Any, rounds: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """At the policy first, then ever nearer to the best candidate of that round."""
-    monkeypatch.setattr("hogeq.purification.integer.REACHED", -1.0)  # later counters reach more
-    state = end(game, policy, rounds, least=0.0)
-    modelled = state.rates + state.changes @ state.centre.ravel()[state.choices]
-    exact = CounterPool(game, state.pool).rates_against(state.centre)
-    np.testing.assert_allclose(modelled, exact, atol=1e-6)
-    share = max(NEAREST, NEARER ** (rounds // QUICK["anew"]))
-    rest = (state.centre - share * policy) / (1.0 - share or 1.0)
-    np.testing.assert_allclose(rest.max(axis=-1), float(share < 1.0), atol=1e-12)
-
-
-@pytest.mark.parametrize("rounds", [2, 3, 4])
-def test_what_is_dear_to_change_is_what_is_reached_where_models_are_taken(
-    game: HogEngine, policy: Any, rounds: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("hogeq.purification.integer.JUDGES", 10**6)
-    earlier = end(game, policy, rounds - rounds % QUICK["anew"])
-    met = Population(game, earlier.pool).passes(earlier.centre)
-    reach = np.mean([one.infoset_reach for one in met], axis=0).ravel()
-    found = end(game, policy, rounds)
-    np.testing.assert_allclose(found.reach, reach[found.choices // 3], rtol=1e-9)
-
-
-def test_it_rolls_only_what_the_policy_rolls(game: HogEngine, policy: Any) -> None:
-    matrix = end(game, policy, 3, least=0.3).matrix
-    chances = np.take_along_axis(policy, matrix[..., None].astype(int), axis=-1)[..., 0]
-    assert ((chances > 0.3) | (matrix == argmax(game, policy))).all()
 
 
 def test_models_that_flatter_the_best_candidate_do_not_propose_it_again(

@@ -96,46 +96,6 @@ def test_a_candidate_must_pass_every_trial(
     assert 0 < accepted < 6
 
 
-def test_counters_that_a_program_overlooks_are_added_to_it(
-    larger: HogEngine, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    random = np.random.default_rng(1)
-    pool = CounterPool(larger, random.integers(0, 5, (60, 20, 20)).astype(np.int8))
-    matrix = np.full((20, 20), 2, np.int8)
-    rate = pool.rates_against(one_hot(matrix, 5)).max()
-
-    def reached(search: LocalSearch) -> float:
-        planned = search._planned(larger, pool, matrix, 12)
-        assert 0 < (planned != matrix).sum() <= 12
-        return float(pool.rates_against(one_hot(planned, 5)).max())
-
-    few, every = reached(LocalSearch(active=2)), reached(LocalSearch(active=60))
-    monkeypatch.setattr("hogeq.purification.local_search.CUTS", 1)
-    alone = reached(LocalSearch(active=2))
-    assert few == pytest.approx(every, abs=2e-3)
-    assert few < alone <= rate
-
-
-def test_a_pool_keeps_counters_to_the_candidate(game: HogEngine, policy: Any) -> None:
-    known = np.random.default_rng(2).integers(0, 3, (6, 10, 10)).astype(np.int8)
-    pool = CounterPool(game, known)
-    one, two = (one_hot(argmax(game, each), 3) for each in (policy, policy[::-1]))
-    best = pool.rates_against(one).argmax(), pool.rates_against(two).argmax()
-    assert best[0] != best[1]
-    pool.shrink(2, one, two)
-    np.testing.assert_array_equal(pool.members, known[sorted(best)])
-
-
-def test_what_was_accepted_too_soon_is_given_up(game: HogEngine, policy: Any) -> None:
-    search = LocalSearch(**{**TRAILS, "radius": 1})
-    good = search.init(game, search.matrix(game, policy))
-    bad = 2 - good.matrix
-    hasty = good._replace(matrix=bad, former=good.matrix, former_rate=good.rate, rate=np.array(0.0))
-    after = search.step(game, hasty)  # no candidate is as good as that rate
-    np.testing.assert_array_equal(after.matrix, good.matrix)
-    assert float(after.former_rate) >= float(good.rate)
-
-
 def test_threads_change_no_bit_of_trails(game: HogEngine, policy: Any) -> None:
     search = LocalSearch(**TRAILS)
     one = end(search.rounds_from(game, search.init(game, policy)))

@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 
 from hogeq.baselines.registry import builtin
-from hogeq.evaluation.win_rates import win_rate
 from hogeq.model.game import HogEngine, compile_game
-from hogeq.purification import PURIFIERS, argmax, programs, purify, thresholded
+from hogeq.purification import PURIFIERS, argmax, purify, thresholded
 from hogeq.purification.local_search import LocalSearch
 from hogeq.purification.programs import best_moves
 from hogeq.purification.sampling import Sample
@@ -20,7 +19,6 @@ from hogeq.search.attack import SearchBudget, attack
 from hogeq.search.population import CounterPool, Slopes
 from hogeq.strategies.arrays import one_hot
 from hogeq.support.progress import Phase
-from tests.twin import Match, Play
 
 QUICK: dict[str, dict[str, Any]] = {
     "argmax": {},
@@ -50,17 +48,6 @@ def larger() -> HogEngine:
 # --- cell by cell ---------------------------------------------------------------------------------
 
 
-def test_argmax_takes_the_most_probable_roll(game: HogEngine, policy: Any) -> None:
-    matrix = purify(game, policy)
-    assert matrix.dtype == np.int8
-    assert matrix.shape == (6, 6)
-    for own in range(6):
-        for opponent in range(6):
-            row = policy[own, opponent].tolist()
-            assert matrix[own, opponent] == row.index(max(row))
-    assert len(set(matrix.flat)) == 4
-
-
 @pytest.mark.parametrize(
     ("row", "roll"),
     [
@@ -84,19 +71,6 @@ def test_a_matrix_and_its_policy_come_back_as_they_are(game: HogEngine) -> None:
     for method in ("argmax", "threshold", "sample"):
         np.testing.assert_array_equal(purify(game, one_hot(matrix, 4), method), matrix)
     assert not np.shares_memory(argmax(game, matrix), matrix)
-
-
-def test_what_purifying_costs_is_measured_exactly(game: HogEngine) -> None:
-    policy, opponent = np.random.default_rng(7).dirichlet(np.ones(4), (2, 6, 6))
-    matrix = purify(game, policy)
-    play = Play(game.rules)
-    expected = (
-        Match(play, one_hot(matrix, 4), opponent).win_rate()[0]
-        - Match(play, policy, opponent).win_rate()[0]
-    )
-    found = win_rate(game, matrix, opponent).win_rate - win_rate(game, policy, opponent).win_rate
-    assert found == pytest.approx(expected, abs=1e-12)
-    assert abs(found) > 1e-3
 
 
 def test_thresholds_cut_what_is_unlikely_and_leave_the_rest_in_proportion(game: HogEngine) -> None:
@@ -146,14 +120,6 @@ def test_moves_are_the_optimum_of_the_whole_linear_program() -> None:
                 assert moves.expected <= (slopes.rates + ends).max() + 1e-9
         got = slopes.rates + moves.shares @ np.moveaxis(changes, 0, -1)[(*moves.cells, moves.rolls)]
         assert moves.expected == pytest.approx(got.max())
-
-
-def test_no_linear_program_is_solved_where_no_move_helps(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(programs, "_program", lambda *_: pytest.fail("nothing was to be gained"))
-    slopes = Slopes(np.array([0.6, 0.7]), np.full((2, 2, 2, 3), 0.1))
-    moves = best_moves(slopes, np.ones((2, 2, 3), bool), 4)
-    assert len(moves.shares) == 0
-    assert moves.expected == 0.7
 
 
 def test_a_search_improves_a_matrix_and_its_figure_is_exact(larger: HogEngine) -> None:
@@ -209,22 +175,6 @@ def test_progress_ends_when_the_work_does(
     purify(game, policy, method, **QUICK[method])
     assert [one.done for one in told] == [one.total for one in told]
     assert len(told) == 1
-
-
-def test_where_a_program_helps_nothing_a_quarter_as_many_moves_are_tried(
-    game: HogEngine, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    tried: list[int] = []
-
-    def none(slopes: Slopes, allowed: Any, count: int) -> Any:
-        tried.append(count)
-        return best_moves(slopes, np.zeros_like(allowed), count)
-
-    monkeypatch.setattr("hogeq.purification.local_search.best_moves", none)
-    matrix = np.ones((6, 6), np.int8)
-    pool = CounterPool(game, matrix[None])
-    np.testing.assert_array_equal(LocalSearch()._planned(game, pool, matrix, 64), matrix)
-    assert tried == [64, 16, 4, 1]
 
 
 def test_unknown_methods_are_refused_with_those_there_are(game: HogEngine) -> None:

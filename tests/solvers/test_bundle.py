@@ -1,12 +1,10 @@
 """The proximal bundle method: one step is optimal, many descend, and what comes out is measured."""
 
-from collections.abc import Callable
 from itertools import product
 from typing import Any
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from hogeq.evaluation.win_rates import win_rate
 from hogeq.model.game import HogEngine, compile_game
@@ -14,17 +12,14 @@ from hogeq.rules import rules_from
 from hogeq.search.ascent import random_policy, to_matrix
 from hogeq.search.attack import SearchBudget, attack
 from hogeq.search.counter_search import CounterSearch, no_trails
-from hogeq.solvers import SOLVERS, proximal
 from hogeq.solvers.bundle import BundleState, ProximalBundle
-from hogeq.solvers.bundle_method import MORE, Point, Trial, step_against_few
-from hogeq.solvers.cuts import OF_POLICY, Check, annealed, cut, search
+from hogeq.solvers.cuts import OF_POLICY, Check, cut, search
 from hogeq.solvers.proximal import proximal_step, soft_maximum
 from hogeq.strategies.arrays import one_hot, softmax
 from hogeq.strategies.strategy import Strategy
 from hogeq.support.aliases import Floats
 from hogeq.support.workers import workers
 from tests import toys
-from tests.solvers import family
 
 
 @pytest.fixture(scope="module")
@@ -70,20 +65,6 @@ def test_a_step_is_optimal(seed: int, step: float) -> None:
     assert there[binding] == pytest.approx(there.min(), abs=1e-6)
 
 
-@pytest.mark.parametrize("seed", range(6))
-def test_a_soft_step_lets_more_models_count(seed: int) -> None:
-    random = np.random.default_rng(seed)
-    logits = np.log(random.dirichlet(np.ones(4), 12))
-    gradients = random.normal(0.0, 0.1, (9, 12, 4))
-    given = logits, gradients, random.normal(0.0, 0.05, 9), np.ones(12), 5.0, np.ones(9)
-    hard, soft = (proximal_step(*given, softness=softness) for softness in (0.0, 1.0))
-    there = given[2] + np.tensordot(gradients, soft.policy, 2)
-    binding = soft.weights > 1e-4
-    levels = there + soft.weights
-    assert levels[binding] == pytest.approx(levels.min(), abs=1e-6)
-    assert binding.sum() > (hard.weights > 1e-4).sum()
-
-
 def test_rolls_that_no_model_wants_are_left_out() -> None:
     random = np.random.default_rng(0)
     logits = np.log(random.dirichlet(np.full(6, 0.05), 40) + 1e-9)
@@ -98,54 +79,6 @@ def test_rolls_that_no_model_wants_are_left_out() -> None:
     assert some.weights == pytest.approx(whole.weights, abs=1e-4)
 
 
-@pytest.mark.parametrize("rare", [0.0, 1e-6])
-def test_parts_of_the_rows_make_the_same_step(rare: float, monkeypatch: pytest.MonkeyPatch) -> None:
-    random = np.random.default_rng(1)
-    logits = np.log(random.dirichlet(np.full(6, 0.05), 40) + 1e-9)
-    gradients = random.normal(0.0, 0.1, (5, 40, 6))
-    given = logits, gradients, np.zeros(5), random.uniform(0.1, 1.0, 40), 5.0, np.ones(5)
-    whole = proximal_step(*given, rare=rare)
-    monkeypatch.setattr(proximal, "PIECE", 70)
-    parts = proximal_step(*given, rare=rare)
-    assert parts.policy == pytest.approx(whole.policy, abs=1e-7)
-    assert parts.weights == pytest.approx(whole.weights, abs=1e-7)
-
-
-def test_where_all_rolls_but_one_are_ruled_out_they_are_made() -> None:
-    logits = np.log(np.array([[1.0 - 1e-9, 1e-9], [1e-9, 1.0 - 1e-9]]))
-    gradients = np.array([[[0.3, 0.2], [0.1, 0.0]], [[0.2, 0.3], [0.2, 0.4]]])
-    given = logits, gradients, np.array([0.1, 0.0]), np.ones(2), 1e-3, np.ones(2)
-    found = proximal_step(*given, rare=1e-5)
-    assert np.array_equal(found.policy, np.eye(2))
-
-
-def test_a_step_ends_where_single_precision_tells_nothing_apart(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """Shorter and shorter Newton steps in the noise took three quarters of the time once."""
-    random = np.random.default_rng(2)
-    logits = np.log(random.dirichlet(np.ones(6), 4000))
-    reach = 10.0 ** random.uniform(-8.0, -1.0, 4000)
-    reach /= reach.sum()
-    gradients = (random.normal(0.5, 0.1, (6, 4000, 6)) * reach[:, None]).astype(np.float32)
-    exact = proximal_step(logits, gradients.astype(float), np.zeros(6), reach, 30.0, np.ones(6))
-    steps: list[None] = []
-    points: list[None] = []
-    monkeypatch.setattr(proximal, "_curvature", counted(proximal._curvature, steps))
-    monkeypatch.setattr(proximal, "_point", counted(proximal._point, points))
-    found = proximal_step(logits, gradients, np.zeros(6), reach, 30.0, np.ones(6))
-    assert len(points) <= 2 * len(steps)
-    assert found.weights == pytest.approx(exact.weights, abs=1e-3)
-
-
-def counted(function: Callable[..., Any], calls: list[None]) -> Callable[..., Any]:
-    def call(*given: Any) -> Any:
-        calls.append(None)
-        return function(*given)
-
-    return call
-
-
 def test_a_soft_maximum_is_the_largest_mean_with_a_price_on_weights() -> None:
     rates = np.array([0.52, 0.519, 0.51, 0.3])
     assert soft_maximum(rates, 0.0) == 0.52
@@ -155,50 +88,6 @@ def test_a_soft_maximum_is_the_largest_mean_with_a_price_on_weights() -> None:
         grid = np.column_stack([grid, 1.0 - grid.sum(axis=1)])
         best = (grid @ rates - softness / 2.0 * (grid**2).sum(axis=1)).max()
         assert soft_maximum(rates, softness) == pytest.approx(best, abs=softness * 2e-3)
-
-
-def test_copies_of_a_model_change_nothing() -> None:
-    random = np.random.default_rng(0)
-    logits = np.log(random.dirichlet(np.ones(3), 5))
-    gradients = random.normal(0.0, 0.1, (2, 5, 3))
-    once = proximal_step(logits, gradients, np.zeros(2), np.ones(5), 5.0, np.ones(2))
-    twice = proximal_step(
-        logits, np.repeat(gradients, 2, axis=0), np.zeros(4), np.ones(5), 5.0, np.ones(4)
-    )
-    assert twice.policy == pytest.approx(once.policy, abs=1e-6)
-
-
-def test_the_first_policy_is_self_play_softened() -> None:
-    toy: Any = toys.pennies()
-    solver, state = family.run(toy, "dcfr", 100, average_weight="reach")
-    expected = 0.7 * solver.average(toy, state) + 0.3 / 2
-    assert ProximalBundle().init(toy).policy == pytest.approx(expected, abs=1e-12)
-
-
-def test_responses_start_near_the_policy_and_far_from_it_in_turn(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    toy: Any = toys.pennies()
-    begun: list[tuple[Any, float]] = []
-
-    def noted(*given: Any) -> list[CounterSearch]:
-        searches = annealed(*given)
-        begun.extend((one.start, one.cooling[0]) for one in searches)
-        return searches
-
-    monkeypatch.setattr("hogeq.solvers.bundle_method.annealed", noted)
-    solver = ProximalBundle(responses=60)
-    first = solver.init(toy)
-    policy = first.policy.copy()
-    solver.step(toy, first)
-    far, near = begun[::2], begun[1::2]
-    assert len(far) == len(near) == 30
-    for start, hot in near:
-        assert (start >= 0.5 * policy - 1e-12).all()
-        assert 2e-3 <= hot <= 1e-2
-    assert not all((start >= 0.5 * policy).all() for start, _ in far)
-    assert all(5e-3 <= hot <= 1e-1 for _, hot in far)
-    assert max(hot for _, hot in far) > 2e-2
 
 
 # --- many -----------------------------------------------------------------------------------------
@@ -230,15 +119,6 @@ def test_a_full_pool_drops_what_was_used_least(small: HogEngine) -> None:
     state = run(small, 12, pool_size=12)
     assert len(state.pool) == 12
     assert (state.used[state.weights > 1e-6] == 12).all()
-
-
-def test_a_pool_that_is_larger_than_asked_keeps_its_size(small: HogEngine) -> None:
-    state = run(small, 15)
-    before = len(state.pool)
-    assert before > 11
-    after = ProximalBundle(pool_size=10).step(small, state)
-    assert {len(value) for value in (after.pool, after.gradients, after.reach)} == {before}
-    assert (after.used == 16).any()
 
 
 def test_sharpening_ends_with_a_matrix() -> None:
@@ -281,23 +161,6 @@ def test_bits_reach_the_best_that_a_policy_can() -> None:
     state = run(toy, 40)
     # No behaviour strategy is below 1/8, and mixtures are: see test_solvers.
     assert toys.exploitability(toy, state.policy) == pytest.approx(1 / 8, abs=1e-6)
-
-
-def test_rounds_begin_with_the_weights_of_the_round_before() -> None:
-    """The first counters win 0.6 here; after a step by them the last one wins most."""
-    here = np.array([*np.full(MORE, 0.6), 0.5])
-    begun = []
-
-    def step(active: NDArray[np.int64], weights: Floats) -> Trial:
-        begun.append(weights)
-        found = np.zeros(len(here))
-        found[active] = 1.0 / len(active)
-        return Trial(Point(np.zeros((1, 1, 1, 1)), np.ones(1)), found, 1.1 - here)
-
-    last = step_against_few(np.zeros(len(here)), here, step)
-    assert begun[0].sum() == 0.0
-    assert begun[1] == pytest.approx(np.append(np.full(MORE, 1.0 / MORE), 0.0))
-    assert last.weights == pytest.approx(1.0 / len(here))
 
 
 # --- searches and models --------------------------------------------------------------------------
@@ -350,44 +213,9 @@ def test_searches_model_what_they_find_and_known_models_that_miss_by_more_than_i
     assert (again.responses, again.cuts) == ([], [])
 
 
-def test_deep_iterations_respond_from_near_and_from_far_in_turn(small: HogEngine) -> None:
-    random, policy = np.random.default_rng(0), np.full(small.shape, 1 / small.num_actions)
-    policy[..., 0] += 5.0
-    policy /= policy.sum(axis=-1, keepdims=True)
-    near: dict[bool, list[bool]] = {True: [], False: []}
-    for iteration in range(1, 41):
-        depth = ProximalBundle()._depth(iteration)
-        (start,) = annealed(small, policy, 1, depth, random)
-        begun: Any = start.start
-        near[depth.deep].append(bool(np.mean(begun[..., 0]) > 0.5))
-    for turns in near.values():
-        assert turns[::2] == [turns[0]] * len(turns[::2])
-        assert turns[1::2] == [not turns[0]] * len(turns[1::2])
-
-
 def test_a_pool_is_never_larger_than_it_may_be(small: HogEngine) -> None:
     state = run(small, 1, pool_size=10, responses=30)
     assert len({counter.tobytes() for counter in state.pool}) == len(state.pool) == 10
     target = Strategy.unchecked(state.policy)
     for counter, gradients in zip(state.pool, state.gradients, strict=True):
         assert np.array_equal(gradients, cut(small, target, counter).gradients)
-
-
-@pytest.mark.parametrize(
-    ("name", "options"), [("bundle", {}), ("mixture_bundle", {"parts": 6, "patience": 1})]
-)
-def test_all_that_an_iteration_draws_is_drawn_apart(
-    small: HogEngine, name: str, options: dict[str, int], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Numpy pads seeds with zeros, so (1, 2) and (1, 2, 0) are one stream."""
-    solver: Any = SOLVERS[name](trails=6, kicks=1, seed=1, **options)
-    state, drawn, given = solver.init(small), [], np.random.default_rng
-
-    def noted(seed: Any) -> np.random.Generator:
-        drawn.append(tuple(np.random.SeedSequence(seed).generate_state(4)))
-        return given(seed)
-
-    monkeypatch.setattr(np.random, "default_rng", noted)
-    for _ in range(6):
-        state = solver.step(small, state)
-    assert len(set(drawn)) == len(drawn) >= 6 * (1 + 6)

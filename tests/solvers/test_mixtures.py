@@ -164,13 +164,6 @@ def test_a_mixture_grows_to_the_equilibrium_when_progress_ends(coins: HogEngine)
     assert exploited(coins, solver.mixture(coins, state)) < 1e-4
 
 
-def test_a_file_is_not_split_before_progress_ends(small: HogEngine, tmp_path: Path) -> None:
-    file = tmp_path / "three.csv"
-    write_strategy(file, np.full((8, 8), 2, np.int8))
-    solver = SOLVERS["mixture_bundle"](parts=2, start=str(file), patience=2)
-    assert len(solver.init(small).draw) == 1
-
-
 @pytest.mark.parametrize(("name", "options"), [("bundle", {}), ("mixture_bundle", {"parts": 2})])
 def test_softness_lets_more_counters_shape_a_step(
     small: HogEngine, name: str, options: dict[str, int]

@@ -10,8 +10,6 @@ import pytest
 
 from hogeq.model.game import HogEngine, compile_game
 from hogeq.rules import EDITIONS, rules_from
-from hogeq.runs.config import config_from
-from hogeq.runs.runner import run_experiment as run
 from hogeq.search.bounds import full_memory_bound
 from hogeq.solvers import SOLVERS
 from hogeq.strategies.arrays import match_regrets
@@ -94,28 +92,10 @@ def test_regret_is_measured_as_by_our_own_solver() -> None:
     assert figures[0] == pytest.approx(figures[1], abs=1e-12)
 
 
-def test_a_config_runs_openspiel_and_our_interval_measures_it(tmp_path: Path) -> None:
-    config = config_from(
-        {
-            "name": "spiel",
-            "rules": {"edition": "su20", "goal": 4, "max_dice": 2, "sides": 3},
-            "solver": {"name": "openspiel", "algorithm": "cfr_plus", "iterations": 5},
-            "measure": {"every": 5, "attack": {"starts": 2}},
-        }
-    )
-    summary = run(config, tmp_path)
-    with np.load(tmp_path / "spiel" / "policy.npz") as file:
-        policy = file[file.files[0]]
-    game = compile_game(config.rules)
-    assert summary.average.upper == pytest.approx(full_memory_bound(game, policy), abs=1e-12)
-    assert 0.5 <= summary.average.lower <= summary.average.upper
-
-
 def test_games_too_big_for_openspiel_are_refused() -> None:
     game = compile_game(rules_from({"edition": "su20", "goal": 12, "max_dice": 4}))
-    for algorithm in SOLVED_BY[:3]:
-        with pytest.raises(ValueError, match=f"{algorithm} walks a tree of more than 2,0.* nodes"):
-            SOLVERS["openspiel"](algorithm=algorithm).init(game)
+    with pytest.raises(ValueError, match=r"cfr_plus walks a tree of more than 2,0.* nodes"):
+        SOLVERS["openspiel"](algorithm="cfr_plus").init(game)
     solver = SOLVERS["openspiel"](algorithm="outcome_mccfr", repeats=20)
     state = solver.step(game, solver.init(game))
     assert not math.isclose(solver.average(game, state)[0, 0].max(), 1 / 5)
@@ -126,35 +106,18 @@ def test_states_of_an_unknown_format_are_refused() -> None:
         tables_of(EDITIONS["su20"], "[Meta]\nVersion: 2\n[SolverValuesTable]\n")
 
 
-HIDE = "import sys; sys.modules['pyspiel'] = None; "
-
-
-def without_openspiel(code: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(  # noqa: S603 - our own code
-        [sys.executable, "-c", HIDE + code],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-
-
-def test_without_openspiel_the_module_says_so_in_one_line(tmp_path: Path) -> None:
-    code = "\ntry:\n import hogeq.trees.openspiel.game\nexcept ImportError as error:\n print(error)"
-    found = without_openspiel(code, tmp_path)
-    assert found.stdout == (
-        "OpenSpiel: not installed, and needed for its games and its solvers; "
-        "pip install open_spiel brings it\n"
-    )
-
-
 def test_without_openspiel_only_its_solver_is_missing(tmp_path: Path) -> None:
     (tmp_path / "spiel.yaml").write_text(
         "name: spiel\nrules: {edition: su20, goal: 4, max_dice: 1}\n"
         "solver: {name: openspiel, iterations: 1}\n"
     )
-    code = "from hogeq.cli import main; sys.exit(main(sys.argv[1:] or ['run', 'spiel.yaml']))"
-    found = without_openspiel(code, tmp_path)
+    code = (
+        "import sys; sys.modules['pyspiel'] = None; "
+        "from hogeq.cli import main; sys.exit(main(['run', 'spiel.yaml']))"
+    )
+    found = subprocess.run(  # noqa: S603 - our own code
+        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
     assert found.returncode == 2
     assert found.stderr.count("\n") == 1
     assert "OpenSpiel: not installed" in found.stderr

@@ -117,14 +117,6 @@ def test_iterations_count_in_the_average_as_they_should(name: str, weights: list
     assert np.ptp(played, axis=0).max() > 0.1
 
 
-def test_nothing_is_discounted_where_no_discount_is_asked_for(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr("hogeq.solvers.regret._discount", lambda *_: pytest.fail("discounted"))
-    for name in ("cfr", "cfr_plus", "pcfr_plus"):
-        run(toys.pennies(), name, 2)
-
-
 def test_in_turns_the_second_player_meets_the_first_one_s_newest_strategy() -> None:
     toy = toys.rock_paper_scissors()
     _, state = run(toy, "cfr", 1, alternating=True)

@@ -5,13 +5,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hogeq.model.game import compile_game
-from hogeq.rules import rules_from
-from hogeq.search.ascent import anneal, ith_start, passes
+from hogeq.search.ascent import anneal, passes
 from hogeq.solvers import SOLVERS
 from hogeq.strategies.arrays import one_hot
 from tests import toys
-from tests.solvers.family import Floats, run
+from tests.solvers.family import Floats
 from tests.solvers.test_regret_steps import matched, textbook
 from tests.toys import Choice, Node, Toy, first_wins, following
 
@@ -116,32 +114,6 @@ def test_cfr_br_matches_regrets_against_its_responders(responders: int) -> None:
         np.testing.assert_allclose(state.older + state.recent, window, rtol=0, atol=1e-10)
 
 
-@pytest.mark.parametrize(
-    ("options", "annealed"),
-    [
-        ({"responders": 1}, [1, 2, 3, 4, 5, 6, 7, 8, 9]),
-        ({"responders": 4}, [1, 5, 9]),
-        ({"responders": 5, "newcomers": 3}, [1, 5, 9]),
-    ],
-)
-def test_in_every_fourth_iteration_the_first_newcomer_is_annealed(
-    options: dict[str, Any], annealed: list[int], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    toy, begun = toys.pennies(), []
-    solver: Any = SOLVERS["cfr_br"](**options)
-    state = solver.init(toy)
-
-    def start(*of: Any) -> Any:
-        begun.append((int(state.iteration) + 1, of[2]))
-        return ith_start(*of)
-
-    monkeypatch.setattr("hogeq.solvers.cfr_br.ith_start", start)
-    for _ in range(9):
-        state = solver.step(toy, state)
-    # All kinds of starts have their turn.
-    assert begun == [(iteration, place) for place, iteration in enumerate(annealed)]
-
-
 # --- fictitious (Heinrich et al. 2015, theorem 7) -------------------------------------------------
 
 
@@ -168,18 +140,6 @@ def test_the_average_of_fictitious_play_mixes_the_responses_themselves(step_size
         np.testing.assert_allclose(
             own_reach(toy, average)[:, None] * average, mixture, rtol=0, atol=1e-12
         )
-
-
-def test_the_first_average_of_fictitious_play_is_the_response_to_chance() -> None:
-    game = compile_game(rules_from({"edition": "su20", "goal": 8, "max_dice": 2}))
-    uniform = np.full(game.shape, 1 / 3)
-    policies = np.stack([uniform, uniform])
-    anneal(passes(game), policies, 1, 0.6, (0.03, 0.03))
-    _, state = run(
-        game, "fictitious", 1, responder="stochastic", responder_steps=1, hot=0.03, cold=0.03
-    )
-    np.testing.assert_allclose(state.average, policies[0], rtol=0, atol=1e-12)
-    assert np.ptp(state.average) > 0.3
 
 
 # --- mirror (Sokota et al. 2023, algorithm 1) -----------------------------------------------------
