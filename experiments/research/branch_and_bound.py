@@ -16,12 +16,12 @@ from itertools import count
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from research.process import GAP, Process, decision_process, remember, value_of
 
 from hogeq.model.game import HogEngine
 from hogeq.search.attack import attack
-from hogeq.strategies.strategy import Mixture
+from hogeq.strategies.strategy import StrategyLike, strategy_of
 from hogeq.support.aliases import Ints, Matrix
 from hogeq.support.numbers import percent
 from hogeq.support.progress import phase
@@ -46,7 +46,7 @@ class BestResponse(NamedTuple):
 
 
 def best_response(
-    game: HogEngine, strategy: ArrayLike | Mixture, most: int = 100_000, start: Matrix | None = None
+    game: HogEngine, strategy: StrategyLike, most: int = 100_000, start: Matrix | None = None
 ) -> BestResponse:
     """Find the matrix that wins most against a strategy, with proof.
 
@@ -73,7 +73,7 @@ def best_response(
         If the strategy is malformed, the game too large, or its positions can recur.
     """
     process = decision_process(game, strategy)
-    if start is None and not isinstance(strategy, Mixture):
+    if start is None and strategy_of(game, strategy).kind != "mixture":
         start = attack(game, strategy).matrix
     first = None if start is None else start.astype(np.int64).ravel()
     found = branch_and_bound(process, first, most)

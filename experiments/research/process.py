@@ -9,7 +9,6 @@ from operator import itemgetter
 from typing import Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy.sparse import csr_array, hstack, vstack
 
 from hogeq.model.game import HogEngine
@@ -17,7 +16,7 @@ from hogeq.model.workspace import Role
 from hogeq.rules import Rules
 from hogeq.rules.memory import Memory, memory_sizes
 from hogeq.rules.outcomes import Outcome, TurnTable, total_rises
-from hogeq.strategies.strategy import Mixture, parts_of, policy_of
+from hogeq.strategies.strategy import StrategyLike, strategy_of
 from hogeq.support.aliases import Floats, Ints
 
 LARGEST = 200_000  # hidden states that can be listed one by one in a minute
@@ -83,7 +82,7 @@ class Optimum(NamedTuple):
 
 def decision_process(
     game: HogEngine,
-    strategy: ArrayLike | Mixture,
+    strategy: StrategyLike,
     kept: Literal["nothing", "own", "opponent"] = "nothing",
     horizon: int | None = None,
 ) -> Process:
@@ -113,8 +112,9 @@ def decision_process(
     ValueError
         If the strategy is malformed, the game too large, or its positions can recur.
     """
-    if isinstance(strategy, Mixture):
-        weights, parts = zip(*parts_of(strategy), strict=True)
+    given = strategy_of(game, strategy)
+    if given.kind == "mixture":
+        weights, parts = zip(*given.drawn(), strict=True)
         return _drawn([decision_process(game, part, kept, horizon) for part in parts], weights)
     states = game.goal**2 * game.memory_size
     if horizon is None and states > LARGEST:
@@ -127,7 +127,7 @@ def decision_process(
             f"rules {game.rules.name}: a turn can leave the total score as it was; allowed: "
             "rules under which it rises"
         )
-    policy = policy_of(game, strategy)
+    policy = given.policy
     rows = policy.reshape(-1, game.num_actions)
     last = 2 * game.goal - 2 if horizon is None else horizon
     boards, size, beyond = _boards(game.rules, last)
