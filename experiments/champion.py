@@ -42,9 +42,8 @@ from hogeq.runs.files import MANIFEST, SCHEMA
 from hogeq.search.attack import SearchBudget, SearchResult, attack
 from hogeq.search.bounds import upper_bound
 from hogeq.search.population import read_counters
-from hogeq.strategies.read import read_strategy
+from hogeq.strategies.files import read_strategy, write_strategy
 from hogeq.strategies.strategy import Mixture, Strategy, policy_of, strategy_of
-from hogeq.strategies.write import write_strategy
 from hogeq.support.aliases import Floats, Matrix
 from hogeq.support.files import write_whole
 from hogeq.support.parameters import plain

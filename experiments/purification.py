@@ -30,9 +30,8 @@ from hogeq.purification.sampling import Sample
 from hogeq.search.attack import SearchBudget, attack
 from hogeq.search.bounds import full_memory_bound
 from hogeq.solvers.bundle import BundleState, ProximalBundle
-from hogeq.strategies.read import read_strategy
+from hogeq.strategies.files import read_strategy, write_strategy
 from hogeq.strategies.strategy import policy_of
-from hogeq.strategies.write import write_strategy
 from hogeq.support.aliases import Floats
 from hogeq.support.workers import workers
 

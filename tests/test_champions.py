@@ -21,7 +21,7 @@ from hogeq.runs.config import config_from
 from hogeq.search.attack import SearchBudget, attack
 from hogeq.search.bounds import full_memory_bound, upper_bound
 from hogeq.strategies.arrays import StrategyError
-from hogeq.strategies.read import read_strategy
+from hogeq.strategies.files import read_strategy
 
 pytestmark = pytest.mark.slow
 

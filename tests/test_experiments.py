@@ -15,8 +15,7 @@ from hogeq.evaluation.win_rates import win_rate
 from hogeq.model.game import HogEngine, compile_game
 from hogeq.rules import rules_from
 from hogeq.search.attack import Saturation, SearchBudget, SearchResult
-from hogeq.strategies.read import read_strategy
-from hogeq.strategies.write import write_strategy
+from hogeq.strategies.files import read_strategy, write_strategy
 from hogeq.support.aliases import Matrix
 
 pytestmark = pytest.mark.slow

@@ -1,5 +1,6 @@
 """Strategies that have a name."""
 
+import os
 import re
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -8,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from hogeq.strategies.arrays import StrategyError
+from hogeq.strategies.files import PICKLES, SUFFIXES, read_strategy
 from hogeq.strategies.profiles import read_profile
-from hogeq.strategies.read import PICKLES, SUFFIXES, is_there, read_strategy
 from hogeq.strategies.strategy import Strategy, StrategyLike, check_game, strategy_of
 from hogeq.support.messages import nearest, raised, refusal, shown, shown_path
 from hogeq.support.plugins import is_ours, named
@@ -225,8 +226,9 @@ def find_strategy(
             f"strategy {shown(spec)}: the name is empty; allowed: those that `hogeq strategies` "
             "lists, a file or a run directory"
         )
-    is_file = Path(spec).suffix.lower() in SUFFIXES + PICKLES or is_there(spec)
-    if not is_file:
+    # Unlike Path.exists, that of os never raises.
+    is_there = os.path.exists(spec)  # noqa: PTH110
+    if not is_there and Path(spec).suffix.lower() not in SUFFIXES + PICKLES:
         name = spec.partition(":")[0]
         known = [usage.partition(":")[0] for usage in names()]
         raise StrategyError(

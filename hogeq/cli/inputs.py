@@ -111,7 +111,7 @@ class Chosen:
 
     def write(self, path: Path, strategy: "StrategyLike", player_name: str | None = None) -> None:
         """Write a strategy in the format of the file's suffix."""
-        from hogeq.strategies.write import write_strategy
+        from hogeq.strategies.files import write_strategy
 
         with refusing():
             write_strategy(path, strategy, self.rules.goal, self.rules.max_dice, player_name)
@@ -218,7 +218,7 @@ def _is_file_of(given: str | Path, path: Path) -> bool:
     if not path.exists():
         return False
     from hogeq.rules.reading import RUN_FILES, files_of_tables
-    from hogeq.strategies.read import IN_FOLDER
+    from hogeq.strategies.files import IN_FOLDER
 
     given = Path(given)
     inside = [given / name for name in (IN_FOLDER, *RUN_FILES)]

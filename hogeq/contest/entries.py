@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 from hogeq.baselines.registry import find_strategy, is_builtin
 from hogeq.model.game import HogEngine
 from hogeq.strategies.arrays import StrategyError
-from hogeq.strategies.read import IN_FOLDER, PICKLES, SUFFIXES, is_folder
+from hogeq.strategies.files import IN_FOLDER, PICKLES, SUFFIXES, is_folder
 from hogeq.strategies.strategy import Strategy, strategy_of
 from hogeq.strategies.submission import inspect_submission
 from hogeq.support.messages import printable, shown_path

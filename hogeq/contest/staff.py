@@ -23,7 +23,7 @@ from hogeq.contest.tournament import check_rates, round_robin
 from hogeq.model.game import HogEngine
 from hogeq.rules import Rules
 from hogeq.strategies.arrays import StrategyError, check_matrix
-from hogeq.strategies.read import MAX_BYTES, is_folder
+from hogeq.strategies.files import MAX_BYTES, is_folder
 from hogeq.strategies.sandbox import Fault
 from hogeq.strategies.submission import Submission, inspect_submission
 from hogeq.support.aliases import Floats, Matrix

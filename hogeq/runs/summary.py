@@ -26,8 +26,8 @@ from hogeq.runs.files import (
 from hogeq.runs.metrics import Metrics
 from hogeq.search.attack import SearchBudget, attack
 from hogeq.search.bounds import Interval, full_memory_bound, upper_bound
+from hogeq.strategies.files import write_strategy
 from hogeq.strategies.strategy import StrategyLike, strategy_of
-from hogeq.strategies.write import write_strategy
 from hogeq.support.aliases import Matrix, Policy
 from hogeq.support.files import write_arrays, write_whole
 from hogeq.support.numbers import DIGITS, between, counted, percent

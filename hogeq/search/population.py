@@ -23,7 +23,7 @@ from hogeq.model.workspace import Role, WinRate
 from hogeq.search.ascent import TEMPERATURES
 from hogeq.search.counter_search import CounterSearch, run
 from hogeq.strategies.arrays import StrategyError, given_arrival, one_hot, softmax
-from hogeq.strategies.read import read_strategy
+from hogeq.strategies.files import read_strategy
 from hogeq.strategies.strategy import Strategy
 from hogeq.support.aliases import Floats, Matrix
 from hogeq.support.messages import shown_path, unreadable

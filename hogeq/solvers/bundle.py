@@ -110,7 +110,7 @@ class ProximalBundle(BundleMethod[BundleState]):
         """State before the first iteration."""
         uniform = np.full(game.shape, 1.0 / game.shape[-1])
         if self.start:
-            from hogeq.strategies.read import read_strategy
+            from hogeq.strategies.files import read_strategy
 
             read = read_strategy(Path(self.start), game.shape[0], game.num_actions - 1)
             policy = read.unmixed(self.start).policy
@@ -290,7 +290,7 @@ class MixtureBundle(BundleMethod[MixtureBundleState]):
         if not self.start:
             number = 1 if self.patience else self.parts
             return np.stack([self_played(game)] * number), np.full(number, 1.0 / number)
-        from hogeq.strategies.read import read_strategy
+        from hogeq.strategies.files import read_strategy
 
         read = read_strategy(Path(self.start), game.shape[0], game.num_actions - 1)
         parts, draw = list(read.policies), list(read.chances)

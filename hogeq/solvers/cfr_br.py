@@ -150,7 +150,7 @@ class CFRBR(Solver[CFRBRState]):
         check_weight(game, self.regret_weight)
         regrets, linear_sum, older, recent = (np.zeros(game.shape) for _ in range(4))
         if self.start:
-            from hogeq.strategies.read import read_strategy
+            from hogeq.strategies.files import read_strategy
 
             read = read_strategy(Path(self.start), game.shape[0], game.num_actions - 1)
             policy = read.unmixed(self.start).policy

@@ -22,7 +22,7 @@ from hogeq.rules import Rules
 from hogeq.rules.memory import Memory
 from hogeq.rules.outcomes import TurnTable
 from hogeq.strategies.arrays import StrategyError
-from hogeq.strategies.read import MAX_BYTES, file_size, is_folder
+from hogeq.strategies.files import MAX_BYTES, file_size, is_folder
 from hogeq.strategies.strategy import Strategy
 from hogeq.support.aliases import Floats
 from hogeq.support.files import parse_json, read_whole

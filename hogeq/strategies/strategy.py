@@ -279,7 +279,7 @@ class Strategy:
         OSError
             If the file cannot be written; what was there before is still there.
         """
-        from hogeq.strategies.write import write_strategy
+        from hogeq.strategies.files import write_strategy
 
         write_strategy(path, self, self.shape[0], self.shape[-1] - 1, player_name)
 

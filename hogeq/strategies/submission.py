@@ -1,6 +1,6 @@
 """The validator of entries: it lists all faults of a file, not the first alone.
 
-:func:`hogeq.strategies.read.read_strategy` reads a strategy or refuses it in one line. Contestants
+:func:`hogeq.strategies.files.read_strategy` reads a strategy or refuses it in one line. Contestants
 and those who run a tournament want the whole list.
 """
 
@@ -10,22 +10,17 @@ import tempfile
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
 
 import numpy as np
 
 from hogeq.rules import Rules
 from hogeq.strategies.arrays import StrategyError, bad_cells, check_matrix
+from hogeq.strategies.files import check_player_name, file_size, read_form, read_list
 from hogeq.strategies.forms import Form
-from hogeq.strategies.read import file_size, read_form, read_list
 from hogeq.strategies.sandbox import Answers, Fault, examine
 from hogeq.strategies.strategy import mixture_of_shape
-from hogeq.strategies.write import check_player_name
 from hogeq.support.aliases import Matrix
 from hogeq.support.messages import printable, shown_path
-
-_NAMED_SINCE: Final = (2016, "fa")
-"""The first contest that asked entries for a name."""
 
 
 @dataclass(frozen=True)
@@ -57,11 +52,8 @@ class Submission:
 def contest_asks_name(rules: Rules) -> bool:
     """Whether the contest of an edition, from fall 2016 on, asked its entries for a name."""
     semester = re.match(r"(sp|su|fa)([0-9]{2})(?![0-9])", rules.name)
-    if semester is None:
-        return False
-    terms = ("sp", "su", "fa")
-    year, term = _NAMED_SINCE
-    return (2000 + int(semester[2]), terms.index(semester[1])) >= (year, terms.index(term))
+    terms = "sp", "su", "fa"
+    return semester is not None and (int(semester[2]), terms.index(semester[1])) >= (16, 2)
 
 
 def inspect_submission(

@@ -11,7 +11,7 @@ from hogeq.baselines.simple import always_roll
 from hogeq.model.game import HogEngine
 from hogeq.search.bounds import full_memory_bound
 from hogeq.search.gains import gains
-from hogeq.strategies.read import read_strategy
+from hogeq.strategies.files import read_strategy
 from hogeq.support.numbers import percent, pp
 from tests.cli.calls import ask, ok, refused
 

@@ -15,8 +15,8 @@ from hogeq.baselines import builtin
 from hogeq.cli import shell
 from hogeq.model.game import compile_game
 from hogeq.search import certificate, certifying, lifted_bound
+from hogeq.strategies.files import write_strategy
 from hogeq.strategies.strategy import policy_of
-from hogeq.strategies.write import write_strategy
 from hogeq.support.progress import Phase
 from tests.cli.calls import ask, ok, refused
 

@@ -14,7 +14,7 @@ from hogeq.evaluation.tablebase import solve
 from hogeq.evaluation.win_rates import win_rate
 from hogeq.model.game import HogEngine
 from hogeq.rules import EDITIONS
-from hogeq.strategies.read import read_strategy
+from hogeq.strategies.files import read_strategy
 from hogeq.support.numbers import between, percent
 from tests.cli.calls import ask, ok, refused
 

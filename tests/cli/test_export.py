@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from typer.testing import CliRunner
 
 from hogeq.cli import app
-from hogeq.strategies.read import read_strategy
-from hogeq.strategies.write import SUFFIXES
+from hogeq.strategies.files import SUFFIXES, read_strategy
 from tests.cli.calls import ok
 
 R = ("--rules", "fa22")

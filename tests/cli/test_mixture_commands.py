@@ -8,9 +8,8 @@ import pytest
 from typer.testing import CliRunner
 
 from hogeq.cli import app
-from hogeq.strategies.read import read_strategy
+from hogeq.strategies.files import read_strategy, write_strategy
 from hogeq.strategies.strategy import Mixture
-from hogeq.strategies.write import write_strategy
 from tests.cli.calls import ask, ok, refused
 
 pytestmark = pytest.mark.usefixtures("drawn")

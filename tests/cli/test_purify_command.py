@@ -9,8 +9,7 @@ from hogeq.model.game import compile_game
 from hogeq.purification import PURIFIERS, argmax
 from hogeq.purification.local_search import LocalSearch
 from hogeq.rules import rules_from
-from hogeq.strategies.read import read_strategy
-from hogeq.strategies.write import write_strategy
+from hogeq.strategies.files import read_strategy, write_strategy
 from tests.cli.calls import ask, ok, refused
 
 RULES = "--rules", "small.yaml"

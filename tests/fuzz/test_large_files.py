@@ -93,7 +93,7 @@ from hogeq.rules.reading import read_rules as load_rules
 from hogeq.runs.index import find_runs, differing
 from hogeq.rules import Rules
 from hogeq.runs.sweep_file import load_sweep
-from hogeq.strategies.read import read_strategy
+from hogeq.strategies.files import read_strategy
 from hogeq.strategies.submission import inspect_submission
 
 def runs(path):

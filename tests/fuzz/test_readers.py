@@ -21,7 +21,7 @@ from hogeq.runs.directory import Checkpoint, packed, unpacked
 from hogeq.runs.files import ResultsError
 from hogeq.runs.metrics import COLUMNS, Metrics
 from hogeq.strategies.arrays import StrategyError, check_matrix
-from hogeq.strategies.read import read_strategy
+from hogeq.strategies.files import read_strategy
 from hogeq.strategies.sandbox import parse_answer
 from hogeq.strategies.submission import inspect_submission
 from hogeq.support.yaml import ConfigError

@@ -16,7 +16,7 @@ from hogeq.runs.files import ResultsError
 from hogeq.search.counter_search import Trails
 from hogeq.search.population import CounterPool, read_counters
 from hogeq.strategies.arrays import StrategyError, one_hot
-from hogeq.strategies.write import write_strategy
+from hogeq.strategies.files import write_strategy
 from hogeq.support.workers import workers
 
 TRAILS: dict[str, Any] = {"trails": 2, "kicks": 2, "life": 4, "rounds": 3, "seed": 4}

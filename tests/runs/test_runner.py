@@ -30,7 +30,7 @@ from hogeq.runs.runner import schedule
 from hogeq.search.attack import attack
 from hogeq.search.bounds import full_memory_bound
 from hogeq.strategies.arrays import check_policy
-from hogeq.strategies.read import read_strategy
+from hogeq.strategies.files import read_strategy
 from hogeq.support.clock import compiled_seconds, compiling
 from hogeq.support.yaml import ConfigError
 from tests.runs.trials import numbers, quick, trial

@@ -13,7 +13,7 @@ from hogeq.runs.index import read_run
 from hogeq.runs.runner import run_experiment as run
 from hogeq.search.bounds import full_memory_bound, mixture_bound
 from hogeq.solvers import SOLVERS
-from hogeq.strategies.read import read_strategy
+from hogeq.strategies.files import read_strategy
 
 FOLDER = Path(__file__).parents[2] / "configs"
 CONFIGS = sorted(path for path in FOLDER.glob("*.yaml") if path.name != "sweep.yaml")

@@ -12,8 +12,8 @@ from hogeq.model.game import HogEngine, compile_game
 from hogeq.rules import rules_from
 from hogeq.solvers import SOLVERS
 from hogeq.solvers.cuts import cut_of_parts
+from hogeq.strategies.files import write_strategy
 from hogeq.strategies.strategy import Strategy
-from hogeq.strategies.write import write_strategy
 from tests.solvers.family import run
 
 COINS = {

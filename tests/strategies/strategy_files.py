@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from hogeq.strategies.arrays import StrategyError
-from hogeq.strategies.read import read_strategy
+from hogeq.strategies.files import read_strategy
 
 GOAL, DICE = 4, 12
 ROWS = [[0, 1, 2, 3], [4, 5, 6, 7], [8, 9, 10, 11], [12, 0, 0, 1]]

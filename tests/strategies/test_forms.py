@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from hogeq.strategies.arrays import StrategyError
-from hogeq.strategies.read import read_form, read_strategy
+from hogeq.strategies.files import read_form, read_strategy
 
 GOAL, DICE = 14, 10
 

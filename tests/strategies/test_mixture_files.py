@@ -11,9 +11,8 @@ from hogeq.evaluation.mixtures import Spread, spread
 from hogeq.model.game import compile_game
 from hogeq.rules import rules_from
 from hogeq.strategies.arrays import StrategyError
-from hogeq.strategies.read import read_strategy
+from hogeq.strategies.files import read_strategy, write_strategy
 from hogeq.strategies.strategy import MOST_PARTS, Mixture, policy_of, strategy_of_shape
-from hogeq.strategies.write import write_strategy
 from tests.strategies.strategy_files import DICE, GOAL, MATRIX, file, refused, saved
 
 POLICY = np.full((GOAL, GOAL, DICE + 1), 1.0 / (DICE + 1))

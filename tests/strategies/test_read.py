@@ -18,10 +18,9 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from hogeq.strategies import read
+from hogeq.strategies import files
 from hogeq.strategies.arrays import StrategyError, check_table
-from hogeq.strategies.read import SUFFIXES, read_strategy
-from hogeq.strategies.write import write_strategy
+from hogeq.strategies.files import SUFFIXES, read_strategy, write_strategy
 from tests.strategies.strategy_files import (
     DICE,
     GOAL,
@@ -326,7 +325,7 @@ def test_a_file_that_cannot_be_read_is_refused(
     def read_whole(*_: Any) -> bytes:
         raise PermissionError(13, "Permission denied", "m.csv")
 
-    monkeypatch.setattr(read, "read_whole", read_whole)
+    monkeypatch.setattr(files, "read_whole", read_whole)
     for suffix in (".csv", ".json", ".npy", ".npz"):
         refused(file(tmp_path, f"m{suffix}", "0"), "cannot be read: Permission denied$")
 
@@ -369,4 +368,4 @@ def test_the_line_that_refuses_a_pickle_converts_it(tmp_path: Path) -> None:
 
 def test_every_suffix_is_documented() -> None:
     for suffix in SUFFIXES:
-        assert suffix in (read.__doc__ or "")
+        assert suffix in (files.__doc__ or "")

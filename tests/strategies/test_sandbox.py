@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from hogeq.strategies import child, sandbox
-from hogeq.strategies.read import read_strategy
+from hogeq.strategies.files import read_strategy
 from tests.strategies import hostile
 from tests.strategies.strategy_files import DICE, GOAL, ROWS, file, refused
 

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from hogeq.strategies.arrays import StrategyError
-from hogeq.strategies.read import read_strategy
-from hogeq.strategies.write import SUFFIXES, export_python, write_strategy
+from hogeq.strategies.files import WRITTEN, contest_code, read_strategy, write_strategy
 from tests.strategies.strategy_files import (
     MATRIX,
     file,
@@ -20,7 +19,7 @@ from tests.strategies.strategy_files import (
 
 
 @in_one_folder
-@given(st.data(), st.sampled_from([suffix for suffix in SUFFIXES if suffix != ".py"]))
+@given(st.data(), st.sampled_from([suffix for suffix in WRITTEN if suffix != ".py"]))
 def test_matrices_come_back(tmp_path: Path, data: st.DataObject, suffix: str) -> None:
     goal, dice = data.draw(st.integers(1, 12)), data.draw(st.integers(1, 50))
     matrix = data.draw(hnp.arrays(np.int8, (goal, goal), elements=st.integers(0, dice)))
@@ -42,7 +41,7 @@ def test_policies_come_back(tmp_path: Path, seed: int, suffix: str, goal: int) -
     assert np.array_equal(back, policy)
 
 
-@pytest.mark.parametrize("suffix", SUFFIXES)
+@pytest.mark.parametrize("suffix", WRITTEN)
 def test_a_whole_game_comes_back(tmp_path: Path, suffix: str) -> None:
     matrix = np.random.default_rng(1).integers(0, 11, (100, 100))
     write_strategy(tmp_path / f"m{suffix}", matrix, player_name="someone")
@@ -104,7 +103,7 @@ def test_a_file_is_as_readable_as_any_other(tmp_path: Path) -> None:
 def test_the_contests_file_answers_every_cell(most: int) -> None:
     matrix = np.random.default_rng(most).integers(0, most + 1, (100, 100))
     matrix[99, 99] = most
-    source = export_python(matrix, "Hog \"'\\\n{x} \u00fc")
+    source = contest_code(matrix.astype(np.int8), "Hog \"'\\\n{x} \u00fc")
     assert "import" not in source
     namespace: dict[str, Any] = {}
     exec(source, namespace)  # noqa: S102 - as the contest does
@@ -117,7 +116,7 @@ def test_the_contests_file_answers_every_cell(most: int) -> None:
 @pytest.mark.parametrize("player_name", ["", "  \n", None, 5, "\ud800"])
 def test_a_player_needs_a_name(player_name: Any, tmp_path: Path) -> None:
     with pytest.raises(StrategyError, match="player name"):
-        export_python(MATRIX, player_name)
+        contest_code(MATRIX, player_name)
     with pytest.raises(StrategyError, match="player name"):
         write_strategy(tmp_path / "final_strategy.py", MATRIX, player_name=player_name)
     assert list(tmp_path.iterdir()) == []
@@ -127,7 +126,7 @@ def test_a_player_needs_a_name(player_name: Any, tmp_path: Path) -> None:
 def test_any_name_of_a_player_survives(player_name: str) -> None:
     namespace: dict[str, Any] = {}
     with contextlib.suppress(StrategyError):
-        exec(export_python(MATRIX, player_name), namespace)  # noqa: S102 - as the contest does
+        exec(contest_code(MATRIX, player_name), namespace)  # noqa: S102 - as the contest does
         assert namespace["PLAYER_NAME"] == player_name
 
 
@@ -138,16 +137,13 @@ def test_lists_are_written_as_arrays_are(tmp_path: Path) -> None:
         before = (tmp_path / name).read_bytes()
         write_strategy(tmp_path / name, array.tolist())
         assert (tmp_path / name).read_bytes() == before
-    assert export_python(MATRIX.tolist(), "x") == export_python(MATRIX, "x")
 
 
 @pytest.mark.parametrize(
     "thing", [None, 3, "0000", [], [1, 2], [[1, 2], [3]], np.zeros((0, 0)), np.zeros((0, 0, 3))]
 )
-def test_what_is_no_table_is_neither_written_nor_exported(tmp_path: Path, thing: Any) -> None:
+def test_what_is_no_table_is_not_written(tmp_path: Path, thing: Any) -> None:
     for path in (tmp_path / "m.csv", tmp_path / "m.npy"):
         with pytest.raises(StrategyError, match="allowed: "):
             write_strategy(path, thing)
-    with pytest.raises(StrategyError, match=r"^matrix: .*allowed: "):
-        export_python(thing, "x")
     assert not list(tmp_path.iterdir())

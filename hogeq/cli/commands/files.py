@@ -53,7 +53,7 @@ def export(
     if out.suffix.lower() == ".py" and not (player_name or "").strip():
         given = "missing" if player_name is None else "blank"
         raise BadInputError(f"--player-name: {given}, needed for a .py file: the entrant's name")
-    from hogeq.strategies.write import check_player_name
+    from hogeq.strategies.files import check_player_name
 
     with refusing():
         if player_name is not None:

@@ -1,4 +1,4 @@
-"""Strategy files: their formats, and reading them with suspicion.
+"""Strategy files: their formats, reading them with suspicion, and writing them.
 
 ========== ================================== ===================================
 suffix     matrix                             policy
@@ -25,6 +25,7 @@ Whatever the bytes of a file are, it gives a valid array or raises `StrategyErro
 """
 
 import io
+import json
 import math
 import os
 import shlex
@@ -39,12 +40,20 @@ import numpy as np
 import numpy.lib.format as npy
 import numpy.typing as npt
 
-from hogeq.strategies.arrays import StrategyError, check_matrix
+from hogeq.strategies.arrays import TABLES, StrategyError, as_array, check_matrix
 from hogeq.strategies.forms import Form, read_code, read_text
 from hogeq.strategies.sandbox import ask
-from hogeq.strategies.strategy import Strategy, mixture_of_shape, strategy_of_shape
-from hogeq.support.files import read_whole
-from hogeq.support.messages import one_line, shown, shown_path, unreadable
+from hogeq.strategies.strategy import (
+    Mixture,
+    Strategy,
+    StrategyLike,
+    mixture_of_shape,
+    shape_like,
+    strategy_of_shape,
+)
+from hogeq.support.aliases import Matrix
+from hogeq.support.files import read_whole, write_whole
+from hogeq.support.messages import one_line, refusal, shown, shown_path, unreadable
 
 MAX_BYTES: Final = 64 * 2**20
 """Largest file that is opened at all."""
@@ -63,7 +72,15 @@ PICKLES: Final = (".pickle", ".pkl", ".p", ".pck", ".joblib")
 IN_FOLDER: Final = "matrix.csv"
 """The matrix in the folder of a run."""
 
+WRITTEN: Final = (".csv", ".txt", ".json", ".npy", ".npz", ".py")
+"""Suffixes of files that can be written."""
+
+LONGEST_NAME: Final = 64
+"""Most characters of a player's name."""
+
 _HEADER_BYTES: Final = 2**12  # of an .npy file
+
+_DIGITS: Final = "0123456789abcdefghijklmnopqrstuvwxyz"  # as int(text, 36) reads them
 
 
 def read_strategy(
@@ -77,7 +94,12 @@ def read_strategy(
     """Read a matrix, a policy or a mixture from a file of any known format, or a run's folder."""
     path = Path(path)
     if is_folder(path):
-        path = _matrix_in(path)
+        if not os.access(path / IN_FOLDER, os.F_OK):
+            raise StrategyError(
+                f"{shown_path(path)}: is not a file, and as a folder has no {IN_FOLDER}; "
+                "allowed: directories of finished runs"
+            )
+        path /= IN_FOLDER
     read = read_form(path, goal, max_dice, trust, time_limit=time_limit)
     name, shape = shown_path(path), (goal, goal, max_dice + 1)
     if read.weights is not None:
@@ -110,7 +132,10 @@ def read_form(
     if suffix == ".npz" or data.startswith(b"PK\x03\x04"):
         return _asked(_read_npz(data, goal, max_dice, name), goal)
     file_size(path, min(2**20 + TEXT_BYTES_PER_CELL * goal * goal, MAX_BYTES))
-    text = _decode(data, name)
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise StrategyError(f"{name}: is not UTF-8 text at byte {error.start}") from error
     return _asked(read_text(text, goal, max_dice, name, is_json=suffix == ".json"), goal)
 
 
@@ -135,21 +160,6 @@ def _asked(table: Form, goal: int) -> Form:
 def is_folder(path: str | os.PathLike[str]) -> bool:
     """Whether a path is a folder; not if it cannot be one."""
     return os.path.isdir(path)  # noqa: PTH112 - unlike Path.is_dir, it never raises
-
-
-def is_there(path: str | os.PathLike[str]) -> bool:
-    """Whether a path is a file or folder; not if it cannot be one."""
-    return os.path.exists(path)  # noqa: PTH110 - unlike Path.exists, it never raises
-
-
-def _matrix_in(folder: Path) -> Path:
-    path = folder / IN_FOLDER
-    if not os.access(path, os.F_OK):
-        raise StrategyError(
-            f"{shown_path(folder)}: is not a file, and as a folder has no {IN_FOLDER}; "
-            "allowed: directories of finished runs"
-        )
-    return path
 
 
 def _pickle_refused(path: Path) -> StrategyError:
@@ -188,13 +198,6 @@ def _read_bytes(path: Path, most: int) -> bytes:
         raise StrategyError(unreadable(path, error)) from error
 
 
-def _decode(data: bytes, name: str) -> str:
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise StrategyError(f"{name}: is not UTF-8 text at byte {error.start}") from error
-
-
 def _read_npz(data: bytes, goal: int, max_dice: int, name: str) -> Form:
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
@@ -218,9 +221,6 @@ def _read_archive(archive: zipfile.ZipFile, shapes: set[tuple[int, ...]], name: 
     arrays = [member for member in archive.infolist() if member.filename.endswith(".npy")]
     titles = [member.filename.removesuffix(".npy") for member in arrays]
 
-    def named(*known: str) -> list[zipfile.ZipInfo]:
-        return [member for member, title in zip(arrays, titles, strict=True) if title in known]
-
     def read(member: zipfile.ZipInfo, what: str, axes: tuple[int, ...]) -> npt.NDArray[Any]:
         if member.compress_type not in {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}:
             raise StrategyError(f"{what}: is not compressed as numpy does it")
@@ -228,10 +228,10 @@ def _read_archive(archive: zipfile.ZipFile, shapes: set[tuple[int, ...]], name: 
         with archive.open(member) as file:
             return _read_npy(file, what, axes)
 
+    kinds = ("matrix", "policy"), ("matrices", "policies"), ("weights",)
     tables, drawn, weights = (
-        named("matrix", "policy"),
-        named("matrices", "policies"),
-        named("weights"),
+        [member for member, title in zip(arrays, titles, strict=True) if title in known]
+        for known in kinds
     )
     if not (tables or drawn or weights):
         tables = arrays
@@ -295,3 +295,103 @@ def _npy_header(start: bytes, name: str) -> tuple[tuple[int, ...], bool, np.dtyp
     except Exception as error:  # numpy evaluates a header, which may raise anything
         raise StrategyError(f"{name}: is not an array in numpy's format") from error
     return shape, is_fortran, dtype, file.tell()
+
+
+# --- writing ------------------------------------------------------------------------------------
+
+
+def write_strategy(
+    path: str | os.PathLike[str],
+    given: StrategyLike,
+    goal: int | None = None,
+    max_dice: int | None = None,
+    player_name: str | None = None,
+) -> None:
+    """Write a strategy in the format of the path's suffix, whole or not at all."""
+    path = Path(path)
+    suffix, name = path.suffix.lower(), shown_path(path)
+    if suffix not in WRITTEN:
+        given_as = f"suffix {path.suffix!a}" if suffix else "a name without suffix"
+        raise StrategyError(f"{name}: {given_as}; allowed: {', '.join(WRITTEN)}")
+    strategy = _checked(given, goal, max_dice)
+    arrays: dict[str, Any] = {strategy.kind: strategy.array}
+    if strategy.kind == "mixture":
+        if suffix != ".npz":
+            raise StrategyError(f"{name}: a mixture can be written to .npz, not {suffix}")
+        kind = "matrices" if strategy.is_pure else "policies"
+        arrays = {"weights": strategy.weights, kind: strategy.array}
+    elif strategy.kind == "policy" and suffix not in {".npy", ".npz"}:
+        raise StrategyError(f"{name}: a policy can be written to .npz and .npy, not {suffix}")
+    if suffix == ".py":
+        data = contest_code(strategy.array, player_name or "").encode()
+    elif suffix in {".npy", ".npz"}:
+        file = io.BytesIO()
+        if suffix == ".npy":
+            np.save(file, strategy.array)
+        else:
+            np.savez_compressed(file, **arrays)
+        data = file.getvalue()
+    else:
+        table = strategy.array.tolist()
+        separator = "," if suffix == ".csv" else " "
+        text = "".join(separator.join(map(str, row)) + "\n" for row in table)
+        if suffix == ".json":
+            text = "[\n" + ",\n".join(map(json.dumps, table)) + "\n]\n"
+        data = text.encode()
+    write_whole(path, data)
+
+
+def _checked(given: StrategyLike, goal: int | None, max_dice: int | None) -> Strategy:
+    """Check a strategy against the sizes given, or those of its shape."""
+    if isinstance(given, Strategy):
+        return given
+    table = given.parts[0] if isinstance(given, Mixture) else as_array(given, "strategy")
+    if table.ndim not in {2, 3}:
+        raise StrategyError(refusal("strategy", given, f"{TABLES}, or a mixture"))
+    like = shape_like([table])
+    goal = like[0] if goal is None else goal
+    actions = like[2] if max_dice is None else max_dice + 1
+    return strategy_of_shape((goal, goal, actions), given)
+
+
+def check_player_name(name: str) -> None:
+    """Refuse a name that a contest does not take or that a ``.py`` cannot hold."""
+    if not isinstance(name, str) or not name.strip():
+        raise StrategyError(f"player name {shown(name)}: allowed: a text that is not blank")
+    if len(name) > LONGEST_NAME:
+        allowed = f"1 to {LONGEST_NAME} characters"
+        raise StrategyError(f"player name {shown(name)}: has {len(name)}; allowed: {allowed}")
+    try:
+        name.encode()
+    except UnicodeEncodeError as error:
+        raise StrategyError(f"player name {shown(name)}: is not valid Unicode") from error
+
+
+def contest_code(matrix: Matrix, player_name: str) -> str:
+    """Text of the file that a contest entrant submits."""
+    check_player_name(player_name)
+    table = matrix.tolist()
+    most = max(max(row) for row in table)
+    if most < len(_DIGITS):
+        about = "one character for each opponent's score, a = 10 and so on"
+        cells = [[_DIGITS[dice] for dice in row] for row in table]
+        answer = f"int(ROLLS[score][opponent_score], {len(_DIGITS)})"
+    else:
+        about = "two hexadecimal digits for each opponent's score"
+        cells = [[f"{dice:02x}" for dice in row] for row in table]
+        answer = "int(ROLLS[score][2 * opponent_score : 2 * opponent_score + 2], 16)"
+    rolls = "\n".join(f'    "{"".join(row)}",' for row in cells)
+    return f'''"""A strategy for Hog, as a table."""
+
+PLAYER_NAME = {player_name!r}
+
+# Dice to roll: one line for each own score, {about}.
+ROLLS = (
+{rolls}
+)
+
+
+def final_strategy(score, opponent_score):
+    """Return how many dice to roll with `score` against `opponent_score`."""
+    return {answer}
+'''
