@@ -236,7 +236,7 @@ def find_strategy(
             f"{nearest(name, known)}; and no run directory or file ending in "
             f"{', '.join(SUFFIXES)}"
         )
-    profile = read_profile(Path(spec), game.rules)
+    profile = read_profile(Path(spec), game.rules) if is_there else None
     if profile is not None:
         return profile
     return read_strategy(spec, game.goal, game.rules.max_dice, trust, time_limit=time_limit)
