@@ -1,6 +1,5 @@
 """The audit of recall: on toys whose properties are known, and on small games by brute force."""
 
-import json
 from collections.abc import Hashable
 from dataclasses import replace
 from fractions import Fraction
@@ -11,17 +10,14 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from typer.testing import CliRunner
 
-from hogeq.cli import app
 from hogeq.rules import EDITIONS, Rules, rules_from
 from hogeq.rules.outcomes import total_rises
 from hogeq.trees.audit import audit, audit_tree, replay, shows, small, tell
 from hogeq.trees.flat import History, HistoryStep
 from hogeq.trees.recall import Audit, Witness
 from hogeq.trees.tree import Chance, Choice, End, HogTree, Node, count
-
-# --- toys -----------------------------------------------------------------------------------------
+from tests.cli.calls import ask, ok, refused
 from tests.trees.openspiel_games import ENDING
 
 
@@ -314,21 +310,6 @@ def test_with_memory_nothing_is_forgotten() -> None:
     assert found.histories == len(found.infosets)
 
 
-def test_witnesses_are_named_by_all_that_they_show() -> None:
-    found = audit(small(EDITIONS["su20"], 4, 1))
-    witnesses = found.witnesses()
-    names = [name for shown in witnesses.values() for name in shown]
-    lost = [what for what, loss in found.forgets.items() if loss.witness]
-    failed = [what for what, finding in found.findings.items() if finding.witness]
-    assert sorted(names) == sorted(
-        [f"forgotten {what}" for what in lost] + [f"not {what}" for what in failed]
-    )
-    for infoset in found.infosets:
-        assert found.forgotten_at(infoset) == tuple(
-            what for what, loss in found.forgets.items() if infoset in loss.infosets
-        )
-
-
 def test_scores_after_a_game_that_stands_still_are_met_again() -> None:
     """fa15 without Piggy Back: a rolled 1 scores 0, and 0-0 comes once more."""
     rules = replace(small(EDITIONS["fa15"], 5, 1), piggy_back=False)
@@ -360,50 +341,7 @@ def test_a_position_that_comes_twice_far_into_a_game_is_found() -> None:
         assert audit(rules).findings["no absent-mindedness"].holds is holds
 
 
-def test_a_history_is_told_with_bonus_swap_and_extra_turns() -> None:
-    coin = HistoryStep(None, None, "B begins")
-    # su20: a first roll of 2 earns 3 more. A rolls none: 10 - 9 + 0, and has no last points.
-    first: History = (coin, HistoryStep(1, (0, 0), "2"), HistoryStep(None, None, "6"))
-    assert tell(EDITIONS["su20"], first) == "B begins. B rolls 2 for 6 and 3 more: 0-9."
-    both: History = (*first, HistoryStep(0, (0, 9), "0"))
-    assert tell(EDITIONS["su20"], both).endswith("A rolls 0 for 1: 1-9.")
-    # su21: one die on turn number 1 earns an extra turn by Time Trot.
-    trot: History = (
-        coin,
-        HistoryStep(1, (0, 0), "2"),
-        HistoryStep(None, None, "5"),
-        HistoryStep(0, (0, 5), "1"),
-        HistoryStep(None, None, "3"),
-        HistoryStep(0, (3, 5), "0"),
-    )
-    told = tell(EDITIONS["su21"], trot)
-    assert told == "B begins. B rolls 2 for 5: 0-5. A rolls 1 for 3: 3-5. A rolls 0 for 9: 12-5."
-    # hw13: 4 is twice 2, and the scores trade places.
-    swap: History = (
-        coin,
-        HistoryStep(1, (0, 0), "1"),
-        HistoryStep(None, None, "2"),
-        HistoryStep(0, (0, 2), "1"),
-        HistoryStep(None, None, "4"),
-    )
-    told = tell(EDITIONS["hw13"], swap)
-    assert told == "B begins. B rolls 1 for 2: 0-2. A rolls 1 for 4: 2-4."
-
-
-def test_trees_too_big_to_walk_are_refused() -> None:
-    with pytest.raises(
-        ValueError, match=r"su20 to 9 with 0 to 4 dice is a tree of more than 1,.*goal"
-    ):
-        audit(small(EDITIONS["su20"], 9, 4))
-
-
 # --- the command ----------------------------------------------------------------------------------
-
-
-def ok(*arguments: str) -> str:
-    result = CliRunner().invoke(app, arguments)
-    assert result.exit_code == 0, result.output
-    return result.stdout
 
 
 def test_the_audit_of_su20_stands_in_the_docs() -> None:
@@ -412,7 +350,7 @@ def test_the_audit_of_su20_stands_in_the_docs() -> None:
 
 
 def test_the_command_gives_all_of_it_as_json() -> None:
-    data = json.loads(ok("audit", "--rules", "fa22", "--goal", "5", "--json"))
+    data = ask("audit", "--rules", "fa22", "--goal", "5")
     found = audit(small(EDITIONS["fa22"], 5, 2))
     assert (data["goal"], data["max_dice"], data["full_goal"]) == (5, 2, 100)
     assert data["infosets"] == len(found.infosets)
@@ -445,7 +383,4 @@ def test_the_command_audits_a_small_game_whole(tmp_path: Path) -> None:
     ],
 )
 def test_the_command_refuses_in_one_line(arguments: tuple[str, ...], message: str) -> None:
-    result = CliRunner().invoke(app, ["audit", *arguments])
-    assert result.exit_code == 2
-    assert message in result.stderr
-    assert result.stderr.count("\n") == 1
+    assert message in refused("audit", *arguments)

@@ -6,16 +6,13 @@ since it has to be compiled: ``make gambit`` installs it and runs these tests.
 
 import json
 import re
-from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import replace
-from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 from typer.testing import CliRunner
 
 from hogeq.cli import app
@@ -24,6 +21,8 @@ from hogeq.model.game import compile_game
 from hogeq.rules import EDITIONS, Rules, rules_from
 from hogeq.trees.audit import audit
 from hogeq.trees.gambit import efg_lines, tree_sizes, write_efg
+from hogeq.trees.passes import payoff
+from hogeq.trees.recall import Recall
 from hogeq.trees.tree import Chance, Choice, End, HogTree, Node, count
 
 TINY = rules_from({"edition": "fa22", "goal": 3, "max_dice": 1, "sides": 2})
@@ -107,84 +106,30 @@ GAMES = [
 ]
 
 
-class Walk:
-    """What a tree holds that OpenSpiel has read from a file, and what two tables win on it.
-
-    Information sets are those of the file: by their numbers, as OpenSpiel tells them.
-    """
-
-    def __init__(self, path: Path, tables: NDArray[np.float64] | None = None) -> None:
-        pyspiel = pytest.importorskip("pyspiel", reason="OpenSpiel is not installed")
-        self.tables = tables
-        self.nodes: dict[str, int] = defaultdict(int)
-        self.sequences: dict[tuple[int, str], set[tuple[object, ...]]] = defaultdict(set)
-        self.actions: dict[tuple[int, str], list[str]] = {}
-        root = pyspiel.load_game("efg_game", {"filename": str(path)}).new_initial_state()
-        self.coin = [probability for _, probability in root.chance_outcomes()]
-        self.utilities = self._below(root, ((), ()))
-
-    def _below(self, state: Any, own: tuple[tuple[object, ...], ...]) -> NDArray[np.float64]:
-        """Count what is below, and give both players' utilities."""
-        if state.is_terminal():
-            self.nodes["end"] += 1
-            return np.array(state.returns())
-        if state.is_chance_node():
-            self.nodes["chance"] += 1
-            outcomes = state.chance_outcomes()
-            return sum(p * self._below(state.child(a), own) for a, p in outcomes)
-        self.nodes["choice"] += 1
-        player = state.current_player()
-        infoset = player, state.information_state_string()
-        actions = state.legal_actions()
-        self.sequences[infoset].add(own[player])
-        self.actions[infoset] = [state.action_to_string(action) for action in actions]
-        weights = np.ones(len(actions))
-        if self.tables is not None:
-            scores = re.search(r"\((\d+), (\d+)\)$", infoset[1])
-            assert scores is not None
-            weights = self.tables[player, int(scores[1]), int(scores[2])]
-        found = np.zeros(2)
-        for action, weight in zip(actions, weights, strict=True):
-            after = (*own[player], infoset, action)
-            now = (after, own[1]) if player == 0 else (own[0], after)
-            found += weight * self._below(state.child(action), now)
-        return found
-
-    @property
-    def infosets(self) -> tuple[int, int]:
-        first, second = (sum(who == player for who, _ in self.sequences) for player in (0, 1))
-        return first, second
-
-    @property
-    def perfect_recall(self) -> bool:
-        """Whether a player has the same own past everywhere in an information set."""
-        return all(len(pasts) == 1 for pasts in self.sequences.values())
-
-
 @pytest.mark.parametrize("spec", GAMES, ids=lambda spec: spec["edition"])
 def test_openspiel_reads_the_game_we_mean(spec: dict[str, Any], tmp_path: Path) -> None:
+    """Information sets are those of the file: by their numbers, as OpenSpiel tells them."""
+    pytest.importorskip("pyspiel", reason="OpenSpiel is not installed")
+    from hogeq.trees.openspiel.reading import from_efg
+
     rules = rules_from(spec)
     found = write_efg(tmp_path / "hog.efg", rules)
+    tree = from_efg(tmp_path / "hog.efg")
+    seats = np.asarray(tree.seat)
+    assert ((seats == 0).sum(), (seats == 1).sum()) == found.infosets
+    assert set(tree.num_legal) == {rules.max_dice + 1}
+    assert not Recall(tree, 0).audit().findings["perfect recall"].holds
     shape = (2, rules.goal, rules.goal)
     tables = np.random.default_rng(2).dirichlet(np.ones(rules.max_dice + 1), shape)
-    walk = Walk(tmp_path / "hog.efg", tables)
-    counted = (found.choices, found.chances, found.ends)
-    assert (walk.nodes["choice"], walk.nodes["chance"], walk.nodes["end"]) == counted
-    assert walk.infosets == found.infosets
-    assert walk.perfect_recall is audit(rules).findings["perfect recall"].holds is False
-    dice = [str(number) for number in range(rules.max_dice + 1)]
-    assert all(actions == dice for actions in walk.actions.values())
+    cells = [tuple(map(int, re.findall(r"\((\d+), (\d+)\)$", name)[0])) for name in tree.names]
+    first, second = (np.array([table[cell] for cell in cells]) for table in tables)
     utility = 2.0 * win_rate(compile_game(rules), *tables).win_rate - 1.0
-    assert walk.utilities == pytest.approx([utility, -utility], abs=1e-12)
+    assert payoff(tree, first, second) == pytest.approx(utility, abs=1e-12)
 
-
-def test_openspiel_sees_perfect_recall_where_players_remember(tmp_path: Path) -> None:
-    rules = rules_from({"edition": "su20", "goal": 3, "max_dice": 2})
-    found = write_efg(tmp_path / "hog.efg", rules, memory=True)
-    walk = Walk(tmp_path / "hog.efg")
-    assert walk.perfect_recall
-    assert sum(found.infosets) == found.choices == sum(walk.infosets)
-    assert walk.coin == [0.5, 0.5]
+    remembered = write_efg(tmp_path / "hog.efg", rules, memory=True)
+    tree = from_efg(tmp_path / "hog.efg")
+    assert tree.num_rows == sum(remembered.infosets) == remembered.choices
+    assert Recall(tree, 0).audit().findings["perfect recall"].holds
 
 
 @pytest.fixture(scope="module")
@@ -217,30 +162,14 @@ def test_gambit_reads_the_game_we_mean(spec: dict[str, Any], gambit: Any, tmp_pa
     assert payoffs == pytest.approx([utility, -utility], abs=1e-12)
 
 
-def test_gambit_sees_perfect_recall_where_players_remember(gambit: Any, tmp_path: Path) -> None:
-    rules = rules_from({"edition": "su20", "goal": 3, "max_dice": 2})
-    found = write_efg(tmp_path / "hog.efg", rules, memory=True)
-    game = gambit.read_efg(tmp_path / "hog.efg")
-    assert game.is_perfect_recall
-    assert sum(found.infosets) == found.choices == sum(len(p.infosets) for p in game.players)
-    # Probabilities are fractions, and stay exact.
-    coin = game.root.infoset
-    assert [Fraction(str(action.prob)) for action in coin.actions] == [Fraction(1, 2)] * 2
-
-
 # --- refusals -------------------------------------------------------------------------------------
 
 
-def test_trees_too_big_or_without_end_are_refused(tmp_path: Path) -> None:
-    path = tmp_path / "hog.efg"
-    with pytest.raises(
-        ValueError, match=r"to 12 with 0 to 4 dice is a tree of more than 2,000,000 nodes"
-    ):
-        write_efg(path, rules_from({"edition": "su20", "goal": 12, "max_dice": 4}))
+def test_trees_without_end_are_refused(tmp_path: Path) -> None:
     endless: Rules = replace(EDITIONS["fa15"], goal=4, max_dice=1, piggy_back=False)
     with pytest.raises(ValueError, match=r"never end.*allowed: pig_out 1 or piggy_back true"):
-        write_efg(path, endless)
-    assert not path.exists()
+        write_efg(tmp_path / "hog.efg", endless)
+    assert not any(tmp_path.iterdir())
 
 
 # --- the command ----------------------------------------------------------------------------------

@@ -12,13 +12,11 @@ import pyspiel
 import pytest
 from open_spiel.python.algorithms import cfr
 
-from hogeq.evaluation.counterfactual import counterfactual_values
 from hogeq.model.game import compile_game
 from hogeq.rules import Rules, rules_from
 from hogeq.solvers import SOLVERS
-from hogeq.strategies.arrays import match_regrets
 from hogeq.trees.audit import audit
-from hogeq.trees.openspiel import ALGORITHMS, from_tabular, tables_of
+from hogeq.trees.openspiel import from_tabular
 from hogeq.trees.openspiel.game import game_of, information_state
 from tests.trees.openspiel_games import GAMES, Floats, same, small_games
 
@@ -63,32 +61,6 @@ def test_a_simultaneous_iteration_is_openspiel_s(number: int, plus: bool) -> Non
         state = ours.step(game, state)
         same(state.regrets[0], regrets_of(theirs, rules)[0])
     assert np.abs(state.regrets).max() > 1e-3
-
-
-@pytest.mark.parametrize("algorithm", ["cfr", "cfr_plus"])
-@pytest.mark.parametrize("number", GAMES)
-def test_an_alternating_iteration_is_that_of_openspiel_s_compiled_solver(
-    number: int, algorithm: str
-) -> None:
-    rules = small_games()[number]
-    game = compile_game(rules)
-    solver = ALGORITHMS[algorithm](game_of(rules))
-    work = game.workspace(2)
-    before = np.zeros((2, *game.shape))
-    for _ in range(3):
-        solver.evaluate_and_update_policy()
-        after = tables_of(rules, solver.__getstate__())[0] / 2.0
-        for player in (0, 1):
-            # Player 0 first, player 1 against player 0's newest strategy.
-            opponent = (after if player else before)[1 - player]
-            pair = np.stack([match_regrets(before[player]), match_regrets(opponent)])
-            values = counterfactual_values(work, pair, "counterfactual").values
-            instant = values - (values * pair[0]).sum(axis=2, keepdims=True)
-            expected = before[player] + instant
-            if algorithm == "cfr_plus":
-                expected = np.maximum(expected, 0.0)
-            same(after[player], expected)
-        before = after
 
 
 @pytest.mark.parametrize(

@@ -13,10 +13,8 @@ from hypothesis import strategies as st
 
 from hogeq.rules import EDITIONS, Rules, rules_from
 from hogeq.rules.parts import FERAL_HOGS, LANDINGS, MORE_BOAR, ZERO_DICE
-from hogeq.trees.audit import audit
-from hogeq.trees.flat import History
 from hogeq.trees.openspiel.game import game_of, parameters_of, rules_of
-from tests.trees.openspiel_games import ENDING, GAMES, random_rules, small_games
+from tests.trees.openspiel_games import ENDING, random_rules, small_games
 
 
 def test_the_games_have_every_part_and_size() -> None:
@@ -47,13 +45,6 @@ def test_a_game_that_forgets_warns_of_best_responses() -> None:
 def test_the_games_pass_openspiel_s_own_test(edition: str, memory: bool) -> None:
     game = game_of(EDITIONS[edition], memory=memory)
     pyspiel.random_sim_test(game, num_sims=2, serialize=True, verbose=False)
-
-
-@pytest.mark.parametrize("memory", [False, True])
-@pytest.mark.parametrize("number", GAMES)
-def test_small_games_pass_openspiel_s_own_test(number: int, memory: bool) -> None:
-    game = game_of(small_games()[number], memory=memory)
-    pyspiel.random_sim_test(game, num_sims=5, serialize=True, verbose=False)
 
 
 def test_the_game_is_loaded_by_name() -> None:
@@ -150,32 +141,6 @@ def test_the_winner_gets_one_and_the_loser_minus_one() -> None:
         assert state.is_terminal()
         assert state.returns() == [1.0 - 2.0 * player, 2.0 * player - 1.0]
         assert f"player {player} wins" in str(state)
-
-
-def play(game: Any, history: History) -> Any:
-    """Play a history of `hogeq.trees.audit` in OpenSpiel's game."""
-    state = game.new_initial_state()
-    for move in history:
-        word = move.action.split()[0]
-        state.apply_action({"A": 0, "B": 1}[word] if word.isalpha() else int(word))
-    return state
-
-
-@pytest.mark.parametrize("edition", ENDING)
-def test_without_memory_scores_are_all_there_is_to_see(edition: str) -> None:
-    """Two histories that end at the same scores look alike, and with memory they do not."""
-    rules = replace(EDITIONS[edition], goal=4, max_dice=2)
-    for loss in audit(rules).forgets.values():
-        witness = loss.witness
-        if witness is None:
-            continue
-        for memory in (False, True):
-            game = game_of(rules, memory=memory)
-            one, two = play(game, witness.first), play(game, witness.second)
-            assert one.current_player() == two.current_player() == 0
-            assert str(one) != str(two)
-            alike = one.information_state_string() == two.information_state_string()
-            assert alike is not memory
 
 
 def test_states_are_restored_in_the_middle_of_a_game() -> None:

@@ -46,12 +46,12 @@ def in_openspiel(engine: TreeEngine, name: str, rows: Floats) -> Any:
     return game, table
 
 
-@pytest.mark.parametrize("game", ["kuhn_poker", "leduc_poker", "liars_dice(dice_sides=4)"])
+@pytest.mark.parametrize("game", ["kuhn_poker", "leduc_poker"])
 @pytest.mark.parametrize(("name", "plus"), [("cfr", False), ("cfr_plus", True)])
 @pytest.mark.parametrize("alternating", [False, True])
 def test_cfr_is_that_of_openspiel(game: str, name: str, plus: bool, alternating: bool) -> None:
-    """Rows of Leduc and of liar's dice differ in their number of legal actions."""
-    engine, iterations = engine_of(game), 12
+    """Rows of Leduc differ in their number of legal actions."""
+    engine, iterations = engine_of(game), 6
     solver = SOLVERS[name](
         averaging="linear" if plus else "uniform",
         alternating=alternating,
@@ -87,16 +87,6 @@ def test_cfr_plus_finds_a_policy_that_openspiel_finds_safe(name: str) -> None:
     assert respond(engine.tree, policy, 20.0).attack == pytest.approx(theirs, abs=1e-9)
     uniform = respond(engine.tree, engine.tree.uniform(), 20.0).attack
     assert theirs < uniform / 20
-
-
-@pytest.mark.parametrize("name", ["cfr", "cfr_plus", "dcfr", "pcfr_plus", "fsicfr", "fictitious"])
-def test_solvers_learn_where_players_forget(name: str) -> None:
-    engine = engine_of(FORGETFUL)
-    policy = solved(engine, name, 40)
-    begun = respond(engine.tree, engine.tree.uniform(), 20.0)
-    answer = respond(engine.tree, policy, 20.0)
-    assert answer.is_proved
-    assert answer.attack < begun.attack / 2
 
 
 def test_the_attack_finds_what_the_exact_response_wins() -> None:
