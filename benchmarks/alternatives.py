@@ -90,7 +90,7 @@ class Turns(NamedTuple):
 def turns_of(rules: Rules) -> Turns:
     """Tabulate the rules."""
     check(rules)
-    goal, rolls, records = rules.goal, rules.max_dice + 1, memory_sizes(rules)[2]
+    goal, rolls, records = rules.size, rules.max_dice + 1, memory_sizes(rules)[2]
     ways = [
         [
             points_distribution(rules, dice, rules.sides) if dice else {zero_points(rules, 0, o): 1}

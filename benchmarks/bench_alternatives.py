@@ -55,7 +55,7 @@ def others(
         found, seconds = least(partial(function, turns, policies))
         check(found)
         yield name, seconds
-    if rules.goal <= HELD:
+    if rules.size <= HELD:
         found, seconds = least(alternatives.openspiel_tree(rules, list(policies)))
         check(found)
         yield "OpenSpiel, tree of its own", seconds

@@ -67,7 +67,7 @@ def lines(given: argparse.Namespace) -> Iterator[list[object]]:
         tried += 1
         found = figures(game, given.most if searching else 10**6)
         if found is not None and (not searching or float(found[-3]) > 0.0):
-            yield [named(spec), game.rules.goal, game.rules.max_dice, game.rules.sides, *found]
+            yield [named(spec), game.rules.size, game.rules.max_dice, game.rules.sides, *found]
     if searching:
         yield [f"of {tried} games", *[""] * (len(HEADER) - 1)]
 

@@ -41,7 +41,7 @@ def games(goal: int, dice: int) -> dict[str, Rules]:
     found = {name: EDITIONS[name] for name in ("hw13", "fa22", "fa15", "sp21")}
     found["fa15 without Piggy Back"] = replace(EDITIONS["fa15"], piggy_back=False)
     return {
-        name: replace(rules, goal=goal or rules.goal, max_dice=dice or rules.max_dice)
+        name: replace(rules, goal=goal or rules.size, max_dice=dice or rules.max_dice)
         for name, rules in found.items()
     }
 

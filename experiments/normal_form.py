@@ -44,7 +44,7 @@ class TinyGame:
         number = Fraction if exact else float
         self.rules, self.exact = rules, exact
         turns = TurnTable(rules)
-        levels: list[dict[Position, None]] = [{} for _ in range(2 * rules.goal - 1)]
+        levels: list[dict[Position, None]] = [{} for _ in range(2 * rules.size - 1)]
         levels[0][0, 0, Memory()] = None
         states: list[Position] = []
         found = []

@@ -66,7 +66,7 @@ class Game:
 
     def __init__(self, rules: str | os.PathLike[str] | Mapping[str, Any] | Rules) -> None:
         """Read the rules and compile them; the same rules are compiled once."""
-        self.engine: HogEngine = compile_game(_rules(rules))
+        self._engine: HogEngine = compile_game(_rules(rules), own_goals=True)
 
     @staticmethod
     def from_openspiel(game: Any, **options: Any) -> TreeGame:
@@ -107,14 +107,24 @@ class Game:
         return from_efg(path, **options)
 
     @property
+    def engine(self) -> HogEngine:
+        """The rules compiled: what solvers and purifiers take; ValueError if there are two goals.
+
+        With a goal for each player, what lets one strategy play both is refused. Elsewhere the
+        first goal is that of strategy `a`, of a responder, or of the player to move.
+        """
+        self.rules.require_one_goal()
+        return self._engine
+
+    @property
     def rules(self) -> Rules:
         """The rules of this game."""
-        return self.engine.rules
+        return self._engine.rules
 
     @property
     def memories(self) -> tuple[Memory, ...]:
         """Every value of the hidden memory of the player to move, H of them."""
-        return self.engine.memories
+        return self._engine.memories
 
     def __repr__(self) -> str:
         """Name the rules."""
@@ -142,10 +152,10 @@ class Game:
             If there is no such name or file, or its first bad cell.
         """
         if isinstance(given, str | os.PathLike):
-            given = find_strategy(str(given), self.engine, trust, time_limit=time_limit)
+            given = find_strategy(str(given), self._engine, trust, time_limit=time_limit)
         elif isinstance(given, Mapping) or is_profile(given):
             given = hog_profile(given, self.rules)
-        return strategy_of(self.engine, given)
+        return strategy_of(self._engine, given)
 
     def win_rate(
         self, a: StrategySpec, b: StrategySpec, start: tuple[int, int] = (0, 0)
@@ -165,7 +175,7 @@ class Game:
         ValueError
             If a game between the two may never end.
         """
-        return win_rates.win_rate(self.engine, self.strategy(a), self.strategy(b), start=start)
+        return win_rates.win_rate(self._engine, self.strategy(a), self._second(b), start=start)
 
     def attack(
         self,
@@ -187,9 +197,9 @@ class Game:
         SearchResult
             With ``matrix``, its exact ``win_rate``, and ``bound``, which no response exceeds.
         """
-        target = self.strategy(strategy)
-        found = attack.attack(self.engine, target, budget, moves)
-        return replace(found, bound=max(found.win_rate, bounds.upper_bound(self.engine, target)))
+        target = self._second(strategy)
+        found = attack.attack(self._engine, target, budget, moves)
+        return replace(found, bound=max(found.win_rate, bounds.upper_bound(self._engine, target)))
 
     def bound(self, strategy: StrategySpec, resolution: int | None = None) -> float:
         """Upper bound on the win rate of any response: of one with full memory.
@@ -201,10 +211,10 @@ class Game:
             Of a mixture: that of the grid of beliefs about the draw. At 1 the responder knows the
             draw, the crudest bound; by default one that takes seconds.
         """
-        target = self.strategy(strategy)
+        target = self._second(strategy)
         if resolution is None:
-            return bounds.upper_bound(self.engine, target)
-        return bounds.mixture_bound(self.engine, target, resolution)
+            return bounds.upper_bound(self._engine, target)
+        return bounds.mixture_bound(self._engine, target, resolution)
 
     def exploitability(
         self, strategy: StrategySpec, budget: SearchBudget | None = None
@@ -268,7 +278,7 @@ class Game:
 
     def tablebase(self) -> Tablebase:
         """Optimal play from every position, both players remembering everything."""
-        return tablebase.solve(self.engine)
+        return tablebase.solve(self._engine)
 
     def analyze(
         self,
@@ -293,32 +303,32 @@ class Game:
             Strategy of both so far, which determines the belief; by default `strategy`.
         """
         plays, played = (None if one is None else self.strategy(one) for one in (strategy, past))
-        return analysis.analyze(self.engine, score, opponent, plays, memory, played)
+        return analysis.analyze(self._engine, score, opponent, plays, memory, played)
 
     def values(self, a: StrategySpec, b: StrategySpec | None = None) -> Floats:
         """Win probability of the player to move in every hidden state, (G, G, H)."""
-        return hidden.values(self.engine, *self._both(a, b))
+        return hidden.values(self._engine, *self._both(a, b))
 
     def mean_values(self, a: StrategySpec, b: StrategySpec | None = None) -> Floats:
         """Win probability of the player to move, averaged over the belief, (G, G)."""
-        return hidden.mean_values(self.engine, *self._both(a, b))
+        return hidden.mean_values(self._engine, *self._both(a, b))
 
     def reach(self, a: StrategySpec, b: StrategySpec | None = None) -> Floats:
         """Reach probability of every hidden state, the player of `a` to move, (G, G, H)."""
-        return hidden.reach(self.engine, *self._both(a, b))
+        return hidden.reach(self._engine, *self._both(a, b))
 
     def belief(
         self, score: int, opponent: int, a: StrategySpec, b: StrategySpec | None = None
     ) -> Floats | None:
         """Distribution of the hidden memory at a position, (H,); None if play never gets there."""
-        return hidden.belief(self.engine, *self._both(a, b), score, opponent)
+        return hidden.belief(self._engine, *self._both(a, b), score, opponent)
 
     def components_at(
         self, score: int, opponent: int, a: StrategySpec, b: StrategySpec | None = None
     ) -> ComponentsAt | None:
         """Distribution of what was drawn of mixtures, given that a position is reached."""
         one, two = self._both(a, b)
-        return mixtures.components_at(self.engine, one, score, opponent, two)
+        return mixtures.components_at(self._engine, one, score, opponent, two)
 
     def action_values(
         self, a: StrategySpec, b: StrategySpec | None = None, weight: RegretWeight = "reach"
@@ -334,7 +344,7 @@ class Game:
             the player's own actions, as CFR is defined; or given that the information set is
             reached.
         """
-        return counterfactual.action_values(self.engine, *self._both(a, b), weight)
+        return counterfactual.action_values(self._engine, *self._both(a, b), weight)
 
     def purify(self, strategy: StrategySpec, method: str = "argmax", **parameters: Any) -> Strategy:
         """Make a matrix of a policy by a purifier's name and parameters."""
@@ -342,13 +352,18 @@ class Game:
         return strategy_of(self.engine, matrix)
 
     def round_robin(
-        self, strategies: Sequence[StrategySpec], start: tuple[int, int] = (0, 0)
+        self,
+        strategies: Sequence[StrategySpec],
+        start: tuple[int, int] = (0, 0),
+        goals: Sequence[int] | None = None,
     ) -> Floats:
         """Win rate of each of some strategies against each other, (n, n), row against column.
 
-        `start` is as for `win_rate`.
+        `start` is as for `win_rate`. With `goals` each strategy has its own, at most that of the
+        rules.
         """
-        return round_robin(self.engine, [self.strategy(one) for one in strategies], start=start)
+        tables = [self.strategy(one) for one in strategies]
+        return round_robin(self.engine, tables, start=start, goals=goals)
 
     def review(self, transcript: Transcript) -> Review:
         """Loss of each roll of a played game, and how much was luck."""
@@ -360,7 +375,12 @@ class Game:
         return [self.strategy(one) for one in (given if isinstance(given, list) else [given])]
 
     def _both(self, a: StrategySpec, b: StrategySpec | None) -> tuple[Strategy, Strategy | None]:
-        return self.strategy(a), None if b is None else self.strategy(b)
+        return self.strategy(a), None if b is None else self._second(b)
+
+    def _second(self, given: StrategySpec) -> Strategy:
+        """Make a strategy of the second player, which may have a goal of its own."""
+        rules = self.rules.for_second()
+        return (self if rules is self.rules else Game(rules)).strategy(given)
 
 
 def _rules(given: str | os.PathLike[str] | Mapping[str, Any] | Rules) -> Rules:

@@ -115,8 +115,8 @@ def test_policies_are_small_files() -> None:
 
 
 def uncompiled(rules: Rules) -> HogEngine:
-    shape = rules.goal, rules.goal, 11
-    known = SimpleNamespace(rules=rules, goal=rules.goal, num_actions=11, shape=shape)
+    shape = rules.size, rules.size, 11
+    known = SimpleNamespace(rules=rules, goal=rules.size, num_actions=11, shape=shape)
     return cast("HogEngine", known)
 
 

@@ -220,7 +220,7 @@ def _boards(rules: Rules, last: int) -> tuple[list[BoardLevel], int, list[Hidden
     Returns the states by that sum, their number, and the states that follow directly beyond it,
     which have the next indices.
     """
-    found: list[dict[HiddenState, None]] = [{} for _ in range(2 * rules.goal - 1)]
+    found: list[dict[HiddenState, None]] = [{} for _ in range(2 * rules.size - 1)]
     found[0][0, 0, Memory()] = None
     turns = TurnTable(rules)
     ways: dict[HiddenState, list[tuple[Outcome, ...]]] = {}
@@ -236,7 +236,7 @@ def _boards(rules: Rules, last: int) -> tuple[list[BoardLevel], int, list[Hidden
         rolled = [each for position in level for each in ways[position]]
         ends = [[_chance(row, winner) for row in rolled] for winner in (0, 1)]
         seen = [
-            (own * rules.goal + opponent, memory.own, memory.opponent)
+            (own * rules.size + opponent, memory.own, memory.opponent)
             for own, opponent, memory in level
         ]
         boards.append(

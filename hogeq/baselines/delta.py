@@ -47,7 +47,7 @@ class Diagonals:
 
     def __init__(self, rules: Rules) -> None:
         self.turns = turns = TurnTable(rules)
-        self.goal, self.num_actions = rules.goal, rules.max_dice + 1
+        self.goal, self.num_actions = rules.size, rules.max_dice + 1
         self.records = memory_sizes(rules)[2]
         added = np.array(
             [

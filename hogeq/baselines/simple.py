@@ -243,5 +243,5 @@ def _force_dice(turns: TurnTable, own: int, opponent: int, sides: int, points: l
 def _finish(turns: TurnTable, own: int, opponent: int, points: list[float]) -> None:
     """Roll no dice where twice their points would win."""
     reached = own + 2 * turns.free(own, opponent).points
-    if reached >= turns.rules.goal and turns.land(reached, opponent).opponent == opponent:
-        points[0] = float(turns.rules.goal)
+    if reached >= turns.rules.goals[0] and turns.land(reached, opponent).opponent == opponent:
+        points[0] = float(turns.rules.size)

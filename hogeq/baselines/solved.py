@@ -76,7 +76,7 @@ def _solution(name: str, rules: Rules) -> Matrix:
     from hogeq.model.game import compile_game
 
     try:
-        return solve(compile_game(rules)).matrix
+        return solve(compile_game(rules, own_goals=True)).matrix
     except ValueError as error:
         raise StrategyError(f"strategy '{name}': {error}") from error
 

@@ -49,8 +49,11 @@ class Chosen:
         game.rules, game.engine = rules, compiled(rules)
         return game
 
-    def choose(self, strategies: Iterable[str | None] = ()) -> Rules:
-        """Settle the rules, and say so first where nobody named any."""
+    def choose(self, strategies: Iterable[str | None] = (), *, own_goals: bool = False) -> Rules:
+        """Settle the rules, and say so first where nobody named any.
+
+        A goal for each player is refused unless `own_goals` are allowed.
+        """
         from hogeq.rules.reading import find_rules, run_file
 
         with refusing():
@@ -64,12 +67,16 @@ class Chosen:
             if self.spec is None:
                 self.spec = default_rules()
             self.rules = find_rules(self.spec, self.trust)
+            if not own_goals:
+                self.rules.require_one_goal()
         return self.rules
 
-    def load(self, *parts: str, strategies: Iterable[str | None] = ()) -> "HogEngine":
+    def load(
+        self, *parts: str, strategies: Iterable[str | None] = (), own_goals: bool = False
+    ) -> "HogEngine":
         """Settle the rules, compile them, and say what else will be compiled."""
         strategies = list(strategies)
-        self.choose(strategies)
+        self.choose(strategies, own_goals=own_goals)
         self.engine = compiled(self.rules)
         self.expect(*parts, strategies=strategies)
         return self.engine
@@ -95,12 +102,13 @@ class Chosen:
         """Lines about games that never end, if there are any."""
         return ["", ENDLESS] if self.engine.can_be_endless else []
 
-    def strategy(self, spec: str) -> "Strategy":
-        """Matrix, policy or mixture from a built-in's name or a file."""
+    def strategy(self, spec: str, *, of_second: bool = False) -> "Strategy":
+        """Matrix, policy or mixture of a player from a built-in's name or a file."""
         from hogeq.baselines.registry import find_strategy
 
+        engine = compiled(self.rules.for_second()) if of_second else self.engine
         with refusing():
-            return find_strategy(spec, self.engine, self.trust)
+            return find_strategy(spec, engine, self.trust)
 
     def table(self, spec: str) -> "NDArray[Any]":
         """Matrix or policy from a built-in's name or a file."""
@@ -114,23 +122,25 @@ class Chosen:
         from hogeq.strategies.files import write_strategy
 
         with refusing():
-            write_strategy(path, strategy, self.rules.goal, self.rules.max_dice, player_name)
+            write_strategy(path, strategy, self.rules.size, self.rules.max_dice, player_name)
 
     def start(self, given: str | None) -> tuple[int, int]:
         """Scores that games begin with, as a user writes them: ``10:0``."""
         scores = re.fullmatch(r"([0-9]{1,4}):([0-9]{1,4})", given or "0:0")
-        if scores is None or max(int(scores[1]), int(scores[2])) >= self.rules.goal:
+        lower = min(self.rules.goals)  # either player may be the one who moves first
+        if scores is None or max(int(scores[1]), int(scores[2])) >= lower:
             raise BadInputError(
                 f"--start: got {given}; allowed: FIRST:OTHER, scores from 0 to "
-                f"{self.rules.goal - 1}, 10:0 say"
+                f"{lower - 1}, 10:0 say"
             )
         return int(scores[1]), int(scores[2])
 
     def check_position(self, score: int, opponent: int) -> None:
         """Refuse scores at which no one is to move."""
-        for name, own in (("--score", score), ("--opponent", opponent)):
-            if not 0 <= own < self.rules.goal:
-                raise BadInputError(f"{name}: {own}; allowed: 0 to {self.rules.goal - 1}")
+        given = ("--score", "--opponent"), (score, opponent), self.rules.goals
+        for name, own, goal in zip(*given, strict=True):
+            if not 0 <= own < goal:
+                raise BadInputError(f"{name}: {own}; allowed: 0 to {goal - 1}")
 
 
 def default_rules() -> str:
@@ -147,7 +157,7 @@ def compiled(rules: Rules) -> "HogEngine":
     from hogeq.model.game import compile_game
 
     with refusing():
-        return compile_game(rules)
+        return compile_game(rules, own_goals=True)
 
 
 def title_of(name: str, rules: Rules) -> str:

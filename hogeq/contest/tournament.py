@@ -5,6 +5,7 @@ counts share a rank and the next rank skips.
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from itertools import chain, combinations
 from typing import NamedTuple
 
@@ -12,9 +13,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from hogeq.evaluation.win_rates import win_rate
-from hogeq.model.game import HogEngine
+from hogeq.model.game import HogEngine, compile_game
 from hogeq.solvers.double_oracle import equilibrium
-from hogeq.strategies.strategy import Strategy, StrategyLike, strategy_of
+from hogeq.strategies.strategy import Mixture, Strategy, StrategyLike, strategy_of
 from hogeq.support.aliases import Floats
 from hogeq.support.messages import refusal
 from hogeq.support.workers import compute, width
@@ -54,20 +55,28 @@ def round_robin(
     progress: Callable[[], object] = lambda: None,
     known: Floats | None = None,
     start: tuple[int, int] = (0, 0),
+    goals: Sequence[int] | None = None,
 ) -> Floats:
     """Exact win rate of every strategy against every other, float64 (n, n), row against column.
 
     1/2 stands on the diagonal. A game that never ends counts as half a win, as it does for the
     tablebase. `progress` is called in this thread for each pair that has been played. Pairs whose
     win rate is `known` (n, n), and not NaN, are not played again. Games begin with `start`, as in
-    :func:`hogeq.evaluation.win_rates.win_rate`.
+    :func:`hogeq.evaluation.win_rates.win_rate`. With `goals` each strategy has its own, at most
+    that of the rules.
     """
+    game.rules.require_one_goal()
     tables = [
         strategy_of(game, one, f"strategy {number}") for number, one in enumerate(strategies, 1)
     ]
     rates = np.full((len(tables), len(tables)), np.nan) if known is None else known.copy()
     np.fill_diagonal(rates, 0.5)
     pairs = [pair for pair in combinations(range(len(tables)), 2) if np.isnan(rates[pair])]
+    if goals is not None:
+        _check_goals(goals, len(tables), game.goal)
+        # Games to the same goals one after the other: each pair of goals is compiled once.
+        both = [pair if goals[pair[0]] <= goals[pair[1]] else pair[::-1] for pair in pairs]
+        pairs = sorted(both, key=lambda pair: (goals[pair[1]], goals[pair[0]]))
     size = max(1, min(MOST_PAIRS, len(pairs) // (4 * width())))
     blocks = [pairs[start : start + size] for start in range(0, len(pairs), size)]
 
@@ -76,7 +85,7 @@ def round_robin(
             progress()
 
     tasks = [
-        _Block(game, block, {entry: tables[entry] for entry in chain(*block)}, start)
+        _Block(game, block, {entry: tables[entry] for entry in chain(*block)}, start, goals)
         for block in blocks
     ]
     for found in compute(_Block.rates, tasks, report):
@@ -93,19 +102,36 @@ class _Block(NamedTuple):
     strategies: dict[int, Strategy]
     """As given, since policies of a large field would not fit in memory."""
     start: tuple[int, int]
+    goals: Sequence[int] | None
 
     def rates(self) -> dict[tuple[int, int], float]:
         """Win rate of the first of each pair against the second."""
-        return {
-            (a, b): win_rate(
-                self.game,
-                self.strategies[a],
-                self.strategies[b],
-                endless_is_draw=True,
-                start=self.start,
-            ).win_rate
-            for a, b in self.pairs
-        }
+        found = {}
+        for a, b in self.pairs:
+            game, both = self.game, [self.strategies[a], self.strategies[b]]
+            if self.goals is not None:
+                rules = replace(game.rules, goal=(self.goals[a], self.goals[b]))
+                game = compile_game(rules, own_goals=True)
+                both = [_cut(game, one) for one in both]
+            rate = win_rate(game, *both, endless_is_draw=True, start=self.start)
+            found[a, b] = rate.win_rate
+        return found
+
+
+def _cut(game: HogEngine, strategy: Strategy) -> Strategy:
+    """Leave out the scores of a strategy that are past both goals."""
+    is_mixture = strategy.kind == "mixture"
+    scores = (slice(None),) * is_mixture + (slice(game.goal),) * 2
+    array = strategy.array[scores]
+    return strategy_of(game, Mixture(strategy.weights, array) if is_mixture else array)
+
+
+def _check_goals(goals: Sequence[int], number: int, most: int) -> None:
+    if len(goals) != number or any(
+        type(goal) is not int or not 1 <= goal <= most for goal in goals
+    ):
+        allowed = f"{number} whole numbers from 1 to {most}, the goal of the rules"
+        raise ValueError(refusal("goals", list(goals), allowed))
 
 
 def mean_win_rates(win_rates: ArrayLike) -> list[float]:

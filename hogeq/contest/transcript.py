@@ -314,8 +314,8 @@ def _faces(given: Sequence[int], at: str) -> tuple[int, ...]:
 
 
 def _begin(rules: Rules, first: int, start: tuple[int, int]) -> Situation:
-    if not 0 <= min(start) <= max(start) < rules.goal:
-        raise TranscriptError(refusal("start", start, f"scores from 0 to {rules.goal - 1}"))
+    if not 0 <= min(start) <= max(start) < rules.size:
+        raise TranscriptError(refusal("start", start, f"scores from 0 to {rules.size - 1}"))
     return Situation.start(first, start)
 
 
@@ -335,6 +335,7 @@ def _known(given: Mapping[str, Any], kind: type, path: str) -> None:
 def _rules(given: str | dict[str, Any], wanted: Rules | None) -> Rules:
     try:
         rules = rules_from(given)
+        rules.require_one_goal()
     except TypeError as error:
         raise TranscriptError(str(error)) from error
     if wanted is not None:
@@ -345,7 +346,7 @@ def _rules(given: str | dict[str, Any], wanted: Rules | None) -> Rules:
     if rules in EDITIONS.values():
         return rules
     for key, value, most in (
-        ("goal", rules.goal, MOST_GOAL),
+        ("goal", rules.size, MOST_GOAL),
         ("max_dice", rules.max_dice, MOST_DICE),
     ):
         if value > most:

@@ -99,10 +99,11 @@ def total_variation(one: ArrayLike, other: ArrayLike) -> Floats:
 
 def check_position(game: HogEngine, score: int, opponent: int) -> None:
     """Refuse scores at which nobody is to move, with a `ValueError`; -1 is not the last one."""
-    for name, points in (("score", score), ("opponent", opponent)):
+    given = ("score", "opponent"), (score, opponent), game.rules.goals
+    for name, points, goal in zip(*given, strict=True):
         whole = isinstance(points, int | np.integer) and not isinstance(points, bool)
-        if not (whole and 0 <= points < game.goal):
-            raise ValueError(refusal(name, points, f"whole numbers from 0 to {game.goal - 1}"))
+        if not (whole and 0 <= points < goal):
+            raise ValueError(refusal(name, points, f"whole numbers from 0 to {goal - 1}"))
 
 
 def _played(game: HogEngine, a: StrategyLike, b: StrategyLike | None) -> tuple[Floats, Workspace]:

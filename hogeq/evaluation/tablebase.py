@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from hogeq.evaluation.hidden import check_position
 from hogeq.evaluation.win_rates import mean_win_rate, remembering_win_rate, win_rate
-from hogeq.model.game import HogEngine
+from hogeq.model.game import HogEngine, compile_game
 from hogeq.model.workspace import TIE, Role, WinRate, Workspace
 from hogeq.rules.memory import Memory
 from hogeq.strategies.strategy import StrategyLike, strategy_of
@@ -25,6 +25,9 @@ Rolls = NDArray[np.int8]
 @dataclass(frozen=True, eq=False)
 class Tablebase:
     """Optimal play from every position of a game, both players remembering everything.
+
+    Where each player has a goal, it is the first player's: that of a game with the goals exchanged
+    is the second's.
 
     Attributes
     ----------
@@ -86,7 +89,7 @@ class Tablebase:
         """Win probability of the player to move, (G, G, H)."""
         goal = self.game.goal
         rows = [
-            [self.roll_values(own, opponent).max(axis=1) for opponent in range(goal)]
+            [self._work.hidden_values(own, opponent).max(axis=1) for opponent in range(goal)]
             for own in range(goal)
         ]
         return np.array(rows)
@@ -130,6 +133,9 @@ def full_memory_win_rate(game: HogEngine, strategy: StrategyLike | None = None) 
     Without a strategy the other plays the same.
     """
     solved = solve(game)
+    if strategy is None and game.has_own_goals:
+        other = solve(compile_game(game.rules.for_second(), own_goals=True))
+        return WinRate.from_starts(solved.value, other.value)
     if strategy is None:
         return WinRate(0.5, solved.value, 1.0 - solved.value)
     return solved.against(strategy)

@@ -33,6 +33,7 @@ def win_rate(
     in the tablebase and where a game begins with other scores than 0.
     """
     check_position(game, *start)
+    check_position(game, *start[::-1])  # each may be the one who moves first
     one, two = strategy_of(game, a), strategy_of(game, b)
 
     def of_tables(mine: NDArray[Any], theirs: NDArray[Any]) -> WinRate:

@@ -6,10 +6,12 @@ total score do to each other is solved in :mod:`hogeq.kernels.recurring`.
 Values are win probabilities of player 0 in every hidden state, with player 0 to move (*mine*, or
 index 0) and with the other to move (*theirs*, index 1).
 
-Sizes: P players (1 is self-play), C cells, H memories, K actions, S situations (kinds of cells that
-differ in the dice), U ways to roll (dice, their sides, bonus, forced extra turn), N outcomes of all
-of them, E ends (many outcomes end in the same cell and record wherever they start), R records, J
-lanes: memories in one lane hand over the same. Lanes are padded to whole vectors.
+Sizes: P players (1 is self-play), C cells (G * G, or twice as many where each player has a goal:
+first those in which the player to move has the first player's), H memories, K actions, S situations
+(kinds of cells that differ in the dice), U ways to roll (dice, their sides, bonus, forced extra
+turn), N outcomes of all of them, E ends (many outcomes end in the same cell and record wherever
+they start), R records, J lanes: memories in one lane hand over the same. Lanes are padded to whole
+vectors.
 """
 
 import math
@@ -29,7 +31,9 @@ STEP = (0,) * 16  # numbers of a vector
 class TurnLists(NamedTuple):
     """Every way in which a turn can end."""
 
-    order: NDArray[np.int64]  # (C,) cells; turns that change the total score lead further on
+    order: NDArray[
+        np.int64
+    ]  # cells in which a game can be; turns that change the total score lead further on
     scores: NDArray[np.int64]  # (C, 2) the lower of a cell's and the higher
     situation: NDArray[np.int64]  # (C,)
     place: NDArray[np.uint32]  # (S, K, H) way to roll and lane of a memory, way * J + lane
@@ -311,7 +315,7 @@ def backward(
 
 
 @kernel
-def forward(turns, policies, reach, infoset_reach, start, masses, skipped, ends):
+def forward(turns, policies, reach, infoset_reach, masses, skipped, ends):
     """Reach of every hidden state by who moves, where no position recurs.
 
     Parameters
@@ -320,11 +324,9 @@ def forward(turns, policies, reach, infoset_reach, start, masses, skipped, ends)
     policies : float64 (P, C, K)
         Rows need not sum to 1: a row of ones counts every roll once.
     reach : float64 (P, C, H)
-        Filled; a fair coin says which of two players starts.
+        Probability that a game starts in each; that of coming there is added.
     infoset_reach : float64 (C,)
         Filled with the sums of player 0's.
-    start : int
-        Memory before the first turn.
     masses : float64 (U * J,)
         Scratch, 0 before and after.
     skipped : uint8 (U,)
@@ -333,11 +335,6 @@ def forward(turns, policies, reach, infoset_reach, start, masses, skipped, ends)
         Scratch, 0 before and after.
     """
     players = len(policies)
-    for player in range(players):
-        for cell in range(reach.shape[1]):
-            for memory in range(reach.shape[2]):
-                reach[player, cell, memory] = 0.0
-        reach[player, 0, start] = 1.0 / players
     for turn in range(len(turns.order)):
         cell = turns.order[turn]
         for player in range(players):

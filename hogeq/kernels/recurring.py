@@ -239,7 +239,6 @@ def forward(
     policies,
     reach,
     infoset_reach,
-    start,
     masses,
     skipped,
     ends,
@@ -256,11 +255,6 @@ def forward(
     A state can be met more than once. The rows of the policies must sum to 1.
     """
     players, memories, lanes = len(policies), reach.shape[2], turns.following.shape[2]
-    for player in range(players):
-        for cell in range(reach.shape[1]):
-            for memory in range(memories):
-                reach[player, cell, memory] = 0.0
-        reach[player, 0, start] = 1.0 / players
     for component in range(len(loops.start) - 2, -1, -1):
         first, members = loops.start[component], loops.start[component + 1] - loops.start[component]
         low, high = loops.entered[component], loops.entered[component + 1]

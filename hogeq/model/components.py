@@ -1,5 +1,6 @@
 """Positions that recur: cells that feed each other by turns that leave the total as it was."""
 
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -43,24 +44,24 @@ def find_recurrence(rules: Rules) -> Recurrence | None:
         If a game with hidden memory could go on for ever, since rolls exist that together keep it
         within a component for certain, or if a component's chain has too many states.
     """
-    if total_rises(rules):
+    if total_rises(replace(rules, goal=rules.size)):
         return None
     turns = turn_lists(rules)
-    stays = _stays(turns, rules.goal)
+    stays = _stays(turns)
     if not len(stays.source):
         return None
     certain = _certain_turns(turns, stays)
     if len(certain) and turns.place.shape[2] > 1:
-        scores = divmod(int(certain[0, 0]), rules.goal)
+        scores = divmod(int(certain[0, 0]) % rules.size**2, rules.size)
         raise ValueError(
             f"a game could go on for ever: at scores {scores[0]} and {scores[1]}, rolling "
             f"{certain[0, 1]} dice leaves both as they were for certain, and so it can go on; "
             "allowed: only where nothing is hidden"
         )
-    cells = len(turns.order)
+    cells = len(turns.situation)
     label = _strong_components(cells, stays.source, stays.target)
     inside = label[stays.source] == label[stays.target]
-    order, start = _backward_order(rules.goal, label, stays.source[~inside], stays.target[~inside])
+    order, start = _backward_order(turns, label, stays.source[~inside], stays.target[~inside])
     home = np.zeros(cells, np.int64)
     home[order] = np.repeat(np.arange(len(start)), np.diff(np.append(start, cells)))
     inner = _Stays(*(column[inside] for column in stays))
@@ -116,11 +117,11 @@ def _moves(
     }
 
 
-def _stays(turns: TurnLists, goal: int) -> _Stays:
+def _stays(turns: TurnLists) -> _Stays:
     """List the turns that leave the total score as it was, by cell and way to roll."""
     end = turns.end[turns.first[:-1]]
     kind, there = turns.kind[:, end], turns.cell[:, end].astype(np.int64)
-    total = np.add.outer(np.arange(goal), np.arange(goal)).ravel()
+    total = turns.scores.sum(axis=1)
     stays = (kind < WIN) & (total[there] == total[:, None])
     source, way = np.nonzero(stays & (turns.usable[turns.situation] > 0))
     place = source, way
@@ -131,7 +132,7 @@ def _stays(turns: TurnLists, goal: int) -> _Stays:
 def _certain_turns(turns: TurnLists, stays: _Stays) -> Ints:
     """List the turns that stay for certain and can follow each other for ever."""
     certain = turns.later[stays.way] == 0.0
-    trapped = _strong_components(len(turns.order), stays.source[certain], stays.target[certain])
+    trapped = _strong_components(len(turns.situation), stays.source[certain], stays.target[certain])
     stuck = certain & (trapped[stays.source] == trapped[stays.target])
     dice = turns.dice[stays.way]
     return np.stack([stays.source, dice, stays.target, stays.again], axis=1)[stuck]
@@ -153,20 +154,22 @@ def _entered_from(turns: TurnLists, stays: _Stays, states: Ints) -> Ints:
     return found
 
 
-def _backward_order(goal: int, component_of: Ints, source: Ints, target: Ints) -> tuple[Ints, Ints]:
+def _backward_order(
+    turns: TurnLists, component_of: Ints, source: Ints, target: Ints
+) -> tuple[Ints, Ints]:
     """Order of the cells, each component after those it leads to, and where components begin.
 
     `source` and `target` are the edges between components.
     """
-    total = np.add.outer(np.arange(goal), np.arange(goal))
-    depth = np.zeros(goal**2, np.int64)
+    total = turns.scores.sum(axis=1)
+    depth = np.zeros(len(total), np.int64)
     while True:
         deeper = depth.copy()
         np.maximum.at(deeper, component_of[source], depth[component_of[target]] + 1)
         if (deeper == depth).all():
             break
         depth = deeper
-    order = np.lexsort((np.arange(goal**2), component_of, depth[component_of], -total.ravel()))
+    order = np.lexsort((np.arange(len(total)), component_of, depth[component_of], -total))
     return order, np.flatnonzero(np.diff(component_of[order], prepend=-1))
 
 

@@ -30,13 +30,14 @@ def endless_position(work: Workspace, policies: Floats) -> tuple[int, int] | Non
     certain = work.certain_turns
     if not len(certain):
         return None
-    cell, goal = certain[:, 0], policies.shape[1]
-    for_ever = _for_ever(certain, goal, _staying(certain, policies))
+    half, cell = np.divmod(certain[:, 0], policies.shape[1] ** 2)
+    for_ever = _for_ever(certain, _staying(certain, policies))
     for player in np.flatnonzero(for_ever.any(axis=1)):
-        reach = work.cell_reach(np.ascontiguousarray(policies[[player, 1 - player]])).ravel()
-        met = cell[for_ever[player] & (reach[cell] > 0.0)]
+        reach = work.cell_reach(policies, int(player)).ravel()
+        moves = half == player * work.has_own_goals
+        met = cell[for_ever[player] & moves & (reach[cell] > 0.0)]
         if len(met):
-            own, opponent = divmod(int(met[0]), goal)
+            own, opponent = divmod(int(met[0]), policies.shape[1])
             return own, opponent
     return None
 
@@ -62,7 +63,7 @@ def ways_to_stay(work: Workspace, policies: Floats) -> list[tuple[int, int, int]
     stays = _staying(certain, policies)
     can = np.stack([np.ones_like(stays[0]), stays[1]])
     goal = policies.shape[1]
-    found = certain[_for_ever(certain, goal, can)[0] & ~stays[0]]
+    found = certain[_for_ever(certain, can)[0] & ~stays[0] & (certain[:, 0] < goal**2)]
     return [(*divmod(cell, goal), roll) for cell, roll, *_ in found.tolist()]
 
 
@@ -70,15 +71,15 @@ def _staying(certain: Ints, policies: Floats) -> NDArray[np.bool_]:
     """Whether a player always plays the turns that stay for certain, (2, n), n of them."""
     cell, roll = certain[:, :2].T
     goal, num_actions = policies.shape[1], policies.shape[3]
-    rows = policies.reshape(2, goal * goal, num_actions)[:, cell]
+    rows = policies.reshape(2, goal * goal, num_actions)[:, cell % goal**2]
     only = (rows > 0.0).sum(axis=2) == 1
     return np.asarray(only & (rows[:, np.arange(len(cell)), roll] > 0.0))
 
 
-def _for_ever(certain: Ints, goal: int, for_ever: NDArray[np.bool_]) -> NDArray[np.bool_]:
+def _for_ever(certain: Ints, for_ever: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Of turns that stay, by the player to move, those after which all that follow stay too."""
     cell, _, target, again = certain.T
-    place = np.full(goal * goal, -1)
+    place = np.full(certain[:, [0, 2]].max() + 1, -1)
     place[cell] = np.arange(len(cell))
     mover = np.where(again, [[0], [1]], [[1], [0]])
     while True:

@@ -1,7 +1,7 @@
 """The compiler: from rules, one turn at a time, to the flat arrays that kernels read."""
 
-from dataclasses import dataclass
-from functools import cache, cached_property
+from dataclasses import dataclass, replace
+from functools import cache, cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -62,12 +62,12 @@ class HogEngine:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Travel between processes as rules, and be compiled once in each."""
-        return compile_game, (self.rules,)
+        return compile_game, (self.rules, True)
 
     @property
     def goal(self) -> int:
-        """Points that win, G."""
-        return self.rules.goal
+        """Points that win, G: the higher goal where each player has its own."""
+        return self.rules.size
 
     @property
     def num_actions(self) -> int:
@@ -83,6 +83,11 @@ class HogEngine:
     def has_memory(self) -> bool:
         """Whether the rules look at anything that a strategy does not see."""
         return self.memory_size > 1
+
+    @property
+    def has_own_goals(self) -> bool:
+        """Whether each player has a goal of its own: `rules` are the first player's."""
+        return isinstance(self.rules.goal, tuple)
 
     @property
     def positions_recur(self) -> bool:
@@ -112,19 +117,21 @@ class HogEngine:
     @cached_property
     def has_large_memory(self) -> bool:
         """Whether vectors hold the memories of a cell."""
-        return self.recurrence is None and suit_memory_vectors(self.tables)
+        if self.has_own_goals or self.recurrence is not None:
+            return False
+        return suit_memory_vectors(self.tables)
 
     @cached_property
     def has_cell_vectors(self) -> bool:
         """Whether vectors hold cells of one diagonal."""
-        if self.has_large_memory or self.goal < LARGE:
+        if self.has_own_goals or self.has_large_memory or self.goal < LARGE:
             return False
         suits = self.recurrence is None or stay_in_pairs(self.tables)
         return suits and suit_cell_vectors(self.tables)
 
     def duels(self) -> Duels | None:
         """Fresh arrays for win rates of two matrices; None if they are those of policies."""
-        if can_duel(self.tables):
+        if not self.has_own_goals and can_duel(self.tables):
             return Duels(MemoryDuel(self.tables))
         # Policies are asked first whether their game ends.
         suits = self.has_cell_vectors and self.recurrence is None
@@ -144,25 +151,29 @@ def required_bytes(rules: Rules) -> int:
     """Bytes of the largest arrays of a game: values and reach of two players, and its tables."""
     turns, extras, records = memory_sizes(rules)
     memories = turns * extras * records**2 * states(rules)
-    return rules.goal**2 * 8 * (4 * memories + 6 * (rules.max_dice + 1))
+    return rules.size**2 * 8 * (4 * memories + 6 * (rules.max_dice + 1))
 
 
-def compile_game(rules: Rules) -> HogEngine:
-    """Compile rules to flat arrays, once: the same rules give the same game again."""
+def compile_game(rules: Rules, own_goals: bool = False) -> HogEngine:
+    """Compile rules to flat arrays, once: the same rules give the same game again.
+
+    A goal for each player is refused unless `own_goals` are allowed.
+    """
     if not isinstance(rules, Rules):
         raise TypeError(refusal("rules", rules, "Rules, as hogeq.rules_from gives them"))
-    return _compiled(rules)
+    if not own_goals:
+        rules.require_one_goal()
+    return _of_a_pair(rules) if isinstance(rules.goal, tuple) else _compiled(rules)
 
 
-@cache
-def _compiled(rules: Rules) -> HogEngine:
+def _compile(rules: Rules) -> HogEngine:
     need = required_bytes(rules)
     if need > MEMORY_LIMIT:
         raise ValueError(
-            f"rules: a game to {rules.goal} with {rules.max_dice} dice and this memory needs "
+            f"rules: a game to {rules.size} with {rules.max_dice} dice and this memory needs "
             f"{need / 2**30:.1f} GiB; allowed: {MEMORY_LIMIT >> 30}: lower goal or max_dice"
         )
-    tables = tables_of(rules)
+    tables = tables_of(replace(rules, goal=rules.size))
     try:
         recurrence = find_recurrence(rules)
     except ValueError as error:
@@ -172,3 +183,7 @@ def _compiled(rules: Rules) -> HogEngine:
             f"time_trot {rules.time_trot})"
         ) from None
     return HogEngine(rules, tables, all_memories(rules), recurrence)
+
+
+_compiled = cache(_compile)
+_of_a_pair = lru_cache(maxsize=16)(_compile)  # a field has many pairs of goals

@@ -1,5 +1,6 @@
 """Passes over any game by the interpreting kernels, and the turns that these read."""
 
+from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -7,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hogeq.kernels import interpreter, recurrence, recurring
-from hogeq.kernels.interpreter import AGAIN, OTHER, STEP, WIN, TurnLists
+from hogeq.kernels.interpreter import AGAIN, LOSS, OTHER, STEP, WIN, TurnLists
 from hogeq.model.tables import free_turns, landings, lanes_of, ways_of
 from hogeq.rules import Rules
 from hogeq.rules.memory import Memory, all_memories
@@ -21,12 +22,15 @@ if TYPE_CHECKING:
 @lru_cache(maxsize=2)
 def turn_lists(rules: Rules) -> TurnLists:
     """List every way in which a turn can end."""
-    turns, goal, land, free = TurnTable(rules), rules.goal, landings(rules), free_turns(rules)
-    own, opponent = (axis.ravel() for axis in np.indices((goal, goal)))
+    goals, seats = rules.goals, 2 if isinstance(rules.goal, tuple) else 1
+    rules = replace(rules, goal=rules.size)
+    turns, size, land, free = TurnTable(rules), rules.size, landings(rules), free_turns(rules)
+    seat, own, opponent = (axis.ravel() for axis in np.indices((seats, size, size)))
+    goal, other_goal = np.array(goals)[seat], np.array(goals[::-1])[seat]
     situation, way, ways = ways_of(rules)
     first, chances, later, end = [0], list[float](), list[float](), list[int]()
     ends: dict[tuple[Any, ...], int] = {}
-    no_dice = free.points.ravel(), free.gift.ravel(), free.record.ravel()
+    no_dice = [np.tile(column.ravel(), seats) for column in free]
     columns = []
     for one in ways:
         branches = turns.branches(one.dice, one.sides) if one.dice else [None]
@@ -38,9 +42,14 @@ def turn_lists(rules: Rules) -> TurnLists:
             if key not in ends:
                 ends[key] = len(ends)
                 kind, mine, yours = (table[own + points, opponent + gift] for table in land)
+                past, other_past = mine - goal, yours - other_goal
+                over = np.maximum(past, other_past) >= 0
                 kind = np.where(kind == OTHER, AGAIN * one.forced, kind)
-                there = np.where(kind == AGAIN, mine * goal + yours, yours * goal + mine)
-                there = np.where(kind >= WIN, 0, there)
+                kind = np.where(over, np.where(past >= other_past, WIN, LOSS), kind)
+                stays = kind == AGAIN
+                there = np.where(stays, mine * size + yours, yours * size + mine)
+                there += np.where(stays, seat, seats - 1 - seat) * size**2
+                there = np.where(over, 0, there)
                 columns.append((np.broadcast_to(recorded, kind.shape), kind, there))
             end.append(ends[key])
             chances.append(float(branch.probability) if branch else 1.0)
@@ -71,11 +80,12 @@ def turn_lists(rules: Rules) -> TurnLists:
     padded = np.zeros((*following.shape[:2], width), np.uint32)
     padded[:, :, :lanes] = following
     low, high = np.minimum(own, opponent), np.maximum(own, opponent)
+    order = np.lexsort((low, high, low // 2, high // 2)).astype(np.int64)
     return TurnLists(
         # Cells near each other follow the same cells, so they are looked up while still in cache.
-        order=np.lexsort((low, high, low // 2, high // 2)).astype(np.int64),
+        order=order[((own < goal) & (opponent < other_goal))[order]],
         scores=np.stack([low, high], axis=1),
-        situation=situation.ravel().astype(np.int64),
+        situation=np.tile(situation.ravel(), seats).astype(np.int64),
         place=(way * width + lane[:, None]).transpose(0, 2, 1).astype(np.uint32, order="C"),
         usable=usable,
         dice=np.array([one.dice for one in ways], np.int64),
@@ -106,6 +116,11 @@ class Interpreter:
         Win probability of player 0 against each opponent, by who moves.
     reach : float64 (n, 2, C, H)
         Reach probability of every hidden state, by who moves; (1, 1, C, H) in self-play.
+
+    Notes
+    -----
+    Where each player has a goal of its own, player 0 moves in the first half of the cells and
+    player 1 in the second; in self-play one strategy moves in both. Outside there are G * G cells.
     """
 
     def __init__(
@@ -116,8 +131,9 @@ class Interpreter:
         (_, rolls, memories), lanes = turns.place.shape, turns.following.shape[2]
         self.start = all_memories(rules).index(Memory())
         self.weights = np.full(matches, 1.0 / matches)
-        self.values = np.zeros((matches, 2, len(turns.order), memories))
-        self.reach = np.zeros((matches, players, len(turns.order), memories))
+        self.values = np.zeros((matches, 2, len(turns.situation), memories))
+        self.reach = np.zeros((matches, players, len(turns.situation), memories))
+        self._second = rules.size**2 if isinstance(rules.goal, tuple) else 0
         self._rolled = np.zeros((matches, len(turns.dice) * lanes))
         self._masses = np.zeros(len(turns.dice) * lanes)
         self._ends, self._flows = np.zeros((2, len(turns.end_lanes) * lanes))
@@ -140,12 +156,17 @@ class Interpreter:
         """Fill `reach`; see :class:`hogeq.model.workspace.Passes`."""
         del memories  # they are there in any case
         played = self._by_cell(policies)
-        for match, (reach, cells) in enumerate(zip(self.reach, infoset_reach, strict=True)):
+        movers = 2 if self._second else self.players
+        self.reach.fill(0.0)
+        for mover in range(movers):
+            cell = self._second * mover
+            self.reach[:, mover % self.players, cell, self.start] = 1.0 / movers
+        for match, (reach, reached) in enumerate(zip(self.reach, infoset_reach, strict=True)):
+            cells = self._all_cells(reached)
             arrays = (
                 played if len(played) <= 2 else played[[0, match + 1]],
                 reach,
-                cells.reshape(-1),
-                self.start,
+                cells,
                 self._masses,
                 self._skipped,
                 self._flows,
@@ -155,6 +176,7 @@ class Interpreter:
             else:
                 loops, unused = self.recurrence.loops, np.zeros_like(self._scratch[-1])
                 recurring.forward(self.turns, loops, *arrays, *self._scratch, unused)
+            self._store(reached, cells)
 
     def backward(
         self,
@@ -170,11 +192,15 @@ class Interpreter:
 
         See :class:`hogeq.model.workspace.Passes`.
         """
-        _, _, cells, memories = self.values.shape
-        chosen = np.zeros((cells, memories), np.int8) if choice is None else choice
-        arrays = action_values.reshape(cells, -1), infoset_reach.reshape(-1)
-        settings = chosen.reshape(cells, memories), temperature, damping, self._ends
+        if choice is None:
+            choice = np.zeros((*infoset_reach.shape, self.values.shape[3]), np.int8)
+        filled = action_values, infoset_reach, choice
+        *arrays, chosen = [self._all_cells(array) for array in filled]
+        settings = chosen, temperature, damping, self._ends
         played = self._by_cell(policies)
+        if self._second and role == recurrence.EVALUATE and len(played) == 2:
+            # Each moves in half of the cells: one strategy does as both do, in half the time.
+            played = np.hstack([played[:1, : self._second], played[1:, self._second :]])
         if self.recurrence is None:
             reach, values, rolled = self.reach, self.values, self._rolled
             changes = interpreter.backward(
@@ -206,13 +232,27 @@ class Interpreter:
                 np.zeros(played.shape[2]),
             )
             if role == recurrence.FULL_MEMORY:
-                self._leave_on_ties(self.recurrence, settings[0])
-        first, other = self.values[:, :, 0, self.start].T
+                self._leave_on_ties(self.recurrence, chosen)
+        for array, cells in zip((policies[0], *filled), (played[0], *arrays, chosen), strict=True):
+            self._store(array, cells)
+        first = self.values[:, 0, 0, self.start]
+        other = self.values[:, 1, self._second, self.start]
         starts = [first] if self.players == 1 else [first, 1.0 - other]
         return np.stack(starts, axis=1), int(changes)
 
     def _by_cell(self, policies: Floats) -> Floats:
-        return policies.reshape(len(policies), -1, policies.shape[-1])
+        rows = policies.reshape(len(policies), -1, policies.shape[-1])
+        return np.tile(rows, (1, 2, 1)) if self._second else rows
+
+    def _all_cells(self, array: NDArray[Any]) -> NDArray[Any]:
+        """Lay (G, G, ...) out by cell: a view, or where cells are twice as many a copy."""
+        rows = array.reshape(-1, *array.shape[2:])
+        return np.concatenate([rows, rows]) if self._second else rows
+
+    def _store(self, array: NDArray[Any], cells: NDArray[Any]) -> None:
+        """Write back what such a copy has in the cells of player 0."""
+        if self._second:
+            array[:] = cells[: self._second].reshape(array.shape)
 
     def _leave_on_ties(self, recurrence: "Recurrence", choice: NDArray[np.int8]) -> None:
         """Where staying for certain is worth no more than another roll, choose the other.
@@ -228,6 +268,7 @@ class Interpreter:
 
     def hidden_values(self, cell: int, player: int = 0) -> Floats:
         """Win probability of a player's rolls at a cell, by memory: float64 (H, K)."""
+        cell += self._second * player
         moving, waiting = self.values[0, player], self.values[0, 1 - player]
         rolled = self._masses.copy()
         interpreter.roll_values(
@@ -236,11 +277,17 @@ class Interpreter:
         found = rolled[self.turns.place[self.turns.situation[cell]].T]
         return found if player == 0 else 1.0 - found
 
+    def cell_reach(self, player: int) -> Floats:
+        """Reach of every cell with a player to move, after a pass forward: float64 (G * G,)."""
+        cells = self.reach[0, player].sum(axis=1)
+        return cells[self._second :] if player else cells[: self._second or None]
+
     def publish(self, cell: int, player: int, values: Floats) -> float:
         """Set what a cell's memories, (H,), are worth to a player who moves there.
 
         Returns the value of the memory that a game starts with.
         """
+        cell += self._second * player
         self.values[0, player, cell] = values if player == 0 else 1.0 - values
         if self.players == 1:
             self.values[0, 1, cell] = 1.0 - values

@@ -59,6 +59,7 @@ class Board:
     """
 
     def __init__(self, rules: Rules) -> None:
+        rules.require_one_goal()
         if not total_rises(rules):
             raise ValueError(
                 f"rules {rules.name}: a turn can leave the total score as it was; allowed: "

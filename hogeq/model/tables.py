@@ -115,7 +115,7 @@ def ways_of(rules: Rules) -> Ways:
         (own, opponent): tuple(
             [turns.dice_sides(own, opponent, Memory(extra=extra)) for extra in extras]
         )
-        for own, opponent in product(range(rules.goal), repeat=2)
+        for own, opponent in product(range(rules.size), repeat=2)
     }
     kinds = sorted(set(sides.values()))
     number = np.zeros((len(kinds), len(turns.memories), rules.max_dice + 1), np.int64)
@@ -125,13 +125,13 @@ def ways_of(rules: Rules) -> Ways:
         way = Way(roll, rolled, *turns.memory_effect(memory, roll))
         number[kind, index, roll] = found.setdefault(way, len(found))
     situation = np.array([kinds.index(kind) for kind in sides.values()], np.uint8)
-    return Ways(situation.reshape(rules.goal, rules.goal), number, tuple(found))
+    return Ways(situation.reshape(rules.size, rules.size), number, tuple(found))
 
 
 @lru_cache(maxsize=2)
 def free_turns(rules: Rules) -> FreeTurns:
     """Ask for no dice at every pair of scores."""
-    turns, goal = TurnTable(rules), rules.goal
+    turns, goal = TurnTable(rules), rules.size
     branches = [turns.free(*scores)[:3] for scores in product(range(goal), repeat=2)]
     return FreeTurns(*np.array(branches, np.int64).T.reshape(3, goal, goal))
 
@@ -144,7 +144,7 @@ def _counts_own(free: FreeTurns) -> bool:
 @lru_cache(maxsize=2)
 def landings(rules: Rules) -> Landings:
     """Land every pair of scores that a turn can leave."""
-    turns, free, goal = TurnTable(rules), free_turns(rules), rules.goal
+    turns, free, goal = TurnTable(rules), free_turns(rules), rules.size
     rolled = [
         branch
         for sides, dice in product(kinds_of_dice(rules), range(1, rules.max_dice + 1))
@@ -203,6 +203,7 @@ class _Kind(NamedTuple):
     them is not the same as a base further on."""
 
 
+@lru_cache(maxsize=2)
 def tables_of(rules: Rules) -> Tables:
     """Compile rules."""
     turns, free, land, ways = TurnTable(rules), free_turns(rules), landings(rules), ways_of(rules)
@@ -224,7 +225,7 @@ def tables_of(rules: Rules) -> Tables:
     given = any(branch.gift for kind in branches for roll in kind for branch in roll)
     most = int(bonuses.max())
     return Tables(
-        goal=rules.goal,
+        goal=rules.size,
         num_actions=rules.max_dice + 1,
         records=records_left(rules),
         most_bonus=most,
@@ -236,7 +237,7 @@ def tables_of(rules: Rules) -> Tables:
         zero_points=points,
         zero_gift=gift,
         zero_record=recorded,
-        terminal_win=_terminal_win(rules.goal, most, land, branches, points, gift),
+        terminal_win=_terminal_win(rules.size, most, land, branches, points, gift),
         plane_kind=np.array([kinds.index(kind) for kind, _ in planes], np.int64),
         plane_forces=np.array([int(forced) for _, forced in planes], np.int64),
         situation=ways.situation,

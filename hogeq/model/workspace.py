@@ -168,6 +168,11 @@ class Workspace:
         self._values_kept = self._reach_kept = self._weighed = False
 
     @property
+    def has_own_goals(self) -> bool:
+        """Whether each player has a goal of its own."""
+        return self._game.has_own_goals
+
+    @property
     def certain_turns(self) -> Ints:
         """Turns that stay for certain; see :class:`hogeq.model.components.Recurrence`."""
         recurrence = self._game.recurrence
@@ -189,12 +194,16 @@ class Workspace:
         if keep and self._is_fast:
             self._interpreter.forward(_plain(policies), self._reach)
 
-    def cell_reach(self, policies: Floats) -> Floats:
-        """Reach probability of every cell under policies, player 0 to move: float64 (G, G).
+    def cell_reach(self, policies: Floats, player: int = 0) -> Floats:
+        """Reach probability of every cell under policies, a player to move: float64 (G, G).
 
         As :meth:`forward`, but without the reach of memories, which no pass may use afterwards.
         """
+        if player and not self._game.has_own_goals:
+            policies = np.ascontiguousarray(policies[::-1])
         self._pass_forward(policies, memories=False)
+        if player and self._game.has_own_goals:
+            return self._interpreter.cell_reach(player).reshape(self.infoset_reach.shape)
         return self.infoset_reach.copy()
 
     def _pass_forward(self, policies: Floats, *, memories: bool) -> None:
@@ -275,7 +284,8 @@ class Workspace:
         """Reach probability of every hidden state, player 0 to move: float64 (G, G, H)."""
         if not self._reach_kept:
             raise RuntimeError("hidden_reach: the last pass was not asked to keep reach")
-        return self._interpreter.reach[0, 0].reshape(*self.infoset_reach.shape, -1).copy()
+        shape = *self.infoset_reach.shape, self._game.memory_size
+        return self._interpreter.reach[0, 0, : shape[0] * shape[1]].reshape(shape).copy()
 
     def hidden_values(self, own: int, opponent: int, player: int = 0) -> Floats:
         """Win probability of a player's rolls at a cell, by memory: float64 (H, K)."""

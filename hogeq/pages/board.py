@@ -211,7 +211,7 @@ def _boost(turns: TurnTable) -> list[int]:
 def _free(turns: TurnTable) -> dict[str, Any]:
     """Points of rolling no dice by both scores, before any boost and after, and their records."""
     rules = turns.rules
-    pairs = list(product(range(rules.goal), repeat=2))
+    pairs = list(product(range(rules.size), repeat=2))
     points = [zero_points(rules, *pair) for pair in pairs]
     plain = replace(rules, prime_boost=False)
     return {
@@ -230,7 +230,7 @@ def _landings(turns: TurnTable) -> dict[str, Any]:
         for memory in turns.memories
         for dice in range(rules.max_dice + 1)
     )
-    scores, others = rules.goal + points + bonus, rules.goal + gift
+    scores, others = rules.size + points + bonus, rules.size + gift
     becomes, flags = [], []
     for score, other in product(range(scores), range(others)):
         squared = square_swine(score) if rules.square_swine else score

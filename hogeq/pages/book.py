@@ -159,9 +159,9 @@ class _Landings:
 
     def __init__(self, turn: TurnTable, bonus: int) -> None:
         rules, (points, gift) = turn.rules, turn.most()
-        shape = rules.goal + points + bonus, rules.goal + gift
+        shape = rules.size + points + bonus, rules.size + gift
         ends = [turn.land(s, o) for s, o in product(*map(range, shape))]
-        self.goal = rules.goal
+        self.goal = rules.size
         self.score = np.array([end.score for end in ends]).reshape(shape)
         self.opponent = np.array([end.opponent for end in ends]).reshape(shape)
         self.again = np.array([end.again for end in ends]).reshape(shape)

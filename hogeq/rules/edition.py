@@ -212,7 +212,10 @@ def describe(rules: Rules) -> list[tuple[str, str]]:
     'a new score that is a perfect square becomes the next one'
     """
     lines = [
-        ("Goal", f"{rules.goal} points"),
+        (
+            "Goal",
+            f"{' and '.join(map(str, sorted(set(rules.goals), key=rules.goals.index)))} points",
+        ),
         ("Dice", f"0 to {rules.max_dice}, {rules.sides}-sided"),
     ]
     if rules.hog_wild:

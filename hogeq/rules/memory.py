@@ -226,7 +226,7 @@ def _turns(rules: Rules) -> set[tuple[int, int]]:
     """List all dice and points that turns can have; those of "none" do not matter."""
     if rules.memory == "none":
         return {(0, 0)}
-    scores = range(rules.goal)
+    scores = range(rules.size)
     turns = {(0, zero_points(rules, *pair)) for pair in product(scores, scores)}
     for sides, dice in product(kinds_of_dice(rules), range(1, rules.max_dice + 1)):
         turns |= {(dice, points) for points in points_distribution(rules, dice, sides)}

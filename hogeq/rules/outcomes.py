@@ -55,7 +55,7 @@ class Outcome(NamedTuple):
 
 
 class TurnTable:
-    """Every way in which a turn of one game can end, by what it depends on."""
+    """Every way in which a turn of the first player can end, by what it depends on."""
 
     def __init__(self, rules: Rules) -> None:
         self.rules = rules
@@ -102,7 +102,7 @@ class TurnTable:
 
     def most(self) -> tuple[int, int]:
         """Most points that a turn can score, without a bonus, and most that it can give."""
-        scores = range(self.rules.goal)
+        scores = range(self.rules.size)
         branches = [self.free(score, opponent) for score in scores for opponent in scores]
         for sides in kinds_of_dice(self.rules):
             for dice in range(1, self.rules.max_dice + 1):
@@ -141,7 +141,7 @@ def total_rises(rules: Rules) -> bool:
 @cache
 def scoreless_turn(rules: Rules) -> tuple[int, int] | None:
     """First pair of scores, the mover's and the opponent's, at which no dice score 0; or None."""
-    scores = range(rules.goal)
+    scores = range(rules.size)
     for score in scores:
         for opponent in scores:
             if zero_points(rules, score, opponent) == 0:

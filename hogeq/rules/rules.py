@@ -1,7 +1,7 @@
 """`Rules`, the sizes and switches of one game."""
 
 from dataclasses import replace
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated, Final, Literal, TypeAlias
 
 from pydantic import BeforeValidator, Field
 
@@ -23,6 +23,20 @@ _Sides: TypeAlias = Annotated[int, Field(ge=2, le=100)]  # one-sided dice would 
 _PigOut: TypeAlias = Annotated[int, Field(ge=0, le=1)] | Literal["count_ones"]
 
 
+MOST_GOAL: Final = 2000
+"""Highest goal."""
+
+
+def _goal(given: object) -> object:
+    """Allow a goal for both players, or a list of two, of which equal ones are one."""
+    goals = given if isinstance(given, list | tuple) else (given, given)
+    if len(goals) != 2 or any(type(one) is not int or not 1 <= one <= MOST_GOAL for one in goals):
+        raise NotAllowedError(
+            f"whole numbers from 1 to {MOST_GOAL}, or a list of two, a goal for each player"
+        )
+    return goals[0] if goals[0] == goals[1] else tuple(goals)
+
+
 def _title(name: object) -> object:
     if not isinstance(name, str) or not is_title(name):
         raise NotAllowedError(
@@ -39,8 +53,8 @@ class Rules:
     ----------
     name : str
         What to call this game: 1 to 200 printable characters.
-    goal : int
-        Points that win, 1 to 2000.
+    goal : int or tuple of int
+        Points that win, 1 to 2000: of both players, or of each.
     max_dice : int
         Most dice a turn may roll, 1 to 50; the least is always 0.
     sides : int
@@ -94,7 +108,7 @@ class Rules:
     """
 
     name: Annotated[str, BeforeValidator(_title)] = "custom"
-    goal: Annotated[int, Field(ge=1, le=2000)] = 100
+    goal: Annotated[int | tuple[int, int], BeforeValidator(_goal)] = 100
     max_dice: Annotated[int, Field(ge=1, le=50)] = 10
     sides: _Sides = 6
     zero_dice: Annotated[str, part_or_table(ZERO_DICE)] = "ten_minus_ones_plus_tens"
@@ -122,7 +136,27 @@ class Rules:
             raise ValueError(refusal("max_dice", self.max_dice, allowed))
         for field in SHAPES:
             if is_table(getattr(self, field)):
-                check_size(field, getattr(self, field), self.goal)
+                check_size(field, getattr(self, field), self.size)
+
+    @property
+    def goals(self) -> tuple[int, int]:
+        """The goal of each player: of the first, who is to move, and of the second."""
+        return self.goal if isinstance(self.goal, tuple) else (self.goal, self.goal)
+
+    @property
+    def size(self) -> int:
+        """Scores that a table covers, from 0 on: the higher goal."""
+        return max(self.goals)
+
+    def for_second(self) -> "Rules":
+        """Give the same rules as the second player has them: with the goals exchanged."""
+        return self if self.goals[0] == self.goals[1] else replace(self, goal=self.goals[::-1])
+
+    def require_one_goal(self) -> None:
+        """Refuse a goal for each player, where one strategy plays both."""
+        if isinstance(self.goal, tuple):
+            allowed = "one number here; compare, attack, tablebase and analyze take a goal for each"
+            raise ValueError(refusal("rules.goal", list(self.goal), allowed))  # noqa: TRY004
 
     def without_memory(self) -> "Rules":
         """Give the same rules without what remembers: Feral Hogs, Time Trot, memory parts."""

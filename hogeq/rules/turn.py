@@ -96,7 +96,7 @@ def land(rules: Rules, score: int, opponent: int) -> Landing:
     """Where a turn ends, once its points are counted.
 
     Square Swine, the landing part, More Boar on the scores that leaves, the swap, then the goal.
-    Should both be at the goal, the higher score wins, and the mover if they are equal.
+    Should both be at their goals, the one further past it wins, and the mover if both are as far.
     """
     if rules.square_swine:
         score = square_swine(score)
@@ -104,17 +104,18 @@ def land(rules: Rules, score: int, opponent: int) -> Landing:
     again = MORE_BOAR[rules.more_boar](score, opponent)
     if SWAPS[rules.swap](score, opponent):
         score, opponent = opponent, score
-    if max(score, opponent) < rules.goal:
+    past, other_past = score - rules.goals[0], opponent - rules.goals[1]
+    if max(past, other_past) < 0:
         return Landing(score, opponent, again, winner=None)
-    return Landing(score, opponent, again=False, winner=0 if score >= opponent else 1)
+    return Landing(score, opponent, again=False, winner=0 if past >= other_past else 1)
 
 
 def play_turn(
     rules: Rules, score: int, opponent: int, memory: Memory, dice: int, faces: Sequence[int]
 ) -> Turn:
-    """Play one whole turn with dice that have been rolled."""
-    _check("score", score, 0, rules.goal - 1)
-    _check("opponent", opponent, 0, rules.goal - 1)
+    """Play one whole turn of the first player with dice that have been rolled."""
+    _check("score", score, 0, rules.goals[0] - 1)
+    _check("opponent", opponent, 0, rules.goals[1] - 1)
     _check("dice", dice, 0, rules.max_dice)
     if len(faces) != dice:
         raise ValueError(f"turn: {len(faces)} faces for {dice} dice; allowed: one face a die")

@@ -148,7 +148,9 @@ def purify_from(given: object, seed: int = 0) -> PurifyConfig:
 def _rules(given: object) -> Rules:
     if not isinstance(given, str | Mapping):
         raise NotAllowedError("an edition's name or a mapping of parts")
-    return rules_from(given)
+    rules = rules_from(given)
+    rules.require_one_goal()
+    return rules
 
 
 def _plugins(given: object) -> tuple[Plugin, ...]:

@@ -176,8 +176,9 @@ def _unpacked(data: bytes) -> bytes:
 def _checked(content: object) -> Certificate:
     top = _Top(**_object(content))
     rules = rules_from(top.rules)
+    rules.require_one_goal()
     for name, size, most in (
-        ("rules.goal", rules.goal, MOST_GOAL),
+        ("rules.goal", rules.size, MOST_GOAL),
         ("rules.max_dice", rules.max_dice, MOST_DICE),
     ):
         if size > most:
@@ -198,7 +199,7 @@ def _checked(content: object) -> Certificate:
 
 def _strategy(top: _Top, rules: Rules) -> Floats | Mixture:
     """Check what the file is about: a policy, or the weights and parts of a mixture."""
-    shape = rules.goal, rules.goal, rules.max_dice + 1
+    shape = rules.size, rules.size, rules.max_dice + 1
     if top.policy is not None and top.weights is None and top.parts is None:
         return check_policy(_array(top.policy, "policy"), shape)
     if top.policy is not None or top.weights is None or top.parts is None:
@@ -232,7 +233,7 @@ def _step(given: object, number: int, rules: Rules) -> Step | Revision:
         allowed = " or ".join(f"a list of {', '.join(kind._fields)}" for kind in kinds.values())
         raise CertificateError(refusal(at, given, allowed))
     kind = kinds[len(given)]
-    most = {"score": rules.goal - 1, "opponent": rules.goal - 1, "roll": rules.max_dice}
+    most = {"score": rules.size - 1, "opponent": rules.size - 1, "roll": rules.max_dice}
     most["cover"] = MOST_COVER
     for name, value in zip(kind._fields, given, strict=True):
         whole, top = name in {"score", "opponent", "roll"}, most.get(name, 1)

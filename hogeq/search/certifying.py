@@ -80,8 +80,8 @@ class _Search:
 
     def __init__(self, bound: LiftedBound) -> None:
         self.bound = bound
-        self.hopes = np.full(bound.rules.goal**2, HOPE)
-        self.tries = np.zeros(bound.rules.goal**2, np.int64)
+        self.hopes = np.full(bound.rules.size**2, HOPE)
+        self.tries = np.zeros(bound.rules.size**2, np.int64)
         self.share = SHARES[1]  # that was best of late
 
     def cells(self) -> list[int]:
@@ -95,7 +95,7 @@ class _Search:
         if loss < SMALLEST:
             self.hopes[cell] /= 2.0
             return
-        score, opponent = divmod(cell, self.bound.rules.goal)
+        score, opponent = divmod(cell, self.bound.rules.size)
         lent = LENT[min(self.tries[cell], len(LENT) - 1)]
         self.tries[cell] += 1
         step = Step(score, opponent, roll, self.share, lent, 1.0, COVER)
@@ -123,8 +123,8 @@ class _Revisions:
 
     def __init__(self, bound: LiftedBound) -> None:
         self.bound = bound
-        self.hopes = np.ones(bound.rules.goal**2)
-        self.promise = np.zeros(bound.rules.goal**2)
+        self.hopes = np.ones(bound.rules.size**2)
+        self.promise = np.zeros(bound.rules.size**2)
         self.before = np.inf
 
     def cells(self) -> list[int]:
@@ -139,7 +139,7 @@ class _Revisions:
     def revise(self, cell: int) -> None:
         """Revise what a cell claims, and let it claim more if that lowers the bound."""
         before = self.bound.value
-        score, opponent = divmod(cell, self.bound.rules.goal)
+        score, opponent = divmod(cell, self.bound.rules.size)
         if self.bound.is_kept(cell):
             self.bound.take(Revision(score, opponent, LOWERED, LENT[0]))
         losses = self.bound.loss(cell)

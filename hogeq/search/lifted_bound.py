@@ -146,7 +146,7 @@ class LiftedBound:
         policies = [one_hot(part, rules.max_dice + 1) if part.ndim == 2 else part for part in parts]
         self._responder = PricedResponders(rules, weights, policies)
         self._responder.begin()
-        self._refunded = np.zeros((rules.goal**2, rules.max_dice + 1))
+        self._refunded = np.zeros((rules.size**2, rules.max_dice + 1))
         self._tried: tuple[Step, Claim] | None = None
         self._revised = revised
         self._kept: dict[int, KeptClaims | None] = {}
@@ -168,7 +168,7 @@ class LiftedBound:
         """
         terms = 4 * int(np.diff(self._responder.turns.first).max()) + 2 * self.rules.max_dice + 16
         largest = 2.0 + self._responder.largest_price()
-        levels = 4 * self.rules.goal + len(self._responder.parts) - 1
+        levels = 4 * self.rules.size + len(self._responder.parts) - 1
         return (len(self.steps) + 2) * levels * terms * largest * float(np.finfo(float).eps)
 
     def bound(self) -> float:
@@ -263,7 +263,7 @@ class LiftedBound:
         return found
 
     def _cell(self, step: Step | Revision) -> int:
-        return step.score * self.rules.goal + step.opponent
+        return step.score * self.rules.size + step.opponent
 
 
 def replay(
@@ -277,7 +277,7 @@ def replay(
         If what revised cells claim might not fit into 8 GiB.
     """
     cells = {
-        step.score * rules.goal + step.opponent for step in steps if isinstance(step, Revision)
+        step.score * rules.size + step.opponent for step in steps if isinstance(step, Revision)
     }
     need = len(parts_of(strategy)) * _most_bytes(rules, sorted(cells))
     if need > REPLAYED:
@@ -295,6 +295,6 @@ def replay(
 
 def _most_bytes(rules: Rules, cells: list[int]) -> int:
     """Bytes of what cells claim of one policy, were play to come there from all lower scores."""
-    low, high = np.sort(np.indices((rules.goal, rules.goal)).reshape(2, -1), axis=0)
+    low, high = np.sort(np.indices((rules.size, rules.size)).reshape(2, -1), axis=0)
     before = sum(int(((low <= low[x]) & (high <= high[x])).sum()) for x in cells)
     return before * len(all_memories(rules)) * (rules.max_dice + 1) * np.dtype(np.float64).itemsize

@@ -171,12 +171,12 @@ def profile_text(path: Path) -> str | None:
 
 def hog_profile(given: object, rules: Rules, where: str = "strategy") -> Strategy:
     """Take a profile of a game of Hog; positions to which no play comes roll at random."""
-    if rules.goal > MOST_GOAL:
+    if rules.size > MOST_GOAL:
         raise StrategyError(
             f"{where}: is a profile of a game tree; allowed: for rules up to goal {MOST_GOAL}, "
-            f"those of {rules.name} have {rules.goal}"
+            f"those of {rules.name} have {rules.size}"
         )
-    shape = rules.goal, rules.goal, rules.max_dice + 1
+    shape = rules.size, rules.size, rules.max_dice + 1
     tables = np.full((2, *shape), 1.0 / shape[2])
     places = sorted(_positions(rules), key=lambda place: place[0])  # stable: as they are met
     numbers = [0, 0]

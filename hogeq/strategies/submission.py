@@ -65,7 +65,7 @@ def inspect_submission(
     or is code that is not trusted.
     """
     size = file_size(path)
-    goal, max_dice = rules.goal, rules.max_dice
+    goal, max_dice = rules.size, rules.max_dice
     is_code = path.suffix.lower() == ".py" and read_list(path, goal) is None
     if not (is_code and trust):
         read = read_form(path, goal, max_dice, trust, time_limit=time_limit)
@@ -104,7 +104,7 @@ def _works_alone(path: Path, rules: Rules, answers: Answers, time_limit: float) 
         return True
     with tempfile.TemporaryDirectory(prefix="hogeq-alone-") as folder:
         copy = Path(shutil.copy(path, folder))
-        alone = examine(copy, rules.goal, rules.max_dice, time_limit)
+        alone = examine(copy, rules.size, rules.max_dice, time_limit)
     return alone.table == answers.table and not alone.files
 
 

@@ -84,6 +84,7 @@ class HogTree:
     """
 
     def __init__(self, rules: Rules, *, memory: bool = False) -> None:
+        rules.require_one_goal()
         self.rules = rules
         self.memory = memory
         self.turns = TurnTable(rules)

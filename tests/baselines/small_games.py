@@ -15,5 +15,5 @@ def game(rules: Any) -> HogEngine:
 
 def rules_only(rules: Rules) -> HogEngine:
     """Give what a strategy that needs only the rules needs of a game: it waits for no kernels."""
-    shape = rules.goal, rules.goal, rules.max_dice + 1
-    return cast("HogEngine", SimpleNamespace(rules=rules, goal=rules.goal, shape=shape))
+    shape = rules.size, rules.size, rules.max_dice + 1
+    return cast("HogEngine", SimpleNamespace(rules=rules, goal=rules.size, shape=shape))

@@ -62,7 +62,7 @@ class Recursion:
         return landing.winner == 0, landing.opponent, landing.score
 
     def over(self, own: int, opponent: int) -> bool:
-        return max(own, opponent) >= self.rules.goal
+        return max(own, opponent) >= self.rules.size
 
     def _perfect(self, own: int, opponent: int, seat: int, mine: int, theirs: int) -> Any:
         self.seen.setdefault((own, opponent, seat), set()).add((mine, theirs))
@@ -146,7 +146,7 @@ class Recursion:
             roll = next(roll for roll in self.rolls if values[roll] >= top - TIE)
             return roll, (1 - eps) * top + eps * sum(values) / len(values) if erring else top
 
-        goal = self.rules.goal
+        goal = self.rules.size
         return np.array(
             [[best(own, other, False)[0] for other in range(goal)] for own in range(goal)]
         )

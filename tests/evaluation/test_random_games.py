@@ -91,7 +91,7 @@ def game_number(number: int, **forced: Any) -> tuple[HogEngine, np.random.Genera
     while True:
         rules = Rules(**random_switches(random) | forced)
         try:
-            return compile_game(rules), random
+            return compile_game(rules, own_goals=True), random
         except ValueError as refusal:
             if "could go on for ever" in str(refusal):
                 assert twin.Play(rules).memories() != [twin.Memory()]
@@ -178,6 +178,23 @@ def compare_best_play(game: HogEngine, play: twin.Play, b: Floats) -> None:
 def test_random_games(block: int) -> None:
     for number in range(block, min(block + BLOCK, GAMES)):
         game, random = game_number(number)
+        try:
+            compare(game, random)
+        except Exception as difference:
+            raise AssertionError(f"game {number}, {game.rules}") from difference
+
+
+@pytest.mark.parametrize(
+    "block",
+    [
+        pytest.param(block, marks=[pytest.mark.slow] if block >= FEW else [])
+        for block in range(0, GAMES, BLOCK)
+    ],
+)
+def test_random_games_to_a_goal_for_each_player(block: int) -> None:
+    for number in range(block, min(block + BLOCK, GAMES)):
+        goals = game_number(number)[0].goal, 3 + number % 5
+        game, random = game_number(number, goal=goals[:: 1 - 2 * (number % 2)])
         try:
             compare(game, random)
         except Exception as difference:

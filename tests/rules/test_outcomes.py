@@ -101,8 +101,8 @@ def test_longest_game_of_hogfish() -> None:
     turns = TurnTable(rules)
     rolled = {branch.points for dice in range(1, 11) for branch in turns.branches(dice, 6)}
     longest: dict[tuple[int, int], int] = {}
-    for total in range(2 * rules.goal - 2, -1, -1):
-        for own in range(max(0, total - rules.goal + 1), min(rules.goal, total + 1)):
+    for total in range(2 * rules.size - 2, -1, -1):
+        for own in range(max(0, total - rules.size + 1), min(rules.size, total + 1)):
             other = total - own
             ends = [
                 turns.land(own + points, other)

@@ -91,7 +91,7 @@ def test_a_turn_adds_up_and_stays_in_range(rules: Rules, data: st.DataObject) ->
     turns, extras, records = memory_sizes(rules)
     below = [turns, extras, records, records]
     memory = Memory(*(data.draw(st.integers(0, size - 1)) for size in below))
-    score, opponent = (data.draw(st.integers(0, rules.goal - 1)) for _ in range(2))
+    score, opponent = (data.draw(st.integers(0, rules.size - 1)) for _ in range(2))
     dice = data.draw(st.integers(0, rules.max_dice))
     usual = 4 if rules.hog_wild and (score + opponent) % 7 == 0 else rules.sides
     faces = data.draw(st.lists(st.integers(1, usual), min_size=dice, max_size=dice))
@@ -102,7 +102,7 @@ def test_a_turn_adds_up_and_stays_in_range(rules: Rules, data: st.DataObject) ->
     if not rules.square_swine and rules.landing == "none":
         before = score + opponent + turn.points + turn.bonus + turn.given
         assert turn.landing.score + turn.landing.opponent == before
-    over = max(turn.landing.score, turn.landing.opponent) >= rules.goal
+    over = max(turn.landing.score, turn.landing.opponent) >= rules.size
     assert (turn.landing.winner is not None) == over
     assert not (over and turn.again)
     assert turn.again >= turn.landing.again

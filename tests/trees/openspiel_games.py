@@ -74,6 +74,6 @@ GAMES = range(20)
 
 
 def two_policies(rules: Rules, seed: int) -> tuple[Floats, Floats]:
-    shape = rules.goal, rules.goal
+    shape = rules.size, rules.size
     a, b = np.random.default_rng(seed).dirichlet(np.ones(rules.max_dice + 1), (2, *shape))
     return a, b

@@ -119,7 +119,7 @@ def test_openspiel_reads_the_game_we_mean(spec: dict[str, Any], tmp_path: Path) 
     assert ((seats == 0).sum(), (seats == 1).sum()) == found.infosets
     assert set(tree.num_legal) == {rules.max_dice + 1}
     assert not Recall(tree, 0).audit().findings["perfect recall"].holds
-    shape = (2, rules.goal, rules.goal)
+    shape = (2, rules.size, rules.size)
     tables = np.random.default_rng(2).dirichlet(np.ones(rules.max_dice + 1), shape)
     cells = [tuple(map(int, re.findall(r"\((\d+), (\d+)\)$", name)[0])) for name in tree.names]
     first, second = (np.array([table[cell] for cell in cells]) for table in tables)
@@ -147,7 +147,7 @@ def test_gambit_reads_the_game_we_mean(spec: dict[str, Any], gambit: Any, tmp_pa
     assert tuple(len(player.infosets) for player in game.players) == found.infosets
     assert game.is_perfect_recall is audit(rules).findings["perfect recall"].holds is False
 
-    shape = (rules.goal, rules.goal)
+    shape = (rules.size, rules.size)
     tables = np.random.default_rng(2).dirichlet(np.ones(rules.max_dice + 1), (2, *shape))
     profile = game.mixed_behavior_profile()
     for player, table in zip(game.players, tables, strict=True):

@@ -47,6 +47,7 @@ class Match:
 
     def __init__(self, play: Play, a: Any, b: Any, endless: float | None = None) -> None:
         self.play = play
+        self.plays = (play, play.of_second())
         self.policies = (a, b)
         self.endless = endless
         # Exact fractions stay exact; everything else is computed in floats.
@@ -75,15 +76,16 @@ class Match:
         return branch.chance if self._exact else float(branch.chance)
 
     @staticmethod
-    def _next(player: int, branch: Branch) -> Key:
+    def following(player: int, branch: Branch) -> Key:
+        """Say who moves next, and from where."""
         return (player if branch.again else 1 - player), branch.state
 
     def _staying(self, key: Key) -> set[Key]:
         """Find the states that one turn can come to with the sum of scores as it is."""
         found: set[Key] = set()
         for dice, _ in self._rolls(key):
-            for branch in self.play.staying(key[1], dice):
-                found.add(self._next(key[0], branch))
+            for branch in self.plays[key[0]].staying(key[1], dice):
+                found.add(self.following(key[0], branch))
         return found
 
     def _together(self, start: Iterable[Key]) -> dict[Key, set[Key]]:
@@ -149,10 +151,10 @@ class Match:
     def _after(self, key: Key, dice: int) -> Any:
         player, state = key
         total: Any = 0
-        for branch in self.play.branches(state, dice):
+        for branch in self.plays[player].branches(state, dice):
             chance = self._chance(branch)
             if branch.winner is None:
-                total = total + chance * self._wins(self._next(player, branch))
+                total = total + chance * self._wins(self.following(player, branch))
             elif branch.winner == player:
                 total = total + chance
         return total
@@ -174,9 +176,9 @@ class Match:
         for key, row in index.items():
             matrix[row, row] += 1
             for dice, weight in self._rolls(key):
-                for branch in self.play.branches(key[1], dice):
+                for branch in self.plays[key[0]].branches(key[1], dice):
                     share = weight * self._chance(branch)
-                    following = self._next(key[0], branch)
+                    following = self.following(key[0], branch)
                     if branch.winner is not None:
                         right[row] += share * (branch.winner == key[0])
                     elif following in index:
@@ -202,8 +204,9 @@ class Match:
             ends |= more
 
     def _leaves(self, key: Key) -> bool:
+        play = self.plays[key[0]]
         return any(
-            len(self.play.staying(key[1], dice)) < len(self.play.branches(key[1], dice))
+            len(play.staying(key[1], dice)) < len(play.branches(key[1], dice))
             for dice, _ in self._rolls(key)
         )
 
@@ -222,8 +225,8 @@ class Match:
             sign[row] = 0 if self.policies[player] is not None else 1 - 2 * player
             for dice, weight in self._rolls(key):
                 weights[row, dice] = 1 if weight is None else weight
-                for branch in self.play.branches(state, dice):
-                    chance, following = float(branch.chance), self._next(player, branch)
+                for branch in self.plays[player].branches(state, dice):
+                    chance, following = float(branch.chance), self.following(player, branch)
                     if branch.winner is not None:
                         fixed[row, dice] += chance * (branch.winner == player)
                     elif following in index:
@@ -271,8 +274,8 @@ class Match:
             for key in together:
                 player, state = key
                 for dice, weight in self._rolls(key):
-                    for branch in self.play.branches(state, dice):
-                        following = self._next(player, branch)
+                    for branch in self.plays[player].branches(state, dice):
+                        following = self.following(player, branch)
                         if branch.winner is None and following not in together:
                             found[following] += found[key] * weight * self._chance(branch)
         return found
@@ -286,8 +289,8 @@ class Match:
         for key, row in index.items():
             matrix[row, row] += 1
             for dice, weight in self._rolls(key):
-                for branch in self.play.branches(key[1], dice):
-                    following = self._next(key[0], branch)
+                for branch in self.plays[key[0]].branches(key[1], dice):
+                    following = self.following(key[0], branch)
                     if branch.winner is None and following in index:
                         matrix[index[following], row] -= weight * self._chance(branch)
         inflow = np.array([found.get(key, 0) for key in index], kind)
@@ -296,20 +299,21 @@ class Match:
 
 def can_stay_for_ever(play: Play) -> bool:
     """Say whether there are states among which rolls can keep a game for certain, for ever."""
-    left = set(play.states())
+    plays = play, play.of_second()
+    left = {(player, state) for player in (0, 1) for state in plays[player].states()}
     while True:
-        stays = {state for state in left if _kept_within(play, left, state)}
+        stays = {key for key in left if _kept_within(plays[key[0]], left, key)}
         if stays == left:
             return bool(left)
         left = stays
 
 
-def _kept_within(play: Play, states: set[State], state: State) -> bool:
+def _kept_within(play: Play, left: set[Key], key: Key) -> bool:
     """Say whether some roll stays for certain, and within these states."""
     for dice in play.rolls():
-        staying = play.staying(state, dice)
-        certain = len(staying) == len(play.branches(state, dice))
-        if certain and all(branch.state in states for branch in staying):
+        staying = play.staying(key[1], dice)
+        certain = len(staying) == len(play.branches(key[1], dice))
+        if certain and all(Match.following(key[0], branch) in left for branch in staying):
             return True
     return False
 
@@ -317,7 +321,7 @@ def _kept_within(play: Play, states: set[State], state: State) -> bool:
 def arrays(play: Play, of: Callable[[State], Any]) -> NDArray[np.float64]:
     """Tabulate a function of the state, shape (G, G, H, ...)."""
     found = np.array([of(state) for state in play.states()], dtype=np.float64)
-    return found.reshape(play.goal, play.goal, -1, *found.shape[1:])
+    return found.reshape(*play.goals, -1, *found.shape[1:])
 
 
 def counterfactual(

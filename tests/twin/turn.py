@@ -12,8 +12,8 @@ A turn from scores s and o goes
 8. Time Trot.
 
 The turn is over unless 5 or 8 give another. Memory stays with its player, swap or not. The text
-does not say who wins if both players have the goal, which no edition allows: here the higher score,
-and the mover if they are equal.
+does not say who wins if both players have the goal, which no edition allows: here the one who is
+further past it, and the mover if both are as far. Each player may have a goal of its own.
 """
 
 from collections.abc import Iterator, Mapping
@@ -109,11 +109,20 @@ class Play:
 
     def __init__(self, rules: Any) -> None:
         self.on: Mapping[str, Any] = switches(rules)
-        self.goal: int = self.on["goal"]
+        goal = self.on["goal"]
+        self.goals: tuple[int, int] = (goal, goal) if isinstance(goal, int) else tuple(goal)
+        """Of the player to move, who is the first, and of the other."""
+        self.goal = max(self.goals)
         self.start = State(0, 0)
         self._known: dict[tuple[State, int], list[Branch]] = {}
         self._stay: dict[tuple[State, int], list[Branch]] = {}
         self.land = cache(self._land)
+
+    def of_second(self) -> "Play":
+        """Say what turns of the second player can do."""
+        if self.goals[0] == self.goals[1]:
+            return self
+        return Play({**self.on, "goal": self.goals[::-1]})
 
     def rolls(self) -> range:
         return range(self.on["max_dice"] + 1)
@@ -157,9 +166,14 @@ class Play:
         again = MORE_BOAR[self.on["more_boar"]](score, opponent)
         if SWAPS[self.on["swap"]](score, opponent):
             score, opponent = opponent, score
+        mine, theirs = self.goals
         winner = None
-        if score >= self.goal or opponent >= self.goal:
-            winner = 0 if score >= opponent else 1
+        if score >= mine and opponent >= theirs:
+            winner = 0 if score - mine >= opponent - theirs else 1
+        elif score >= mine:
+            winner = 0
+        elif opponent >= theirs:
+            winner = 1
         return Landing(score, opponent, winner, again and winner is None)
 
     def trots(self, memory: tuple[int, ...], dice: int) -> bool:
@@ -231,5 +245,6 @@ class Play:
 
     def states(self) -> list[State]:
         """List every hidden state, reachable or not, in the order of scores, then of memory."""
-        scores, memories = range(self.goal), self.memories()
-        return [State(*cell, memory) for cell in product(scores, scores) for memory in memories]
+        scores, others = map(range, self.goals)
+        cells, memories = product(scores, others), self.memories()
+        return [State(*cell, memory) for cell in cells for memory in memories]

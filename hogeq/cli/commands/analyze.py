@@ -52,8 +52,12 @@ def analyze_(
     gets there or, without S, play with ignore_memory, or play at random where that never comes
     there: what a player who forgot it can know. Where only a part is said, the rest is as before
     the first turn.
+
+    With a goal for each player, the player to move has the first: goal: [50, 65].
     """
-    engine = game.load("full memory", "hidden states", strategies=[strategy or PAST])
+    engine = game.load(
+        "full memory", "hidden states", strategies=[strategy or PAST], own_goals=True
+    )
     if engine.has_memory:
         game.expect("reach")
     game.check_position(score, opponent)

@@ -92,7 +92,10 @@ def attack_(
     jobs: JobsOption = None,
     on: OnOption = None,
 ) -> Result:
-    """Strongest counter-matrix found, and the full-memory bound."""
+    """Strongest counter-matrix found, and the full-memory bound.
+
+    With a goal for each player, goal: [50, 65], the counter has the first and S the second.
+    """
     if other_game is not None:
         check_output(out, (".npz",), reads=[strategy], replace=overwrite)
         return attack_game(other_game, forget, strategy, exact, out)
@@ -106,7 +109,7 @@ def attack_(
         certificate, (".json", ".json.gz"), reads=reads, replace=overwrite, option="--certificate"
     )
     check_output(plot, (".png",))
-    engine = game.load("search", "full memory", strategies=[strategy])
+    engine = game.load("search", "full memory", strategies=[strategy], own_goals=True)
     if certify is not None:
         game.expect("certificates")
     from hogeq.search.attack import attack
@@ -114,7 +117,7 @@ def attack_(
     from hogeq.search.certificate import certified_bound, write_certificate
     from hogeq.search.gains import gains, largest_gains
 
-    target = game.strategy(strategy)
+    target = game.strategy(strategy, of_second=True)
     budget = search_budget(
         starts=starts,
         anneal_steps=anneal_steps,
@@ -158,12 +161,13 @@ def attack_(
         "out": out,
     }
     upper = min(bounds["bound"], bounds.get("certified", 1.0))
+    exploitability = f"exploitability: {between(search.win_rate - 0.5, upper - 0.5)}"
     text: Text = [
         f"against {strategy}, {game.title}",
         "",
         Table(_rows(data), left=3),
         "",
-        f"exploitability: {between(search.win_rate - 0.5, upper - 0.5)}",
+        *([] if engine.has_own_goals else [exploitability]),
         f"{budget_text(search.budget)}: {counted(search.sweeps, 'sweep')}",
         saturation_text(search.saturation),
         f"other dice at {data['deviates']} of the {data['reached']} positions that it comes to",

@@ -28,7 +28,9 @@ def rules_(
     trust: TrustOption = False,
 ) -> Result:
     """List the editions, their parts and switches."""
-    chosen = list(EDITIONS.values()) if name is None else [Chosen(name, trust).choose()]
+    chosen = (
+        list(EDITIONS.values()) if name is None else [Chosen(name, trust).choose(own_goals=True)]
+    )
     data = {
         "editions": {rules.name: _facts(rules) for rules in chosen},
         "parts": {key: list(parts) for key, parts in PARTS.items()},

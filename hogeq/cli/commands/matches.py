@@ -4,12 +4,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from hogeq.cli.commands.trees import compare_game
-from hogeq.cli.inputs import MATRIX_SUFFIXES, Chosen, check_output
+from hogeq.cli.inputs import MATRIX_SUFFIXES, Chosen, check_output, compiled
 from hogeq.cli.options import ForgetOption, GameOption, StartOption, argument, option
 from hogeq.cli.result import Result, Table, Text, percent
 from hogeq.cli.shell import BadInputError, refusing
 
 if TYPE_CHECKING:
+    from hogeq.evaluation.tablebase import Tablebase
     from hogeq.model.workspace import WinRate
 
 FULL_MEMORY = "full_memory"
@@ -26,10 +27,11 @@ def compare(
     """Exact win rate of A against B.
 
     full_memory is the player who remembers everything and plays best against one who does too.
+    With a goal for each player, goal: [50, 65], the first is A's and the second B's.
     """
     if other_game is not None:
         return compare_game(other_game, forget, a, b)
-    game.load("matches", strategies=[a, b])
+    game.load("matches", strategies=[a, b], own_goals=True)
     remembers = game.engine.has_memory and FULL_MEMORY in {a, b}
     scores = game.start(start)
     if remembers and start is not None:
@@ -43,6 +45,8 @@ def compare(
         ("moving second", percent(rate.second)),
     ]
     text: Text = [f"{a} against {b}, {game.title}{begins}", "", Table(rows)]
+    if game.engine.has_own_goals:
+        text += ["", "the goals are A's and B's: {} and {}".format(*game.rules.goals)]
     if remembers:
         text += ["", "full_memory remembers what a strategy may not see"]
     return Result(data, text)
@@ -53,13 +57,18 @@ def _win_rate(game: Chosen, a: str, b: str, remembers: bool, start: tuple[int, i
     from hogeq.evaluation.win_rates import win_rate
     from hogeq.model.endless import EndlessError
 
-    others = [game.strategy(name) for name in (a, b) if not remembers or name != FULL_MEMORY]
+    others = [
+        game.strategy(name, of_second=is_second)
+        for name, is_second in ((a, False), (b, True))
+        if not remembers or name != FULL_MEMORY
+    ]
     if not remembers:
         with refusing(EndlessError):
             return win_rate(game.engine, *others, start=start)
     with refusing():
-        rate = full_memory_win_rate(game.engine, *others)
-    return rate if a == FULL_MEMORY else rate.reversed()
+        if a == FULL_MEMORY:
+            return full_memory_win_rate(game.engine, *others)
+        return full_memory_win_rate(compiled(game.rules.for_second()), *others).reversed()
 
 
 def tablebase(
@@ -68,10 +77,14 @@ def tablebase(
     out: Annotated[Path | None, option("Write its matrix (rules without memory).", "FILE")] = None,
     start: StartOption = None,
 ) -> Result:
-    """Solve with full information: players remember everything."""
+    """Solve with full information: players remember everything.
+
+    With a goal for each player, goal: [50, 65], the rolls are those of the player with the first,
+    and S has the second.
+    """
     check_output(out, MATRIX_SUFFIXES, reads=[game.spec, against])
-    engine = game.load("full memory", strategies=[against])
-    target = None if against is None else game.table(against)
+    engine = game.load("full memory", strategies=[against], own_goals=True)
+    target = None if against is None else game.strategy(against, of_second=True)
     if out is not None and engine.has_memory:
         raise BadInputError(
             f"--out: rules {game.title} have hidden memory, and the best roll depends on it: "
@@ -90,8 +103,7 @@ def tablebase(
         rate = None if target is None else solved.against(target)
         if target is not None and start is not None:
             rate = win_rate(engine, solved.matrix, target, start=scores)
-    value = float(solved.roll_values(*scores)[solved.start].max())
-    first_roll = int(solved.rolls[(*scores, solved.start)])
+    value, first_roll = _begins(solved, scores)
     data = {
         "rules": game.name,
         "memory_size": engine.memory_size,
@@ -103,6 +115,16 @@ def tablebase(
         ("value", percent(value), "win probability of whoever moves first"),
         ("first roll", first_roll, "dice"),
     ]
+    if engine.has_own_goals:
+        second, roll = _begins(solve(compiled(game.rules.for_second())), scores)
+        data |= {"second_value": second, "second_first_roll": roll}
+        first, other = game.rules.goals
+        rows = [
+            ("value", percent(value), f"win probability of the player to {first}, moving first"),
+            ("first roll", first_roll, "dice"),
+            ("value", percent(second), f"win probability of the player to {other}, moving first"),
+            ("first roll", roll, "dice"),
+        ]
     if rate is not None:
         data |= {"against_first": rate.first, "against_second": rate.second}
         sees = " (remembering; the other does not)" if engine.has_memory else ""
@@ -114,3 +136,9 @@ def tablebase(
     begins = "" if start is None else f", from {start}"
     memory = f"{engine.memory_size} memories" if engine.has_memory else "no hidden memory"
     return Result(data, [f"{game.title}, {memory}{begins}", "", Table(rows, left=3), *game.endless])
+
+
+def _begins(solved: "Tablebase", scores: tuple[int, int]) -> tuple[float, int]:
+    """Value of whoever moves first, and the best roll."""
+    value = solved.roll_values(*scores)[solved.start].max()
+    return float(value), int(solved.rolls[(*scores, solved.start)])

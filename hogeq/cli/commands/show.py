@@ -65,7 +65,7 @@ def show(
     if out is not None:
         return Result(data, [f"drawn to {out}"])
     most = ", most probable roll" if one.kind == "policy" else ""
-    rows = [(roll, count, percent(count / game.rules.goal**2)) for roll, count in counts.items()]
+    rows = [(roll, count, percent(count / game.rules.size**2)) for roll, count in counts.items()]
     heading = f"{strategy}, {game.title}{most}"
     shares = Table(rows, ("dice", "positions", "share"), left=0)
     return Result(data, [heading, AXES, "", *_map(one.likeliest), "", shares])

@@ -122,7 +122,7 @@ def _audit_text(title: str, full: Rules, walked: Rules, audited: "Audit", memory
         Table(forgotten, ("", "forgotten", "information sets"), left=2),
         "",
     ]
-    if walked.goal <= MAP_GOAL and not memory:
+    if walked.size <= MAP_GOAL and not memory:
         text += [
             (
                 "What is forgotten at own score (down) and opponent's score (across); - nothing, "
@@ -143,7 +143,7 @@ def _map(walked: Rules, audited: "Audit") -> Table:
             return "."
         return "".join(LETTERS[what] for what in audited.forgotten_at((own, opponent))) or "-"
 
-    goal = range(walked.goal)
+    goal = range(walked.size)
     rows = [(str(own), *(cell(own, opponent) for opponent in goal)) for own in goal]
     header = ("own", *map(str, goal))
     return Table(rows, header, left=len(header))

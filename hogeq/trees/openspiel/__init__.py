@@ -97,7 +97,7 @@ def tables_of(rules: Rules, state: str) -> tuple[Floats, Floats]:
     """Read regrets and cumulative policies out of a solver's state."""
     if "[Meta]\nVersion: 1\n" not in state or _TABLE not in state:
         raise ValueError("OpenSpiel: a solver's state of unknown format; allowed: version 1")
-    regrets = np.zeros((2, rules.goal, rules.goal, rules.max_dice + 1))
+    regrets = np.zeros((2, rules.size, rules.size, rules.max_dice + 1))
     sums = np.zeros_like(regrets)
     cells = iter(state.partition(_TABLE)[2].strip().split("<~>"))
     # Information state and its values take turns; a table that is still empty is one empty text.
@@ -113,7 +113,7 @@ def tables_of(rules: Rules, state: str) -> tuple[Floats, Floats]:
 def to_tabular(game: Any, first: ArrayLike, second: ArrayLike | None = None) -> Any:
     """Give strategies as a tabular policy of OpenSpiel."""
     rules = rules_of(game.get_parameters())
-    shape = (rules.goal, rules.goal, rules.max_dice + 1)
+    shape = (rules.size, rules.size, rules.max_dice + 1)
     tables = [
         strategy_of_shape(shape, given).policy
         for given in (first, first if second is None else second)
@@ -132,10 +132,10 @@ def from_tabular(game: Any, policy: Any, player: int = 0) -> Floats:
         raise ValueError(f"{NAME}: a policy of the game with memory; allowed: memory=False")
     rules = rules_of(parameters)
     known = states_of(policy)
-    shape = (rules.goal, rules.goal, rules.max_dice + 1)
+    shape = (rules.size, rules.size, rules.max_dice + 1)
     table = np.full(shape, 1.0 / shape[2])
-    for own in range(rules.goal):
-        for opponent in range(rules.goal):
+    for own in range(rules.size):
+        for opponent in range(rules.size):
             row = known.get(information_state(player, own, opponent))
             if row is not None:
                 table[own, opponent] = 0.0

@@ -125,7 +125,7 @@ class HogGame(pyspiel.Game):  # type: ignore[misc]
             max_utility=1.0,
             utility_sum=0.0,
             # Each turn raises the sum of the scores, which starts at 0.
-            max_game_length=2 * rules.goal - 1,
+            max_game_length=2 * rules.size - 1,
         )
         super().__init__(_TYPE, info, params)
 
