@@ -1,5 +1,7 @@
 """Mixtures in play: win rates are means over the draws, and what was drawn shows in the scores."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -7,11 +9,11 @@ import hogeq
 from hogeq.baselines import builtin
 from hogeq.contest.tournament import round_robin
 from hogeq.evaluation.hidden import reach
-from hogeq.evaluation.mixtures import components_at
+from hogeq.evaluation.mixtures import Spread, components_at, spread
 from hogeq.evaluation.tablebase import full_memory_win_rate, solve
 from hogeq.evaluation.win_rates import remembering_win_rate, win_rate
 from hogeq.model.game import HogEngine, compile_game
-from hogeq.strategies.strategy import StrategyLike
+from hogeq.strategies.strategy import StrategyLike, strategy_of_shape
 
 SIZES = {"goal": 9, "max_dice": 3}
 
@@ -61,10 +63,10 @@ def test_whoever_remembers_plays_the_same_whatever_is_drawn(game: HogEngine) -> 
 def test_mixtures_of_another_game_are_refused(game: HogEngine) -> None:
     one, two = players(game)
     small = compile_game(hogeq.rules_from({"edition": "su20", "goal": 8, "max_dice": 3}))
-    with pytest.raises(ValueError, match=r"mixture, part 1: cell .* is one too many"):
+    with pytest.raises(ValueError, match=r", part 1: cell .* is one too many"):
         win_rate(small, one, one)
     fewer = compile_game(hogeq.rules_from({"edition": "su20", "goal": 9, "max_dice": 2}))
-    with pytest.raises(ValueError, match=r"mixture, part 1: has shape \(9, 9, 4\)"):
+    with pytest.raises(ValueError, match=r", part 1: has shape \(9, 9, 4\)"):
         win_rate(fewer, two, one)
 
 
@@ -103,3 +105,19 @@ def test_unreached_positions_say_so(game: HogEngine) -> None:
     assert components_at(game, hogeq.Mixture([1.0], [three]), 0, 5) is None
     with pytest.raises(ValueError, match="score: got 9"):
         components_at(game, three, 9, 0)
+
+
+def test_entropy_is_split_between_the_draw_and_the_rolls() -> None:
+    never, always = np.zeros((1, 1), int), np.ones((1, 1), int)
+    even = np.full((1, 1, 2), 0.5)
+
+    def halves(*parts: Any) -> Spread:
+        return spread(strategy_of_shape((1, 1, 2), hogeq.Mixture([0.5, 0.5], parts)))
+
+    drawn = halves(never, always)
+    assert (drawn.total.item(), drawn.drawn.item()) == (1.0, 1.0)
+    rolled = halves(even, even)
+    assert (rolled.total.item(), rolled.drawn.item()) == (1.0, 0.0)
+    both = halves(never, even)
+    assert both.mean.ravel().tolist() == [0.75, 0.25]
+    assert both.drawn.item() == pytest.approx(0.811278124459 - 0.5)  # entropy of 1/4, less 1/2 bit

@@ -162,16 +162,8 @@ def test_nothing_is_compiled_where_it_is_only_asked_for(place: Path) -> None:
         assert kernel()(21) == 42
 
 
-@pytest.fixture
-def collector() -> Iterator[None]:
-    """Leave the garbage collector as it was."""
-    was_enabled = gc.isenabled()
-    yield
-    (gc.enable if was_enabled else gc.disable)()
-
-
 class Watcher(event.Listener):
-    """Notes whether garbage is collected when something begins and when it is done."""
+    """Notes whether garbage is collected when something begins to compile."""
 
     def __init__(self) -> None:
         self.seen: list[bool] = []
@@ -179,26 +171,20 @@ class Watcher(event.Listener):
     def on_start(self, event: Any) -> None:  # noqa: ARG002 - numba gives it
         self.seen.append(gc.isenabled())
 
-    def on_end(self, event: Any) -> None:  # noqa: ARG002
-        self.seen.append(gc.isenabled())
+    def on_end(self, event: Any) -> None:
+        """Nothing is noted."""
 
 
-@pytest.mark.usefixtures("collector")
 @pytest.mark.parametrize("before", [True, False])
-def test_garbage_waits_for_all_that_is_compiled(before: bool) -> None:
-    within: Any = njit(double)
-    around: Any = njit(lambda x: within(x) - 1)
-    watcher = Watcher()
+def test_garbage_waits_for_what_is_compiled(before: bool) -> None:
+    was_enabled, watcher = gc.isenabled(), Watcher()
     (gc.enable if before else gc.disable)()
-    with event.install_listener("numba:compile", watcher):
-        assert around(21) == 41
-    assert watcher.seen == [False, False, False, before]  # `within` is compiled within `around`
-    assert gc.isenabled() == before
-
-
-@pytest.mark.usefixtures("collector")
-def test_garbage_is_collected_after_what_does_not_compile() -> None:
-    gc.enable()
-    with pytest.raises(TypingError):
-        njit(lambda x: x.no_such_thing)(21)
-    assert gc.isenabled()
+    try:
+        with event.install_listener("numba:compile", watcher):
+            assert njit(lambda x: 2 * x)(21) == 42
+        assert (watcher.seen, gc.isenabled()) == ([False], before)
+        with pytest.raises(TypingError):
+            njit(lambda x: x.no_such_thing)(21)
+        assert gc.isenabled() == before
+    finally:
+        (gc.enable if was_enabled else gc.disable)()

@@ -11,7 +11,7 @@ from hogeq.model.cell_layout import stay_in_pairs, suit_cell_vectors
 from hogeq.model.cell_passes import CellPasses
 from hogeq.model.game import HogEngine, compile_game
 from hogeq.model.interpreter import Interpreter
-from hogeq.model.memory_passes import MemoryDuel, MemoryPasses, memory_shape, suit_memory_vectors
+from hogeq.model.memory_passes import MemoryDuel, MemoryPasses, suit_memory_vectors
 from hogeq.model.workspace import Passes, Role, Workspace, passes_for
 from hogeq.rules import EDITIONS, Rules
 from hogeq.strategies.arrays import one_hot
@@ -190,23 +190,6 @@ def test_large_games_alone_are_worth_vectors(rules: Rules, kind: type) -> None:
 )
 def test_vectors_of_memories_are_for_turns_that_swap_alone(rules: Rules) -> None:
     assert not suit_memory_vectors(compile_game(rules).tables, smallest=0)
-
-
-def test_kernels_are_the_same_at_most_goals() -> None:
-    games = [compile_game(replace(SU20, goal=goal)) for goal in (100, 120)]
-    assert len({memory_shape(game.tables) for game in games}) == 1
-
-
-def test_policies_may_lie_in_any_layout() -> None:
-    game, make = compiled("su20")
-    played = random_policies(game, np.random.default_rng(7), 2)
-    spread = np.zeros((*played.shape, 2))
-    spread[..., 0] = played
-    for passes, rows in ((interpreted(game, 2), played), (make(game.tables, 2), spread[..., 0])):
-        work = Workspace(game, 2, passes=passes)
-        work.forward(rows)
-        work.backward(rows, Role.ASCEND)
-    assert np.array_equal(spread[..., 0], played)
 
 
 def test_what_was_not_kept_is_refused() -> None:

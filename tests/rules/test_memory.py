@@ -13,22 +13,11 @@ from hogeq.rules.memory import (
     memory_columns,
     memory_fields,
     memory_line,
-    memory_sizes,
     memory_texts,
     records_left,
     states,
 )
 from hogeq.rules.turn import play_turn, turn_effects
-
-
-@pytest.mark.parametrize("edition", EDITIONS)
-def test_every_memory_is_listed_once(edition: str) -> None:
-    rules = EDITIONS[edition]
-    turns, extras, records = memory_sizes(rules)
-    found = all_memories(rules)
-    assert len(found) == len(set(found)) == turns * extras * records**2
-    assert found[0] == Memory()
-    assert list(found) == sorted(found)
 
 
 def test_a_memory_in_words() -> None:
@@ -39,14 +28,6 @@ def test_a_memory_in_words() -> None:
     assert memory_texts(feral, last) == ["13+", "2"]
     assert memory_line(trot, Memory(turn=3, extra=1)) == "turn (mod 8): 3, extra turn: yes"
     assert memory_line(EDITIONS["hw13"], Memory()) == ""
-
-
-@pytest.mark.parametrize("edition", EDITIONS)
-def test_axes_have_a_name_for_every_value(edition: str) -> None:
-    rows, columns = axes(EDITIONS[edition])
-    turns, extras, records = memory_sizes(EDITIONS[edition])
-    sizes = (records, records) if records > 1 else (turns, extras)
-    assert (len(rows.ticks), len(columns.ticks)) == sizes
 
 
 def test_ticks_are_the_values_and_the_last_class_of_points_is_open() -> None:

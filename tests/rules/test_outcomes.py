@@ -1,7 +1,6 @@
 """The table of the ways in which a turn can end, against the twin and by hand."""
 
 from dataclasses import replace
-from fractions import Fraction
 from itertools import product
 
 import pytest
@@ -9,8 +8,6 @@ import pytest
 from hogeq.rules import EDITIONS
 from hogeq.rules.memory import Memory
 from hogeq.rules.outcomes import (
-    Branch,
-    MemoryEffect,
     TurnTable,
     scoreless_turn,
     total_rises,
@@ -44,28 +41,6 @@ def test_turns_end_as_in_the_twin(edition: str) -> None:
                 (b.points, b.chance, b.winner, b.again, b.state[:2], b.state.memory)
                 for b in play.branches(state, dice)
             }
-
-
-def test_branches_by_hand() -> None:
-    # fa15: a rolled 1 scores nothing and gives a point a die; 2, 3 and 5 become the next prime.
-    turns = TurnTable(EDITIONS["fa15"])
-    assert turns.branches(1, 6) == (
-        Branch(0, 1, 0, Fraction(1, 6)),
-        Branch(3, 0, 0, Fraction(1, 6)),
-        Branch(4, 0, 0, Fraction(1, 6)),
-        Branch(5, 0, 0, Fraction(1, 6)),
-        Branch(6, 0, 0, Fraction(1, 6)),
-        Branch(7, 0, 0, Fraction(1, 6)),
-    )
-    assert turns.free(3, 40) == Branch(7, 0, 0, Fraction(1))  # 1 + 4 is prime
-
-
-def test_effects_by_hand() -> None:
-    feral, trot = TurnTable(EDITIONS["su20"]), TurnTable(EDITIONS["su21"])
-    assert feral.memory_effect(Memory(own=5), 3) == MemoryEffect(3, False)
-    assert feral.memory_effect(Memory(own=5), 4) == MemoryEffect(0, False)
-    assert trot.memory_effect(Memory(turn=4), 4) == MemoryEffect(0, True)
-    assert trot.memory_effect(Memory(turn=4, extra=1), 4) == MemoryEffect(0, False)
 
 
 @pytest.mark.parametrize("edition", EDITIONS)

@@ -86,11 +86,6 @@ def test_refused_values_name_field_value_and_what_is_allowed(
     assert "\n" not in message
 
 
-def test_extra_turn_dice_without_extra_turns_are_refused() -> None:
-    with pytest.raises(ValueError, match=r"extra_turn_sides: got 8; .* no extra turns"):
-        rules_from({"edition": "su21", "time_trot": False, "more_boar": "none"})
-
-
 def test_a_period_without_time_trot_is_refused() -> None:
     with pytest.raises(ValueError, match=r"rules\.time_trot_period: got 3; allowed: 8 while"):
         rules_from({"edition": "fa25", "time_trot_period": 3})

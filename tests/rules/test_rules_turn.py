@@ -13,7 +13,6 @@ from hogeq.rules import EDITIONS, Rules, rules_from
 from hogeq.rules.memory import Memory, memory_sizes, next_memory, record
 from hogeq.rules.parts import LANDINGS, MORE_BOAR, SWAPS, ZERO_DICE
 from hogeq.rules.points import (
-    kinds_of_dice,
     pig_out,
     points_distribution,
     rolled_points,
@@ -56,23 +55,6 @@ def test_distribution_sums_to_exactly_one(rules: Rules, dice: int, sides: int) -
     assert sum(distribution.values()) == 1
     assert list(distribution) == sorted(distribution)
     assert distribution[pig_out(rules, 1, dice)] == 1 - Fraction(sides - 1, sides) ** dice
-
-
-def test_five_and_six_dice_score_about_the_same() -> None:
-    # By hand: 20/5 points a die that shows no 1, (5/6)^n that none does, and 1 point otherwise.
-    means = {}
-    for dice in range(1, 11):
-        points = points_distribution(EDITIONS["fa22"], dice, 6)
-        means[dice] = sum(score * chance for score, chance in points.items())
-        safe = Fraction(5, 6) ** dice
-        assert means[dice] == 4 * dice * safe + 1 - safe
-    assert max(means, key=lambda dice: means[dice]) == 6
-    assert float(means[6] - means[5]) < 0.1
-
-
-def test_kinds_of_dice() -> None:
-    kinds = {name: kinds_of_dice(EDITIONS[name]) for name in ("su20", "hw13", "su21", "fa18")}
-    assert kinds == {"su20": (6,), "hw13": (6, 4), "su21": (6, 8), "fa18": (6,)}
 
 
 @pytest.mark.parametrize(("dice", "sides"), [(0, 6), (-1, 6), (2, 1)])

@@ -7,10 +7,8 @@ Numbers in brackets are those of docs/sources.md; examples without one are of th
 from dataclasses import replace
 from functools import cache
 
-import numpy as np
 import pytest
 
-from hogeq.evaluation.win_rates import win_rate
 from hogeq.model.game import compile_game
 from hogeq.rules import ALIASES, EDITIONS, Rules, names_of, rules_from
 from hogeq.rules.integers import is_prime, next_prime
@@ -396,22 +394,3 @@ def test_the_game_of_today_has_eight_names() -> None:
     assert names_of(Rules()) == names_of(replace(EDITIONS["fa23"], goal=66)) == ()
     with pytest.raises(ValueError, match=r"unknown edition 'sp27'; .*sp26, su15"):
         rules_from("sp27")
-
-
-@pytest.mark.parametrize("edition", EDITIONS)
-def test_win_rates_of_both_sum_to_one(edition: str) -> None:
-    game = compile_game(replace(EDITIONS[edition], goal=15, max_dice=3))
-    random = np.random.default_rng(15)
-    a, b = random.dirichlet(np.ones(4), (2, 15, 15))
-    assert win_rate(game, a, b).win_rate + win_rate(game, b, a).win_rate == pytest.approx(1.0)
-    assert win_rate(game, a, a).win_rate == pytest.approx(0.5)
-
-
-@pytest.mark.parametrize(
-    ("dice", "expected"), [((0, 6), 0.560052926770), ((0, 10), 0.571630254755)]
-)
-def test_win_rates_of_the_official_server(dice: tuple[int, int], expected: float) -> None:
-    """Summer 2020's contest server [7], which played with Feral Hogs and Swine Swap."""
-    first, second = (np.full((100, 100), number) for number in dice)
-    game = compile_game(EDITIONS["su20"])
-    assert win_rate(game, first, second).win_rate == pytest.approx(expected, abs=1e-12)

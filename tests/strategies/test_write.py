@@ -1,4 +1,3 @@
-import contextlib
 import os
 from pathlib import Path
 from typing import Any
@@ -90,12 +89,6 @@ def test_a_failed_write_leaves_what_was_there(
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_a_file_is_as_readable_as_any_other(tmp_path: Path) -> None:
-    write_strategy(tmp_path / "m.csv", MATRIX)
-    other = file(tmp_path, "other", "")
-    assert (tmp_path / "m.csv").stat().st_mode == other.stat().st_mode
-
-
 # --- the file for the contest ---------------------------------------------------------------------
 
 
@@ -120,23 +113,6 @@ def test_a_player_needs_a_name(player_name: Any, tmp_path: Path) -> None:
     with pytest.raises(StrategyError, match="player name"):
         write_strategy(tmp_path / "final_strategy.py", MATRIX, player_name=player_name)
     assert list(tmp_path.iterdir()) == []
-
-
-@given(st.text().filter(str.strip))
-def test_any_name_of_a_player_survives(player_name: str) -> None:
-    namespace: dict[str, Any] = {}
-    with contextlib.suppress(StrategyError):
-        exec(contest_code(MATRIX, player_name), namespace)  # noqa: S102 - as the contest does
-        assert namespace["PLAYER_NAME"] == player_name
-
-
-def test_lists_are_written_as_arrays_are(tmp_path: Path) -> None:
-    policy = np.full((4, 4, 3), 1 / 3)
-    for name, array in (("m.csv", MATRIX), ("p.npy", policy)):
-        write_strategy(tmp_path / name, array)
-        before = (tmp_path / name).read_bytes()
-        write_strategy(tmp_path / name, array.tolist())
-        assert (tmp_path / name).read_bytes() == before
 
 
 @pytest.mark.parametrize(
