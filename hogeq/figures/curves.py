@@ -51,8 +51,6 @@ _FOUND: Final[dict[str, Any]] = {"marker": "*", "ls": "none", "ms": 7, "mec": "w
 
 _HIGHEST: Final[dict[str, Any]] = {"marker": "v", "ls": "none", "ms": 5, "mfc": "white"}
 
-_DOWN: Final = 7  # matplotlib's CARETDOWN, whose tip is the point
-
 _NEAR: Final = 0.06  # of the axes' width and height: numbers closer than this overlap
 
 _ASIDE: Final = 0.035  # of the axes' width: between the results at the last iteration
@@ -110,9 +108,13 @@ def exploitability(
         low, high = (_shown_from(zero, one) for one in (lowest, curves["bound"]))
         look: dict[str, Any] = {"color": BOUND, "alpha": 0.15, "lw": 0, "label": "average policy"}
         axes.fill_between(iterations, low, high, **look)
-        for number, (name, colour, style, label) in enumerate(_CURVES):
-            if not np.isnan(curves[name]).all():
-                _draw_curve(axes, iterations, curves[name], zero, number, colour, style, label)
+        for name, colour, style, label in _CURVES:
+            if np.isnan(curves[name]).all():
+                continue
+            hollow = style.startswith("s")  # so that both are seen where they are equal
+            size = {"lw": LINE_WIDTH, "ms": MARKER_SIZE + 1.5 * hollow, "mew": 0.9}
+            look = {"color": colour, "mfc": "white" if hollow else colour, "label": label, **size}
+            axes.plot(iterations, _shown_from(zero, curves[name]), style, clip_on=False, **look)
         for number, (name, interval) in enumerate(sorted(ends.items()), 1):
             _draw_result(axes, iterations[-1], _shown_from(zero, interval), name, number)
         if ends:
@@ -160,42 +162,6 @@ def _draw_only(
         f"{title}, {after}" if title else after,
         _caption((efforts[1],) * 2 if result else efforts, False),
     )
-
-
-def _draw_curve(
-    axes: "Axes",
-    iterations: NDArray[Any],
-    values: NDArray[np.float64],
-    zero: float,
-    number: int,
-    colour: str,
-    style: str,
-    label: str,
-) -> None:
-    """Draw one curve; where it is 0, its markers point down from the axes' lower edge."""
-    nothing = values <= EXACT
-    bound = style.startswith("s")  # hollow, so that both are seen where they are equal
-    look: dict[str, Any] = {"color": colour, "mfc": "white" if bound else colour, "mew": 0.9}
-    axes.plot(
-        iterations,
-        _shown_from(zero, values),
-        style,
-        **look,
-        label=label,
-        lw=LINE_WIDTH,
-        ms=MARKER_SIZE + 1.5 * bound,
-        markevery=np.flatnonzero(~nothing).tolist(),
-    )
-    if nothing.any():
-        axes.plot(
-            iterations[nothing],
-            np.full(nothing.sum(), zero),
-            marker=_DOWN,
-            ls="none",
-            **look,
-            ms=MARKER_SIZE + 0.7 * (len(_CURVES) - number),
-            clip_on=False,
-        )
 
 
 def _draw_result(

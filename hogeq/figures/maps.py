@@ -11,16 +11,16 @@ from numpy.typing import ArrayLike, NDArray
 from hogeq.figures.style import (
     LABEL_SIZE,
     RAREST,
-    UNREACHED,
     WIDEST,
     WIDTH,
+    add_colour_bar,
     as_table,
     check_rolls,
-    colour_bar,
     draw_map,
-    draw_rare,
-    draw_rolls,
     finite,
+    of_dice,
+    of_numbers,
+    of_rare,
     shortened,
     wrapped,
     write_figure,
@@ -39,7 +39,9 @@ _MOST_NAMES: Final = 400  # of a field; more cannot be read
 
 _PER_NAME: Final = 0.13  # inches beside a field's map for each name beyond these
 
-_OTHER: Final = "opponent score (points)"
+_DICE: Final = "dice to roll"
+
+_GREY: Final = "grey: never reached"
 
 _ONE_MAP: Final = 2.9  # inches: height of one
 
@@ -72,21 +74,19 @@ def matrix(
     table = finite(as_table(array, "matrix"), "matrix")
     rolls = max(int(table.max()) + 1, 11) if rolls is None else rolls
     check_rolls(table, rolls, "matrix")
-    met = None if reach is None else finite(as_table(reach, "reach"), "reach")
-    if met is not None and met.shape != table.shape:
-        raise ValueError(f"matrix: shapes are {table.shape} and {met.shape}; allowed: the same")
+    met = _reach("matrix", table, reach)
 
     def draw(figure: "Figure") -> None:
         if met is None:
-            _draw_dice(figure, figure.add_subplot(), table, rolls, title)
+            draw_map(figure.subplots(), table, title, _DICE, **of_dice(rolls))
             return
         above, below = _two_maps(figure, title)
-        _draw_dice(figure, above, table, rolls, "all positions")
-        above.set_xlabel("")
+        draw_map(above, table, "all positions", _DICE, **of_dice(rolls))
         reached = np.where(met > 0.0, table, np.nan)
-        _draw_dice(figure, below, reached, rolls, "where its play comes", _opacity(met))
-        _draw_unreached(below, met)
-        below.set_xlabel(f"{_OTHER}\ngrey: never reached; pale: rarely")
+        note = "grey: never reached; pale: rarely"
+        look = {**of_dice(rolls), "alpha": _opacity(met), "met": met, "note": note}
+        draw_map(below, reached, "where its play comes", _DICE, **look)
+        above.label_outer()
 
     write_figure(path, _ONE_MAP if met is None else _TWO_MAPS, draw)
 
@@ -107,21 +107,18 @@ def policy(
     table = finite(as_array(array, "policy", "(G, G, K)"), "policy").astype(np.float64)
     if table.ndim != 3 or table.shape[0] != table.shape[1] or not table.size:
         raise ValueError(f"policy: shape is {table.shape}; allowed: (G, G, K)")
-    met = np.ones(table.shape[:2]) if reach is None else finite(as_table(reach, "reach"), "reach")
-    if met.shape != table.shape[:2]:
-        raise ValueError(f"policy: shapes are {table.shape} and {met.shape}; allowed: the same G")
+    met = _reach("policy", table, reach)
+    if met is not None and (met > 0.0).all():
+        met = None
 
     def draw(figure: "Figure") -> None:
         above, below = _two_maps(figure, title)
-        _draw_dice(figure, above, table.argmax(axis=2), table.shape[2], "most probable roll")
-        above.set_xlabel("")
-        likely = table.max(axis=2)
-        _draw_numbers(figure, below, likely, "probability", (0.0, 1.0), "its probability")
-        if (met > 0.0).all():
-            return
-        for axes in (above, below):
-            _draw_unreached(axes, met)
-        below.set_xlabel(f"{_OTHER}\ngrey: never reached")
+        grey: dict[str, Any] = {"met": met, "note": "" if met is None else _GREY}
+        usual, look = table.argmax(axis=2), of_dice(table.shape[2])
+        draw_map(above, usual, "most probable roll", _DICE, **look, **grey)
+        chance, look = table.max(axis=2), of_numbers(0.0, 1.0)
+        draw_map(below, chance, "its probability", "probability", **look, **grey)
+        above.label_outer()
 
     write_figure(path, _TWO_MAPS, draw)
 
@@ -152,7 +149,7 @@ def difference(
         label = f"{dice} of {more}\nless {dice} of {less}"
 
     def draw(figure: "Figure") -> None:
-        _draw_difference(figure, figure.add_subplot(), one - two, label, title)
+        draw_map(figure.subplots(), one - two, title, label, **_of_difference(one - two))
 
     write_figure(path, _ONE_MAP, draw)
 
@@ -188,17 +185,14 @@ def counter(
 
     def draw(figure: "Figure") -> None:
         above, below = _two_maps(figure, title)
-        shown = np.where(met > 0.0, dice, np.nan)
+        gap = np.where(met > 0.0, dice, np.nan)
         label = f"dice of {shortened(names[0])} less {shortened(names[1])}"
-        _draw_difference(figure, above, shown, label, "how its rolls differ")
-        above.set_xlabel("")
-        above.set_facecolor(UNREACHED)
-        image = draw_rare(below, won, highest)
-        _draw_unreached(below, met)  # so that only what gains nothing stays white
+        draw_map(above, gap, "how its rolls differ", label, met=met, **_of_difference(gap))
+        note = f"{_GREY}; white: no gain"
         label = f"win rate gained (below {highest * RAREST:.0e}: as that)"
-        colour_bar(figure, below, image, label)
-        _name_scores(below, "what that gains")
-        below.set_xlabel(f"{_OTHER}\ngrey: never reached; white: no gain")
+        look = {**of_rare(won, highest), "met": met, "note": note}
+        draw_map(below, title="what that gains", label=label, **look)
+        above.label_outer()
 
     write_figure(path, _TWO_MAPS, draw)
 
@@ -222,13 +216,11 @@ def values(
     known = table[np.isfinite(table)]
     # Probabilities may miss their range by rounding.
     inside = known.size == 0 or (known.min() >= -_ROUNDING and known.max() <= 1.0 + _ROUNDING)
-    limits = (0.0, 1.0) if inside else (float(known.min()), float(known.max()))
+    low, high = (0.0, 1.0) if inside else (float(known.min()), float(known.max()))
+    note = "white: never reached" if known.size < table.size else ""
 
     def draw(figure: "Figure") -> None:
-        axes = figure.add_subplot()
-        _draw_numbers(figure, axes, table, label, limits, title)
-        if known.size < table.size:
-            axes.set_xlabel(f"{_OTHER}\nwhite: never reached")
+        draw_map(figure.subplots(), table, title, label, note=note, **of_numbers(low, high))
 
     write_figure(path, _ONE_MAP, draw)
 
@@ -256,7 +248,7 @@ def win_rates(array: ArrayLike, names: Sequence[str], path: str | Path, title: s
 
         tree = linkage(table, "average", optimal_ordering=True)
         order = dendrogram(tree, no_plot=True)["leaves"]
-        axes = figure.add_subplot()
+        axes = figure.subplots()
         reach = max(0.01, float(np.abs(table - 0.5).max()))
         image = axes.imshow(
             table[np.ix_(order, order)],
@@ -265,7 +257,7 @@ def win_rates(array: ArrayLike, names: Sequence[str], path: str | Path, title: s
             vmax=0.5 + reach,
             interpolation="nearest",
         )
-        colour_bar(figure, axes, image, "win rate of row against column")
+        add_colour_bar(axes, image, "win rate of row against column")
         axes.set_title(wrapped(title))
         axes.set_xlabel("opponent")
         axes.set_ylabel("strategy")
@@ -290,12 +282,6 @@ def _two_maps(figure: "Figure", title: str) -> "tuple[Axes, Axes]":
     return above, below
 
 
-def _draw_unreached(axes: "Axes", reach: NDArray[Any]) -> None:
-    from matplotlib.colors import ListedColormap
-
-    draw_map(axes, np.where(reach > 0.0, np.nan, 0.0), cmap=ListedColormap([UNREACHED]))
-
-
 def _opacity(reach: NDArray[Any]) -> NDArray[np.float64]:
     """Opacity by reach: full for the half reached most, then falling with its logarithm."""
     met = reach[reach > 0.0]
@@ -304,55 +290,20 @@ def _opacity(reach: NDArray[Any]) -> NDArray[np.float64]:
     return _PALEST + (1.0 - _PALEST) * share
 
 
-def _draw_dice(
-    figure: "Figure",
-    axes: "Axes",
-    table: NDArray[Any],
-    rolls: int,
-    title: str,
-    opacity: NDArray[np.float64] | None = None,
-) -> None:
-    image = draw_rolls(axes, table, rolls, alpha=opacity)
-    bar = colour_bar(figure, axes, image, "dice to roll")
-    bar.set_ticks(np.arange(0, rolls, math.ceil(rolls / 12)).tolist())
-    _name_scores(axes, title)
-
-
-def _draw_difference(
-    figure: "Figure", axes: "Axes", gap: NDArray[Any], label: str, title: str
-) -> None:
+def _of_difference(gap: NDArray[Any]) -> dict[str, Any]:
+    """Look of a map of differences, blue to red through near-white: none leaves no ink."""
     most = max(1, math.ceil(np.nanmax(np.abs(gap), initial=0.0)))
-    # Blue to red through near-white: no difference leaves no ink.
-    _draw_numbers(figure, axes, gap, label, (-most, most), title, "RdBu_r")
+    return of_numbers(-most, most, "RdBu_r")
 
 
-def _draw_numbers(
-    figure: "Figure",
-    axes: "Axes",
-    table: NDArray[Any],
-    label: str,
-    limits: tuple[float, float],
-    title: str,
-    colours: str = "cividis",
-) -> None:
-    from matplotlib.ticker import MaxNLocator
-
-    image = draw_map(axes, table, cmap=colours, vmin=limits[0], vmax=limits[1])
-    bar = colour_bar(figure, axes, image, label)
-    if limits[1] - limits[0] > 1.0:  # dice; else probabilities
-        bar.locator = MaxNLocator(8, integer=True)
-        bar.update_ticks()
-    _name_scores(axes, title)
-
-
-def _name_scores(axes: "Axes", title: str) -> None:
-    from matplotlib.ticker import MaxNLocator
-
-    for axis in (axes.xaxis, axes.yaxis):
-        axis.set_major_locator(MaxNLocator(6, integer=True, steps=[1, 2, 5, 10]))
-    axes.set_xlabel(_OTHER)
-    axes.set_ylabel("own score (points)")
-    axes.set_title(wrapped(title))
+def _reach(name: str, table: NDArray[Any], reach: ArrayLike | None) -> NDArray[Any] | None:
+    """Check a table of reach probabilities beside a matrix or a policy."""
+    if reach is None:
+        return None
+    met = finite(as_table(reach, "reach"), "reach")
+    if met.shape != table.shape[:2]:
+        raise ValueError(f"{name}: shapes are {table.shape} and {met.shape}; allowed: the same G")
+    return met
 
 
 def _expected_dice(array: ArrayLike, name: str) -> NDArray[np.float64]:

@@ -3,30 +3,29 @@
 import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from hogeq.figures.style import (
     LABEL_SIZE,
     RAREST,
     TICK_SIZE,
-    UNREACHED,
+    add_colour_bar,
     as_table,
     check_rolls,
-    colour_bar,
     draw_map,
-    draw_rare,
-    draw_rolls,
     literal,
+    of_dice,
+    of_numbers,
+    of_rare,
     wrapped,
     write_figure,
 )
 from hogeq.support.numbers import percent
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 _PANEL: Final = 2.0  # inches
@@ -56,16 +55,9 @@ def matrices(tables: Mapping[str, ArrayLike], path: str | Path, rolls: int = 11)
 
     def draw(figure: "Figure") -> None:
         panels = figure.subplots(rows, columns, squeeze=False)
-        for axes in panels.flat[len(shown) :]:
-            axes.set_visible(False)
         for axes, (name, table) in zip(panels.flat, shown.items(), strict=False):
-            image = draw_rolls(axes, table, rolls)
-            axes.set_title(literal(name))
-            _tick(axes, len(table))
-        for axes in panels[:, 0]:
-            axes.set_ylabel("own score")
-        for axes in panels.flat[max(0, len(shown) - columns) : len(shown)]:
-            axes.set_xlabel("opponent's score")
+            image = draw_map(axes, table, name, **of_dice(rolls))
+        _finish(panels, len(shown))
         bar = figure.colorbar(image, ax=panels, label="dice to roll", shrink=0.9, aspect=25)
         bar.set_ticks(range(rolls))
         bar.ax.tick_params(which="both", length=0)
@@ -118,27 +110,19 @@ def mixture(
 
     def draw(figure: "Figure") -> None:
         panels = figure.subplots(rows + 1, columns, squeeze=False)
-        for axes in panels.flat:
-            axes.set_facecolor(UNREACHED)
-            _tick(axes, parts.shape[1])
-        for axes in panels[:rows].flat[len(order) :]:
-            axes.set_visible(False)
         for axes, part in zip(panels.flat, order, strict=False):
-            image = draw_rolls(axes, np.where(met > 0.0, parts[part], np.nan), rolls)
-            axes.set_title(f"component {part + 1}: {percent(chances[part])}")
-        bar = colour_bar(figure, panels.flat[len(order) - 1], image, "most probable roll")
-        bar.set_ticks(np.arange(0, rolls, math.ceil(rolls / 12)).tolist())
+            name = f"component {part + 1}: {percent(chances[part])}"
+            usual = np.where(met > 0.0, parts[part], np.nan)
+            image = draw_map(axes, usual, name, met=met, **of_dice(rolls))
+        add_colour_bar(panels.flat[len(order) - 1], image, "most probable roll")
+        _finish(panels[:rows], len(order))
+        note = "grey: never reached" if (met <= 0.0).any() else ""
         for axes, (name, table) in zip(panels[rows], entropies.items(), strict=True):
-            shown = np.where(met > 0.0, table, np.nan)
+            known = np.where(met > 0.0, table, np.nan)
             # Any scale will do where nothing is uncertain.
-            most = np.nanmax(shown, initial=1e-9)
-            image = draw_map(axes, shown, cmap="magma_r", vmin=0.0, vmax=most)
-            axes.set_title(name)
-            grey = "\ngrey: never reached" if (met <= 0.0).any() else ""
-            axes.set_xlabel(f"opponent's score{grey}")
-            colour_bar(figure, axes, image, "entropy of the roll (bits)")
-        for axes in panels[:, 0]:
-            axes.set_ylabel("own score")
+            look = of_numbers(0.0, np.nanmax(known, initial=1e-9), "magma_r")
+            draw_map(axes, known, name, "entropy of the roll (bits)", met=met, note=note, **look)
+        _finish(panels[rows:], columns)
         if above:
             lines = above.strip().split("\n")
             figure.suptitle("\n".join(map(wrapped, lines)), fontsize=LABEL_SIZE)
@@ -173,7 +157,8 @@ def beliefs(
     def draw(figure: "Figure") -> None:
         panels = figure.subplots(len(tables), 1, sharex=True, squeeze=False)[:, 0]
         for axes, (name, shares) in zip(panels, tables.items(), strict=True):
-            image = draw_rare(axes, shares, aspect="auto")
+            look = of_rare(shares)
+            image = axes.imshow(look.pop("table"), aspect="auto", origin="lower", **look)
             for axis, names in ((axes.yaxis, rows[1]), (axes.xaxis, columns[1])):
                 # The last is labelled, and of the others as many as there is room for.
                 step = math.ceil(len(names) / 8)
@@ -192,7 +177,12 @@ def beliefs(
     write_figure(path, 0.8 + 2.2 * len(tables), draw)
 
 
-def _tick(axes: "Axes", goal: int) -> None:
-    ticks = np.arange(0, goal, max(1, goal // 4))
-    axes.set_xticks(ticks)
-    axes.set_yticks(ticks)
+def _finish(panels: NDArray[Any], shown: int) -> None:
+    """Leave labels at the outer maps alone, and hide the panels after those that are shown."""
+    columns = panels.shape[1]
+    for number, axes in enumerate(panels.flat):
+        axes.set_visible(number < shown)
+        if number % columns:
+            axes.set_ylabel("")
+        if number < shown - columns:
+            axes.set_xlabel("")

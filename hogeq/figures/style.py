@@ -1,5 +1,6 @@
 """Sizes, colours, maps and axes of all figures, and writing them."""
 
+import math
 import textwrap
 from collections.abc import Callable
 from pathlib import Path
@@ -16,7 +17,6 @@ from hogeq.support.numbers import EXACT
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.axis import Axis
-    from matplotlib.colorbar import Colorbar
     from matplotlib.figure import Figure
     from matplotlib.image import AxesImage
 
@@ -79,36 +79,77 @@ def write_figure(
 # --- maps -----------------------------------------------------------------------------------------
 
 
-def draw_map(axes: "Axes", table: NDArray[Any], **look: Any) -> "AxesImage":
-    """Draw a table as a map, row 0 at the bottom; NaN is left blank."""
-    return axes.imshow(table, origin="lower", interpolation="nearest", **look)
+def draw_map(
+    axes: "Axes",
+    table: NDArray[Any],
+    title: str = "",
+    label: str = "",
+    *,
+    note: str = "",
+    met: NDArray[Any] | None = None,
+    **look: Any,
+) -> "AxesImage":
+    """Draw a table over both scores, and with a label its colour bar.
+
+    NaN is left blank; positions that play never comes to, where `met` is 0, are grey. A note
+    stands below the axes.
+    """
+    from matplotlib.colors import ListedColormap
+    from matplotlib.ticker import MaxNLocator
+
+    plain: dict[str, Any] = {"origin": "lower", "interpolation": "nearest"}
+    image = axes.imshow(table, **plain, **look)
+    if met is not None:
+        axes.imshow(np.where(met > 0.0, np.nan, 0.0), cmap=ListedColormap([UNREACHED]), **plain)
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_major_locator(MaxNLocator(6, integer=True, steps=[1, 2, 5, 10]))
+    axes.set_xlabel(f"opponent score (points)\n{note}" if note else "opponent score (points)")
+    axes.set_ylabel("own score (points)")
+    axes.set_title(wrapped(title))
+    if label:
+        add_colour_bar(axes, image, label)
+    return image
 
 
-def draw_rolls(axes: "Axes", table: NDArray[Any], rolls: int, **look: Any) -> "AxesImage":
-    """Draw a table of dice, with a colour for each number of dice, 0 to ``rolls - 1``."""
+def add_colour_bar(axes: "Axes", image: "AxesImage", label: str) -> None:
+    """Add a colour bar right of a map."""
+    from matplotlib.colors import BoundaryNorm, LogNorm
+    from matplotlib.ticker import MaxNLocator
+
+    # Inside the axes' own frame of reference it is as tall as the map, whatever its shape.
+    place = axes.inset_axes((1.05, 0.0, 0.05, 1.0))
+    bar = axes.figure.colorbar(image, cax=place, label=label)
+    bar.ax.tick_params(which="both", length=0)
+    low, high = image.get_clim()
+    if isinstance(image.norm, BoundaryNorm):
+        rolls = image.norm.N - 1
+        bar.set_ticks(np.arange(0, rolls, math.ceil(rolls / 12)).tolist())
+    elif not isinstance(image.norm, LogNorm) and high - low > 1.0:  # dice; else probabilities
+        bar.locator = MaxNLocator(8, integer=True)
+        bar.update_ticks()
+
+
+def of_dice(rolls: int) -> dict[str, Any]:
+    """Look of a map with a colour for each number of dice, 0 to ``rolls - 1``."""
     import matplotlib as mpl
     from matplotlib.colors import BoundaryNorm, ListedColormap
 
     colours = ListedColormap(mpl.colormaps["viridis"](np.linspace(0.0, 1.0, rolls)))
-    norm = BoundaryNorm(np.arange(rolls + 1) - 0.5, rolls)
-    return draw_map(axes, table, cmap=colours, norm=norm, **look)
+    return {"cmap": colours, "norm": BoundaryNorm(np.arange(rolls + 1) - 0.5, rolls)}
 
 
-def draw_rare(axes: "Axes", table: NDArray[Any], highest: float = 1.0, **look: Any) -> "AxesImage":
-    """Draw numbers on a logarithmic scale down to `RAREST` of the highest; blank where 0."""
+def of_numbers(low: float, high: float, colours: str = "cividis") -> dict[str, Any]:
+    """Look of a map of numbers."""
+    return {"cmap": colours, "vmin": low, "vmax": high}
+
+
+def of_rare(table: NDArray[Any], highest: float = 1.0) -> dict[str, Any]:
+    """Table and look of a map on a logarithmic scale down to `RAREST` of the highest."""
     from matplotlib.colors import LogNorm
 
     least = highest * RAREST
     shown = np.where(table > 0.0, np.maximum(table, least), np.nan)
-    return draw_map(axes, shown, cmap="viridis_r", norm=LogNorm(least, highest), **look)
-
-
-def colour_bar(figure: "Figure", axes: "Axes", image: "AxesImage", label: str) -> "Colorbar":
-    """Add a colour bar right of a map."""
-    # Inside the axes' own frame of reference it is as tall as the map, whatever its shape.
-    bar = figure.colorbar(image, cax=axes.inset_axes((1.05, 0.0, 0.05, 1.0)), label=label)
-    bar.ax.tick_params(which="both", length=0)
-    return bar
+    return {"table": shown, "cmap": "viridis_r", "norm": LogNorm(least, highest)}
 
 
 # --- logarithmic axes -----------------------------------------------------------------------------
