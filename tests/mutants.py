@@ -144,8 +144,8 @@ TARGETS = (
     Target(
         "contest",
         "contest",
-        "tournament field guesses assessment",
-        "contest/tournament contest/guesses contest/assessment contest/field",
+        "tournament field assessment",
+        "contest/tournament contest/assessment contest/field",
         each=6,
         without="judged_by_attacks cap_is_kept",
     ),

@@ -2,7 +2,8 @@
 
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from functools import partial
 from inspect import Parameter, signature
 from pathlib import Path
@@ -213,6 +214,15 @@ def _number(spec: str, name: str, text: str, kind: type[float]) -> float:
             f"allowed: {what} of at most {DIGITS} digits"
         )
     return kind(text)
+
+
+def builtins_of(game: "HogEngine", specs: Iterable[str]) -> dict[str, Strategy]:
+    """Make those of some built-in strategies that mean anything in a game."""
+    made = {}
+    for spec in specs:
+        with suppress(StrategyError):
+            made[spec] = builtin(spec, game)
+    return made
 
 
 def find_strategy(

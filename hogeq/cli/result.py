@@ -119,17 +119,6 @@ def between(lower: float, upper: float) -> str:
 # --- the effort of a search -----------------------------------------------------------------------
 
 
-def budget_fields(budget: "SearchBudget") -> dict[str, Any]:
-    """Give a search budget as it stands in JSON."""
-    return {
-        "starts": budget.starts,
-        "anneal_steps": budget.anneal_steps,
-        "damping": budget.damping,
-        "kicks": budget.perturbations,
-        "seed": budget.seed,
-    }
-
-
 def budget_text(budget: "SearchBudget") -> str:
     """Say a search budget in one line."""
     more = f" or more, at most {budget.most_kicks}," if budget.until_saturated else ","

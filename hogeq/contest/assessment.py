@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hogeq.baselines.registry import builtin
+from hogeq.baselines.registry import builtins_of
 from hogeq.baselines.simple import samples_of
 from hogeq.evaluation.counterfactual import counterfactual_values
 from hogeq.evaluation.win_rates import win_rate
@@ -16,7 +16,6 @@ from hogeq.model.many import shared_workspace
 from hogeq.model.workspace import TIE, Role
 from hogeq.search.attack import SearchBudget, attack
 from hogeq.search.bounds import upper_bound
-from hogeq.strategies.arrays import StrategyError
 from hogeq.strategies.strategy import policies_of, policy_of
 from hogeq.strategies.submission import Submission
 from hogeq.support.aliases import Floats, Matrix
@@ -125,8 +124,8 @@ def submission_facts(file: str, rules: str, submission: Submission) -> dict[str,
         "prints": submission.prints,
         "seconds": submission.seconds or None,
         "faults": [
-            {"kind": fault.kind, "count": fault.times, "told": [fault.line]}
-            for fault in submission.faults
+            {"kind": kind, "count": times, "told": [line]}
+            for kind, times, line in submission.faults
         ],
         **dict.fromkeys(ASSESSED),
     }
@@ -136,38 +135,19 @@ def assessment_facts(
     against: str, assessed: "Assessment", rates: Iterable["MatchOutcome"]
 ) -> dict[str, Any]:
     """Give an assessment as plain values, fit for JSON: the facts of `ASSESSED`."""
-    effort = assessed.effort
-    return {
-        "win_rates": [rate._asdict() for rate in rates],
-        "against": against,
-        "win_rate": assessed.win_rate,
-        "best_response": assessed.best_response,
-        "bound": assessed.bound,
-        "effort": None
-        if effort is None
-        else {
-            "starts": effort.starts,
-            "anneal_steps": effort.anneal_steps,
-            "damping": effort.damping,
-            "kicks": effort.perturbations,
-            "seed": effort.seed,
-        },
-        "losses": [one._asdict() for one in assessed.losses],
-        "changes": [one._asdict() for one in assessed.changes],
-        "changed": assessed.changed,
-        "endless": assessed.endless,
-    }
+    plain = assessed._asdict()
+    lists = {name: [one._asdict() for one in plain[name]] for name in ("losses", "changes")}
+    effort = None if assessed.effort is None else assessed.effort.fields()
+    facts = {**plain, **lists, "effort": effort, "against": against}
+    facts["win_rates"] = [rate._asdict() for rate in rates]
+    return {name: facts[name] for name in ASSESSED}
 
 
 def usual_reference(game: HogEngine) -> str:
     """Name the strongest opponent that the package has for a game."""
     if not game.has_memory:
         return "optimal"
-    try:
-        builtin("champion", game)
-    except StrategyError:
-        return "ignore_memory"
-    return "champion"
+    return "champion" if builtins_of(game, ["champion"]) else "ignore_memory"
 
 
 def opponents(game: HogEngine) -> list[tuple[str, NDArray[np.generic]]]:
@@ -175,18 +155,11 @@ def opponents(game: HogEngine) -> list[tuple[str, NDArray[np.generic]]]:
 
     Of the latter those that mean something by the rules in force, each table once.
     """
+    always = [f"always_roll:{dice}" for dice in range(game.num_actions)]
     found: list[tuple[str, NDArray[np.generic]]] = []
-    for name in [
-        *(f"always_roll:{dice}" for dice in range(game.num_actions)),
-        *samples_of(game.rules),
-        *OPPONENTS,
-    ]:
-        try:
-            strategy = builtin(name, game).array
-        except StrategyError:  # not for these rules
-            continue
-        if not any(np.array_equal(strategy, other) for _, other in found):
-            found.append((name, strategy))
+    for name, one in builtins_of(game, [*always, *samples_of(game.rules), *OPPONENTS]).items():
+        if not any(np.array_equal(one.array, other) for _, other in found):
+            found.append((name, one.array))
     return found
 
 

@@ -6,6 +6,7 @@ counts share a rank and the next rank skips.
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import chain, combinations
 from typing import NamedTuple
 
@@ -78,44 +79,36 @@ def round_robin(
         both = [pair if goals[pair[0]] <= goals[pair[1]] else pair[::-1] for pair in pairs]
         pairs = sorted(both, key=lambda pair: (goals[pair[1]], goals[pair[0]]))
     size = max(1, min(MOST_PAIRS, len(pairs) // (4 * width())))
-    blocks = [pairs[start : start + size] for start in range(0, len(pairs), size)]
+    blocks = [pairs[first : first + size] for first in range(0, len(pairs), size)]
 
     def report(block: int) -> None:
         for _ in blocks[block]:
             progress()
 
     tasks = [
-        _Block(game, block, {entry: tables[entry] for entry in chain(*block)}, start, goals)
+        [(tables[a], tables[b], None if goals is None else (goals[a], goals[b])) for a, b in block]
         for block in blocks
     ]
-    for found in compute(_Block.rates, tasks, report):
-        for (a, b), rate in found.items():
-            rates[a, b], rates[b, a] = rate, 1.0 - rate
+    found = compute(partial(_play, game, start), tasks, report)
+    for (a, b), rate in zip(chain(*blocks), chain(*found), strict=True):
+        rates[a, b], rates[b, a] = rate, 1.0 - rate
     return rates
 
 
-class _Block(NamedTuple):
-    """Some matches of a tournament, to be computed one after another."""
-
-    game: HogEngine
-    pairs: list[tuple[int, int]]
-    strategies: dict[int, Strategy]
-    """As given, since policies of a large field would not fit in memory."""
-    start: tuple[int, int]
-    goals: Sequence[int] | None
-
-    def rates(self) -> dict[tuple[int, int], float]:
-        """Win rate of the first of each pair against the second."""
-        found = {}
-        for a, b in self.pairs:
-            game, both = self.game, [self.strategies[a], self.strategies[b]]
-            if self.goals is not None:
-                rules = replace(game.rules, goal=(self.goals[a], self.goals[b]))
-                game = compile_game(rules, own_goals=True)
-                both = [_cut(game, one) for one in both]
-            rate = win_rate(game, *both, endless_is_draw=True, start=self.start)
-            found[a, b] = rate.win_rate
-        return found
+def _play(
+    game: HogEngine,
+    start: tuple[int, int],
+    matches: Sequence[tuple[Strategy, Strategy, tuple[int, int] | None]],
+) -> list[float]:
+    """Win rate of the first of each pair; strategies come as given, as policies are large."""
+    rates = []
+    for one, two, goals in matches:
+        here, both = game, [one, two]
+        if goals is not None:
+            here = compile_game(replace(game.rules, goal=goals), own_goals=True)
+            both = [_cut(here, strategy) for strategy in both]
+        rates.append(win_rate(here, *both, endless_is_draw=True, start=start).win_rate)
+    return rates
 
 
 def _cut(game: HogEngine, strategy: Strategy) -> Strategy:

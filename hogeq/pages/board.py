@@ -9,14 +9,13 @@ page are as exact as those of best play.
 import json
 import re
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from itertools import product
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from hogeq.baselines.registry import builtin, is_builtin, names
+from hogeq.baselines.registry import builtins_of, is_builtin, names
 from hogeq.model.game import HogEngine
 from hogeq.pages import frame
 from hogeq.pages.book import book
@@ -35,7 +34,6 @@ from hogeq.rules.parts import (
 )
 from hogeq.rules.points import kinds_of_dice, zero_points
 from hogeq.rules.turn import turn_parts
-from hogeq.strategies.arrays import StrategyError
 from hogeq.support.aliases import Matrix
 from hogeq.support.parameters import plain
 
@@ -81,12 +79,8 @@ def opponents(game: HogEngine, more: Sequence[tuple[str, Any]] = ()) -> dict[str
     """Tables to play against, by name."""
     # Where nothing is hidden, there is nothing to ignore: that is perfect play.
     idle = {"ignore_memory": not game.has_memory, "hog_wild_heuristic": not game.rules.hog_wild}
-    tables: dict[str, Any] = {}
-    for spec in OPPONENTS:
-        if not idle.get(spec, False):
-            with suppress(StrategyError):  # not in this game
-                tables[spec] = builtin(spec, game).array
-    tables |= dict(more)
+    named = builtins_of(game, [spec for spec in OPPONENTS if not idle.get(spec, False)])
+    tables = {name: one.array for name, one in named.items()} | dict(more)
     for name, strategy in tables.items():
         if not (isinstance(strategy, np.ndarray) and strategy.ndim == 2):
             raise BoardError(

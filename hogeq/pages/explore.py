@@ -1,6 +1,7 @@
 """One strategy seen from inside, for the report: computed exactly."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -8,9 +9,9 @@ from numpy.typing import ArrayLike
 from hogeq.evaluation.counterfactual import counterfactual_values
 from hogeq.evaluation.hidden import fold, reach
 from hogeq.model.game import HogEngine
-from hogeq.search.attack import SearchBudget, attack
+from hogeq.search.attack import SearchBudget, SearchResult, attack
 from hogeq.search.bounds import full_memory_bound
-from hogeq.search.gains import gains
+from hogeq.search.gains import Gains, gains
 from hogeq.strategies.strategy import policy_of
 from hogeq.support.aliases import Floats, Matrix
 from hogeq.support.progress import tell_steps
@@ -19,26 +20,12 @@ REGIONS = 10
 """Most regions along either score."""
 
 
-@dataclass(frozen=True)
-class Counter:
+class Counter(NamedTuple):
     """The counter-matrix found, and the gain of its cells and regions."""
 
-    matrix: Matrix
-    """(G, G). Dice it rolls."""
-    usual: Matrix
-    """(G, G). Most probable roll of the strategy that it counters."""
-    win_rate: float
-    """Its exact win rate."""
-    bound: float
-    """Win rate of the responder with full memory."""
-    budget: SearchBudget
-    """Of the search for it."""
-    saturated: bool
-    """Whether that search has saturated."""
-    reach: Floats
-    """(G, G). Probability that it comes to move there."""
-    gains: Floats
-    """(G, G). Win rate lost by rolling the countered strategy's dice at this cell alone."""
+    search: SearchResult
+    """With its matrix, exact win rate and bound: that of the responder with full memory."""
+    cells: Gains
     regions: Floats
     """(R, R). The same for all cells of a region at once."""
 
@@ -114,13 +101,7 @@ def _counter(game: HogEngine, policy: Floats, budget: SearchBudget) -> Counter:
     search = attack(game, policy, budget)
     cells = gains(game, search.matrix, policy)
     return Counter(
-        matrix=search.matrix,
-        usual=cells.usual,
-        win_rate=search.win_rate,
-        bound=full_memory_bound(game, policy),
-        budget=budget,
-        saturated=search.saturation.saturated,
-        reach=cells.reach,
-        gains=cells.gains,
-        regions=region_gains(game, search.matrix, cells.usual, policy),
+        replace(search, bound=full_memory_bound(game, policy)),
+        cells,
+        region_gains(game, search.matrix, cells.usual, policy),
     )

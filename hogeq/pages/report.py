@@ -9,19 +9,18 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from hogeq.baselines.registry import builtin
+from hogeq.baselines.registry import builtins_of
 from hogeq.contest import tournament
 from hogeq.model.game import HogEngine
 from hogeq.pages import frame
-from hogeq.pages.explore import Counter, Explored, explore, region_size
+from hogeq.pages.explore import Explored, explore, region_size
 from hogeq.rules import describe
 from hogeq.rules.memory import axes
 from hogeq.runs.environment import environment
 from hogeq.runs.files import figures_in, finite
 from hogeq.runs.index import Run
 from hogeq.runs.metrics import columns, table
-from hogeq.search.attack import SearchBudget
-from hogeq.strategies.arrays import StrategyError
+from hogeq.search.attack import SearchBudget, SearchResult
 from hogeq.strategies.strategy import policy_of
 from hogeq.support.messages import not_installed
 from hogeq.support.numbers import percent
@@ -71,8 +70,8 @@ class Page:
     """A finished page."""
 
     html: str
-    counters: dict[str, Counter]
-    """The counter-matrix of each strategy that can be explored, by its name."""
+    counters: dict[str, SearchResult]
+    """The search against each strategy that can be explored, by its name."""
     names: tuple[str, ...]
     """Entries of the tournament."""
     win_rates: NDArray[np.float64]
@@ -100,13 +99,9 @@ def entries(
         listed.append(Entry(f"{run.name}: matrix", run.matrix.array, spent if matrices else None))
     listed += [Entry(name, strategy, None) for name, strategy in against]
     known = {entry.name for entry in listed}
-    for spec in (*OTHERS, f"always_roll:{min(6, game.rules.max_dice)}"):
-        if spec not in known:
-            try:
-                listed.append(Entry(spec, builtin(spec, game).array, None))
-            except StrategyError:  # not in this game
-                continue
-    return listed
+    others = [*OTHERS, f"always_roll:{min(6, game.rules.max_dice)}"]
+    named = builtins_of(game, [spec for spec in others if spec not in known])
+    return listed + [Entry(name, one.array, None) for name, one in named.items()]
 
 
 def make(
@@ -155,7 +150,7 @@ def make(
             f"the page would have {size / 1e6:.1f} MB; allowed: {MOST_BYTES / 1e6:.0f}: "
             "give fewer runs, or --no-matrices"
         )
-    return Page(page, {name: of.counter for name, of in explored.items()}, names, rates)
+    return Page(page, {name: of.counter.search for name, of in explored.items()}, names, rates)
 
 
 def _plotly() -> tuple[str, str]:
@@ -174,7 +169,7 @@ def _summary(runs: Sequence[Run], explored: Mapping[str, Explored]) -> str:
     def interval(name: str, figures: Any) -> tuple[float, float] | None:
         known = [(figures["attack"], figures["bound"])] if figures else []
         if name in explored:
-            counter = explored[name].counter
+            counter = explored[name].counter.search
             known.append((counter.win_rate, counter.bound))
         return (max(low for low, _ in known), min(high for _, high in known)) if known else None
 
@@ -256,21 +251,21 @@ def _explored(game: HogEngine, explored: Explored) -> dict[str, Any]:
     value = (explored.values * explored.policy).sum(axis=2)
     # By memory first: neighbouring positions have like beliefs.
     beliefs = explored.belief.reshape(game.goal**2, -1).T
-    counter = explored.counter
+    search, cells, regions = explored.counter
     return {
         "values": frame.pack_fractions(explored.values, PROBABILITY_DIGITS),
         "value": frame.pack_fractions(value, PROBABILITY_DIGITS),
         "reach": frame.pack_floats(explored.reach),
         "belief": frame.pack_fractions(beliefs, BELIEF_DIGITS) if game.has_memory else None,
         "counter": {
-            "dice": frame.pack_fractions(counter.matrix, 0),
-            "usual": frame.pack_fractions(counter.usual, 0),
-            "win_rate": counter.win_rate,
-            "bound": counter.bound,
-            "effort": plain(counter.budget),
-            "saturated": counter.saturated,
-            "reach": frame.pack_floats(counter.reach),
-            "gains": frame.pack_floats(counter.gains),
-            "regions": counter.regions.tolist(),
+            "dice": frame.pack_fractions(search.matrix, 0),
+            "usual": frame.pack_fractions(cells.usual, 0),
+            "win_rate": search.win_rate,
+            "bound": search.bound,
+            "effort": plain(search.budget),
+            "saturated": search.saturation.saturated,
+            "reach": frame.pack_floats(cells.reach),
+            "gains": frame.pack_floats(cells.gains),
+            "regions": regions.tolist(),
         },
     }

@@ -103,6 +103,12 @@ class SearchBudget:
     until_saturated: bool = False
     most_kicks: Natural = 1600
 
+    def fields(self) -> dict[str, Any]:
+        """Give the effort as it stands in JSON."""
+        names = {"perturbations": "kicks"}
+        given = ("starts", "anneal_steps", "damping", "perturbations", "seed")
+        return {names.get(name, name): getattr(self, name) for name in given}
+
 
 class Saturation(NamedTuple):
     """How much the last half of a search found, and an estimate of what is left."""

@@ -171,10 +171,10 @@ def profile_text(path: Path) -> str | None:
 
 def hog_profile(given: object, rules: Rules, where: str = "strategy") -> Strategy:
     """Take a profile of a game of Hog; positions to which no play comes roll at random."""
-    if rules.size > MOST_GOAL:
+    if rules.size > MOST_GOAL or isinstance(rules.goal, tuple):
         raise StrategyError(
-            f"{where}: is a profile of a game tree; allowed: for rules up to goal {MOST_GOAL}, "
-            f"those of {rules.name} have {rules.size}"
+            f"{where}: is a profile of a game tree; allowed: for rules with one goal up to "
+            f"{MOST_GOAL}, those of {rules.name} have {rules.goal}"
         )
     shape = rules.size, rules.size, rules.max_dice + 1
     tables = np.full((2, *shape), 1.0 / shape[2])

@@ -134,4 +134,6 @@ def test_other_folders_are_left_alone(here: Path) -> None:
         "tournament", "class", "--pseudonyms"
     )
     line = refused(*RUN)
-    assert "0 of 1 submissions are valid; allowed: 2 or more; s0.csv: has 1 rows" in line
+    assert (
+        "0 of 1 submissions are valid; allowed: 2 or more; s0.csv: cell (row 0, column 1)" in line
+    )

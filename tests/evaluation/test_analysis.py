@@ -5,7 +5,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hogeq.contest.guesses import memory_at
 from hogeq.evaluation.analysis import UnreachedError, analyze
 from hogeq.evaluation.hidden import belief, hidden_action_values, mean_values, reach, values
 from hogeq.evaluation.tablebase import full_memory_win_rate, solve
@@ -98,7 +97,6 @@ def test_scores_out_of_range_are_refused(score: Any, opponent: Any) -> None:
         lambda: analyze(game, score, opponent),
         lambda: analyze(game, score, opponent, table),
         lambda: belief(game, table, table, score, opponent),
-        lambda: memory_at(game, table, score, opponent),
         lambda: solve(game).roll_values(score, opponent),
     ):
         with pytest.raises(ValueError, match=r"(score|opponent): got .*; allowed: .* from 0 to 5"):

@@ -159,7 +159,7 @@ def test_what_is_no_profile_of_the_game_is_refused_in_a_line(exported: Any) -> N
         line = refused("compare", "row.json", "row.json", "--rules", "small.yaml")
         assert f"row.json: state '{first}': allowed: probabilities of the actions" in line
     line = refused("compare", "more.json", "more.json", "--rules", "fa25")
-    assert "more.json: is a profile of a game tree; allowed: for rules up to goal 40" in line
+    assert "is a profile of a game tree; allowed: for rules with one goal up to 40" in line
     Path("table.csv").write_text("1,2\n3,4\n")
     line = refused("compare", "table.csv", "uniform", "--game", "hog.efg")
     assert "table.csv: is no strategy of a tree; allowed: uniform, a run, a file .npz" in line

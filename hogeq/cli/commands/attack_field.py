@@ -20,7 +20,7 @@ from hogeq.cli.options import (
     argument,
     option,
 )
-from hogeq.cli.result import Result, Table, Text, budget_fields, budget_text, percent
+from hogeq.cli.result import Result, Table, Text, budget_text, percent
 from hogeq.cli.shell import BadInputError, computing, refusing
 
 SAFETY = "Safety: what an attack may win from the answer"
@@ -119,7 +119,7 @@ def attack_field(
         "win_rates": answer.win_rates.tolist(),
         "mean": answer.mean,
         "beaten": answer.beaten,
-        **budget_fields(budget),
+        **budget.fields(),
         "cap": cap,
         "share": None if chosen is None else chosen.share,
         "attack": None if chosen is None else chosen.attack,

@@ -62,17 +62,22 @@ def beliefs(
             f"beliefs: rules {game.title} have no hidden memory; allowed: rules with hidden "
             "memory, or a mixture, whose draw is hidden"
         )
-    from hogeq.contest.guesses import memory_at
-    from hogeq.evaluation.analysis import UnreachedError
+    from hogeq.baselines.delta import countable
+    from hogeq.baselines.second_place import guess_by_counting
+    from hogeq.evaluation.hidden import reach, total_variation
 
-    try:
-        at = memory_at(engine, one, score, opponent, two)
-    except UnreachedError as error:
-        raise BadInputError(f"strategy {strategy}: {error}") from error
-    guesses = {name: getattr(at, name) for name in GUESSES if getattr(at, name) is not None}
-    shares = {"probability": at.belief, **guesses}
-    distances = {name: at.distance(guess) for name, guess in guesses.items()}
-    data["reach"] = at.reach
+    reached = reach(engine, one, two)[score, opponent]
+    data["reach"] = float(reached.sum())
+    if data["reach"] <= 0.0:
+        raise BadInputError(
+            f"strategy {strategy}: play never comes to {score} points against {opponent}"
+        )
+    shares, distances = {"probability": reached / data["reach"]}, {}
+    if countable(engine):
+        guesses = guess_by_counting(engine, one.policy, None if two is None else two.policy)
+        for name, guess in zip(GUESSES, guesses, strict=True):
+            shares[name] = guess[score, opponent]
+            distances[name] = float(total_variation(shares["probability"], shares[name]))
     data["memories"], table = _memories(game, shares, top)
     data["total_variation"] = distances or None
     text = [*_heading(game, data), "", *table]

@@ -130,21 +130,19 @@ def report(
         raise BadInputError(f"report: {error}") from error
     content = made.html.encode()
     write(out, content)
+    counters: dict[str, Any] = {
+        name: {"attack": search.win_rate, "bound": search.bound}
+        for name, search in made.counters.items()
+    }
     data = {
         "rules": game.rules.name,
         "out": out,
         "bytes": len(content),
         "runs": [run.name for run in loaded],
-        "counters": {
-            name: {"attack": counter.win_rate, "bound": counter.bound}
-            for name, counter in made.counters.items()
-        },
+        "counters": counters,
         "entries": made.names,
         "win_rates": made.win_rates.tolist(),
     }
-    rows = [
-        (name, percent(counter.win_rate), percent(counter.bound))
-        for name, counter in made.counters.items()
-    ]
+    rows = [(name, *map(percent, ends.values())) for name, ends in counters.items()]
     size = f"{len(content) / 1e6:.1f} MB written to {out}"
     return Result(data, [Table(rows, ("strategy", "attack", "bound")), "", size])
