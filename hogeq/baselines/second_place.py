@@ -1,20 +1,29 @@
-"""The second place of summer 2020: dynamic programming over a counted delta distribution.
+"""The second place of summer 2020: dynamic programming over guesses of the hidden memory.
 
-Huan (2020) [1] is its author's report, with the code. ``docs/huan2020.md`` lists what it leaves
-open, and which choices come closest to the published results.
+A strategy sees the scores and not the points of the last turns, on which Feral Hogs depends. Huan
+(2020) [1] guesses: a memory is as likely as the number of turns' outcomes that lead to it, the
+delta distribution. That is its author's report, with the code; ``docs/huan2020.md`` lists what it
+leaves open, and which choices come closest to the published results.
+
+Sizes: G goal, K actions, W records of one turn, H = W * W memories (own record, opponent's record).
+A *seat* is 0 for the player who moved first in the game and 1 for the other.
 """
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, Annotated, NamedTuple, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from pydantic import Field
 
-from hogeq.baselines import delta
 from hogeq.baselines.registry import baseline
 from hogeq.baselines.solved import ignore_memory
+from hogeq.rules import Rules
+from hogeq.rules.memory import Memory, memory_sizes
+from hogeq.rules.outcomes import TurnTable
 from hogeq.strategies.arrays import StrategyError
-from hogeq.support.aliases import Floats, Matrix
+from hogeq.strategies.strategy import policy_of
+from hogeq.support.aliases import Floats, Ints, Matrix, Policy
 from hogeq.support.parameters import NotNegative, PositiveShare, Share, check
 
 if TYPE_CHECKING:
@@ -27,33 +36,234 @@ UNCOUNTED = 0.25  # weight in the report of a memory state that was never counte
 
 _Rounds: TypeAlias = Annotated[int, Field(ge=0, le=1000)]
 
+Counts = NDArray[np.float32]
+
+
+class RolledColumns(NamedTuple):
+    """Results of one kind of dice: distinct pairs of gain (bonus added) and record, in columns."""
+
+    gain: Ints
+    recorded: Ints
+    chance: Floats
+    """(2 * K, m) probability, by bonus (no, yes) and roll; 0 for no dice."""
+
+
+class Diagonals:
+    """Turns of one game as arrays, for all cells of one sum of scores (a diagonal) at once.
+
+    A turn raises the sum of the scores, so a diagonal leads to later ones only. An *afterstate*
+    (t, u) is the mover's score with points and bonus, and the opponent's.
+    """
+
+    def __init__(self, rules: Rules) -> None:
+        self.turns = turns = TurnTable(rules)
+        self.goal, self.num_actions = rules.size, rules.max_dice + 1
+        self.records = memory_sizes(rules)[2]
+        rolls = range(self.num_actions)
+        own_records = [Memory(own=own) for own in range(self.records)]
+        added = np.array(
+            [[turns.memory_effect(own, roll).bonus for roll in rolls] for own in own_records]
+        )
+        self.fires = added > 0  # (W, K)
+        self.bonus = int(added.max())
+        scores = range(self.goal)
+        free = [[turns.free(own, opponent) for opponent in scores] for own in scores]
+        self.zero = np.array([[branch.points for branch in row] for row in free])
+        self.zero_record = np.array([[branch.record for branch in row] for row in free])
+        sides = [turns.dice_sides(total, 0, Memory()) for total in range(2 * self.goal - 1)]
+        kinds = {kind: self._rolled(kind) for kind in dict.fromkeys(sides)}
+        self.rolled = [kinds[kind] for kind in sides]  # Hog Wild depends on the sum alone
+        self._land()
+
+    def _rolled(self, sides: int) -> RolledColumns:
+        columns: dict[tuple[int, int], int] = {}
+        shares: list[tuple[int, int, float]] = []
+        for extra in (0, 1):
+            for roll in range(1, self.num_actions):
+                for points, _, recorded, chance in self.turns.branches(roll, sides):
+                    key = points + extra * self.bonus, recorded
+                    column = columns.setdefault(key, len(columns))
+                    shares.append((extra * self.num_actions + roll, column, float(chance)))
+        chances = np.zeros((2 * self.num_actions, len(columns)))
+        for row, column, share in shares:
+            chances[row, column] = share
+        gain, recorded = np.array(list(columns), np.int64).T
+        return RolledColumns(gain, recorded, chances)
+
+    def _land(self) -> None:
+        """Tabulate the afterstates that win, and the cells to which the others lead."""
+        most = max(int(rolled.gain.max()) for rolled in self.rolled)
+        top = self.goal + max(most, int(self.zero.max()) + self.bonus)
+        self.won = np.zeros((top, self.goal))  # 1 if the mover has won
+        rows = []
+        for own in range(top):
+            for opponent in range(self.goal):
+                landing = self.turns.land(own, opponent)
+                if landing.winner is None:
+                    cell = landing.opponent * self.goal + landing.score
+                    rows.append((landing.score + landing.opponent, own, opponent, cell))
+                else:
+                    self.won[own, opponent] = landing.winner == 0
+        rows.sort()
+        totals, *self._open = np.array(rows, np.int64).T
+        self._open_from = np.searchsorted(totals, np.arange(2 * self.goal))
+
+    def cells(self, total: int) -> tuple[Ints, Ints]:
+        """Own and opponent's scores of a diagonal."""
+        own = np.arange(max(0, total - self.goal + 1), min(total, self.goal - 1) + 1)
+        return own, total - own
+
+    def arrivals(self, total: int) -> tuple[Ints, Ints, Ints]:
+        """Afterstates (t, u) whose next mover is on a diagonal, and the cell where each is."""
+        here = slice(self._open_from[total], self._open_from[total + 1])
+        own, opponent, cell = (column[here] for column in self._open)
+        return own, opponent, cell
+
+
+def countable(game: "HogEngine") -> bool:
+    """Whether memory states can be counted: turns alternate, and every turn scores."""
+    try:
+        diagonals_of(game)
+    except ValueError:
+        return False
+    return True
+
+
+def diagonals_of(game: "HogEngine") -> Diagonals:
+    """Diagonals of a game, made once."""
+    rules = game.rules
+    turns, extras, _ = memory_sizes(rules)
+    where, only = f"delta distribution: rules {rules.name}", "whose only memory is Feral Hogs'"
+    if rules.memory != "none":
+        raise ValueError(f"{where} remember {rules.memory}; allowed: rules {only}")
+    if turns > 1 or extras > 1 or rules.gives_extra_turns:
+        raise ValueError(f"{where} give extra turns; allowed: rules without, {only}")
+    if rules.piggy_back or game.positions_recur:
+        raise ValueError(f"{where} have turns that score 0; allowed: rules where every turn scores")
+    return _diagonals(rules)
+
+
+@lru_cache(maxsize=4)
+def _diagonals(rules: Rules) -> Diagonals:
+    return Diagonals(rules)
+
+
+def entries(
+    game: "HogEngine",
+    first: ArrayLike | None = None,
+    second: ArrayLike | None = None,
+) -> Counts:
+    """Count the ways into every memory state, (2, G, G, H).
+
+    A way in is one outcome of one roll, made in one memory state that play can reach, however
+    small its probability. The memory before the first turn is entered once.
+    """
+    turns = diagonals_of(game)
+    players = [_plays(game, first)]
+    players.append(players[0] if second is None else _plays(game, second))
+    goal, records, num_actions = turns.goal, turns.records, turns.num_actions
+    # Afterstates by t, u, record, seat, opponent's record.
+    after = np.zeros((goal, goal, records, 2, records), np.float32)
+    counts = np.zeros((goal * goal, 2, records, records), np.float32)  # cell, seat, own, opponent's
+    counts[0, 0, 0, 0] = 1.0
+    for total in range(2 * goal - 1):
+        own, opponent = turns.cells(total)
+        at, other, landed = turns.arrivals(total)
+        # The player who moved is now the opponent, so the two records change places.
+        np.add.at(counts, landed, after[at, other].transpose(0, 2, 3, 1)[:, ::-1])
+        met = counts[own * goal + opponent] > 0.0
+        made = np.empty((2, len(own), records, 2 * num_actions), np.float32)
+        for seat, plays in enumerate(players):
+            rolled = met[:, seat, ..., None] & plays[own, opponent]  # cell, own, opponent's, roll
+            every = rolled.sum(axis=1, dtype=np.float32)
+            with_bonus = (rolled & turns.fires[:, None]).sum(axis=1, dtype=np.float32)
+            made[seat, ..., num_actions:] = with_bonus
+            made[seat, ..., :num_actions] = every - with_bonus
+        _spread(turns, own, opponent, made, after)
+    return np.ascontiguousarray(
+        counts.reshape(goal, goal, 2, records * records).transpose(2, 0, 1, 3)
+    )
+
+
+def _plays(game: "HogEngine", player: ArrayLike | None) -> NDArray[np.bool_]:
+    """Tabulate the rolls that a player makes, (G, G, W or 1, W or 1, K)."""
+    if player is None:
+        return np.ones((game.goal, game.goal, 1, 1, game.num_actions), bool)
+    table = np.asarray(player)
+    if table.ndim == 3 and table.dtype.kind in "iu":  # of a player who remembers
+        records = diagonals_of(game).records
+        rolls = table.reshape(game.goal, game.goal, records, records, 1)
+        return np.asarray(rolls == np.arange(game.num_actions))
+    return np.asarray(policy_of(game, table) > 0.0)[:, :, None, None, :]
+
+
+def _spread(turns: Diagonals, own: Ints, opponent: Ints, made: Counts, after: Counts) -> None:
+    """Add what the rolls of a diagonal's cells, (2, n, W, 2 * K), lead to, to the afterstates."""
+    rolled = turns.rolled[own[0] + opponent[0]]
+    outcomes = made @ (rolled.chance > 0.0).astype(np.float32)
+    reached = own[:, None] + rolled.gain
+    cell, way = np.nonzero(reached < turns.goal)
+    # Two outcomes of one cell differ in gain or in record, so no cell is added to twice.
+    index = reached[cell, way], opponent[cell], rolled.recorded[way]
+    after[index] += outcomes[:, cell, :, way]
+    for extra in (0, 1):
+        scored = own + turns.zero[own, opponent] + extra * turns.bonus
+        inside = scored < turns.goal
+        recorded = turns.zero_record[own, opponent]
+        after[scored[inside], opponent[inside], recorded[inside]] += made[
+            :, inside, :, extra * turns.num_actions
+        ]
+
+
+def exact_distribution(game: "HogEngine", strategy: ArrayLike, tremble: float = 0.0) -> Floats:
+    """Exact distribution of the memory in self-play, which counting estimates."""
+    from hogeq.evaluation.hidden import reach
+
+    weights = reach(game, trembling(game, strategy, tremble))
+    return over_seats(weights[None])
+
+
+def trembling(game: "HogEngine", strategy: ArrayLike, epsilon: float) -> Policy:
+    """Strategy that errs: with probability `epsilon`, a uniformly random number of dice."""
+    check(Share, epsilon=epsilon)
+    return (1.0 - epsilon) * policy_of(game, strategy) + epsilon / game.num_actions
+
+
+def over_seats(weights: ArrayLike) -> Floats:
+    """Distribution of the memory, (..., H), averaged over the seats that have weight: (2, ..., H).
+
+    A strategy does not see its seat. Where no seat has weight, the result is 0.
+    """
+    table = np.asarray(weights, np.float64)
+    sums = table.sum(axis=-1, keepdims=True)
+    shares = np.divide(table, sums, out=np.zeros_like(table), where=sums > 0.0)
+    seats = np.maximum((sums > 0.0).sum(axis=0), 1)
+    return np.asarray(shares.sum(axis=0) / seats)
+
 
 class PlayCounts(NamedTuple):
-    """Counts of the ways into the memory states that need no strategy's self-play."""
+    """Ways into the memory states, (2, G, G, H) by seat, of any play and of perfect play."""
 
-    possible: delta.Counts
-    """(2, G, G, H), by seat: above 0 where some play leads."""
-    perfect: delta.Counts
-    """Of the same shape: counts of two players who remember everything and play best."""
+    possible: Counts
+    perfect: Counts
 
 
 def first_guess(game: "HogEngine") -> PlayCounts:
     """Count the ways into memory states, of any play and of perfect play."""
     from hogeq.evaluation.tablebase import solve
 
-    return PlayCounts(delta.entries(game), WALKS * delta.entries(game, solve(game).rolls))
+    return PlayCounts(entries(game), WALKS * entries(game, solve(game).rolls))
 
 
 def respond_to_beliefs(game: "HogEngine", beliefs: ArrayLike, epsilon: float = 0.0) -> Matrix:
     """Matrix that is optimal if the memory is always distributed as believed.
 
-    Backward induction over the scores. Neither player knows more than the belief, and the opponent
-    errs: with probability `epsilon` a turn of the opponent's rolls a uniformly random number of
-    dice (Huan 2020 [1], "Error Modeling").
+    Neither player knows more than the belief, and the opponent errs: with probability `epsilon`,
+    a uniformly random number of dice (Huan 2020 [1], "Error Modeling").
     """
     from hogeq.model.workspace import TIE
 
-    turns = delta.diagonals_of(game)
+    turns = diagonals_of(game)
     check(Share, epsilon=epsilon)
     shares = np.asarray(beliefs, np.float64)
     shape = (turns.goal, turns.goal, turns.records**2)
@@ -82,7 +292,7 @@ def respond_to_beliefs(game: "HogEngine", beliefs: ArrayLike, epsilon: float = 0
     return matrix
 
 
-def _roll_values(turns: delta.Diagonals, total: int, worth: Floats) -> tuple[Floats, Floats]:
+def _roll_values(turns: Diagonals, total: int, worth: Floats) -> tuple[Floats, Floats]:
     """Values of the rolls of a diagonal, (n, K) each: without the bonus, and with it."""
     own, opponent = turns.cells(total)
     rolled = turns.rolled[total]
@@ -94,7 +304,7 @@ def _roll_values(turns: delta.Diagonals, total: int, worth: Floats) -> tuple[Flo
     return plain, fed
 
 
-def weights(counts: PlayCounts, own: delta.Counts | None, default: float) -> Floats:
+def weights(counts: PlayCounts, own: Counts | None, default: float) -> Floats:
     """Weight of every memory state, as Huan (2020) [1] looks it up.
 
     Its count in perfect play; where that is 0, its count in a strategy's play against itself;
@@ -129,11 +339,11 @@ def huan2020(
         guess = first_guess(game)
     except ValueError as error:
         raise StrategyError(f"strategy 'huan2020': {error}") from error
-    beliefs = delta.over_seats(weights(guess, None, draft_weight))
+    beliefs = over_seats(weights(guess, None, draft_weight))
     matrix = respond_to_beliefs(game, beliefs, epsilon)
     for _ in range(rounds):
-        own = WALKS * delta.entries(game, matrix)
-        beliefs = delta.over_seats(weights(guess, own, weight))
+        own = WALKS * entries(game, matrix)
+        beliefs = over_seats(weights(guess, own, weight))
         matrix = respond_to_beliefs(game, beliefs, epsilon)
     return matrix
 
@@ -153,9 +363,12 @@ def guess_by_counting(
     against: ArrayLike | None = None,
 ) -> MemoryGuesses:
     """Guess the memory as Huan (2020) [1] does, from the play of `strategy` against itself."""
-    own = WALKS * delta.own_entries(game, strategy, against)
+    own = entries(game, strategy, against)
+    if against is not None:
+        own[1] = entries(game, against, strategy)[1]
+    own *= WALKS
     looked_up = weights(first_guess(game), own, UNCOUNTED)
-    return MemoryGuesses(delta.over_seats(own), delta.over_seats(looked_up))
+    return MemoryGuesses(over_seats(own), over_seats(looked_up))
 
 
 @baseline("delta_distribution", "as huan2020, but the memory as probable as it is in self-play")
@@ -164,10 +377,8 @@ def delta_distribution(
 ) -> Matrix:
     """Matrix of the method of Huan (2020) [1], counts replaced by reach probabilities.
 
-    The report names this as future work.
-
-    Round after round the matrix plays itself, and a new matrix is made from the distribution of
-    the memory in all rounds so far, each counting alike.
+    The report names this as future work. Round after round the matrix plays itself, and a new one
+    is made from the distribution of the memory in all rounds so far, each counting alike.
     """
     try:
         check(PositiveShare, tremble=tremble)
@@ -175,7 +386,7 @@ def delta_distribution(
         matrix = ignore_memory(game)
         mean = np.zeros((game.goal, game.goal, game.memory_size))
         for number in range(1, rounds + 1):
-            mean += (delta.exact_distribution(game, matrix, tremble) - mean) / number
+            mean += (exact_distribution(game, matrix, tremble) - mean) / number
             matrix = respond_to_beliefs(game, mean, epsilon)
     except ValueError as error:
         raise StrategyError(f"strategy 'delta_distribution': {error}") from error

@@ -3,25 +3,12 @@
 Among them are the sample strategies that the course's project asks for, by the names of each term.
 Every term has two of them. The first rolls no dice where that scores enough points. The second
 counts what the term's special rule adds: to the score, or as a turn to be rolled for.
-
-======================  ==============================  ====================================
-term                    by points                       by the special rule
-======================  ==============================  ====================================
-fall 2023 and later     ``boar:11,6``                   ``sus:11,6``, by the rise of the score
-summer 2023             ``boar:12,6``                   ``fuzzy:12,6``, by the rise
-fall 2022, spring 2023  ``tail:12,6``                   ``square:12,6``, by the rise
-summer 2022             ``oink_points:8,6``             ``pigs_on_prime:8,6``, wherever it acts
-spring 2022             ``hefty_hogs:8,6``              ``hog_pile:8,6``, wherever it acts
-fall 2021               ``picky_piggy:8,6``             ``hog_pile:8,6``, wherever it acts
-spring, summer 2021     ``piggypoints:8,6``             ``more_boar:8,6``, wherever it acts
-fall 2020               ``bacon:8,6``                   ``extra_turn:8,6``, wherever it acts
-======================  ==============================  ====================================
-
 Names, meanings and numbers are those of the project's files [6].
 """
 
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import product
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -182,66 +169,34 @@ def hog_wild_heuristic(game: "HogEngine") -> Matrix:
     point does. No dice are always rolled where twice their points reach the goal and cause no
     swap. The fewest dice win ties.
     """
-    turns = TurnTable(game.rules)
+    rules, turns = game.rules, TurnTable(game.rules)
     matrix = np.zeros((game.goal, game.goal), np.int8)
-    means = {
-        sides: _means(turns, sides)
-        for sides in {turns.dice_sides(own, 0, Memory()) for own in range(HOG_WILD_MULTIPLE)}
-    }
-    for own in range(game.goal):
-        for opponent in range(game.goal):
-            sides = turns.dice_sides(own, opponent, Memory())
-            points = [float(turns.free(own, opponent).points), *means[sides]]
-            _seek_swap(turns, own, opponent, sides, points)
-            _force_dice(turns, own, opponent, sides, points)
-            _finish(turns, own, opponent, points)
-            matrix[own, opponent] = np.argmax(points)
+    means: dict[int, list[float]] = {}
+    for own, opponent in product(range(game.goal), repeat=2):
+        sides, free = turns.dice_sides(own, opponent, Memory()), turns.free(own, opponent).points
+        if sides not in means:
+            means[sides] = [_mean(turns, roll, sides) for roll in range(1, rules.max_dice + 1)]
+        points = [float(free), *means[sides]]
+        chance_of_one = 1.0 - ((sides - 1) / sides) ** rules.max_dice
+        needed = opponent // 2 - own  # for a swap that helps: own score half the opponent's
+        if rules.swap == "double" and opponent % 2 == 0 and needed > 0:
+            gained = opponent - (own + needed)
+            if needed == free:
+                points[0] = max(points[0], gained)
+            if needed == 1:
+                points[-1] = max(points[-1], gained * chance_of_one)
+            if 2 <= needed <= sides:
+                points[1] = max(points[1], gained / sides)
+        if rules.hog_wild and (own + opponent + free) % HOG_WILD_MULTIPLE == 0:
+            points[0] += FORCED_DICE_BONUS
+        if rules.hog_wild and (own + opponent + 1) % HOG_WILD_MULTIPLE == 0:
+            points[-1] += FORCED_DICE_BONUS * chance_of_one
+        wins = own + 2 * free >= rules.goals[0]
+        if wins and turns.land(own + 2 * free, opponent).opponent == opponent:
+            points[0] = float(rules.size)
+        matrix[own, opponent] = np.argmax(points)
     return matrix
 
 
-def _means(turns: TurnTable, sides: int) -> list[float]:
-    """Give the expected points of one die and more."""
-    means = []
-    for roll in range(1, turns.rules.max_dice + 1):
-        ways = turns.branches(roll, sides)
-        means.append(float(sum(way.points * way.probability for way in ways)))
-    return means
-
-
-def _chance_of_one(rules: Rules, sides: int) -> float:
-    """Probability that the most dice show a 1."""
-    return 1.0 - ((sides - 1) / sides) ** rules.max_dice
-
-
-def _seek_swap(turns: TurnTable, own: int, opponent: int, sides: int, points: list[float]) -> None:
-    """Raise the rolls that bring about a swap that helps: own score half the opponent's."""
-    if turns.rules.swap != "double" or own > opponent or opponent % 2:
-        return
-    needed = opponent // 2 - own
-    if needed <= 0:
-        return
-    gained = opponent - (own + needed)
-    if needed == turns.free(own, opponent).points:
-        points[0] = max(points[0], gained)
-    if needed == 1:
-        points[-1] = max(points[-1], gained * _chance_of_one(turns.rules, sides))
-    if 2 <= needed <= sides:
-        points[1] = max(points[1], gained / sides)
-
-
-def _force_dice(turns: TurnTable, own: int, opponent: int, sides: int, points: list[float]) -> None:
-    """Raise the rolls after which the scores' sum calls for four-sided dice."""
-    if not turns.rules.hog_wild:
-        return
-    total = own + opponent
-    if (total + turns.free(own, opponent).points) % HOG_WILD_MULTIPLE == 0:
-        points[0] += FORCED_DICE_BONUS
-    if (total + 1) % HOG_WILD_MULTIPLE == 0:
-        points[-1] += FORCED_DICE_BONUS * _chance_of_one(turns.rules, sides)
-
-
-def _finish(turns: TurnTable, own: int, opponent: int, points: list[float]) -> None:
-    """Roll no dice where twice their points would win."""
-    reached = own + 2 * turns.free(own, opponent).points
-    if reached >= turns.rules.goals[0] and turns.land(reached, opponent).opponent == opponent:
-        points[0] = float(turns.rules.size)
+def _mean(turns: TurnTable, roll: int, sides: int) -> float:
+    return float(sum(way.points * way.probability for way in turns.branches(roll, sides)))

@@ -5,9 +5,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hogeq.baselines import delta
-from hogeq.baselines.delta import countable
-from hogeq.baselines.second_place import respond_to_beliefs
+from hogeq.baselines import second_place
+from hogeq.baselines.second_place import countable, respond_to_beliefs
 from hogeq.baselines.solved import ignore_memory
 from hogeq.model.game import HogEngine
 from hogeq.model.many import shared_workspace
@@ -72,7 +71,7 @@ class DynamicProgramming(Solver[DynamicState]):
         iteration = int(state.iteration) + 1
         beliefs = state.beliefs
         if countable(game):
-            met = delta.exact_distribution(game, state.policy, self.tremble)
+            met = second_place.exact_distribution(game, state.policy, self.tremble)
             beliefs = beliefs + (met - beliefs) / iteration
             policy = policy_of(game, respond_to_beliefs(game, beliefs, self.epsilon))
         else:
@@ -93,7 +92,7 @@ class DynamicProgramming(Solver[DynamicState]):
     def _greedy(self, game: HogEngine, policy: Floats) -> Floats:
         """Best rolls for the memory as self-play with errors meets it."""
         work = shared_workspace(game, 1)
-        work.forward(delta.trembling(game, policy, self.tremble)[None])
+        work.forward(second_place.trembling(game, policy, self.tremble)[None])
         improved = policy[None].copy()
         work.backward(improved, Role.ASCEND)
         return improved[0]

@@ -9,15 +9,14 @@ import pytest
 from numpy.typing import NDArray
 
 from hogeq.baselines import (
-    delta,
     delta_distribution,
     huan2020,
     ignore_memory,
     optimal,
+    second_place,
 )
-from hogeq.baselines.delta import countable
 from hogeq.baselines.registry import builtin, names
-from hogeq.baselines.second_place import respond_to_beliefs
+from hogeq.baselines.second_place import countable, respond_to_beliefs
 from hogeq.baselines.simple import always_roll
 from hogeq.evaluation.tablebase import solve
 from hogeq.evaluation.win_rates import win_rate
@@ -175,20 +174,19 @@ def test_entries_are_calls_of_the_recursion(both: tuple[HogEngine, Recursion]) -
     assert ((policy > 0).sum(axis=2) > 1).any()
 
     perfect = recursion.count(lambda state: [recursion.perfect(*state)[0]])
-    assert np.array_equal(delta.entries(of, solve(of).rolls), tabulate(of, perfect))
+    assert np.array_equal(second_place.entries(of, solve(of).rolls), tabulate(of, perfect))
     fixed = recursion.count(lambda state: [matrix[state[:2]]])
-    assert np.array_equal(delta.entries(of, matrix), tabulate(of, fixed))
+    assert np.array_equal(second_place.entries(of, matrix), tabulate(of, fixed))
     mixed = recursion.count(lambda state: np.flatnonzero(policy[state[:2]]))
-    assert np.array_equal(delta.entries(of, policy), tabulate(of, mixed))
+    assert np.array_equal(second_place.entries(of, policy), tabulate(of, mixed))
     two = recursion.count(
         lambda state: np.flatnonzero(policy[state[:2]]) if state[2] else [matrix[state[:2]]]
     )
-    assert np.array_equal(delta.entries(of, matrix, policy), tabulate(of, two))
-    assert np.array_equal(delta.own_entries(of, matrix, policy)[0], tabulate(of, two)[0])
+    assert np.array_equal(second_place.entries(of, matrix, policy), tabulate(of, two))
     swapped = recursion.count(
         lambda state: [matrix[state[:2]]] if state[2] else np.flatnonzero(policy[state[:2]])
     )
-    assert np.array_equal(delta.own_entries(of, matrix, policy)[1], tabulate(of, swapped)[1])
+    assert np.array_equal(second_place.entries(of, policy, matrix), tabulate(of, swapped))
 
 
 @pytest.mark.parametrize(
@@ -202,7 +200,7 @@ def test_second_place_is_the_recursion(
     found = huan2020(of, weight=weight, epsilon=epsilon, rounds=rounds, draft_weight=draft)
     want = recursion.second_place(weight, epsilon, rounds, draft)
     # Where no play leads there is no guess; every other cell must agree.
-    possible = delta.entries(of).sum(axis=(0, 3)) > 0
+    possible = second_place.entries(of).sum(axis=(0, 3)) > 0
     assert np.array_equal(found[possible], want[possible])
 
 
@@ -303,10 +301,10 @@ def test_options_by_name() -> None:
 def test_exact_distribution_is_that_of_self_play() -> None:
     of = game(SMALL)
     matrix = ignore_memory(of)
-    policy = delta.trembling(of, matrix, 0.1)
+    policy = second_place.trembling(of, matrix, 0.1)
     assert np.allclose(policy.sum(axis=2), 1.0, atol=1e-15)
     assert policy[3, 4, matrix[3, 4]] == pytest.approx(0.9 + 0.1 / 4, abs=1e-15)
-    found = delta.exact_distribution(of, matrix, 0.1)
+    found = second_place.exact_distribution(of, matrix, 0.1)
     play = Play(of.rules)
     reached = Match(play, policy, policy).reach()
     for cell in [(0, 0), (5, 3), (9, 11), (13, 13)]:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import hogeq
-from hogeq.baselines.delta import over_seats
+from hogeq.baselines.second_place import over_seats
 from hogeq.evaluation.hidden import fold, total_variation
 from hogeq.rules import EDITIONS
 from hogeq.rules.memory import all_memories, axes
