@@ -62,8 +62,7 @@ def beliefs(
             f"beliefs: rules {game.title} have no hidden memory; allowed: rules with hidden "
             "memory, or a mixture, whose draw is hidden"
         )
-    from hogeq.baselines.second_place import countable
-    from hogeq.baselines.second_place import guess_by_counting
+    from hogeq.baselines.second_place import countable, guess_by_counting
     from hogeq.evaluation.hidden import reach, total_variation
 
     reached = reach(engine, one, two)[score, opponent]
