@@ -1,6 +1,7 @@
 """How a submission does: against whom it wins what, where it loses most, what to change first."""
 
 from collections.abc import Iterable
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,7 +14,7 @@ from hogeq.evaluation.win_rates import win_rate
 from hogeq.model.endless import EndlessError
 from hogeq.model.game import HogEngine
 from hogeq.model.many import shared_workspace
-from hogeq.model.workspace import TIE, Role
+from hogeq.model.workspace import TIE, Role, WinRate
 from hogeq.search.attack import SearchBudget, attack
 from hogeq.search.bounds import upper_bound
 from hogeq.strategies.strategy import policies_of, policy_of
@@ -43,17 +44,6 @@ ENDLESS = 1e-9
 
 SEARCH = SearchBudget(starts=1)
 """Of the search for a response where something is hidden: little, since an answer is awaited."""
-
-
-class MatchOutcome(NamedTuple):
-    """What a strategy wins against one opponent."""
-
-    strategy: str
-    """Name of the opponent."""
-    win_rate: float | None
-    """None if the two would never end."""
-    first: float | None
-    second: float | None
 
 
 class Loss(NamedTuple):
@@ -132,14 +122,13 @@ def submission_facts(file: str, rules: str, submission: Submission) -> dict[str,
 
 
 def assessment_facts(
-    against: str, assessed: "Assessment", rates: Iterable["MatchOutcome"]
+    against: str, assessed: "Assessment", rates: list[dict[str, Any]]
 ) -> dict[str, Any]:
     """Give an assessment as plain values, fit for JSON: the facts of `ASSESSED`."""
     plain = assessed._asdict()
     lists = {name: [one._asdict() for one in plain[name]] for name in ("losses", "changes")}
     effort = None if assessed.effort is None else assessed.effort.fields()
-    facts = {**plain, **lists, "effort": effort, "against": against}
-    facts["win_rates"] = [rate._asdict() for rate in rates]
+    facts = {**plain, **lists, "effort": effort, "against": against, "win_rates": rates}
     return {name: facts[name] for name in ASSESSED}
 
 
@@ -165,16 +154,14 @@ def opponents(game: HogEngine) -> list[tuple[str, NDArray[np.generic]]]:
 
 def outcomes(
     game: HogEngine, matrix: Matrix, opponents: Iterable[tuple[str, NDArray[np.generic]]]
-) -> list[MatchOutcome]:
-    """Compute exact win rates against some opponents, by name."""
+) -> list[dict[str, Any]]:
+    """Exact win rates against some opponents, by name; None against one if games never end."""
     found = []
     for name, opponent in opponents:
-        try:
-            rate = win_rate(game, matrix, opponent)
-        except EndlessError:
-            found.append(MatchOutcome(name, None, None, None))
-        else:
-            found.append(MatchOutcome(name, *rate))
+        rate: dict[str, Any] = dict.fromkeys(WinRate._fields)
+        with suppress(EndlessError):
+            rate = win_rate(game, matrix, opponent)._asdict()
+        found.append({"strategy": name, **rate})
     return found
 
 

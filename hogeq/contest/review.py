@@ -91,10 +91,10 @@ def review(game: HogEngine, transcript: Transcript) -> Review:
             f"review: a game by {transcript.rules.name}; allowed: one by {game.rules.name}"
         )
     engine, end = Engine(game), transcript.end
-    rolls = [_roll_values(engine, turn.before) for turn in transcript.turns]
+    rolls = [engine.values_at(turn.before) for turn in transcript.turns]
     bests = [max(values) for values in rolls]
     if end.winner is None:
-        bests.append(max(_roll_values(engine, end)))
+        bests.append(max(engine.values_at(end)))
     else:
         bests.append(1.0 if end.winner == end.mover else 0.0)
     turns = []
@@ -108,10 +108,6 @@ def review(game: HogEngine, transcript: Transcript) -> Review:
         _of_both(end, bests[-1]),
         (tally(turns, 0), tally(turns, 1)),
     )
-
-
-def _roll_values(engine: Engine, here: Situation) -> tuple[float, ...]:
-    return tuple(engine.roll_values(*here.view, here.memory).tolist())
 
 
 def _of_both(here: Situation, value: float) -> tuple[float, float]:

@@ -50,6 +50,10 @@ class Engine:
         """Win probability of every roll of the player to move, float64 (K,)."""
         return self._values(score, opponent)[self._memory[memory]]
 
+    def values_at(self, here: Situation) -> tuple[float, ...]:
+        """Win probability of every roll of the player to move in a situation."""
+        return tuple(self.roll_values(*here.view, here.memory).tolist())
+
     def choose(self, score: int, opponent: int, memory: Memory, random: np.random.Generator) -> int:
         """Dice that the engine rolls; the fewest of the best, or drawn from its policy."""
         if self._policy is None:
@@ -117,7 +121,7 @@ class Session:
         """Exact win probability of every roll of the player to move, best first."""
         if self.over:
             raise ValueError("odds: the game is over")
-        values = self._roll_values()
+        values = self.engine.values_at(self.situation)
         best = max(values)
         losses = [0.0 if best - value <= TIE else best - value for value in values]
         return [
@@ -180,13 +184,10 @@ class Session:
             },
         }
 
-    def _roll_values(self) -> tuple[float, ...]:
-        here = self.situation
-        return tuple(self.engine.roll_values(*here.view, here.memory).tolist())
-
     def _play(self, dice: int, random: np.random.Generator) -> Turn:
         faces = tuple(int(face) for face in random.integers(1, self.sides + 1, dice))
-        turn = advance(self.game.rules, self.situation, faces)._replace(rolls=self._roll_values())
+        values = self.engine.values_at(self.situation)
+        turn = advance(self.game.rules, self.situation, faces)._replace(rolls=values)
         self._turns.append(turn)
         return turn
 

@@ -17,11 +17,11 @@ Whatever is written and follows is checked. The seed is not: other programs roll
 
 import json
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from numbers import Integral
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal, Self
+from typing import Annotated, Any, Final, Literal, Self, TypeVar
 
 from pydantic import Field
 
@@ -30,6 +30,7 @@ from hogeq.rules import EDITIONS, Rules, rules_from
 from hogeq.rules.turn import dice_sides
 from hogeq.support.files import parse_json, read_whole
 from hogeq.support.messages import is_title, one_line, refusal, shown, shown_path, unknown_key
+from hogeq.support.numbers import counted
 from hogeq.support.parameters import Seed, check, keys, parameters, plain
 
 FORMAT: Final = "hogeq transcript"
@@ -49,6 +50,7 @@ MOST_DICE: Final = 20
 
 _NAMES: Final = f"two different names of 1 to {LONGEST_NAME} printable characters"
 _PAIR: Final = "the scores of both players, two whole numbers"
+_Kind = TypeVar("_Kind")
 _Pair = Annotated[list[int], Field(min_length=2, max_length=2, description=_PAIR)]
 
 
@@ -61,7 +63,7 @@ class _Top:
     """A transcript, its turns not yet looked into."""
 
     format: Literal["hogeq transcript"]
-    version: Annotated[int, Field(ge=VERSION, le=VERSION)]
+    version: int
     rules: Annotated[
         str | dict[str, Any], Field(description="an edition's name or a mapping of parts")
     ]
@@ -180,18 +182,7 @@ class Transcript:
             "rules": self.rules_given,
             "seed": self.seed,
             "players": list(self.players),
-            "turns": [
-                {
-                    "player": turn.before.mover,
-                    "before": list(turn.before.scores),
-                    "roll": turn.dice,
-                    "dice": list(turn.faces),
-                    "points": turn.outcome.points,
-                    "fired": turn.fired(self.rules),
-                    "after": list(turn.after.scores),
-                }
-                for turn in self.turns
-            ],
+            "turns": [_written(turn, self.rules) for turn in self.turns],
             "winner": self.end.winner,
         }
 
@@ -268,31 +259,36 @@ def parse_transcript(
 
 
 def _checked(content: object, wanted: Rules | None, start: tuple[int, int]) -> Transcript:
-    if not isinstance(content, dict):
-        raise TranscriptError(refusal("", content, f"an object with {', '.join(keys(_Top))}"))
-    _known(content, _Top, "")
-    if content.get("version", VERSION) != VERSION:  # the first to know: what follows may differ
-        raise TranscriptError(refusal("version", content["version"], str(VERSION)))
-    top = _Top(**content)
+    top = _read(_Top, content, "")
+    if top.version != VERSION:
+        raise TranscriptError(refusal("version", top.version, str(VERSION)))
     rules = _rules(top.rules, wanted)
     players = _two_players(top.players)
-    here, turns = Situation.start(0), list[Turn]()
+    here, turns = None, list[Turn]()
     for number, given in enumerate(top.turns):
         at = f"turns[{number}]"
-        if not isinstance(given, dict):
-            raise TranscriptError(refusal(at, given, f"an object with {', '.join(keys(_Turn))}"))
-        _refuse_turn_after_end(here, at)
-        _known(given, _Turn, at)
-        try:
-            written = _Turn(**given)
-        except ValueError as error:
-            raise TranscriptError(f"{at}.{error}") from error
-        if number == 0:
-            here = _begin(rules, written.player, start)
+        if here is not None:
+            _refuse_turn_after_end(here, at)
+        written = _read(_Turn, given, at)
+        here = here or _begin(rules, written.player, start)
         turns.append(_follow(rules, here, written, at))
         here = turns[-1].after
-    _same("winner", top.winner, here.winner)
+    _same("winner", top.winner, turns[-1].after.winner)
     return Transcript(rules, top.rules, players, tuple(turns), top.seed)
+
+
+def _read(kind: type[_Kind], given: object, path: str) -> _Kind:
+    """Read an object, and name the first fault by its whole path."""
+    known = keys(kind)
+    if not isinstance(given, dict):
+        raise TranscriptError(refusal(path, given, f"an object with {', '.join(known)}"))
+    for key, value in given.items():
+        if key not in known:
+            raise TranscriptError(unknown_key(path, key, value, known))
+    try:
+        return kind(**given)
+    except ValueError as error:
+        raise TranscriptError(f"{path}.{error}" if path else str(error)) from error
 
 
 def _two_players(given: Sequence[str]) -> tuple[str, str]:
@@ -322,14 +318,6 @@ def _begin(rules: Rules, first: int, start: tuple[int, int]) -> Situation:
 def _refuse_turn_after_end(here: Situation, at: str) -> None:
     if here.winner is not None:
         raise TranscriptError(f"{at}: got a turn; allowed: none, the game is over")
-
-
-def _known(given: Mapping[str, Any], kind: type, path: str) -> None:
-    """Refuse keys that are not known, by their whole path."""
-    known = keys(kind)
-    for key, value in given.items():
-        if key not in known:
-            raise TranscriptError(unknown_key(path, key, value, known))
 
 
 def _rules(given: str | dict[str, Any], wanted: Rules | None) -> Rules:
@@ -363,15 +351,28 @@ def _follow(rules: Rules, here: Situation, given: _Turn, at: str) -> Turn:
         raise TranscriptError(refusal(f"{at}.roll", given.roll, f"0 to {rules.max_dice}"))
     sides = dice_sides(rules, *here.view, here.memory)
     if len(given.dice) != given.roll or any(not 1 <= face <= sides for face in given.dice):
-        numbers = f"{given.roll} numbers" if given.roll != 1 else "1 number"
-        raise TranscriptError(refusal(f"{at}.dice", given.dice, f"{numbers} from 1 to {sides}"))
+        allowed = f"{counted(given.roll, 'number')} from 1 to {sides}"
+        raise TranscriptError(refusal(f"{at}.dice", given.dice, allowed))
     turn = advance(rules, here, tuple(given.dice))
-    _same(f"{at}.points", given.points, turn.outcome.points)
-    _same(f"{at}.fired", given.fired, turn.fired(rules))
-    _same(f"{at}.after", given.after, list(turn.after.scores))
+    follows = _written(turn, rules)
+    for name in ("points", "fired", "after"):
+        _same(f"{at}.{name}", getattr(given, name), follows[name])
     return turn
 
 
-def _same(path: str, given: object, follows: int | Sequence[Any] | None) -> None:
+def _written(turn: Turn, rules: Rules) -> dict[str, Any]:
+    """Give a turn as it is written."""
+    return {
+        "player": turn.before.mover,
+        "before": list(turn.before.scores),
+        "roll": turn.dice,
+        "dice": list(turn.faces),
+        "points": turn.outcome.points,
+        "fired": turn.fired(rules),
+        "after": list(turn.after.scores),
+    }
+
+
+def _same(path: str, given: object, follows: object) -> None:
     if given != follows:
         raise TranscriptError(refusal(path, given, "null" if follows is None else shown(follows)))

@@ -116,7 +116,7 @@ def test_what_never_ends_counts_half() -> None:
     nothing = [0] * 6  # no dice score nothing, and are rolled for ever
     of = compile_game(rules_from({"goal": 6, "max_dice": 2, "zero_dice": nothing}))
     none = always_roll(of, 0)
-    assert outcomes(of, none, [("itself", none)]) == [("itself", None, None, None)]
+    assert set(outcomes(of, none, [("itself", none)])[0].values()) == {"itself", None}
     found = assess(of, none, none)
     assert found.win_rate == pytest.approx(0.5, abs=1e-14)
     assert found.best_response > 0.9
