@@ -28,7 +28,6 @@ from hogeq.rules.points import points_distribution, zero_points
 from hogeq.rules.turn import bonus, land
 from hogeq.strategies.arrays import StrategyError
 from tests.baselines.small_games import SMALL, game
-from tests.twin import Match, Play, State
 
 OTHER = {"edition": "fa19", "goal": 13, "max_dice": 4}
 
@@ -296,25 +295,6 @@ def test_options_by_name() -> None:
 
 
 # --- guesses and the truth ------------------------------------------------------------------------
-
-
-def test_exact_distribution_is_that_of_self_play() -> None:
-    of = game(SMALL)
-    matrix = ignore_memory(of)
-    policy = second_place.trembling(of, matrix, 0.1)
-    assert np.allclose(policy.sum(axis=2), 1.0, atol=1e-15)
-    assert policy[3, 4, matrix[3, 4]] == pytest.approx(0.9 + 0.1 / 4, abs=1e-15)
-    found = second_place.exact_distribution(of, matrix, 0.1)
-    play = Play(of.rules)
-    reached = Match(play, policy, policy).reach()
-    for cell in [(0, 0), (5, 3), (9, 11), (13, 13)]:
-        want = np.array(
-            [
-                float(sum(reached.get((player, State(*cell, memory)), 0) for player in (0, 1)))
-                for memory in of.memories
-            ]
-        )
-        assert np.allclose(found[cell], want / want.sum(), atol=1e-14)
 
 
 def test_a_response_to_certainty_is_the_best_roll() -> None:

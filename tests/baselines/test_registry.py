@@ -1,7 +1,5 @@
 import json
 import re
-import subprocess
-import sys
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -98,18 +96,6 @@ def test_a_bad_name_is_refused_in_one_line(spec: str, says: str) -> None:
 def test_a_name_and_a_game_stand_in_their_places(spec: Any, of: Any, says: str) -> None:
     with pytest.raises(TypeError, match=says):
         builtin(spec, of)
-
-
-def test_names_are_known_once_hogeq_is_imported() -> None:
-    program = (
-        "import hogeq; "
-        "rules = hogeq.rules_from({'edition': 'su20', 'goal': 5, 'max_dice': 2}); "
-        "print(hogeq.Game(rules).strategy('huan2020').array.shape)"
-    )
-    ran = subprocess.run(  # noqa: S603 - this interpreter, a text of our own
-        [sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=300
-    )
-    assert ran.stdout == "(5, 5)\n"
 
 
 @pytest.mark.usefixtures("registries")

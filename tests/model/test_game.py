@@ -99,24 +99,3 @@ def test_late_turns_of_every_edition_play_as_the_rules_say(name: str) -> None:
     ]
     assert found.shape == (len(LATE_CELLS), game.memory_size, 11)
     np.testing.assert_allclose(found[:, chosen], expected, rtol=0, atol=1e-12)
-
-
-def sums_of(**switches: Any) -> tuple[int, list[int]]:
-    rules = Rules(**{"goal": 20, "zero_dice": "boar_brawl", **switches})
-    dice = compile_game(rules).tables.dice[0]
-    return sum(len(target.ways) for target in dice.targets), np.flatnonzero(dice.is_sum).tolist()
-
-
-def test_rolls_are_sums_of_dice_where_that_is_cheaper() -> None:
-    # By hand. k dice have 4k + 2 results: 2k to 6k, and 1. A sum needs 5 terms a die, and of its
-    # results only the 1 is another.
-    assert sums_of() == (10, list(range(1, 11)))
-    # Sums that leave 13 points or more all are remembered alike. Each sum of 12 or fewer is to be
-    # taken away and put right, which does not pay for one die (6 true results) or two (10), and
-    # of three (15 terms for 14) still does.
-    by_roll = [6, 10, 1 + 2 * 7, 1 + 2 * 5, 1 + 2 * 3, 1 + 2 * 1, 1, 1, 1, 1]
-    assert sums_of(feral_hogs="points") == (sum(by_roll), list(range(3, 11)))
-    # Every number of dice is remembered by itself, and a sum is of no use.
-    assert sums_of(feral_hogs="dice") == (240, [])
-    # One die: six results, or five terms and one.
-    assert sums_of(max_dice=1) == (6, [])

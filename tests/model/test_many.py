@@ -1,7 +1,6 @@
 """Passes over many pairs at once are those over one pair after the other."""
 
 from functools import cache
-from threading import Barrier, Thread
 from typing import Any
 
 import numpy as np
@@ -130,28 +129,6 @@ def test_a_sweep_changes_one_cell_after_the_other(name: str, how: str, role: Rol
 
 
 @pytest.mark.parametrize(("name", "how"), CASES)
-def test_ascent_against_a_mixture_ends_where_no_cell_gains(name: str, how: str) -> None:
-    game = game_of(name)
-    policy, *opponents = drawn(game, 1 + PAIRS)
-    work = many(game, how)
-    work.face(np.array(opponents), WEIGHTS)
-    rates = [float(WEIGHTS @ work.win_rates(policy))]
-    changes = 1
-    while changes:
-        work.forward(policy)
-        found = work.backward(policy, Role.ASCEND)
-        rates.append(float(WEIGHTS @ found.win_rates))
-        changes = int(found.changes)
-    assert np.diff(rates).min() > -1e-12
-    assert rates[-1] > rates[0] + 0.02
-    work.forward(policy)
-    work.backward(policy, Role.COUNTERFACTUAL)
-    values = work.counterfactual_values
-    gain = values.max(axis=2) - (policy * values).sum(axis=2)
-    assert (gain <= 2 * TIE * work.infoset_reach).all()
-
-
-@pytest.mark.parametrize(("name", "how"), CASES)
 @pytest.mark.parametrize("role", [Role.ASCEND, Role.SOFTMAX])
 def test_many_players_meet_one_opponent_each_on_its_own(name: str, how: str, role: Role) -> None:
     game = game_of(name)
@@ -218,22 +195,3 @@ def test_a_thread_finds_its_workspace_again() -> None:
     assert shared_workspace(game_of("su20"), 1) is not shared_workspace(game_of("su20"), 2)
     assert quick_workspace(game_of("su20"), 2) is quick_workspace(game_of("su20"), 2)
     assert shared_duels(game_of("su20")) is shared_duels(game_of("su20"))
-
-
-def test_any_number_of_threads_keep_their_own() -> None:
-    number = 40
-    all_have_one = Barrier(number)
-    found: list[tuple[Workspace, Workspace]] = []
-
-    def use() -> None:
-        first = shared_workspace(game_of("su20"), 2)
-        all_have_one.wait()
-        found.append((first, shared_workspace(game_of("su20"), 2)))
-
-    threads = [Thread(target=use) for _ in range(number)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert len({id(first) for first, _ in found}) == number
-    assert all(first is again for first, again in found)

@@ -159,14 +159,6 @@ def test_beliefs_are_over_what_the_part_remembers(kind: type[hogeq.MemoryPart]) 
         assert there == pytest.approx({key: weight / total for key, weight in weights.items()})
 
 
-def test_the_values_of_a_memory_are_those_that_turns_lead_to() -> None:
-    sizes: dict[str, int] = {}
-    for kind in PARTS:
-        game, _ = game_of(kind, GAMES["plain"])
-        sizes[kind.__name__] = game.memory_size
-    assert sizes == {"Echo": 4, "Streak": 3, "Miser": 4}
-
-
 def refused(kind: type[hogeq.MemoryPart]) -> str:
     hogeq.rule_part("memory")(kind)
     try:

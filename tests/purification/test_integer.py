@@ -121,17 +121,6 @@ def test_a_search_knows_what_its_candidates_lose(game: HogEngine, policy: Any) -
     assert int(state.iteration) == 5
 
 
-def test_models_that_flatter_the_best_candidate_do_not_propose_it_again(
-    game: HogEngine, policy: Any
-) -> None:
-    state = end(game, policy, 1)
-    flattered = state._replace(
-        rates=state.rates - 0.05, bound=state.bound - 0.05, caution=np.array(0.95)
-    )
-    after = IntegerRounding(**QUICK).step(game, flattered)
-    assert len(after.tried) == len(state.tried) + 1
-
-
 def test_a_matrix_is_its_own_only_candidate(game: HogEngine, policy: Any) -> None:
     matrix = argmax(game, policy)
     np.testing.assert_array_equal(purify(game, matrix, "integer", rounds=2, **QUICK), matrix)

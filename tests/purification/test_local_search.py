@@ -13,7 +13,6 @@ from hogeq.purification.local_search import LocalSearch, LocalState
 from hogeq.rules import rules_from
 from hogeq.runs.directory import Checkpoint, packed, saved_rounds
 from hogeq.runs.files import ResultsError
-from hogeq.search.counter_search import Trails
 from hogeq.search.population import CounterPool, read_counters
 from hogeq.strategies.arrays import StrategyError, one_hot
 from hogeq.strategies.files import write_strategy
@@ -62,38 +61,6 @@ def test_counters_of_trails_stay_in_the_pool(game: HogEngine, policy: Any) -> No
         assert {matrix.tobytes() for matrix in state.trails} <= pool
         rates = CounterPool(game, state.pool).rates_against(one_hot(state.matrix, 3))
         assert float(state.rate) == rates.max()
-
-
-def test_a_candidate_must_pass_every_trial(
-    game: HogEngine, policy: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    followed: list[Any] = []
-
-    follow = Trails.followed
-
-    def noted(*given: Any) -> Any:
-        followed.append(given[2].policy)
-        return follow(*given)
-
-    search = LocalSearch(**{**TRAILS, "trials": 3})
-    state = search.init(game, policy)
-    monkeypatch.setattr(Trails, "followed", noted)
-    accepted = 0
-    for _ in range(6):
-        followed.clear()
-        before, state = state, search.step(game, state)
-        kept, tried = (
-            sum(np.array_equal(one, one_hot(matrix, 3)) for one in followed)
-            for matrix in (before.matrix, state.matrix)
-        )
-        if np.array_equal(before.matrix, state.matrix):
-            assert kept == 1
-            assert len(followed) <= 1 + 3
-        else:
-            accepted += 1
-            assert (tried, len(followed)) == (3, 3)
-            assert float(state.rate) < float(before.rate)
-    assert 0 < accepted < 6
 
 
 def test_threads_change_no_bit_of_trails(game: HogEngine, policy: Any) -> None:

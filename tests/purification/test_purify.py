@@ -1,7 +1,6 @@
 """From a policy to a matrix, and what that costs."""
 
 import re
-from contextlib import nullcontext
 from itertools import product
 from typing import Any
 
@@ -18,7 +17,6 @@ from hogeq.rules import rules_from
 from hogeq.search.attack import SearchBudget, attack
 from hogeq.search.population import CounterPool, Slopes
 from hogeq.strategies.arrays import one_hot
-from hogeq.support.progress import Phase
 
 QUICK: dict[str, dict[str, Any]] = {
     "argmax": {},
@@ -152,29 +150,6 @@ def test_every_method_gives_a_matrix_and_the_same_one_again(
     assert matrix.max() <= 3
     np.testing.assert_array_equal(matrix, purify(game, policy, method, **QUICK[method]))
     np.testing.assert_array_equal(policy, given)
-
-
-@pytest.mark.parametrize(
-    ("method", "module"),
-    [
-        ("sample", "sampling"),
-        ("local_search", "base"),
-        ("integer", "base"),
-    ],
-)
-def test_progress_ends_when_the_work_does(
-    method: str, module: str, game: HogEngine, policy: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    told: list[Phase] = []
-
-    def phase(*given: Any, **more: Any) -> nullcontext[Phase]:
-        told.append(Phase(*given, **more))
-        return nullcontext(told[-1])
-
-    monkeypatch.setattr(f"hogeq.purification.{module}.phase", phase)
-    purify(game, policy, method, **QUICK[method])
-    assert [one.done for one in told] == [one.total for one in told]
-    assert len(told) == 1
 
 
 def test_unknown_methods_are_refused_with_those_there_are(game: HogEngine) -> None:

@@ -100,21 +100,6 @@ def test_beliefs_are_those_of_a_responder_who_plays_so() -> None:
         assert all(same) == (name == "believed_opponent")
 
 
-def test_a_crossover_takes_every_roll_from_one_of_both() -> None:
-    game, opponent = small()
-    own, mate = np.zeros(game.shape[:2], np.int8), np.full(game.shape[:2], 3, np.int8)
-    shares = []
-    for seed in range(12):
-        policies = np.stack([one_hot(own, 5), opponent])
-        work, random = quick_workspace(game, 2), np.random.default_rng(seed)
-        MOVES["crossover"].go(SearchContext(game, None, work, policies, random, [mate]), 0.3)
-        child = policies[0].argmax(axis=2)
-        assert set(np.unique(child)) <= {0, 3}
-        shares.append((child == 3).mean())
-    assert min(shares) < 0.3
-    assert max(shares) > 0.7
-
-
 # --- the bandit -----------------------------------------------------------------------------------
 
 

@@ -12,8 +12,6 @@ import numpy as np
 import pytest
 from research.branch_and_bound import best_response
 
-from hogeq.evaluation.hidden import reach
-from hogeq.evaluation.win_rates import win_rate
 from hogeq.model import priced
 from hogeq.model.compiling import missing
 from hogeq.model.game import HogEngine, compile_game
@@ -123,45 +121,6 @@ def test_any_steps_are_a_bound(edition: str, make: Make) -> None:
             found.take(step)
             assert found.bound() >= most.win_rate
         assert found.value == pytest.approx(found.bound(), abs=1e-9)  # passes leave values true
-
-
-def test_no_matrix_pays_more_than_the_refund() -> None:
-    game = small(9, 3)
-    mixture = mixture_of(game, 2, 2)
-    found = LiftedBound(game.rules, mixture)
-    responder = found._responder
-    matrices = np.random.default_rng(3).integers(0, game.num_actions, (12, 9, 9))
-    rows = np.arange(81)
-    # Reach by the game's own kernels: nothing of the lists is in it.
-    reached = [
-        [reach(game, matrix, part).reshape(81, -1) for part in mixture.parts] for matrix in matrices
-    ]
-    rates = [win_rate(game, matrix, mixture).win_rate for matrix in matrices]
-
-    def prices() -> list[Any]:
-        return [part.prices.copy() for part in responder.parts]
-
-    def paid(asked: list[Any]) -> list[float]:
-        return [
-            sum(
-                float((weight * price[rows, :, matrix.ravel()] * there).sum())
-                for weight, price, there in zip(mixture.weights, asked, here, strict=True)
-            )
-            for matrix, here in zip(matrices, reached, strict=True)
-        ]
-
-    totals, revised = np.zeros((len(matrices), 81)), 0
-    for step in random_steps(game, 4, 200):
-        before = prices()
-        found.take(step)
-        cell = step.score * 9 + step.opponent
-        totals[:, cell] += paid([after - old for after, old in zip(prices(), before, strict=True)])
-        rolls = matrices[:, step.score, step.opponent]
-        assert (totals[:, cell] <= found._refunded[cell, rolls] + 1e-12).all()
-        revised += isinstance(step, Revision)
-    assert revised > 20
-    for rate, price in zip(rates, paid(prices()), strict=True):
-        assert rate - price <= responder.value + 1e-12
 
 
 def test_a_mixture_of_one_is_its_policy_to_the_last_bit() -> None:

@@ -5,7 +5,6 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from hogeq.evaluation.win_rates import win_rate
 from hogeq.model.game import HogEngine, compile_game
 from hogeq.model.many import quick_workspace
 from hogeq.model.workspace import Role, Workspace
@@ -60,17 +59,6 @@ def test_rows_that_are_hardly_ever_reached_stay_policies(
     work.backward(policies, Role.SOFTMAX, temperature=3e-4, damping=0.5)
     assert policies[0].min() >= 0.0
     assert policies[0].sum(axis=-1) == pytest.approx(1.0, abs=1e-12)
-
-
-def test_mixtures_are_attacked_too() -> None:
-    game = small()
-    parts = [random_matrix(game, seed) for seed in (1, 2)]
-    drawn = Mixture([0.5, 0.5], parts)
-    found = attack(game, drawn, SearchBudget(2, 10))
-    assert win_rate(game, found.matrix, drawn).win_rate == pytest.approx(found.win_rate)
-    rates = [win_rate(game, random_matrix(game, seed), drawn).win_rate for seed in range(20)]
-    assert found.win_rate > max(rates)
-    assert found.win_rate <= full_memory_bound(game, drawn)
 
 
 def test_an_interval_of_games_that_never_end_is_one() -> None:

@@ -11,14 +11,11 @@ from numpy.typing import NDArray
 
 from hogeq.baselines.registry import builtin
 from hogeq.evaluation.win_rates import win_rate
-from hogeq.model.endless import ways_to_stay
 from hogeq.model.game import HogEngine, compile_game
 from hogeq.rules import EDITIONS, rules_from
-from hogeq.search.ascent import climb, stay_for_ever
 from hogeq.search.attack import SearchBudget, attack, search_steps
 from hogeq.search.bounds import best_response_interval, exploitability, full_memory_bound
 from hogeq.solvers.cfr_br import CFRBR
-from hogeq.strategies.arrays import one_hot
 from hogeq.support.numbers import percent
 from hogeq.support.progress import Phase
 from hogeq.support.workers import workers
@@ -193,31 +190,6 @@ def test_an_attack_tells_its_steps_and_the_best(told: list[Phase], jobs: int) ->
     # Of each start 5 steps of annealing, and an ascent and two kicks that count as 6 each.
     assert told[0].done == told[0].total == 3 * search_steps(budget) == 3 * (5 + 3 * 6)
     assert told[0].text.endswith(f"kick 6/6, best {percent(found.win_rate)}")
-
-
-def test_a_search_until_it_saturates_has_no_share_of_a_whole(told: list[Phase]) -> None:
-    game, policy = small_su20()
-    budget = SearchBudget(3, 5, perturbations=2, until_saturated=True, most_kicks=9)
-    found = attack(game, policy, budget)
-    assert told[0].steps == ""
-    assert "of at most 27, best" in told[0].text
-    assert percent(found.win_rate) in told[0].text
-
-
-def test_a_climb_ends_where_to_stay_for_ever_is_possible_and_no_gain() -> None:
-    game = compile_game(rules_from({"goal": 10, "max_dice": 2, "zero_dice": "hefty_hogs"}))
-    assert game.can_be_endless
-    stays = 0
-    for seed in range(4):
-        matrix = np.random.default_rng(seed).integers(0, 3, (10, 10))
-        policies = np.stack([one_hot(np.full((10, 10), 2), 3), one_hot(matrix, 3)])
-        rate, _ = climb(game, policies)
-        ended = policies.copy()
-        work = game.workspace(2)
-        assert not stay_for_ever(work, policies, rate)
-        np.testing.assert_array_equal(policies, ended)
-        stays += len(ways_to_stay(work, policies))
-    assert stays > 0
 
 
 def test_exploitability_is_the_value_of_a_best_response_less_that_of_the_game() -> None:

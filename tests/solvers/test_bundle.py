@@ -65,20 +65,6 @@ def test_a_step_is_optimal(seed: int, step: float) -> None:
     assert there[binding] == pytest.approx(there.min(), abs=1e-6)
 
 
-def test_rolls_that_no_model_wants_are_left_out() -> None:
-    random = np.random.default_rng(0)
-    logits = np.log(random.dirichlet(np.full(6, 0.05), 40) + 1e-9)
-    gradients = random.normal(0.0, 0.1, (5, 40, 6))
-    given = logits, gradients, np.zeros(5), np.ones(40), 5.0, np.ones(5)
-    whole, some = (proximal_step(*given, rare=rare) for rare in (0.0, 1e-6))
-    out = some.policy == 0.0
-    assert out.sum() > 20
-    assert out.sum(axis=1).max() == 5  # a row with one roll left
-    assert whole.policy[out].max() < 1e-6
-    assert some.policy == pytest.approx(whole.policy, abs=1e-4)
-    assert some.weights == pytest.approx(whole.weights, abs=1e-4)
-
-
 def test_a_soft_maximum_is_the_largest_mean_with_a_price_on_weights() -> None:
     rates = np.array([0.52, 0.519, 0.51, 0.3])
     assert soft_maximum(rates, 0.0) == 0.52
@@ -125,15 +111,6 @@ def test_sharpening_ends_with_a_matrix() -> None:
     plain, sharp = (run(toys.pennies(), 60, sharpen=sharpen).policy for sharpen in (0.0, 0.05))
     assert plain.max() < 0.7  # the equilibrium plays one side a third of the time
     assert sharp.max(axis=1) == pytest.approx(1.0, abs=1e-6)
-
-
-def test_a_start_from_a_file(small: HogEngine, tmp_path: Any) -> None:
-    policy = np.random.default_rng(0).dirichlet(
-        np.ones(small.num_actions), (small.goal, small.goal)
-    )
-    np.savez(tmp_path / "start.npz", policy=policy)
-    state = ProximalBundle(start=str(tmp_path / "start.npz")).init(small)
-    assert state.policy == pytest.approx(policy, abs=1e-3)
 
 
 def test_a_pool_from_a_file(small: HogEngine, tmp_path: Any) -> None:

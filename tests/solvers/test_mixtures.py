@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-import hogeq
 from hogeq.evaluation.win_rates import win_rate
 from hogeq.model.game import HogEngine, compile_game
 from hogeq.rules import rules_from
@@ -79,20 +78,6 @@ def test_models_are_exact_where_they_were_taken_and_steps_are_kept_if_better(
     )
 
 
-def test_a_row_of_a_part_counts_by_the_weight_of_the_part(small: HogEngine) -> None:
-    """The win rate of the mixture is linear in each row, so a model predicts a change of one."""
-    _, state = run(small, "mixture_bundle", 3, parts=2, **QUICK)
-    cut = cut_of_parts(small, Strategy.unchecked(state.parts, state.draw), state.pool[-1])
-    changed = state.parts.copy()
-    changed[1, 2, 3] = [0.2, 0.5, 0.3]
-    change = cut.gradients.reshape(state.parts.shape)[1, 2, 3] @ (changed - state.parts)[1, 2, 3]
-    won = [
-        win_rate(small, hogeq.Mixture(state.draw, parts), state.pool[-1]).win_rate
-        for parts in (state.parts, changed)
-    ]
-    assert won[1] - won[0] == pytest.approx(state.draw[1] * change, abs=1e-7)
-
-
 def test_a_file_with_fewer_parts_is_split(small: HogEngine, tmp_path: Path) -> None:
     solver, state = run(small, "mixture_bundle", 2, parts=2, **QUICK)
     file = tmp_path / "two.npz"
@@ -105,15 +90,6 @@ def test_a_file_with_fewer_parts_is_split(small: HogEngine, tmp_path: Path) -> N
     )
     with pytest.raises(ValueError, match=r"start: got .*mixture of 2.*; allowed: of 1 to 1 parts"):
         SOLVERS["mixture_bundle"](parts=1, **options).init(small)
-
-
-def test_one_file_of_a_policy_starts_all_parts(small: HogEngine, tmp_path: Path) -> None:
-    file = tmp_path / "three.csv"
-    write_strategy(file, np.full((8, 8), 2, np.int8))
-    solver = SOLVERS["mixture_bundle"](parts=2, start=str(file), spread=0.25)
-    state = solver.init(small)
-    assert (state.parts[..., 2] >= 0.75 - 1e-4).all()
-    assert np.abs(state.parts[0] - state.parts[1]).max() > 0.01
 
 
 @pytest.mark.parametrize(("name", "options"), [("bundle", {}), ("mixture_bundle", {"parts": 2})])

@@ -56,12 +56,6 @@ def test_a_saved_solver_goes_on_as_if_undisturbed(algorithm: str, tmp_path: Path
     again = solver.step(game, solver.step(game, again))
     np.testing.assert_array_equal(solver.average(game, again), solver.average(game, state))
     assert solver.stats(game, again) == solver.stats(game, state)
-    other = SOLVERS["openspiel"](algorithm=algorithm, repeats=3, seed=6)
-    third = other.init(game)
-    for _ in range(4):
-        third = other.step(game, third)
-    alike = np.array_equal(other.average(game, third), solver.average(game, state))
-    assert alike is not algorithm.endswith("mccfr")
 
 
 @pytest.mark.parametrize("algorithm", SOLVED_BY)

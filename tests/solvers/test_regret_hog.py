@@ -13,7 +13,6 @@ from hogeq.purification import purify
 from hogeq.rules import rules_from
 from hogeq.search.bounds import full_memory_bound
 from hogeq.solvers import SOLVERS
-from tests import toys
 from tests.solvers.family import FAMILY, averages, run
 
 MEMORYLESS = ("hw13", "fa22")
@@ -77,18 +76,6 @@ def test_every_roll_keeps_its_floor(name: str, alternating: bool) -> None:
     assert solver.current(state).min() == pytest.approx(epsilon, rel=1e-9)
     without, state = run(game, name, 15, alternating=alternating)
     assert without.current(state).min() == 0.0
-
-
-@pytest.mark.parametrize(("alternating", "expected"), [(False, 0.3), (True, 0.15)])
-def test_regret_is_measured_by_its_largest_roll(alternating: bool, expected: float) -> None:
-    """After one step of `test_one_iteration_by_hand`: 0.25 and 0.05, for one iteration.
-
-    Of two players each has the seat that moves half of the time, and the mean is given.
-    """
-    toy = toys.forgetful()
-    solver, state = run(toy, "cfr", 1, alternating=alternating)
-    found = solver.stats(toy, state)["average_regret"]
-    assert found == pytest.approx(expected, abs=1e-12)
 
 
 def test_a_floor_too_high_for_the_rolls_is_refused() -> None:

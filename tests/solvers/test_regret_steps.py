@@ -5,7 +5,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hogeq.model.workspace import Role
 from hogeq.solvers import SOLVERS
 from tests import toys
 from tests.solvers.family import FAMILY, SOLVABLE, Floats, run
@@ -115,19 +114,3 @@ def test_iterations_count_in_the_average_as_they_should(name: str, weights: list
     expected = np.average(played, axis=0, weights=weights)
     np.testing.assert_allclose(solver.average(toy, state), expected, rtol=0, atol=1e-12)
     assert np.ptp(played, axis=0).max() > 0.1
-
-
-def test_in_turns_the_second_player_meets_the_first_one_s_newest_strategy() -> None:
-    toy = toys.rock_paper_scissors()
-    _, state = run(toy, "cfr", 1, alternating=True)
-    newest, uniform = matched(state.regrets[0]), np.full((2, 3), 1 / 3)
-    assert not np.allclose(newest, uniform)
-    work = toy.workspace(2)
-    for seat, opponent in enumerate((uniform, newest)):
-        policies = np.stack([uniform, opponent])
-        work.forward(policies)
-        work.backward(policies, Role.COUNTERFACTUAL)
-        instant = work.counterfactual_values - (work.counterfactual_values * uniform).sum(
-            axis=1, keepdims=True
-        )
-        np.testing.assert_allclose(state.regrets[seat], instant, rtol=0, atol=1e-12)

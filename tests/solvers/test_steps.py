@@ -159,30 +159,3 @@ def test_mirror_descent_takes_the_step_that_has_a_closed_form() -> None:
         powers = (policy * np.exp(rate * better)) ** (1.0 / (1.0 + rate * temperature))
         expected = powers / powers.sum(axis=1, keepdims=True)
         np.testing.assert_allclose(solver.average(toy, state), expected, rtol=0, atol=1e-12)
-
-
-# --- double_oracle --------------------------------------------------------------------------------
-
-
-def test_payoffs_of_the_pool_are_exact_and_the_weights_their_equilibrium() -> None:
-    toy = toys.rock_paper_scissors()
-    solver: Any = SOLVERS["double_oracle"]()
-    state = solver.init(toy)
-    size = 0
-    while len(state.pool) > size:
-        size = len(state.pool)
-        pool = one_hot(state.pool, toy.num_actions)
-        expected = [[wins(toy, row, column) for column in pool] for row in pool]
-        np.testing.assert_allclose(state.payoffs, expected, rtol=0, atol=1e-12)
-        assert state.weights.sum() == pytest.approx(1.0)
-        assert (state.weights @ expected).min() >= 0.5 - 1e-9
-        before = state
-        state = solver.step(toy, state)
-        mixture = sum(
-            weight * wins(toy, one_hot(state.pool[-1], toy.num_actions), member)
-            for weight, member in zip(before.weights, pool, strict=True)
-        )
-        if len(state.pool) > size:
-            assert float(state.responder_win) == pytest.approx(mixture, abs=1e-12)
-    assert size > 2
-    assert float(state.responder_win) == pytest.approx(0.5, abs=1e-9)

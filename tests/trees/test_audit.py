@@ -17,7 +17,7 @@ from hogeq.trees.audit import audit, audit_tree, replay, shows, small, tell
 from hogeq.trees.flat import History, HistoryStep
 from hogeq.trees.recall import Audit, Witness
 from hogeq.trees.tree import Chance, Choice, End, HogTree, Node, count
-from tests.cli.calls import ask, ok, refused
+from tests.cli.calls import ok, refused
 from tests.trees.openspiel_games import ENDING
 
 
@@ -347,31 +347,6 @@ def test_a_position_that_comes_twice_far_into_a_game_is_found() -> None:
 def test_the_audit_of_su20_stands_in_the_docs() -> None:
     text = (Path(__file__).parents[2] / "docs" / "recall.md").read_text("utf-8")
     assert f"$ hogeq audit --rules su20\n{ok('audit', '--rules', 'su20')}" in text
-
-
-def test_the_command_gives_all_of_it_as_json() -> None:
-    data = ask("audit", "--rules", "fa22", "--goal", "5")
-    found = audit(small(EDITIONS["fa22"], 5, 2))
-    assert (data["goal"], data["max_dice"], data["full_goal"]) == (5, 2, 100)
-    assert data["infosets"] == len(found.infosets)
-    for what, loss in found.forgets.items():
-        assert {tuple(cell) for cell in data["forgets"][what]["infosets"]} == loss.infosets
-    recall = data["properties"]["perfect recall"]
-    assert recall["holds"] is False
-    assert recall["witness"]["in_full_game"] is True
-    assert recall["witness"]["at"] == [4, 4]
-    assert data["properties"]["no absent-mindedness"]["holds"] is True
-
-
-def test_the_command_audits_a_small_game_whole(tmp_path: Path) -> None:
-    rules = tmp_path / "small.yaml"
-    rules.write_text("{edition: su20, goal: 4, max_dice: 1}")
-    text = ok("audit", "--rules", str(rules))
-    assert "all histories of the game to 4 with 0 to 1 dice" in text
-    assert "lead there too" not in text
-    text = ok("audit", "--rules", str(rules), "--memory")
-    assert "everything that happened" in text
-    assert "perfect recall                   yes" in text
 
 
 @pytest.mark.parametrize(

@@ -10,14 +10,10 @@ import pytest
 from open_spiel.python import policy as openspiel_policy
 from open_spiel.python.algorithms import expected_game_score, exploitability
 
-from hogeq.evaluation.win_rates import win_rate
-from hogeq.model.game import compile_game
-from hogeq.rules import rules_from
 from hogeq.support.aliases import Floats
 from hogeq.trees.equilibrium import equilibrium
 from hogeq.trees.exact import Opponent, respond
 from hogeq.trees.flat import FlatTree
-from hogeq.trees.openspiel.game import game_of
 from hogeq.trees.openspiel.reading import from_efg, from_openspiel
 from hogeq.trees.passes import mean_payoff, payoff
 from hogeq.trees.recall import Recall
@@ -184,22 +180,6 @@ def test_other_games_are_refused_in_one_line(name: str, reason: str) -> None:
 def test_a_tree_that_is_too_large_is_refused() -> None:
     with pytest.raises(ValueError, match="has more than 100 nodes"):
         from_openspiel("leduc_poker", most_nodes=100)
-
-
-@pytest.mark.parametrize("edition", ["su20", "su21"])
-def test_hog_as_a_tree_has_the_win_rates_of_the_engine(edition: str) -> None:
-    rules = rules_from({"edition": edition, "goal": 5, "max_dice": 2, "sides": 3})
-    game = compile_game(rules)
-    tree = from_openspiel(game_of(rules))
-    random = np.random.default_rng(0)
-    tables = random.dirichlet(np.ones(3), (2, 5, 5))
-    scores = [name.partition(": ")[2].split("-") for name in tree.names]
-    one, two = ([table[int(own), int(other)] for own, other in scores] for table in tables)
-    # A win pays 1 and a loss -1; the coin is in the tree.
-    expected = 2.0 * win_rate(game, *tables).win_rate - 1.0
-    assert payoff(tree, np.array(one), np.array(two)) == pytest.approx(expected, abs=1e-12)
-    first = mean_payoff(tree, np.array(one), np.array(two))
-    assert first == pytest.approx(expected, abs=1e-12)
 
 
 def test_a_card_that_is_forgotten_costs_the_responder() -> None:

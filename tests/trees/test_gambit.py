@@ -55,13 +55,6 @@ def test_counted_as_walked(edition: str, memory: bool) -> None:
         assert sum(found.infosets) == found.choices
 
 
-def test_counting_stops_when_there_is_enough() -> None:
-    found = count(HogTree(EDITIONS["su20"]), most=1000)
-    assert not found.exact
-    assert 1000 < found.nodes < 10_000
-    assert str(found) == f"more than {found.nodes:,} nodes"
-
-
 def test_sizes_by_hand() -> None:
     """For each beginner: choice, win, chance, win, and so on to choice, win, chance, two wins.
 

@@ -8,7 +8,6 @@ import pytest
 from open_spiel.python import policy as openspiel_policy
 from open_spiel.python.algorithms import cfr, exploitability
 
-from hogeq.game import Game
 from hogeq.model.workspace import Role
 from hogeq.search.attack import SearchBudget, attack
 from hogeq.solvers import SOLVERS
@@ -109,15 +108,3 @@ def test_a_player_who_can_meet_a_row_twice_is_refused(tmp_path: Any) -> None:
     path.write_text(DRIVER)
     with pytest.raises(ValueError, match="allowed: games whose information sets have an order"):
         TreeEngine(from_efg(path))
-
-
-def test_a_game_as_users_hold_it() -> None:
-    game = Game.from_openspiel(FORGETFUL)
-    answer = game.attack("uniform", 20.0)
-    assert game.payoff(answer.strategy, "uniform") == pytest.approx(answer.attack, abs=1e-9)
-    assert game.bound("uniform") >= answer.attack - 1e-9
-    assert not any(one.findings["perfect recall"].holds for one in game.audit())
-    state = SOLVERS["cfr_plus"]().init(game.engine)
-    assert SOLVERS["cfr_plus"]().average(game.engine, state).shape == game.engine.shape
-    with pytest.raises(ValueError, match="allowed: uniform, a run, a file"):
-        game.strategy("always_roll:6")
