@@ -89,71 +89,65 @@ def order_again(count: int) -> list[int]:
     return order
 
 
-class _Faults:
-    """Faults of the answers: of each kind, and each kind of bad value, the first and the count."""
-
-    def __init__(self) -> None:
-        self.by_kind: dict[tuple[str, str], dict[str, Any]] = {}
-
-    def add(self, kind: str, like: str, cell: tuple[int, int], line: str) -> None:
-        if len(self.by_kind) >= _MOST_KINDS and (kind, like) not in self.by_kind:
-            like = ""
-        first = {"kind": kind, "count": 0, "line": "final_strategy({}, {}) {}".format(*cell, line)}
-        self.by_kind.setdefault((kind, like), first)["count"] += 1
-
-    def listed(self) -> list[dict[str, Any]]:
-        order = ("raises", "range", "impure")
-        return sorted(self.by_kind.values(), key=lambda fault: order.index(fault["kind"]))
-
-
 def _ask(
     strategy: Callable[[int, int], Any], goal: int, max_dice: int, tell: Callable[[bytes], object]
 ) -> dict[str, Any]:
-    faults = _Faults()
+    """Ask for every position twice; of each kind of fault the first is kept, and the count."""
+    faults: dict[tuple[str, str], dict[str, Any]] = {}
+
+    def note(kind: str, like: str, cell: tuple[int, int], line: str) -> None:
+        if len(faults) >= _MOST_KINDS and (kind, like) not in faults:
+            like = ""
+        first = {"kind": kind, "count": 0, "line": "final_strategy({}, {}) {}".format(*cell, line)}
+        faults.setdefault((kind, like), first)["count"] += 1
+
     cells = [(score, opponent) for score in range(goal) for opponent in range(goal)]
     rolls: dict[tuple[int, int], int] = {}
     slowest = 0.0
     start = perf_counter()
     for cell in cells:
         called = perf_counter()
-        try:
-            dice = strategy(*cell)
-        except BaseException as error:  # noqa: BLE001 - as above
-            faults.add("raises", type(error).__name__, cell, _raised(error))
+        dice, error = _call(strategy, cell)
+        kind = type(dice).__name__
+        if error is not None:
+            note("raises", type(error).__name__, cell, _raised(error))
         else:
             slowest = max(slowest, perf_counter() - called)
-            kind = type(dice).__name__
             # By type: True == 1, and 6.0 == 6.
             if type(dice) is int and 0 <= dice <= max_dice:
                 rolls[cell] = dice
             else:
                 like = f"{kind} below 0" if type(dice) is int and dice < 0 else kind
                 line = f"is {_one_line(repr(dice))} ({kind}); allowed: ints from 0 to {max_dice}"
-                faults.add("range", like, cell, line)
+                note("range", like, cell, line)
         tell(CALLED)
     seconds = perf_counter() - start
     for index in order_again(len(cells)):
-        if cells[index] in rolls:
-            _ask_again(strategy, cells[index], rolls[cells[index]], faults)
+        cell = cells[index]
+        if cell in rolls:
+            again, error = _call(strategy, cell)
+            if error is not None:
+                line = f"is {rolls[cell]}, and when asked again {_raised(error)}"
+                note("impure", "", cell, line)
+            elif type(again) is not int or again != rolls[cell]:
+                line = f"is {rolls[cell]}, and {_one_line(repr(again))} when asked again"
+                note("impure", "", cell, f"{line}: it must depend on the scores alone")
         tell(CALLED)
+    order = ("raises", "range", "impure")
     return {
-        "faults": faults.listed(),
+        "faults": sorted(faults.values(), key=lambda fault: order.index(fault["kind"])),
         "table": [[rolls.get((own, other), 0) for other in range(goal)] for own in range(goal)],
         "seconds": {"table": seconds, "slowest": slowest},
     }
 
 
-def _ask_again(
-    strategy: Callable[[int, int], Any], cell: tuple[int, int], before: int, faults: _Faults
-) -> None:
+def _call(
+    strategy: Callable[[int, int], Any], cell: tuple[int, int]
+) -> tuple[Any, BaseException | None]:
     try:
-        again = strategy(*cell)
+        return strategy(*cell), None
     except BaseException as error:  # noqa: BLE001 - as above
-        faults.add("impure", "", cell, f"is {before}, and when asked again {_raised(error)}")
-        return
-    if type(again) is not int or again != before:
-        line = f"is {before}, and {_one_line(repr(again))} when asked again"
-        faults.add("impure", "", cell, f"{line}: it must depend on the scores alone")
+        return None, error
 
 
 def _raised(error: BaseException) -> str:

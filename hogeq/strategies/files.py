@@ -42,7 +42,7 @@ import numpy.typing as npt
 
 from hogeq.strategies.arrays import TABLES, StrategyError, as_array, check_matrix
 from hogeq.strategies.forms import Form, read_code, read_text
-from hogeq.strategies.sandbox import ask
+from hogeq.strategies.sandbox import examine
 from hogeq.strategies.strategy import (
     Mixture,
     Strategy,
@@ -123,7 +123,10 @@ def read_form(
             return table
         if not trust:
             raise StrategyError(f"{name}: reading a .py runs its code, allowed only with --trust")
-        return Form(ask(path, goal, max_dice, time_limit))
+        answers = examine(path, goal, max_dice, time_limit)
+        if answers.faults:
+            raise StrategyError(f"{name}: {answers.faults[0].line}")
+        return Form(answers.table or [])
     data = _read_bytes(path, MAX_BYTES)
     if data[:1] == b"\x80":  # every pickle of protocol 2 and later starts so
         raise _pickle_refused(path)

@@ -10,6 +10,7 @@ import csv
 import re
 from collections.abc import Iterable, Sequence
 from functools import cache
+from itertools import product
 from typing import Any, Final, NamedTuple
 
 from hogeq.strategies.arrays import StrategyError
@@ -134,7 +135,7 @@ def _by_score(entries: dict[str, Any], goal: int, name: str, what: str) -> list[
 
 
 def _by_scores(entries: dict[str, Any], goal: int, name: str) -> list[list[Any]]:
-    cells: dict[tuple[int, int], Any] = {}
+    found: list[tuple[int, int, Any, str]] = []
     for key, value in entries.items():
         # The pattern takes quadratic time where spaces are many.
         scores = len(key) <= _KEY_LENGTH and re.fullmatch(
@@ -146,8 +147,8 @@ def _by_scores(entries: dict[str, Any], goal: int, name: str) -> list[list[Any]]
                 f"{name}: key {shown(key)}; allowed: two scores from 0 to {goal - 1}, "
                 'own first, as "12,30" or "(12, 30)"'
             )
-        _put(cells, cell, value, f"as {shown(key)} too", name)
-    return _filled(cells, goal, name)
+        found.append((*cell, value, f"as {shown(key)} too"))
+    return _filled(found, goal, name)
 
 
 def _from_records(
@@ -164,7 +165,7 @@ def _from_records(
                 "score, one opponent_score and one rolls"
             )
         columns += matches
-    cells: dict[tuple[int, int], Any] = {}
+    found: list[tuple[int, int, Any, str]] = []
     for number, record in enumerate(records, 1):
         if len(record) != len(header):
             raise StrategyError(f"{name}: record {number} has {len(record)} of {len(header)} cells")
@@ -175,26 +176,21 @@ def _from_records(
                 f"{name}: record {number} has scores {scores}; allowed: 0 to {goal - 1}"
             )
         if max(own, other) < goal:  # at the goal nobody is asked
-            _put(cells, (own, other), rolls, f"in record {number} too", name)
-    return _filled(cells, goal, name)
+            found.append((own, other, rolls, f"in record {number} too"))
+    return _filled(found, goal, name)
 
 
-def _put(
-    cells: dict[tuple[int, int], Any], cell: tuple[int, int], value: Any, again: str, name: str
-) -> None:
-    if cell in cells:
-        raise StrategyError(f"{name}: cell (row {cell[0]}, column {cell[1]}) stands twice, {again}")
-    cells[cell] = value
-
-
-def _filled(cells: dict[tuple[int, int], Any], goal: int, name: str) -> list[list[Any]]:
-    for row in range(goal):
-        for column in range(goal):
-            if (row, column) not in cells:
-                raise StrategyError(
-                    f"{name}: cell (row {row}, column {column}) is missing; "
-                    f"allowed: {goal * goal} entries"
-                )
+def _filled(entries: list[tuple[int, int, Any, str]], goal: int, name: str) -> list[list[Any]]:
+    """Fill a table from cells and their values; the text tells a cell that stands twice."""
+    cells: dict[tuple[int, int], Any] = {}
+    for row, column, value, again in entries:
+        if (row, column) in cells:
+            raise StrategyError(f"{name}: cell (row {row}, column {column}) stands twice, {again}")
+        cells[row, column] = value
+    for row, column in product(range(goal), range(goal)):
+        if (row, column) not in cells:
+            where = f"cell (row {row}, column {column})"
+            raise StrategyError(f"{name}: {where} is missing; allowed: {goal * goal} entries")
     return [[cells[row, column] for column in range(goal)] for row in range(goal)]
 
 

@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import IO, Final, NamedTuple, cast
 
 from hogeq.strategies import child
-from hogeq.strategies.arrays import StrategyError
 from hogeq.support.messages import one_line, shown_path
 from hogeq.support.progress import tell
 
@@ -130,14 +129,6 @@ def _tried_bubblewrap() -> tuple[str | None, str]:
 @functools.cache
 def _warn_once() -> None:
     _log.warning("hogeq: this system isolates the code of a trusted .py %s", NOT_ISOLATED)
-
-
-def ask(path: Path, goal: int, max_dice: int, time_limit: float) -> list[list[int]]:
-    """Table of a trusted file, not checked; `StrategyError` names the first fault."""
-    answers = examine(path, goal, max_dice, time_limit)
-    if answers.faults:
-        raise StrategyError(f"{shown_path(path)}: {answers.faults[0].line}")
-    return answers.table or []
 
 
 def examine(path: Path, goal: int, max_dice: int, time_limit: float) -> Answers:
