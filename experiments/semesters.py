@@ -11,16 +11,18 @@ hidden the tables are the solution; elsewhere they are the best that ignores the
 The turns are those of a whole game between two players of that table, on average.
 """
 
+import math
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from common import arguments, publish
 
-from hogeq import figures
 from hogeq.baselines.registry import builtin
 from hogeq.evaluation.hidden import reach
 from hogeq.evaluation.tablebase import solve
+from hogeq.figures.sheets import PANEL, label_outer
+from hogeq.figures.style import draw_map, of_dice, write_figure
 from hogeq.model.game import compile_game
 from hogeq.rules import ALIASES, EDITIONS
 from hogeq.support.aliases import Matrix, Policy
@@ -103,6 +105,22 @@ def draw(path: Path, measured: dict[str, Measured]) -> None:
         figure.savefig(temporary, format="png", dpi=130, metadata={"Software": None})
 
 
+def draw_sheet(path: Path, tables: dict[str, Matrix | Policy]) -> None:
+    """Draw matrices side by side, in rows of up to four."""
+    columns = len(tables) if len(tables) <= 4 else 3
+    rows = math.ceil(len(tables) / columns)
+
+    def drawn(figure: Any) -> None:
+        panels = figure.subplots(rows, columns, squeeze=False)
+        for axes, (name, table) in zip(panels.flat, tables.items(), strict=False):
+            image = draw_map(axes, table, name, **of_dice(11))
+        label_outer(panels, len(tables))
+        bar = figure.colorbar(image, ax=panels, label="dice to roll", shrink=0.9, aspect=25)
+        bar.set_ticks(range(11))
+
+    write_figure(path, PANEL * rows + 0.6, drawn, width=PANEL * columns + 0.9, dpi=150)
+
+
 def main() -> None:
     """Print the table, draw the pictures."""
     given = arguments(__doc__, sheets=str(SHEETS))
@@ -120,7 +138,7 @@ def main() -> None:
     sheets.mkdir(parents=True, exist_ok=True)
     for family, editions in FAMILIES.items():
         tables = {edition: measured[edition].table for edition in editions}
-        figures.matrices(tables, sheets / f"{family}.png")
+        draw_sheet(sheets / f"{family}.png", tables)
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ Examples
 
 from hogeq.figures.curves import exploitability, intervals, tradeoff
 from hogeq.figures.maps import counter, difference, matrix, policy, values, win_rates
-from hogeq.figures.sheets import beliefs, matrices, mixture
+from hogeq.figures.sheets import beliefs, mixture
 from hogeq.figures.style import WIDTH
 
 __all__ = [
@@ -23,7 +23,6 @@ __all__ = [
     "difference",
     "exploitability",
     "intervals",
-    "matrices",
     "matrix",
     "mixture",
     "policy",

@@ -102,7 +102,7 @@ def exploitability(
         lowest[-1] = max(lowest[-1], ends["average policy"][0])
 
     def draw(figure: "Figure") -> None:
-        axes = figure.add_subplot()
+        axes = _frame(figure, title)
         axes.set_xscale("log")
         axes.set_yscale("log")
         low, high = (_shown_from(zero, one) for one in (lowest, curves["bound"]))
@@ -122,7 +122,6 @@ def exploitability(
             axes.plot([], [], **_HIGHEST, color="dimgrey", label="result: upper bound")
         axes.set_xlabel("iterations")
         axes.set_ylabel("exploitability (win rate $-$ 1/2)")
-        axes.set_title(wrapped(title))
         whole = np.log(1.44 * iterations[-1] / iterations[0]) / (1.0 - _ASIDE * len(ends))
         axes.set_xlim(iterations[0] / 1.2, iterations[0] / 1.2 * np.exp(whole))
         _number_iterations(axes, iterations[0], iterations[-1])
@@ -130,9 +129,7 @@ def exploitability(
         if has_zero:
             axes.set_ylim(zero, axes.get_ylim()[1] if (shown > EXACT).any() else 1.0)
         number_log_axis(axes.yaxis, shown, 3.0, zero if has_zero else None)
-        axes.grid(which="major", linewidth=0.4, alpha=0.5)
         axes.grid(which="minor", linewidth=0.25, alpha=0.25)
-        axes.set_axisbelow(True)
         _add_legend(figure, 2, _caption(efforts, bool(ends)))
 
     write_figure(path, 3.0, draw)
@@ -232,7 +229,7 @@ def intervals(
     seeds = max(map(len, ends[0]))
 
     def draw(figure: "Figure") -> None:
-        axes = figure.add_subplot()
+        axes = _frame(figure, title, axis="x", which="both")
         axes.set_xscale("log")
         apart = min(_APART, _SPREAD / max(seeds - 1, 1))
         size = MARKER_SIZE if seeds == 1 else max(2.0, MARKER_SIZE - 0.3 * seeds)
@@ -260,14 +257,19 @@ def intervals(
             axes.set_xlim(zero / 1.5, 1.0)
         number_log_axis(axes.xaxis, shown, 1.5, zero if has_zero else None)
         axes.set_xlabel("exploitability (win rate $-$ 1/2)")
-        axes.set_title(wrapped(title))
-        axes.grid(axis="x", which="both", linewidth=0.4, alpha=0.5)
-        axes.set_axisbelow(True)
         if seeds > 1:
             axes.plot([], [], " ", label=f"a line for each of {seeds} seeds")
         _add_legend(figure, 1, caption)
 
     write_figure(path, 1.5 + (0.16 + 0.06 * (seeds - 1)) * len(rows), draw)
+
+
+def _frame(figure: "Figure", title: str, **lines: Any) -> "Axes":
+    axes = figure.subplots()
+    axes.set_title(wrapped(title))
+    axes.grid(linewidth=0.4, alpha=0.5, **lines)
+    axes.set_axisbelow(True)
+    return axes
 
 
 def _add_legend(figure: "Figure", columns: int, title: str | None) -> None:
@@ -340,7 +342,7 @@ def tradeoff(
         )
 
     def draw(figure: "Figure") -> None:
-        axes = figure.add_subplot()
+        axes = _frame(figure, title)
         numbered = "numbers: share of opponents free to exploit"
         axes.plot(attacks, won, "o-", color=BOUND, lw=LINE_WIDTH, ms=MARKER_SIZE, label=numbered)
         _add_legend(figure, 1, None)
@@ -366,9 +368,6 @@ def tradeoff(
         axes.margins(0.08)
         axes.set_xlabel("attack found (win rate against it)")
         axes.set_ylabel(label)
-        axes.set_title(wrapped(title))
-        axes.grid(linewidth=0.4, alpha=0.5)
-        axes.set_axisbelow(True)
 
     write_figure(path, 2.9, draw)
 

@@ -1,4 +1,4 @@
-"""Sheets of several maps: matrices, the components of a mixture, the beliefs about the memory."""
+"""Sheets of several maps: the components of a mixture, the beliefs about the memory."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -28,41 +28,9 @@ from hogeq.support.numbers import percent
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-_PANEL: Final = 2.0  # inches
+PANEL: Final = 2.0  # inches
 
 _PARTS: Final = 6  # of a mixture: as many are drawn, the likeliest
-
-_ONE_ROW: Final = 4  # this many stand side by side; more of them in rows of three
-
-
-def matrices(tables: Mapping[str, ArrayLike], path: str | Path, rolls: int = 11) -> None:
-    """Draw matrices side by side: a colour for every number of dice, the same in all.
-
-    Parameters
-    ----------
-    tables : mapping of str to array_like of int, shape (G, G)
-        By the title of each; row = own score.
-    rolls : int
-        Number of rolls to choose from, K.
-    """
-    shown = {name: as_table(table, name) for name, table in tables.items()}
-    if not shown:
-        raise ValueError("matrices: there are none; allowed: one or more")
-    for name, table in shown.items():
-        check_rolls(table, rolls, name)
-    columns = len(shown) if len(shown) <= _ONE_ROW else 3
-    rows = math.ceil(len(shown) / columns)
-
-    def draw(figure: "Figure") -> None:
-        panels = figure.subplots(rows, columns, squeeze=False)
-        for axes, (name, table) in zip(panels.flat, shown.items(), strict=False):
-            image = draw_map(axes, table, name, **of_dice(rolls))
-        _finish(panels, len(shown))
-        bar = figure.colorbar(image, ax=panels, label="dice to roll", shrink=0.9, aspect=25)
-        bar.set_ticks(range(rolls))
-        bar.ax.tick_params(which="both", length=0)
-
-    write_figure(path, _PANEL * rows + 0.6, draw, width=_PANEL * columns + 0.9, dpi=150)
 
 
 def mixture(
@@ -115,19 +83,19 @@ def mixture(
             usual = np.where(met > 0.0, parts[part], np.nan)
             image = draw_map(axes, usual, name, met=met, **of_dice(rolls))
         add_colour_bar(panels.flat[len(order) - 1], image, "most probable roll")
-        _finish(panels[:rows], len(order))
+        label_outer(panels[:rows], len(order))
         note = "grey: never reached" if (met <= 0.0).any() else ""
         for axes, (name, table) in zip(panels[rows], entropies.items(), strict=True):
             known = np.where(met > 0.0, table, np.nan)
             # Any scale will do where nothing is uncertain.
             look = of_numbers(0.0, np.nanmax(known, initial=1e-9), "magma_r")
             draw_map(axes, known, name, "entropy of the roll (bits)", met=met, note=note, **look)
-        _finish(panels[rows:], columns)
+        label_outer(panels[rows:], columns)
         if above:
             lines = above.strip().split("\n")
             figure.suptitle("\n".join(map(wrapped, lines)), fontsize=LABEL_SIZE)
 
-    write_figure(path, _PANEL * (rows + 1) + 0.7, draw, width=_PANEL * columns + 1.1, dpi=150)
+    write_figure(path, PANEL * (rows + 1) + 0.7, draw, width=PANEL * columns + 1.1, dpi=150)
 
 
 def beliefs(
@@ -177,7 +145,7 @@ def beliefs(
     write_figure(path, 0.8 + 2.2 * len(tables), draw)
 
 
-def _finish(panels: NDArray[Any], shown: int) -> None:
+def label_outer(panels: NDArray[Any], shown: int) -> None:
     """Leave labels at the outer maps alone, and hide the panels after those that are shown."""
     columns = panels.shape[1]
     for number, axes in enumerate(panels.flat):

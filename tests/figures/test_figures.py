@@ -405,23 +405,6 @@ def test_a_name_is_no_formula(tmp_path: Path, drawn: list[Figure]) -> None:
         assert all(r"a\$x^2\$b" in text for text in shown)
 
 
-def test_matrices_stand_side_by_side_in_rows(tmp_path: Path) -> None:
-    sizes = {}
-    for number in (1, 4, 5):
-        tables = {f"edition {index}": np.full((10, 10), index) for index in range(number)}
-        figures.matrices(tables, tmp_path / "sheet.png")
-        with Image.open(tmp_path / "sheet.png") as sheet:
-            sizes[number] = sheet.size
-    (narrow, one), (wide, row), (three, rows) = sizes.values()
-    assert one == row < rows
-    assert narrow < three < wide
-    with pytest.raises(ValueError, match="there are none"):
-        figures.matrices({}, tmp_path / "none.png")
-    with pytest.raises(ValueError, match=r"^odd: holds a roll outside 0\.\.10$"):
-        figures.matrices({"odd": np.full((3, 3), 11)}, tmp_path / "odd.png")
-    assert not (tmp_path / "odd.png").exists()
-
-
 def test_a_logarithmic_axis_has_no_place_for_nothing() -> None:
     axis = Figure().subplots().xaxis
     number_log_axis(axis, np.array([0.0, 0.1, 0.2, np.nan]), 1.0)
