@@ -9,11 +9,12 @@ import hogeq
 from hogeq.baselines import builtin
 from hogeq.contest.tournament import round_robin
 from hogeq.evaluation.hidden import reach
-from hogeq.evaluation.mixtures import Spread, components_at, spread
+from hogeq.evaluation.mixtures import Spread, components_at, policy_of_mixture, spread
 from hogeq.evaluation.tablebase import full_memory_win_rate, solve
 from hogeq.evaluation.win_rates import remembering_win_rate, win_rate
 from hogeq.model.game import HogEngine, compile_game
 from hogeq.strategies.strategy import StrategyLike, strategy_of_shape
+from tests import toys
 
 SIZES = {"goal": 9, "max_dice": 3}
 
@@ -121,3 +122,16 @@ def test_entropy_is_split_between_the_draw_and_the_rolls() -> None:
     both = halves(never, even)
     assert both.mean.ravel().tolist() == [0.75, 0.25]
     assert both.drawn.item() == pytest.approx(0.811278124459 - 0.5)  # entropy of 1/4, less 1/2 bit
+
+
+def test_under_perfect_recall_a_policy_plays_as_the_mixture_does() -> None:
+    """Kuhn (1953), on his poker: the policy has every component by its own reach."""
+    toy, weights = toys.kuhn(), np.array([0.5, 0.2, 0.3])
+    *components, opponent = np.random.default_rng(2).dirichlet(np.ones(2), (4, toy.shape[0]))
+    one = policy_of_mixture(toy, weights, np.array(components))
+    work = toy.workspace(2)
+    rates = [work.win_rate(np.stack([each, opponent])).win_rate for each in components]
+    alike = work.win_rate(np.stack([one, opponent])).win_rate
+    assert alike == pytest.approx(weights @ rates, abs=1e-14)
+    mean = np.tensordot(weights, components, 1)
+    assert alike != pytest.approx(work.win_rate(np.stack([mean, opponent])).win_rate, abs=1e-4)

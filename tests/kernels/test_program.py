@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+import pytest
 
 from hogeq.kernels.program import Program
 from hogeq.kernels.vectors import exponential, sums
@@ -45,6 +46,7 @@ def test_programs_that_differ_in_a_constant_are_different_kernels() -> None:
     assert Program(write_sums, Shape(1))._numba_type_ == kinds[0]
 
 
+@pytest.mark.slow
 def test_a_program_is_compiled_once_for_all_processes(tmp_path: Path) -> None:
     """The second process reads what the first has compiled."""
     call = (

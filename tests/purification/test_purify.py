@@ -122,7 +122,7 @@ def test_moves_are_the_optimum_of_the_whole_linear_program() -> None:
 
 def test_a_search_improves_a_matrix_and_its_figure_is_exact(larger: HogEngine) -> None:
     start = builtin("ignore_memory", larger)
-    search = LocalSearch(rounds=4, radius=12, trails=2, seed=2)
+    search = LocalSearch(rounds=2, radius=12, trails=2, seed=2)
     state = search.init(larger, start)
     for done in range(1, search.rounds + 1):
         state = search.step(larger, state)

@@ -8,6 +8,8 @@ import pytest
 
 from hogeq.rules import EDITIONS, Rules, describe, rules_from
 from hogeq.rules.register import edition
+from tests.twin import editions
+from tests.twin import turn as twin
 
 
 def test_editions_carry_their_names() -> None:
@@ -21,7 +23,7 @@ def test_editions_are_found_by_name_and_by_their_parts(name: str) -> None:
     rules = EDITIONS[name]
     assert rules_from(name) == rules_from({"edition": name}) == rules
     assert rules_from(asdict(rules)) == rules
-    assert (rules.goal, rules.max_dice, rules.sides) == (100, 10, 6)
+    assert twin.switches(rules) == twin.switches(editions.EDITIONS[name])
 
 
 def test_no_edition_takes_another_name_of_one() -> None:

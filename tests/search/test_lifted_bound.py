@@ -224,6 +224,7 @@ def test_a_certificate_has_no_more_steps_than_are_read(
     assert most - 2 < len(found.steps) <= most
 
 
+@pytest.mark.slow
 def test_the_shipped_certificate_begins_as_it_says() -> None:
     given = read_certificate(ROOT / "results" / "certificate_su20.json.gz")
     found = LiftedBound(given.rules, given.strategy)

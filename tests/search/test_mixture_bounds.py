@@ -92,16 +92,6 @@ def test_who_is_not_told_the_draw_learns_it_on_the_way(name: str, make: Any) -> 
     assert bounds[-1] == pytest.approx(untold, abs=2e-4)
 
 
-def test_three_parts() -> None:
-    game = compile_game(rules_from(TINY["two dice"]))
-    mixture = matrices_of(game, 3, seed=1)
-    untold = Naive(game, mixture).rate
-    told = full_memory_bound(game, mixture)
-    fine = mixture_bound(game, mixture, 12)
-    assert untold - 1e-12 <= fine < told - 1e-3
-    assert fine == pytest.approx(untold, abs=1e-3)
-
-
 def test_known_mixtures() -> None:
     game = compile_game(rules_from({"edition": "su20", "goal": 9, "max_dice": 2}))
     same = matrices_of(game, 1)

@@ -26,6 +26,8 @@ def test_parts_are_copied_and_of_one_kind() -> None:
     assert Mixture([1.0], [MATRIX.tolist()]).parts.dtype == np.int8
     drawn = strategy_of_shape((GOAL, GOAL, DICE + 1), Mixture([0.0, 1.0], TWO))
     assert [weight for weight, _ in drawn.drawn()] == [1.0]
+    assert np.asarray(drawn).dtype == drawn.array.dtype == np.int8
+    assert np.asarray(drawn, np.float32).dtype == np.float32
 
 
 @pytest.mark.parametrize(

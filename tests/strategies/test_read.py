@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from hogeq.strategies.arrays import StrategyError
@@ -248,7 +248,7 @@ def test_a_zip_bomb_is_not_unpacked(tmp_path: Path) -> None:
 # --- arbitrary bytes ------------------------------------------------------------------------------
 
 
-@in_one_folder
+@settings(in_one_folder, max_examples=30)
 @example("a\x00b")
 @example(".csv")
 @example("\udcff.csv")

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
@@ -17,7 +17,7 @@ from tests.strategies.strategy_files import (
 )
 
 
-@in_one_folder
+@settings(in_one_folder, max_examples=40)
 @given(st.data(), st.sampled_from([suffix for suffix in WRITTEN if suffix != ".py"]))
 def test_matrices_come_back(tmp_path: Path, data: st.DataObject, suffix: str) -> None:
     goal, dice = data.draw(st.integers(1, 12)), data.draw(st.integers(1, 50))
@@ -29,7 +29,7 @@ def test_matrices_come_back(tmp_path: Path, data: st.DataObject, suffix: str) ->
     assert np.array_equal(back, matrix)
 
 
-@in_one_folder
+@settings(in_one_folder, max_examples=40)
 @given(st.integers(0, 2**32), st.sampled_from([".npy", ".npz"]), st.integers(1, 9))
 def test_policies_come_back(tmp_path: Path, seed: int, suffix: str, goal: int) -> None:
     policy = np.random.default_rng(seed).dirichlet(np.ones(goal + 1) / 3, (goal, goal))
