@@ -1,17 +1,20 @@
 """What users name: rules, strategies, and files to write."""
 
 import contextlib
+import csv
 import errno
+import io
 import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hogeq.cli.shell import BadInputError, refusing, warn
+from hogeq.cli.shell import refusing, warn
 from hogeq.cli.startup import load_numba_without_blas
 from hogeq.rules import ALIASES, Rules
-from hogeq.support.messages import unreadable
+from hogeq.support.files import write_whole
+from hogeq.support.messages import BadInputError, printable, unreadable
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -24,8 +27,6 @@ VARIABLE = "HOGEQ_RULES"
 
 ENDLESS = "a game that never ends counts as half a win"
 """What to say of win probabilities where two players can leave the scores as they are for ever."""
-
-MATRIX_SUFFIXES = (".csv", ".txt", ".json", ".npy", ".npz")
 
 
 class Chosen:
@@ -56,18 +57,16 @@ class Chosen:
         """
         from hogeq.rules.reading import find_rules, run_file
 
-        with refusing():
-            if self.spec is None:
-                runs = [name for name in strategies if name and run_file(Path(name))]
-                brought = {find_rules(name, self.trust): name for name in runs}
-                if len(brought) > 1:
-                    names = " and ".join(list(brought.values())[:2])
-                    raise BadInputError(f"{names}: runs of different rules; --rules chooses")
-                self.spec = next(iter(brought.values()), None)
-            if self.spec is None:
-                self.spec = default_rules()
-            self.rules = find_rules(self.spec, self.trust)
-            if not own_goals:
+        if self.spec is None:
+            runs = [name for name in strategies if name and run_file(Path(name))]
+            brought = {find_rules(name, self.trust): name for name in runs}
+            if len(brought) > 1:
+                names = " and ".join(list(brought.values())[:2])
+                raise BadInputError(f"{names}: runs of different rules; --rules chooses")
+            self.spec = next(iter(brought.values()), None) or default_rules()
+        self.rules = find_rules(self.spec, self.trust)
+        if not own_goals:
+            with refusing():
                 self.rules.require_one_goal()
         return self.rules
 
@@ -107,22 +106,19 @@ class Chosen:
         from hogeq.baselines.registry import find_strategy
 
         engine = compiled(self.rules.for_second()) if of_second else self.engine
-        with refusing():
-            return find_strategy(spec, engine, self.trust)
+        return find_strategy(spec, engine, self.trust)
 
     def table(self, spec: str) -> "NDArray[Any]":
         """Matrix or policy from a built-in's name or a file."""
         from hogeq.baselines.registry import find_table
 
-        with refusing():
-            return find_table(spec, self.engine, self.trust).array
+        return find_table(spec, self.engine, self.trust).array
 
     def write(self, path: Path, strategy: "StrategyLike", player_name: str | None = None) -> None:
         """Write a strategy in the format of the file's suffix."""
         from hogeq.strategies.files import write_strategy
 
-        with refusing():
-            write_strategy(path, strategy, self.rules.size, self.rules.max_dice, player_name)
+        write_strategy(path, strategy, self.rules.size, self.rules.max_dice, player_name)
 
     def start(self, given: str | None) -> tuple[int, int]:
         """Scores that games begin with, as a user writes them: ``10:0``."""
@@ -168,72 +164,77 @@ def title_of(name: str, rules: Rules) -> str:
 @contextlib.contextmanager
 def reading(path: Path) -> Iterator[None]:
     """Within the block a file is read: if the system cannot, say so in one line."""
-    try:
-        yield
-    except OSError as error:
-        if error.errno == errno.EFBIG:  # it can, but should not: the reader's own words say why
-            raise
-        raise BadInputError(unreadable(path, error)) from error
+    with refusing():
+        try:
+            yield
+        except OSError as error:
+            if error.errno == errno.EFBIG:  # it can, but should not: the reader's own words say why
+                raise
+            raise BadInputError(unreadable(path, error)) from error
 
 
 def write(path: Path, content: str | bytes) -> None:
     """Write a file whole."""
-    from hogeq.support.files import write_whole
-
     data = content if isinstance(content, bytes) else content.encode("utf-8", "backslashreplace")
-    with refusing():
-        write_whole(path, data)
+    write_whole(path, data)
+
+
+def write_csv(path: Path, header: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+    """Write a table, numbers with all digits; what others named is escaped."""
+    file = io.StringIO()
+    writer = csv.writer(file, lineterminator="\n")
+    writer.writerow(map(printable, header))
+    writer.writerows(
+        [printable(cell) if isinstance(cell, str) else cell for cell in row] for row in rows
+    )
+    write(path, file.getvalue())
 
 
 def check_output(
     path: Path | None,
     suffixes: Sequence[str],
     *,
-    reads: Iterable[str | Path | None] = (),
+    reads: Iterable[object] = (),
     replace: bool = True,
     option: str = "--out",
 ) -> None:
-    """Refuse a file that could not be written, or must not be, before anything is computed.
+    """Refuse a file that could not be written, or must not be.
 
-    It is not written over if it is among what the command `reads`, by names of strategies and
-    rules; nor, without `replace`, if it is there.
+    It is not written over if it is among what the command `reads`, by names of strategies, rules
+    and files, alone or in lists; nor, without `replace`, if it is there.
     """
     if path is None:
         return
     endings = {"".join(path.suffixes[-number:]).lower() for number in (1, 2)}
     if endings.isdisjoint(suffixes):
-        raise BadInputError(
-            f"{path}: cannot be written; allowed: names ending in {', '.join(suffixes)}"
-        )
-    with refusing():  # a name may be longer than any file's
-        is_folder = path.is_dir()
-    if is_folder:
-        raise BadInputError(f"{path}: cannot be written: it is a folder")
-    if not path.parent.is_dir():
-        raise BadInputError(f"{path}: cannot be written: there is no folder {path.parent}")
-    if not os.access(path if path.exists() else path.parent, os.W_OK):
-        raise BadInputError(f"{path}: cannot be written: permission denied")
-    if any(_is_file_of(given, path) for given in reads if given):
-        raise BadInputError(
-            f"{path}: cannot be written: it is read as well; {option} FILE leaves it alone"
-        )
+        allowed = f"names ending in {', '.join(suffixes)}"
+        raise BadInputError(f"{path}: cannot be written; allowed: {allowed}")
+    why = ""
+    if path.is_dir():
+        why = "it is a folder"
+    elif not path.parent.is_dir():
+        why = f"there is no folder {path.parent}"
+    elif not os.access(path if path.exists() else path.parent, os.W_OK):
+        why = "permission denied"
+    elif path.exists() and any(path.samefile(file) for file in _files_of(reads)):
+        why = f"it is read as well; {option} FILE leaves it alone"
+    if why:
+        raise BadInputError(f"{path}: cannot be written: {why}")
     if path.exists() and not replace:
         raise BadInputError(
             f"{path}: exists already; --overwrite replaces it, {option} FILE leaves it alone"
         )
 
 
-def _is_file_of(given: str | Path, path: Path) -> bool:
-    """Whether a strategy, a run directory or rules that a user names are read from this file."""
-    if not path.exists():
-        return False
+def _files_of(reads: Iterable[object]) -> Iterator[Path]:
+    """Find the files that are read for strategies, runs or rules that a user names."""
     from hogeq.rules.reading import RUN_FILES, files_of_tables
     from hogeq.strategies.files import IN_FOLDER
 
-    given = Path(given)
-    inside = [given / name for name in (IN_FOLDER, *RUN_FILES)]
-    for file in (given, *inside, *files_of_tables(given)):
+    named = [one for given in reads for one in (given if isinstance(given, list) else [given])]
+    names = [str(one) for one in named if isinstance(one, str | Path)]
+    for name in filter(None, [*names, *(name.partition("=")[2] for name in names)]):
+        given = Path(name)
+        inside = [given / file for file in (IN_FOLDER, *RUN_FILES)]
         with contextlib.suppress(OSError, ValueError):  # a name may be no path at all
-            if path.samefile(file):
-                return True
-    return False
+            yield from (file for file in (given, *inside, *files_of_tables(given)) if file.exists())

@@ -1,7 +1,7 @@
 """Options that many commands take, and how help groups them: the basic ones first."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import typer
 from typer.core import TyperCommand
@@ -30,6 +30,22 @@ def option(
 def argument(name: str, about: str) -> Any:
     """Declare an argument."""
     return typer.Argument(metavar=name, help=about)
+
+
+class Output(NamedTuple):
+    """Marks an option as a file to be written, and says of it what is checked beforehand."""
+
+    suffixes: tuple[str, ...]
+    is_kept: bool = False
+    """Whether a file that is there is replaced only with --overwrite."""
+    of_games: tuple[str, ...] = ()
+    """Suffixes with --game, if others."""
+
+
+MATRIX_SUFFIXES = (".csv", ".txt", ".json", ".npy", ".npz")
+PICTURE = Output((".png",))
+PAGE = Output((".html", ".htm"))
+MATRIX = Output(MATRIX_SUFFIXES, is_kept=True, of_games=(".npz",))
 
 
 class Command(TyperCommand):

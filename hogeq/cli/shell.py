@@ -8,7 +8,7 @@ from contextlib import contextmanager, nullcontext, redirect_stdout
 from functools import wraps
 from inspect import Parameter, Signature, signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TextIO, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 from typer.core import TyperGroup
@@ -18,13 +18,15 @@ from hogeq.cli.options import (
     Command,
     DigitsOption,
     JsonOption,
+    Output,
+    OverwriteOption,
     PluginOption,
     RulesOption,
     TrustOption,
 )
 from hogeq.cli.result import Result, digits, encodable, show
 from hogeq.cli.startup import INTERRUPTED, leave_the_prompt
-from hogeq.support.messages import one_line
+from hogeq.support.messages import BadInputError, one_line
 from hogeq.support.numbers import DIGITS
 from hogeq.support.plugins import load_plugin
 from hogeq.support.progress import show_progress
@@ -36,10 +38,6 @@ LONGEST = 2000  # characters of a message
 NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}  # a disk is full
 
 
-class BadInputError(ValueError):
-    """What a user gave cannot be used; the message is one line."""
-
-
 def warn(what: object, status: int = 0) -> int:
     """Print one line to standard error and give back the exit status."""
     line = one_line(what, LONGEST)
@@ -49,10 +47,10 @@ def warn(what: object, status: int = 0) -> int:
 
 @contextmanager
 def refusing(*kinds: type[Exception]) -> Iterator[None]:
-    """Count errors in the block as bad input: those of `kinds`, or of values, types and files.
+    """Count errors of values, types and files in the block, or those of `kinds`, as bad input.
 
-    For reading what the user gave and writing where the user said, and for nothing else: such an
-    error from the middle of a computation is a failure of ours.
+    Only for what uses what the user gave: such an error from the middle of a computation is a
+    failure of ours. A `BadInputError`, or an error that names a file, needs no such block.
     """
     caught = kinds or (OSError, ValueError, TypeError)
     try:
@@ -92,45 +90,48 @@ class _Commands(TyperGroup):
             raise typer.Exit(warn("stopped", INTERRUPTED)) from None
 
     def main(self, *args: Any, standalone_mode: bool = True, **extra: Any) -> Any:
+        more = {**extra, "prog_name": "hogeq", "standalone_mode": False}
         if sys.stdout is None:
             status = warn("standard output is closed; allowed: a file, say /dev/null", 2)
         else:
-            more = {**extra, "prog_name": "hogeq", "standalone_mode": False}
-            status = self._status(*args, **more)
+            try:
+                found = super().main(*args, **more)
+                status = found if isinstance(found, int) else 0
+            except Exception as error:  # noqa: BLE001 - the command ends with it
+                status = warn(*_ending(error))
         if standalone_mode:
             sys.exit(status)
         return status
 
-    def _status(self, *args: Any, **extra: Any) -> int:
-        try:
-            status = super().main(*args, **extra)
-        except BadInputError as error:
-            return warn(error, 2)
-        except typer.Abort:
-            return warn("stopped", INTERRUPTED)
-        except Exception as error:
-            if isinstance(error, OSError) and error.errno in NO_ROOM:
-                _drop_what_is_left(sys.stdout)
-                where = f"{error.filename}:" if error.filename else "output"
-                return warn(f"{where} cannot be written: {error.strerror}", 2)
-            usage = getattr(error, "format_message", None)
-            if usage is not None:
-                context = getattr(error, "ctx", None)
-                command = context.command_path if context else "hogeq"
-                return warn(f"{usage().rstrip('.')}; see {command} --help", 2)
-            if os.environ.get("HOGEQ_DEBUG"):
-                raise
-            kind = type(error).__name__
-            return warn(f"internal failure: {kind}: {error} (HOGEQ_DEBUG=1 shows where)", 1)
-        return status if isinstance(status, int) else 0
+
+def _ending(error: Exception) -> tuple[object, int]:
+    """Say in one line how a command ended, and its status."""
+    if isinstance(error, BadInputError):
+        return error, 2
+    if isinstance(error, typer.Abort):
+        return "stopped", INTERRUPTED
+    if isinstance(error, OSError) and (error.filename or error.errno in NO_ROOM):
+        _drop_what_is_left()
+        why = "cannot be written: " if error.errno in NO_ROOM else ""
+        where = f"{error.filename}: " if error.filename else "output "
+        return f"{where}{why}{error.strerror}", 2
+    usage = getattr(error, "format_message", None)
+    if usage is not None:
+        context = getattr(error, "ctx", None)
+        command = context.command_path if context else "hogeq"
+        return f"{usage().rstrip('.')}; see {command} --help", 2
+    if os.environ.get("HOGEQ_DEBUG"):
+        raise error
+    kind = type(error).__name__
+    return f"internal failure: {kind}: {error} (HOGEQ_DEBUG=1 shows where)", 1
 
 
-def _drop_what_is_left(stream: TextIO) -> None:
-    """Drop what a stream could not write, or Python would try once more when it ends."""
+def _drop_what_is_left() -> None:
+    """Drop what standard output could not take, or Python would try again when it ends."""
     try:
-        stream.flush()
+        sys.stdout.flush()
     except OSError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 class _App(typer.Typer):
@@ -151,11 +152,17 @@ class _App(typer.Typer):
 def _command(function: Callable[..., Any]) -> Callable[..., Any]:
     """Give a function the options of all commands, and print what it returns.
 
-    A parameter of type `Chosen` becomes the option --rules.
+    A parameter of type `Chosen` becomes the option --rules. Before anything is computed, it is
+    checked that every `Output` can be written.
     """
-    from hogeq.cli.inputs import Chosen
+    from hogeq.cli.inputs import Chosen, check_output
 
     own = get_type_hints(function, include_extras=True)
+    outputs = {
+        name: kind.__metadata__[-1]
+        for name, kind in own.items()
+        if isinstance(getattr(kind, "__metadata__", (None,))[-1], Output)
+    }
     rules = next((name for name, kind in own.items() if kind is Chosen), None)
     shared: dict[str, tuple[Any, Any]] = {
         "as_json": (JsonOption, False),
@@ -163,6 +170,8 @@ def _command(function: Callable[..., Any]) -> Callable[..., Any]:
         "trust": (TrustOption, False),
         "plugins": (PluginOption, None),
     }
+    if any(output.is_kept for output in outputs.values()):
+        shared = {"overwrite": (OverwriteOption, False), **shared}
 
     @wraps(function)
     def command(
@@ -170,9 +179,20 @@ def _command(function: Callable[..., Any]) -> Callable[..., Any]:
     ) -> None:
         digits.set(decimals)
         with _answer_alone() if as_json else nullcontext():
-            with refusing():
-                for path in plugins or ():
-                    load_plugin(path, trust)
+            for path in plugins or ():
+                load_plugin(path, trust)
+            has_overwrite = "overwrite" in shared
+            overwrite = given.pop("overwrite") if has_overwrite else True
+            reads = [value for name, value in given.items() if name not in outputs]
+            for name, output in outputs.items():
+                declared = own[name].__metadata__[0].default
+                check_output(
+                    given[name],
+                    (given.get("other_game") and output.of_games) or output.suffixes,
+                    reads=reads,
+                    replace=overwrite or not output.is_kept,
+                    option=declared if isinstance(declared, str) else f"--{name}",
+                )
             if rules is not None:
                 given[rules] = Chosen(given[rules], trust)
             result = function(**({**given, "trust": trust} if "trust" in own else given))

@@ -81,7 +81,7 @@ def load_numba_without_blas() -> None:
     numba imports it only to learn whether there is a BLAS. No kernel of ours calls one, and code
     that does will import it then.
     """
-    from hogeq.cli.shell import BadInputError
+    from hogeq.support.messages import BadInputError
 
     fault = numba_fault()
     if fault:

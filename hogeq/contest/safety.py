@@ -29,7 +29,7 @@ from hogeq.search.bounds import full_memory_bound
 from hogeq.strategies.arrays import match_regrets, normalised
 from hogeq.strategies.strategy import StrategyLike, policy_of
 from hogeq.support.aliases import Floats
-from hogeq.support.messages import shown
+from hogeq.support.messages import BadInputError, shown
 from hogeq.support.numbers import percent
 from hogeq.support.parameters import Count, Share, check
 from hogeq.support.progress import Phase, phase, tell_steps
@@ -67,7 +67,7 @@ class FieldStudy(NamedTuple):
     """All points that were computed, by share."""
 
 
-class CapError(ValueError):
+class CapError(BadInputError):
     """No strategy was found that the attacks leave below the cap."""
 
 

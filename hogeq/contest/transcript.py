@@ -29,7 +29,15 @@ from hogeq.contest.turns import Situation, Turn, advance
 from hogeq.rules import EDITIONS, Rules, rules_from
 from hogeq.rules.turn import dice_sides
 from hogeq.support.files import parse_json, read_whole
-from hogeq.support.messages import is_title, one_line, refusal, shown, shown_path, unknown_key
+from hogeq.support.messages import (
+    BadInputError,
+    is_title,
+    one_line,
+    refusal,
+    shown,
+    shown_path,
+    unknown_key,
+)
 from hogeq.support.numbers import counted
 from hogeq.support.parameters import Seed, check, keys, parameters, plain
 
@@ -54,7 +62,7 @@ _Kind = TypeVar("_Kind")
 _Pair = Annotated[list[int], Field(min_length=2, max_length=2, description=_PAIR)]
 
 
-class TranscriptError(ValueError):
+class TranscriptError(BadInputError):
     """A transcript that cannot be read, or does not follow from its rules; one line."""
 
 

@@ -8,12 +8,12 @@ from hogeq.model.game import HogEngine
 from hogeq.rules.memory import Memory
 from hogeq.strategies.strategy import StrategyLike, check_game, table_of
 from hogeq.support.aliases import Floats
-from hogeq.support.messages import one_line
+from hogeq.support.messages import BadInputError, one_line
 
 MemorySource = Literal["given", "start", "belief"]
 
 
-class UnreachedError(ValueError):
+class UnreachedError(BadInputError):
     """Play never comes to the position that was asked for."""
 
 

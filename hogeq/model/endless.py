@@ -5,9 +5,10 @@ from numpy.typing import NDArray
 
 from hogeq.model.workspace import Workspace
 from hogeq.support.aliases import Floats, Ints
+from hogeq.support.messages import BadInputError
 
 
-class EndlessError(ValueError):
+class EndlessError(BadInputError):
     """Two strategies between which a game may never end."""
 
 

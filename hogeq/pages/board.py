@@ -35,6 +35,7 @@ from hogeq.rules.parts import (
 from hogeq.rules.points import kinds_of_dice, zero_points
 from hogeq.rules.turn import turn_parts
 from hogeq.support.aliases import Matrix
+from hogeq.support.messages import BadInputError
 from hogeq.support.parameters import plain
 
 MOST_STATES: Final = 8 * 10**6
@@ -50,7 +51,7 @@ AGAIN: Final = 2
 """Flag of a pair of new scores after which More Boar gives an extra turn; a swap is 1."""
 
 
-class BoardError(ValueError):
+class BoardError(BadInputError):
     """A page that cannot be made; the message is one line."""
 
 

@@ -22,7 +22,7 @@ from hogeq.runs.index import Run
 from hogeq.runs.metrics import columns, table
 from hogeq.search.attack import SearchBudget, SearchResult
 from hogeq.strategies.strategy import policy_of
-from hogeq.support.messages import not_installed
+from hogeq.support.messages import BadInputError, not_installed
 from hogeq.support.numbers import percent
 from hogeq.support.parameters import plain
 from hogeq.support.progress import phase
@@ -51,7 +51,7 @@ _SCRIPTS: Final = (
 )
 
 
-class ReportError(ValueError):
+class ReportError(BadInputError):
     """A page that cannot be made; the message is one line."""
 
 

@@ -7,10 +7,13 @@ import importlib.metadata
 import platform
 import re
 import subprocess
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
 from hogeq import __version__
+from hogeq.runs.config import Config, facts
+from hogeq.runs.files import SCHEMA
 from hogeq.support.workers import cores
 
 _PACKAGES: Final = ("numpy", "numba", "llvmlite", "scipy", "matplotlib", "pydantic", "joblib")
@@ -36,6 +39,31 @@ def environment() -> dict[str, Any]:
         "packages": versions,
         "cores": cores(),
         "git": _git(Path(__file__).parent),
+    }
+
+
+def first_manifest(
+    config: Config, before: Mapping[str, Any], files: list[dict[str, str]], iteration: int
+) -> dict[str, Any]:
+    """Say what makes a run; `before` is the manifest of one that is gone on with."""
+    started, resumed, read = (before.get(key) for key in ("started", "resumed_at", "files"))
+    resumed_at = resumed if isinstance(resumed, list) else []
+    return {
+        "schema": SCHEMA,
+        "name": config.name,
+        "status": "running",
+        "config_hash": config.fingerprint(),
+        "seed": config.seed,
+        "started": started if isinstance(started, str) else now(),
+        "ended": None,
+        "elapsed_seconds": 0.0,
+        "solver_seconds": 0.0,
+        "resumed_at": [*resumed_at, iteration] if iteration else resumed_at,
+        "iterations": iteration,
+        "environment": environment(),
+        "plugins": facts(config.plugins),
+        "files": read if isinstance(read, list) else files,
+        "figures": None,
     }
 
 

@@ -13,9 +13,10 @@ from typing import Any, Final
 
 from hogeq.support import files
 from hogeq.support.files import read_whole
+from hogeq.support.messages import BadInputError
 
 
-class ResultsError(ValueError):
+class ResultsError(BadInputError):
     """A run directory that cannot be made, read or written; the message is one line."""
 
 

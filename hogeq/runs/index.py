@@ -118,25 +118,26 @@ def read_run(path: str | Path, config: Mapping[str, Any] | None = None) -> RunRe
 def _run(path: Path, manifest: Mapping[str, Any], config: Mapping[str, Any]) -> RunRecord:
     if not manifest.get("figures"):
         manifest = {**manifest, **_last_measured(path, manifest)}
-    figures = _part(manifest, "figures")
     environment = _part(manifest, "environment")
     status = manifest.get("status")
     if status == "running" and not is_held(path):
         status = CUT_OFF
+    rules = config.get("rules.name", config.get("rules.edition", config.get("rules")))
+    figures = _part(manifest, "figures")
+    ends = {
+        f"{prefix}{end}": _known(float, _part(figures, name).get(end))
+        for prefix, name in (("", "average_policy"), ("matrix_", "matrix"), ("mixture_", "mixture"))
+        for end in ("attack", "bound")
+    }
     return RunRecord(
         path=path,
         name=_known(str, config.get("name")) or path.name,
         status=_known(str, status) or "unknown",
-        edition=_edition(config),
+        edition=_known(str, config.get("game", rules)),
         solver=_known(str, config.get("solver.name")),
         seed=_known(int, config.get("seed")),
         iterations=_known(int, manifest.get("iterations")),
-        attack=_known(float, _part(figures, "average_policy").get("attack")),
-        bound=_known(float, _part(figures, "average_policy").get("bound")),
-        matrix_attack=_known(float, _part(figures, "matrix").get("attack")),
-        matrix_bound=_known(float, _part(figures, "matrix").get("bound")),
-        mixture_attack=_known(float, _part(figures, "mixture").get("attack")),
-        mixture_bound=_known(float, _part(figures, "mixture").get("bound")),
+        **ends,
         seconds=_known(float, manifest.get("solver_seconds")),
         elapsed=_known(float, manifest.get("elapsed_seconds")),
         started=_known(str, manifest.get("started")),
@@ -161,12 +162,13 @@ def selected(
         if solver in {None, run.solver}
         and (edition is None or f"{run.edition} ".startswith(f"{edition} "))
         and status in {None, run.status}
-        and all(key in run.config and _same(run.config[key], value) for key, value in where)
+        and all(
+            key in run.config
+            and run.config[key] == value
+            and isinstance(run.config[key], bool) == isinstance(value, bool)
+            for key, value in where
+        )
     ]
-
-
-def _same(there: object, wanted: object) -> bool:
-    return there == wanted and isinstance(there, bool) == isinstance(wanted, bool)
 
 
 def ordered(runs: Sequence[RunRecord], key: str, *, descending: bool = False) -> list[RunRecord]:
@@ -218,11 +220,6 @@ def _last_measured(path: Path, manifest: Mapping[str, Any]) -> dict[str, Any]:
     if last.iteration > (_known(int, manifest.get("iterations")) or 0):
         return {**measured, "iterations": last.iteration, "solver_seconds": last.seconds}
     return measured
-
-
-def _edition(config: Mapping[str, Any]) -> str | None:
-    rules = config.get("rules.name", config.get("rules.edition", config.get("rules")))
-    return _known(str, config.get("game", rules))
 
 
 def _flat(tree: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, Any]]:

@@ -19,10 +19,10 @@ from hogeq.evaluation.win_rates import win_rate
 from hogeq.model.compiling import expect
 from hogeq.model.game import HogEngine, compile_game
 from hogeq.purification import purified
-from hogeq.runs.config import Config, facts, load_config, require_same_plugins, stored_as
+from hogeq.runs.config import Config, load_config, require_same_plugins, stored_as
 from hogeq.runs.directory import Checkpoint, RunDirectory
-from hogeq.runs.environment import environment, now
-from hogeq.runs.files import CHECKPOINT, CONFIG, SCHEMA, ResultsError
+from hogeq.runs.environment import first_manifest, now
+from hogeq.runs.files import CHECKPOINT, CONFIG, ResultsError
 from hogeq.runs.metrics import Metrics
 from hogeq.runs.signals import Interrupted, Signals
 from hogeq.runs.summary import KERNELS, RunSummary, Strategies, concluded, draw, export, measured
@@ -194,7 +194,9 @@ class _Runner:
         self.saved_at = time.monotonic()
         self.whole_state = True  # False while the solver is changing it
         self._restore()
-        self.manifest = self._first_manifest(read)
+        before = directory.manifest() if self.iteration else {}
+        self.manifest = first_manifest(config, before, read, self.iteration)
+        self.manifest |= {"elapsed_seconds": self.elapsed_before, "solver_seconds": self.seconds}
 
     def whole(self, quiet: bool) -> RunSummary:
         """Do what is left of the run."""
@@ -208,8 +210,6 @@ class _Runner:
         try:
             with show_progress(visible=not quiet):
                 with phase("solving", self.iterations, "it", done=self.iteration) as progress:
-                    if self.metrics:
-                        _show(progress, self.metrics[-1])
                     self._solve(progress)
                 summary = self._finish()
         except Interrupted as stop:
@@ -230,12 +230,19 @@ class _Runner:
 
     def _solve(self, progress: Phase) -> None:
         moments = set(self.schedule)
+        told: Metrics | None = None
         while True:
-            measured = bool(self.metrics) and self.metrics[-1].iteration >= self.iteration
-            if self.iteration in moments and not measured:
+            is_measured = bool(self.metrics) and self.metrics[-1].iteration >= self.iteration
+            if self.iteration in moments and not is_measured:
                 self.metrics = (*self.metrics, self._measured())
                 self._save()
-                _show(progress, self.metrics[-1])
+            row = self.metrics[-1] if self.metrics else None
+            if row is not None and row is not told:
+                told = row
+                lower, upper = row.attack, row.bound
+                if not np.isnan(row.mixture_attack):
+                    lower, upper = row.mixture_attack, row.mixture_bound
+                progress.measured(f"exploitability {between(lower - 0.5, upper - 0.5)}")
             if self.iteration >= self.iterations:
                 return
             self._step()
@@ -251,7 +258,14 @@ class _Runner:
         self.iteration += 1
         self.state = self._asked(self.solver.step)
         self.seconds += working_time() - began
-        self._require_finite()
+        # A solver that diverges is stopped before what is saved of it can be lost.
+        if not hasattr(self.state, "_asdict"):
+            raise self._failure(f"its step gave {shown(self.state)}")
+        for name, value in self.state._asdict().items():
+            array = np.asarray(value)
+            if array.dtype.kind == "f" and not np.isfinite(array).all():
+                at = tuple(np.argwhere(~np.isfinite(array))[0].tolist())
+                raise self._failure(f"its {name} is {array[at]}" + (f" at {at}" if at else ""))
         self.whole_state = True
 
     def _asked(self, method: Callable[[HogEngine | TreeEngine, Any], Any]) -> Any:
@@ -265,16 +279,6 @@ class _Runner:
                 raise
             what = f"{raised(error)} (HOGEQ_DEBUG=1 shows where)"
             raise self._failure(what) from error
-
-    def _require_finite(self) -> None:
-        """Stop a solver that diverges, before what is saved of it can be lost."""
-        if not hasattr(self.state, "_asdict"):
-            raise self._failure(f"its step gave {shown(self.state)}")
-        for name, value in self.state._asdict().items():
-            array = np.asarray(value)
-            if array.dtype.kind == "f" and not np.isfinite(array).all():
-                at = tuple(np.argwhere(~np.isfinite(array))[0].tolist())
-                raise self._failure(f"its {name} is {array[at]}" + (f" at {at}" if at else ""))
 
     def _failure(self, what: object) -> RunError:
         return RunError(
@@ -303,8 +307,6 @@ class _Runner:
                 seconds=self.seconds,
                 average_regret=float(stats.get("average_regret", np.nan)),
             )
-
-    # --- the end -------------------------------------------------------------------------------
 
     def _finish(self) -> RunSummary:
         game, config = self.game, self.config
@@ -368,53 +370,21 @@ class _Runner:
         self.metrics = tuple(row for row in saved.metrics if row.iteration in moments)
 
     def _save(self) -> None:
+        name, state = self.config.solver.name, self.state._asdict()
+        times = self.seconds, self._elapsed()
         self.directory.save(
-            Checkpoint(
-                solver=self.config.solver.name,
-                fingerprint=self.fingerprint,
-                iteration=self.iteration,
-                seconds=self.seconds,
-                elapsed=self._elapsed(),
-                metrics=self.metrics,
-                state=self.state._asdict(),
-            )
+            Checkpoint(name, self.fingerprint, self.iteration, *times, self.metrics, state)
         )
         self.saved_iteration = self.iteration
         self.saved_at = time.monotonic()
 
     def _saved(self) -> str:
-        path = self.directory.path
-        if not self.saved_iteration:
-            return f"{path} holds no checkpoint yet"
-        return f"{path} holds the checkpoint after iteration {self.saved_iteration}"
+        done = self.saved_iteration
+        what = f"the checkpoint after iteration {done}" if done else "no checkpoint yet"
+        return f"{self.directory.path} holds {what}"
 
     def _elapsed(self) -> float:
         return self.elapsed_before + working_time() - self.started
-
-    def _first_manifest(self, read: list[dict[str, str]]) -> dict[str, Any]:
-        before = self.directory.manifest() if self.iteration else {}
-        started, resumed = before.get("started"), before.get("resumed_at")
-        files = before.get("files")
-        return {
-            "schema": SCHEMA,
-            "name": self.config.name,
-            "status": "running",
-            "config_hash": self.fingerprint,
-            "seed": self.config.seed,
-            "started": started if isinstance(started, str) else now(),
-            "ended": None,
-            "elapsed_seconds": self.elapsed_before,
-            "solver_seconds": self.seconds,
-            "resumed_at": [
-                *(resumed if isinstance(resumed, list) else ()),
-                *([self.iteration] * bool(self.iteration)),
-            ],
-            "iterations": self.iteration,
-            "environment": environment(),
-            "plugins": facts(self.config.plugins),
-            "files": files if isinstance(files, list) else read,
-            "figures": None,
-        }
 
     def _close_manifest(self, status: str, figures: dict[str, Any] | None = None) -> None:
         self.manifest |= {
@@ -426,10 +396,3 @@ class _Runner:
             "figures": figures,
         }
         self.directory.write_manifest(self.manifest)
-
-
-def _show(progress: Phase, row: Metrics) -> None:
-    lower, upper = row.attack, row.bound
-    if not np.isnan(row.mixture_attack):
-        lower, upper = row.mixture_attack, row.mixture_bound
-    progress.measured(f"exploitability {between(lower - 0.5, upper - 0.5)}")

@@ -7,7 +7,7 @@ import itertools
 import json
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
 from typing import Annotated, Any, Final
@@ -109,13 +109,19 @@ def load_sweep(path: str | Path, overrides: Sequence[str] = (), trust: bool = Fa
     if "plugins" in keys:
         raise ConfigError(f"{source}: plugins: those of a sweep are of all its points")
     _require_effect(overrides, given, source)
-    labels = point_labels(keys)
-    points = tuple(
-        _point(base, settings, labels, path) for settings in _settings(given.points, given.grid)
-    )
-    _require_distinct(points, source)
-    _require_possible(points, source)
-    return Sweep(given.name, keys, points)
+    labels, points = point_labels(keys), []
+    for point, values in itertools.product(
+        given.points or [{}], itertools.product(*given.grid.values())
+    ):
+        settings = {**point, **dict(zip(given.grid, values, strict=True))}
+        name = _name({labels[key]: value for key, value in settings.items()})
+        where = f"{source}: point {name}"
+        config = {**set_keys(base, settings, source), "name": name}
+        points.append(
+            SweepPoint(config_from(tables_read(config, path.parent, where), where), settings)
+        )
+    _require_sound(points, source)
+    return Sweep(given.name, keys, tuple(points))
 
 
 def _require_effect(overrides: Sequence[str], given: _File, source: str) -> None:
@@ -131,23 +137,6 @@ def _require_effect(overrides: Sequence[str], given: _File, source: str) -> None
                     f"--set {one_line(item)}: without effect, as {why}; allowed: keys that not "
                     f"every point of {source} sets"
                 )
-
-
-def _settings(
-    points: Sequence[Mapping[str, Any]], grid: Mapping[str, Sequence[Any]]
-) -> Iterator[dict[str, Any]]:
-    for point in points or [{}]:
-        for values in itertools.product(*grid.values()):
-            yield {**point, **dict(zip(grid, values, strict=True))}
-
-
-def _point(
-    base: Mapping[str, Any], settings: dict[str, Any], labels: Mapping[str, str], path: Path
-) -> SweepPoint:
-    name = _name({labels[key]: value for key, value in settings.items()})
-    source = f"{path}: point {name}"
-    tree = tables_read({**set_keys(base, settings, str(path)), "name": name}, path.parent, source)
-    return SweepPoint(config_from(tree, source), settings)
 
 
 def point_labels(keys: Sequence[str]) -> dict[str, str]:
@@ -183,25 +172,21 @@ def identity(config: Config) -> str:
     return json.dumps(tree, sort_keys=True)
 
 
-def _require_distinct(points: Sequence[SweepPoint], source: str) -> None:
+def _require_sound(points: Sequence[SweepPoint], source: str) -> None:
+    """Refuse points that are one run, and what the game or the solver would refuse."""
     seen: dict[str, SweepPoint] = {}
+    tried = set()
     for point in points:
-        other = seen.setdefault(identity(point.config), point)
+        config = point.config
+        other = seen.setdefault(identity(config), point)
         if other is not point:
             raise ConfigError(
                 f"{source}: points {other.name} and {point.name} are the same run: given twice, or "
                 "what sets them apart is set again by a nearer key"
             )
-
-
-def _require_possible(points: Sequence[SweepPoint], source: str) -> None:
-    """Refuse what the game or the solver would refuse, once for each kind of it."""
-    tried = set()
-    for point in points:
-        config = point.config
         solver = dataclasses.replace(config.solver, iterations=1, seed=0)
         kind = repr((config.title, config.rules, solver))
-        if kind not in tried:
+        if kind not in tried:  # once for each kind of it
             try:
                 config.solver.params.init(engine_of(config))
             except ValueError as error:

@@ -37,7 +37,7 @@ from hogeq.strategies.arrays import check_policy
 from hogeq.strategies.strategy import Mixture, StrategyLike, mixture_of_shape, parts_of, strategy_of
 from hogeq.support.aliases import Floats
 from hogeq.support.files import parse_json, read_whole, write_whole
-from hogeq.support.messages import one_line, refusal, shown_path
+from hogeq.support.messages import BadInputError, one_line, refusal, shown_path
 from hogeq.support.parameters import keys, parameters, plain
 
 FORMAT: Final = "hogeq certificate"
@@ -53,7 +53,7 @@ LARGEST: Final = 2**31
 """Bytes of the largest game whose certificate is checked."""
 
 
-class CertificateError(ValueError):
+class CertificateError(BadInputError):
     """A file that is no certificate; one line."""
 
 

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hogeq.support.aliases import Floats, Matrix, Policy
-from hogeq.support.messages import shown
+from hogeq.support.messages import BadInputError, shown
 
 # Rows of a policy may miss 1 by what float64 arithmetic leaves, and by no more: a win rate counts
 # from 1e-6 on.
@@ -28,7 +28,7 @@ MOST_DICE = 127
 """Most dice that a matrix can hold, being int8."""
 
 
-class StrategyError(ValueError):
+class StrategyError(BadInputError):
     """A strategy, or the file or the name that should give one, is not valid."""
 
 

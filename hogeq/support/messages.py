@@ -19,6 +19,10 @@ LONGEST_WORD: Final = 100
 """Characters of a word that is compared with those known; no known one has as many."""
 
 
+class BadInputError(ValueError):
+    """What a user gave cannot be used; the message is one line. Commands end with it as it is."""
+
+
 class _Shown(reprlib.Repr):
     """Writes values by walking a few of their parts: the time taken has a bound, too."""
 

@@ -16,7 +16,7 @@ from types import ModuleType
 from typing import Final, NamedTuple
 
 from hogeq.support.files import read_whole
-from hogeq.support.messages import one_line, refusal
+from hogeq.support.messages import BadInputError, one_line, refusal
 from hogeq.support.registry import Entry, all_or_none
 
 MAX_BYTES: Final = 1 << 20
@@ -25,7 +25,7 @@ MAX_BYTES: Final = 1 << 20
 DOORS: Final = "hogeq.rule_part, hogeq.edition, hogeq.baseline, hogeq.solver, hogeq.purifier"
 
 
-class PluginError(ValueError):
+class PluginError(BadInputError):
     """A plugin that cannot be used; the message is one line that starts with its file."""
 
 

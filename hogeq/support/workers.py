@@ -33,12 +33,12 @@ from multiprocessing import active_children
 from multiprocessing.pool import ThreadPool
 from queue import SimpleQueue
 from threading import local as thread_local
-from typing import Any, Final, NamedTuple, TypeVar
+from typing import Any, Final, TypeVar
 
 import numpy as np  # noqa: F401 - loads the BLAS that a block limits
 from threadpoolctl import threadpool_limits
 
-from hogeq.support.messages import not_installed, refusal
+from hogeq.support.messages import BadInputError, not_installed, refusal
 from hogeq.support.parameters import MOST_JOBS, Jobs, check
 from hogeq.support.plugins import loaded, run_with
 
@@ -65,7 +65,7 @@ def cores() -> int:
     return os.cpu_count() or 1
 
 
-class ExecutorError(ValueError):
+class ExecutorError(BadInputError):
     """The workers asked for are not available; the message is one line."""
 
 
@@ -88,23 +88,6 @@ class Workers(ABC):
         Closing the generator cancels the tasks that are left.
         """
 
-    def map(
-        self,
-        function: Callable[[Task], Result],
-        tasks: Iterable[Task],
-        progress: Callable[[int], object] = int,
-    ) -> list[Result]:
-        """Compute tasks and give their results in the order of the tasks."""
-        tasks = list(tasks)
-        results: dict[int, Result] = {}
-        with closing(self.outcomes(function, tasks)) as outcomes:
-            for index, result in outcomes:
-                if isinstance(result, Exception):
-                    raise result
-                results[index] = result
-                progress(index)
-        return [results[index] for index in range(len(tasks))]
-
 
 # --- threads --------------------------------------------------------------------------------------
 
@@ -112,7 +95,7 @@ class Workers(ABC):
 class Threads(Workers):
     """Threads of this process, which are kept for the next call from the same thread.
 
-    Outcomes come in the order of the tasks. A single task is computed by the calling thread.
+    Outcomes come in the order of the tasks.
     """
 
     def __init__(self, width: int) -> None:
@@ -126,18 +109,16 @@ class Threads(Workers):
     ) -> Generator[tuple[int, Result | Exception], None, None]:
         """Compute tasks."""
         attempt = partial(_attempt, function)
-        if self.width == 1 or len(tasks) == 1:
-            yield from enumerate(map(attempt, tasks))
-            return
-        pool = _pools.started.get(self.width)
+        started: dict[int, ThreadPool] = _pools.__dict__.setdefault("started", {})
+        pool = started.get(self.width)
         if pool is None:
             # What a task computes in turn, it computes by itself.
-            pool = _pools.started[self.width] = ThreadPool(self.width, lambda: _chosen.set(_NOBODY))
+            pool = started[self.width] = ThreadPool(self.width, lambda: _chosen.set(_NOBODY))
             atexit.register(pool.terminate)
         try:
             yield from enumerate(pool.imap(attempt, tasks))
         except BaseException:
-            del _pools.started[self.width]
+            del started[self.width]
             pool.terminate()  # tasks that have not begun must not begin
             atexit.unregister(pool.terminate)
             raise
@@ -150,14 +131,8 @@ def _attempt(function: Callable[[Task], Result], task: Task) -> Result | Excepti
         return error
 
 
-class _Pools(thread_local):
-    """The thread pools that the current thread has started, by their number of threads."""
-
-    def __init__(self) -> None:
-        self.started: dict[int, ThreadPool] = {}
-
-
-_pools = _Pools()
+_pools = thread_local()
+"""In ``started`` the thread pools that the current thread has started, by number of threads."""
 
 
 # --- other processes ------------------------------------------------------------------------------
@@ -315,16 +290,10 @@ def cluster(address: str) -> Iterator[Workers]:
 # --- which of them --------------------------------------------------------------------------------
 
 
-class _ChosenWorkers(NamedTuple):
-    """The workers of a block."""
+_NOBODY: Final[tuple[Workers, Threads]] = Threads(1), Threads(1)
 
-    anywhere: Workers
-    here: Threads
-
-
-_NOBODY: Final = _ChosenWorkers(Threads(1), Threads(1))
-
-_chosen: ContextVar[_ChosenWorkers] = ContextVar("workers", default=_NOBODY)
+_chosen: ContextVar[tuple[Workers, Threads]] = ContextVar("workers", default=_NOBODY)
+"""The workers of a block, and threads for what stays in this process."""
 
 
 @contextmanager
@@ -365,7 +334,7 @@ def workers(jobs: int | None = None, on: str | None = None) -> Iterator[Workers]
     check(Jobs, jobs=jobs)
     threads = Threads(jobs)
     with _anywhere(on, threads) as chosen, threadpool_limits(1, user_api="blas"):
-        token = _chosen.set(_ChosenWorkers(chosen, threads))
+        token = _chosen.set((chosen, threads))
         try:
             yield chosen
         finally:
@@ -392,11 +361,27 @@ def compute(
     *,
     local: bool = False,
 ) -> list[Result]:
-    """Compute tasks by the workers that were chosen (:func:`workers`)."""
-    chosen = _chosen.get()
-    return (chosen.here if local else chosen.anywhere).map(function, tasks, progress)
+    """Compute tasks by the workers that were chosen (:func:`workers`), results in their order.
+
+    A single task, or all tasks of a single thread, are computed by the calling thread.
+    """
+    anywhere, here = _chosen.get()
+    chosen, tasks = here if local else anywhere, list(tasks)
+    results: dict[int, Result] = {}
+    if isinstance(chosen, Threads) and 1 in {chosen.width, len(tasks)}:
+        for index, task in enumerate(tasks):
+            results[index] = function(task)
+            progress(index)
+        return list(results.values())
+    with closing(chosen.outcomes(function, tasks)) as outcomes:
+        for index, result in outcomes:
+            if isinstance(result, Exception):
+                raise result
+            results[index] = result
+            progress(index)
+    return [results[index] for index in range(len(tasks))]
 
 
 def width() -> int:
     """Give the number of tasks that `compute` computes at once, at least 1."""
-    return max(1, _chosen.get().anywhere.width)
+    return max(1, _chosen.get()[0].width)

@@ -8,10 +8,10 @@ from typing import Any, Final
 import yaml
 
 from hogeq.support.files import read_whole
-from hogeq.support.messages import one_line
+from hogeq.support.messages import BadInputError, one_line
 
 
-class ConfigError(ValueError):
+class ConfigError(BadInputError):
     """A file of plain values that is refused; the message is one line that names the place."""
 
 

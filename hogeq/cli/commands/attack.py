@@ -1,12 +1,13 @@
 """What wins most from one strategy, and whether a proof that nothing wins more is true."""
 
-from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
-from hogeq.cli.commands.trees import attack_game
-from hogeq.cli.inputs import MATRIX_SUFFIXES, Chosen, check_output, reading
+from hogeq.cli.commands.trees import OtherGame, attack_game
+from hogeq.cli.inputs import Chosen, reading
 from hogeq.cli.options import (
+    MATRIX,
+    PICTURE,
     PROOF,
     SEARCH,
     AnnealStepsOption,
@@ -16,7 +17,7 @@ from hogeq.cli.options import (
     JobsOption,
     KicksOption,
     OnOption,
-    OverwriteOption,
+    Output,
     SeedOption,
     StartsOption,
     StrategyArgument,
@@ -34,11 +35,9 @@ from hogeq.cli.result import (
     pp,
     saturation_text,
 )
-from hogeq.cli.shell import BadInputError, computing, refusing
+from hogeq.cli.shell import computing, refusing
+from hogeq.support.messages import BadInputError
 from hogeq.support.numbers import counted
-
-if TYPE_CHECKING:
-    from hogeq.search.attack import SearchBudget
 
 KICKS = 20
 
@@ -54,11 +53,14 @@ MEANINGS = {
 def attack_(
     strategy: StrategyArgument,
     game: Chosen,
-    out: Annotated[Path | None, option("Write the counter-matrix: M.csv, say.", "FILE")] = None,
-    plot: Annotated[
-        Path | None, option("Draw where it leaves the rolls of S, and what it gains.", "PNG")
+    out: Annotated[
+        Path | None, option("Write the counter-matrix: M.csv, say.", "FILE"), MATRIX
     ] = None,
-    overwrite: OverwriteOption = False,
+    plot: Annotated[
+        Path | None,
+        option("Draw where it leaves the rolls of S, and what it gains.", "PNG"),
+        PICTURE,
+    ] = None,
     starts: StartsOption = 4,
     anneal_steps: AnnealStepsOption = 60,
     damping: DampingOption = 0.5,
@@ -81,7 +83,9 @@ def attack_(
         option("Prove a bound below full memory, for so long.", "SECONDS", group=PROOF, min=0),
     ] = None,
     certificate: Annotated[
-        Path | None, option("Write the proof: certificate.json, say.", "FILE", group=PROOF)
+        Path | None,
+        option("Write the proof: certificate.json, say.", "FILE", group=PROOF),
+        Output((".json", ".json.gz"), is_kept=True),
     ] = None,
     other_game: GameOption = None,
     forget: ForgetOption = None,
@@ -96,36 +100,23 @@ def attack_(
     With a goal for each player, goal: [50, 65], the counter has the first and S the second.
     """
     if other_game is not None:
-        check_output(out, (".npz",), reads=[strategy], replace=overwrite)
-        return attack_game(other_game, forget, strategy, exact, out)
+        return attack_game(OtherGame(other_game, forget), strategy, exact, out)
     if certificate is not None and certify is None:
         raise BadInputError("--certificate: allowed only with --certify")
     if most_kicks is not None and not until_saturated:
         raise BadInputError("--most-kicks: allowed only with --until-saturated")
-    reads = [game.spec, strategy]
-    check_output(out, MATRIX_SUFFIXES, reads=reads, replace=overwrite)
-    check_output(
-        certificate, (".json", ".json.gz"), reads=reads, replace=overwrite, option="--certificate"
-    )
-    check_output(plot, (".png",))
     engine = game.load("search", "full memory", strategies=[strategy], own_goals=True)
     if certify is not None:
         game.expect("certificates")
-    from hogeq.search.attack import attack
+    from hogeq.search.attack import SearchBudget, attack
     from hogeq.search.bounds import full_memory_bound, upper_bound
     from hogeq.search.certificate import certified_bound, write_certificate
     from hogeq.search.gains import gains, largest_gains
 
     target = game.strategy(strategy, of_second=True)
-    budget = search_budget(
-        starts=starts,
-        anneal_steps=anneal_steps,
-        damping=damping,
-        kicks=kicks,
-        seed=seed,
-        until_saturated=until_saturated,
-        **({} if most_kicks is None else {"most_kicks": most_kicks}),
-    )
+    effort: dict[str, Any] = {"anneal_steps": anneal_steps, "damping": damping, "kicks": kicks}
+    effort |= {} if most_kicks is None else {"most_kicks": most_kicks}
+    budget = SearchBudget(starts=starts, seed=seed, until_saturated=until_saturated, **effort)
     with computing(on, jobs):
         with refusing():
             proof = None if certify is None else certified_bound(engine, target, certify)
@@ -159,6 +150,12 @@ def attack_(
         **({} if certificate is None else {"certificate": certificate}),
         "out": out,
     }
+    worth = "win rate gained" + " to first order" * engine.positions_recur
+    header = ("score", "opponent", "S rolls", "counter rolls", worth)
+    where_gained: Text = [
+        "",
+        Table([(*cell[:-1], pp(cell.gain)) for cell in cells], header, left=0),
+    ]
     upper = min(bounds["bound"], bounds.get("certified", 1.0))
     exploitability = f"exploitability: {between(search.win_rate - 0.5, upper - 0.5)}"
     text: Text = [
@@ -170,36 +167,21 @@ def attack_(
         f"{budget_text(search.budget)}: {counted(search.sweeps, 'sweep')}",
         saturation_text(search.saturation),
         f"other dice at {data['deviates']} of the {data['reached']} positions that it comes to",
-        *_gains(cells, "win rate gained" + " to first order" * engine.positions_recur),
+        *(where_gained if cells else []),
     ]
-    with refusing():
-        if plot is not None:
-            from hogeq import figures
+    if plot is not None:
+        from hogeq import figures
 
-            title = f"counter to {strategy}, {game.title}"
-            figures.counter(difference, gained.gains, gained.reach, plot, title)
-            text.append(f"drawn to {plot}")
-        if certificate is not None and proof is not None:
-            write_certificate(certificate, proof)
-            text.append(f"certificate written to {certificate}: hogeq certify {certificate}")
+        title = f"counter to {strategy}, {game.title}"
+        figures.counter(difference, gained.gains, gained.reach, plot, title)
+        text.append(f"drawn to {plot}")
+    if certificate is not None and proof is not None:
+        write_certificate(certificate, proof)
+        text.append(f"certificate written to {certificate}: hogeq certify {certificate}")
     if out is not None:
         game.write(out, search.matrix)
         text.append(f"counter-matrix written to {out}")
     return Result(data, text)
-
-
-def _gains(cells: Sequence[Any], worth: str) -> Text:
-    rows = [(*cell[:-1], pp(cell.gain)) for cell in cells]
-    header = ("score", "opponent", "S rolls", "counter rolls", worth)
-    return ["", Table(rows, header, left=0)] if cells else []
-
-
-def search_budget(**given: Any) -> "SearchBudget":
-    """Make the budget of a search; messages call its parameters as the options are called."""
-    from hogeq.search.attack import SearchBudget
-
-    with refusing():
-        return SearchBudget(**given)
 
 
 def _rows(data: dict[str, Any]) -> list[tuple[str, str, str]]:
@@ -232,7 +214,7 @@ def certify(
     from hogeq.search.certificate import as_proved, check_certificate, is_about, read_certificate
     from hogeq.strategies.strategy import Mixture
 
-    with refusing(), reading(file):
+    with reading(file):
         given = read_certificate(file)
     game = Chosen.of(given.rules, trust)
     game.expect("certificates")

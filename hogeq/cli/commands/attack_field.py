@@ -1,27 +1,26 @@
 """What wins most from a field, and what that costs in safety: attack-field."""
 
-import csv
-import io
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
-from hogeq.cli.commands.attack import search_budget
-from hogeq.cli.inputs import MATRIX_SUFFIXES, Chosen, check_output, write
+from hogeq.cli.inputs import Chosen, check_output, write_csv
 from hogeq.cli.options import (
+    MATRIX,
+    PICTURE,
     AnnealStepsOption,
     DampingOption,
     JobsOption,
     KicksOption,
     OnOption,
-    OverwriteOption,
     SeedOption,
     StartsOption,
     argument,
     option,
 )
 from hogeq.cli.result import Result, Table, Text, budget_text, percent
-from hogeq.cli.shell import BadInputError, computing, refusing
+from hogeq.cli.shell import computing
+from hogeq.support.messages import BadInputError
 
 SAFETY = "Safety: what an attack may win from the answer"
 
@@ -39,8 +38,7 @@ def attack_field(
     objective: Annotated[
         Goal, option("The mean win rate, or how many are beaten (above 0.500001).")
     ] = Goal.mean,
-    out: Annotated[Path | None, option("Write the answer: M.csv, say.", "FILE")] = None,
-    overwrite: OverwriteOption = False,
+    out: Annotated[Path | None, option("Write the answer: M.csv, say.", "FILE"), MATRIX] = None,
     cap: Annotated[
         float | None,
         option("The strongest attack found on the answer may win no more than this.", group=SAFETY),
@@ -48,6 +46,7 @@ def attack_field(
     tradeoff: Annotated[
         Path | None,
         option("Win rate against attack, drawn and as .csv beside.", "PNG", group=SAFETY),
+        PICTURE,
     ] = None,
     mixed: Annotated[
         bool,
@@ -72,20 +71,18 @@ def attack_field(
         raise BadInputError("--mixed: needs --cap or --tradeoff; against a field alone a matrix is")
     if cap is not None and not 0.5 <= cap <= 1.0:
         raise BadInputError(f"--cap: {cap}; allowed: win rates from 0.5 to 1")
-    reads = [game.spec, *strategies]
-    suffixes = (".npy", ".npz") if mixed else MATRIX_SUFFIXES
-    check_output(out, suffixes, reads=reads, replace=overwrite)
-    check_output(tradeoff, (".png",), option="--tradeoff")
+    if mixed:
+        check_output(out, (".npy", ".npz"))
     numbers = None if tradeoff is None else tradeoff.with_suffix(".csv")
-    check_output(numbers, (".csv",), reads=reads, option="--tradeoff")
+    check_output(numbers, (".csv",), reads=[game.spec, *strategies], option="--tradeoff")
     engine = game.load("search", "full memory", strategies=strategies)
     rivals = [game.strategy(name) for name in strategies]
     from hogeq.contest.safety import CURVE_SHARES, CapError, study_field
     from hogeq.contest.tournament import WIN
+    from hogeq.search.attack import SearchBudget
 
-    budget = search_budget(
-        starts=starts, anneal_steps=anneal_steps, damping=damping, kicks=kicks, seed=seed
-    )
+    effort: dict[str, Any] = {"anneal_steps": anneal_steps, "damping": damping, "kicks": kicks}
+    budget = SearchBudget(starts=starts, seed=seed, **effort)
     try:
         with computing(on, jobs):
             study = study_field(
@@ -148,22 +145,17 @@ def attack_field(
     if tradeoff is not None and numbers is not None:
         from hogeq import figures
 
-        file = io.StringIO()
-        writer = csv.DictWriter(file, list(curve[0]), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows({key: repr(value) for key, value in line.items()} for line in curve)
-        write(numbers, file.getvalue())
+        write_csv(numbers, list(curve[0]), [list(line.values()) for line in curve])
         gained = "mean" if objective is Goal.mean else "beaten"
-        with refusing():
-            figures.tradeoff(
-                [point.share for point in study.points],
-                [point.attack for point in study.points],
-                [line[gained] for line in curve],
-                tradeoff,
-                game.title,
-                "mean win rate, field" if objective is Goal.mean else "rivals beaten",
-                cap,
-            )
+        figures.tradeoff(
+            [point.share for point in study.points],
+            [point.attack for point in study.points],
+            [line[gained] for line in curve],
+            tradeoff,
+            game.title,
+            "mean win rate, field" if objective is Goal.mean else "rivals beaten",
+            cap,
+        )
         text.append(f"trade-off drawn to {tradeoff}, numbers in {numbers}")
     if out is not None:
         game.write(out, answer.strategy)

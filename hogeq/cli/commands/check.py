@@ -3,8 +3,8 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from hogeq.cli.inputs import Chosen, check_output, write
-from hogeq.cli.options import TimeLimitOption, TrustOption, argument, option
+from hogeq.cli.inputs import Chosen, write
+from hogeq.cli.options import PAGE, TimeLimitOption, TrustOption, argument, option
 from hogeq.cli.result import Result, Table, Text, digits, loss, percent
 from hogeq.cli.shell import refusing
 from hogeq.support.numbers import duration
@@ -23,7 +23,9 @@ def check(
         str | None,
         option("Opponent of losses and changes. [optimal; with hidden memory, champion]"),
     ] = None,
-    page: Annotated[Path | None, option("Write the same as a page.", "FILE", "--html")] = None,
+    page: Annotated[
+        Path | None, option("Write the same as a page.", "FILE", "--html"), PAGE
+    ] = None,
     time_limit: TimeLimitOption = 60.0,
     trust: TrustOption = False,
 ) -> Result:
@@ -46,7 +48,6 @@ def check(
     changes (score, opponent, roll, instead, gain), changed (win rate with all the changes), endless
     (win rate lost by games that never end).
     """
-    check_output(page, (".html",))
     game.load()
     from hogeq.contest.assessment import submission_facts
     from hogeq.pages.check import checked_page, contest_notes
@@ -60,8 +61,7 @@ def check(
         assessed = _assess(game, submission.matrix, against, data)
     about = {**data, "rules": game.title}
     if page is not None:
-        with refusing():
-            write(page, checked_page(about, submission.matrix, assessed))
+        write(page, checked_page(about, submission.matrix, assessed))
     notes = contest_notes(data)
     if assessed is None:
         refusal: Text = [f"{file}: not valid for {game.title}"]

@@ -1,18 +1,17 @@
 """A contest as its staff runs it: tournament DIR --out FOLDER."""
 
-import csv
 import hashlib
-import io
 import json
 import re
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hogeq.cli.inputs import Chosen, write
+from hogeq.cli.inputs import Chosen, write, write_csv
 from hogeq.cli.result import Text
-from hogeq.cli.shell import BadInputError, refusing
-from hogeq.support.messages import printable
+from hogeq.cli.shell import refusing
+from hogeq.support.messages import BadInputError, printable
 from hogeq.support.numbers import counted
 from hogeq.support.progress import phase
 
@@ -20,6 +19,12 @@ if TYPE_CHECKING:
     from hogeq.contest.entries import Entries
     from hogeq.contest.staff import Entrant, Judged
     from hogeq.support.aliases import Floats
+
+RANKS = (
+    *("rank", "name", "student", "file", "page", "wins", "ties", "mean_win_rate", "nash"),
+    *("lowest_win_rate", "lowest_against", "public_name", "not_valid"),
+)
+"""Columns of ranks.csv."""
 
 LATEST = "of a student's files the last by name counts"
 
@@ -91,12 +96,27 @@ class Folder:
         valid = [one for one in self.judged if one.submission.matrix is not None]
         public = self.contest.pseudonyms([one.entrant for one in valid]) if pseudonyms else names
         lines = {valid[line["index"]].entrant.file: line for line in data["ranking"]}
-        pages = dict(zip([one.entrant.file for one in self.judged], self._pages(), strict=True))
+        pages: list[str] = []  # of each entrant
+        for one in self.judged:
+            plain = re.sub(r"[^\w.-]+", "_", one.entrant.student)[:80]
+            same = sum(name.lower().startswith(f"{plain.lower()}.") for name in pages)
+            pages.append(f"{plain}.{same + 1}.html" if same else f"{plain}.html")
         write(self.out / "index.html", public_page({**data, "rules": self.game.title}, public))
         self._write_pages(lines, public, pages)
-        write(self.out / "ranks.csv", self._ranks(lines, public, pages))
-        with refusing():
-            self.contest.keep()
+        rows = []
+        for one, page in zip(self.judged, pages, strict=True):
+            line = lines.get(one.entrant.file, {})
+            row = {key: line.get(key, "") for key in RANKS}
+            if line:
+                against = public[line["lowest_against"]]
+                row |= {"lowest_against": against, "public_name": public[line["index"]]}
+            name = one.submission.name or one.entrant.student
+            row |= {"student": one.entrant.student, "file": one.entrant.file, "name": name}
+            rows.append({**row, "page": f"entrants/{page}", "not_valid": _reason(one)})
+        unranked = len(rows) + 1
+        rows.sort(key=lambda row: row["rank"] or unranked)
+        write_csv(self.out / "ranks.csv", RANKS, [list(row.values()) for row in rows])
+        self.contest.keep()
         pages_written = counted(len(self.judged), "page")
         earlier = sum(len(one.entrant.earlier) for one in self.judged)
         return [
@@ -105,17 +125,8 @@ class Folder:
             *([f"{counted(earlier, 'earlier file')} left out: {LATEST}"] if earlier else []),
         ]
 
-    def _pages(self) -> list[str]:
-        """Name a page for each entrant."""
-        names: list[str] = []
-        for one in self.judged:
-            plain = re.sub(r"[^\w.-]+", "_", one.entrant.student)[:80]
-            same = sum(name.lower().startswith(f"{plain.lower()}.") for name in names)
-            names.append(f"{plain}.html" if not same else f"{plain}.{same + 1}.html")
-        return names
-
     def _write_pages(
-        self, lines: dict[str, dict[str, Any]], public: Sequence[str], pages: dict[str, str]
+        self, lines: dict[str, dict[str, Any]], public: Sequence[str], pages: Sequence[str]
     ) -> None:
         from hogeq.contest.assessment import opponents, usual_reference
         from hogeq.pages.staff import standing, with_standing
@@ -123,62 +134,31 @@ class Folder:
 
         engine = self.game.engine
         new: list[tuple[Judged, str, str]] = []
+        paths: list[Path] = []
         against = usual_reference(engine)
-        for one in self.judged:
-            line = lines.get(one.entrant.file)
-            text = standing(line, public, _notes(one.entrant, line, public))
-            path = self.out / "entrants" / pages[one.entrant.file]
+        for one, name in zip(self.judged, pages, strict=True):
+            entrant, line = one.entrant, lines.get(one.entrant.file)
+            notes = [f"Judged: {entrant.file}."]
+            if line is not None:
+                notes.append(f"On the page of all it is called {public[line['index']]}.")
+            if entrant.earlier:
+                notes.append(f"Not judged, since {LATEST}: {', '.join(entrant.earlier)}.")
+            text, path = standing(line, public, notes), self.out / "entrants" / name
             key = hashlib.sha256(json.dumps([one.facts(), self.contest.made_by]).encode())
             known = path.read_text("utf-8") if path.exists() else ""
             page = with_standing(known, key.hexdigest(), text)
             if page is None:
                 new.append((one, key.hexdigest(), text))
+                paths.append(path)
             elif page != known:
                 write(path, page)
         self.game.expect("full memory", strategies=[against])
         rival, field = self.game.table(against), opponents(engine)
         with phase("assessing", len(new), "entrants") as progress:
-            made = compute(
-                _Assessing(engine, self.game.title, against, rival, field).page,
-                new,
-                lambda _: progress.step(),
-                local=True,
-            )
-            for (one, *_), page in zip(new, made, strict=True):
-                write(self.out / "entrants" / pages[one.entrant.file], page)
-
-    def _ranks(
-        self, lines: dict[str, dict[str, Any]], public: Sequence[str], pages: dict[str, str]
-    ) -> str:
-        header = [
-            "rank",
-            "name",
-            "student",
-            "file",
-            "page",
-            "wins",
-            "ties",
-            "mean_win_rate",
-            "nash",
-        ]
-        header += ["lowest_win_rate", "lowest_against", "public_name", "not_valid"]
-        rows = []
-        for one in self.judged:
-            line = lines.get(one.entrant.file)
-            name = printable(one.submission.name or one.entrant.student)
-            row = {**dict.fromkeys(header, ""), "name": name, "not_valid": _reason(one)}
-            if line is not None:
-                against = public[line["lowest_against"]]
-                public_name = public[line["index"]]
-                row |= {**line, "lowest_against": against, "public_name": public_name}
-            row |= {"student": one.entrant.student, "file": one.entrant.file}
-            rows.append({**row, "page": f"entrants/{pages[one.entrant.file]}"})
-        rows.sort(key=lambda row: row["rank"] or len(self.judged) + 1)
-        file = io.StringIO()
-        writer = csv.DictWriter(file, header, extrasaction="ignore", lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
-        return file.getvalue()
+            make = partial(_page, engine, self.game.title, against, rival, field)
+            made = compute(make, new, lambda _: progress.step(), local=True)
+        for path, page in zip(paths, made, strict=True):
+            write(path, page)
 
 
 def _reason(one: "Judged") -> str:
@@ -189,30 +169,18 @@ def _reason(one: "Judged") -> str:
     return f"{faults[0].line}{more}"
 
 
-def _notes(entrant: "Entrant", line: dict[str, Any] | None, public: Sequence[str]) -> list[str]:
-    called = [] if line is None else [f"On the page of all it is called {public[line['index']]}."]
-    notes = [f"Judged: {entrant.file}.", *called]
-    if entrant.earlier:
-        notes.append(f"Not judged, since {LATEST}: {', '.join(entrant.earlier)}.")
-    return notes
+def _page(
+    engine: Any, title: str, against: str, rival: Any, field: Any, task: "tuple[Judged, str, str]"
+) -> str:
+    """Make the page of one entrant."""
+    from hogeq.contest.assessment import assess, assessment_facts, outcomes, submission_facts
+    from hogeq.pages.staff import entrant_page
 
-
-class _Assessing:
-    """Makes the page of one entrant."""
-
-    def __init__(self, *known: Any) -> None:
-        self.engine, self.title, self.against, self.rival, self.field = known
-
-    def page(self, task: "tuple[Judged, str, str]") -> str:
-        from hogeq.contest.assessment import assess, assessment_facts, outcomes, submission_facts
-        from hogeq.pages.staff import entrant_page
-
-        one, key, text = task
-        submission = one.submission
-        facts = submission_facts(one.entrant.file, self.title, submission)
-        if submission.matrix is None:
-            return entrant_page(facts, None, None, key, text)
-        assessed = assess(self.engine, submission.matrix, self.rival)
-        rates = outcomes(self.engine, submission.matrix, self.field)
-        facts |= assessment_facts(self.against, assessed, rates)
-        return entrant_page(facts, submission.matrix, assessed, key, text)
+    one, key, text = task
+    matrix = one.submission.matrix
+    facts = submission_facts(one.entrant.file, title, one.submission)
+    if matrix is None:
+        return entrant_page(facts, None, None, key, text)
+    assessed = assess(engine, matrix, rival)
+    facts |= assessment_facts(against, assessed, outcomes(engine, matrix, field))
+    return entrant_page(facts, matrix, assessed, key, text)

@@ -3,11 +3,20 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from hogeq.cli.commands.trees import compare_game
-from hogeq.cli.inputs import MATRIX_SUFFIXES, Chosen, check_output, compiled
-from hogeq.cli.options import ForgetOption, GameOption, StartOption, argument, option
+from hogeq.cli.commands.trees import OtherGame, compare_game
+from hogeq.cli.inputs import Chosen, compiled
+from hogeq.cli.options import (
+    MATRIX_SUFFIXES,
+    ForgetOption,
+    GameOption,
+    Output,
+    StartOption,
+    argument,
+    option,
+)
 from hogeq.cli.result import Result, Table, Text, percent
-from hogeq.cli.shell import BadInputError, refusing
+from hogeq.cli.shell import refusing
+from hogeq.support.messages import BadInputError
 
 if TYPE_CHECKING:
     from hogeq.evaluation.tablebase import Tablebase
@@ -30,7 +39,7 @@ def compare(
     With a goal for each player, goal: [50, 65], the first is A's and the second B's.
     """
     if other_game is not None:
-        return compare_game(other_game, forget, a, b)
+        return compare_game(OtherGame(other_game, forget), a, b)
     game.load("matches", strategies=[a, b], own_goals=True)
     remembers = game.engine.has_memory and FULL_MEMORY in {a, b}
     scores = game.start(start)
@@ -55,7 +64,6 @@ def compare(
 def _win_rate(game: Chosen, a: str, b: str, remembers: bool, start: tuple[int, int]) -> "WinRate":
     from hogeq.evaluation.tablebase import full_memory_win_rate
     from hogeq.evaluation.win_rates import win_rate
-    from hogeq.model.endless import EndlessError
 
     others = [
         game.strategy(name, of_second=is_second)
@@ -63,8 +71,7 @@ def _win_rate(game: Chosen, a: str, b: str, remembers: bool, start: tuple[int, i
         if not remembers or name != FULL_MEMORY
     ]
     if not remembers:
-        with refusing(EndlessError):
-            return win_rate(game.engine, *others, start=start)
+        return win_rate(game.engine, *others, start=start)
     with refusing():
         if a == FULL_MEMORY:
             return full_memory_win_rate(game.engine, *others)
@@ -74,7 +81,11 @@ def _win_rate(game: Chosen, a: str, b: str, remembers: bool, start: tuple[int, i
 def tablebase(
     game: Chosen,
     against: Annotated[str | None, option("Win rate of its rolls against a strategy.", "S")] = None,
-    out: Annotated[Path | None, option("Write its matrix (rules without memory).", "FILE")] = None,
+    out: Annotated[
+        Path | None,
+        option("Write its matrix (rules without memory).", "FILE"),
+        Output(MATRIX_SUFFIXES),
+    ] = None,
     start: StartOption = None,
 ) -> Result:
     """Solve with full information: players remember everything.
@@ -82,7 +93,6 @@ def tablebase(
     With a goal for each player, goal: [50, 65], the rolls are those of the player with the first,
     and S has the second.
     """
-    check_output(out, MATRIX_SUFFIXES, reads=[game.spec, against])
     engine = game.load("full memory", strategies=[against], own_goals=True)
     target = None if against is None else game.strategy(against, of_second=True)
     if out is not None and engine.has_memory:
@@ -95,14 +105,12 @@ def tablebase(
         raise BadInputError("--start: allowed with --against for rules without hidden memory")
     from hogeq.evaluation.tablebase import solve
     from hogeq.evaluation.win_rates import win_rate
-    from hogeq.model.endless import EndlessError
 
     with refusing():
         solved = solve(engine)
-    with refusing(EndlessError):
-        rate = None if target is None else solved.against(target)
-        if target is not None and start is not None:
-            rate = win_rate(engine, solved.matrix, target, start=scores)
+    rate = None if target is None else solved.against(target)
+    if target is not None and start is not None:
+        rate = win_rate(engine, solved.matrix, target, start=scores)
     value, first_roll = _begins(solved, scores)
     data = {
         "rules": game.name,

@@ -4,8 +4,9 @@ import os
 from pathlib import Path
 from typing import Annotated, Any
 
-from hogeq.cli.inputs import Chosen, check_output, default_rules, write
+from hogeq.cli.inputs import Chosen, default_rules, write
 from hogeq.cli.options import (
+    PAGE,
     SEARCH,
     JobsOption,
     StartOption,
@@ -14,10 +15,9 @@ from hogeq.cli.options import (
     option,
 )
 from hogeq.cli.result import Result, Table, percent
-from hogeq.cli.shell import BadInputError, computing, refusing
+from hogeq.cli.shell import computing, refusing
+from hogeq.support.messages import BadInputError
 from hogeq.support.numbers import counted
-
-SUFFIXES = (".html", ".htm")
 
 
 def board(
@@ -25,7 +25,7 @@ def board(
         list[str] | None,
         option("Edition, or YAML file of rule parts (may be given again). [HOGEQ_RULES or su20]"),
     ] = None,
-    out: Annotated[Path, option("A name ending in .html.", "FILE")] = Path("board.html"),
+    out: Annotated[Path, option("A name ending in .html.", "FILE"), PAGE] = Path("board.html"),
     opponent: Annotated[
         list[str] | None, option("A table to play against too (may be given again).", "S")
     ] = None,
@@ -37,7 +37,6 @@ def board(
     Play against best play, the champion, a table of your own or a friend; see the exact win
     probability of every roll; learn where a game was lost.
     """
-    check_output(out, SUFFIXES)
     from hogeq.baselines.registry import is_builtin
     from hogeq.pages import board as page
     from hogeq.pages.board import BoardError, check_work
@@ -48,8 +47,7 @@ def board(
     for spec in dict.fromkeys(rules or [default_rules()]):
         game = Chosen(spec, trust)
         engine = game.load()
-        with refusing():
-            check_work(engine)
+        check_work(engine)
         game.expect("full memory", "reach", strategies=[*page.OPPONENTS, *given])
         more = [
             (name if names.count(name) == 1 else one, game.strategy(one).array)
@@ -75,7 +73,7 @@ def board(
 
 def report(
     runs: Annotated[list[Path], argument("RUN ...", "Directories of finished runs.")],
-    out: Annotated[Path, option("A name ending in .html.", "FILE")] = Path("report.html"),
+    out: Annotated[Path, option("A name ending in .html.", "FILE"), PAGE] = Path("report.html"),
     against: Annotated[
         list[str] | None, option("A strategy to compare with (may be given again).", "S")
     ] = None,
@@ -105,7 +103,6 @@ def report(
     the main job, minutes for a champion's folder, which asks for 1,600 kicks. With --starts,
     --anneal-steps or --kicks all get the effort of the first run, so changed.
     """
-    check_output(out, SUFFIXES)
     from hogeq.pages import report as page
     from hogeq.runs.index import load_runs
     from hogeq.runs.summary import KERNELS
@@ -113,15 +110,13 @@ def report(
     from hogeq.support.parameters import plain
 
     folders = list({os.path.realpath(run): run for run in runs}.values())
-    with refusing():
-        loaded = load_runs(folders, trust)
-        game = Chosen.of(loaded[0].config.rules, trust)
+    loaded = load_runs(folders, trust)
+    game = Chosen.of(loaded[0].config.rules, trust)
     game.expect("matches", *KERNELS, strategies=[*page.OTHERS, *(against or ())])
     rivals = [(name, game.table(name)) for name in against or ()]
-    with refusing():
-        changes = {"starts": starts, "anneal_steps": anneal_steps, "kicks": kicks}
-        given: dict[str, Any] = {key: value for key, value in changes.items() if value is not None}
-        budget = SearchBudget(**plain(page.effort_of(loaded[0])) | given) if given else None
+    changes = {"starts": starts, "anneal_steps": anneal_steps, "kicks": kicks}
+    given: dict[str, Any] = {key: value for key, value in changes.items() if value is not None}
+    budget = SearchBudget(**plain(page.effort_of(loaded[0])) | given) if given else None
     entries = page.entries(game.engine, loaded, rivals, matrices=matrices, budget=budget)
     try:
         with computing(None, jobs):

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hogeq.cli.inputs import ENDLESS, Chosen, check_output, write
-from hogeq.cli.options import OverwriteOption, option
+from hogeq.cli.inputs import ENDLESS, Chosen, write
+from hogeq.cli.options import Output, option
 from hogeq.cli.result import Result, Table, json_text, loss, percent, say
 from hogeq.cli.shell import refusing
 from hogeq.rules import Rules, describe
@@ -55,20 +55,20 @@ def play(
     ] = "optimal",
     first: Annotated[First, option("Who moves first.")] = First.coin,
     seed: Annotated[int | None, option("Of coin and dice. [a new one each time]", min=0)] = None,
-    transcript: Annotated[Path | None, option("Write what --json prints.", "FILE.json")] = None,
-    save: Annotated[
-        Path | None, option("Save the game, for hogeq review or a board.", "GAME.json")
+    transcript: Annotated[
+        Path | None, option("Write what --json prints.", "FILE.json"), Output((".json",))
     ] = None,
-    overwrite: OverwriteOption = False,
+    save: Annotated[
+        Path | None,
+        option("Save the game, for hogeq review or a board.", "GAME.json"),
+        Output((".json",), is_kept=True),
+    ] = None,
 ) -> Result:
     """Play in the terminal against an engine.
 
     Type help in the game for what can be typed. With --json the talk goes to standard error, and
     the game to standard output once it ends.
     """
-    reads = [engine, game.spec]
-    check_output(transcript, (".json",), reads=reads, option="--transcript")
-    check_output(save, (".json",), reads=reads, replace=overwrite, option="--save")
     game.load("full memory", "hidden states", strategies=[engine])
     if seed is None:
         import secrets
@@ -157,9 +157,15 @@ class _Talk:
 
     def _ask(self) -> str | None:
         """Ask for a command; None at the end of input."""
-        if self.session.situation != self.shown:
-            self.shown = self.session.situation
-            say("", self._status())
+        session, situation = self.session, self.session.situation
+        if situation != self.shown:
+            self.shown = situation
+            notes = [f"turn {situation.turns + 1}: {self._score()}"]
+            if session.sides != self.rules.sides:
+                notes.append(f"{session.sides}-sided dice")
+            if session.game.has_memory:
+                notes.append(memory_line(self.rules, situation.memory))
+            say("", "; ".join(notes))
         typer.echo(f"roll 0 to {self.rules.max_dice} > ", nl=False)
         line = "" if sys.stdin is None else sys.stdin.readline()  # None: closed from the start
         if not line:
@@ -205,15 +211,6 @@ class _Talk:
         else:
             say("nothing to take back")
 
-    def _status(self) -> str:
-        session, situation = self.session, self.session.situation
-        notes = [f"turn {situation.turns + 1}: {self._score()}"]
-        if session.sides != self.rules.sides:
-            notes.append(f"{session.sides}-sided dice")
-        if session.game.has_memory:
-            notes.append(memory_line(self.rules, situation.memory))
-        return "; ".join(notes)
-
     def _then(self) -> str:
         """Say what win probabilities count on."""
         if self.session.engine.optimal:
@@ -232,7 +229,12 @@ class _Talk:
         say(f"{PLAYERS[move.before.mover]} {what}", *(f"  {line}" for line in others))
         say(f"  {self._score()}")
         if move.before.mover == 0:
-            say(f"  {self._verdict(move)}; so far {loss(self.session.tally.loss)}")
+            won = f"win probability {percent(move.value)}"
+            verdict = f"no roll is better: {won}"
+            if move.loss:
+                best = f"{percent(move.best_value)} with the best, {move.best[0]}"
+                verdict = f"loss {loss(move.loss)}, {move.grade}: {won}, {best}"
+            say(f"  {verdict}; so far {loss(self.session.tally.loss)}")
 
     def _summary(self) -> list[str]:
         """Say who won, and what the person's choices cost."""
@@ -256,14 +258,6 @@ class _Talk:
                 f"best {worst.best[0]}, loss {loss(worst.loss)}, {worst.grade}"
             )
         return lines
-
-    def _verdict(self, turn: "Turn") -> str:
-        """Say what a turn's choice of dice lost."""
-        won = f"win probability {percent(turn.value)}"
-        if turn.loss == 0.0:
-            return f"no roll is better: {won}"
-        best = f"{percent(turn.best_value)} with the best, {turn.best[0]}"
-        return f"loss {loss(turn.loss)}, {turn.grade}: {won}, {best}"
 
 
 def _save(path: Path, talk: _Talk, rules: str) -> None:

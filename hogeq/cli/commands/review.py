@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated
 from hogeq.cli.inputs import Chosen, reading, title_of
 from hogeq.cli.options import StartOption, argument, option
 from hogeq.cli.result import Result, Table, Text, loss, percent, pp
-from hogeq.cli.shell import refusing
 from hogeq.rules.memory import memory_columns, memory_texts
 from hogeq.support.messages import one_line
 
@@ -40,7 +39,7 @@ def review_(
     wanted = None if rules is None else asked.choose()
     from hogeq.contest.transcript import read_transcript
 
-    with refusing(), reading(transcript):
+    with reading(transcript):
         played = read_transcript(transcript, wanted, asked.start(start))
     game = Chosen.of(played.rules)
     game.expect("full memory")
@@ -53,7 +52,7 @@ def review_(
 
 
 def _text(reviewed: "Review", title: str, endless: Sequence[str]) -> Text:
-    transcript = reviewed.transcript
+    transcript, tallies = reviewed.transcript, reviewed.tallies
     names, end, hidden = transcript.players, transcript.end, memory_columns(transcript.rules)
     seed = "" if transcript.seed is None else f", seed {transcript.seed}"
     one, two = end.scores
@@ -63,27 +62,55 @@ def _text(reviewed: "Review", title: str, endless: Sequence[str]) -> Text:
     play = "optimal play that remembers everything" if hidden else "optimal play"
     # Tables fit 80 columns.
     short = [part.replace("opponent's", "their").replace("last points", "last") for part in hidden]
-    grades = [
-        (name, tally.moves, *tally.grades.values(), loss(tally.loss))
-        for name, tally in zip(names, reviewed.tallies, strict=True)
-    ]
+    played: list[list[object]] = []
+    valued: list[list[object]] = []
+    for turn in reviewed.turns:
+        score, theirs = turn.before.view
+        played.append(
+            [
+                one_line(names[turn.before.mover], LONGEST),
+                turn.number,
+                f"{score} to {theirs}",
+                *memory_texts(transcript.rules, turn.before.memory),
+                turn.dice,
+                " ".join(map(str, turn.faces)),
+                ", ".join(turn.fired(transcript.rules)),
+            ]
+        )
+        best = " ".join(map(str, turn.best[:FEW])) + (" ..." if len(turn.best) > FEW else "")
+        valued.append(
+            [
+                turn.number,
+                turn.dice,
+                "any" if len(turn.best) > transcript.rules.max_dice else best,
+                *map(percent, (turn.best_value, turn.value, turn.value_after)),
+                loss(turn.loss).removesuffix(" pp"),
+                pp(turn.luck).removesuffix(" pp"),
+                turn.grade,
+            ]
+        )
+    grades: list[list[object]] = []
+    sums: list[list[object]] = []
+    costliest: list[str] = []
+    for name, own, other, start, result in zip(
+        names, tallies, reversed(tallies), reviewed.start, reviewed.result, strict=True
+    ):
+        grades.append([name, own.moves, *own.grades.values(), loss(own.loss)])
+        changes = -own.loss, own.luck, other.loss, -other.luck
+        in_points = [pp(change).removesuffix(" pp") for change in changes]
+        sums.append([name, percent(start), *in_points, percent(result)])
+        if own.costliest:
+            costliest += ["", f"costliest mistakes of {name}", *map(_mistake, own.costliest)]
     kept = ", ".join(
-        f"{name} {percent(tally.accuracy)}"
-        for name, tally in zip(names, reviewed.tallies, strict=True)
+        f"{name} {percent(tally.accuracy)}" for name, tally in zip(names, tallies, strict=True)
     )
-    text: Text = [
+    order = ("turn", "rolled", "best", "before", "chosen", "after", "loss", "luck", "grade")
+    return [
         f"{title}, {names[0]} against {names[1]}{seed}: {how}",
         "",
-        Table(
-            [_played(reviewed, turn) for turn in reviewed.turns],
-            ("player", "turn", "scores", *short, "rolled", "dice", "rules"),
-        ),
+        Table(played, ("player", "turn", "scores", *short, "rolled", "dice", "rules")),
         "",
-        Table(
-            [_valued(reviewed, turn) for turn in reviewed.turns],
-            ("turn", "rolled", "best", "before", "chosen", "after", "loss", "luck", "grade"),
-            left=0,
-        ),
+        Table(valued, order, left=0),
         "",
         *wrap(
             f"Win probabilities, with {play} from there on, are those of whoever moves: before, "
@@ -93,61 +120,15 @@ def _text(reviewed: "Review", title: str, endless: Sequence[str]) -> Text:
         ),
         *endless,
         "",
-        Table(grades, ("player", "turns", *reviewed.tallies[0].grades, "loss")),
+        Table(grades, ("player", "turns", *tallies[0].grades, "loss")),
         "",
         *wrap(
             f"Accuracy, the mean of what a choice kept of the best roll's win probability: {kept}.",
             79,
         ),
         "",
-        Table(
-            [_sum(reviewed, player) for player in (0, 1)],
-            ("player", "start", "own choices", "dice", "their choices", "dice", "result"),
-        ),
-    ]
-    for name, tally in zip(names, reviewed.tallies, strict=True):
-        if tally.costliest:
-            text += ["", f"costliest mistakes of {name}", *map(_mistake, tally.costliest)]
-    return text
-
-
-def _played(reviewed: "Review", turn: "Turn") -> list[object]:
-    transcript = reviewed.transcript
-    own, other = turn.before.view
-    return [
-        one_line(transcript.players[turn.before.mover], LONGEST),
-        turn.number,
-        f"{own} to {other}",
-        *memory_texts(transcript.rules, turn.before.memory),
-        turn.dice,
-        " ".join(map(str, turn.faces)),
-        ", ".join(turn.fired(transcript.rules)),
-    ]
-
-
-def _valued(reviewed: "Review", turn: "Turn") -> list[object]:
-    best = " ".join(map(str, turn.best[:FEW])) + (" ..." if len(turn.best) > FEW else "")
-    return [
-        turn.number,
-        turn.dice,
-        "any" if len(turn.best) > reviewed.transcript.rules.max_dice else best,
-        percent(turn.best_value),
-        percent(turn.value),
-        percent(turn.value_after),
-        loss(turn.loss).removesuffix(" pp"),
-        pp(turn.luck).removesuffix(" pp"),
-        turn.grade,
-    ]
-
-
-def _sum(reviewed: "Review", player: int) -> list[str]:
-    own, other = reviewed.tallies[player], reviewed.tallies[1 - player]
-    changes = -own.loss, own.luck, other.loss, -other.luck
-    return [
-        reviewed.transcript.players[player],
-        percent(reviewed.start[player]),
-        *(pp(change).removesuffix(" pp") for change in changes),
-        percent(reviewed.result[player]),
+        Table(sums, ("player", "start", "own choices", "dice", "their choices", "dice", "result")),
+        *costliest,
     ]
 
 

@@ -22,10 +22,10 @@ from hogeq.cli.options import (
     option,
 )
 from hogeq.cli.result import Result, Table, Text, digits, percent
-from hogeq.cli.shell import BadInputError, computing, refusing, warn
+from hogeq.cli.shell import computing, warn
 from hogeq.cli.startup import INTERRUPTED, leave_the_prompt
 from hogeq.rules import ALIASES, EDITIONS
-from hogeq.support.messages import nearest, one_line, refusal
+from hogeq.support.messages import BadInputError, nearest, one_line, refusal
 from hogeq.support.parameters import MOST_JOBS
 
 if TYPE_CHECKING:
@@ -75,16 +75,14 @@ def run(
     config = config or Path(resume or "") / "config.yaml"
     chosen = [f"{key}={value}" for key, value in (("game", game), ("forget", forget)) if value]
     from hogeq.runs.config import load_config
-    from hogeq.runs.files import ResultsError, finite
+    from hogeq.runs.files import finite
     from hogeq.runs.runner import RunError, run_experiment
     from hogeq.runs.signals import Interrupted
-    from hogeq.support.yaml import ConfigError
 
     try:
-        with refusing(ConfigError, ResultsError):
-            loaded = load_config(config, [*(overrides or ()), *chosen], trust)
-            with computing(on, jobs):
-                summary = run_experiment(loaded, out_root, resume, overwrite)
+        loaded = load_config(config, [*(overrides or ()), *chosen], trust)
+        with computing(on, jobs):
+            summary = run_experiment(loaded, out_root, resume, overwrite)
     except RunError as error:
         if os.environ.get("HOGEQ_DEBUG"):
             traceback.print_exc()
@@ -127,16 +125,13 @@ def sweep(
     Points that are done are skipped and those that were cut off go on, so the same command may be
     given again. The status is 1 if a point failed; the others are computed all the same.
     """
-    from hogeq.runs.files import ResultsError
     from hogeq.runs.signals import Interrupted
     from hogeq.runs.sweep import run_sweep
     from hogeq.runs.sweep_file import load_sweep
-    from hogeq.support.yaml import ConfigError
 
-    with refusing():
-        plan = load_sweep(config, overrides or (), trust)
+    plan = load_sweep(config, overrides or (), trust)
     try:
-        with refusing(ConfigError, ResultsError), computing(on, jobs) as workers:
+        with computing(on, jobs) as workers:
             if not workers.width:
                 warn(f"no workers at {on} yet; waiting for them")
             summary = run_sweep(plan, workers, out_root, overwrite=overwrite)
@@ -203,9 +198,8 @@ def runs(
         from hogeq.solvers import SOLVERS
 
         _require_known("--solver", solver, SOLVERS)
-    with refusing():
-        wanted = [parse_override(item, "--where") for item in where or ()]
-        records, broken = index.find_runs(root)
+    wanted = [parse_override(item, "--where") for item in where or ()]
+    records, broken = index.find_runs(root)
     keys_there = {key for run in records for key in run.config}
     for key, _ in wanted if records else ():
         if key not in keys_there:

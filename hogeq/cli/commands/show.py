@@ -3,10 +3,11 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from hogeq.cli.inputs import Chosen, check_output
-from hogeq.cli.options import StrategyArgument, option
+from hogeq.cli.inputs import Chosen
+from hogeq.cli.options import PICTURE, StrategyArgument, option
 from hogeq.cli.result import Result, Table, Text, percent
-from hogeq.cli.shell import BadInputError, refusing
+from hogeq.cli.shell import refusing
+from hogeq.support.messages import BadInputError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -21,7 +22,9 @@ AXES = "own score upward, opponent's score to the right"
 def show(
     strategy: StrategyArgument,
     game: Chosen,
-    out: Annotated[Path | None, option("Draw to a file. [text in the terminal]", "PNG")] = None,
+    out: Annotated[
+        Path | None, option("Draw to a file. [text in the terminal]", "PNG"), PICTURE
+    ] = None,
     minus: Annotated[str | None, option("Show the dice of S less those of T.", "T")] = None,
     values: Annotated[
         bool, option("Show win probabilities when both play S.", name="--values")
@@ -31,7 +34,6 @@ def show(
 
     Of a mixture: its components, and where they differ.
     """
-    check_output(out, (".png",))
     if values and minus is not None:
         raise BadInputError("--values and --minus exclude each other")
     kind = "--values" if values else "--minus" if minus is not None else ""
@@ -108,8 +110,7 @@ def _of_mixture(game: Chosen, strategy: "Strategy", out: Path | None, name: str)
 
         met = reach(engine, apart.mean).sum(axis=2)
         title, rolls = f"{name}, {game.title}", engine.num_actions
-        with refusing():
-            figures.mixture(weights, likeliest, apart.total, apart.drawn, out, title, rolls, met)
+        figures.mixture(weights, likeliest, apart.total, apart.drawn, out, title, rolls, met)
         return Result(data, [f"drawn to {out}"])
     rows = [
         (number, percent(part["weight"]), f"{part['entropy']:.3f}", f"{part['distance']:.3f}")

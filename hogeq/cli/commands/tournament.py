@@ -1,17 +1,25 @@
 """All-play-all: tournament."""
 
-import csv
-import io
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from hogeq.cli.commands.contest_folder import Folder
-from hogeq.cli.inputs import Chosen, check_output, write
-from hogeq.cli.options import JobsOption, OnOption, StartOption, TimeLimitOption, argument, option
+from hogeq.cli.inputs import Chosen, check_output, write, write_csv
+from hogeq.cli.options import (
+    PAGE,
+    PICTURE,
+    JobsOption,
+    OnOption,
+    Output,
+    StartOption,
+    TimeLimitOption,
+    argument,
+    option,
+)
 from hogeq.cli.result import Result, Table, Text, json_text, percent
-from hogeq.cli.shell import BadInputError, computing, refusing
-from hogeq.support.messages import printable
+from hogeq.cli.shell import computing, refusing
+from hogeq.support.messages import BadInputError, printable
 from hogeq.support.progress import phase
 
 if TYPE_CHECKING:
@@ -30,9 +38,11 @@ def tournament(
     skip_bad: Annotated[
         bool, option("Leave out, and list, files that are no strategies.", name="--skip-bad")
     ] = False,
-    ranks: Annotated[Path | None, option("Write the table of ranks.", "FILE", "--csv")] = None,
+    ranks: Annotated[
+        Path | None, option("Write the table of ranks.", "FILE", "--csv"), Output((".csv",))
+    ] = None,
     page: Annotated[
-        Path | None, option("Write a page: ranks to sort, all win rates.", "FILE", "--html")
+        Path | None, option("Write a page: ranks to sort, all win rates.", "FILE", "--html"), PAGE
     ] = None,
     out: Annotated[
         Path | None,
@@ -42,7 +52,7 @@ def tournament(
         bool, option("With --out FOLDER: no names on the public page.", name="--pseudonyms")
     ] = False,
     plot: Annotated[
-        Path | None, option("Draw the win rates, similar entries together.", "PNG")
+        Path | None, option("Draw the win rates, similar entries together.", "PNG"), PICTURE
     ] = None,
     start: StartOption = None,
     threshold: Annotated[
@@ -69,13 +79,8 @@ def tournament(
     is_folder = out is not None and not out.suffix
     if pseudonyms and not is_folder:
         raise BadInputError("--pseudonyms: allowed with --out FOLDER")
-    for name, path, suffixes in (
-        ("--csv", ranks, (".csv",)),
-        ("--html", page, (".html",)),
-        ("--out", None if is_folder else out, (".csv", ".json")),
-        ("--plot", plot, (".png",)),
-    ):
-        check_output(path, suffixes, reads=[*entries, game.spec], option=name)
+    if not is_folder:
+        check_output(out, (".csv", ".json"), reads=[*entries, game.spec])
     game.load("matches", strategies=entries)
     from hogeq.contest.tournament import round_robin
 
@@ -99,21 +104,20 @@ def tournament(
         lines = [
             {**line, "lowest_against": names[line["lowest_against"]]} for line in data["ranking"]
         ]
-        write(ranks, _csv(header, ([line[key] for key in header] for line in lines)))
+        write_csv(ranks, header, ([line[key] for key in header] for line in lines))
     if page is not None:
         from hogeq.pages.field import field_page
 
         write(page, field_page({**data, "rules": game.title}, names))
     if out is not None and out.suffix.lower() == ".csv":
         rows = zip(data["entries"], data["win_rates"], strict=True)
-        write(out, _csv(["strategy", *data["entries"]], ([entry, *row] for entry, row in rows)))
+        write_csv(out, ["strategy", *data["entries"]], ([entry, *row] for entry, row in rows))
     elif out is not None and not is_folder:
         write(out, json_text(data, indent=1) + "\n")
     if plot is not None:
         from hogeq import figures
 
-        with refusing():
-            figures.win_rates(rates, names, plot, game.title)
+        figures.win_rates(rates, names, plot, game.title)
     return Result(data, [*_text(data, game.title, names), *made, *game.endless])
 
 
@@ -236,13 +240,3 @@ def _text(data: dict[str, Any], title: str, names: Sequence[str]) -> Text:
         if lines:
             text += ["", *(f"{heading}: {line}" for line in lines)]
     return text
-
-
-def _csv(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    file = io.StringIO()
-    writer = csv.writer(file, lineterminator="\n")
-    writer.writerow(map(printable, header))
-    writer.writerows(  # floats as repr writes them: all digits
-        [printable(cell) if isinstance(cell, str) else cell for cell in row] for row in rows
-    )
-    return file.getvalue()

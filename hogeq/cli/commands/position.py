@@ -1,0 +1,375 @@
+"""One position: every roll there (analyze), and the hidden memory (beliefs)."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from hogeq.cli.inputs import Chosen
+from hogeq.cli.options import MEMORY, PICTURE, OpponentOption, ScoreOption, StrategyArgument, option
+from hogeq.cli.result import Result, Table, Text, loss, percent
+from hogeq.cli.shell import refusing
+from hogeq.rules import Rules
+from hogeq.rules.memory import (
+    Memory,
+    feral_record,
+    memory_columns,
+    memory_fields,
+    memory_line,
+    memory_texts,
+    remembered,
+)
+from hogeq.support.messages import BadInputError, refusal
+
+if TYPE_CHECKING:
+    from hogeq.evaluation.analysis import Analysis
+    from hogeq.strategies.strategy import Strategy
+    from hogeq.support.aliases import Floats
+
+PAST = "ignore_memory"  # what makes the belief where optimal play goes on
+
+
+def analyze_(
+    score: ScoreOption,
+    opponent: OpponentOption,
+    game: Chosen,
+    strategy: Annotated[
+        str | None, option("Both play S from the next turn on. [optimal play]", "S")
+    ] = None,
+    own_last: Annotated[
+        int | None,
+        option("Own last turn's points (or dice, as the rules have it).", group=MEMORY),
+    ] = None,
+    opponent_last: Annotated[
+        int | None,
+        option("The opponent's last turn's points (or dice, as the rules have it).", group=MEMORY),
+    ] = None,
+    turn: Annotated[int | None, option("Number of this turn, from 0.", group=MEMORY)] = None,
+    extra: Annotated[
+        bool | None, option("Is this an extra turn?", name="--extra/--no-extra", group=MEMORY)
+    ] = None,
+    remembered: Annotated[
+        str | None, option("What another part of the rules remembers.", "VALUE", group=MEMORY)
+    ] = None,
+) -> Result:
+    """Every roll at a position, its win probability, best first.
+
+    Where the rules have a memory, say what it is; otherwise it is averaged over how play with S
+    gets there or, without S, play with ignore_memory, or play at random where that never comes
+    there: what a player who forgot it can know. Where only a part is said, the rest is as before
+    the first turn.
+
+    With a goal for each player, the player to move has the first: goal: [50, 65].
+    """
+    engine = game.load(
+        "full memory", "hidden states", strategies=[strategy or PAST], own_goals=True
+    )
+    if engine.has_memory:
+        game.expect("reach")
+    game.check_position(score, opponent)
+    options = {
+        "own_last": own_last,
+        "opponent_last": opponent_last,
+        "turn": turn,
+        "extra": extra,
+        "remembered": remembered,
+    }
+    given = {name: value for name, value in options.items() if value is not None}
+    memory = _memory(game.rules, given, at_start=score == opponent == 0)
+    analysis, past = _analysis(game, (score, opponent), strategy, memory)
+    fields = memory_fields(game.rules, Memory())
+    left_out = [name for name in fields if given and name not in given]
+    about: dict[str, Any] = {"source": analysis.source}
+    if past is not None:
+        about["past"] = past
+    if analysis.memory is not None:
+        about |= memory_fields(game.rules, analysis.memory)
+    if left_out:
+        about["not_given"] = left_out
+    data = {
+        "rules": game.name,
+        "score": score,
+        "opponent": opponent,
+        "play": strategy or "optimal",
+        "memory": about if engine.has_memory else None,
+        "value": analysis.rolls[0].win_probability,
+        "best_roll": analysis.rolls[0].dice,
+        "rolls": [
+            {key: value for key, value in roll._asdict().items() if value is not None}
+            for roll in analysis.rolls
+        ],
+    }
+    then = "optimal play" if strategy is None else f"both play {strategy}"
+    text: Text = [f"{game.title}, {score} points against {opponent}, then {then}"]
+    if engine.has_memory:
+        text.append(_memory_text(game.rules, analysis, past or strategy or "", left_out))
+        if strategy is None:
+            text.append("optimal play remembers everything")
+    header = ["dice", "win probability", "loss"]
+    rows: list[list[object]] = [
+        [roll.dice, percent(roll.win_probability), loss(roll.behind)] for roll in analysis.rolls
+    ]
+    if strategy is not None:
+        header.append("S plays it")
+        for row, roll in zip(rows, analysis.rolls, strict=True):
+            row.append(percent(roll.played or 0.0))
+    return Result(data, [*text, *game.endless[1:], "", Table(rows, header, left=0)])
+
+
+def _analysis(
+    game: Chosen, scores: tuple[int, int], strategy: str | None, memory: Memory | None
+) -> tuple["Analysis", str | None]:
+    """Analyse a position, and name what made the belief if that is not the strategy."""
+    import numpy as np
+
+    from hogeq.evaluation.analysis import UnreachedError, analyze
+
+    engine = game.engine
+    if strategy is not None or memory is not None or not engine.has_memory:
+        played = None if strategy is None else game.table(strategy)
+        try:
+            with refusing():
+                return analyze(engine, *scores, played, memory), None
+        except UnreachedError as error:
+            raise BadInputError(f"strategy {strategy}: {error}") from error
+    random = np.full(engine.shape, 1.0 / engine.num_actions)
+    for name, past in ((PAST, game.table(PAST)), ("random", random)):
+        try:
+            return analyze(engine, *scores, past=past), name
+        except UnreachedError:
+            continue
+    raise BadInputError(
+        f"--score {scores[0]} --opponent {scores[1]}: no play comes there; allowed: other scores, "
+        "or what the memory is"
+    )
+
+
+def _memory_text(rules: Rules, analysis: "Analysis", past: str, left_out: list[str]) -> str:
+    if analysis.memory is None:
+        way = "play at random" if past == "random" else past
+        return f"memory not given, averaged over how {way} gets here"
+    given = f"memory given, {memory_line(rules, analysis.memory)}"
+    names = dict(zip(memory_fields(rules, Memory()), memory_columns(rules), strict=True))
+    missing = ", ".join(names[name] for name in left_out)
+    return f"{given}; not given, taken as before the first turn: {missing}" if missing else given
+
+
+def _memory(rules: Rules, given: dict[str, Any], *, at_start: bool) -> Memory | None:
+    """Read the memory of the player to move; what was not given is as before the first turn."""
+    for name, value in given.items():
+        _check(rules, name, value)
+    if not given:
+        return None
+    turn = given.get("turn", 0)
+    if rules.time_trot and given.get("extra") and not turn:
+        raise BadInputError("--extra: turn 0 is no extra turn; allowed: --turn from 1")
+    own, other = (
+        feral_record(rules, last, last)
+        for last in (given.get("own_last", 0), given.get("opponent_last", 0))
+    )
+    if at_start and rules.feral_hogs == "points":
+        for name, last in (("--own-last", own), ("--opponent-last", other)):
+            if last:
+                raise BadInputError(f"{name}: got {last}; allowed at 0 points against 0: 0")
+    return Memory(
+        turn % rules.time_trot_period if rules.time_trot else 0,
+        int(given.get("extra", False)),
+        own,
+        other,
+        remembered(rules).texts.index(given["remembered"]) if "remembered" in given else 0,
+    )
+
+
+def _check(rules: Rules, name: str, value: Any) -> None:
+    """Refuse a part of the memory that the rules do not have."""
+    option, known = _option(name), memory_fields(rules, Memory())
+    if name not in known:
+        parts = zip(known, memory_columns(rules), strict=True)
+        allowed = ", ".join(f"{_option(part)} ({about})" for part, about in parts)
+        raise BadInputError(
+            f"{option}: rules {rules.name} do not remember that; "
+            f"allowed: {allowed or 'no such option, as they remember nothing'}"
+        )
+    if name == "remembered":
+        texts = remembered(rules).texts
+        if value not in texts:
+            raise BadInputError(refusal(option, value, ", ".join(texts), texts))
+    elif value < 0:
+        raise BadInputError(f"{option}: {value}; allowed: whole numbers from 0")
+    elif name.endswith("_last") and rules.feral_hogs == "dice" and value > rules.max_dice:
+        raise BadInputError(f"{option}: {value} dice; allowed: 0 to {rules.max_dice}")
+
+
+def _option(name: str) -> str:
+    return f"--{name.replace('_', '-')}"
+
+
+GUESSES = {
+    "counted": ("counted", "in the strategies' own play"),
+    "looked_up": (
+        "looked up",
+        "in perfect play, else in their own, else 0.25: as the second place of summer 2020 did",
+    ),
+}
+"""Guesses of the memory: what they are called, and where they weigh it."""
+
+
+def beliefs(
+    strategy: StrategyArgument,
+    score: ScoreOption,
+    opponent: OpponentOption,
+    game: Chosen,
+    against: Annotated[str | None, option("The opponent's strategy. [S]", "T")] = None,
+    top: Annotated[int, option("Lines of the table.", min=1)] = 20,
+    plot: Annotated[
+        Path | None, option("Draw the distribution and the guesses.", "PNG"), PICTURE
+    ] = None,
+) -> Result:
+    """Distribution of the hidden memory at a position; of a mixture, which component is played.
+
+    Beside it two guesses, where turns alternate: a memory weighs as much as there are ways into it,
+    counted in the strategies' own play; or, as the second place of summer 2020 looked it up, in
+    perfect play, where that has none in the strategies' own, and where that has none either 0.25.
+    Each with its total variation distance from the truth.
+    """
+    named = [strategy, against]
+    engine = game.load("reach", "full memory", "hidden states", strategies=named)
+    game.check_position(score, opponent)
+    one = game.strategy(strategy)
+    two = None if against is None else game.strategy(against)
+    data: dict[str, Any] = {
+        "rules": game.name,
+        "strategy": strategy,
+        "against": against or strategy,
+        "score": score,
+        "opponent": opponent,
+    }
+    if "mixture" in {one.kind, two.kind if two else ""}:
+        if plot is not None:
+            raise BadInputError("--plot: allowed for matrices and policies, not for a mixture")
+        return _of_mixtures(game, data, one, two, top)
+    if not engine.has_memory:
+        raise BadInputError(
+            f"beliefs: rules {game.title} have no hidden memory; allowed: rules with hidden "
+            "memory, or a mixture, whose draw is hidden"
+        )
+    from hogeq.baselines.second_place import countable, guess_by_counting
+    from hogeq.evaluation.hidden import reach, total_variation
+
+    reached = reach(engine, one, two)[score, opponent]
+    data["reach"] = float(reached.sum())
+    if data["reach"] <= 0.0:
+        raise BadInputError(
+            f"strategy {strategy}: play never comes to {score} points against {opponent}"
+        )
+    shares, distances = {"probability": reached / data["reach"]}, {}
+    if countable(engine):
+        guesses = guess_by_counting(engine, one.policy, None if two is None else two.policy)
+        for name, guess in zip(GUESSES, guesses, strict=True):
+            shares[name] = guess[score, opponent]
+            distances[name] = float(total_variation(shares["probability"], shares[name]))
+    data["memories"], table = _memories(game, shares, top)
+    data["total_variation"] = distances or None
+    text = [*_heading(game, data), "", *table]
+    if distances:
+        rows = [
+            (words, percent(distances[name]), where) for name, (words, where) in GUESSES.items()
+        ]
+        text += [
+            "",
+            "total variation distance of the guesses, which weigh a memory by the ways into it",
+            Table(rows, left=3),
+        ]
+    if plot is not None:
+        _plot(game, shares, distances, f"{score} points against {opponent}", plot)
+        data["plot"] = plot
+    return Result(data, text)
+
+
+def _heading(game: Chosen, data: Mapping[str, Any]) -> Text:
+    return [
+        (
+            f"{game.title}, {data['strategy']} at {data['score']} points against {data['against']} "
+            f"at {data['opponent']}"
+        ),
+        f"reached in a game with probability {percent(data['reach'])}",
+    ]
+
+
+def _memories(
+    game: Chosen, shares: Mapping[str, "Floats"], top: int
+) -> tuple[list[dict[str, Any]], Text]:
+    """Give the memories that have a share, the most probable first, as data and as a table."""
+    belief = shares["probability"].tolist()
+    order = sorted(range(len(belief)), key=lambda index: -belief[index])
+    order = [index for index in order if any(share[index] > 0.0 for share in shares.values())]
+    memories = [game.engine.memories[index] for index in order]
+    numbers = [{name: float(share[index]) for name, share in shares.items()} for index in order]
+    both = list(zip(memories, numbers, strict=True))
+    data = [{**memory_fields(game.rules, memory), **row} for memory, row in both]
+    rows = [
+        (*memory_texts(game.rules, memory), *map(percent, row.values()))
+        for memory, row in both[:top]
+    ]
+    columns = [GUESSES.get(name, (name,))[0] for name in shares]
+    text: Text = [Table(rows, (*memory_columns(game.rules), *columns), left=0)]
+    if len(both) > top:
+        rest = 1.0 - sum(row["probability"] for row in numbers[:top])
+        text.append(f"and {len(both) - top} more, together {percent(rest)}")
+    return data, text
+
+
+def _of_mixtures(
+    game: Chosen, data: dict[str, Any], one: "Strategy", two: "Strategy | None", top: int
+) -> Result:
+    """Say what was drawn, and the memory."""
+    from hogeq.evaluation.mixtures import components_at
+
+    at = components_at(game.engine, one, data["score"], data["opponent"], two)
+    if at is None:
+        raise BadInputError(
+            f"strategy {data['strategy']}: play never comes to {data['score']} against "
+            f"{data['opponent']}; allowed: positions that it does come to"
+        )
+    data["reach"] = at.reach
+    text = _heading(game, data)
+    for key, strategy, name, chances, who in (
+        ("parts", one, data["strategy"], at.own, "to move"),
+        ("parts_against", two or one, data["against"], at.other, "the other"),
+    ):
+        if strategy.kind != "mixture":
+            continue
+        pairs = zip(strategy.weights.tolist(), chances.tolist(), strict=True)
+        data[key] = [
+            {"part": number, "weight": weight, "probability": probability}
+            for number, (weight, probability) in enumerate(pairs, 1)
+        ]
+        rows = [
+            (row["part"], percent(row["weight"]), percent(row["probability"])) for row in data[key]
+        ]
+        heading = f"what was drawn from {name}, {who}"
+        text += ["", heading, Table(rows, ("component", "drawn", "here"), left=0)]
+    data["memories"], table = _memories(game, {"probability": at.memory}, top)
+    if game.engine.has_memory:
+        text += ["", *table]
+    return Result(data, text)
+
+
+def _plot(
+    game: Chosen,
+    shares: Mapping[str, "Floats"],
+    distances: Mapping[str, float],
+    position: str,
+    path: Path,
+) -> None:
+    """Draw shares of the memories by two of its parts, summed over others if there are any."""
+    from hogeq import figures
+    from hogeq.evaluation.hidden import fold
+    from hogeq.rules.memory import axes
+
+    rows, columns = axes(game.rules)
+    titles = {"probability": "exact"} | {
+        name: f"{GUESSES[name][0]}, total variation {percent(distance)}"
+        for name, distance in distances.items()
+    }
+    panels = {titles[name]: fold(game.rules, share) for name, share in shares.items()}
+    figures.beliefs(panels, path, rows, columns, f"{game.title}, {position}")

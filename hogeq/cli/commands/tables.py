@@ -1,0 +1,330 @@
+"""Strategy files: export, purify, and changes of a table: diff, improve."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from hogeq.cli.commands.trees import OtherGame, purify_game
+from hogeq.cli.inputs import Chosen, check_output
+from hogeq.cli.options import (
+    MATRIX,
+    MATRIX_SUFFIXES,
+    PICTURE,
+    PURIFIERS,
+    ForgetOption,
+    GameOption,
+    JobsOption,
+    OnOption,
+    Output,
+    StrategyArgument,
+    argument,
+    option,
+)
+from hogeq.cli.result import Result, Table, Text, percent, pp
+from hogeq.cli.shell import computing, refusing
+from hogeq.support.messages import BadInputError
+from hogeq.support.numbers import counted
+from hogeq.support.progress import phase
+
+if TYPE_CHECKING:
+    from hogeq.contest.changes import Difference
+    from hogeq.purification import Purifier
+    from hogeq.strategies.strategy import Strategy
+    from hogeq.support.aliases import Matrix
+
+
+def export(
+    strategy: StrategyArgument,
+    game: Chosen,
+    player_name: Annotated[
+        str | None, option("What the contest calls you; for .py.", "NAME")
+    ] = None,
+    out: Annotated[
+        Path,
+        option("Its suffix says the format.", "FILE"),
+        Output((".py", *MATRIX_SUFFIXES), is_kept=True),
+    ] = Path("final_strategy.py"),
+    purify: Annotated[
+        str | None, option(f"Make a policy a matrix first: {PURIFIERS}.", "METHOD")
+    ] = None,
+    part: Annotated[
+        int | None, option("Of a mixture: its N-th component alone, from 1.", "N")
+    ] = None,
+) -> Result:
+    """Write a strategy file: the one to submit, or another format.
+
+    A .py file is what a contest entrant submits, self-contained; the others are .csv and .txt
+    tables, .json, and numpy's .npy and .npz, which alone can hold a policy; .npz alone a mixture.
+    """
+    if out.suffix.lower() != ".py" and player_name is not None:
+        raise BadInputError(f"--player-name: allowed only where --out ends in .py, not for {out}")
+    if out.suffix.lower() == ".py" and not (player_name or "").strip():
+        given = "missing" if player_name is None else "blank"
+        raise BadInputError(f"--player-name: {given}, needed for a .py file: the entrant's name")
+    from hogeq.strategies.files import check_player_name
+
+    if player_name is not None:
+        check_player_name(player_name)
+    game.load(strategies=[strategy])
+    written = _exported(game, strategy, out, purify, part)
+    game.write(out, written, player_name)
+    data = {
+        "rules": game.name,
+        "strategy": strategy,
+        "kind": written.kind,
+        "player_name": player_name,
+        "out": out,
+    }
+    return Result(data, [f"{written.kind} of {strategy} for {game.title} written to {out}"])
+
+
+def _exported(
+    game: Chosen, name: str, out: Path, purify: str | None, part: int | None
+) -> "Strategy":
+    """Give what is to be written; or refuse what `out` cannot hold."""
+    from hogeq.purification import purify as purified
+    from hogeq.strategies.strategy import strategy_of
+
+    strategy = game.strategy(name)
+    if strategy.kind != "mixture":
+        if part is not None:
+            raise BadInputError(f"--part: allowed for mixtures, and {name} is none")
+    elif part is not None:
+        count = len(strategy.weights)
+        if not 1 <= part <= count:
+            raise BadInputError(f"--part: {part}; allowed: 1 to {count} in {name}")
+        strategy = strategy_of(game.engine, strategy.components[part - 1])
+    elif purify is not None or out.suffix.lower() != ".npz":
+        given = f"--purify {purify}" if purify is not None else str(out)
+        kind = "matrices" if strategy.is_pure else "policies"
+        raise BadInputError(
+            f"{given}: not for a mixture, and {name} is one of {len(strategy.weights)} {kind}; "
+            "--part 1 takes a component (hogeq show lists them), --out FILE.npz all"
+        )
+    if purify is not None:
+        with refusing():
+            return strategy_of(game.engine, purified(game.engine, strategy, purify))
+    if strategy.kind == "policy" and out.suffix.lower() not in {".npy", ".npz"}:
+        raise BadInputError(
+            f"strategy {name}: is a policy, which {out.suffix} cannot hold; "
+            "--purify argmax makes it a matrix"
+        )
+    return strategy
+
+
+def purify_(
+    strategy: Annotated[str, argument("S", "A policy, or a matrix to search near.")],
+    game: Chosen,
+    method: Annotated[str, option(f"How: {PURIFIERS}.", "METHOD")] = "argmax",
+    overrides: Annotated[
+        list[str] | None, option("Set a parameter: rounds=100", "KEY=VALUE", "--set")
+    ] = None,
+    out: Annotated[Path, option("Its suffix says the format.", "FILE"), MATRIX] = Path(
+        "matrix.csv"
+    ),
+    checkpoint: Annotated[
+        Path | None,
+        option(
+            "With a method of rounds: keep every round, and go on from it if it is there.",
+            "FILE.npz",
+        ),
+    ] = None,
+    other_game: GameOption = None,
+    forget: ForgetOption = None,
+    jobs: JobsOption = None,
+    on: OnOption = None,
+) -> Result:
+    """Make a policy a matrix, or search for a better matrix near one.
+
+    docs/parameters.md lists the parameters of each method. `hogeq attack` says how much wins from
+    what was made.
+    """
+    reads = [strategy, game.spec, overrides]
+    check_output(checkpoint, (".npz",), reads=reads, option="--checkpoint")
+    from hogeq.purification import PURIFIERS as METHODS
+    from hogeq.runs.config import parse_override, purify_from, set_keys
+    from hogeq.support.messages import refusal
+    from hogeq.support.parameters import ParameterError, plain
+
+    if method not in METHODS:
+        raise BadInputError(refusal("--method", method, ", ".join(METHODS), METHODS))
+    given = dict(parse_override(item) for item in overrides or ())
+    try:
+        chosen = purify_from(set_keys({"method": method}, given))
+    except ParameterError as error:
+        raise BadInputError(f"--set: purify.{error}") from error
+    if other_game is not None:
+        with computing(on, jobs):
+            other = OtherGame(other_game, forget)
+            return purify_game(other, strategy, chosen.params, out)
+    game.load(strategies=[strategy])
+    with computing(on, jobs):
+        matrix = _purified(game, chosen.method, chosen.params, game.table(strategy), checkpoint)
+    game.write(out, matrix)
+    data = {
+        "rules": game.name,
+        "strategy": strategy,
+        "method": chosen.method,
+        "parameters": plain(chosen.params),
+        "out": out,
+    }
+    return Result(data, [f"matrix of {strategy} by {chosen.method} written to {out}"])
+
+
+def _purified(
+    game: Chosen, method: str, purifier: "Purifier", table: Any, checkpoint: Path | None
+) -> "Matrix":
+    from hogeq.purification import purified
+    from hogeq.purification.base import SearchPurifier
+    from hogeq.runs.directory import saved_rounds
+
+    if checkpoint is None:
+        return purified(method, purifier, game.engine, table)
+    if not isinstance(purifier, SearchPurifier):
+        raise BadInputError("--checkpoint: allowed with --method local_search, integer")
+    matrix: Matrix = table
+    for state in saved_rounds(game.engine, purifier, table, checkpoint):
+        matrix = state.matrix
+    return matrix
+
+
+LISTED = 10  # changes of the text; JSON has all
+
+AgainstOption = Annotated[
+    list[str] | None,
+    option("Opponent, or a folder of them (may be repeated). [optimal, or champion]", "S"),
+]
+
+
+def diff(
+    a: Annotated[str, argument("A", "A table: name, file or run.")],
+    b: Annotated[str, argument("B", "What it became.")],
+    game: Chosen,
+    against: AgainstOption = None,
+    plot: Annotated[
+        Path | None, option("Draw the changes and what they gain.", "PNG"), PICTURE
+    ] = None,
+) -> Result:
+    """Cells of table A that are another in B, and what each change is worth.
+
+    A gain is of win rate against --against, the mean of several, by that change alone.
+
+    JSON: rules, a, b, against, before and after (win rates of A and B), match (win rate of B
+    against A), changes (score, opponent, before, after, gain, reach), the best first.
+    """
+    game.load("matches", "search", strategies=[a, b, *(against or [])])
+    from hogeq.contest import changes
+
+    names, rivals = _rivals(game, against)
+    one, two = game.strategy(a), game.strategy(b)
+    with refusing():
+        found = changes.diff(game.engine, one, two, rivals)
+    if plot is not None:
+        from numpy import maximum
+
+        from hogeq import figures
+
+        gap = two.array.astype(int) - one.array
+        figures.counter(gap, maximum(found.gains, 0.0), found.reach, plot, game.title, (b, a))
+    data = {"rules": game.name, "a": a, "b": b, "against": names, **_facts(found)}
+    return Result(data, _text(game, found, a, b, names))
+
+
+def improve(
+    table: Annotated[str, argument("TABLE", "A table: name, file or run.")],
+    game: Chosen,
+    out: Annotated[
+        Path,
+        option("Where the better table goes.", "FILE"),
+        Output((*MATRIX_SUFFIXES, ".py"), is_kept=True),
+    ],
+    against: AgainstOption = None,
+    cells: Annotated[int | None, option("Most cells to change.", "N", min=1)] = None,
+    seconds: Annotated[
+        float | None, option("Stop after so long; Ctrl-C stops too.", "SECONDS", min=0.0)
+    ] = None,
+    player_name: Annotated[
+        str | None, option("What the contest calls you; for .py.", "NAME")
+    ] = None,
+) -> Result:
+    """Change a table so that it wins more, and write it.
+
+    It wins more against --against, on average if they are several. With --cells one cell is changed
+    at a time, the one that gains most; without, until no change of one cell gains anything. Stopped
+    early, it writes the best table so far.
+
+    JSON: that of diff, from TABLE to the table written, and out.
+    """
+    if (out.suffix.lower() == ".py") != bool((player_name or "").strip()):
+        raise BadInputError("--player-name: needed for a .py file, and allowed for no other")
+    game.load("matches", "search", strategies=[table, *(against or [])])
+    from time import monotonic
+
+    from hogeq.contest import changes
+    from hogeq.strategies.strategy import strategy_of
+
+    names, rivals = _rivals(game, against)
+    start, begun = game.strategy(table), monotonic()
+    with phase("improving", None, "steps") as progress, refusing():
+        steps = changes.improvements(game.engine, start, rivals, cells)
+        best = next(steps)  # the table itself
+        try:
+            for answer in steps:
+                best = answer
+                progress.measured(f"wins {percent(best.mean)}")
+                progress.step()
+                if seconds is not None and monotonic() - begun > seconds:
+                    break
+        except KeyboardInterrupt:
+            progress.now("stopped")
+        better = strategy_of(game.engine, best.strategy)
+        found = changes.diff(game.engine, start, better, rivals)
+    game.write(out, better, player_name)
+    data = {"rules": game.name, "a": table, "b": str(out), "against": names, **_facts(found)}
+    text = _text(game, found, table, str(out), names)
+    return Result({**data, "out": out}, [*text, "", f"written to {out}"])
+
+
+def _rivals(game: Chosen, against: list[str] | None) -> "tuple[list[str], list[Strategy]]":
+    from hogeq.contest.assessment import usual_reference
+    from hogeq.contest.entries import named_entries
+
+    names = named_entries(against or [usual_reference(game.engine)])
+    return names, [game.strategy(name) for name in names]
+
+
+def _facts(found: "Difference") -> dict[str, Any]:
+    return {
+        "before": found.before,
+        "after": found.after,
+        "match": found.match,
+        "changes": [one._asdict() for one in found.changes],
+    }
+
+
+def _text(game: Chosen, found: "Difference", a: str, b: str, names: list[str]) -> Text:
+    rivals = names[0] if len(names) == 1 else f"{len(names)} opponents, on average"
+    text: Text = [
+        f"{b} differs from {a} in {counted(len(found.changes), 'cell')}, {game.title}",
+        "",
+        f"against {rivals}: {percent(found.before)} becomes {percent(found.after)}",
+        f"{b} against {a}: {percent(found.match)}",
+    ]
+    header = ("score", "opponent", "rolled", "rolls", "alone", "met in")
+    for title, listed in (
+        ("changes that gain most", [one for one in found.changes if one.gain > 0][:LISTED]),
+        (
+            "changes that lose most",
+            [one for one in found.changes if one.gain < 0][: -LISTED - 1 : -1],
+        ),
+    ):
+        if listed:
+            rows = [
+                (
+                    *one[:4],
+                    pp(one.gain),
+                    percent(one.reach),
+                )
+                for one in listed
+            ]
+            text += ["", title, "", Table(rows, header, left=0)]
+    return [*text, *game.endless]
