@@ -1,4 +1,4 @@
-"""Whole numbers as parts of the rules look at them: digits, primes, squares, divisors."""
+"""Whole numbers as parts of the rules look at them: digits, primes, divisors."""
 
 from functools import cache
 from itertools import count
@@ -13,12 +13,6 @@ def digits(number: int) -> list[int]:
 def last_two_digits(number: int) -> tuple[int, int]:
     """Tens and ones digit of `number`; the tens digit of a one-digit number is 0."""
     return number // 10 % 10, number % 10
-
-
-def first_two_digits(number: int) -> tuple[int, int]:
-    """First two digits of `number`, a one-digit number being read with a leading 0."""
-    first, second, *_ = digits(number) if number >= 10 else [0, number]
-    return first, second
 
 
 def digit_gap(number: int) -> int:
@@ -37,16 +31,6 @@ def is_prime(number: int) -> bool:
 def next_prime(number: int) -> int:
     """Smallest prime above `number`."""
     return next(candidate for candidate in count(number + 1) if is_prime(candidate))
-
-
-def is_square(number: int) -> bool:
-    """Whether `number` is a perfect square; 0 is."""
-    return isqrt(number) ** 2 == number
-
-
-def next_square(number: int) -> int:
-    """Smallest perfect square above `number`."""
-    return (isqrt(number) + 1) ** 2
 
 
 @cache

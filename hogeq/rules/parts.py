@@ -7,18 +7,15 @@ Numbers in brackets are those of docs/sources.md.
 
 from collections.abc import Callable
 from functools import cache
-from math import gcd
+from math import gcd, isqrt
 
 from hogeq.rules.integers import (
     digit_gap,
     digits,
     divisors,
-    first_two_digits,
     is_prime,
-    is_square,
     last_two_digits,
     next_prime,
-    next_square,
     pi_digit,
 )
 from hogeq.rules.tables import Parts
@@ -51,7 +48,8 @@ def square_swine(score: int) -> int:
 
     Source: Tong (2023) [4]: 100 becomes 121.
     """
-    return next_square(score) if is_square(score) else score
+    root = isqrt(score)
+    return (root + 1) ** 2 if root**2 == score else score
 
 
 def counted_ones(ones: int, dice: int) -> int:
@@ -306,12 +304,8 @@ def digit_products(score: int, opponent: int) -> bool:
 
     Swine Swap. A one-digit score d gives d x d. Source: the course's fall 2019 edition [6].
     """
-    return _digit_product(score) == _digit_product(opponent)
-
-
-def _digit_product(number: int) -> int:
-    written = digits(number)
-    return written[0] * written[-1]
+    own, other = digits(score), digits(opponent)
+    return own[0] * own[-1] == other[0] * other[-1]
 
 
 def equal_digit_gaps(score: int, opponent: int) -> bool:
@@ -368,7 +362,7 @@ def both_digits_smaller(score: int, opponent: int) -> bool:
     More Boar. One-digit scores are read with a leading 0.
     Source: the course's spring 2021 edition [6].
     """
-    own, other = first_two_digits(score), first_two_digits(opponent)
+    own, other = (divmod(int(str(number)[:2]), 10) for number in (score, opponent))
     return own[0] < other[0] and own[1] < other[1]
 
 
