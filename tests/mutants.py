@@ -140,7 +140,7 @@ TARGETS = (
         each=4,
         without="value_of_kuhn exploitability_falls",
     ),
-    Target("formats", "strategies", "read arrays strategy write", "strategies", each=8),
+    Target("formats", "strategies", "files forms arrays strategy", "strategies", each=8),
     Target(
         "contest",
         "contest",
