@@ -190,22 +190,3 @@ def test_large_games_alone_are_worth_vectors(rules: Rules, kind: type) -> None:
 )
 def test_vectors_of_memories_are_for_turns_that_swap_alone(rules: Rules) -> None:
     assert not suit_memory_vectors(compile_game(rules).tables, smallest=0)
-
-
-def test_what_was_not_kept_is_refused() -> None:
-    game, make = compiled("su20")
-    played = random_policies(game, np.random.default_rng(7), 2)
-    work = Workspace(game, 2, passes=make(game.tables, 2))
-    cells = work.cell_reach(played)
-    with pytest.raises(RuntimeError, match=r"^reach: the last pass forward kept that of the cells"):
-        work.backward(played, Role.COUNTERFACTUAL)
-    work.forward(played)
-    with pytest.raises(RuntimeError, match=r"^hidden_reach: the last pass was not asked"):
-        work.hidden_reach()
-    work.forward(played, keep=True)
-    assert cells == pytest.approx(work.hidden_reach().sum(axis=2), abs=1e-13)
-    work.backward(played)
-    with pytest.raises(RuntimeError, match=r"^hidden_values: the last pass was not asked"):
-        work.hidden_values(0, 0)
-    work.backward(played, keep=True)
-    assert work.hidden_values(0, 0).shape == (game.memory_size, game.num_actions)

@@ -158,14 +158,6 @@ def test_a_softmax_step_where_positions_recur_moves_all_rows() -> None:
     assert policy.sum(axis=2) == pytest.approx(1.0, abs=1e-12)
 
 
-def test_weights_of_more_than_policies_are_refused_where_positions_recur() -> None:
-    game = game_of("fa15")
-    work = many(game)
-    work.face(drawn(game, PAIRS))
-    with pytest.raises(ValueError, match="rows sum to more than 1"):
-        work.forward(np.ones(game.shape))
-
-
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("pairs", [1, 2, 3, 8, 11])
 def test_any_number_of_pairs_in_either_precision(pairs: int, dtype: type) -> None:

@@ -59,31 +59,6 @@ def test_the_process_is_the_game(edition: str) -> None:
     np.testing.assert_allclose(cells.reshape(9, 9), met, atol=1e-12)
 
 
-def test_a_search_that_falls_short_is_corrected(monkeypatch: pytest.MonkeyPatch) -> None:
-    game = small(10, 3)
-    policy = random_policy(game, 0)
-    start = attack(game, policy, SearchBudget(starts=1, anneal_steps=0)).matrix
-    found = best_response(game, policy, start=np.zeros_like(start))
-    assert found.is_exact
-    assert found.nodes > 0
-    # Memory would be worth something here, so that is no accident of the relaxation.
-    assert full_memory_bound(game, policy) > found.win_rate + 1e-4
-    again = best_response(game, policy, start=found.rolls.astype(np.int8))
-    assert again.win_rate == pytest.approx(found.win_rate, abs=1e-12)
-    # What cannot win more is not even valued.
-    valued: list[Any] = []
-
-    def noted(*of: Any) -> float:
-        valued.append(of)
-        return value_of(*of)
-
-    monkeypatch.setattr("research.branch_and_bound.value_of", noted)
-    best_response(game, policy, start=found.rolls.astype(np.int8))
-    assert len(valued) < found.nodes
-    # A bad start costs no branch: those that could not win more are never looked into.
-    assert again.nodes == found.nodes
-
-
 def test_a_search_cut_short_still_bounds() -> None:
     game = small(10, 3)
     policy = random_policy(game, 0)

@@ -12,7 +12,6 @@ from hogeq.search.attack import SearchBudget, attack
 from hogeq.search.population import BATCH, CounterPool, Population
 from hogeq.strategies.arrays import one_hot
 from hogeq.support.aliases import Floats
-from hogeq.support.workers import workers
 
 
 @pytest.fixture(scope="module")
@@ -65,15 +64,6 @@ def test_slopes_are_the_exact_effects_of_single_cells(game: HogEngine, policy: F
                 changed[cell] = one_hot(roll, 4)
                 effect = win_rate(game, counter, changed).win_rate - now
                 assert slopes.changes[index][(*cell, roll)] == pytest.approx(effect, abs=1e-14)
-
-
-def test_threads_change_no_bit(game: HogEngine, policy: Floats) -> None:
-    population = Population(game, matrices(game, 5))
-    one = population.measure(policy)
-    with workers(3):
-        two = population.measure(policy)
-    for first, second in zip(one, two, strict=True):
-        np.testing.assert_array_equal(first, second)
 
 
 @pytest.mark.parametrize("everywhere", [False, True])

@@ -156,17 +156,6 @@ def test_perturbations_never_lose() -> None:
     assert sum(kicked.found) > sum(plain.found) + 3e-4
 
 
-def test_the_seed_decides_and_threads_do_not() -> None:
-    game, policy = small_su20()
-    one = attack(game, policy, SearchBudget(starts=3, anneal_steps=0, seed=5))
-    with workers(2):
-        two = attack(game, policy, SearchBudget(starts=3, anneal_steps=0, seed=5))
-    other = attack(game, policy, SearchBudget(starts=3, anneal_steps=0, seed=6))
-    assert one.found == two.found
-    np.testing.assert_array_equal(one.matrix, two.matrix)
-    assert one.found[1:] != other.found[1:]
-
-
 @pytest.fixture
 def told(monkeypatch: pytest.MonkeyPatch) -> list[Phase]:
     """List the phases of attacks."""
