@@ -98,9 +98,24 @@ class Assessment(NamedTuple):
     since it could be made up for later. 0 where something is hidden."""
 
 
-def submission_facts(file: str, rules: str, submission: Submission) -> dict[str, Any]:
-    """Give a submission as plain values, fit for JSON; those of `ASSESSED` are None."""
-    return {
+class Reference(NamedTuple):
+    """Whom submissions are compared with."""
+
+    name: str
+    """Of the opponent of losses and changes."""
+    table: NDArray[np.generic]
+    opponents: list[tuple[str, NDArray[np.generic]]]
+    """Whom a submission is played against, by name."""
+
+
+def facts_of(
+    game: HogEngine, file: str, rules: str, submission: Submission, reference: Reference | None
+) -> tuple[dict[str, Any], Assessment | None]:
+    """Give a submission as plain values, fit for JSON, and how it does if it is valid.
+
+    Facts in `ASSESSED` are None if it is not, or without a reference.
+    """
+    facts: dict[str, Any] = {
         "rules": rules,
         "file": file,
         "valid": not submission.faults,
@@ -119,17 +134,14 @@ def submission_facts(file: str, rules: str, submission: Submission) -> dict[str,
         ],
         **dict.fromkeys(ASSESSED),
     }
-
-
-def assessment_facts(
-    against: str, assessed: "Assessment", rates: list[dict[str, Any]]
-) -> dict[str, Any]:
-    """Give an assessment as plain values, fit for JSON: the facts of `ASSESSED`."""
-    plain = assessed._asdict()
-    lists = {name: [one._asdict() for one in plain[name]] for name in ("losses", "changes")}
-    effort = None if assessed.effort is None else assessed.effort.fields()
-    facts = {**plain, **lists, "effort": effort, "against": against, "win_rates": rates}
-    return {name: facts[name] for name in ASSESSED}
+    if submission.matrix is None or reference is None:
+        return facts, None
+    assessed = assess(game, submission.matrix, reference.table)
+    plain = assessed._asdict() | {"against": reference.name}
+    plain |= {name: [one._asdict() for one in plain[name]] for name in ("losses", "changes")}
+    plain["effort"] = None if assessed.effort is None else assessed.effort.fields()
+    plain["win_rates"] = outcomes(game, submission.matrix, reference.opponents)
+    return facts | {name: plain[name] for name in ASSESSED}, assessed
 
 
 def usual_reference(game: HogEngine) -> str:

@@ -9,10 +9,9 @@ from typing import Any, Literal
 import numpy as np
 
 from hogeq.contest.turns import Situation, Tally, Turn, advance, tally
-from hogeq.evaluation.analysis import RollValue
+from hogeq.evaluation.analysis import RollValue, ranked
 from hogeq.evaluation.tablebase import best_first, solve
 from hogeq.model.game import HogEngine
-from hogeq.model.workspace import TIE
 from hogeq.rules.memory import Memory
 from hogeq.rules.turn import dice_sides
 from hogeq.strategies.strategy import policy_of
@@ -117,17 +116,11 @@ class Session:
         """Numbers of dice that may be rolled; none once the game is over."""
         return range(0 if self.over else self.game.num_actions)
 
-    def odds(self) -> list[RollValue]:
+    def odds(self) -> tuple[RollValue, ...]:
         """Exact win probability of every roll of the player to move, best first."""
         if self.over:
             raise ValueError("odds: the game is over")
-        values = self.engine.values_at(self.situation)
-        best = max(values)
-        losses = [0.0 if best - value <= TIE else best - value for value in values]
-        return [
-            RollValue(dice, values[dice], losses[dice], None)
-            for dice in best_first(np.array(values))
-        ]
+        return ranked(np.array(self.engine.values_at(self.situation)))
 
     @property
     def tally(self) -> Tally:

@@ -5,6 +5,7 @@ from typing import Literal, NamedTuple
 from hogeq.evaluation.hidden import belief, check_position, hidden_action_values
 from hogeq.evaluation.tablebase import best_first, solve
 from hogeq.model.game import HogEngine
+from hogeq.model.workspace import TIE
 from hogeq.rules.memory import Memory
 from hogeq.strategies.strategy import StrategyLike, check_game, table_of
 from hogeq.support.aliases import Floats
@@ -87,18 +88,22 @@ def analyze(
         values = by_memory[game.memories.index(memory)]
     else:
         values = by_memory[0] if weights is None else weights @ by_memory
+    return Analysis(source, memory, ranked(values, shares))
+
+
+def ranked(values: Floats, shares: Floats | None = None) -> tuple[RollValue, ...]:
+    """Sort rolls by their win probabilities, best first; a tie with the best loses nothing."""
     order = best_first(values)
-    best = float(values[order[0]])
-    rolls = tuple(
+    behind = values[order[0]] - values
+    return tuple(
         RollValue(
             roll,
             float(values[roll]),
-            max(0.0, best - float(values[roll])),  # a tie is no lead
+            float(behind[roll]) if behind[roll] > TIE else 0.0,
             None if shares is None else float(shares[roll]),
         )
         for roll in order
     )
-    return Analysis(source, memory, rolls)
 
 
 def _check_memory(game: HogEngine, memory: object) -> None:

@@ -112,7 +112,7 @@ def test_the_engine_plays_the_best_roll_or_its_policy() -> None:
 @pytest.mark.parametrize("edition", EDITIONS)
 def test_undo_restores_exactly(edition: str) -> None:
     session, random = begin(edition, "policy", seed=7), np.random.default_rng(2)
-    before: list[tuple[Any, list[Any], Any]] = []
+    before: list[tuple[Any, Any, Any]] = []
     while not session.over and len(before) < 6:
         if session.yours:
             before.append((session.situation, session.odds(), session.record()))

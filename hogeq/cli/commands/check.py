@@ -10,8 +10,7 @@ from hogeq.cli.shell import refusing
 from hogeq.support.numbers import duration
 
 if TYPE_CHECKING:
-    from hogeq.contest.assessment import Assessment
-    from hogeq.support.aliases import Matrix
+    from hogeq.contest.assessment import Reference
 
 NOT_VALID = 2  # exit status
 
@@ -49,19 +48,18 @@ def check(
     (win rate lost by games that never end).
     """
     game.load()
-    from hogeq.contest.assessment import submission_facts
+    from hogeq.contest.assessment import facts_of
     from hogeq.pages.check import checked_page, contest_notes
     from hogeq.strategies.submission import inspect_submission
 
     with refusing():
         submission = inspect_submission(file, game.rules, trust, time_limit=time_limit)
-    data = submission_facts(str(file), game.name, submission)
-    assessed = None
-    if submission.matrix is not None:
-        assessed = _assess(game, submission.matrix, against, data)
+    reference = None if submission.matrix is None else _reference(game, against)
+    data, assessed = facts_of(game.engine, str(file), game.name, submission, reference)
     about = {**data, "rules": game.title}
     if page is not None:
-        write(page, checked_page(about, submission.matrix, assessed))
+        with refusing():
+            write(page, checked_page(about, submission.matrix, assessed))
     notes = contest_notes(data)
     if assessed is None:
         refusal: Text = [f"{file}: not valid for {game.title}"]
@@ -72,26 +70,12 @@ def check(
     return Result(data, [*_verdict(about), *notes, *_assessment(data), *game.endless])
 
 
-def _assess(
-    game: Chosen, matrix: "Matrix", against: str | None, data: dict[str, Any]
-) -> "Assessment":
-    """Say how a valid submission does, in its JSON object too."""
-    from hogeq.contest.assessment import (
-        OPPONENTS,
-        assess,
-        assessment_facts,
-        opponents,
-        outcomes,
-        usual_reference,
-    )
+def _reference(game: Chosen, against: str | None) -> "Reference":
+    from hogeq.contest.assessment import OPPONENTS, Reference, opponents, usual_reference
 
-    engine = game.engine
     game.expect("matches", "search", "full memory", strategies=[against or "", *OPPONENTS])
-    name = against or usual_reference(engine)
-    rates = outcomes(engine, matrix, opponents(engine))
-    assessed = assess(engine, matrix, game.table(name))
-    data |= assessment_facts(name, assessed, rates)
-    return assessed
+    name = against or usual_reference(game.engine)
+    return Reference(name, game.table(name), opponents(game.engine))
 
 
 def _verdict(data: dict[str, Any]) -> list[str]:

@@ -128,7 +128,7 @@ class Folder:
     def _write_pages(
         self, lines: dict[str, dict[str, Any]], public: Sequence[str], pages: Sequence[str]
     ) -> None:
-        from hogeq.contest.assessment import opponents, usual_reference
+        from hogeq.contest.assessment import Reference, opponents, usual_reference
         from hogeq.pages.staff import standing, with_standing
         from hogeq.support.workers import compute
 
@@ -153,9 +153,9 @@ class Folder:
             elif page != known:
                 write(path, page)
         self.game.expect("full memory", strategies=[against])
-        rival, field = self.game.table(against), opponents(engine)
+        reference = Reference(against, self.game.table(against), opponents(engine))
         with phase("assessing", len(new), "entrants") as progress:
-            make = partial(_page, engine, self.game.title, against, rival, field)
+            make = partial(_page, engine, self.game.title, reference)
             made = compute(make, new, lambda _: progress.step(), local=True)
         for path, page in zip(paths, made, strict=True):
             write(path, page)
@@ -169,18 +169,11 @@ def _reason(one: "Judged") -> str:
     return f"{faults[0].line}{more}"
 
 
-def _page(
-    engine: Any, title: str, against: str, rival: Any, field: Any, task: "tuple[Judged, str, str]"
-) -> str:
+def _page(engine: Any, title: str, reference: Any, task: "tuple[Judged, str, str]") -> str:
     """Make the page of one entrant."""
-    from hogeq.contest.assessment import assess, assessment_facts, outcomes, submission_facts
+    from hogeq.contest.assessment import facts_of
     from hogeq.pages.staff import entrant_page
 
     one, key, text = task
-    matrix = one.submission.matrix
-    facts = submission_facts(one.entrant.file, title, one.submission)
-    if matrix is None:
-        return entrant_page(facts, None, None, key, text)
-    assessed = assess(engine, matrix, rival)
-    facts |= assessment_facts(against, assessed, outcomes(engine, matrix, field))
-    return entrant_page(facts, matrix, assessed, key, text)
+    facts, assessed = facts_of(engine, one.entrant.file, title, one.submission, reference)
+    return entrant_page(facts, one.submission.matrix, assessed, key, text)
