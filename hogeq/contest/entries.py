@@ -1,12 +1,13 @@
 """The entries of a field: from names, folders and patterns, hundreds of files, to tables."""
 
+import csv
 import os
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from glob import has_magic, iglob
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -16,8 +17,9 @@ from hogeq.strategies.arrays import StrategyError
 from hogeq.strategies.files import IN_FOLDER, PICKLES, SUFFIXES, is_folder
 from hogeq.strategies.strategy import Strategy, strategy_of
 from hogeq.strategies.submission import inspect_submission
-from hogeq.support.messages import printable, shown_path
+from hogeq.support.messages import printable, refusal, shown_path
 from hogeq.support.workers import compute
+from hogeq.support.yaml import read_text
 
 MOST_MATCHES: Final = 10_000
 """Most files that a pattern may stand for: nobody waits until a whole disk is listed."""
@@ -239,6 +241,31 @@ def _groups(keys: Iterable[object]) -> list[list[int]]:
     for index, key in enumerate(keys):
         groups.setdefault(key, []).append(index)
     return [group for group in groups.values() if len(group) > 1]
+
+
+def read_goals(path: Path | None, entries: Sequence[str], usual: int) -> list[int] | None:
+    """Read a goal for each entry from lines ``entry,goal``; None without a file.
+
+    Entries have their names, those of files from the folder on that all lie in. Others have the
+    `usual` goal.
+    """
+    if path is None:
+        return None
+    lines = [[cell.strip() for cell in row] for row in csv.reader(read_text(path).splitlines())]
+    goals: dict[str, int] = {}
+    for number, row in enumerate(filter(any, lines), start=1):
+        if number == 1 and row == ["entry", "goal"]:
+            continue
+        if len(row) != 2 or not re.fullmatch("[0-9]{1,4}", row[1]) or row[0] in goals:
+            allowed = "entry,goal: each entry once, and a whole number"
+            raise StrategyError(refusal(f"{shown_path(path)}: line {number}", row, allowed))
+        goals[row[0]] = int(row[1])
+    names = list(zip(entries, short_names(entries), strict=True))
+    unknown = goals.keys() - set(chain(*names))
+    if unknown:
+        allowed = f"the entries: {', '.join(file for _, file in names)}"
+        raise StrategyError(refusal(f"{shown_path(path)}: entry", min(unknown), allowed))
+    return [goals.get(entry, goals.get(file, usual)) for entry, file in names]
 
 
 def short_names(entries: Sequence[str]) -> list[str]:

@@ -155,7 +155,7 @@ class Rules:
     def require_one_goal(self) -> None:
         """Refuse a goal for each player, where one strategy plays both."""
         if isinstance(self.goal, tuple):
-            allowed = "one number here; compare, attack, tablebase and analyze take a goal for each"
+            allowed = "one number here; compare, attack, tablebase and analyze take two"
             raise ValueError(refusal("rules.goal", list(self.goal), allowed))  # noqa: TRY004
 
     def without_memory(self) -> "Rules":

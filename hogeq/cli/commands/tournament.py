@@ -55,6 +55,9 @@ def tournament(
         Path | None, option("Draw the win rates, similar entries together.", "PNG"), PICTURE
     ] = None,
     start: StartOption = None,
+    goals: Annotated[
+        Path | None, option("A goal for each entry: lines entry,goal.", "FILE", "--goals")
+    ] = None,
     threshold: Annotated[
         float, option("A match is won by a win rate above this.", min=0.5, max=0.999999)
     ] = 0.500001,
@@ -71,6 +74,9 @@ def tournament(
     leaves out what is not valid. It writes index.html (public: no files; --pseudonyms: no names),
     ranks.csv, and a page for each entrant. The same command again computes only what is new.
 
+    With --goals each entry has its own goal, that of the rules at most and unless the file names
+    it. Each cell of a table is still dice by own and opponent's score.
+
     JSON: rules, start, threshold, entries, win_rates (row against column), ranking (a line for
     each entry, best first: rank, name, file, entry, index, wins, ties, mean_win_rate, nash,
     lowest_win_rate, lowest_against, an index), nash_gap, identical and namesakes (groups of
@@ -79,11 +85,15 @@ def tournament(
     is_folder = out is not None and not out.suffix
     if pseudonyms and not is_folder:
         raise BadInputError("--pseudonyms: allowed with --out FOLDER")
+    if goals is not None and is_folder:
+        raise BadInputError("--goals: allowed without --out FOLDER, whose pages are of one goal")
     if not is_folder:
         check_output(out, (".csv", ".json"), reads=[*entries, game.spec])
     game.load("matches", strategies=entries)
+    from hogeq.contest.entries import read_goals
     from hogeq.contest.tournament import round_robin
 
+    own_goals = None
     scores, folder = game.start(start), None
     with computing(on, jobs):
         if out is not None and is_folder:
@@ -94,9 +104,12 @@ def tournament(
             written = [path for path in (ranks, page, out) if path is not None]
             field = _read(entries, written, game, skip_bad, time_limit)
             count = len(field.entries)
-            with phase("tournament", count * (count - 1) // 2, "matches") as progress:
-                rates = round_robin(game.engine, field.strategies, progress.step, start=scores)
-        data = _data(game, field, rates, scores, threshold)
+            with phase("tournament", count * (count - 1) // 2, "matches") as progress, refusing():
+                own_goals = read_goals(goals, field.entries, game.engine.goal)
+                rates = round_robin(
+                    game.engine, field.strategies, progress.step, start=scores, goals=own_goals
+                )
+        data = _data(game, field, rates, scores, threshold, own_goals)
         names = [printable(name) for name in field.names]
         made = [] if folder is None else folder.write(data, names, pseudonyms)
     if ranks is not None:
@@ -155,7 +168,12 @@ def _read(
 
 
 def _data(
-    game: Chosen, field: "Entries", rates: "Floats", start: tuple[int, int], threshold: float
+    game: Chosen,
+    field: "Entries",
+    rates: "Floats",
+    start: tuple[int, int],
+    threshold: float,
+    goals: list[int] | None,
 ) -> dict[str, Any]:
     from hogeq.contest.entries import identical_entries, short_names
     from hogeq.contest.tournament import (
@@ -181,6 +199,7 @@ def _data(
                 "file": files[standing.entry],
                 "entry": field.entries[standing.entry],
                 "index": standing.entry,
+                **({} if goals is None else {"goal": goals[standing.entry]}),
                 "wins": standing.wins,
                 "ties": standing.ties,
                 "mean_win_rate": means[standing.entry],
@@ -215,6 +234,9 @@ def _text(data: dict[str, Any], title: str, names: Sequence[str]) -> Text:
     if any(line["ties"] for line in data["ranking"]):
         header.insert(3, "tied")
         rows = [(*row[:3], line["ties"], *row[3:]) for row, line in zip(rows, ranking, strict=True)]
+    if "goal" in ranking[0]:
+        header.insert(1, "goal")
+        rows = [(row[0], line["goal"], *row[1:]) for row, line in zip(rows, ranking, strict=True)]
     if any(line["name"] != line["file"] for line in ranking):
         header.append("file")
         rows = [(*row, line["file"]) for row, line in zip(rows, ranking, strict=True)]
