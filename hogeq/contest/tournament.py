@@ -66,10 +66,10 @@ def round_robin(
     :func:`hogeq.evaluation.win_rates.win_rate`. With `goals` each strategy has its own, at most
     that of the rules.
     """
-    game.rules.require_one_goal()
     tables = [
         strategy_of(game, one, f"strategy {number}") for number, one in enumerate(strategies, 1)
     ]
+    game.rules.require_one_goal()
     rates = np.full((len(tables), len(tables)), np.nan) if known is None else known.copy()
     np.fill_diagonal(rates, 0.5)
     pairs = [pair for pair in combinations(range(len(tables)), 2) if np.isnan(rates[pair])]

@@ -7,7 +7,7 @@ from hogeq.model.game import HogEngine
 from hogeq.model.workspace import Workspace
 from hogeq.rules import Rules
 from hogeq.rules.memory import memory_sizes, states
-from hogeq.strategies.strategy import StrategyLike, policies_of
+from hogeq.strategies.strategy import StrategyLike, check_game, policies_of
 from hogeq.support.aliases import Floats
 from hogeq.support.messages import refusal
 
@@ -99,6 +99,7 @@ def total_variation(one: ArrayLike, other: ArrayLike) -> Floats:
 
 def check_position(game: HogEngine, score: int, opponent: int) -> None:
     """Refuse scores at which nobody is to move, with a `ValueError`; -1 is not the last one."""
+    check_game(game)
     given = ("score", "opponent"), (score, opponent), game.rules.goals
     for name, points, goal in zip(*given, strict=True):
         whole = isinstance(points, int | np.integer) and not isinstance(points, bool)
