@@ -21,7 +21,7 @@ import numpy as np
 from hogeq.rules import Rules
 from hogeq.rules.memory import Memory
 from hogeq.rules.outcomes import TurnTable
-from hogeq.strategies.arrays import StrategyError
+from hogeq.strategies.arrays import ROW_SUM_TOLERANCE, StrategyError
 from hogeq.strategies.files import MAX_BYTES, file_size, is_folder
 from hogeq.strategies.strategy import Strategy
 from hogeq.support.aliases import Floats
@@ -93,7 +93,7 @@ def _row_of(states: Mapping[str, Any], infoset: Infoset) -> Floats:
     if key is None:
         raise StrategyError(f"state {shown(infoset.keys[0])} is missing")
     given, moves = states[key], list(infoset.moves)
-    allowed = f"state {shown(key)}: allowed: probabilities of the actions {shown(moves)}"
+    allowed = f"state {shown(key)}: allowed: probabilities of the actions {shown(moves)}, sum 1"
     try:
         if isinstance(given, Mapping):
             given = [(int(move), chance) for move, chance in given.items()]
@@ -106,11 +106,11 @@ def _row_of(states: Mapping[str, Any], infoset: Infoset) -> Floats:
 
 
 def _row(chances: Sequence[float], count: int, allowed: str) -> Floats:
-    row = np.array(chances)
-    if row.shape != (count,) or not (row >= 0.0).all() or abs(row.sum() - 1.0) > ROUNDING:
-        raise StrategyError(f"{allowed}, sum 1")
-    found: Floats = row / row.sum()
-    return found
+    row: Floats = np.array(chances, np.float64)
+    missing = abs(float(row.sum()) - 1.0)
+    if row.shape != (count,) or not (row >= 0.0).all() or missing > ROUNDING:
+        raise StrategyError(allowed)
+    return row if missing <= ROW_SUM_TOLERANCE else row / row.sum()
 
 
 def _numbers(text: str) -> list[float]:
@@ -141,7 +141,9 @@ def _by_order(numbers: Sequence[float], infosets: Sequence[Infoset]) -> Iterator
     first = 0
     for number, one in enumerate(infosets, 1):
         last = first + len(one.moves)
-        yield _row(numbers[first:last], len(one.moves), f"information set {number}: probabilities")
+        yield _row(
+            numbers[first:last], len(one.moves), f"information set {number}: probabilities, sum 1"
+        )
         first = last
 
 
@@ -170,7 +172,15 @@ def profile_text(path: Path) -> str | None:
 
 
 def hog_profile(given: object, rules: Rules, where: str = "strategy") -> Strategy:
-    """Take a profile of a game of Hog; positions to which no play comes roll at random."""
+    """Take a profile of a game of Hog."""
+    tables = seat_tables(given, rules, where)
+    if np.array_equal(*tables):
+        return Strategy.unchecked(tables[0])
+    return Strategy.unchecked(tables, np.array([0.5, 0.5]))
+
+
+def seat_tables(given: object, rules: Rules, where: str) -> Floats:
+    """Policies (2, G, G, K) of both seats; positions to which no play comes roll at random."""
     if rules.size > MOST_GOAL or isinstance(rules.goal, tuple):
         raise StrategyError(
             f"{where}: is a profile of a game tree; allowed: for rules with one goal up to "
@@ -188,9 +198,7 @@ def hog_profile(given: object, rules: Rules, where: str = "strategy") -> Strateg
         infosets.append(Infoset((state, in_file), range(shape[2])))
     for place, row in zip(places, profile_rows(given, infosets, where), strict=True):
         tables[place] = row
-    if np.array_equal(*tables):
-        return Strategy.unchecked(tables[0])
-    return Strategy.unchecked(tables, np.array([0.5, 0.5]))
+    return tables
 
 
 def _positions(rules: Rules) -> list[tuple[int, int, int]]:

@@ -56,5 +56,5 @@ def test_malformed_strategies_are_refused() -> None:
         to_tabular(game, np.full((3, 3), 2))
     policy = TabularPolicy(game)
     policy.action_probability_array[:] = 0.3
-    with pytest.raises(ValueError, match=r"OpenSpiel's policy.*sum to"):
+    with pytest.raises(ValueError, match=r"OpenSpiel's policy: state .*, sum 1"):
         from_tabular(game, policy)

@@ -25,8 +25,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from hogeq.rules import Rules
-from hogeq.strategies.arrays import check_policy
-from hogeq.strategies.profiles import states_of
+from hogeq.strategies.profiles import seat_tables
 from hogeq.strategies.strategy import strategy_of_shape
 from hogeq.support.aliases import Floats
 from hogeq.support.messages import not_installed
@@ -39,7 +38,7 @@ except ImportError as _missing:
         not_installed("OpenSpiel", "its games and its solvers", "open_spiel")
     ) from _missing
 
-from hogeq.trees.openspiel.game import NAME, game_of, information_state, rules_of
+from hogeq.trees.openspiel.game import NAME, game_of, rules_of
 
 ALGORITHMS = {
     "cfr": pyspiel.CFRSolver,
@@ -130,15 +129,4 @@ def from_tabular(game: Any, policy: Any, player: int = 0) -> Floats:
     parameters = game.get_parameters()
     if parameters["memory"]:
         raise ValueError(f"{NAME}: a policy of the game with memory; allowed: memory=False")
-    rules = rules_of(parameters)
-    known = states_of(policy)
-    shape = (rules.size, rules.size, rules.max_dice + 1)
-    table = np.full(shape, 1.0 / shape[2])
-    for own in range(rules.size):
-        for opponent in range(rules.size):
-            row = known.get(information_state(player, own, opponent))
-            if row is not None:
-                table[own, opponent] = 0.0
-                for action, probability in row:
-                    table[own, opponent, action] = probability
-    return check_policy(table, shape, "OpenSpiel's policy")
+    return seat_tables(policy, rules_of(parameters), "OpenSpiel's policy")[player]
