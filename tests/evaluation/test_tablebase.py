@@ -180,3 +180,4 @@ def test_it_travels_and_is_told_in_a_line() -> None:
         np.testing.assert_array_equal(copied.rolls, found.rolls)
         np.testing.assert_array_equal(copied.roll_values(3, 4), found.roll_values(3, 4))
     assert len(repr(found)) < 300
+    assert "_work" not in repr(found)

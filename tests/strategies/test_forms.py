@@ -69,7 +69,7 @@ FORMS: dict[str, str] = {
         }
     ),
     "records.json": json.dumps(WITH_REST),
-    "list.py": f'"""Mine."""\nPLAYER_NAME = "Me"\nROLLS = {ROWS}\n',
+    "list.py": f'"""Mine."""\nPLAYER_NAME = "Me"\nROLLS = {ROWS}\n' + "#" * 10_000,
     "keys.py": f"ROLLS = { {(own, other): dice for own, other, dice in LONG} }",
     "larger.csv": lines(LARGER),
     "larger.json": json.dumps(LARGER),
