@@ -14,8 +14,7 @@ from hogeq.strategies.files import PICKLES, SUFFIXES, read_strategy
 from hogeq.strategies.profiles import read_profile
 from hogeq.strategies.strategy import Strategy, StrategyLike, check_game, strategy_of
 from hogeq.support.messages import nearest, raised, refusal, shown, shown_path
-from hogeq.support.plugins import is_ours, named
-from hogeq.support.registry import enter
+from hogeq.support.plugins import enter, is_ours, named
 
 if TYPE_CHECKING:
     from hogeq.model.game import HogEngine

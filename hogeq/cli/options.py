@@ -60,21 +60,18 @@ class Command(TyperCommand):
                 continue
             kind = "Arguments" if parameter.param_type_name == "argument" else "Options"
             group = getattr(parameter, "rich_help_panel", None) or kind
-            groups.setdefault(group, []).append((record[0], _complete(record[1])))
+            names, about = record
+            if PURIFIERS in about:
+                from hogeq.purification import PURIFIERS as KNOWN
+
+                about = about.replace(PURIFIERS, ", ".join(KNOWN))
+            groups.setdefault(group, []).append((names, about))
         for name in (WORKERS, OUTPUT, CODE):  # of most commands, and so the last
             groups[name] = groups.pop(name, [])
         for name, records in groups.items():
             if records:
                 with formatter.section(name):
                     formatter.write_dl(records)
-
-
-def _complete(about: str) -> str:
-    if PURIFIERS not in about:
-        return about
-    from hogeq.purification import PURIFIERS as KNOWN
-
-    return about.replace(PURIFIERS, ", ".join(KNOWN))
 
 
 RulesOption = Annotated[

@@ -83,9 +83,14 @@ def load_numba_without_blas() -> None:
     """
     from hogeq.support.messages import BadInputError
 
-    fault = numba_fault()
-    if fault:
-        raise BadInputError(fault)
+    threads, disabled = (
+        os.environ.get(name, "").strip() for name in ("NUMBA_NUM_THREADS", "NUMBA_DISABLE_JIT")
+    )
+    if threads.lstrip("+-").isdecimal() and int(threads) < 1:
+        raise BadInputError(f"NUMBA_NUM_THREADS: got {threads}; allowed: whole numbers from 1")
+    if disabled.isdecimal() and int(disabled):
+        allowed = "0, since hogeq runs compiled code only"
+        raise BadInputError(f"NUMBA_DISABLE_JIT: got {disabled}; allowed: {allowed}")
     modules: dict[str, Any] = sys.modules
     if BLAS in modules:
         return
@@ -99,15 +104,3 @@ def load_numba_without_blas() -> None:
         raise BadInputError(str(error).partition("\n")[0]) from error
     finally:
         del modules[BLAS]
-
-
-def numba_fault() -> str:
-    """Say which of numba's environment variables nothing could be computed with; empty if none."""
-    threads, disabled = (
-        os.environ.get(name, "").strip() for name in ("NUMBA_NUM_THREADS", "NUMBA_DISABLE_JIT")
-    )
-    if threads.lstrip("+-").isdecimal() and int(threads) < 1:
-        return f"NUMBA_NUM_THREADS: got {threads}; allowed: whole numbers from 1"
-    if disabled.isdecimal() and int(disabled):
-        return f"NUMBA_DISABLE_JIT: got {disabled}; allowed: 0, since hogeq runs compiled code only"
-    return ""

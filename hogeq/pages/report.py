@@ -17,9 +17,8 @@ from hogeq.pages.explore import Explored, explore, region_size
 from hogeq.rules import describe
 from hogeq.rules.memory import axes
 from hogeq.runs.environment import environment
-from hogeq.runs.files import figures_in, finite
+from hogeq.runs.files import columns, figures_in, finite, table
 from hogeq.runs.index import Run
-from hogeq.runs.metrics import columns, table
 from hogeq.search.attack import SearchBudget, SearchResult
 from hogeq.strategies.strategy import policy_of
 from hogeq.support.messages import BadInputError, not_installed

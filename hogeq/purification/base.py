@@ -14,9 +14,8 @@ from hogeq.strategies.strategy import Strategy, StrategyLike, policy_of
 from hogeq.support.aliases import Floats, Matrix, Policy
 from hogeq.support.messages import raised
 from hogeq.support.numbers import percent
-from hogeq.support.plugins import is_ours, named
+from hogeq.support.plugins import entering, is_ours, named
 from hogeq.support.progress import phase
-from hogeq.support.registry import entering
 from hogeq.support.workers import WorkersLostError
 
 Kind = TypeVar("Kind", bound="type[Purifier]")

@@ -14,7 +14,7 @@ from hogeq.rules.parts import LANDINGS, MORE_BOAR, SWAPS, ZERO_DICE
 from hogeq.rules.rules import Rules
 from hogeq.rules.tables import SHAPES
 from hogeq.support.messages import nearest, one_line, refusal, shown
-from hogeq.support.registry import enter
+from hogeq.support.plugins import enter
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 

@@ -33,14 +33,17 @@ from hogeq.runs.files import (
     MIXTURE,
     PLUGINS,
     SCHEMA,
+    Metrics,
     ResultsError,
+    columns,
     finite,
     lock,
+    metrics_row,
     readable_manifest,
     replacing,
     reported,
+    table,
 )
-from hogeq.runs.metrics import Metrics, columns, metrics_row, table
 from hogeq.support import files
 from hogeq.support.messages import one_line, shown
 from hogeq.support.parameters import plain

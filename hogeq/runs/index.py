@@ -16,15 +16,16 @@ from hogeq.runs.files import (
     METRICS,
     MIXTURE,
     POLICY,
+    Metrics,
     ResultsError,
     config_in_manifest,
     finite,
     is_held,
     read_manifest,
+    read_metrics,
     readable_manifest,
     reported,
 )
-from hogeq.runs.metrics import Metrics, read_metrics
 from hogeq.support.messages import one_line, shown
 from hogeq.support.yaml import ConfigError, read_yaml
 

@@ -22,8 +22,7 @@ from hogeq.purification import purified
 from hogeq.runs.config import Config, load_config, require_same_plugins, stored_as
 from hogeq.runs.directory import Checkpoint, RunDirectory
 from hogeq.runs.environment import first_manifest, now
-from hogeq.runs.files import CHECKPOINT, CONFIG, ResultsError
-from hogeq.runs.metrics import Metrics
+from hogeq.runs.files import CHECKPOINT, CONFIG, Metrics, ResultsError
 from hogeq.runs.signals import Interrupted, Signals
 from hogeq.runs.summary import KERNELS, RunSummary, Strategies, concluded, draw, export, measured
 from hogeq.solvers import Solver

@@ -21,9 +21,9 @@ from hogeq.runs.files import (
     MATRIX_PLOT,
     MIXTURE,
     POLICY,
+    Metrics,
     reported,
 )
-from hogeq.runs.metrics import Metrics
 from hogeq.search.attack import SearchBudget, attack
 from hogeq.search.bounds import Interval, full_memory_bound, upper_bound
 from hogeq.strategies.files import write_strategy
@@ -240,19 +240,13 @@ class RunSummary:
             f"effort of the attack: {effort}",
             *(["* not saturated: more kicks would find more"] if marked else []),
             f"matrix against average policy: wins {percent(self.matrix_against_average, digits)}",
-            *self._payoffs(),
-            f"written to {self.directory}",
         ]
-        return lines
-
-    def _payoffs(self) -> list[str]:
-        if self.largest_payoff is None:
-            return []
-        low, high = (
-            2.0 * self.largest_payoff * (rate - 0.5)
-            for rate in (self.average.lower, self.average.upper)
-        )
-        return [f"payoff of a best response to the average policy: {low:.6f} to {high:.6f}"]
+        if self.largest_payoff is not None:
+            ends = self.average.lower, self.average.upper
+            low, high = (2.0 * self.largest_payoff * (rate - 0.5) for rate in ends)
+            payoff = "payoff of a best response to the average policy"
+            lines.append(f"{payoff}: {low:.6f} to {high:.6f}")
+        return [*lines, f"written to {self.directory}"]
 
     def __str__(self) -> str:
         return "\n".join(self.lines())

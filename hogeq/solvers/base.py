@@ -12,7 +12,7 @@ from hogeq.model.protocol import Engine
 from hogeq.strategies.strategy import StrategyLike
 from hogeq.support.aliases import Policy
 from hogeq.support.messages import refusal
-from hogeq.support.registry import entering
+from hogeq.support.plugins import entering
 
 State = TypeVar("State", bound=NamedTuple)
 Kind = TypeVar("Kind", bound="type[Solver[Any]]")

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from hogeq.runs.metrics import Metrics
+from hogeq.runs.files import Metrics
 
 METRICS = [
     Metrics(t, 0.1 * t, 0.5 + 0.3 / t**0.5, 0.6 + 0.3 / t, 0.1, 0.1, 0.5 + 0.4 / t**0.4)

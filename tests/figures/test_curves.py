@@ -9,7 +9,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from hogeq import figures
-from hogeq.runs.metrics import Metrics
+from hogeq.runs.files import Metrics
 from tests.figures.samples import EFFORTS, METRICS, MIXED, RESULT, SOLVED
 
 

@@ -18,8 +18,7 @@ from hogeq.rules.reading import read_rules as load_rules
 from hogeq.runs import index, sweep_file
 from hogeq.runs.config import apply_overrides, config_from, load_config
 from hogeq.runs.directory import Checkpoint, packed, unpacked
-from hogeq.runs.files import ResultsError
-from hogeq.runs.metrics import COLUMNS, Metrics
+from hogeq.runs.files import COLUMNS, Metrics, ResultsError
 from hogeq.strategies.arrays import StrategyError, check_matrix
 from hogeq.strategies.files import read_strategy
 from hogeq.strategies.sandbox import parse_answer

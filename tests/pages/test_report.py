@@ -15,9 +15,8 @@ from hogeq.baselines.simple import always_roll
 from hogeq.cli import app
 from hogeq.model.game import HogEngine
 from hogeq.pages import report as page
-from hogeq.runs.files import MANIFEST, MATRIX, METRICS, POLICY, ResultsError
+from hogeq.runs.files import MANIFEST, MATRIX, METRICS, POLICY, ResultsError, read_metrics
 from hogeq.runs.index import load_runs
-from hogeq.runs.metrics import read_metrics
 from hogeq.support.workers import workers
 from tests.pages.runs import CONFIG, data_of
 

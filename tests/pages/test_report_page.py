@@ -18,8 +18,7 @@ from hogeq.evaluation.hidden import belief, hidden_action_values, reach
 from hogeq.evaluation.win_rates import win_rate
 from hogeq.model.game import HogEngine
 from hogeq.pages.field import field_page
-from hogeq.runs.files import MANIFEST, MATRIX, METRICS
-from hogeq.runs.metrics import read_metrics
+from hogeq.runs.files import MANIFEST, MATRIX, METRICS, read_metrics
 from hogeq.support.numbers import counted, percent, pp
 from tests.browsers import Tab, wait_until
 from tests.pages.runs import data_of, table_of

@@ -21,8 +21,19 @@ from hypothesis import strategies as st
 
 from hogeq.runs.directory import Checkpoint, RunDirectory
 from hogeq.runs.environment import environment
-from hogeq.runs.files import CHECKPOINT, FILES, MANIFEST, METRICS, ResultsError, finite, replacing
-from hogeq.runs.metrics import COLUMNS, MIXTURE_COLUMNS, Metrics, read_metrics
+from hogeq.runs.files import (
+    CHECKPOINT,
+    COLUMNS,
+    FILES,
+    MANIFEST,
+    METRICS,
+    MIXTURE_COLUMNS,
+    Metrics,
+    ResultsError,
+    finite,
+    read_metrics,
+    replacing,
+)
 
 ROOT = Path(__file__).parents[2]
 STATE = {

@@ -10,9 +10,8 @@ import pytest
 from hogeq.cli import main
 from hogeq.runs.config import config_from
 from hogeq.runs.directory import RunDirectory
-from hogeq.runs.files import CONFIG, MANIFEST, METRICS, HeldError, ResultsError
+from hogeq.runs.files import CONFIG, MANIFEST, METRICS, HeldError, Metrics, ResultsError
 from hogeq.runs.index import differing, find_runs, ordered, read_run, selected
-from hogeq.runs.metrics import Metrics
 
 FIGURES = {
     "average_policy": {"attack": 0.52, "bound": 0.6},

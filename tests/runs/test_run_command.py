@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from hogeq.cli import main
-from hogeq.runs.metrics import read_metrics
+from hogeq.runs.files import read_metrics
 from hogeq.runs.runner import run_experiment as run
 from hogeq.support.numbers import between, percent
 from tests.runs.trials import ROOT, numbers, quick, trial, written

@@ -23,8 +23,9 @@ from hogeq.runs.files import (
     POLICY,
     SCHEMA,
     ResultsError,
+    read_metrics,
+    table,
 )
-from hogeq.runs.metrics import read_metrics, table
 from hogeq.runs.runner import run_experiment as run
 from hogeq.runs.runner import schedule
 from hogeq.search.attack import attack

@@ -23,8 +23,7 @@ from pydantic import AllowInfNan
 from hogeq.cli import main
 from hogeq.runs import runner, summary
 from hogeq.runs.config import load_config
-from hogeq.runs.files import ResultsError
-from hogeq.runs.metrics import read_metrics
+from hogeq.runs.files import ResultsError, read_metrics
 from hogeq.runs.runner import RunError
 from hogeq.runs.runner import run_experiment as run
 from hogeq.runs.signals import Interrupted

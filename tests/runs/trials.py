@@ -17,8 +17,8 @@ from hogeq.runs.files import (
     MATRIX,
     METRICS,
     POLICY,
+    read_metrics,
 )
-from hogeq.runs.metrics import read_metrics
 
 ROOT = Path(__file__).parents[2]
 TREE: dict[str, Any] = {

@@ -8,12 +8,11 @@ from hogeq.cli.commands.attack import attack_, certify
 from hogeq.cli.commands.attack_field import attack_field
 from hogeq.cli.commands.check import check
 from hogeq.cli.commands.matches import compare, tablebase
-from hogeq.cli.commands.pages import board, report
+from hogeq.cli.commands.pictures import board, report, show
 from hogeq.cli.commands.play import play
 from hogeq.cli.commands.position import analyze_, beliefs
 from hogeq.cli.commands.review import review_
 from hogeq.cli.commands.runs import run, runs, sweep
-from hogeq.cli.commands.show import show
 from hogeq.cli.commands.tables import diff, export, improve, purify_
 from hogeq.cli.commands.tournament import tournament
 from hogeq.cli.commands.trees import audit_, equilibrium, export_game

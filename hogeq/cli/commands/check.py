@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from hogeq.contest.assessment import Reference
 
 NOT_VALID = 2  # exit status
+TIMES = ("load", "table", "slowest")
 
 
 def check(
@@ -67,7 +68,14 @@ def check(
             more = f" ({fault.times:,} like this)" if fault.times > 1 else ""
             refusal += ["", f"  {fault.line}{more}"]
         return Result(data, [*refusal, *([""] if notes else []), *notes], NOT_VALID)
-    return Result(data, [*_verdict(about), *notes, *_assessment(data), *game.endless])
+    name = f", by {data['player_name']}" if data["player_name"] else ""
+    verdict: Text = [f"valid for {game.title}{name}: {data['bytes']:,} bytes"]
+    if data["seconds"]:
+        load, table, slowest = (duration(data["seconds"][key]) for key in TIMES)
+        verdict.append(
+            f"asked for every position it takes {table}, for one at most {slowest}; to load, {load}"
+        )
+    return Result(data, [*verdict, *notes, *_assessment(data), *game.endless])
 
 
 def _reference(game: Chosen, against: str | None) -> "Reference":
@@ -76,18 +84,6 @@ def _reference(game: Chosen, against: str | None) -> "Reference":
     game.expect("matches", "search", "full memory", strategies=[against or "", *OPPONENTS])
     name = against or usual_reference(game.engine)
     return Reference(name, game.table(name), opponents(game.engine))
-
-
-def _verdict(data: dict[str, Any]) -> list[str]:
-    name = f", by {data['player_name']}" if data["player_name"] else ""
-    lines = [f"valid for {data['rules']}{name}: {data['bytes']:,} bytes"]
-    seconds = data["seconds"]
-    if seconds:
-        lines.append(
-            f"asked for every position it takes {duration(seconds['table'])}, for one at most "
-            f"{duration(seconds['slowest'])}; to load, {duration(seconds['load'])}"
-        )
-    return lines
 
 
 def _assessment(data: dict[str, Any]) -> Text:
