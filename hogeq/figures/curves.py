@@ -18,12 +18,11 @@ from hogeq.figures.style import (
     TICK_SIZE,
     WIDTH,
     number_log_axis,
-    place_of_zero,
     shortened,
     wrapped,
     write_figure,
 )
-from hogeq.support.numbers import EXACT, counted
+from hogeq.support.numbers import counted
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -95,7 +94,6 @@ def exploitability(
     curves = {name: np.array([getattr(row, name) for row in metrics]) - 0.5 for name, *_ in _CURVES}
     ends = {name: np.array(ends) - 0.5 for name, ends in (result or {}).items()}
     shown = np.concatenate([*curves.values(), *ends.values()])
-    zero = place_of_zero(shown)
     # The curve stays what it was measured to be; the interval is what is known in the end.
     lowest = curves["attack"].copy()
     if "average policy" in ends:
@@ -104,19 +102,17 @@ def exploitability(
     def draw(figure: "Figure") -> None:
         axes = _frame(figure, title)
         axes.set_xscale("log")
-        axes.set_yscale("log")
-        low, high = (_shown_from(zero, one) for one in (lowest, curves["bound"]))
         look: dict[str, Any] = {"color": BOUND, "alpha": 0.15, "lw": 0, "label": "average policy"}
-        axes.fill_between(iterations, low, high, **look)
+        axes.fill_between(iterations, lowest, curves["bound"], **look)
         for name, colour, style, label in _CURVES:
             if np.isnan(curves[name]).all():
                 continue
             hollow = style.startswith("s")  # so that both are seen where they are equal
             size = {"lw": LINE_WIDTH, "ms": MARKER_SIZE + 1.5 * hollow, "mew": 0.9}
             look = {"color": colour, "mfc": "white" if hollow else colour, "label": label, **size}
-            axes.plot(iterations, _shown_from(zero, curves[name]), style, clip_on=False, **look)
+            axes.plot(iterations, curves[name], style, clip_on=False, **look)
         for number, (name, interval) in enumerate(sorted(ends.items()), 1):
-            _draw_result(axes, iterations[-1], _shown_from(zero, interval), name, number)
+            _draw_result(axes, iterations[-1], interval, name, number)
         if ends:
             axes.plot([], [], **_FOUND, color="dimgrey", label="result: attack found")
             axes.plot([], [], **_HIGHEST, color="dimgrey", label="result: upper bound")
@@ -125,10 +121,7 @@ def exploitability(
         whole = np.log(1.44 * iterations[-1] / iterations[0]) / (1.0 - _ASIDE * len(ends))
         axes.set_xlim(iterations[0] / 1.2, iterations[0] / 1.2 * np.exp(whole))
         _number_iterations(axes, iterations[0], iterations[-1])
-        has_zero = bool((shown <= EXACT).any())
-        if has_zero:
-            axes.set_ylim(zero, axes.get_ylim()[1] if (shown > EXACT).any() else 1.0)
-        number_log_axis(axes.yaxis, shown, 3.0, zero if has_zero else None)
+        number_log_axis(axes.yaxis, shown, 3.0)
         axes.grid(which="minor", linewidth=0.25, alpha=0.25)
         _add_legend(figure, 2, _caption(efforts, bool(ends)))
 
@@ -176,11 +169,6 @@ def _draw_result(
         axes.plot(iteration, ends[end], **marker, color=colours[end], clip_on=False, **look)
 
 
-def _shown_from(zero: float, values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Replace zeros, which have no logarithm, by `zero`."""
-    return np.where(values <= EXACT, zero, values)
-
-
 def _caption(efforts: tuple[str, str], two: bool) -> str | None:
     """Describe the effort of the curves and, if there are `two`, of the result where it differs."""
     curves, result = efforts
@@ -225,16 +213,13 @@ def intervals(
         title = f"{title}, the best {len(rows)} of {len(labels)}"
     ends = [[np.asarray(part[row]) - 0.5 for row in rows] for part in (attacks, bounds)]
     shown = np.concatenate([*ends[0], *ends[1]])
-    zero = place_of_zero(shown)
     seeds = max(map(len, ends[0]))
 
     def draw(figure: "Figure") -> None:
         axes = _frame(figure, title, axis="x", which="both")
-        axes.set_xscale("log")
         apart = min(_APART, _SPREAD / max(seeds - 1, 1))
         size = MARKER_SIZE if seeds == 1 else max(2.0, MARKER_SIZE - 0.3 * seeds)
-        for line, pair in enumerate(zip(*ends, strict=True)):
-            low, high = (_shown_from(zero, end) for end in pair)
+        for line, (low, high) in enumerate(zip(*ends, strict=True)):
             offsets = apart * (np.arange(len(low)) - (len(low) - 1) / 2.0)
             axes.hlines(line + offsets, low, high, color=BOUND, alpha=0.35, lw=0.8 * size)
             # The one is a dot and fits into the other, so that both are seen where they are equal.
@@ -246,16 +231,14 @@ def intervals(
                     values,
                     line + offsets,
                     ls="none",
+                    clip_on=False,
                     **look,
                     ms=size * (1.5 if values is high else 0.9),
                     label=label if not line else None,
                 )
         axes.set_yticks(range(len(rows)), [shortened(labels[row]) for row in rows])
         axes.set_ylim(len(rows) - 0.5, -0.5)
-        has_zero = bool((shown <= EXACT).any())
-        if has_zero and not (shown > EXACT).any():
-            axes.set_xlim(zero / 1.5, 1.0)
-        number_log_axis(axes.xaxis, shown, 1.5, zero if has_zero else None)
+        number_log_axis(axes.xaxis, shown, 1.5)
         axes.set_xlabel("exploitability (win rate $-$ 1/2)")
         if seeds > 1:
             axes.plot([], [], " ", label=f"a line for each of {seeds} seeds")

@@ -155,36 +155,33 @@ def of_rare(table: NDArray[Any], highest: float = 1.0) -> dict[str, Any]:
 # --- logarithmic axes -----------------------------------------------------------------------------
 
 
-def place_of_zero(shown: NDArray[Any]) -> float:
-    """Choose where a logarithmic axis, which has no 0, shows it: below all that is more."""
-    more = shown[shown > EXACT]
-    if not more.size:
-        return 1e-3  # any will do
-    return float(more.min() / max(3.0, (more.max() / more.min()) ** 0.12))
-
-
-def number_log_axis(
-    axis: "Axis", shown: NDArray[Any], decades: float, zero: float | None = None
-) -> None:
-    """Label a logarithmic axis in plain digits, and `zero` as 0.
+def number_log_axis(axis: "Axis", shown: NDArray[Any], decades: float) -> None:
+    """Give an axis a logarithmic scale, labelled in plain digits, and a place for 0 if it is shown.
 
     Short ranges have few powers of ten: up to so many decades, 2 and 5 of each are labelled too.
     """
-    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, SymmetricalLogLocator
 
     def plain(value: float, _position: int | None = None) -> str:
         return f"{value:.10f}".rstrip("0").rstrip(".") if value < 1 else f"{value:g}"
 
-    known = shown[np.isfinite(shown) & (shown > EXACT)]  # such an axis has no place for others
-    long = known.size > 0 and np.log10(known.max() / known.min()) > decades
-    axis.set_major_locator(LogLocator(subs=(1.0,) if long else (1.0, 2.0, 5.0)))
-    axis.set_major_formatter(FuncFormatter(plain))
+    known = shown[np.isfinite(shown) & (shown > EXACT)]
+    least, most = known.min(initial=1.0), known.max(initial=1e-3)
+    subs = (1.0,) if np.log10(most / least) > decades else (1.0, 2.0, 5.0)
+    way = "x" if axis is axis.axes.xaxis else "y"
+    set_scale = getattr(axis.axes, f"set_{way}scale")
+    if not (shown <= EXACT).any():
+        set_scale("log")
+        axis.set_major_locator(LogLocator(subs=subs))
+        axis.set_major_formatter(FuncFormatter(plain))
+    else:  # 0 lies at the end, below the least of the others
+        set_scale("symlog", linthresh=least, linscale=0.5)
+        getattr(axis.axes, f"set_{way}lim")(0.0, None if known.size else least)
+        axis.set_major_locator(SymmetricalLogLocator(base=10.0, linthresh=least, subs=subs))
+        end = max(axis.get_view_interval())
+        ticks = [0.0, *(tick for tick in axis.get_majorticklocs() if least <= tick <= end)]
+        axis.set_ticks(ticks, labels=list(map(plain, ticks)))
     axis.set_minor_formatter(NullFormatter())
-    if zero is not None:
-        most = max(axis.get_view_interval()) if known.size else zero
-        near = zero * (most / zero) ** 0.09  # where labels would touch that of 0
-        ticks = [tick for tick in axis.get_majorticklocs() if near < tick <= most]
-        axis.set_ticks([zero, *ticks], labels=["0", *map(plain, ticks)])
 
 
 # --- arrays and texts -----------------------------------------------------------------------------
