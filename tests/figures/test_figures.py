@@ -405,7 +405,11 @@ def test_a_name_is_no_formula(tmp_path: Path, drawn: list[Figure]) -> None:
         assert all(r"a\$x^2\$b" in text for text in shown)
 
 
-def test_a_logarithmic_axis_has_no_place_for_nothing() -> None:
+def test_a_logarithmic_axis_has_plain_digits_and_a_place_for_0() -> None:
     axis = Figure().subplots().xaxis
-    number_log_axis(axis, np.array([0.0, 0.1, 0.2, np.nan]), 1.0)
+    number_log_axis(axis, np.array([0.1, 0.2, np.nan]), 1.0)
+    assert axis.get_scale() == "log"
     assert list(map(axis.get_major_formatter(), (0.1, 0.2, 2.0))) == ["0.1", "0.2", "2"]
+    number_log_axis(axis, np.array([0.0, 0.1, 0.2, np.nan]), 1.0)
+    assert axis.get_ticklabels()[0].get_text() == "0"
+    assert axis.get_view_interval()[0] == axis.get_majorticklocs()[0] == 0.0
