@@ -6,7 +6,7 @@ const name = data.columns.findIndex((column) => column.name === "strategy");
 function cell(row, column) {
   const value = data.rows[row][column], kind = data.columns[column].kind;
   const made = document.createElement("td");
-  made.textContent = kind !== "share" ? value : value === 0 ? "–" : percent(value);
+  made.textContent = kind === "share" ? percent(value) : value;
   if (kind === "text") made.className = "text name";
   if (kind === "text") made.title = value;
   made.classList.toggle("roomy", !data.columns[column].narrow);

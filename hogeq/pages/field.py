@@ -38,6 +38,7 @@ def field_page(found: Mapping[str, Any], names: Sequence[str]) -> str:
         {
             **line,
             "name": names[line["index"]],
+            "nash": line["nash"] or None,
             "lowest_against": names[line["lowest_against"]],
         }
         for line in found["ranking"]
