@@ -25,8 +25,7 @@ from hogeq.baselines.registry import find_strategy
 from hogeq.model.game import HogEngine
 from hogeq.search.attack import SearchBudget, attack
 from hogeq.search.bounds import upper_bound
-from hogeq.search.certificate import as_proved
-from hogeq.search.certifying import certify
+from hogeq.search.certificate import as_proved, certify
 from hogeq.solvers import SOLVERS
 from hogeq.strategies.strategy import Mixture
 from hogeq.support.aliases import Floats

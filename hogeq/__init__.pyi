@@ -26,7 +26,7 @@ from .runs.summary import RunSummary as RunSummary
 from .search.attack import SearchBudget as SearchBudget
 from .search.attack import SearchResult as SearchResult
 from .search.bounds import Interval as Interval
-from .search.gains import Gains as Gains
+from .search.population import Gains as Gains
 from .solvers import SOLVERS as SOLVERS
 from .solvers import solver as solver
 from .strategies.strategy import Mixture as Mixture

@@ -24,12 +24,11 @@ from hogeq.purification import purify
 from hogeq.rules import Rules, rules_from
 from hogeq.rules.memory import Memory
 from hogeq.rules.reading import find_rules
-from hogeq.search import attack, bounds
-from hogeq.search import gains as gaining
+from hogeq.search import attack, bounds, population
 from hogeq.search.attack import SearchBudget, SearchResult
 from hogeq.search.bounds import Interval
-from hogeq.search.gains import Gains
 from hogeq.search.moves import MOVES
+from hogeq.search.population import Gains
 from hogeq.strategies.profiles import hog_profile, is_profile
 from hogeq.strategies.strategy import Strategy, StrategyLike, strategy_of
 from hogeq.support.aliases import Floats
@@ -77,8 +76,9 @@ class Game:
         game : str or pyspiel.Game
             A game, or its name with parameters: ``"liars_dice_ir(dice_sides=4)"``.
         forget : str or callable, optional
-            ``own_actions``, ``order`` or ``last:K``: :func:`hogeq.trees.forgetting.coarser`. Or of
-            a player and an information state, str; gives the key of the information set. What has
+            ``own_actions``, ``order`` or ``last:K``:
+            :func:`hogeq.trees.openspiel.reading.coarser`. Or of a player and an information state,
+            str; gives the key of the information set. What has
             one key is not told apart.
         most_nodes : int, optional
             Larger trees are refused.
@@ -234,7 +234,7 @@ class Game:
 
     def gains(self, counter: StrategySpec, strategy: StrategySpec) -> Gains:
         """Exact gain of every cell of a counter-strategy over the rolls of a strategy."""
-        return gaining.gains(self.engine, self.strategy(counter), self.strategy(strategy))
+        return population.gains(self.engine, self.strategy(counter), self.strategy(strategy))
 
     def diff(
         self,

@@ -126,14 +126,14 @@ TARGETS = (
     Target(
         "purification",
         "purification",
-        "local_search integer programs sampling",
+        "local_search integer sampling",
         "purification",
         each=7,
     ),
     Target(
         "solvers",
         "solvers",
-        "regret cfr_br fictitious mirror proximal bundle bundle_method cuts double_oracle"
+        "regret cfr_br fictitious mirror proximal bundle mixture_bundle cuts double_oracle"
         " dynamic_programming",
         "solvers/regret_steps solvers/steps solvers/base solvers/regret_hog"
         " solvers/regret_convergence solvers/solvers solvers/bundle",

@@ -11,7 +11,7 @@ from hogeq.evaluation.hidden import fold, reach
 from hogeq.model.game import HogEngine
 from hogeq.search.attack import SearchBudget, SearchResult, attack
 from hogeq.search.bounds import full_memory_bound
-from hogeq.search.gains import Gains, gains
+from hogeq.search.population import Gains, gains
 from hogeq.strategies.strategy import policy_of
 from hogeq.support.aliases import Floats, Matrix
 from hogeq.support.progress import tell_steps

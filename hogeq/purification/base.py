@@ -2,13 +2,12 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, ClassVar, Final, Generic, Protocol, TypeVar
-
-from numpy.typing import NDArray
+from pathlib import Path
+from typing import Any, ClassVar, Final, Generic, TypeVar
 
 from hogeq.model.protocol import Engine
-from hogeq.search.counter_search import CROSSED, Trails
-from hogeq.search.population import CounterPool
+from hogeq.search.counter_search import CROSSED, Trails, no_trails
+from hogeq.search.population import CounterPool, read_counters
 from hogeq.strategies.arrays import StrategyError, check_matrix
 from hogeq.strategies.strategy import Strategy, StrategyLike, policy_of
 from hogeq.support.aliases import Floats, Matrix, Policy
@@ -105,43 +104,23 @@ def purified(method: str, chosen: Purifier, game: Engine, strategy: StrategyLike
     return check_matrix(made, game.shape[0], game.num_actions - 1, where)
 
 
-class RoundState(Protocol):
-    """State of a search: a named tuple of arrays, with what it has found so far."""
-
-    def _asdict(self) -> dict[str, Any]:
-        """Its arrays by name."""
-
-    @property
-    def matrix(self) -> Matrix:
-        """(G, G), the best so far."""
-
-    @property
-    def rate(self) -> Any:
-        """Win rate of the best counter known against it."""
-
-    @property
-    def pool(self) -> Matrix:
-        """(n, G, G), the counters known."""
-
-    @property
-    def iteration(self) -> NDArray[Any]:
-        """Rounds done."""
-
-
-State = TypeVar("State", bound=RoundState)
+State = TypeVar("State", bound=Any)  # a named tuple of arrays
 
 
 class SearchPurifier(Purifier, Generic[State]):
     """A purifier that searches in rounds, each from one state of arrays to the next.
 
     A state that was saved goes on with the same bits: nothing else is remembered. `STATE` is the
-    named tuple of the arrays. Trails get `kicks` kicks at a time, and end after `life`.
+    named tuple of the arrays, with the best `matrix`, its `rate`, the `pool` and the `iteration`.
     """
 
     STATE: ClassVar[type[Any]]
     rounds: int
+    trails: int
     kicks: int
     life: int
+    counters: str
+    seed: int
 
     @abstractmethod
     def init(self, game: Engine, strategy: StrategyLike) -> State:
@@ -160,6 +139,14 @@ class SearchPurifier(Purifier, Generic[State]):
                 progress.measured(f"attack {percent(float(state.rate))}, pool {len(state.pool)}")
                 progress.step()
                 yield state
+
+    def _begun(self, game: Engine, policy: Floats) -> tuple[CounterPool, Trails]:
+        """Pool of the file of counters, and the first trails, which have attacked the policy."""
+        pool = CounterPool(
+            game, read_counters(Path(self.counters), game) if self.counters else None
+        )
+        trails = no_trails(game, self.trails, self.life)
+        return pool, self._attacked(pool, policy, trails, (self.seed, 0))
 
     def _attacked(
         self, pool: CounterPool, policy: Floats, trails: Trails, seed: tuple[int, ...]

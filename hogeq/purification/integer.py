@@ -1,5 +1,16 @@
-"""Rounding by integer programs: rows become pure together, against counters to every answer."""
+"""Rounding by integer programs: rows become pure together, against counters to every answer.
 
+The program is ``min EXCESS * t - share``, where ``t >= 0`` and ``rates + changes @ x <= level + t``
+for a choice ``x`` of rolls, and ``share`` is the share of what is dear that it keeps: a win rate of
+0.001 above the level costs as much as everything that is dear. With level 0 and nothing dear the
+largest win rate is minimised. With 0 nodes it is a linear program, and each row makes the roll of
+the largest share.
+"""
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, ClassVar, Final, NamedTuple
 
@@ -9,10 +20,9 @@ from numpy.typing import NDArray
 from hogeq.model.protocol import Engine
 from hogeq.model.workspace import WinRate
 from hogeq.purification.base import SearchPurifier, purifier
-from hogeq.purification.programs import ChosenRolls, nearest_choice
 from hogeq.purification.sampling import argmax
 from hogeq.search.counter_search import CROSSED, Trails, no_trails
-from hogeq.search.population import CounterPool, Population, read_counters
+from hogeq.search.population import CounterPool, Population, overlooked
 from hogeq.strategies.arrays import one_hot
 from hogeq.strategies.strategy import Strategy, StrategyLike, policy_of
 from hogeq.support.aliases import Floats, Ints, Matrix, Singles
@@ -26,8 +36,19 @@ STRICTER, LAXER = 0.05, 0.02  # change of `caution` when a candidate is the best
 CAUTIONS: Final = (0.4, 0.95)
 JUDGES: Final = 64  # strongest counters whose mean reach decides
 OVERLOOKED: Final = 1e-6  # win rate above those that a program knew
+EXCESS: Final = 1e3  # price of win rate above a level, in shares of what is dear
+GAP: Final = 1e-4  # relative gap at which an integer program ends
+PATIENCE: Final = 60.0  # seconds after which it ends too: one has stalled at its root in 360 rounds
 NEARER: Final = 0.4  # of the policy's share where models are taken, each time that they are
 NEAREST: Final = 0.15  # share of the policy below which it does not fall
+
+
+class ChosenRolls(NamedTuple):
+    """One roll for each row, and the win rate that no choice gets below where nothing is dear."""
+
+    chosen: NDArray[np.bool_]
+    """(v,), of the rolls to choose from."""
+    bound: float
 
 
 class RoundingState(NamedTuple):
@@ -153,12 +174,8 @@ class IntegerRounding(SearchPurifier[RoundingState]):
     def init(self, game: Engine, strategy: StrategyLike) -> RoundingState:
         """State before the first round: the likeliest rolls, and the models' choice."""
         policy = policy_of(game, strategy)
-        pool = CounterPool(
-            game, read_counters(Path(self.counters), game) if self.counters else None
-        )
         with phase("models of the counters", 3, "steps") as progress:
-            trails = no_trails(game, self.trails, self.life)
-            trails = self._attacked(pool, policy, trails, (self.seed, 0))
+            pool, trails = self._begun(game, policy)
             progress.step()
             strongest = pool.members[np.sort(pool.strongest(policy, JUDGES))]
             reach = _mean_reach(Population(game, strongest), policy)
@@ -197,8 +214,7 @@ class IntegerRounding(SearchPurifier[RoundingState]):
         matrix = self._candidate(game, state)
         candidate = one_hot(matrix, game.num_actions)
         pool, trails = CounterPool(game, state.pool), Trails(state.trails, state.kicks_left)
-        if self.warm:
-            pool.climb(candidate, self.warm)
+        pool.climb(candidate, self.warm)
         seeds = [(self.seed, iteration, trial) for trial in range(1 + self.trials)]
         trails, better = self._withstood(pool, candidate, trails, state.rate, seeds)
         best = candidate if better else one_hot(state.matrix, game.num_actions)
@@ -291,11 +307,10 @@ class IntegerRounding(SearchPurifier[RoundingState]):
             found = nearest_choice(rates[active], changes[active], rows, dear, level, nodes)
             modelled = rates + changes @ found.chosen.astype(changes.dtype)
             seen = max(level, modelled[active].max(initial=0.0)) + OVERLOOKED
-            overlooked = np.setdiff1d(np.flatnonzero(modelled > seen), active)
-            if len(overlooked) == 0:
+            new = overlooked(modelled, seen, active, CUT)
+            if len(new) == 0:
                 break
-            strongest = np.argsort(-modelled[overlooked], kind="stable")[:CUT]
-            active = np.append(active, overlooked[strongest])
+            active = np.append(active, new)
         return found
 
 
@@ -305,10 +320,7 @@ def _mean_reach(pool: Population, policy: Floats) -> Floats:
 
 
 def _models(pool: Population, policy: Floats, choices: Ints) -> tuple[Floats, Singles]:
-    """Linear models of win rates, of matrices that make one of the choices in each of their rows.
-
-    Other rows make their likeliest roll.
-    """
+    """Linear models of win rates by the choice of each open row; others make their likeliest."""
     width = policy.shape[-1]
     flat = policy.reshape(-1, width)
     likeliest = width * np.arange(len(flat)) + flat.argmax(axis=1)
@@ -327,3 +339,59 @@ def _matrix(policy: Floats, chosen: Ints) -> Matrix:
     rolls: Any = policy.argmax(axis=-1).astype(np.int8)
     rolls.ravel()[chosen // policy.shape[-1]] = chosen % policy.shape[-1]
     return rolls
+
+
+def nearest_choice(
+    rates: Floats,
+    changes: NDArray[np.floating],
+    rows: Ints,
+    dear: Floats,
+    level: float,
+    nodes: int,
+) -> ChosenRolls:
+    """Choose a roll in each row: those most dear, but against which no counter wins above a level.
+
+    Rates (n,) are those of the counters but for the choice, changes (n, v) what each roll adds, and
+    rows (v,), ascending, which row each roll is of.
+    """
+    from scipy.optimize import Bounds, LinearConstraint, milp
+    from scipy.sparse import csr_array, hstack
+
+    size, total = len(rows), dear.sum()
+    if size == 0:
+        return ChosenRolls(np.zeros(0, np.bool_), float(rates.max()))
+    _, place = np.unique(rows, return_inverse=True)
+    once = csr_array((np.ones(size), (place, np.arange(size))))
+    below = csr_array(np.column_stack([changes, -np.ones(len(rates))]))
+    with _quiet():
+        result = milp(
+            np.append(-dear / total if total else dear, EXCESS),
+            constraints=[
+                LinearConstraint(below, ub=level - rates),
+                LinearConstraint(hstack([once, csr_array((once.shape[0], 1))]), 1.0, 1.0),
+            ],
+            integrality=np.append(np.full(size, nodes > 0), False),
+            bounds=Bounds(0.0, 1.0),
+            options={"node_limit": max(1, nodes), "mip_rel_gap": GAP, "time_limit": PATIENCE},
+        )
+    if result.x is None:
+        raise RuntimeError(f"purify: integer program of {size} rolls: {result.message}")
+    chosen = np.zeros(size, np.bool_)
+    for here in np.split(np.arange(size), np.flatnonzero(np.diff(place)) + 1):
+        chosen[here[result.x[here].argmax()]] = True
+    least = result.mip_dual_bound if nodes else result.fun
+    return ChosenRolls(chosen, level + float(least or 0.0) / EXCESS)
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Drop what is written to standard output: HiGHS leaves a line of its developers' there."""
+    sys.stdout.flush()
+    with Path(os.devnull).open("wb") as nowhere:
+        output = os.dup(1)
+        try:
+            os.dup2(nowhere.fileno(), 1)
+            yield
+        finally:
+            os.dup2(output, 1)
+            os.close(output)

@@ -1,25 +1,31 @@
-"""Local search on a matrix against a growing pool of counter-matrices."""
+"""Local search on a matrix against a growing pool of counter-matrices.
 
-from pathlib import Path
-from typing import ClassVar, Final, NamedTuple
+Changes are chosen by the linear program ``min t: rates + changes @ x <= t``, ``x`` a share of every
+allowed move, at most 1 in a cell and so many in all, as if effects added up. A vertex has at most
+as many fractional cells as there are counters. Columns are generated: in each round those of
+negative reduced cost enter, until there are none.
+"""
+
+from typing import Any, ClassVar, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hogeq.model.protocol import Engine
 from hogeq.purification.base import SearchPurifier, purifier
-from hogeq.purification.programs import Moves, best_moves
 from hogeq.purification.sampling import argmax
-from hogeq.search.counter_search import Trails, no_trails
-from hogeq.search.population import CounterPool, Slopes, read_counters
+from hogeq.search.counter_search import Trails
+from hogeq.search.population import CounterPool, Slopes, overlooked
 from hogeq.strategies.arrays import one_hot
 from hogeq.strategies.strategy import StrategyLike
-from hogeq.support.aliases import Floats, Matrix
+from hogeq.support.aliases import Floats, Ints, Matrix
 from hogeq.support.parameters import Count, Seed, parameters
 
 CUTS: Final = 8  # most linear programs for one candidate of a radius
 CUT: Final = 16  # counters that each adds to the next
 WORTH: Final = 1e-9  # win rate; what gains less is a rounding error
+COLUMN_WORTH: Final = 1e-10  # win rate; a column that gains less is one
+GENERATIONS: Final = 30  # of columns of a linear program; 3 to 8 are usual
 
 
 class LocalState(NamedTuple):
@@ -51,7 +57,7 @@ class LocalSearch(SearchPurifier[LocalState]):
     """Change cells so that the best counter wins less, attack the result, and repeat.
 
     A round starts from the best matrix so far. A linear program
-    (:func:`hogeq.purification.programs.best_moves`) chooses changes of at most `radius` cells after
+    chooses changes of at most `radius` cells after
     which the best counter of the pool wins least. It is solved again with the counters that it
     overlooked, until it overlooks none, and its changes are made only if exact evaluation confirms
     them. Then counters of the pool climb further against the candidate, and trails
@@ -106,17 +112,11 @@ class LocalSearch(SearchPurifier[LocalState]):
     def init(self, game: Engine, strategy: StrategyLike) -> LocalState:
         """State before the first round."""
         matrix = argmax(game, strategy)
-        pool = CounterPool(
-            game, read_counters(Path(self.counters), game) if self.counters else None
-        )
         policy = one_hot(matrix, game.num_actions)
-        trails = no_trails(game, self.trails, self.life)
-        trails = self._attacked(pool, policy, trails, (self.seed, 0))
-        rate = np.array(pool.rates_against(policy).max())
-        radius = np.array(float(self.radius))
-        return LocalState(
-            matrix, rate, pool.members, radius, np.array(0), *trails, matrix.copy(), rate.copy()
-        )
+        pool, trails = self._begun(game, policy)
+        rate, radius = np.array(pool.rates_against(policy).max()), np.array(float(self.radius))
+        best = matrix, rate, pool.members, radius, np.array(0)
+        return LocalState(*best, *trails, matrix.copy(), rate.copy())
 
     def step(self, game: Engine, state: LocalState) -> LocalState:
         """Do one round."""
@@ -127,10 +127,8 @@ class LocalSearch(SearchPurifier[LocalState]):
         pool.climb(candidate, self.warm)
         better = pool.rates_against(candidate).max() < float(state.rate)
         if better:
-            seeds = [
-                (self.seed, iteration),
-                *((self.seed, iteration, 2, trial) for trial in range(1, self.trials)),
-            ]
+            seed = self.seed, iteration
+            seeds = [seed, *((*seed, 2, trial) for trial in range(1, self.trials))]
             trails, better = self._withstood(pool, candidate, trails, float(state.rate), seeds)
         best = matrix if better else state.matrix
         policy = one_hot(best, game.num_actions)
@@ -181,14 +179,86 @@ class LocalSearch(SearchPurifier[LocalState]):
             if rates.max() < least - WORTH:
                 best, least = candidate, rates.max()
             foreseen = max(moves.expected, rates[active].max()) + WORTH
-            overlooked = np.setdiff1d(np.flatnonzero(rates > foreseen), active)
-            if len(overlooked) == 0:
+            new = overlooked(rates, foreseen, active, CUT)
+            if len(new) == 0:
                 break
-            new = overlooked[np.argsort(-rates[overlooked], kind="stable")[:CUT]]
             more = CounterPool(game, pool.members[new]).slopes(policy)
             slopes = Slopes(*map(np.concatenate, zip(slopes, more, strict=True)))
             active = np.append(active, new)
         return best
+
+
+class Moves(NamedTuple):
+    """Cells to make pure, m moves; several moves can share a cell."""
+
+    cells: tuple[Ints, ...]
+    """Index of each by axis, each (m,)."""
+    rolls: Ints
+    shares: Floats
+    """Both (m,); a share of 1 is the whole cell."""
+    expected: float
+    """Win rate of the best counter if effects added up."""
+
+
+def best_moves(slopes: Slopes, allowed: NDArray[np.bool_], count: int) -> Moves:
+    """Choose of the moves allowed (G, G, K) those after which the best counter wins least."""
+    number, *shape = slopes.changes.shape
+    rolls = shape[-1]
+    changes = slopes.changes.reshape(number, -1, rolls)
+    rows = allowed.reshape(-1, rolls)
+    count = min(count, int(rows.any(axis=1).sum()))
+    weights = np.zeros(number)
+    weights[slopes.rates.argmax()] = 1.0
+    cell_price, move_price = np.zeros(len(rows)), 0.0
+    columns: Ints = np.zeros(0, np.int64)
+    shares, expected = np.zeros(0), float(slopes.rates.max())
+    for _ in range(GENERATIONS if count else 0):
+        scores = np.where(rows, np.tensordot(weights, changes, 1), np.inf)
+        choice = scores.argmin(axis=1)
+        costs = scores[np.arange(len(rows)), choice] + cell_price
+        worth = costs < move_price - COLUMN_WORTH
+        order = np.flatnonzero(worth)[np.argsort(costs[worth], kind="stable")[: 2 * count]]
+        new = np.setdiff1d(order * rolls + choice[order], columns)
+        if len(new) == 0:
+            break
+        columns = np.concatenate([columns, new])
+        flat = changes.reshape(number, -1)[:, columns]
+        result = _program(slopes.rates, flat, columns // rolls, count)
+        shares, expected = result.x[:-1], float(result.x[-1])
+        prices = -result.ineqlin.marginals
+        weights = prices[:number]
+        cell_price = np.zeros(len(rows))
+        cell_price[np.unique(columns // rolls)] = prices[number:-1]
+        move_price = -float(prices[-1])
+    used = shares > 1e-9
+    *cells, roll = np.unravel_index(columns[used], shape)
+    return Moves(tuple(cells), roll, shares[used], expected)
+
+
+def _program(rates: Floats, changes: Floats, cells: Ints, count: int) -> Any:
+    from scipy.optimize import linprog
+    from scipy.sparse import csr_array, hstack, vstack
+
+    number, size = changes.shape
+    _, place = np.unique(cells, return_inverse=True)
+    groups = csr_array((np.ones(size), (place, np.arange(size))))
+    above = vstack(
+        [
+            csr_array(np.column_stack([changes, -np.ones(number)])),
+            hstack([groups, csr_array((groups.shape[0], 1))]),
+            csr_array(np.append(np.ones(size), 0.0)[None]),
+        ]
+    )
+    result = linprog(
+        np.append(np.zeros(size), 1.0),
+        A_ub=above.tocsr(),
+        b_ub=np.concatenate([-rates, np.ones(groups.shape[0]), [count]]),
+        bounds=[*[(0.0, None)] * size, (None, None)],
+        method="highs",
+    )
+    if not result.success:
+        raise RuntimeError(f"purify: linear program of {size} moves: {result.message}")
+    return result
 
 
 def _changed(matrix: Matrix, moves: Moves) -> Matrix:

@@ -12,13 +12,9 @@ from hogeq.model.workspace import Role, WinRate, Workspace
 from hogeq.support.aliases import Floats, Matrix
 
 TEMPERATURES = (0.1, 1e-4)  # temperatures of the softmax responder, in win probability
-
 WARM_TEMPERATURE = 5e-3  # first temperature of a start from the strategy itself
-
 SWEEP_LIMIT = 1000  # of coordinate ascent, which has always ended in fewer than 60
-
 STAYING = 1e-12  # what to stay for ever must gain, in win probability
-
 ROUNDING = 1e-6  # in win probability; single precision errs by a tenth of it
 
 
@@ -56,10 +52,7 @@ class MixturePasses:
 
 
 def passes(game: Engine, weights: Floats | None = None, *, exact: bool = False) -> Passes:
-    """Give passes against one strategy, or a mixture by weights (n,); exact: in double precision.
-
-    The arrays are those of the calling thread, and last until its next search.
-    """
+    """Give passes against one strategy, or a mixture by weights (n,), in the thread's arrays."""
     if weights is not None:
         return MixturePasses(game, weights, exact=exact)
     return shared_workspace(game, 2) if exact else quick_workspace(game, 2)
@@ -72,12 +65,10 @@ def ascend(
     least_gain: float = -1.0,
     to_beat: float = -1.0,
 ) -> tuple[float, int]:
-    """Coordinate ascent by the responder, row 0, to a matrix that no change of one cell improves.
+    """Ascend by row 0 of policies (1 + n, G, G, K), in place; give its win rate, and the sweeps.
 
-    Row 0 of the policies (1 + n, G, G, K) is rewritten in place; it may start mixed. A sweep over
-    the table that gains less than `least_gain` is the last. The ascent ends early if it would stay
-    below `to_beat` even if the next sweeps gained as much as the last: they gain less and less.
-    Gives the win rate, and the number of sweeps.
+    A sweep that gains less than `least_gain` is the last; so is one after which the same gain again
+    would stay below `to_beat`.
     """
     sweeps, changes, rate, gain = 0, -1, -1.0, 1.0
     while changes != 0 and sweeps < limit and gain >= least_gain:
@@ -92,11 +83,8 @@ def ascend(
 
 
 def stay_for_ever(work: Workspace, policies: Floats, rate: float) -> bool:
-    """Let player 0 stay at a position for ever, if a draw there is better than to play on.
-
-    No sweep of an ascent finds that: to stay once is worth as much as to play on. Policies are
-    (2, G, G, K), `rate` their win rate; true if row 0 was changed.
-    """
+    """Let player 0 stay at a position for ever, if a draw is better there; whether it now does."""
+    # No sweep of an ascent finds that: to stay once is worth as much as to play on.
     for own, opponent, roll in ways_to_stay(work, policies):
         row = policies[0, own, opponent]
         before = row.copy()
@@ -108,11 +96,7 @@ def stay_for_ever(work: Workspace, policies: Floats, rate: float) -> bool:
 
 
 def climb(game: Engine, policies: Floats, weights: Floats | None = None) -> tuple[float, int]:
-    """:func:`ascend` to the end, in single precision first and then in double.
-
-    Row 0 of the policies (1 + n, G, G, K) is rewritten in place; weights are as in :func:`passes`.
-    Gives the win rate, and sweeps over the table.
-    """
+    """:func:`ascend` to the end, in single precision first and then in double."""
     _, sweeps = ascend(passes(game, weights), policies, least_gain=ROUNDING)
     rate, more = ascend(passes(game, weights, exact=True), policies)
     sweeps += more
@@ -132,11 +116,7 @@ def anneal(
     cooling: tuple[float, float] = TEMPERATURES,
     progress: Callable[[], object] = lambda: None,
 ) -> None:
-    """Anneal a softmax responder, row 0 of policies (1 + n, G, G, K), in place.
-
-    Each step is a sweep at its own temperature, in win probability: from the first to the last of
-    `cooling` they fall geometrically. It goes a share of the way to the softmax, the damping.
-    """
+    """Anneal a softmax responder, row 0 of policies (1 + n, G, G, K), in place."""
     for temperature in np.geomspace(*cooling, steps):
         work.forward(policies)
         work.backward(policies, Role.SOFTMAX, temperature=temperature, damping=damping)
@@ -156,12 +136,9 @@ def log_uniform(random: np.random.Generator, limits: tuple[float, float]) -> flo
 def ith_start(
     game: Engine, target: Floats, start: int, random: np.random.Generator
 ) -> tuple[Floats, tuple[float, float]]:
-    """Give the initial policy and the temperature range of the i-th start.
-
-    Far from equilibrium the best counters are found by cooling the uniform policy from a high
-    temperature; close to it, by cooling the strategy attacked itself, `target`, from a low one.
-    Later starts mix the two at random.
-    """
+    """Give the initial policy and the temperature range of the i-th start against `target`."""
+    # Far from equilibrium the best counters are found by cooling the uniform policy from a high
+    # temperature; close to it, by cooling the target itself from a low one. Later starts mix both.
     if start == 0:
         return np.full_like(target, 1.0 / target.shape[-1]), TEMPERATURES
     if start == 1:

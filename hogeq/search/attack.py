@@ -48,7 +48,6 @@ FEWEST: Final = 2
 VALUE: Final = 0.5
 """Win rate of an equilibrium: the game is symmetric, a fair coin says who moves first."""
 
-
 ENOUGH: Final = 3e-4
 """Win rate; a search is saturated when twice its effort would find less."""
 
@@ -251,12 +250,6 @@ class _Trail:
         return 2.0 * self.rate - self.mark
 
 
-def by_promise(trails: Sequence[_Trail]) -> list[_Trail]:
-    """Order trails for giving up the last ones: the best, then those that promise most."""
-    best = max(trails, key=lambda trail: trail.rate)
-    return sorted(trails, key=lambda trail: (trail is not best, -trail.promise))
-
-
 class _Attack:
     """A search from several starts, which tell each other what they find."""
 
@@ -291,16 +284,8 @@ class _Attack:
     def result(self) -> SearchResult:
         """Give what the search has come to."""
         best = max(self.trails, key=lambda trail: trail.rate).state
-        return SearchResult(
-            best.matrix,
-            best.rate,
-            self.budget,
-            self.sweeps,
-            tuple(self.found),
-            self._saturation(),
-            self.moves,
-            tuple(self.curve),
-        )
+        found = self.budget, self.sweeps, tuple(self.found), self._saturation()
+        return SearchResult(best.matrix, best.rate, *found, self.moves, tuple(self.curve))
 
     def _saturation(self) -> Saturation:
         rates = sorted((trail.rate for trail in self.trails), reverse=True)
@@ -310,13 +295,8 @@ class _Attack:
     def begin(self) -> None:
         """Anneal all starts."""
         steps = self.budget.anneal_steps + ASCENT
-        for start, state in enumerate(
-            compute(
-                self._annealed,
-                range(self.budget.starts),
-                lambda start: self.progress.reach((start + 1) * steps),
-            )
-        ):
+        report = lambda start: self.progress.reach((start + 1) * steps)  # noqa: E731
+        for start, state in enumerate(compute(self._annealed, range(self.budget.starts), report)):
             away = Excursion.stay(state.matrix, state.rate)
             self.trails.append(_Trail(start, state._replace(away=away), state.rate))
             self.found.append(state.rate)
@@ -394,20 +374,19 @@ class _Attack:
         if self.kicks:
             left = self._saturation().left
             more = "" if left is None else f", twice the effort would find {pp(left)}"
-            self.progress.now(f"kick {self.kicks}{self._of_kicks()}")
+            budget = self.budget
+            starts, most = budget.starts, budget.perturbations
+            total = f"/{starts * most}"
+            if budget.until_saturated:
+                total = f" of at most {starts * max(most, budget.most_kicks)}"
+            self.progress.now(f"kick {self.kicks}{total}")
             self.progress.measured(f"best {percent(best)}{more}")
-
-    def _of_kicks(self) -> str:
-        budget = self.budget
-        if budget.until_saturated:
-            most = max(budget.perturbations, budget.most_kicks)
-            return f" of at most {budget.starts * most}"
-        return f"/{budget.starts * budget.perturbations}"
 
     def _compare(self) -> None:
         """Give up the half of the trails that promises less, but neither the best nor too many."""
         least = min(len(self.trails), max(FEWEST, self.budget.starts // 4))
-        order = by_promise(self.trails)
+        best = max(self.trails, key=lambda trail: trail.rate)
+        order = sorted(self.trails, key=lambda trail: (trail is not best, -trail.promise))
         number = max(least, (len(order) + 1) // 2)
         self.trails = order[:number]
         self.given_up += order[number:]

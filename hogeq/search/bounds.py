@@ -97,11 +97,7 @@ def best_response_interval(
 
 
 def upper_bound(game: HogEngine, strategy: StrategyLike) -> float:
-    """Upper bound on any attack, the lowest that takes seconds.
-
-    That of full memory; of a mixture, of a responder who remembers all but the draw, or of one who
-    is told it where that would take too much.
-    """
+    """Upper bound on any attack, the lowest that takes seconds."""
     target = strategy_of(game, strategy)
     return mixture_bound(game, target, default_resolution(game, target))
 
@@ -115,11 +111,7 @@ def full_memory_bound(game: Engine, strategy: StrategyLike) -> float:
 
 
 def default_resolution(game: HogEngine, strategy: Strategy) -> int:
-    """Resolution of a grid that has the draw on it: the components; or 1 if that is too much.
-
-    More than a gibibyte is, as in su20 for more than three components; and positions that recur
-    are.
-    """
+    """Resolution of a grid that has the draw on it: the components; or 1 if that is too much."""
     components = len(strategy.chances)
     number = comb(2 * components - 1, components - 1)
     if components == 1 or number > MOST_BELIEFS or game.positions_recur:
@@ -189,11 +181,7 @@ class Grid(NamedTuple):
         return np.asarray(masses / masses.sum(axis=1, keepdims=True))
 
     def chords(self, beliefs: Floats) -> Floats:
-        """Shares (m, N) of the points around each belief (m, n) of which it is the mean.
-
-        Rows sum to 1 and have at most n entries: the corners of a simplex of Freudenthal's
-        triangulation.
-        """
+        """Shares (m, N) of the corners of Freudenthal's simplex around each belief (m, n)."""
         likelihoods = beliefs / self.weights
         likelihoods *= self.resolution / likelihoods.sum(axis=1, keepdims=True)
         # Sums from the right: steps of one unit move a unit from a part to the one before it.
@@ -220,11 +208,9 @@ class Grid(NamedTuple):
         return np.asarray(shared / shared.sum(axis=1, keepdims=True))
 
     def _indices(self, sums: Ints) -> Ints:
-        """Find points (m,) given by their sums from the right (m, n).
-
-        A point is the gaps between bars among `resolution` units; those before it in lexicographic
-        order are counted bar by bar.
-        """
+        """Find points (m,) given by their sums from the right (m, n)."""
+        # A point is the gaps between bars among `resolution` units; those before it in
+        # lexicographic order are counted bar by bar.
         bars = sums.shape[1] - 1
         left = sums[:, 1:] + np.arange(bars)[::-1]  # units and bars behind each bar
         last = len(self.points) - 1

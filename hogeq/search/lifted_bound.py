@@ -110,28 +110,11 @@ class Revision(NamedTuple):
 
 
 class LiftedBound:
-    """The bound, step by step.
+    """The bound, step by step, on what wins from a policy or a mixture.
 
-    Parameters
-    ----------
-    rules : Rules
-    strategy : float64 (G, G, K) or Mixture
-        Of the opponent: a policy, or several of which one is drawn before the game.
-    revised : frozenset of int, optional
-        Cells that will be revised: their claims are kept, and no others. By default those of all
-        cells are, in the order in which they claim, as long as they fit into 3 GiB.
-
-    Attributes
-    ----------
-    steps : list of Step or Revision
-    full_memory : float
-        The bound before the first step.
-
-    Raises
-    ------
-    ValueError
-        If a turn can leave the sum of scores as it was, or a mixture has too many parts for the
-        memory.
+    Claims of the cells `revised` are kept, and no others; by default those of all cells, in the
+    order in which they claim, as long as they fit into 3 GiB. A `ValueError` if a turn can leave
+    the sum of scores as it was, or a mixture has too many parts for the memory.
     """
 
     def __init__(
@@ -160,12 +143,10 @@ class LiftedBound:
         return self._responder.value + float(self.refunds().sum())
 
     def margin(self) -> float:
-        """Give more than all rounding errors can come to.
-
-        Each value is a sum of products over the outcomes of one roll and over rolls, from values a
-        level further on: its relative error grows by so many roundings a level. What claims are
-        worth is summed as a value and differences from it, in four roundings a term.
-        """
+        """Give more than all rounding errors can come to."""
+        # Each value is a sum of products over the outcomes of one roll and over rolls, from values
+        # a level further on: its relative error grows by so many roundings a level. What claims are
+        # worth is summed as a value and differences from it, in four roundings a term.
         terms = 4 * int(np.diff(self._responder.turns.first).max()) + 2 * self.rules.max_dice + 16
         largest = 2.0 + self._responder.largest_price()
         levels = 4 * self.rules.size + len(self._responder.parts) - 1
@@ -269,13 +250,7 @@ class LiftedBound:
 def replay(
     rules: Rules, strategy: Floats | Mixture, steps: Sequence[Step | Revision]
 ) -> LiftedBound:
-    """Take steps that somebody found: the bound that they prove.
-
-    Raises
-    ------
-    ValueError
-        If what revised cells claim might not fit into 8 GiB.
-    """
+    """Take steps that somebody found: the bound that they prove."""
     cells = {
         step.score * rules.size + step.opponent for step in steps if isinstance(step, Revision)
     }

@@ -134,20 +134,15 @@ def annealed_to_perturbed(at: SearchContext, share: float) -> int:
 
 
 def perturbed_beliefs(at: SearchContext, share: float) -> int:
-    """Sweep once, memories being as likely as if the responder had played a blended policy so far.
-
-    What is hidden in a cell has other probabilities then, and its best roll may be another one.
-    """
+    """Sweep once, memories being as likely as if the responder had played a blended policy."""
     return _believing(at, share, _stranger(at))
 
 
 def believed_roll(at: SearchContext, share: float) -> int:
-    """Sweep once, memories being as likely as if the responder had made one roll, to a share.
-
-    It is made in all cells, a band of sums of scores, or some cells at random. A roll of certain
-    points tells the next turn what is hidden: cells that make something of it come first, and then
-    those before them, which lead there, find the roll worth more.
-    """
+    """Sweep once, memories being as likely as if the responder had made one roll, to a share."""
+    # In all cells, a band of sums of scores, or some at random. A roll of certain points tells the
+    # next turn what is hidden: cells that use it come first, those that lead there then find it
+    # worth more.
     shape, random = at.policies.shape[1:-1], at.random
     kind = random.integers(3)
     if kind == 0:
@@ -163,10 +158,7 @@ def believed_roll(at: SearchContext, share: float) -> int:
 
 
 def believed_opponent(at: SearchContext, share: float) -> int:
-    """Sweep once, memories being as likely as if the responder had played as it is played against.
-
-    Of a mixture it is one of those whom the responder meets.
-    """
+    """Sweep once, memories being as likely as if the responder had played as an opponent does."""
     return _believing(at, share, at.policies[at.random.integers(1, len(at.policies))])
 
 
@@ -190,10 +182,7 @@ def annealed_again(at: SearchContext, temperature: float) -> int:
 
 
 def other_opening(at: SearchContext, temperature: float) -> int:
-    """Anneal once more, quickly, while the first cell or a few early ones make other rolls.
-
-    What follows settles to these before an ascent sets them free.
-    """
+    """Anneal once more, quickly, while the first cell or a few early ones make other rolls."""
     axes, num_actions = at.policies.shape[1:-1], at.game.num_actions
     early = ceil(log_uniform(at.random, (1.0, max(1.0, EARLY * min(axes)))) - 0.5)
     number = int(at.random.integers(1, OPENING + 1))
@@ -211,11 +200,8 @@ def other_opening(at: SearchContext, temperature: float) -> int:
 
 
 def crossover(at: SearchContext, share: float) -> int:
-    """Take a part of the table from another start's matrix; without one, random rolls.
-
-    The part is all cells from a sum of scores on, or before it; a band of own or of the opponent's
-    scores; or a share of the cells at random.
-    """
+    """Take a part of the table from another start's matrix; without one, random rolls."""
+    # All cells from a sum of scores on, or before it; a band of one score; or a share at random.
     if not at.mates:
         return random_rolls(at, share)
     shape, random = at.policies.shape[1:-1], at.random

@@ -24,9 +24,9 @@ from hogeq.search.ascent import TEMPERATURES
 from hogeq.search.counter_search import CounterSearch, run
 from hogeq.strategies.arrays import StrategyError, given_arrival, one_hot, softmax
 from hogeq.strategies.files import read_strategy
-from hogeq.strategies.strategy import Strategy
-from hogeq.support.aliases import Floats, Matrix
-from hogeq.support.messages import shown_path, unreadable
+from hogeq.strategies.strategy import Strategy, StrategyLike, strategy_of, table_of
+from hogeq.support.aliases import Floats, Ints, Matrix
+from hogeq.support.messages import refusal, shown_path, unreadable
 from hogeq.support.workers import compute
 
 BATCH: Final = 32  # passes whose tables are held in memory together
@@ -84,22 +84,21 @@ class Population:
         if weights is not None:
             self.weights = weights
 
+    @property
+    def policies(self) -> Floats:
+        """The members as policies, (n, G, G, K)."""
+        return np.stack([_policy(self.game, member) for member in self.members])
+
     def rates_of(self, policy: Floats) -> Floats:
         """Exact win rate of a policy (G, G, K) against every member, float64 (n,)."""
         return np.array(compute(partial(_rate, self.game, policy), self.members, local=True))
 
     def rates_against(self, policy: Floats) -> Floats:
-        """Exact win rate of every member against a policy (G, G, K), float64 (n,).
-
-        It is quicker if no row is mixed: members that are matrices meet a matrix then.
-        """
+        """Exact win rate of every member against a policy (G, G, K), quicker if it is pure."""
         return _rates_of_members(self.game, policy, self.members)
 
     def passes(self, policy: Floats, *, exact: bool = True) -> Iterator[Pass]:
-        """Pass with a policy (G, G, K) against each member, in their order.
-
-        Unless `exact`, in the precision of searches.
-        """
+        """Pass with a policy (G, G, K) against each member; or in the precision of searches."""
         for start in range(0, len(self.members), BATCH):
             batch = self.members[start : start + BATCH]
             yield from compute(partial(_pass, self.game, policy, exact), batch, local=True)
@@ -134,11 +133,7 @@ class Population:
         everywhere: bool = False,
         progress: Callable[[], object] = lambda: None,
     ) -> None:
-        """Anneal a softmax responder to the mixture, all cells at once.
-
-        Against a single opponent :func:`hogeq.search.ascent.anneal` is better: it updates the
-        cells one after the other, each with the new values of those that follow it.
-        """
+        """Anneal a softmax responder to the mixture, all cells at once."""
         for temperature in np.geomspace(*TEMPERATURES, steps):
             found = self.measure(policy, weights)
             wanted = softmax(given_arrival(found.values, found.infoset_reach) / temperature)
@@ -193,6 +188,12 @@ class CounterPool(Population):
         for matrix in matrices:
             if not any(np.array_equal(member, matrix) for member in self.members):
                 self.members = np.concatenate([self.members, matrix[None]])
+
+
+def overlooked(rates: Floats, above: float, known: Ints, most: int) -> Ints:
+    """List at most `most` counters that win more than a limit and are not known, the best first."""
+    new = np.setdiff1d(np.flatnonzero(rates > above), known)
+    return new[np.argsort(-rates[new], kind="stable")[:most]]
 
 
 def _policy(game: Engine, member: NDArray[Any]) -> Floats:
@@ -261,3 +262,82 @@ def _pool(path: Path) -> Matrix | None:
             return arrays[names[0]] if names else None
     except (OSError, ValueError, EOFError, KeyError, zipfile.BadZipFile, zlib.error) as error:
         raise StrategyError(unreadable(path, error)) from error
+
+
+class CellGain(NamedTuple):
+    """Gain of one cell of a counter-matrix."""
+
+    score: int
+    opponent: int
+    usual: int
+    """Most probable roll of the strategy countered."""
+    counter: int
+    """Roll of the counter-matrix."""
+    gain: float
+    """Gain of that roll over the usual one, in win rate."""
+
+
+class Gains(NamedTuple):
+    """Gain of every cell of a counter-strategy over the usual roll of the strategy countered.
+
+    Examples
+    --------
+    >>> import hogeq
+    >>> game = hogeq.Game({"edition": "su20", "goal": 20, "max_dice": 4})
+    >>> three = game.strategy("always_roll:3")
+    >>> found = game.gains(game.attack(three).matrix, three)
+    >>> own, opponent = divmod(int(found.gains.argmax()), 20)
+    >>> int(found.usual[own, opponent])  # what is rolled there by `three`
+    3
+    """
+
+    usual: Matrix
+    """(G, G), most probable roll of the strategy countered, the lower on ties."""
+    gains: Floats
+    """(G, G), win rate that would be lost by rolling the usual dice at this cell alone."""
+    reach: Floats
+    """(G, G), probability that the counter-strategy comes to move there; the expected number of
+    visits where positions recur."""
+
+    def __repr__(self) -> str:
+        """Say how much can be gained: the arrays would fill pages."""
+        rows, columns = self.gains.shape
+        most = self.gains.max(initial=0.0)
+        return f"Gains({rows} x {columns} cells, of which one gains at most {most:.3g})"
+
+
+def gains(game: Engine, counter: StrategyLike, strategy: StrategyLike) -> Gains:
+    """Exact gain of every cell of a counter-strategy over the rolls of the strategy countered.
+
+    A win rate is linear in each cell, so a cell's gain is the difference of two of its
+    counterfactual values. Gains of several cells do not add up: each is computed with the other
+    cells as they are. Where positions can recur a cell may be met twice, and gains are exact only
+    to first order. What is usual of a mixture is the mean of its components.
+    """
+    target = strategy_of(game, strategy)
+    policy = table_of(game, counter).policy
+    values, infoset_reach, _ = Population(game, target.policies, target.chances).measure(policy)
+    usual = target.likeliest
+    chosen = usual[..., None].astype(np.int64)
+    as_usual = np.take_along_axis(values, chosen, axis=-1)[..., 0]
+    won = (values * policy).sum(axis=-1)
+    same = np.take_along_axis(policy, chosen, axis=-1)[..., 0] == 1.0
+    return Gains(usual, np.where(same, 0.0, won - as_usual), infoset_reach)
+
+
+def largest_gains(
+    gained: Gains, counter: Strategy | NDArray[Any], count: int = 10
+) -> list[CellGain]:
+    """List the cells of a counter-strategy that gain most, at most `count`, if they gain at all."""
+    if not isinstance(count, int | np.integer) or isinstance(count, bool) or count < 0:
+        raise ValueError(refusal("count", count, "whole numbers from 0"))
+    rolls = np.asarray(counter.likeliest if isinstance(counter, Strategy) else counter)
+    if rolls.shape != gained.gains.shape:
+        raise StrategyError(f"counter: shape is {rolls.shape}; allowed: {gained.gains.shape}")
+    order = (-gained.gains).argsort(axis=None, kind="stable")[:count]
+    cells = [divmod(int(place), len(rolls)) for place in order]
+    return [
+        CellGain(*cell, int(gained.usual[cell]), int(rolls[cell]), float(gained.gains[cell]))
+        for cell in cells
+        if gained.gains[cell] > 0.0
+    ]

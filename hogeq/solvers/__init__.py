@@ -14,6 +14,7 @@ from hogeq.solvers import (  # noqa: F401
     fictitious,
     double_oracle,
     bundle,
+    mixture_bundle,
     mirror,
     dynamic_programming,
     openspiel_solver,

@@ -2,6 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any, ClassVar, Final, Generic, NamedTuple, TypeVar
 
 import numpy as np
@@ -9,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from hogeq.model.game import HogEngine
 from hogeq.model.protocol import Engine
-from hogeq.strategies.strategy import StrategyLike
+from hogeq.strategies.strategy import Strategy, StrategyLike
 from hogeq.support.aliases import Policy
 from hogeq.support.messages import refusal
 from hogeq.support.plugins import entering
@@ -143,6 +144,13 @@ class Solver(ABC, Generic[State]):
             If an array is missing.
         """
         return state._replace(**{name: np.array(arrays[name]) for name in state._fields})
+
+
+def start_of(game: Engine, path: str) -> Strategy:
+    """Read the strategy that a solver starts from."""
+    from hogeq.strategies.files import read_strategy
+
+    return read_strategy(Path(path), game.shape[0], game.num_actions - 1)
 
 
 def hog_of(game: Engine, name: str) -> HogEngine:

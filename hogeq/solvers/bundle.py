@@ -1,41 +1,279 @@
-"""Proximal bundle methods: minimise the largest win rate of a growing pool of counters."""
+"""Proximal bundle methods: minimise the largest win rate of a growing pool of counters.
+
+The win rate against one counter is linear in each row of a policy, with counterfactual values for
+its gradient. Each iteration moves to where the worst of the linear models of a pool of counters is
+best, held near by a Kullback-Leibler divergence that weights rows by reach
+(:mod:`hogeq.solvers.proximal`); responds to that; and adds the responses to the pool. The step is
+kept if it is better by a share of what the models predicted; if not, the pool has better models all
+the same. This is the proximal bundle method (Kiwiel, Proximity control in bundle methods for convex
+nondifferentiable minimization, 1990, algorithm 2.1) with the divergence of mirror descent for its
+distance. No theorem covers this game, where the win rate is linear in one row but not in all
+together: the method ends in a local minimum that depends on its start, and only an attack can
+measure how good that is.
+"""
 
 from functools import partial
 from pathlib import Path
-from typing import Annotated, ClassVar, Final, NamedTuple
+from typing import Annotated, Any, ClassVar, Final, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from hogeq.evaluation.mixtures import policy_of_mixture
 from hogeq.model.protocol import Engine
-from hogeq.search.ascent import perturbed, random_policy
-from hogeq.search.counter_search import PERTURBED_SHARES, CounterSearch, no_trails
-from hogeq.solvers.base import solver
-from hogeq.solvers.bundle_method import LEAST_WEIGHT, SHAPING, BundleMethod, Point, Trial
+from hogeq.search.counter_search import (
+    CROSSED,
+    CounterSearch,
+    Trails,
+    no_trails,
+)
+from hogeq.search.population import read_counters
+from hogeq.solvers.base import Solver, State, solver, start_of
 from hogeq.solvers.cuts import (
-    OF_PARTS,
     OF_POLICY,
+    Check,
     Counters,
     Depth,
     Modelling,
-    cut_of_parts,
+    annealed,
     modelled,
+    search,
 )
+from hogeq.solvers.proximal import ALIVE, Point, Trial, soft_maximum, trial
 from hogeq.solvers.regret import DiscountedCFR
-from hogeq.strategies.strategy import Strategy, mixture_of_shape
+from hogeq.strategies.strategy import Strategy
 from hogeq.support.aliases import Floats, Matrix, Singles
-from hogeq.support.messages import refusal
-from hogeq.support.parameters import Count, Natural, NotNegative, Share, parameters
+from hogeq.support.parameters import (
+    Count,
+    Natural,
+    NotNegative,
+    Positive,
+    Seed,
+    parameters,
+)
 from hogeq.support.workers import compute
 
 SELF_PLAY: Final = 100  # iterations of the default start
 SOFTENED: Final = 1e-3  # share of the uniform policy in a start from a file
 UNIFORM: Final = 0.3  # the same in a start from self-play
+SHAPING: Final = 0.02  # weight above which a counter's model is checked against exact evaluation
+TRUSTED: Final = 0.1  # largest tolerated error of a model, as a share of the predicted gain
+MISLED: Final = 0.25  # largest error, as the same share, after which a step is not made shorter
+LEAST_STEP: Final = 1.0  # least step size, in logits per win probability
+LONGER, SHORTER, FAILED = 1.25, 0.5, 0.93  # factors: step accepted; models misled it; neither
+DEEP: Final = 5  # times as many steps of annealing in a deep iteration
+LEAST_FLOOR: Final = 1e-12  # floor while sharpening, where `floor` would keep rows mixed
 
-BY_PART: Final = frozenset({"parts", "draw", "recent", "recent_draw"})
-"""Arrays that grow with the number of parts."""
+
+@parameters
+class BundleMethod(Solver[State]):
+    """Descend the largest win rate that any counter-matrix has against what is learned.
+
+    Attributes
+    ----------
+    step_size : float
+        First step size, in logits per win probability; it adapts.
+    least_gain : float
+        Least share of the predicted gain that a step must reach to be kept.
+    pool_size : int
+        Most counters in the pool; those without weight for longest are dropped.
+    responses : int
+        Responses annealed in each iteration, from near the strategy and at random in turn.
+    ascents : int
+        Number of counters, those of largest weight, from which a further response ascends.
+    responder_steps : int
+        Steps of annealing.
+    responder_sweeps : int
+        Most sweeps of coordinate ascent.
+    deep_every : int
+        Every `deep_every`-th iteration is deep: responses anneal in five times the steps, random
+        ones from a nearly uniform policy, and ascend to the end.
+    trails : int
+        Searches for counters that go on from iteration to iteration
+        (:mod:`hogeq.search.counter_search`).
+    kicks : int
+        Kicks of each trail in an iteration.
+    life : int
+        Kicks after which a trail ends and another begins.
+    largest_step : float
+        Largest step size. A small one helps late, when each step answers some counters and is
+        beaten by others: then policies only wander about the best one.
+    softness : float
+        In win probability: how far above a common level the known counters win, per weight that
+        they have in a step (:func:`soft_maximum`). 0: the worst alone count.
+    averaging : {"last", "recent"}
+        What is given in the end: the strategy of now, the best so far, or the average over recent
+        iterations, part by part, which with trails is harder to attack.
+    window : int
+        The average is the mean of so many iterations at first; then each new policy is one part
+        in so many of it.
+    floor : float
+        Least probability of a roll, so that none is lost for good.
+    start : str
+        Strategy file to begin with; by default the average of a hundred iterations of self-play
+        (discounted CFR), from which it ends lower than from the uniform policy.
+    counters : str
+        File of counters that the pool starts with
+        (:func:`hogeq.search.population.read_counters`), such as an earlier search met.
+    seed : int
+        Seed of the responses' starts.
+    """
+
+    FILES: ClassVar = frozenset({"start", "counters"})
+    MODELLING: ClassVar[Modelling]
+    POINT: ClassVar[tuple[str, ...]] = ("parts", "draw")
+    """Arrays of the state that are learned; a policy alone is one component."""
+    RECENT: ClassVar[tuple[str, ...]] = ("recent", "recent_draw")
+    """Arrays of their averages."""
+
+    step_size: Positive = 30.0
+    least_gain: Annotated[float, Field(gt=0, lt=1)] = 0.1
+    pool_size: Annotated[int, Field(ge=10, le=10**5)] = 300
+    responses: Count = 2
+    ascents: Natural = 2
+    responder_steps: Count = 12
+    responder_sweeps: Count = 3
+    deep_every: Count = 10
+    trails: Natural = 0
+    kicks: Count = 5
+    life: Count = 100
+    largest_step: Positive = 1000.0
+    softness: NotNegative = 0.0
+    averaging: Literal["last", "recent"] = "last"
+    window: Count = 30
+    floor: Annotated[float, Field(gt=0, lt=0.05)] = 1e-5
+    start: str = ""
+    counters: str = ""
+    seed: Seed = 0
+
+    def step(self, game: Engine, state: State) -> State:
+        """Step, respond to where that leads, and go there if it is better."""
+        now: Any = state
+        iteration = int(now.iteration) + 1
+        point = self._at(now)
+        won = modelled(Counters.of(now), point.parts)
+        here = 1.0 - won @ point.draw
+        there = self._trial(now, won, iteration) if len(here) else Trial(point, np.zeros(0), here)
+        promised = soft_maximum(there.rates, self.softness)
+        hoped = here.max(initial=0.0) - there.rates.max(initial=0.0) + there.saved
+        now, error = self._answered(game, now, there, float(hoped), iteration)
+
+        # Most models are as they were.
+        counters = Counters.of(now)
+        changed = np.flatnonzero(now.used == iteration)
+
+        def renewed(rates: Floats, at: Point) -> Floats:
+            every = np.zeros(len(counters.pool))
+            every[: len(rates)] = rates
+            every[changed] = 1.0 - modelled(counters, at.parts, changed) @ at.draw
+            return every
+
+        here, rates = renewed(here, point), renewed(there.rates, there.point)
+        worst = soft_maximum(here, self.softness)
+        gain = worst - promised + there.saved
+        reached = worst - soft_maximum(rates, self.softness) + there.saved
+        accepted = reached >= self.least_gain * gain
+        factor = LONGER if accepted else SHORTER if error > MISLED * abs(gain) else FAILED
+        step_size = max(LEAST_STEP, factor * float(now.step_size))
+        if accepted:
+            parts, draw = there.point
+            one = self.POINT == ("policy",)
+            now = now._replace(
+                **dict(zip(self.POINT, (parts[0] if one else parts, draw), strict=False))
+            )
+        now = now._replace(
+            worst=np.array(float((rates if accepted else here).max())),
+            step_size=np.array(min(step_size, self.largest_step)),
+            iteration=np.array(iteration, np.int64),
+        )
+        share = 1.0 / min(iteration, self.window)
+        for recent, newest in zip(self.RECENT, self.POINT, strict=True):
+            getattr(now, recent)[...] += share * (getattr(now, newest) - getattr(now, recent))
+        return now
+
+    def stats(self, game: Engine, state: State) -> dict[str, float]:  # noqa: ARG002
+        """Largest win rate of a known counter, and how many shaped the last step."""
+        now: Any = state
+        shaping = float((now.weights > SHAPING).sum())
+        return {"responder_win": float(now.worst), "support": shaping}
+
+    def _at(self, state: Any, *, averaged: bool = False) -> Point:
+        """Give where a state is, or the strategy that comes of it in the end."""
+        recent = averaged and self.averaging == "recent"
+        parts, *draw = (getattr(state, name) for name in (self.RECENT if recent else self.POINT))
+        return Point(parts, *draw) if draw else Point(parts[None], np.ones(1))
+
+    def _trial(self, now: Any, won: Floats, iteration: int) -> Trial:  # noqa: ARG002
+        """Take one proximal step from where a state is, with win rates `won` there."""
+        point, size = self._at(now), float(now.step_size)
+        logits = np.log(point.parts)
+        return trial(
+            Counters.of(now), point, logits, won, now.weights, size, self.floor, 0.0, self.softness
+        )
+
+    def _answered(
+        self, game: Engine, state: Any, trial: Trial, hoped: float, iteration: int
+    ) -> tuple[Any, float]:
+        """Respond to where a step leads: a state with more counters, and the largest error."""
+        shaping = np.flatnonzero(trial.weights > SHAPING)
+        # Models that shaped it are taken anew where they miss by a share of what is hoped for.
+        trusted = TRUSTED * max(hoped, 0.0) + ALIVE
+        trails = Trails(state.trails, state.kicks_left)
+        strategy = Strategy.unchecked(*trial.point)
+        random = np.random.default_rng([self.seed, iteration])
+        crossed = state.pool[np.argsort(-trial.rates, kind="stable")[:CROSSED]]
+        searched = search(
+            game,
+            strategy,
+            self.MODELLING,
+            self._starts(game, state, trial, self._depth(iteration), random),
+            trails.searches(game, strategy, crossed, self.kicks, (self.seed, iteration)),
+            state.pool,
+            [Check(state.pool[one], float(trial.rates[one]), trusted) for one in shaping],
+        )
+        trails = trails.after(searched.reached, self.kicks, self.life)
+        used = np.where(trial.weights > ALIVE, iteration, state.used)
+        state = state._replace(
+            trails=trails.matrices, kicks_left=trails.left, weights=trial.weights, used=used
+        )
+        counters = Counters.of(state).renewed(
+            shaping[searched.failed], searched.responses, searched.cuts, iteration, self.pool_size
+        )
+        return state._replace(**counters._asdict()), float(searched.errors.max(initial=0.0))
+
+    def _begun(self, game: Engine, state: State) -> State:
+        """State whose pool has the counters of the file."""
+        if not self.counters:
+            return state
+        now: Any = state
+        read = read_counters(Path(self.counters), game)
+        known = list({matrix.tobytes(): matrix for matrix in read}.values())
+        point = self._at(state)
+        cuts = compute(partial(self.MODELLING.cut, game, Strategy.unchecked(*point)), known)
+        none = np.zeros(0, np.int64)
+        counters = Counters.of(now).renewed(none, known, cuts, 0, len(known))
+        worst = (1.0 - modelled(counters, point.parts) @ point.draw).max()
+        return now._replace(**counters._asdict(), worst=np.array(float(worst)))
+
+    def _starts(
+        self, game: Engine, state: Any, trial: Trial, depth: Depth, random: np.random.Generator
+    ) -> list[CounterSearch]:
+        """List the starts of responses to where a step leads."""
+        parts, draw = trial.point
+        mean = np.tensordot(draw, parts, 1)
+        heaviest = np.argsort(-trial.weights, kind="stable")[: self.ascents]
+        return [
+            CounterSearch(parts[depth.turn % len(parts)], sweeps=depth.sweeps),
+            *annealed(game, mean, self.responses, depth, random),
+            *(CounterSearch(state.pool[counter], sweeps=depth.sweeps) for counter in heaviest),
+        ]
+
+    def _depth(self, iteration: int) -> Depth:
+        """Give how far the responses of an iteration go."""
+        times, rest = divmod(iteration, self.deep_every)
+        if rest == 0:
+            return Depth(times, DEEP * self.responder_steps, None)
+        return Depth(iteration - times, self.responder_steps, self.responder_sweeps)
 
 
 def self_played(game: Engine) -> Floats:
@@ -102,21 +340,21 @@ class ProximalBundle(BundleMethod[BundleState]):
     """
 
     GROWS: ClassVar = frozenset(Counters._fields)
-    MODELLING: ClassVar[Modelling] = OF_POLICY
+    MODELLING: ClassVar = OF_POLICY
+    POINT: ClassVar = ("policy",)
+    RECENT: ClassVar = ("recent",)
 
     sharpen: NotNegative = 0.0
 
     def init(self, game: Engine) -> BundleState:
         """State before the first iteration."""
-        uniform = np.full(game.shape, 1.0 / game.shape[-1])
-        if self.start:
-            from hogeq.strategies.files import read_strategy
-
-            read = read_strategy(Path(self.start), game.shape[0], game.num_actions - 1)
-            policy = read.unmixed(self.start).policy
-            policy = (1.0 - SOFTENED) * policy + SOFTENED * uniform
-        else:
-            policy = (1.0 - UNIFORM) * self_played(game) + UNIFORM * uniform
+        share = SOFTENED if self.start else UNIFORM
+        policy = (
+            start_of(game, self.start).unmixed(self.start).policy
+            if self.start
+            else self_played(game)
+        )
+        policy = (1.0 - share) * policy + share * np.full(game.shape, 1.0 / game.shape[-1])
         state = BundleState(
             policy,
             *Counters.none(game),
@@ -130,235 +368,22 @@ class ProximalBundle(BundleMethod[BundleState]):
 
     def average(self, game: Engine, state: BundleState) -> Floats:  # noqa: ARG002
         """Policy (G, G, K): the best so far, or the average over recent iterations."""
-        return (state.policy if self.averaging == "last" else state.recent).copy()
+        return self._at(state, averaged=True).parts[0].copy()
 
-    def stats(self, game: Engine, state: BundleState) -> dict[str, float]:  # noqa: ARG002
-        """Largest win rate of a known counter, and how many shaped the last step."""
-        return {
-            "responder_win": float(state.worst),
-            "support": float((state.weights > SHAPING).sum()),
-        }
-
-    def _point(self, state: BundleState) -> Point:
-        return Point(state.policy[None], np.ones(1))
-
-    def _recent(self, state: BundleState) -> Point:
-        return Point(state.recent[None], np.ones(1))
-
-    def _moved(self, state: BundleState, point: Point) -> BundleState:
-        return state._replace(policy=point.parts[0])
-
-    def _price(self, iteration: int) -> float:
-        return self.sharpen * iteration
-
-    def _logits(self, parts: Floats, raised: float) -> Floats:
-        logits = raised * np.log(parts)
-        return np.asarray(logits - np.logaddexp.reduce(logits, axis=-1, keepdims=True))
-
-
-class MixtureBundleState(NamedTuple):
-    """State of a run; n is the number of components, m of the counter-matrices in the pool.
-
-    The win rate of component p against counter c is modelled as ``constants[c, p]`` plus the sum of
-    ``gradients[c, p]`` times the component.
-    """
-
-    parts: Floats
-    """(n, G, G, K)"""
-    draw: Floats
-    """(n,), weights of the components."""
-    pool: Matrix
-    """(m, G, G)"""
-    gradients: Singles
-    """(m, n, G * G, K), counterfactual values at the components where each model was last taken."""
-    constants: Floats
-    """(m, n)"""
-    reach: Singles
-    """(m, n, G * G), reach probability of every cell at the same components."""
-    weights: Floats
-    """(m,), weight of each counter in the last step."""
-    used: NDArray[np.int64]
-    """(m,), iteration in which each counter last had weight."""
-    worst: Floats
-    """(), largest win rate of any counter of the pool against the mixture, by the models."""
-    step_size: Floats
-    """(), of the next step, in logits per win probability."""
-    recent: Floats
-    """(n, G, G, K), average of the components over recent iterations."""
-    recent_draw: Floats
-    """(n,), the same of their weights."""
-    trails: Matrix
-    """(t, G, G), where the trails are."""
-    kicks_left: NDArray[np.int64]
-    """(t,), see :class:`hogeq.search.counter_search.Trails`."""
-    watched: Floats
-    """(2 p,), `worst` of the last iterations since a part was split, the newest last; before, 1."""
-    iteration: NDArray[np.int64]
-    """()"""
-
-
-@solver("mixture_bundle")
-@parameters
-class MixtureBundle(BundleMethod[MixtureBundleState]):
-    """Descend the largest win rate that any counter-matrix has against a mixture.
-
-    As `bundle`, of several policies and their weights at once. The win rate against one counter is
-    linear in the weights and in each row of each part. A step moves all of them to where the worst
-    of the linear models is best, held near by a Kullback-Leibler divergence: rows weigh as much in
-    it as play of their part reaches them, times the part's weight, and the draw weighs 1, as a row
-    that every game reaches. Responders meet the whole mixture and are not told what was drawn.
-
-    Parts begin apart, or they would stay alike, and they stay apart where that pays. With
-    `patience` a mixture grows: it begins with one part, and when progress ends the likeliest part
-    is split in two.
-
-    Attributes
-    ----------
-    parts : int
-        Number of policies in the mixture, 1 to 64: a file of more, at full size, is not read. Of a
-        file of fewer the likeliest are split, at once or by `patience`.
-    spread : float
-        Share of a random policy in the start of every part, and of one that is split off.
-    patience : int
-        Iterations, p. When the worst known counters of the last p win on average no less than those
-        of the p before, a part is split, until there are `parts`; 0: all are there from the first.
-    perturbed : int
-        Counters, drawn by weight, that are perturbed before a further response ascends from them,
-        in up to three times as many sweeps.
-    """
-
-    GROWS: ClassVar = frozenset(Counters._fields) | BY_PART
-    MODELLING: ClassVar[Modelling] = OF_PARTS
-
-    parts: Annotated[Count, Field(le=64)] = 4
-    spread: Share = 0.5
-    patience: Natural = 0
-    perturbed: Natural = 4
-
-    def init(self, game: Engine) -> MixtureBundleState:
-        """State before the first iteration."""
-        parts, draw = self._first(game)
-        random = np.random.default_rng(self.seed)
-        parts = np.stack([self._apart(game, part, random) for part in parts])
-        state = MixtureBundleState(
-            parts,
-            draw,
-            *Counters.none(game, len(draw)),
-            np.array(1.0),
-            np.array(self.step_size),
-            parts.copy(),
-            draw.copy(),
-            *no_trails(game, self.trails, self.life),
-            np.ones(2 * self.patience),
-            np.array(0, np.int64),
+    def _trial(self, now: Any, won: Floats, iteration: int) -> Trial:
+        """Step from a power of the policy, normalised, with a price of entropy."""
+        size, price = float(now.step_size), self.sharpen * iteration
+        logits = (1.0 + price * size) * np.log(now.policy)
+        logits -= np.logaddexp.reduce(logits, axis=-1, keepdims=True)
+        floor = LEAST_FLOOR if price else self.floor
+        return trial(
+            Counters.of(now),
+            self._at(now),
+            logits,
+            won,
+            now.weights,
+            size,
+            floor,
+            price,
+            self.softness,
         )
-        return self._begun(game, state)
-
-    def step(self, game: Engine, state: MixtureBundleState) -> MixtureBundleState:
-        """Step from the mixture, and let it grow when progress ends."""
-        state = super().step(game, state)
-        if not self.patience or len(state.draw) == self.parts:
-            return state
-        watched = np.append(state.watched[1:], state.worst)
-        state = state._replace(watched=watched)
-        earlier, lately = watched.reshape(2, self.patience).mean(axis=1)
-        return self._split(game, state) if lately >= earlier else state
-
-    def mixture(self, game: Engine, state: MixtureBundleState) -> Strategy:
-        """Mixture: the best so far, or the average over recent iterations."""
-        parts, draw = self._averaged(state)
-        return mixture_of_shape(game.shape, draw, parts)
-
-    def average(self, game: Engine, state: MixtureBundleState) -> Floats:
-        """Policy (G, G, K): the mixture's parts, weighted by their reach.
-
-        Under imperfect recall the mixture itself is a different strategy, and a better one.
-        """
-        parts, draw = self._averaged(state)
-        return policy_of_mixture(game, draw, parts)
-
-    def stats(self, game: Engine, state: MixtureBundleState) -> dict[str, float]:  # noqa: ARG002
-        """Largest win rate of a known counter, how many shaped the last step, the parts drawn."""
-        return {
-            "responder_win": float(state.worst),
-            "support": float((state.weights > SHAPING).sum()),
-            "drawn": float(np.exp(-np.sum(state.draw * np.log(state.draw)))),
-        }
-
-    def _first(self, game: Engine) -> tuple[Floats, Floats]:
-        """Parts and weights before they are spread."""
-        if not self.start:
-            number = 1 if self.patience else self.parts
-            return np.stack([self_played(game)] * number), np.full(number, 1.0 / number)
-        from hogeq.strategies.files import read_strategy
-
-        read = read_strategy(Path(self.start), game.shape[0], game.num_actions - 1)
-        parts, draw = list(read.policies), list(read.chances)
-        if len(parts) > self.parts:
-            allowed = f"of 1 to {self.parts} parts, as solver.parts says"
-            raise ValueError(refusal("start", f"a mixture of {len(parts)}", allowed))
-        while len(parts) < self.parts and not self.patience:
-            largest = int(np.argmax(draw))
-            draw[largest] /= 2.0
-            draw.append(draw[largest])
-            parts.append(parts[largest].copy())
-        weights = np.maximum(draw, LEAST_WEIGHT)
-        return np.stack(parts), weights / weights.sum()
-
-    def _apart(self, game: Engine, part: Floats, random: np.random.Generator) -> Floats:
-        """Part (G, G, K) to begin with, by `spread` away from the one given."""
-        part = (1.0 - self.spread) * part + self.spread * random_policy(game, random)
-        part = np.maximum(part, self.floor)
-        return part / part.sum(axis=-1, keepdims=True)
-
-    def _split(self, game: Engine, state: MixtureBundleState) -> MixtureBundleState:
-        """State after half of the likeliest part's weight went to a new part, near it."""
-        likeliest = int(state.draw.argmax())
-        random = np.random.default_rng([self.seed, int(state.iteration), len(state.draw)])
-        part = self._apart(game, state.parts[likeliest], random)[None]
-        halved = state.draw.copy()
-        halved[likeliest] /= 2.0
-        recent_halved = state.recent_draw.copy()
-        recent_halved[likeliest] /= 2.0
-        cuts = compute(partial(cut_of_parts, game, Strategy.unchecked(part[0])), list(state.pool))
-        state = state._replace(
-            parts=np.concatenate([state.parts, part]),
-            draw=np.append(halved, halved[likeliest]),
-            recent=np.concatenate([state.recent, part]),
-            recent_draw=np.append(recent_halved, recent_halved[likeliest]),
-            gradients=np.concatenate([state.gradients, [one.gradients for one in cuts]], axis=1),
-            constants=np.concatenate([state.constants, [one.constants for one in cuts]], axis=1),
-            reach=np.concatenate([state.reach, [one.reach for one in cuts]], axis=1),
-            watched=np.ones_like(state.watched),
-        )
-        worst = (1.0 - modelled(Counters.of(state), state.parts) @ state.draw).max()
-        return state._replace(worst=np.array(float(worst)))
-
-    def _averaged(self, state: MixtureBundleState) -> Point:
-        return self._point(state) if self.averaging == "last" else self._recent(state)
-
-    def _point(self, state: MixtureBundleState) -> Point:
-        return Point(state.parts, state.draw)
-
-    def _recent(self, state: MixtureBundleState) -> Point:
-        return Point(state.recent, state.recent_draw)
-
-    def _moved(self, state: MixtureBundleState, point: Point) -> MixtureBundleState:
-        return state._replace(parts=point.parts, draw=point.draw)
-
-    def _starts(
-        self,
-        game: Engine,
-        state: MixtureBundleState,
-        trial: Trial,
-        depth: Depth,
-        random: np.random.Generator,
-    ) -> list[CounterSearch]:
-        starts = super()._starts(game, state, trial, depth, random)
-        if len(trial.weights):
-            longer = None if depth.deep else 3 * self.responder_sweeps
-            chances = trial.weights / trial.weights.sum()
-            for counter in random.choice(len(chances), self.perturbed, p=chances):
-                matrix = perturbed(state.pool[counter], PERTURBED_SHARES, game.num_actions, random)
-                starts.append(CounterSearch(matrix, sweeps=longer))
-        return starts

@@ -1,7 +1,6 @@
 """CFR-BR: a regret minimiser against best responders (Johanson et al. 2012)."""
 
 from functools import partial
-from pathlib import Path
 from typing import Annotated, ClassVar, Literal, NamedTuple
 
 import numpy as np
@@ -13,7 +12,7 @@ from hogeq.model.many import quick_workspace, shared_workspace
 from hogeq.model.protocol import Engine
 from hogeq.search.ascent import ascend, ith_start, perturbed, to_matrix
 from hogeq.search.counter_search import PERTURBED_SHARES, CounterSearch, Trails, no_trails, run
-from hogeq.solvers.base import Solver, solver
+from hogeq.solvers.base import Solver, solver, start_of
 from hogeq.solvers.regret import check_weight
 from hogeq.strategies.arrays import match_regrets, normalised, one_hot, row_sums
 from hogeq.strategies.strategy import Strategy
@@ -49,17 +48,6 @@ class CFRBRState(NamedTuple):
     """(t,), kicks that each has left; negative where it is to begin."""
     iteration: NDArray[np.int64]
     """()"""
-
-
-class Responder(NamedTuple):
-    """Response of one responder to a policy."""
-
-    counter: Matrix
-    """(G, G)"""
-    win_rate: float
-    """Win rate of the counter against the policy."""
-    met: Counterfactual
-    """Values of the policy's rolls against the counter, weighted as regrets are."""
 
 
 @solver("cfr_br")
@@ -148,28 +136,18 @@ class CFRBR(Solver[CFRBRState]):
     def init(self, game: Engine) -> CFRBRState:
         """State before the first iteration."""
         check_weight(game, self.regret_weight)
-        regrets, linear_sum, older, recent = (np.zeros(game.shape) for _ in range(4))
+        regrets, linear, older, recent = (np.zeros(game.shape) for _ in range(4))
         if self.start:
-            from hogeq.strategies.files import read_strategy
-
-            read = read_strategy(Path(self.start), game.shape[0], game.num_actions - 1)
-            policy = read.unmixed(self.start).policy
+            policy = start_of(game, self.start).unmixed(self.start).policy
             infoset_reach = game.workspace(2).cell_reach(np.stack([policy, policy]))
             regrets = INERTIA * infoset_reach[..., None] * policy
         random = np.random.default_rng(self.seed)
         shape = (self.responders, *game.shape[:-1])
         counters = random.integers(game.shape[-1], size=shape, dtype=np.int8)
-        win_rates = np.zeros(self.responders)
-        return CFRBRState(
-            regrets,
-            linear_sum,
-            older,
-            recent,
-            counters,
-            win_rates,
-            *no_trails(game, self.trails, self.life),
-            np.array(0, np.int64),
-        )
+        trails = no_trails(game, self.trails, self.life)
+        won = np.zeros(self.responders)
+        done = np.array(0, np.int64)
+        return CFRBRState(regrets, linear, older, recent, counters, won, *trails, done)
 
     def step(self, game: Engine, state: CFRBRState) -> CFRBRState:
         """Improve the responders, and update every information set against them."""
@@ -191,11 +169,11 @@ class CFRBR(Solver[CFRBRState]):
             climbed += [(counter, None) for counter in trails.matrices]
             state = state._replace(trails=trails.matrices, kicks_left=trails.left)
         responses = compute(partial(self._valued, game, policy), climbed, local=True)
-        win_rates = np.array([response.win_rate for response in responses])
+        counters, win_rates = (np.array([one[at] for one in responses]) for at in (0, 1))
         values, infoset_reach = np.zeros(game.shape), np.zeros(game.shape[:-1])
-        for share, response in zip(responder_weights(win_rates), responses, strict=True):
-            values += share * response.met.values
-            infoset_reach += share * response.met.infoset_reach
+        for share, (_, _, met) in zip(responder_weights(win_rates), responses, strict=True):
+            values += share * met.values
+            infoset_reach += share * met.infoset_reach
         if self.sharpen:
             price = self.sharpen * iteration
             visited = 1.0 if self.regret_weight == "belief" else infoset_reach[..., None]
@@ -208,7 +186,6 @@ class CFRBR(Solver[CFRBRState]):
         if iteration % self.window == 0:
             state.older[...] = state.recent
             state.recent[...] = 0.0
-        counters = np.array([response.counter for response in responses])
         for trail in self.responders + np.flatnonzero(state.kicks_left < 0):
             weakest = win_rates[: self.responders].argmin()
             if win_rates[trail] > win_rates[weakest]:
@@ -221,11 +198,11 @@ class CFRBR(Solver[CFRBRState]):
 
     def average(self, game: Engine, state: CFRBRState) -> Floats:  # noqa: ARG002
         """Policy (G, G, K), averaged as `averaging` says."""
+        last = match_regrets(state.regrets)
         if self.averaging == "last":
-            return match_regrets(state.regrets)
-        if self.averaging == "window":
-            return normalised(state.older + state.recent, match_regrets(state.regrets))
-        return normalised(state.linear_sum, match_regrets(state.regrets))
+            return last
+        window = self.averaging == "window"
+        return normalised(state.older + state.recent if window else state.linear_sum, last)
 
     def stats(self, game: Engine, state: CFRBRState) -> dict[str, float]:  # noqa: ARG002
         """Average regret per iteration, and the strongest responder's win rate."""
@@ -254,8 +231,8 @@ class CFRBR(Solver[CFRBRState]):
 
     def _valued(
         self, game: Engine, policy: Floats, climbed: tuple[Matrix, float | None]
-    ) -> Responder:
-        """Let a responder ascend, unless it has, and value the policy's rolls against it."""
+    ) -> tuple[Matrix, float, Counterfactual]:
+        """Let a responder ascend, unless it has; it, its win rate, values of the policy's rolls."""
         counter, win_rate = climbed
         policies = np.stack([one_hot(counter, policy.shape[-1]), policy])
         work = quick_workspace(game, 2)
@@ -264,7 +241,7 @@ class CFRBR(Solver[CFRBRState]):
         if self.regret_weight == "counterfactual":  # rows of ones: sums beyond single precision
             work = shared_workspace(game, 2)
         met = counterfactual_values(work, policies[::-1].copy(), self.regret_weight)
-        return Responder(to_matrix(policies[0]), win_rate, met)
+        return to_matrix(policies[0]), win_rate, met
 
 
 def responder_weights(win_rates: Floats) -> Floats:

@@ -31,17 +31,14 @@ DAMPING: Final = 0.6  # of the annealing of responses
 
 
 class Cut(NamedTuple):
-    """Model of the win rate against one counter: constants plus gradients times the policy.
-
-    Of n components each array has one more axis, (n,), in front.
-    """
+    """Model of a win rate: constants plus gradients times the policy, or each of n components."""
 
     gradients: Singles
-    """(G * G, K), counterfactual values where the model was taken."""
+    """(G * G, K) or (n, G * G, K), counterfactual values where the model was taken."""
     constants: Floats
-    """(), what the gradients leave."""
+    """() or (n,), what the gradients leave."""
     reach: Singles
-    """(G * G,), reach probability of every cell there."""
+    """(G * G,) or (n, G * G), reach probability of every cell there."""
 
 
 class Counters(NamedTuple):
@@ -93,12 +90,9 @@ class Counters(NamedTuple):
         iteration: int,
         most: int,
     ) -> "Counters":
-        """Counters with new cuts where old ones failed, and with new counters.
-
-        These take the places of those without weight for longest, once there are `most`; a pool
-        that has more already keeps its size, and what is more than a pool's worth is left out. The
-        arrays are changed in place as far as they go.
-        """
+        """Take new cuts where old ones failed, and new counters, in place as far as arrays go."""
+        # Once there are `most`, they take the places of those without weight for longest; a pool
+        # that has more already keeps its size, and what is more than a pool's worth is left out.
         size = max(most, len(self.pool))
         new, cuts = new[:size], cuts[: len(failed) + size]
         excess = max(0, len(self.pool) + len(new) - size)
@@ -135,15 +129,6 @@ def modelled(models: Counters, parts: Floats, counters: NDArray[np.int64] | None
 
     compute(add, range(len(parts)), local=True)
     return rates
-
-
-class Modelling(NamedTuple):
-    """How counters (G, G) are modelled at a strategy that they meet."""
-
-    rate: Callable[[Engine, Strategy, Matrix], float]
-    """Win rate of a counter."""
-    cut: Callable[[Engine, Strategy, Matrix], Cut]
-    """Model of the win rate against it."""
 
 
 def rate(game: Engine, strategy: Strategy, counter: Matrix) -> float:
@@ -184,6 +169,13 @@ def cut_of_parts(game: Engine, strategy: Strategy, counter: Matrix) -> Cut:
     return Cut(gradients, won - there, work.each_reach.reshape(rows[:2]).astype(np.float32))
 
 
+class Modelling(NamedTuple):
+    """How the win rate of a counter (G, G) against a strategy is computed, and modelled there."""
+
+    rate: Callable[[Engine, Strategy, Matrix], float]
+    cut: Callable[[Engine, Strategy, Matrix], Cut]
+
+
 OF_POLICY: Final = Modelling(rate, cut)
 OF_PARTS: Final = Modelling(rate_of_mixture, cut_of_parts)
 
@@ -191,13 +183,9 @@ OF_PARTS: Final = Modelling(rate_of_mixture, cut_of_parts)
 class Depth(NamedTuple):
     """How far the responses of an iteration go."""
 
-    deep: bool
-    turn: int
-    """How many iterations of this kind there were, to take turns by."""
-    steps: int
-    """Of annealing."""
-    sweeps: int | None
-    """Most sweeps of the ascent; None: to its end."""
+    turn: int  # how many iterations of this kind there were, to take turns by
+    steps: int  # of annealing
+    sweeps: int | None  # most of the ascent; None, in deep iterations: to its end
 
 
 def annealed(
@@ -208,7 +196,7 @@ def annealed(
     for place in range(number):
         near = (depth.turn + place) % 2 == 0
         share = random.uniform(0.5, 1.0) if near else 0.0
-        noise = random_policy(game, random, NEARLY_UNIFORM if depth.deep else 1.0)
+        noise = random_policy(game, random, NEARLY_UNIFORM if depth.sweeps is None else 1.0)
         heat = log_uniform(random, NEAR_HEAT if near else FAR_HEAT)
         at = share * policy + (1.0 - share) * noise
         starts.append(CounterSearch(at, depth.steps, (heat, COLD), DAMPING, depth.sweeps))
@@ -216,14 +204,11 @@ def annealed(
 
 
 class Check(NamedTuple):
-    """A counter whose model is checked, and taken anew where it misses by more than is trusted."""
+    """A counter (G, G) whose model is checked, and taken anew if it misses by more than trusted."""
 
     counter: Matrix
-    """(G, G)"""
     modelled: float
-    """Win rate of the counter, by its model."""
     trusted: float
-    """Largest error that is tolerated, in win probability."""
 
 
 class Searched(NamedTuple):
@@ -250,38 +235,22 @@ def search(
     pool: Matrix,
     checks: Sequence[Check],
 ) -> Searched:
-    """Respond from every start, let the trails go on, model what they come to; check known models.
-
-    All of it is computed at once, by whatever workers were chosen. Searches are few and differ in
-    length; so the longest begin first, each models what it finds, and checks come last, for whoever
-    is idle by then. The pool holds the counters that are known, (n, G, G).
-    """
+    """Search from all starts, let trails go on, model what they come to; check known models."""
+    # All at once, by any workers: the longest begin first, each models what it finds, and checks
+    # come last, for whoever is idle by then.
     annealing = [start for start in starts if start.steps]
-    climbing = [start for start in starts if not start.steps]
-    searches = [*annealing, *trails, *climbing]
-    known = frozenset(map(_digest, pool))
-    tasks = [*searches, *checks]
-    answers = compute(partial(_answer, game, strategy, modelling, known), tasks)
-    reached, checked = answers[: len(searches)], answers[len(searches) :]
-    new = {_digest(answer.counter): answer for answer in reached if answer.cut}.values()
+    searches = [*annealing, *trails, *(start for start in starts if not start.steps)]
+    answer = partial(_answer, game, strategy, modelling, frozenset(map(_digest, pool)))
+    answers = compute(answer, [*searches, *checks])
+    found, checked = answers[: len(searches)], answers[len(searches) :]
+    new = {_digest(counter): (counter, cut) for counter, cut, _ in found if cut}.values()
     return Searched(
-        [answer.counter for answer in reached[len(annealing) :][: len(trails)]],
-        np.array([answer.error for answer in checked]),
-        np.flatnonzero([answer.cut is not None for answer in checked]),
-        [answer.counter for answer in new],
-        [answer.cut for answer in [*checked, *new] if answer.cut],
+        [counter for counter, _, _ in found[len(annealing) :][: len(trails)]],
+        np.array([error for _, _, error in checked]),
+        np.flatnonzero([cut is not None for _, cut, _ in checked]),
+        [counter for counter, _ in new],
+        [*(cut for _, cut, _ in checked if cut), *(cut for _, cut in new)],
     )
-
-
-class _Answer(NamedTuple):
-    """What a task has come to."""
-
-    counter: Matrix
-    """(G, G)"""
-    cut: Cut | None
-    """Its model; None if the pool has one that is good enough."""
-    error: float = 0.0
-    """Of the model that was checked."""
 
 
 def _answer(
@@ -290,15 +259,15 @@ def _answer(
     modelling: Modelling,
     known: frozenset[bytes],
     task: CounterSearch | Check,
-) -> _Answer:
+) -> tuple[Matrix, Cut | None, float]:
+    """Counter; its model, None if the pool has one that is good enough; error of the known one."""
     if isinstance(task, Check):
-        error = abs(modelling.rate(game, strategy, task.counter) - task.modelled)
-        is_good = error <= task.trusted
-        cut = None if is_good else modelling.cut(game, strategy, task.counter)
-        return _Answer(task.counter, cut, error)
-    counter = task.run(game, strategy).matrix
-    is_known = _digest(counter) in known
-    return _Answer(counter, None if is_known else modelling.cut(game, strategy, counter))
+        counter, error = task.counter, modelling.rate(game, strategy, task.counter) - task.modelled
+        is_good = abs(error) <= task.trusted
+    else:
+        counter, error = task.run(game, strategy).matrix, 0.0
+        is_good = _digest(counter) in known
+    return counter, None if is_good else modelling.cut(game, strategy, counter), abs(error)
 
 
 def _digest(counter: Matrix) -> bytes:

@@ -117,7 +117,7 @@ class DoubleOracle(Solver[OracleState]):
 
         Under imperfect recall the mixture itself is a different strategy, and a better one.
         """
-        return policy_of_mixture(game, state.weights, self._policies(game, state.pool))
+        return policy_of_mixture(game, state.weights, Population(game, state.pool).policies)
 
     def stats(self, game: Engine, state: OracleState) -> dict[str, float]:  # noqa: ARG002
         """Win rate of the last response, and the number of strategies mixed."""
@@ -126,19 +126,16 @@ class DoubleOracle(Solver[OracleState]):
             "support": float((state.weights > 0.0).sum()),
         }
 
-    def _policies(self, game: Engine, pool: NDArray[Any]) -> Floats:
-        return pool if self.temperature > 0.0 else one_hot(pool, game.num_actions)
-
     def _respond(self, game: Engine, state: OracleState, start: int) -> tuple[Floats, float]:
         """Response to the mixture from one start, one-hot or a policy, and its win rate."""
         mixed = state.weights > 0.0
         mixture = Population(game, state.pool[mixed], state.weights[mixed])
-        policy = 0.5 * self._policies(game, state.pool[-1]) + 0.5 / game.num_actions
+        policy = 0.5 * Population(game, state.pool[-1:]).policies[0] + 0.5 / game.num_actions
         if start > 0:
             random = np.random.default_rng([self.seed, int(state.iteration), start])
             policy = random_policy(game, random)
         if self.temperature > 0.0:
-            weights, opponents = mixture.weights, mixture.members
+            weights, opponents = mixture.weights, mixture.policies
             hot = max(TEMPERATURES[0], self.temperature)
             both, cooling = np.stack([policy, *opponents]), (hot, self.temperature)
             anneal(passes(game, weights), both, self.responder_steps, self.damping, cooling)

@@ -8,7 +8,6 @@ from numpy.typing import NDArray
 from hogeq.baselines import second_place
 from hogeq.baselines.second_place import countable, respond_to_beliefs
 from hogeq.baselines.solved import ignore_memory
-from hogeq.model.game import HogEngine
 from hogeq.model.many import shared_workspace
 from hogeq.model.protocol import Engine
 from hogeq.model.workspace import Role
@@ -57,9 +56,9 @@ class DynamicProgramming(Solver[DynamicState]):
         """State before the first iteration: the tablebase of the rules without memory."""
         game = hog_of(game, "dynamic")
         if self.epsilon > 0.0 and not countable(game):
+            why = "whose turns do not alternate or do not always score"
             raise ValueError(
-                f"epsilon: {self.epsilon}; allowed: 0 with rules {game.rules.name}, whose turns do "
-                "not alternate or do not always score"
+                f"epsilon: {self.epsilon}; allowed: 0 with rules {game.rules.name}, {why}"
             )
         policy = policy_of(game, ignore_memory(game))
         beliefs = np.zeros((game.goal, game.goal, game.memory_size))
@@ -75,7 +74,12 @@ class DynamicProgramming(Solver[DynamicState]):
             beliefs = beliefs + (met - beliefs) / iteration
             policy = policy_of(game, respond_to_beliefs(game, beliefs, self.epsilon))
         else:
-            policy = self._greedy(game, state.policy)
+            # The best rolls for the memory as self-play with errors meets it.
+            work = shared_workspace(game, 1)
+            work.forward(second_place.trembling(game, state.policy, self.tremble)[None])
+            improved = state.policy[None].copy()
+            work.backward(improved, Role.ASCEND)
+            policy = improved[0]
         changed = (policy.argmax(axis=2) != state.policy.argmax(axis=2)).sum()
         return DynamicState(
             policy, beliefs, np.array(changed, np.int64), np.array(iteration, np.int64)
@@ -88,11 +92,3 @@ class DynamicProgramming(Solver[DynamicState]):
     def stats(self, game: Engine, state: DynamicState) -> dict[str, float]:  # noqa: ARG002
         """Cells that the last iteration changed."""
         return {"changed": float(state.changed)}
-
-    def _greedy(self, game: HogEngine, policy: Floats) -> Floats:
-        """Best rolls for the memory as self-play with errors meets it."""
-        work = shared_workspace(game, 1)
-        work.forward(second_place.trembling(game, policy, self.tremble)[None])
-        improved = policy[None].copy()
-        work.backward(improved, Role.ASCEND)
-        return improved[0]

@@ -95,12 +95,8 @@ class FictitiousPlay(Solver[FictitiousState]):
         work = shared_workspace(game, 2)
         rate = work.win_rate(policies).win_rate
         weight = 1.0 / (iteration if self.step_size == "harmonic" else np.sqrt(iteration))
-        reach_response = work.cell_reach(policies)
-        reach_average = work.cell_reach(np.stack([state.average, state.average]))
-        mixed = (
-            weight * reach_response[..., None] * response
-            + (1.0 - weight) * reach_average[..., None] * state.average
-        )
+        new, old = (work.cell_reach(both)[..., None] for both in (policies, policies[[1, 1]]))
+        mixed = weight * new * response + (1.0 - weight) * old * state.average
         reached = mixed.sum(axis=-1) > 0.0
         average = state.average.copy()
         average[reached] = normalised(mixed[reached])

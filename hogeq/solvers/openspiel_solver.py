@@ -54,44 +54,37 @@ class OpenSpielSolver(Solver[OpenSpielState]):
 
     def init(self, game: Engine) -> OpenSpielState:
         """State before the first iteration."""
+        rules = hog_of(game, "openspiel").rules
         if self.algorithm != "outcome_mccfr":
-            sizes = count(HogTree(hog_of(game, "openspiel").rules), most=LARGEST)
+            sizes = count(HogTree(rules), most=LARGEST)
             if not sizes.exact:
                 raise ValueError(
                     f"algorithm: {self.algorithm} walks a tree of {sizes}; allowed: at most "
                     f"{LARGEST:,} nodes: lower goal or max_dice"
                 )
-        spiel = _openspiel()
-        return _packed(spiel.start(self.algorithm, hog_of(game, "openspiel").rules, self.seed), 0)
+        return _packed(_openspiel().start(self.algorithm, rules, self.seed), 0)
 
     def step(self, game: Engine, state: OpenSpielState) -> OpenSpielState:
         """Do `repeats` iterations of OpenSpiel."""
-        done = int(state.iteration)
-        text = _openspiel().advance(
-            self.algorithm,
-            hog_of(game, "openspiel").rules,
-            self.seed,
-            _text(state),
-            done * self.repeats,
-            self.repeats,
-        )
+        rules, done = hog_of(game, "openspiel").rules, int(state.iteration)
+        which = self.algorithm, rules, self.seed
+        text = _openspiel().advance(*which, _text(state), done * self.repeats, self.repeats)
         return _packed(text, done + 1)
 
     def average(self, game: Engine, state: OpenSpielState) -> Floats:
         """Average strategy, (G, G, K); uniform where no iteration had reach."""
-        return normalised(
-            _openspiel().tables_of(hog_of(game, "openspiel").rules, _text(state))[1].sum(axis=0)
-        )
+        return normalised(self._tables(game, state)[1].sum(axis=0))
 
     def stats(self, game: Engine, state: OpenSpielState) -> dict[str, float]:
-        """Average regret: positive regrets summed over information sets, each player, per step.
-
-        In win probability, as that of our own solvers: OpenSpiel's utilities span twice as much.
-        """
-        regrets = _openspiel().tables_of(hog_of(game, "openspiel").rules, _text(state))[0]
+        """Average regret: positive regrets summed over information sets, each player, per step."""
+        regrets = self._tables(game, state)[0]
+        # In win probability: OpenSpiel's utilities span twice as much.
         positive = np.maximum(regrets, 0.0).max(axis=-1).sum() / 2.0
         done = max(1, int(state.iteration) * self.repeats)
         return {"average_regret": float(positive) / 2.0 / done}
+
+    def _tables(self, game: Engine, state: OpenSpielState) -> Any:
+        return _openspiel().tables_of(hog_of(game, "openspiel").rules, _text(state))
 
 
 def _openspiel() -> Any:
@@ -103,9 +96,8 @@ def _openspiel() -> Any:
 
 
 def _packed(text: str, iteration: int) -> OpenSpielState:
-    return OpenSpielState(
-        np.frombuffer(text.encode(), np.uint8).copy(), np.array(iteration, np.int64)
-    )
+    written = np.frombuffer(text.encode(), np.uint8).copy()
+    return OpenSpielState(written, np.array(iteration, np.int64))
 
 
 def _text(state: OpenSpielState) -> str:

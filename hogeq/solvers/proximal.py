@@ -1,13 +1,26 @@
-"""One proximal step of a policy against the worst of several linear models."""
+"""The proximal step of bundle methods, against the worst of several linear models.
 
+A step maximises over policies ``q`` the smallest of ``constants[c] + gradients[c] . q``, less
+``sum(infoset_reach * KL(q, exp(logits))) / step``, in logits per unit of the models. For fixed
+weights of the models the best ``q`` is a softmax, row by row; the weights minimise the dual, smooth
+and convex, by Newton's method on the simplex. Half of `softness` times the squared length of the
+weights is added to the dual. So more models than the worst count, each by how far it is below a
+common level, divided by the softness: the smooth maximum of Nesterov, "Smooth minimization of
+non-smooth functions", 2005, section 4.
+
+The draw of a mixture is one more row, of weight 1, as one that every game reaches.
+"""
+
+from collections.abc import Callable
 from functools import partial
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import nnls
 
-from hogeq.solvers.cuts import Counters
+from hogeq.search.population import overlooked
+from hogeq.solvers.cuts import Counters, modelled
 from hogeq.strategies.arrays import one_hot
 from hogeq.support.aliases import Floats, Ints, Singles
 from hogeq.support.workers import compute
@@ -18,6 +31,33 @@ SHORTEST = 1e-6  # share of a Newton step
 PIECE = 1 << 19  # numbers of an array that one task computes: fewer cost more in calls
 UNSEEN = -60.0  # logit of what is no roll: columns beyond the components in the draw's row
 RIDGE = 1e-9  # relative; keeps the quadratic of models that are copies of each other definite
+LEAST_REACH: Final = 1e-9  # least weight of a row in the divergence
+LEAST_WEIGHT: Final = 1e-3  # of a component, so that none is lost for good
+CURVED: Final = 1e-7  # least share of the reach that a roll must have to count in the curvature
+ALIVE: Final = 1e-6  # weight below which a counter had no part in the last step
+ROUNDS: Final = 6  # of adding counters that the step overlooked ...
+MORE: Final = 10  # ... so many at a time
+
+
+class Point(NamedTuple):
+    """What is learned: n policies, and how likely each is drawn before a game."""
+
+    parts: Floats
+    """(n, G, G, K)"""
+    draw: Floats
+    """(n,)"""
+
+
+class Trial(NamedTuple):
+    """Where a proximal step leads, before anybody has responded to it."""
+
+    point: Point
+    weights: Floats
+    """(m,), of all counters; 0 for those whose models the step was not by."""
+    rates: Floats
+    """(m,), win rates of all counters there, by their models."""
+    saved: float = 0.0
+    """What the step saves otherwise, in win probability."""
 
 
 class Proximal(NamedTuple):
@@ -69,19 +109,11 @@ def proximal_step(
 ) -> Proximal:
     """Policy that maximises its worst model, less a divergence from the current policy.
 
-    Maximises over policies ``q`` the smallest of ``constants[c] + gradients[c] . q``, less
-    ``sum(infoset_reach * KL(q, exp(logits))) / step``. For fixed weights of the models the best
-    ``q`` is a softmax, row by row; the weights minimise the dual, smooth and convex, by Newton's
-    method on the simplex.
-
     Logits are (R, K), gradients (C, R, K), constants and the initial weights `start` (C,), and
-    `infoset_reach` (R,) the weight of every row, above 0. `step` is in logits per unit of the
-    models. Rolls whose probability times their row's weight is at most `least` are left out of the
-    curvature: the method takes other steps to the same end, each in less time where most rolls are
+    `infoset_reach` (R,) is above 0. Rolls whose probability times their row's weight is at most
+    `least` are left out of the curvature: other steps to the same end, quicker where most rolls are
     rare. Rolls that no weights of the models make likelier than `rare`, a share of their row's
-    likeliest, are left out from the first; they get probability 0. Half of `softness` times the
-    squared length of the weights is added to what they minimise. So more models than the worst
-    count: each by how far it is below a common level, divided by this.
+    likeliest, are left out from the first; they get probability 0.
     """
     count = len(gradients)
     flat = gradients.reshape(count, -1)
@@ -137,10 +169,7 @@ def _point(weights: NDArray[np.floating], part: _Open) -> _Point:
 
 
 def _curvature(least: float, at: tuple[_Open, Floats]) -> Floats:
-    """Add up the curvature of some rows, (C, C).
-
-    It is the products of the gradients, less their rows' means, weighted by the probabilities.
-    """
+    """Sum products of the gradients, less their rows' means, by the probabilities: (C, C)."""
     part, likely = at
     heavy = np.flatnonzero(likely > least * part.rate[part.row])
     chances, row = likely[heavy], part.row[heavy]
@@ -159,11 +188,7 @@ def _curvature(least: float, at: tuple[_Open, Floats]) -> Floats:
 def _open(
     logits: Floats, gradients: NDArray[np.floating], rates: Floats, rare: float
 ) -> tuple[list[_Open], Ints]:
-    """Rule out rolls that no weights of the models make likelier than `rare`.
-
-    Gives parts of those left, and the indices in the flat policy of the only roll left of all other
-    rows.
-    """
+    """Parts of the rolls not ruled out, and indices of the only roll left of all other rows."""
     is_open = np.ones(logits.shape, np.bool_)
     base = logits.argmax(axis=1)
 
@@ -202,12 +227,10 @@ def _pieces(rows: int, width: int) -> list[slice]:
 
 
 def _on_simplex(hessian: Floats, slope: Floats, weights: Floats) -> Floats:
-    """Minimiser over the simplex of the quadratic with this Hessian and slope at ``weights``.
-
-    For weights that sum to 1 the quadratic is the squared length of a weighted sum of points, one
-    for each weight. The sum nearest to the origin is found by nonnegative least squares with one
-    more equation, that the weights sum to 1; its factor only scales the weights found.
-    """
+    """Minimiser over the simplex of the quadratic with this Hessian and slope at ``weights``."""
+    # For weights that sum to 1 the quadratic is the squared length of a weighted sum of points. The
+    # sum nearest to the origin is found by nonnegative least squares with one more equation, that
+    # the weights sum to 1; its factor only scales the weights found.
     size = np.trace(hessian) / len(hessian)
     if size <= 0.0:
         return one_hot(slope.argmin(), len(hessian))
@@ -224,11 +247,7 @@ def _on_simplex(hessian: Floats, slope: Floats, weights: Floats) -> Floats:
 
 
 def soft_maximum(rates: Floats, softness: float) -> float:
-    """Largest mean of win rates (n,), less half of `softness` times its weights' squared length.
-
-    With 0 the largest of them. Otherwise more count, each by how far it is above a common level:
-    the smooth maximum of Nesterov, "Smooth minimization of non-smooth functions", 2005, section 4.
-    """
+    """Largest mean of win rates (n,), less half of `softness` times its weights' squared length."""
     if len(rates) == 0:
         return 0.0
     level = level_of(rates, softness)
@@ -245,7 +264,78 @@ def level_of(rates: Floats, softness: float) -> float:
     return float(levels[np.flatnonzero(ordered >= levels)[-1]]) if softness else float(ordered[0])
 
 
-def with_row(logits: Floats, draw: Floats) -> Floats:
+def trial(
+    models: Counters,
+    point: Point,
+    logits: Floats,
+    won: Floats,
+    weights: Floats,
+    size: float,
+    floor: float,
+    price: float,
+    softness: float,
+) -> Trial:
+    """Step from a point, with win rates `won` (m, n) there, by the few counters that bind.
+
+    Logits (n, G, G, K) are those of the point's rows, `weights` (m,) those of the last step, and
+    `price` is that of entropy.
+    """
+    parts, draw = point
+    models = models.by_component(len(parts))
+    rolls = parts.shape[-1]
+    before = parts.reshape(-1, rolls)
+    last = len(before)
+    logits = logits.reshape(last, rolls)
+    if len(parts) > 1:
+        logits = _with_row(logits, np.log(draw))
+
+    def step(active: Ints, begun: Floats) -> Trial:
+        reach = models.reach[active].mean(axis=0, dtype=np.float64) * draw[:, None]
+        reach = np.maximum(reach, LEAST_REACH).ravel()
+        result = proximal_step(
+            logits,
+            *_of_components(models, won, draw, active, logits.shape[1]),
+            np.append(reach, 1.0) if len(parts) > 1 else reach,
+            size,
+            begun[active] + len(active) ** -2.0,
+            CURVED,
+            floor,
+            softness,
+        )
+        moved = np.maximum(result.policy[:last, :rolls], floor)
+        moved /= moved.sum(axis=-1, keepdims=True)
+        drawn = draw
+        if len(parts) > 1:
+            drawn = np.maximum(result.policy[last, : len(parts)], LEAST_WEIGHT)
+            drawn = drawn / drawn.sum()
+        each = np.zeros(len(models.pool))
+        each[active] = result.weights
+        saved = price * float(reach @ (_entropies(before) - _entropies(moved))) if price else 0.0
+        there = Point(moved.reshape(parts.shape), drawn)
+        return Trial(there, each, 1.0 - modelled(models, there.parts) @ drawn, saved)
+
+    return step_against_few(weights, 1.0 - won @ draw, step, softness)
+
+
+def step_against_few(
+    weights: Floats,
+    here: Floats,
+    step: Callable[[Ints, Floats], Trial],
+    softness: float = 0.0,
+) -> Trial:
+    """Step by the models of the few counters that bind: the likely ones, then those overlooked."""
+    active = np.flatnonzero((weights > ALIVE) | (here >= np.sort(here)[-MORE:][0]))
+    for _ in range(ROUNDS):
+        found = step(active, weights)
+        weights, there = found.weights, found.rates
+        missed = overlooked(there, level_of(there[active], softness) + ALIVE, active, MORE)
+        if len(missed) == 0:
+            break
+        active = np.append(active, missed)
+    return found
+
+
+def _with_row(logits: Floats, draw: Floats) -> Floats:
     """Rows (R, K) with one more for the draw; what is no action there has next to no chance."""
     rows, rolls = logits.shape
     wider = np.full((rows + 1, max(rolls, len(draw))), UNSEEN)
@@ -254,14 +344,10 @@ def with_row(logits: Floats, draw: Floats) -> Floats:
     return wider
 
 
-def of_components(
-    models: Counters, won: Floats, draw: Floats, active: NDArray[np.int64], width: int
+def _of_components(
+    models: Counters, won: Floats, draw: Floats, active: Ints, width: int
 ) -> tuple[Singles, Floats]:
-    """Gradients and constants of some counters: a row of each component and cell, one of the draw.
-
-    One component has no draw. At the current weights the row of the draw adds what the constants
-    hold already.
-    """
+    """Gradients and constants of some counters; one component has no row of the draw."""
     parts, rows, rolls = models.gradients.shape[1:]
     if parts == 1:
         return models.gradients[active, 0], models.constants[active, 0]
@@ -275,9 +361,10 @@ def of_components(
 
     compute(weigh, range(len(active)), local=True)
     gradients[:, last, :parts] = won[active]
+    # At the current weights the row of the draw adds what the constants hold already.
     return gradients, (models.constants[active] - won[active]) @ draw
 
 
-def entropies(rows: Floats) -> Floats:
+def _entropies(rows: Floats) -> Floats:
     """Entropy of every row in nats, float64 (R,), of rows (R, K) without zeros."""
     return -(rows * np.log(rows)).sum(axis=1)

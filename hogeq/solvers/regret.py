@@ -106,14 +106,13 @@ class RegretMinimiser(Solver[RegretState]):
 
     def init(self, game: Engine) -> RegretState:
         """State before the first iteration, whose strategy is uniform."""
-        self._check(game)
+        if self.epsilon * game.num_actions > 1.0:
+            allowed = f"at most 1/{game.num_actions} with {game.num_actions} rolls"
+            raise ValueError(refusal("epsilon", self.epsilon, allowed))
+        check_weight(game, self.regret_weight)
         shape = (2 if self.alternating else 1, *game.shape)
-        return RegretState(
-            np.zeros(shape),
-            np.zeros(shape if self.predictive else (0,)),
-            np.zeros(shape),
-            np.array(0, np.int64),
-        )
+        prediction = np.zeros(shape if self.predictive else (0,))
+        return RegretState(np.zeros(shape), prediction, np.zeros(shape), np.array(0, np.int64))
 
     def step(self, game: Engine, state: RegretState) -> RegretState:
         """Update every information set once, of each player in turn."""
@@ -123,15 +122,13 @@ class RegretMinimiser(Solver[RegretState]):
         players = 2 if self.regret_weight == "counterfactual" else seats
         work = shared_workspace(game, players)
         for seat in range(seats):
-            if players == 1:
-                view = policies
-            else:
-                view = np.stack([policies[seat], policies[seats - 1 - seat]])
+            view = policies if players == 1 else policies[[seat, seats - 1 - seat]]
             met = counterfactual_values(work, view, self.regret_weight)
             played = policies[seat]
             instant = met.values
             instant -= np.einsum("...k,...k->...", instant, played)[..., None]
-            weight = float(iteration) ** self._exponent
+            exponents = {"uniform": 0.0, "linear": 1.0, "quadratic": 2.0, "gamma": self.gamma}
+            weight = float(iteration) ** exponents[self.averaging]
             visits = weight * self._visits(game, view, met.infoset_reach)
             state.strategy_sum[seat] += visits[..., None] * played
             self._accumulate(state, seat, instant, iteration)
@@ -153,20 +150,6 @@ class RegretMinimiser(Solver[RegretState]):
         seats = len(state.regrets)
         return {"average_regret": float(positive) / seats / max(1, int(state.iteration))}
 
-    @property
-    def _exponent(self) -> float:
-        return {"uniform": 0.0, "linear": 1.0, "quadratic": 2.0, "gamma": self.gamma}[
-            self.averaging
-        ]
-
-    def _check(self, game: Engine) -> None:
-        if self.epsilon * game.shape[-1] > 1.0:
-            raise ValueError(
-                f"epsilon: got {self.epsilon!r}; allowed: at most 1/{game.shape[-1]} with "
-                f"{game.shape[-1]} rolls"
-            )
-        check_weight(game, self.regret_weight)
-
     def _current(self, state: RegretState, seat: int) -> Floats:
         regrets = state.regrets[seat]
         if self.predictive:
@@ -176,11 +159,9 @@ class RegretMinimiser(Solver[RegretState]):
     def _visits(self, game: Engine, view: Floats, infoset_reach: Floats) -> Floats:
         if self.average_weight == "reach" and self.regret_weight != "counterfactual":
             return infoset_reach
-        work = quick_workspace(game, 2)
-        played = np.empty((2, *game.shape))
-        played[0] = view[0]
-        played[1] = 1.0 / game.shape[-1] if self.average_weight == "own" else view[-1]
-        return work.cell_reach(played)
+        uniform = np.full(game.shape, 1.0 / game.num_actions)
+        other = uniform if self.average_weight == "own" else view[-1]
+        return quick_workspace(game, 2).cell_reach(np.stack([view[0], other]))
 
     def _accumulate(self, state: RegretState, seat: int, instant: Floats, iteration: int) -> None:
         regrets = state.regrets[seat]
@@ -203,10 +184,8 @@ def check_weight(game: Engine, regret_weight: RegretWeight) -> None:
 
 
 def _discount(iteration: int, exponent: float) -> float:
-    if exponent == np.inf:
-        return 1.0
     power = float(iteration) ** exponent
-    return power / (power + 1.0)
+    return 1.0 if exponent == np.inf else power / (power + 1.0)
 
 
 @solver("cfr")
@@ -275,9 +254,9 @@ class FSICFR(Solver[FSICFRState]):
     Strategies stay fixed during an iteration. A forward pass sums, over all paths to a position,
     the probability of the player's own rolls (for the average) and that of the opponent's rolls and
     the dice (for the regrets); a backward pass computes the values. Huan (2020) [1] proposed it
-    for Hog. The paper samples chance and divides
-    regrets by the visits of a position; here the dice are summed exactly, every position is
-    visited equally often in each iteration, and the quotient is the average over iterations.
+    for Hog. The paper samples chance and divides regrets by the visits of a position; here the dice
+    are summed exactly, every position is visited equally often in each iteration, and the quotient
+    is the average over iterations.
 
     Early strategies are dropped as in the paper, section 5: whenever the number of iterations
     doubles, the average loses its part from before the last doubling.
@@ -285,8 +264,7 @@ class FSICFR(Solver[FSICFRState]):
     Attributes
     ----------
     regret_weight : {"counterfactual", "reach", "belief"}
-        See the module; the paper uses the first. With "belief" rows that are
-        hardly ever reached learn too.
+        See the module; the paper uses the first. With "belief" rows hardly ever reached learn too.
     """
 
     regret_weight: RegretWeight = "counterfactual"

@@ -4,8 +4,8 @@ All histories of a small game are laid out as a flat tree; each loss is shown by
 two histories that end in one information set. What the properties mean: :mod:`hogeq.trees.recall`.
 """
 
-from collections import deque
-from collections.abc import Hashable, Iterator
+from collections import defaultdict, deque
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import replace
 from typing import cast
 
@@ -23,8 +23,6 @@ from hogeq.trees.recall import (
     Pair,
     Recall,
     Witness,
-    disagreement,
-    first_difference,
     smallest,
 )
 from hogeq.trees.tree import (
@@ -86,14 +84,41 @@ def _forgets(recall: Recall) -> dict[str, Loss]:
             (int(form.first[part]), [*_path(form.steps(int(form.before[part]))), row])
             for part in parts
         ]
-        lost["own action"][infoset] = first_difference(own, 1, recall.pair)
-        lost["own observation"][infoset] = first_difference(own, 0, recall.pair)
+        lost["own action"][infoset] = _first_difference(own, 1, recall.pair)
+        lost["own observation"][infoset] = _first_difference(own, 0, recall.pair)
         _, first = np.unique(other.at[nodes], return_index=True)
         theirs = [(node, _path(other.steps(int(other.at[node])))) for node in nodes[np.sort(first)]]
-        lost["opponent's action"][infoset] = first_difference(theirs, 1, recall.pair)
-        lost["chance"][infoset] = disagreement(nodes, rolls, dice, recall.pair)
-        lost["seat"][infoset] = disagreement(nodes, none, coin, recall.pair)
+        lost["opponent's action"][infoset] = _first_difference(theirs, 1, recall.pair)
+        lost["chance"][infoset] = _disagreement(nodes, rolls, dice, recall.pair)
+        lost["seat"][infoset] = _disagreement(nodes, none, coin, recall.pair)
     return {what: _loss(recall, pairs) for what, pairs in lost.items()}
+
+
+def _first_difference(
+    paths: Sequence[tuple[int, Sequence[Hashable]]], first: int, pair: Callable[[int, int], Pair]
+) -> Pair | None:
+    """Pair two nodes whose paths first differ at an even place, or at an odd one by `first`."""
+    # Shorter histories come first.
+    shortest: dict[Hashable, dict[Hashable, int]] = defaultdict(dict)
+    for node, steps in paths:
+        for index in range(first, len(steps), 2):
+            shortest[tuple(steps[:index])].setdefault(steps[index], node)
+    return smallest(pair(*list(ways.values())[:2]) for ways in shortest.values() if len(ways) > 1)
+
+
+def _disagreement(
+    nodes: Ints, same: Ints, other: Ints, pair: Callable[[int, int], Pair]
+) -> Pair | None:
+    """Pair two nodes that agree in one respect and not in another; shorter ones come first."""
+    first: dict[int, tuple[int, int]] = {}
+    pairs = []
+    for node, key, value in zip(
+        nodes.tolist(), same[nodes].tolist(), other[nodes].tolist(), strict=True
+    ):
+        known, shortest = first.setdefault(key, (value, node))
+        if known != value:
+            pairs.append(pair(shortest, node))
+    return smallest(pairs)
 
 
 def _loss(recall: Recall, pairs: dict[Hashable, Pair | None]) -> Loss:

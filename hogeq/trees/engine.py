@@ -18,8 +18,7 @@ from numpy.typing import DTypeLike
 from hogeq.model.protocol import Meetings
 from hogeq.model.workspace import TIE, Role, WinRate
 from hogeq.support.aliases import Floats, Ints
-from hogeq.trees.flat import FlatTree
-from hogeq.trees.passes import node_values, reach, seated
+from hogeq.trees.flat import FlatTree, node_values, reach, seated
 from hogeq.trees.sequences import sequence_form
 
 ROUNDING: Final = 1e-12  # largest probability or share of a payoff that may be rounding alone

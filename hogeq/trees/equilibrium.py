@@ -17,8 +17,7 @@ from scipy.sparse import block_array, csr_array
 
 from hogeq.support.aliases import Floats
 from hogeq.trees.exact import MEETING, Opponent, best_response
-from hogeq.trees.flat import TERMINAL, FlatTree
-from hogeq.trees.passes import reach
+from hogeq.trees.flat import TERMINAL, FlatTree, reach
 from hogeq.trees.sequences import SequenceForm, sequence_form
 
 

@@ -7,8 +7,7 @@ from hogeq.support.aliases import Floats
 from hogeq.trees.engine import TreeEngine
 from hogeq.trees.equilibrium import Equilibrium, equilibrium
 from hogeq.trees.exact import Interval, respond
-from hogeq.trees.flat import FlatTree
-from hogeq.trees.passes import mean_payoff
+from hogeq.trees.flat import FlatTree, mean_payoff
 from hogeq.trees.policies import tree_strategy
 from hogeq.trees.recall import Audit, Recall
 

@@ -19,7 +19,7 @@ h and what i did there, Y(h) the same of the opponent.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
@@ -381,33 +381,3 @@ def _classes(values: Floats) -> Ints:
     numbers: NDArray[np.int64] = np.empty(len(values), np.int64)
     numbers[order] = np.cumsum(grows)
     return numbers
-
-
-def first_difference(
-    paths: Sequence[tuple[int, Sequence[Hashable]]], first: int, pair: Callable[[int, int], Pair]
-) -> Pair | None:
-    """Pair two nodes whose paths first differ at an even place, or at an odd one.
-
-    A path lists what happened, one kind of step at even places and another at odd ones; `first` is
-    0 to look at the even places, 1 to look at the odd ones. Shorter histories come first.
-    """
-    shortest: dict[Hashable, dict[Hashable, int]] = defaultdict(dict)
-    for node, steps in paths:
-        for index in range(first, len(steps), 2):
-            shortest[tuple(steps[:index])].setdefault(steps[index], node)
-    return smallest(pair(*list(ways.values())[:2]) for ways in shortest.values() if len(ways) > 1)
-
-
-def disagreement(
-    nodes: Ints, same: Ints, other: Ints, pair: Callable[[int, int], Pair]
-) -> Pair | None:
-    """Pair two nodes that agree in one respect and not in another; shorter ones come first."""
-    first: dict[int, tuple[int, int]] = {}
-    pairs = []
-    for node, key, value in zip(
-        nodes.tolist(), same[nodes].tolist(), other[nodes].tolist(), strict=True
-    ):
-        known, shortest = first.setdefault(key, (value, node))
-        if known != value:
-            pairs.append(pair(shortest, node))
-    return smallest(pairs)

@@ -14,8 +14,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from hogeq.support.aliases import Floats, Ints
-from hogeq.trees.flat import TERMINAL, FlatTree
-from hogeq.trees.passes import reach
+from hogeq.trees.flat import TERMINAL, FlatTree, reach
 
 LEAST_GAIN: Final = 1e-12  # by which a row must improve a response
 

@@ -10,7 +10,7 @@ import pytest
 from hogeq.baselines.simple import always_roll
 from hogeq.model.game import HogEngine
 from hogeq.search.bounds import full_memory_bound
-from hogeq.search.gains import gains
+from hogeq.search.population import gains
 from hogeq.strategies.files import read_strategy
 from hogeq.support.numbers import percent, pp
 from tests.cli.calls import ask, ok, refused

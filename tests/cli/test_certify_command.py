@@ -14,7 +14,7 @@ import hogeq
 from hogeq.baselines import builtin
 from hogeq.cli import shell
 from hogeq.model.game import compile_game
-from hogeq.search import certificate, certifying, lifted_bound
+from hogeq.search import certificate, lifted_bound
 from hogeq.strategies.files import write_strategy
 from hogeq.strategies.strategy import policy_of
 from hogeq.support.progress import Phase
@@ -221,7 +221,7 @@ def test_progress_is_shown_while_a_certificate_is_sought_and_checked(
         yield
         showing = False
 
-    monkeypatch.setattr(certifying, "phase", opened)
+    monkeypatch.setattr(certificate, "phase", opened)
     monkeypatch.setattr(lifted_bound, "phase", opened)
     monkeypatch.setattr(shell, "show_progress", show)
     steps = certified()["steps"]

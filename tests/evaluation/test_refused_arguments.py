@@ -15,7 +15,7 @@ from hogeq.evaluation.win_rates import win_rate
 from hogeq.model.game import compile_game
 from hogeq.rules import rules_from
 from hogeq.search.attack import attack
-from hogeq.search.gains import gains
+from hogeq.search.population import gains
 from hogeq.strategies.arrays import StrategyError
 
 GAME = compile_game(rules_from({"edition": "su20", "goal": 6, "max_dice": 2}))

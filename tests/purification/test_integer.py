@@ -10,9 +10,8 @@ import numpy as np
 import pytest
 
 from hogeq.model.game import HogEngine, compile_game
-from hogeq.purification import argmax, programs, purify
-from hogeq.purification.integer import IntegerRounding, RoundingState
-from hogeq.purification.programs import EXCESS, nearest_choice
+from hogeq.purification import argmax, integer, purify
+from hogeq.purification.integer import EXCESS, IntegerRounding, RoundingState, nearest_choice
 from hogeq.rules import rules_from
 from hogeq.runs.directory import saved_rounds
 from hogeq.search.attack import SearchBudget, attack
@@ -152,9 +151,9 @@ def test_it_loses_less_than_the_likeliest_rolls() -> None:
 
 def test_what_compiled_libraries_print_is_dropped(capfd: pytest.CaptureFixture[str]) -> None:
     os.write(1, b"before\n")
-    with programs._quiet():
+    with integer._quiet():
         os.write(1, b"a line of a compiled library\n")
-    with suppress(ValueError), programs._quiet():
+    with suppress(ValueError), integer._quiet():
         raise ValueError
     os.write(1, b"after\n")
     assert capfd.readouterr().out == "before\nafter\n"

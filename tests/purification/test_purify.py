@@ -10,8 +10,7 @@ import pytest
 from hogeq.baselines.registry import builtin
 from hogeq.model.game import HogEngine, compile_game
 from hogeq.purification import PURIFIERS, argmax, purify, thresholded
-from hogeq.purification.local_search import LocalSearch
-from hogeq.purification.programs import best_moves
+from hogeq.purification.local_search import LocalSearch, best_moves
 from hogeq.purification.sampling import Sample
 from hogeq.rules import rules_from
 from hogeq.search.attack import SearchBudget, attack

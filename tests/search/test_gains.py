@@ -9,7 +9,7 @@ from hogeq.evaluation.win_rates import win_rate
 from hogeq.model.game import compile_game
 from hogeq.rules import rules_from
 from hogeq.search.attack import SearchBudget, attack
-from hogeq.search.gains import gains, largest_gains
+from hogeq.search.population import gains, largest_gains
 from hogeq.strategies.arrays import one_hot
 from hogeq.strategies.strategy import strategy_of
 

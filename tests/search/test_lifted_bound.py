@@ -16,16 +16,17 @@ from hogeq.model import priced
 from hogeq.model.compiling import missing
 from hogeq.model.game import HogEngine, compile_game
 from hogeq.rules import rules_from
-from hogeq.search import certifying, lifted_bound
+from hogeq.search import certificate, lifted_bound
 from hogeq.search.bounds import full_memory_bound, mixture_bound
 from hogeq.search.certificate import (
     as_proved,
     certified_bound,
+    certify,
     check_certificate,
+    improve,
     is_about,
     read_certificate,
 )
-from hogeq.search.certifying import certify, improve
 from hogeq.search.lifted_bound import LiftedBound, Revision, Step, replay
 from hogeq.strategies.strategy import Mixture
 from tests.search.test_mixture_bounds import matrices_of, mixture_of
@@ -218,7 +219,7 @@ def test_more_claims_than_fit_are_not_kept(monkeypatch: pytest.MonkeyPatch) -> N
 def test_a_certificate_has_no_more_steps_than_are_read(
     most: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(certifying, "MOST_STEPS", most)
+    monkeypatch.setattr(certificate, "MOST_STEPS", most)
     game = small(12, 3)
     found = certify(game.rules, random_policy(game, 4), 5.0)
     assert most - 2 < len(found.steps) <= most

@@ -20,8 +20,8 @@ from hogeq.evaluation.win_rates import win_rate
 from hogeq.model.game import compile_game
 from hogeq.rules import EDITIONS, Rules, rules_from
 from hogeq.trees.audit import audit
+from hogeq.trees.flat import payoff
 from hogeq.trees.gambit import efg_lines, tree_sizes, write_efg
-from hogeq.trees.passes import payoff
 from hogeq.trees.recall import Recall
 from hogeq.trees.tree import Chance, Choice, End, HogTree, Node, count
 

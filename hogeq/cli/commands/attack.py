@@ -111,7 +111,7 @@ def attack_(
     from hogeq.search.attack import SearchBudget, attack
     from hogeq.search.bounds import full_memory_bound, upper_bound
     from hogeq.search.certificate import certified_bound, write_certificate
-    from hogeq.search.gains import gains, largest_gains
+    from hogeq.search.population import gains, largest_gains
 
     target = game.strategy(strategy, of_second=True)
     effort: dict[str, Any] = {"anneal_steps": anneal_steps, "damping": damping, "kicks": kicks}

@@ -272,7 +272,7 @@ def _histories(witness: "Witness") -> list[str]:
 
 def compare_game(game: OtherGame, a: str, b: str) -> Result:
     """Payoff of one strategy of a game against another."""
-    from hogeq.trees.passes import payoff
+    from hogeq.trees.flat import payoff
 
     one, two = game.strategy(a), game.strategy(b)
     first, second = payoff(game.tree, one, two), -payoff(game.tree, two, one)

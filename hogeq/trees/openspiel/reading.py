@@ -1,20 +1,31 @@
 """Games of OpenSpiel, and files that OpenSpiel reads, as flat trees."""
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
+import numpy as np
 import pyspiel
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
 
-from hogeq.support.messages import nearest, one_line, printable, shown, shown_path
+from hogeq.support.messages import nearest, one_line, printable, refusal, shown, shown_path
 from hogeq.trees.flat import CHANCE, MOST_NODES, TERMINAL, FlatTree, Seen, flatten
-from hogeq.trees.forgetting import coarser
 
 Forget = Callable[[int, str], str]
 """Of a player and an information state; gives the key of the information set."""
+
+
+Move = tuple[int, int]
+"""Who moved, and the number of the move."""
+
+Keep = Callable[[tuple[Move, ...], int], Hashable]
+"""What is left of the moves of a history, for a player."""
+
+WAYS: Final = "own_actions, order, or last:K with a whole number K"
 
 
 def from_openspiel(
@@ -27,7 +38,7 @@ def from_openspiel(
     game : str or pyspiel.Game
         A game, or its name with parameters: ``liars_dice_ir(dice_sides=4)``.
     forget : str or callable, optional
-        A way to forget, see :func:`hogeq.trees.forgetting.coarser`; or what a player is to know
+        A way to forget, see :func:`coarser`; or what a player is to know
         instead of OpenSpiel's information state: states of one key become one information set.
         Their legal actions must agree.
     most_nodes : int
@@ -109,3 +120,66 @@ def history(game: Any, moves: Sequence[int]) -> list[str]:
         words.append(f"{who}: {state.action_to_string(state.current_player(), move)}")
         state.apply_action(move)
     return words
+
+
+def coarser(tree: FlatTree, forget: str) -> FlatTree:
+    """Let both players forget, so that they confuse histories of which the same is left.
+
+    ``own_actions``: what the others did is left. ``order``: chance's moves are left, and the
+    players', not in which order. ``last:K``: chance's moves, and the last K of the players. Only
+    information sets with the same legal actions are joined.
+    """
+    keep = _keep(forget)
+    moves: list[tuple[Move, ...]] = [()]
+    legal: list[tuple[int, ...]] = [()] * tree.num_rows
+    steps = zip(tree.parent.tolist(), tree.mover.tolist(), tree.move.tolist(), strict=True)
+    for node, (parent, mover, move) in enumerate(steps):
+        if node:
+            moves.append((*moves[parent], (mover, move)))
+    starts = np.searchsorted(tree.parent, np.arange(tree.num_nodes + 1))
+    numbers: dict[Hashable, int] = {}
+    own = np.flatnonzero(tree.player >= 0)
+    rows, left = tree.row[own], np.empty(len(own), np.int64)
+    for place, (node, row) in enumerate(zip(own.tolist(), rows.tolist(), strict=True)):
+        if not legal[row]:
+            legal[row] = tuple(tree.move[starts[node] : starts[node + 1]].tolist())
+        player = int(tree.player[node])
+        key = player, legal[row], keep(moves[node], player)
+        left[place] = numbers.setdefault(key, len(numbers))
+    size = tree.num_rows + len(numbers)
+    links = coo_array((np.ones(len(own)), (rows, tree.num_rows + left)), (size, size))
+    component = connected_components(links, directed=False)[1][: tree.num_rows]
+    _, first, joined = np.unique(component, return_index=True, return_inverse=True)
+    order = np.argsort(first)  # rows stay in the order of the first of each
+    renamed = np.empty(len(order), np.int64)
+    renamed[order] = np.arange(len(order))
+    first, sizes = first[order], np.bincount(joined)[order]
+    names = [
+        f"{tree.names[row]} and {size - 1} more" if size > 1 else tree.names[row]
+        for row, size in zip(first.tolist(), sizes.tolist(), strict=True)
+    ]
+    new = np.append(renamed[joined], -1).astype(np.int32)
+    return replace(
+        tree,
+        name=f"{tree.name}, forgetting {forget}",
+        row=new[tree.row],
+        seat=tree.seat[first],
+        num_legal=tree.num_legal[first],
+        names=names,
+    )
+
+
+def _keep(forget: str) -> Keep:
+    if forget == "own_actions":
+        return lambda moves, player: tuple(move for move in moves if move[0] != player)
+    way, _, count = forget.partition(":")
+    if forget != "order" and (way != "last" or not count.isdecimal()):
+        raise ValueError(refusal("forget", forget, WAYS))
+
+    def keep(moves: tuple[Move, ...], _: int) -> Hashable:
+        chance = tuple(move for move in moves if move[0] == CHANCE)
+        played = [move for move in moves if move[0] != CHANCE]
+        left = sorted(played) if forget == "order" else played[max(len(played) - int(count), 0) :]
+        return chance, tuple(left)
+
+    return keep

@@ -1,0 +1,217 @@
+"""The proximal bundle method, of several policies and how likely each is drawn."""
+
+from functools import partial
+from typing import Annotated, Any, ClassVar, Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field
+
+from hogeq.evaluation.mixtures import policy_of_mixture
+from hogeq.model.protocol import Engine
+from hogeq.search.ascent import perturbed, random_policy
+from hogeq.search.counter_search import PERTURBED_SHARES, CounterSearch, no_trails
+from hogeq.solvers.base import solver, start_of
+from hogeq.solvers.bundle import BundleMethod, self_played
+from hogeq.solvers.cuts import OF_PARTS, Counters, Cut, Depth, cut_of_parts, modelled
+from hogeq.solvers.proximal import LEAST_WEIGHT, Trial
+from hogeq.strategies.strategy import Strategy, mixture_of_shape
+from hogeq.support.aliases import Floats, Matrix, Singles
+from hogeq.support.messages import refusal
+from hogeq.support.parameters import Count, Natural, Share, parameters
+from hogeq.support.workers import compute
+
+BY_PART: Final = frozenset({"parts", "draw", "recent", "recent_draw"})
+"""Arrays that grow with the number of parts."""
+
+
+class MixtureBundleState(NamedTuple):
+    """State of a run; n is the number of components, m of the counter-matrices in the pool.
+
+    The win rate of component p against counter c is modelled as ``constants[c, p]`` plus the sum of
+    ``gradients[c, p]`` times the component.
+    """
+
+    parts: Floats
+    """(n, G, G, K)"""
+    draw: Floats
+    """(n,), weights of the components."""
+    pool: Matrix
+    """(m, G, G)"""
+    gradients: Singles
+    """(m, n, G * G, K), counterfactual values at the components where each model was last taken."""
+    constants: Floats
+    """(m, n)"""
+    reach: Singles
+    """(m, n, G * G), reach probability of every cell at the same components."""
+    weights: Floats
+    """(m,), weight of each counter in the last step."""
+    used: NDArray[np.int64]
+    """(m,), iteration in which each counter last had weight."""
+    worst: Floats
+    """(), largest win rate of any counter of the pool against the mixture, by the models."""
+    step_size: Floats
+    """(), of the next step, in logits per win probability."""
+    recent: Floats
+    """(n, G, G, K), average of the components over recent iterations."""
+    recent_draw: Floats
+    """(n,), the same of their weights."""
+    trails: Matrix
+    """(t, G, G), where the trails are."""
+    kicks_left: NDArray[np.int64]
+    """(t,), see :class:`hogeq.search.counter_search.Trails`."""
+    watched: Floats
+    """(2 p,), `worst` of the last iterations since a part was split, the newest last; before, 1."""
+    iteration: NDArray[np.int64]
+    """()"""
+
+
+@solver("mixture_bundle")
+@parameters
+class MixtureBundle(BundleMethod[MixtureBundleState]):
+    """Descend the largest win rate that any counter-matrix has against a mixture.
+
+    As `bundle`, of several policies and their weights at once. The win rate against one counter is
+    linear in the weights and in each row of each part. A step moves all of them to where the worst
+    of the linear models is best, held near by a Kullback-Leibler divergence: rows weigh as much in
+    it as play of their part reaches them, times the part's weight, and the draw weighs 1, as a row
+    that every game reaches. Responders meet the whole mixture and are not told what was drawn.
+
+    Parts begin apart, or they would stay alike, and they stay apart where that pays. With
+    `patience` a mixture grows: it begins with one part, and when progress ends the likeliest part
+    is split in two.
+
+    Attributes
+    ----------
+    parts : int
+        Number of policies in the mixture, 1 to 64: a file of more, at full size, is not read. Of a
+        file of fewer the likeliest are split, at once or by `patience`.
+    spread : float
+        Share of a random policy in the start of every part, and of one that is split off.
+    patience : int
+        Iterations, p. When the worst known counters of the last p win on average no less than those
+        of the p before, a part is split, until there are `parts`; 0: all are there from the first.
+    perturbed : int
+        Counters, drawn by weight, that are perturbed before a further response ascends from them,
+        in up to three times as many sweeps.
+    """
+
+    GROWS: ClassVar = frozenset(Counters._fields) | BY_PART
+    MODELLING: ClassVar = OF_PARTS
+
+    parts: Annotated[Count, Field(le=64)] = 4
+    spread: Share = 0.5
+    patience: Natural = 0
+    perturbed: Natural = 4
+
+    def init(self, game: Engine) -> MixtureBundleState:
+        """State before the first iteration."""
+        parts, draw = self._first(game)
+        random = np.random.default_rng(self.seed)
+        parts = np.stack([self._apart(game, part, random) for part in parts])
+        state = MixtureBundleState(
+            parts,
+            draw,
+            *Counters.none(game, len(draw)),
+            np.array(1.0),
+            np.array(self.step_size),
+            parts.copy(),
+            draw.copy(),
+            *no_trails(game, self.trails, self.life),
+            np.ones(2 * self.patience),
+            np.array(0, np.int64),
+        )
+        return self._begun(game, state)
+
+    def step(self, game: Engine, state: MixtureBundleState) -> MixtureBundleState:
+        """Step from the mixture, and let it grow when progress ends."""
+        state = super().step(game, state)
+        if not self.patience or len(state.draw) == self.parts:
+            return state
+        watched = np.append(state.watched[1:], state.worst)
+        state = state._replace(watched=watched)
+        earlier, lately = watched.reshape(2, self.patience).mean(axis=1)
+        return self._split(game, state) if lately >= earlier else state
+
+    def mixture(self, game: Engine, state: MixtureBundleState) -> Strategy:
+        """Mixture: the best so far, or the average over recent iterations."""
+        parts, draw = self._at(state, averaged=True)
+        return mixture_of_shape(game.shape, draw, parts)
+
+    def average(self, game: Engine, state: MixtureBundleState) -> Floats:
+        """Policy (G, G, K): the mixture's parts, weighted by their reach.
+
+        Under imperfect recall the mixture itself is a different strategy, and a better one.
+        """
+        parts, draw = self._at(state, averaged=True)
+        return policy_of_mixture(game, draw, parts)
+
+    def stats(self, game: Engine, state: MixtureBundleState) -> dict[str, float]:
+        """Largest win rate of a known counter, how many shaped the last step, the parts drawn."""
+        drawn = float(np.exp(-np.sum(state.draw * np.log(state.draw))))
+        return {**super().stats(game, state), "drawn": drawn}
+
+    def _first(self, game: Engine) -> tuple[Floats, Floats]:
+        """Parts and weights before they are spread."""
+        if not self.start:
+            number = 1 if self.patience else self.parts
+            return np.stack([self_played(game)] * number), np.full(number, 1.0 / number)
+        read = start_of(game, self.start)
+        parts, draw = list(read.policies), list(read.chances)
+        if len(parts) > self.parts:
+            allowed = f"of 1 to {self.parts} parts, as solver.parts says"
+            raise ValueError(refusal("start", f"a mixture of {len(parts)}", allowed))
+        while len(parts) < self.parts and not self.patience:
+            largest = int(np.argmax(draw))
+            draw[largest] /= 2.0
+            draw.append(draw[largest])
+            parts.append(parts[largest].copy())
+        weights = np.maximum(draw, LEAST_WEIGHT)
+        return np.stack(parts), weights / weights.sum()
+
+    def _apart(self, game: Engine, part: Floats, random: np.random.Generator) -> Floats:
+        """Part (G, G, K) to begin with, by `spread` away from the one given."""
+        part = (1.0 - self.spread) * part + self.spread * random_policy(game, random)
+        part = np.maximum(part, self.floor)
+        return part / part.sum(axis=-1, keepdims=True)
+
+    def _split(self, game: Engine, state: MixtureBundleState) -> MixtureBundleState:
+        """State after half of the likeliest part's weight went to a new part, near it."""
+        likeliest = int(state.draw.argmax())
+        random = np.random.default_rng([self.seed, int(state.iteration), len(state.draw)])
+        part = self._apart(game, state.parts[likeliest], random)[None]
+
+        def halved(draw: Floats) -> Floats:
+            halves = np.append(draw, draw[likeliest] / 2.0)
+            halves[likeliest] /= 2.0
+            return halves
+
+        cuts = compute(partial(cut_of_parts, game, Strategy.unchecked(part[0])), list(state.pool))
+        models = {
+            name: np.concatenate(
+                [getattr(state, name), [getattr(one, name) for one in cuts]], axis=1
+            )
+            for name in Cut._fields
+        }
+        state = state._replace(
+            **models,
+            parts=np.concatenate([state.parts, part]),
+            draw=halved(state.draw),
+            recent=np.concatenate([state.recent, part]),
+            recent_draw=halved(state.recent_draw),
+            watched=np.ones_like(state.watched),
+        )
+        worst = (1.0 - modelled(Counters.of(state), state.parts) @ state.draw).max()
+        return state._replace(worst=np.array(float(worst)))
+
+    def _starts(
+        self, game: Engine, state: Any, trial: Trial, depth: Depth, random: np.random.Generator
+    ) -> list[CounterSearch]:
+        starts = super()._starts(game, state, trial, depth, random)
+        if len(trial.weights):
+            longer = None if depth.sweeps is None else 3 * self.responder_sweeps
+            chances = trial.weights / trial.weights.sum()
+            for counter in random.choice(len(chances), self.perturbed, p=chances):
+                matrix = perturbed(state.pool[counter], PERTURBED_SHARES, game.num_actions, random)
+                starts.append(CounterSearch(matrix, sweeps=longer))
+        return starts
