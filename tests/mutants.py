@@ -118,8 +118,9 @@ TARGETS = (
     Target(
         "search",
         "search",
-        "attack counter_search moves population bounds gains",
-        "search/population search/respond search/kicks search/mixture_bounds search/exact_response",
+        "attack counter_search moves population bounds",
+        "search/population search/gains search/respond search/kicks search/mixture_bounds"
+        " search/exact_response",
         each=6,
         without="strategy_that_ignores_memory",
     ),

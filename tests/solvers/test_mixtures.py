@@ -103,7 +103,7 @@ def test_trails_and_the_average_over_recent_iterations(
     policies = []
     for _ in range(3):
         state = solver.step(small, state)
-        policies.append(solver._point(state))
+        policies.append(solver._at(state))
         pool = {matrix.tobytes() for matrix in state.pool}
         assert {matrix.tobytes() for matrix in state.trails} <= pool
     assert state.step_size <= 5.0
