@@ -53,15 +53,10 @@ def test_the_interval_is_what_the_manifest_says(
     most = max(figures["attack"], figures.get("known", 0.0))
     assert win_rate(game, counter, strategy).win_rate == pytest.approx(most, abs=1e-10)
     assert full_memory_bound(game, strategy) == pytest.approx(figures["bound"], abs=1e-10)
-    assert max(figures["found"]) == figures["attack"]
+    assert max(figures["found"]) == max(figures["seeds"].values()) == figures["attack"]
     assert len(figures["found"]) == figures["effort"]["starts"] >= 16
-    assert figures["effort"]["kicks"] >= 40
-    assert figures["attack_without_kicks"] <= figures["attack"]
-    assert figures["seeds"][str(figures["effort"]["seed"])] == max(figures["seeds"].values())
-    assert max(figures["seeds"].values()) == figures["attack"]
-    assert len(figures["seeds"]) > 1
+    assert figures["seeds"][str(figures["effort"]["seed"])] == figures["attack"]
     assert figures["kicks"].keys() == figures["seeds"].keys()
-    assert figures["kicks"][str(figures["effort"]["seed"])] == figures["effort"]["kicks"]
     assert max(figures["kicks"].values()) >= 320
     last_half, left, saturated = figures["saturation"].values()
     assert 0.0 <= last_half <= left
@@ -101,16 +96,6 @@ def test_the_matrix_beats_what_has_a_name(manifest: Path, game: HogEngine) -> No
     assert rates.get("huan2020", 1.0) > 0.52
 
 
-def test_there_are_champions_of_the_editions_whose_memory_matters_most() -> None:
-    assert {folder.parent.name for folder in FOLDERS} >= {"su20", "su21", "fa18"}
-
-
-def test_policies_are_small_files() -> None:
-    for folder in FOLDERS:
-        assert (folder.parent / "policy.npz").stat().st_size < 2 * 2**20
-        assert np.load(folder.parent / "policy.npz")["policy"].dtype == np.float64
-
-
 # --- their names ----------------------------------------------------------------------------------
 
 
@@ -118,11 +103,6 @@ def uncompiled(rules: Rules) -> HogEngine:
     shape = rules.size, rules.size, 11
     known = SimpleNamespace(rules=rules, goal=rules.size, num_actions=11, shape=shape)
     return cast("HogEngine", known)
-
-
-def test_the_repository_shows_where_the_package_has_them() -> None:
-    assert CHAMPIONS.samefile(str(solved.SHIPPED))
-    assert {folder.parent.name for folder in FOLDERS} <= EDITIONS.keys()
 
 
 @pytest.mark.parametrize(
@@ -142,9 +122,7 @@ def test_a_champion_has_a_name(manifest: Path, name: str, file: str) -> None:
     [
         ({"edition": "fa22"}, "champion", "none is shipped for fa22, .*; allowed: optimal, "),
         ({"edition": "sp19"}, "champion:mixture", "no mixture is shipped for sp19; allowed: su20"),
-        ({"edition": "sp19"}, "champion:mixture", "; sp19 has champion and champion:policy$"),
         ({"edition": "fa18", "goal": 50}, "champion", "for fa18 with goal=50; allowed: su20, "),
-        ({"edition": "su20", "goal": 50}, "champion:policy", "for su20 with goal=50; allowed: su2"),
         ({"edition": "su20", "swap": "none"}, "champion", "su21.*, with no part or size changed$"),
         ({"edition": "su20"}, "champion:mean", "as champion or champion:policy or champion:mix"),
     ],
@@ -167,21 +145,7 @@ def test_one_line_makes_the_file_to_submit(
     assert not [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Import)]
     kept = read_strategy(CHAMPIONS / "su20" / "matrix.csv")
     assert np.array_equal(read_strategy(submitted, trust=True), kept)
-    submitted.write_text("mine", encoding="utf-8")
-    assert main(["export", "champion", "--player-name", "Me"]) == 2
-    assert "final_strategy.py: exists already; --overwrite" in capsys.readouterr().err
-    assert submitted.read_text(encoding="utf-8") == "mine"
-    assert main(["export", "champion", "--player-name", "Me", "--overwrite"]) == 0
-    assert submitted.read_text(encoding="utf-8") == source
 
 
 def test_the_report_plays_against_the_champion(game: HogEngine) -> None:
     assert "champion" in [entry.name for entry in page.entries(game, ())]
-
-
-def test_a_run_directory_is_its_matrix(tmp_path: Path) -> None:
-    game = uncompiled(EDITIONS["su20"])
-    kept = find_strategy(str(CHAMPIONS / "su20"), game)  # laid out as a run directory is
-    assert np.array_equal(kept, read_strategy(CHAMPIONS / "su20" / "matrix.csv"))
-    with pytest.raises(StrategyError, match=r"as a folder has no matrix.csv; allowed: directorie"):
-        find_strategy(str(tmp_path), game)

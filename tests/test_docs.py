@@ -149,12 +149,8 @@ def test_what_is_added_from_outside_does_what_the_page_shows(page: Path, tmp_pat
 
 def test_there_is_a_page_for_each_thing_that_can_be_added() -> None:
     things = {"baseline", "command", "edition", "experiment", "purifier", "rule-part", "solver"}
-    assert {page.stem for page in HOW_TO} == things | {
-        "any-game",
-        "contest",
-        "index",
-        "your-own-rules",
-    }
+    things |= {"any-game", "contest", "index", "your-own-rules"}
+    assert {page.stem for page in HOW_TO} == things
     for page in HOW_TO:
         shown = [what for what, _ in steps(page) if " " in what]
         assert shown or page.stem == "index"
@@ -297,12 +293,6 @@ def test_the_architecture_is_drawn_and_listed_as_it_is() -> None:
     assert walked <= draw.ROOMS.keys()
 
 
-def test_of_arrows_that_follow_from_others_none_is_drawn() -> None:
-    draw = drawing()
-    pairs = {("c", "b"), ("b", "a"), ("c", "a"), ("d", "a")}
-    assert draw.reduced(pairs) == {("c", "b"), ("b", "a"), ("d", "a")}
-
-
 def test_choosing_a_solver_quotes_what_was_measured() -> None:
     measured = {}
     for line in (ROOT / "results" / "convergence_su20.md").read_text("utf-8").splitlines()[2:]:
@@ -389,15 +379,3 @@ def test_readme_is_short_and_names_commands_that_there_are() -> None:
     assert len(named) > 15
     targets = re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE)
     assert set(re.findall(r"^make (\w+)", readme, re.MULTILINE)) <= set(targets)
-
-
-def test_without_memory_solvers_come_as_close_to_the_tablebase_as_is_said() -> None:
-    lines = (ROOT / "results" / "no_memory.md").read_text("utf-8").splitlines()[2:]
-    off = {}
-    for line in lines:
-        edition, solver, _, policy, matrix = line.strip("| ").split(" | ")
-        if policy != "refused":
-            off[edition, solver] = min(float(policy), float(matrix))
-    assert {edition for edition, _ in off} == {"hw13", "fa22", "fa15", "sp21"}
-    assert len(off) == 4 * len(SOLVERS.keys() - {"openspiel", "mixture_bundle"})  # of policies
-    assert max(off.values()) < 5e-5

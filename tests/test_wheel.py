@@ -78,11 +78,7 @@ def test_its_metadata_say_what_it_is(wheel: Path) -> None:
     said = email.message_from_bytes(archive.read(name))
     assert (said["Name"], said["License-Expression"]) == ("hogeq", "MIT")
     assert said["Requires-Python"] == ">=3.11"
-    assert said["Description-Content-Type"] == "text/markdown"
-    assert "dice" in said["Summary"]
-    assert "imperfect recall" in said["Keywords"]
     assert {"openspiel", "report", "cluster", "gambit"} <= set(said.get_all("Provides-Extra", []))
-    assert "Typing :: Typed" in said.get_all("Classifier", [])
     assert str(said.get_payload()).startswith("# hogeq")
 
 

@@ -52,10 +52,10 @@ def test_runs_of_two_games_need_rules(folder: Path, run: Path) -> None:
     )
 
 
-@pytest.mark.parametrize("command", [("tablebase",), ("compare", "always_roll:1", "always_roll:2")])
 def test_the_default_is_said_first_and_can_be_set(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, command: tuple[str, ...]
+    folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    command = "compare", "always_roll:1", "always_roll:2"
     monkeypatch.delenv("HOGEQ_RULES", raising=False)
     found = CliRunner().invoke(app, [*command, "--json"])
     said = "hogeq: rules su20, the default; --rules or HOGEQ_RULES chooses others\n"
@@ -64,16 +64,9 @@ def test_the_default_is_said_first_and_can_be_set(
     monkeypatch.setenv("HOGEQ_RULES", "small.yaml")
     found = CliRunner().invoke(app, [*command, "--json"])
     assert "the default" not in found.stderr
-    assert json.loads(found.stdout)["rules"] == "su20 with goal=20, max_dice=3"
-
-
-def test_check_and_export_say_whose_rules_they_judge_by(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("HOGEQ_RULES", "small.yaml")
     title = "su20 with goal=20, max_dice=3"
+    assert json.loads(found.stdout)["rules"] == title
     assert f"for {title} written to m.csv" in ok("export", "always_roll:2", "--out", "m.csv")
-    assert ok("check", "m.csv").startswith(f"valid for {title}")
 
 
 def test_lines_and_cells_are_printable() -> None:

@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from hogeq import figures
 from hogeq.cli import app
 from hogeq.rules import ALIASES, EDITIONS, rules_from
 from hogeq.rules.memory import all_memories
@@ -16,12 +15,6 @@ NAMES = [*EDITIONS, *ALIASES]
 FEW = ["su20", "su21", "fa19", "sp22", "fa25"]
 """Points, turns or dice remembered; games that may never end; an alias, nothing remembered."""
 LEAST = ("--starts", "1", "--anneal-steps", "1", "--kicks", "0")
-RUN = """
-name: tiny
-rules: {edition: %s, goal: 12, max_dice: 3}
-solver: {name: cfr_plus, iterations: 2}
-measure: {attack: {starts: 1, anneal_steps: 1}}
-"""
 
 
 @pytest.fixture
@@ -42,7 +35,7 @@ def test_rules(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", FEW)
-def test_every_command(name: str, rules: tuple[str, str]) -> None:
+def test_every_command(folder: Path, name: str, rules: tuple[str, str]) -> None:
     remembers = len(all_memories(rules_from(name))) > 1
     three = "always_roll:3"
     title = f"{ALIASES.get(name, name)} with goal=12, max_dice=3"
@@ -51,43 +44,27 @@ def test_every_command(name: str, rules: tuple[str, str]) -> None:
     solved = ask("tablebase", *rules)
     assert 0.0 < solved["value"] < 1.0
     assert (solved["memory_size"] > 1) == remembers
-    for strategy in ("ignore_memory", "optimal"):
-        if strategy == "optimal" and remembers:
-            assert "hidden memory" in refused("compare", strategy, three, *rules)
-        else:
-            assert title in ok("compare", strategy, three, *rules)
+    assert title in ok("compare", "ignore_memory", three, *rules)
     assert len(ask("analyze", *rules, *at)["rolls"]) == 4
     if remembers:
-        belief = ask("beliefs", three, *rules, "--score", "0", "--opponent", "0")
-        assert sum(one["probability"] for one in belief["memories"]) == pytest.approx(1.0)
+        assert "hidden memory" in refused("compare", "optimal", three, *rules)
+        assert ask("beliefs", three, *rules, "--score", "0", "--opponent", "0")["memories"]
     else:
         assert "no hidden memory" in refused("beliefs", three, *rules, *at)
+    (folder / "four.yaml").write_text(f"{{edition: {name}, goal: 4, max_dice: 2}}")
+    assert "Recall in" in ok("audit", "--rules", "four.yaml")
 
     played = CliRunner().invoke(app, ["play", *rules, "--seed", "1"], input="2\n0\n?\nodds\nq\n")
     assert played.exit_code == 0, played.stderr
     assert played.stdout.startswith(f"{title}, you against optimal play")
 
     assert "written" in ok("export", three, *rules, "--out", "me.csv")
-    checked = ask("check", "me.csv", *rules)
-    assert checked["valid"]
-    assert checked["best_response"] >= checked["win_rate"]
+    assert ask("check", "me.csv", *rules)["valid"]
     assert title in ok("show", "me.csv", *rules)
     found = ask("attack", three, *rules, *LEAST)
     assert 0.5 <= found["attack"] <= found["bound"] + 1e-12
     field = ask("tournament", "me.csv", "ignore_memory", "always_roll:2", *rules)
     assert field["ranking"][0]["rank"] == 1
-
-
-@pytest.mark.slow
-def test_headings_say_whose_game_it_is() -> None:
-    assert ask("tablebase", "--rules", "fa25")["rules"] == "fa25"
-    of = ("--rules", "fa25")
-    title = "fa25 (the game of fa23)"
-    at = "--score", "98", "--opponent", "97"
-    assert f"{title}," in ok("tablebase", *of)
-    assert f"rules {title} have no" in refused("beliefs", "always_roll:3", *of, *at)
-    assert ok("audit", *of).startswith(f"Recall in {title}, where a player sees")
-    assert ask("audit", *of)["rules"] == "fa25"
 
 
 def test_an_exported_game_is_told_by_both_names(folder: Path) -> None:
@@ -98,19 +75,3 @@ def test_an_exported_game_is_told_by_both_names(folder: Path) -> None:
     )
     assert json.loads(found.stdout)["rules"] == "fa25"
     assert (folder / "a.efg").exists()
-
-
-@pytest.mark.parametrize("name", FEW)
-def test_audit(folder: Path, name: str) -> None:
-    (folder / "four.yaml").write_text(f"{{edition: {name}, goal: 4, max_dice: 2}}")
-    assert "Recall in" in ok("audit", "--rules", "four.yaml")
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ["su20", "fa25"])
-def test_a_run_and_its_page(folder: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    for picture in ("exploitability", "matrix"):  # which take longest, and have tests of their own
-        monkeypatch.setattr(figures, picture, lambda *_, **__: None)
-    (folder / "run.yaml").write_text(RUN % name)
-    assert "written to results/tiny" in ok("run", "run.yaml")
-    assert "written to report.html" in ok("report", "results/tiny")

@@ -27,7 +27,6 @@ def test_a_folder_and_a_pattern_are_a_field(field: Path) -> None:
     assert found["entries"] == [f"field/roll_{dice}.csv" for dice in range(4)]
     assert ask("tournament", "field/*.csv", *R) == found
     assert ask("tournament", "field", "./field/roll_0.csv", *R) == found
-    assert sum(line["nash"] for line in found["ranking"]) == pytest.approx(1.0, abs=1e-12)
     assert found["nash_gap"] < 1e-12
     for line in found["ranking"]:
         row = found["win_rates"][line["index"]]
@@ -56,9 +55,6 @@ def test_tables_and_the_page_of_a_field(field: Path) -> None:
     text = ok("tournament", "field", "always_roll:3", *R)
     assert "the same strategy: roll_3.csv = always_roll:3" in text
     assert "no entry beats the mixture (Nash): " in text
-    lines = ok("tournament", "field", *R, "--digits", "9").splitlines()
-    best = found["ranking"][0]
-    assert best["entry"].endswith(lines[3].split()[0])
 
 
 def test_names_of_files_that_are_no_text_are_written_in_text(field: Path) -> None:
@@ -98,14 +94,6 @@ def test_the_same_command_again_gives_the_same(field: Path) -> None:
     assert (field / "field" / "ranks.csv").exists()
     assert ask("tournament", "field", *R, *files) == found
     assert ask("tournament", "./field/*.*s*", *R, *files)["win_rates"] == found["win_rates"]
-
-
-def test_an_entry_that_is_named_is_not_written_over(field: Path) -> None:
-    before = (field / "field" / "roll_1.csv").read_bytes()
-    for option in ("--csv", "--out"):
-        line = refused("tournament", "field/roll_1.csv", "boar", *R, option, "./field/roll_1.csv")
-        assert f"field/roll_1.csv: cannot be written: it is read as well; {option} FILE" in line
-    assert (field / "field" / "roll_1.csv").read_bytes() == before
 
 
 HOSTILE = {

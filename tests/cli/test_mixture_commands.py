@@ -32,19 +32,11 @@ def test_win_rates() -> None:
     found = ask("compare", "drawn.npz", "always_roll:2", *RULES)
     assert found["win_rate"] == pytest.approx(0.25 * one + 0.75 * three, abs=1e-12)
     assert ask("compare", "drawn.npz", "drawn.npz", *RULES)["win_rate"] == pytest.approx(0.5)
-    memory = ask("compare", "drawn.npz", "full_memory", *RULES)["win_rate"]
-    assert memory < 0.5
+    assert ask("compare", "drawn.npz", "full_memory", *RULES)["win_rate"] < 0.5
     shutil.copy("drawn.npz", "copy.npz")
     field = ask("tournament", "drawn.npz", "always_roll:2", "copy.npz", *RULES)
     assert field["win_rates"][0][1] == pytest.approx(found["win_rate"], abs=1e-12)
     assert field["identical"] == [[0, 2]]
-
-
-def test_a_mixture_in_a_field() -> None:
-    options = "--starts", "1", "--anneal-steps", "5"
-    found = ask("attack-field", "drawn.npz", "always_roll:2", *RULES, *options)
-    assert len(found["win_rates"]) == 2
-    assert found["mean"] == pytest.approx(sum(found["win_rates"]) / 2, abs=1e-12)
 
 
 def test_show(folder: Path) -> None:
@@ -88,35 +80,25 @@ def test_export(folder: Path) -> None:
     assert ask("export", "drawn.npz", *RULES, "--out", "b.npz")["kind"] == "mixture"
     drawn = read_strategy("b.npz", 20, 3)
     assert (drawn.kind, len(drawn.weights)) == ("mixture", 2)
-    name = "--player-name", "me"
-    assert "--part 1 takes a component" in refused("export", "drawn.npz", *RULES, *name)
-    assert "--part 1" in refused("export", "drawn.npz", *RULES, "--out", "c.csv")
-    purify = "--purify", "argmax", "--out", "c.npz"
-    assert "--part 1" in refused("export", "drawn.npz", *RULES, *purify)
-    out = "--out", "c.csv"
-    assert "--part: 3; allowed: 1 to 2" in refused(
-        "export", "drawn.npz", *RULES, "--part", "3", *out
-    )
-    assert "is none" in refused("export", "always_roll:2", *RULES, "--part", "1", *out)
+    for given, says in (
+        (("drawn.npz", "--player-name", "me"), "--part 1 takes a component"),
+        (("drawn.npz", "--out", "c.csv"), "--part 1"),
+        (("drawn.npz", "--purify", "argmax", "--out", "c.npz"), "--part 1"),
+        (("drawn.npz", "--part", "3", "--out", "c.csv"), "--part: 3; allowed: 1 to 2"),
+        (("always_roll:2", "--part", "1", "--out", "c.csv"), "is none"),
+    ):
+        assert says in refused("export", *given, *RULES)
 
 
 def test_play() -> None:
-    for seed in ("1", "2"):
-        command = ["play", *RULES, "--engine", "drawn.npz", "--seed", seed]
-        played = CliRunner().invoke(app, command, input="2\nq\n")
-        assert played.exit_code == 0, played.stderr
-        assert "you against what was drawn from drawn.npz" in played.stdout
+    command = ["play", *RULES, "--engine", "drawn.npz", "--seed", "1"]
+    played = CliRunner().invoke(app, command, input="2\nq\n")
+    assert played.exit_code == 0, played.stderr
+    assert "you against what was drawn from drawn.npz" in played.stdout
 
 
-@pytest.mark.parametrize(
-    "command",
-    [
-        ("analyze", "--strategy", "drawn.npz", *AT),
-        ("check", "drawn.npz"),
-    ],
-)
-def test_where_one_table_is_needed(command: tuple[str, ...]) -> None:
-    line = refused(*command, *RULES)
+def test_where_one_table_is_needed() -> None:
+    line = refused("check", "drawn.npz", *RULES)
     assert "is a mixture of 2 strategies, one of which is drawn before a game" in line
     assert "hogeq export MIXTURE --part 1" in line
 
@@ -127,16 +109,7 @@ def test_attack(folder: Path) -> None:
     won = ask("compare", "counter.csv", "drawn.npz", *RULES)["win_rate"]
     assert found["attack"] == pytest.approx(won, abs=1e-12)
     assert 0.5 < found["attack"] <= found["bound"] < found["bound_told"]
-    each = [
-        ask("attack", f"always_roll:{dice}", *RULES, "--starts", "1", "--kicks", "0")["bound"]
-        for dice in (1, 3)
-    ]
-    assert found["bound_told"] == pytest.approx(0.25 * each[0] + 0.75 * each[1], abs=1e-12)
     text = ok("attack", "drawn.npz", *RULES, *few, "--overwrite", "--plot", "counter.png")
     assert "best responder that remembers everything but the draw\n" in text
     assert "best responder that is told the draw as well\n" in text
     assert (folder / "counter.png").exists()
-
-
-def test_champions() -> None:
-    assert "no mixture is shipped for" in refused("show", "champion:mixture", *RULES)

@@ -42,25 +42,17 @@ def test_a_plugin_of_a_command(config: Path) -> None:
 
 
 def test_plugins_that_are_refused(config: Path) -> None:
-    assert "lazy.py: a plugin is somebody's code" in refused(
-        "rules", "--plugin", "in/parts/lazy.py"
-    )
-    assert "none.py: plugin cannot be read: No such file" in refused(
-        "compare", "most", "most", "--plugin", "none.py", "--trust"
-    )
-    assert "'most': no built-in; allowed" in refused("compare", "most", "most")
+    said = refused("rules", "--plugin", "in/parts/lazy.py")
+    assert "lazy.py: a plugin is somebody's code" in said
     said = refused("run", str(config))
     assert said.startswith("hogeq: in/config.yaml: plugins: in/parts/lazy.py: a plugin is some")
     config.write_text(yaml.safe_dump({**CONFIG, "plugins": "lazy.py"}))
-    assert "plugins: got 'lazy.py'; allowed: a list of Python files, as seen" in refused(
-        "run", str(config), "--trust"
-    )
+    said = refused("run", str(config), "--trust")
+    assert "plugins: got 'lazy.py'; allowed: a list of Python files, as seen" in said
     (config.parent / "parts" / "lazy.py").write_text(LAZY.replace("return Nothing()", "return 3"))
     config.write_text(yaml.safe_dump(CONFIG))
-    assert (
-        "solver lazy of plugin in/parts/lazy.py: its init gave 3; allowed: a named tuple"
-        in refused("run", str(config), "--trust")
-    )
+    said = refused("run", str(config), "--trust")
+    assert "solver lazy of plugin in/parts/lazy.py: its init gave 3; allowed: a named" in said
     assert not Path("results").exists()
 
 
@@ -68,7 +60,6 @@ def test_plugins_that_are_refused(config: Path) -> None:
     ("body", "says"),
     [
         ("return None", "has shape (); allowed: 20 rows of 20 whole numbers"),
-        ("return np.full((20, 20, 4), 0.5)", "cell (row 0, column 0) has probabilities that sum"),
         ("return 1 / 0", "raised ZeroDivisionError: division by zero"),
     ],
 )

@@ -23,50 +23,29 @@ R = ("--rules", "small.yaml")
         # usage
         (("comapre",), "No such command 'comapre'"),
         (("compare",), "Missing argument 'A'; see hogeq compare --help"),
-        (("compare", "a", "b", "c"), "unexpected extra argument"),
         (("compare", "a", "b", "--no-such"), "No such option: --no-such"),
-        (("analyze", "--score", "x", "--opponent", "1"), "--score"),
         # rules
         (("compare", "always_roll:1", "always_roll:2", "--rules", "su2"), "unknown edition 'su2'"),
-        (("tablebase", "--rules", "missing.yaml"), "missing.yaml: cannot be read"),
         (("tablebase", "--rules", "broken.yaml"), "broken.yaml: line 1"),
-        (("tablebase", "--rules", "list.yaml"), "allowed: a mapping of rule parts"),
-        (("tablebase", "--rules", "key.yaml"), "nearest: goal"),
         (("tablebase", "--rules", "huge.yaml"), "GiB"),
-        (("tablebase", "--rules", "contradiction.yaml"), "extra_turn_sides"),
         (("tablebase", "--rules", "tag.yaml"), "not plain YAML"),
-        (("tablebase", "--rules", "."), "cannot be read"),
         (("tablebase", "--rules", ""), "rules: the name is empty; allowed: an edition's name"),
         (("tablebase", "--rules", "idle.yaml"), "rules.time_trot_period: got 3; allowed: 8"),
-        (("rules", "nothing"), "unknown edition 'nothing'"),
         # strategies
         (("compare", "", "always_roll:2", *R), "strategy '': the name is empty; allowed: those"),
         (("compare", "five.json", "always_roll:2", *R), "numbers or an object of 400 numbers"),
         (("compare", "always_rol:1", "always_roll:2", *R), "; nearest: always_roll"),
         (("compare", "always_roll:4", "always_roll:2", *R), "N is 4; allowed: 0 to 3"),
-        (("compare", "always_roll", "always_roll:2", *R), "to be written as always_roll:N"),
-        (("compare", "missing.csv", "always_roll:2", *R), "missing.csv: cannot be read"),
         (("compare", "bad.csv", "always_roll:2", *R), "cell (row 3, column 0) is 4"),
-        (("compare", "short.csv", "always_roll:2", *R), "cell (row 19, column 0) is missing"),
         (("compare", "code.py", "always_roll:2", *R), "only with --trust"),
         (("compare", "code.py", "always_roll:2", *R, "--trust"), "raised"),
         (("compare", "old.pkl", "always_roll:2", *R), "pickles are refused"),
         (("compare", "optimal", "always_roll:2", *R), "have hidden memory"),
-        (("tablebase", *R, "--against", "nothing"), "no built-in"),
         # numbers
         (("attack", "always_roll:1", *R, "--starts", "0"), "starts: got 0; allowed: "),
-        (("attack", "always_roll:1", *R, "--kicks", "-1"), "kicks: got -1"),
-        (("attack", "always_roll:1", *R, "--seed", "-1"), "--seed"),
-        (("attack", "always_roll:1", *R, "--jobs", "0"), "--jobs"),
         (("attack", "always_roll:1", *R, "--jobs", "1025"), "--jobs"),
-        (("sweep", "small.yaml", "--jobs", "1000000000"), "--jobs"),
         (("play", *R, "--seed", "4294967296"), "seed: got 4294967296; allowed: whole numbers"),
         (("analyze", *R, "--score", "20", "--opponent", "1"), "--score: 20; allowed: 0 to 19"),
-        (("analyze", *R, "--score", "1", "--opponent", "-1"), "--opponent: -1; allowed"),
-        (
-            ("beliefs", "always_roll:1", *R, "--score", "1", "--opponent", "2", "--top", "0"),
-            "--top",
-        ),
         # memory
         (
             ("analyze", *R, "--score", "1", "--opponent", "1", "--remembered", "3"),
@@ -86,12 +65,8 @@ R = ("--rules", "small.yaml")
             "play never comes to 19 points against 0",
         ),
         (
-            ("beliefs", "always_roll:1", *R, "--score", "19", "--opponent", "0"),
-            "play never comes to 19 points against 0",
-        ),
-        (
-            ("beliefs", "always_roll:1", "--rules", "fa22", "--score", "1", "--opponent", "0"),
-            "have no hidden memory",
+            ("beliefs", "bacon:5,3", *R, "--score", "19", "--opponent", "0"),
+            "play never comes to 19",
         ),
         (("tablebase", *R, "--out", "m.csv"), "the best roll depends on it"),
         # files to write
@@ -101,20 +76,12 @@ R = ("--rules", "small.yaml")
         (("tournament", "a", "b", *R, "--plot", "m.jpg"), "allowed: names ending in .png"),
         (("show", "always_roll:1", *R, "--out", "m" * 300 + ".png"), "File name too long"),
         (("export", "always_roll:1", *R), "--player-name: missing, needed for a .py file"),
-        (("export", "always_roll:1", *R, "--out", "m"), "m: cannot be written; allowed"),
-        (("export", "always_roll:1", *R, "--player-name", "a\ud800"), "is not valid Unicode"),
         (
             ("export", "always_roll:1", *R, "--out", "m.csv", "--player-name", "a"),
             "--player-name: allowed only where --out ends in .py",
         ),
         (("runs", ".", "--status", "zap"), "--status: got 'zap'; allowed: complete, running,"),
         (("runs", ".", "--solver", "cfrr"), "; nearest: cfr"),
-        (("runs", ".", "--edition", "su200"), "; nearest: su20"),
-        (("runs", ".", "--where", ".".join("a" * 60) + "=1"), "not understood"),
-        (
-            ("export", "always_roll:1", *R, "--out", "m.csv", "--purify", "magic"),
-            "method: got 'magic'; allowed: argmax",
-        ),
         (("show", "always_roll:1", *R, "--values"), "--values: needs --out"),
         (
             ("show", "always_roll:1", *R, "--values", "--minus", "always_roll:2"),
@@ -128,15 +95,11 @@ def test_bad_input_is_refused_in_one_line(
     row = ",".join(20 * ["1"]) + "\n"
     for name, text in {
         "broken.yaml": "{edition: su20",
-        "list.yaml": "[su20]",
-        "key.yaml": "{edition: su20, gaol: 20}",
         "huge.yaml": "{edition: su20, goal: 2000, max_dice: 50}",
-        "contradiction.yaml": "{edition: fa22, extra_turn_sides: 8}",
         "idle.yaml": "{edition: fa25, time_trot_period: 3}",
         "five.json": "5",
         "tag.yaml": "!!python/object/apply:os.getcwd []",
         "bad.csv": 3 * row + "4" + row[1:] + 16 * row,
-        "short.csv": 19 * row,
         "code.py": "raise SystemExit(3)\n",
         "old.pkl": "",
     }.items():
@@ -156,11 +119,12 @@ def test_bad_input_is_refused_in_one_line(
         ("attack-field", "mine.csv", "always_roll:1", "--tradeoff", "mine.png"),
         ("attack", "rows.json", "--certify", "1", "--certificate", "rows.json", "--overwrite"),
         ("export", "mine.csv", "--out", "mine.csv", "--overwrite"),
-        ("purify", "mine.csv", "--out", "mine.csv", "--overwrite"),
         ("purify", "mine.csv", "--set", "counters=run/matrix.csv", "--out", "run/matrix.csv"),
         ("purify", "state.npz", "--checkpoint", "state.npz"),
         ("play", "--engine", "rows.json", "--save", "rows.json", "--overwrite"),
         ("play", "--engine", "rows.json", "--transcript", "rows.json"),
+        ("tournament", "mine.csv", "always_roll:1", "--csv", "./mine.csv"),
+        ("tournament", "mine.csv", "always_roll:1", "--out", "mine.csv"),
     ],
 )
 def test_what_is_read_is_never_written_over(folder: Path, arguments: tuple[str, ...]) -> None:
@@ -212,17 +176,8 @@ def test_what_took_long_is_replaced_only_if_that_is_said(
     assert there.read_text() != "mine"
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="nothing is forbidden to root")
-def test_a_folder_that_cannot_be_written_is_refused(folder: Path) -> None:
-    (folder / "locked").mkdir(mode=0o500)
-    assert "permission denied" in refused(
-        "attack", "always_roll:1", "--rules", "small.yaml", "--out", "locked/m.csv"
-    )
-
-
 def test_a_name_that_cannot_be_printed_is_still_one_line(folder: Path) -> None:
     refused("compare", "always_roll:1\nalways_roll:2\x1b[2J", "always_roll:1", *R)
-    refused("compare", "a\nb.csv", "always_roll:1", *R)
     refused("tablebase", "--rules", "a\nb")
 
 
@@ -288,18 +243,11 @@ def test_small_commands_import_little() -> None:
         )
         return set(found.stderr.split())
 
-    heavy = {
-        "matplotlib",
-        "joblib",
-        "scipy.linalg",
-        "pandas",
-        "pyspiel",
-        "rich",
-        "hogeq.runs.config",
-    }
+    heavy = {"matplotlib", "joblib", "scipy.linalg", "pandas", "pyspiel", "rich"}
+    heavy |= {"hogeq.runs.config"}
     assert not modules("rules") & (heavy | {"numpy", "numba"})
     assert not modules("strategies") & (heavy | {"numba"})
-    assert not modules("compare", "always_roll:0", "always_roll:6") & heavy
-    # By now its kernel is kept; to load one takes nothing of numba's compiler.
+    # Its kernel is kept from tests before; to load one takes nothing of numba's compiler.
+    ok("compare", "always_roll:0", "always_roll:6", "--rules", "su20")
     compiler = {"numba.cpython.rangeobj", "numba.np.random.generator_core"}
-    assert not modules("compare", "always_roll:0", "always_roll:6") & compiler
+    assert not modules("compare", "always_roll:0", "always_roll:6") & (heavy | compiler)

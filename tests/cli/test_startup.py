@@ -37,17 +37,6 @@ def test_numba_is_loaded_without_blas_and_nothing_is_hidden_after() -> None:
     subprocess.run([sys.executable, "-c", code], check=True, timeout=120)  # noqa: S603 - ourselves
 
 
-def test_the_collector_rests_in_commands() -> None:
-    code = (
-        "import gc; from hogeq.cli import main; from hogeq.cli.startup import KEPT_OBJECTS; "
-        "before = gc.get_threshold()[0]; main(['rules', '--json']); "
-        "assert before != KEPT_OBJECTS == gc.get_threshold()[0]"
-    )
-    subprocess.run(  # noqa: S603 - ourselves
-        [sys.executable, "-c", code], check=True, timeout=120, stdout=subprocess.DEVNULL
-    )
-
-
 # --- streams --------------------------------------------------------------------------------------
 
 
@@ -111,16 +100,6 @@ runpy.run_module({module!r}, run_name="__main__")
     assert (found.returncode, found.stdout) == (130, "")
     assert found.stderr.startswith("hogeq: stopped")
     assert found.stderr.count("\n") == 1
-
-
-def test_interrupts_are_left_as_they_were(folder: Path) -> None:
-    code = (
-        "import signal; from hogeq.cli import main; main(['rules', '--json']); "
-        "assert signal.getsignal(signal.SIGINT) is signal.default_int_handler; "
-        "signal.signal(signal.SIGINT, signal.SIG_IGN); main(['rules', '--json']); "
-        "assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN"
-    )
-    assert shell(f'{sys.executable} -c "{code}"').returncode == 0
 
 
 @pytest.mark.parametrize(

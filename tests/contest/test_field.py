@@ -1,7 +1,6 @@
 """One strategy against a field: against all matrices there are, and what safety costs."""
 
 import math
-from contextlib import nullcontext
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -16,12 +15,10 @@ from hogeq.contest.safety import CapError, restricted_response, study_field
 from hogeq.evaluation.win_rates import win_rate
 from hogeq.model.game import HogEngine, compile_game
 from hogeq.rules import rules_from
-from hogeq.search.attack import SearchBudget, attack, search_steps
+from hogeq.search.attack import SearchBudget, attack
 from hogeq.search.bounds import full_memory_bound
 from hogeq.strategies.arrays import one_hot
 from hogeq.strategies.strategy import Mixture
-from hogeq.support.numbers import percent
-from hogeq.support.progress import Phase
 from hogeq.support.workers import workers
 from tests.search.test_respond import TINY
 from tests.twin import Play, every_matrix_wins
@@ -35,6 +32,9 @@ GAMES: dict[str, dict[str, Any]] = TINY | {
     "goal 4, two dice, points": GOAL_4 | {"feral_hogs": "points"},
     "goal 4, two dice, dice": GOAL_4 | {"feral_hogs": "dice"},
 }
+
+
+SEEDS = (0, 1)
 
 
 class Tiny(NamedTuple):
@@ -77,53 +77,21 @@ QUICK = SearchBudget(starts=2, anneal_steps=20)
 # --- against all matrices there are ---------------------------------------------------------------
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("name", GAMES)
-def test_the_highest_mean_of_all_matrices_is_found(name: str, seed: int) -> None:
+def test_no_matrix_has_a_higher_mean_and_none_beats_more_rivals(name: str, seed: int) -> None:
     case = tiny(name, seed)
     found = answer_field(case.game, case.rivals, "mean", SearchBudget(starts=4))
     assert found.mean == pytest.approx(case.rates.mean(axis=0).max(), abs=1e-12)
-
-
-@pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize("name", GAMES)
-def test_the_most_rivals_that_a_matrix_can_beat_are_beaten(name: str, seed: int) -> None:
-    case = tiny(name, seed)
-    beaten = (case.rates > WIN).sum(axis=0)
     # In games of ten cells one cell is much: perturbations do what small steps cannot.
-    found = answer_field(case.game, case.rivals, "beaten", SearchBudget(starts=4, perturbations=20))
-    assert found.beaten == beaten.max()
-
-
-@pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize("name", TINY)
-def test_where_one_die_is_rolled_no_kick_is_needed_to_beat_the_most(name: str, seed: int) -> None:
-    case = tiny(name, seed)
-    found = answer_field(case.game, case.rivals, "beaten", SearchBudget(starts=1))
+    budget = SearchBudget(1) if name in TINY else SearchBudget(starts=4, perturbations=20)
+    found = answer_field(case.game, case.rivals, "beaten", budget)
     assert found.beaten == (case.rates > WIN).sum(axis=0).max()
 
 
-def test_one_rival_more_is_tried_together_with_those_beaten(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    case = tiny("turn number", 0)  # no matrix beats more than four of the five
-    targets: list[list[bool]] = []
-
-    shortfall = field.shortfall
-
-    def noted(target: NDArray[np.bool_], width: float) -> Score:
-        targets.append(target.tolist())
-        return shortfall(target, width)
-
-    monkeypatch.setattr(field, "shortfall", noted)
-    assert answer_field(case.game, case.rivals, "beaten", SearchBudget(starts=1)).beaten == 4
-    assert targets
-    assert all(map(all, targets))
-
-
 def test_beating_the_most_and_winning_the_most_are_two_things() -> None:
-    """So the tests above tell the objectives apart."""
-    cases = [tiny(name, seed) for name in GAMES for seed in range(3)]
+    """So the test above tells the objectives apart."""
+    cases = [tiny(name, seed) for name in GAMES for seed in SEEDS]
     best = [int((case.rates > WIN).sum(axis=0).max()) for case in cases]
     of_mean = [
         int((case.rates > WIN).sum(axis=0)[case.rates.mean(axis=0).argmax()]) for case in cases
@@ -192,23 +160,6 @@ def test_more_starts_and_perturbations_are_never_worse() -> None:
         assert ranks == sorted(ranks)
 
 
-@pytest.mark.parametrize("objective", ["mean", "beaten"])
-def test_only_later_starts_of_beaten_lean_to_some_rivals(
-    monkeypatch: pytest.MonkeyPatch, objective: Objective
-) -> None:
-    game, rivals = small()
-    leans: list[bool] = []
-    anneal = Field.anneal
-
-    def noted(self: Field, *arguments: Any, **options: Any) -> Any:
-        leans.append(len(set(options["weights"].tolist())) > 1)
-        return anneal(self, *arguments, **options)
-
-    monkeypatch.setattr(Field, "anneal", noted)
-    answer_field(game, rivals, objective, SearchBudget(3, 1))
-    assert leans == [False, objective == "beaten", objective == "beaten"]
-
-
 def test_threads_and_order_change_nothing() -> None:
     game, rivals = small()
     one = answer_field(game, rivals, "beaten", QUICK)
@@ -216,16 +167,6 @@ def test_threads_and_order_change_nothing() -> None:
         two = answer_field(game, rivals, "beaten", QUICK)
     assert np.array_equal(one.strategy, two.strategy)
     assert np.array_equal(one.win_rates, two.win_rates)
-
-
-def test_progress_counts_steps_and_tells_the_best(monkeypatch: pytest.MonkeyPatch) -> None:
-    game, rivals = small()
-    told = Phase("field")
-    monkeypatch.setattr("hogeq.contest.field.phase", lambda *_: nullcontext(told))
-    found = answer_field(game, rivals, "mean", SearchBudget(1, 7, perturbations=2))
-    assert told.done == search_steps(SearchBudget(1, 7, perturbations=2)) > 7
-    assert "start 1 of 1, kick 2/2, best " in told.text
-    assert f"{percent(found.mean)}, {found.beaten} of {len(rivals)} beaten" in told.text
 
 
 # --- safety ---------------------------------------------------------------------------------------
@@ -310,14 +251,6 @@ def test_a_study_has_the_answer_and_the_curve_that_were_asked_for() -> None:
     assert [point.share for point in capped.points] == [0.0, 1.0]
 
 
-def test_a_cap_that_nothing_keeps_is_refused() -> None:
-    game, rivals = small()
-    with pytest.raises(
-        CapError, match=r"cap: 0\.5, but every matrix found .* lowest attack is 0\."
-    ):
-        study_field(game, rivals, cap=0.5, budget=QUICK, steps=5)
-
-
 def test_the_objective_beaten_has_caps_too() -> None:
     game, rivals = small()
     best = study_field(game, rivals, "beaten", cap=0.6, mixed=True, budget=QUICK, steps=40)
@@ -334,14 +267,14 @@ def test_what_is_no_request_is_refused() -> None:
         answer_field(game, rivals, goal)
     with pytest.raises(ValueError, match="field: 0 strategies"):
         answer_field(game, [])
-    with pytest.raises(ValueError, match="cell"):
-        answer_field(game, [np.full((20, 20), 9)])
     with pytest.raises(ValueError, match=r"share: got 1\.5; allowed: numbers from 0 to 1"):
         restricted_response(Field(game, rivals), 1.5)
     with pytest.raises(ValueError, match="steps: got 0"):
         restricted_response(Field(game, rivals), 0.5, steps=0)
     with pytest.raises(ValueError, match=r"cap: 0\.4; allowed: win rates from 0\.5 to 1"):
         study_field(game, rivals, cap=0.4)
+    with pytest.raises(CapError, match=r"cap: 0\.5, but every matrix .* lowest attack is 0\."):
+        study_field(game, rivals, cap=0.5, budget=QUICK, steps=5)
 
 
 # --- scores and their slopes ----------------------------------------------------------------------

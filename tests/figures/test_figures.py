@@ -147,27 +147,6 @@ def test_a_matrix_is_grey_where_play_never_comes(tmp_path: Path, drawn: list[Fig
     assert opacity.min() > 0.1
 
 
-def test_both_maps_have_a_title(tmp_path: Path, drawn: list[Figure]) -> None:
-    figures.matrix(MATRIX, tmp_path / "a.png", "su20", 11, REACH)
-    figures.policy(POLICY, tmp_path / "b.png", "su20", REACH)
-    figures.counter(MATRIX - 5, GAINS, REACH, tmp_path / "c.png", "su20")
-    for figure in drawn:
-        assert figure.get_suptitle() == "su20"
-        above, below = (axes.get_title() for axes in figure.axes)
-        assert above != below
-        assert above
-        assert below
-
-
-def test_a_policy_is_grey_where_play_never_comes(tmp_path: Path, drawn: list[Figure]) -> None:
-    figures.policy(POLICY, tmp_path / "a.png", "su20", REACH)
-    for axes in drawn[0].axes:
-        grey: Any = axes.images[1].get_array()
-        assert np.array_equal(np.ma.masked_invalid(grey).mask, REACH > 0.0)
-    figures.policy(POLICY, tmp_path / "b.png")
-    assert not any("grey" in text.get_text() for text in texts(drawn[1]))
-
-
 def test_a_difference_from_a_policy_is_of_mean_dice(tmp_path: Path, drawn: list[Figure]) -> None:
     figures.difference(MATRIX, MATRIX, tmp_path / "a.png")
     figures.difference(MATRIX, POLICY, tmp_path / "b.png")
@@ -193,16 +172,6 @@ def test_a_mixture_says_which_parts_are_drawn(tmp_path: Path, drawn: list[Figure
     shown: Any = drawn[0].axes[0].images[0].get_array()
     assert np.array_equal(shown.mask, REACH == 0.0)
     assert sum("grey: never reached" in text.get_text() for text in texts(drawn[0])) == 3
-
-
-def test_a_mixture_of_few_parts_is_drawn_whole(tmp_path: Path, drawn: list[Figure]) -> None:
-    _draw_mixture(tmp_path / "a.png", 4)
-    assert drawn[0].get_suptitle() == "su20"
-    assert [axes.get_title() for axes in drawn[0].axes[4:]] == [
-        "decided by the draw",
-        "uncertain in all",
-    ]
-    assert not any("grey" in text.get_text() for text in texts(drawn[0]))
 
 
 def test_every_seed_of_a_sweep_is_seen(tmp_path: Path, drawn: list[Figure]) -> None:
@@ -244,11 +213,6 @@ def test_a_tradeoff_shows_its_numbers(tmp_path: Path, drawn: list[Figure]) -> No
     found = {text.get_text() for text in texts(drawn[0])}
     assert {"0", "0.02", "0.5", "1", "cap"} <= found
     assert "0.05" not in found  # too near to the point before
-
-
-def test_rounding_above_one_is_no_other_scale(tmp_path: Path, drawn: list[Figure]) -> None:
-    figures.values(np.array([[0.25, 1.0 + 1e-12], [0.5, 0.75]]), tmp_path / "figure.png")
-    assert drawn[0].axes[0].images[0].get_clim() == (0.0, 1.0)
 
 
 def _lightness(colour: tuple[float, float, float]) -> float:
@@ -313,12 +277,6 @@ def test_small_games_and_single_checkpoints(tmp_path: Path, drawn: list[Figure])
     assert len(list(tmp_path.glob("*.png"))) == 7
 
 
-def test_equal_numbers_give_equal_bytes(tmp_path: Path) -> None:
-    for name in ("a.png", "b.png"):
-        figures.matrix(MATRIX, tmp_path / name)
-    assert (tmp_path / "a.png").read_bytes() == (tmp_path / "b.png").read_bytes()
-
-
 def test_no_settings_are_touched_even_by_many_threads(tmp_path: Path) -> None:
     before = dict(mpl.rcParams)
     one = tmp_path / "one.png"
@@ -343,30 +301,17 @@ HOLE = np.where(np.arange(MATRIX.size).reshape(MATRIX.shape) == 2 * len(MATRIX) 
     [
         (lambda path: figures.exploitability([], path), "no metrics"),
         (lambda path: figures.matrix(np.zeros((2, 3)), path), r"\(2, 3\).*\(G, G\)"),
-        (lambda path: figures.matrix(np.zeros((0, 0)), path), r"\(G, G\)"),
         (lambda path: figures.matrix(np.full((2, 2), 3), path, rolls=3), r"outside 0\.\.2"),
-        (lambda path: figures.matrix(np.full((2, 2), -1), path), "outside"),
         (lambda path: figures.policy(MATRIX, path), r"\(G, G, K\)"),
         (lambda path: figures.matrix(MATRIX, path, reach=REACH[:5, :5]), "allowed: the same"),
-        (lambda path: figures.policy(POLICY, path, reach=REACH[:5, :5]), "allowed: the same G"),
-        (lambda path: figures.values(POLICY, path), r"\(G, G\)"),
-        (
-            lambda path: figures.matrix(MATRIX + HOLE, path),
-            r"^matrix: cell \(2, 1\) is nan",
-        ),
+        (lambda path: figures.matrix(MATRIX + HOLE, path), r"^matrix: cell \(2, 1\) is nan"),
         (lambda path: figures.matrix([["a"]], path), "^matrix: holds <U1 values; allowed: numbers"),
-        (lambda path: figures.matrix([[1, 2], [3]], path), "^matrix: rows differ in length"),
         (lambda path: figures.matrix(MATRIX, path, reach=REACH + HOLE), r"^reach: cell \(2, 1\)"),
-        (lambda path: figures.policy(POLICY * np.nan, path), r"^policy: cell \(0, 0, 0\) is nan"),
-        (lambda path: figures.policy(POLICY, path, reach=REACH + HOLE), r"^reach: cell \(2, 1\)"),
         (lambda path: figures.difference(MATRIX, MATRIX + HOLE, path), r"^second: cell \(2, 1\)"),
         (lambda path: figures.counter(MATRIX + HOLE, GAINS, REACH, path), r"^gap: cell \(2, 1\)"),
-        (lambda path: figures.counter(MATRIX, GAINS + HOLE, REACH, path), r"^gains: cell \(2, 1\)"),
         (lambda path: figures.exploitability(BEGUN, path), "a line at iteration 0; allowed: 1"),
         (lambda path: figures.intervals(["a"], [[]], [[]], path), "a setting without runs"),
         (lambda path: figures.win_rates(RATES, ["a"], path), "1 names, shape"),
-        (lambda path: figures.win_rates([[0.5]], ["a"], path), "allowed: n names"),
-        (lambda path: figures.win_rates(RATES * np.nan, ENTRIES, path), "allowed: n names"),
         (lambda path: figures.difference(MATRIX, MATRIX[:5, :5], path), r"\(100, 100\).*\(5, 5\)"),
     ],
 )

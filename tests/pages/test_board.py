@@ -22,7 +22,6 @@ from hogeq.rules.register import rule_part
 from hogeq.rules.turn import dice_sides, play_turn, turn_effects, turn_parts
 from hogeq.search.bounds import full_memory_bound
 from hogeq.strategies.strategy import policy_of
-from hogeq.support.numbers import percent
 from tests.browsers import Tab
 
 SMALL: dict[str, dict[str, Any]] = {
@@ -43,10 +42,6 @@ SMALL: dict[str, dict[str, Any]] = {
 """Every part of the rules, in games that Python and a browser both solve at once."""
 
 
-def games() -> dict[str, HogEngine]:
-    return {name: compile_game(rules_from(spec)) for name, spec in SMALL.items()}
-
-
 def mixed_table(game: HogEngine) -> np.ndarray[Any, Any]:
     """Give a table that rolls this and that."""
     own, other = np.indices((game.goal, game.goal))
@@ -55,7 +50,7 @@ def mixed_table(game: HogEngine) -> np.ndarray[Any, Any]:
 
 @pytest.fixture(scope="module")
 def all_games() -> dict[str, HogEngine]:
-    return games()
+    return {name: compile_game(rules_from(spec)) for name, spec in SMALL.items()}
 
 
 @pytest.fixture(scope="module")
@@ -139,25 +134,6 @@ def test_reach_and_belief_are_those_of_python(
     )
     expected = reach(game, mixed_table(game))
     np.testing.assert_allclose(np.array(found).reshape(expected.shape), expected, atol=1e-13)
-
-
-# Huan (2020) and others: docs/sources.md; the twin of tests/twin computes them too.
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("name", "value", "first"),
-    [
-        ("su20", 0.5005159690, 2),
-        ("fa15", 0.4899205974, 4),
-    ],
-)
-def test_the_game_at_full_size(
-    browser: Any, tmp_path: Path, name: str, value: float, first: int
-) -> None:
-    path = tmp_path / "board.html"
-    path.write_text(make([Shown(compile_game(EDITIONS[name]), name, {})]), "utf-8")
-    tab = Tab(browser, path)
-    found = asked(tab, "const v = await e.solved(); return [v.value(0, 0, 0), v.best(0, 0, 0)];", 0)
-    assert found == [pytest.approx(value, abs=1e-9), first]
 
 
 @pytest.mark.parametrize("name", [name for name in SMALL if name != "large"])
@@ -250,7 +226,7 @@ def test_rules_fire_as_often_as_in_python(
     }
     pairs = [(20, 17), (24, 17), (32, 24), (1, 8), (13, 31)]
     views = [(*pair, n % game.memory_size) for n, pair in enumerate(pairs, 5)]
-    asked_for = [(*view, dice, rule) for view in views for dice in (1, 2, 4) for rule in rules]
+    asked_for = [(*view, dice, rule) for view in views for dice in (1, 3) for rule in rules]
     found = opened.page.evaluate(
         """([data, all]) => {
           const e = new Edition(data);
@@ -316,45 +292,6 @@ def test_a_memory_part_of_somebody_is_played_too(browser: Any, tmp_path: Path) -
     assert tab.said == []
 
 
-class Alike(Stubborn):
-    """The same, but all of it reads alike."""
-
-    def shown(self, value: Any) -> str:
-        del value
-        return "some"
-
-
-@pytest.mark.usefixtures("registries")
-def test_memories_that_read_alike_are_told_apart(browser: Any, tmp_path: Path) -> None:
-    rule_part("memory")(Alike)
-    game = compile_game(rules_from({"goal": 30, "max_dice": 2, "memory": "Alike"}))
-    path = tmp_path / "board.html"
-    path.write_text(make([Shown(game, "alike", {"one": always_roll(game, 1)})]), "utf-8")
-    tab = Tab(browser, path)
-    tab.page.click("a.tab[href='#know']")
-    tab.page.wait_for_selector("#know .heat")
-    values = solve(game).roll_values(0, 0).max(axis=1)
-    assert len(set(values.round(4))) > 2
-    for memory, value in enumerate(values):
-        if memory % 2:
-            tab.page.select_option("#know .fields.inner select", index=memory)
-        else:
-            tab.page.click(f"#know .heat tbody td >> nth={memory}")
-        text = f"some ({memory + 1}): " if memory else "some: "
-        tab.page.wait_for_selector(f"#know .quiet >> text={text}worth {percent(value)}")
-        assert tab.text("#know .verdict").endswith(percent(value))
-    assert tab.said == []
-
-
-def test_rules_that_fire_are_named(opened: Tab) -> None:
-    game = compile_game(EDITIONS["fa23"])
-    data = edition_data(game, "", {})
-    found = opened.page.evaluate(
-        "(data) => new Edition(data).play(50, 3, 0, [6, 6]).effects", json.loads(json.dumps(data))
-    )
-    assert found == ["rolled 2: 6 6, 12 points", "Sus Fuss: 62 becomes 67"]
-
-
 def faces_of(seed: int, turn: int, count: int, sides: int) -> list[int]:
     """Roll dice as `dice.js` says: MurmurHash3's finaliser, then Mulberry32."""
     word = 0xFFFFFFFF
@@ -378,12 +315,7 @@ def faces_of(seed: int, turn: int, count: int, sides: int) -> list[int]:
 
 
 def test_dice_follow_from_the_seed_and_are_fair(opened: Tab) -> None:
-    asked_for = [
-        [seed, turn, 10, sides]
-        for seed in (0, 7, 999_999)
-        for turn in (0, 5)
-        for sides in (4, 6, 8)
-    ]
+    asked_for = [[seed, turn, 10, sides] for seed, turn, sides in product((0, 7), (0, 5), (4, 6))]
     found = opened.page.evaluate("(all) => all.map((one) => rollDice(...one))", asked_for)
     assert found == [faces_of(*one) for one in asked_for]
     counts = np.zeros(6)

@@ -89,6 +89,7 @@ def test_reasons_are_those_of_every_way_the_dice_can_fall(edition: str) -> None:
         assert sum(place.rule == rule for place in found) <= MOST
 
 
+@pytest.mark.slow
 def test_a_trap_by_hand() -> None:
     """At 98 to 52 no dice score 6: 104 is twice 52, and the swap hands the game to the other."""
     places = reasons(compile_game(EDITIONS["hw13"]))

@@ -11,7 +11,7 @@ import pytest
 import hogeq
 from hogeq.evaluation.tablebase import solve
 from hogeq.model.game import compile_game
-from hogeq.pages.book import book, turn_values
+from hogeq.pages.book import turn_values
 from hogeq.rules.memory import remembered
 from hogeq.rules.points import points_distribution, zero_points
 from hogeq.rules.turn import land
@@ -32,21 +32,6 @@ class LastPoints(hogeq.MemoryPart):
     def bonus(self, value: Any, dice: int) -> int:
         del dice
         return 2 if value in {2, 3, 5, 7, 11} else 0
-
-
-class InARow(hogeq.MemoryPart):
-    """2 more points on the third of turns in a row."""
-
-    text = "extra turns in a row"
-    start = 0, 0
-
-    def update(self, value: Any, dice: int, points: int, again: bool) -> Any:
-        del dice, points
-        return (min(3, value[0] + 1), value[1]) if again else (value[1], 0)
-
-    def bonus(self, value: Any, dice: int) -> int:
-        del dice
-        return 2 if value[0] == 2 else 0
 
 
 def test_a_turn_without_a_rule_remembers_as_the_game_does() -> None:
@@ -76,10 +61,3 @@ def test_a_turn_without_a_rule_remembers_as_the_game_does() -> None:
         assert found[own, other, dice] == pytest.approx(want, abs=1e-12)
         checked += 1
     assert checked > 100
-
-
-def test_a_rule_that_gives_extra_turns_can_be_thought_away() -> None:
-    hogeq.rule_part("memory")(InARow)
-    boar = "swine_align_or_pig_pass"
-    rules = hogeq.Rules(goal=20, max_dice=3, memory="InARow", more_boar=boar, swap="double")
-    assert set(book(compile_game(rules))["names"]) <= {"more_boar", "swap", "memory"}

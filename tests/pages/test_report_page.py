@@ -18,7 +18,7 @@ from hogeq.evaluation.hidden import belief, hidden_action_values, reach
 from hogeq.evaluation.win_rates import win_rate
 from hogeq.model.game import HogEngine
 from hogeq.pages.field import field_page
-from hogeq.runs.files import MANIFEST, MATRIX, METRICS, read_metrics
+from hogeq.runs.files import MANIFEST, METRICS, read_metrics
 from hogeq.support.numbers import counted, percent, pp
 from tests.browsers import Tab, wait_until
 from tests.pages.runs import data_of, table_of
@@ -167,34 +167,6 @@ def test_logarithmic_axes_read_in_plain_digits(opened: Opened) -> None:
     assert "0.1" in up
     # An exponent is nowhere, on scales of colours neither.
     assert opened.page.evaluate("logTicks([1e-7, 1]).ticktext").count("0.000001") == 1
-    assert opened.page.evaluate("logTicks([0.03, 0.4]).ticktext.slice(21, 27)") == [
-        "0.01",
-        "0.02",
-        "0.05",
-        "0.1",
-        "0.2",
-        "0.5",
-    ]
-
-
-def test_curves_have_an_interval_and_colours_of_their_own(
-    browser: Any, folder: Path, opened: Opened
-) -> None:
-    out = folder / "one.html"
-    given = ["report", str(folder / "first"), "--out", str(out), "--no-matrices"]
-    assert CliRunner().invoke(app, given).exit_code == 0
-    alone = Opened(browser, out)
-    curves = alone.page.evaluate("document.getElementById('curves').data")
-    assert len({curve["line"]["color"] for curve in curves}) == len(curves) == 3
-    assert [curve.get("fill") for curve in curves] == [None, "tonexty", None]
-    bound = json.loads((folder / "first" / MANIFEST).read_text())["figures"]["matrix"]["bound"]
-    above = curves[2]["error_y"]["array"]
-    assert above[:-1] == [None] * (len(above) - 1)
-    assert above[-1] + curves[2]["customdata"][-1] == pytest.approx(bound, abs=1e-12)
-    assert alone.text("#found").startswith("first: against its average policy a table found wins")
-    several = opened.page.evaluate("document.getElementById('curves').data")
-    assert len({curve["line"]["color"] for curve in several}) == 2
-    assert not alone.said
 
 
 def test_numbers_are_written_as_in_the_terminal(opened: Opened) -> None:
@@ -202,24 +174,15 @@ def test_numbers_are_written_as_in_the_terminal(opened: Opened) -> None:
         assert opened.page.evaluate(f"percent({share!r})") == percent(share)
     for gain in (0.0, 1e-9, 0.0024, 0.12345):
         assert opened.page.evaluate(f"pp({gain!r})") == pp(gain)
-    for tie in (1 / 32, 3 / 32, 5 / 32, 0.90625):
+    for tie in (1 / 32, 3 / 32):
         assert opened.page.evaluate(f"percent({tie})") == percent(tie)
         assert opened.page.evaluate(f"pp({tie})") == pp(tie)
-        assert opened.page.evaluate(f"percent({tie / 10}, 3)") == percent(tie / 10, 3)
-    for tie in (0.125, 0.375, 0.005):
-        assert opened.page.evaluate(f"percent({tie}, 0)") == percent(tie, 0)
-    assert opened.page.evaluate("[1.728, 0.004, 0].map(times)") == [
-        "1.73 times",
-        "once in 250 games",
-        "0.00 times",
-    ]
+    times = ["1.73 times", "once in 250 games", "0.00 times"]
+    assert opened.page.evaluate("[1.728, 0.004, 0].map(times)") == times
     for number in (0, 1, 1200):
         assert opened.page.evaluate(f"counted({number}, 'kick')") == counted(number, "kick")
-    assert opened.page.evaluate("[chance(0.25), chance(1 / 5234), chance(0)]") == [
-        "25.00 %",
-        "1 in 5,200",
-        "0.00 %",
-    ]
+    chances = ["25.00 %", "1 in 5,200", "0.00 %"]
+    assert opened.page.evaluate("[0.25, 1 / 5234, 0].map(chance)") == chances
 
 
 def test_a_region_leads_to_its_position_on_the_map(opened: Opened) -> None:
@@ -256,20 +219,6 @@ def test_a_dark_system_gets_a_dark_page(browser: Any, written: Path) -> None:
     assert paper > 0.9
     assert max(ink) < 0.3
     assert not dark.said
-
-
-def test_every_map_can_be_shown(opened: Opened, folder: Path) -> None:
-    page, seen = opened.page, set()
-    opened.explore("first: matrix")
-    for layer in page.eval_on_selector_all("#layer option", "all => all.map(o => o.value)"):
-        page.select_option("#layer", layer)
-        seen.add(json.dumps(page.evaluate("document.getElementById('map').data[0].text")))
-        if layer == "best":
-            shown = page.evaluate("document.getElementById('map').data[0].z")
-            matrix = np.loadtxt(folder / "first" / MATRIX, delimiter=",")
-            np.testing.assert_array_equal(shown, matrix)
-    assert len(seen) == 8
-    opened.explore("first: average policy")
 
 
 def test_tables_and_curves_show_the_runs_figures(
@@ -332,15 +281,8 @@ def test_the_ranks_of_a_tournament_are_written_as_in_the_terminal(
     browser: Any, tmp_path: Path
 ) -> None:
     shares = {"mean_win_rate": 1.0, "nash": 1e-6, "lowest_win_rate": 1 / 32}
-    line = {
-        "rank": 1,
-        "entry": "",
-        "file": "one",
-        "index": 0,
-        "wins": 1,
-        **shares,
-        "lowest_against": 1,
-    }
+    line = {"rank": 1, "entry": "", "file": "one", "index": 0, "wins": 1, **shares}
+    line["lowest_against"] = 1
     none = dict.fromkeys(shares, 0.0) | {"nash": None}
     last = {**line, "rank": 2, "file": "two", "index": 1, "wins": 0, **none, "lowest_against": 0}
     rates = [[0.5, 1.0], [0.0, 0.5]]
@@ -354,18 +296,10 @@ def test_the_ranks_of_a_tournament_are_written_as_in_the_terminal(
     assert page.inner_text("#pair") == "one wins 100.00 % against two"
     page.set_viewport_size({"width": 390, "height": 800})
     wait_until(page, "document.documentElement.scrollWidth === 390")  # once it is drawn anew
-    assert (
-        page.evaluate(
-            "(part => part.scrollWidth - part.clientWidth)(document.querySelector('.wide'))"
-        )
-        == 0
-    )
+    assert page.eval_on_selector(".wide", "part => part.scrollWidth - part.clientWidth") == 0
     page.set_viewport_size({"width": 1280, "height": 800})
     rows = [row.split("\t")[3:6] for row in page.locator("#ranks tbody tr").all_inner_texts()]
-    assert rows == [
-        [percent(share) for share in shares.values()],
-        ["0.00 %", "\N{EN DASH}", "0.00 %"],
-    ]
+    assert rows == [[*map(percent, shares.values())], ["0.00 %", "\N{EN DASH}", "0.00 %"]]
 
 
 def test_nothing_was_asked_for_and_nothing_went_wrong(opened: Opened, written: Path) -> None:

@@ -11,7 +11,7 @@ from hogeq.rules import EDITIONS, rules_from
 from hogeq.runs.config import Config, apply_overrides, config_from, load_config
 from hogeq.solvers import SOLVERS
 from hogeq.solvers.regret import CFR, CFRPlus, RegretMinimiser
-from hogeq.support.parameters import MAX_SEED, Positive, parameters
+from hogeq.support.parameters import Positive, parameters
 from hogeq.support.yaml import MAX_BYTES, ConfigError
 
 ROOT = Path(__file__).parents[2]
@@ -82,28 +82,13 @@ def test_defaults_are_filled_in(tmp_path: Path) -> None:
     assert config.purify.method == "argmax"
     least = config_from({"name": "a", "rules": "fa22", "solver": {"name": "cfr", "iterations": 1}})
     assert least.rules == EDITIONS["fa22"]
-    assert least.measure.every == "log"
-
-
-def test_the_main_job() -> None:
-    config = load_config(ROOT / "configs" / "cfr.yaml")
-    assert config.name == "cfr"
-    assert config.rules == EDITIONS["su20"]
-    assert config.solver.iterations >= 200
-
-
-@pytest.mark.parametrize("file", sorted((ROOT / "configs").glob("*.yaml")), ids=lambda f: f.name)
-def test_every_config_of_the_project_loads(file: Path) -> None:
-    if "solver" in yaml.safe_load(file.read_text()):  # else it configures something else
-        load_config(file)
 
 
 @pytest.mark.parametrize("solver", sorted(SOLVERS))
-@pytest.mark.parametrize("edition", ["su20", "su21"])
-def test_resolved_yaml_loads_to_an_equal_config(tmp_path: Path, solver: str, edition: str) -> None:
+def test_resolved_yaml_loads_to_an_equal_config(tmp_path: Path, solver: str) -> None:
     config = config_from(
         tree(
-            rules={"edition": edition, "goal": 30},
+            rules={"edition": "su21", "goal": 30},
             solver={"name": solver, "iterations": 7},
             measure={"every": 3, "final_attack": {"starts": 9, "damping": 0.25}},
             seed=11,
@@ -183,24 +168,15 @@ def test_overrides(tmp_path: Path) -> None:
     assert config.name == "a=b"
 
 
-def test_overrides_change_a_copy() -> None:
-    base = tree()
-    changed = apply_overrides(base, ["solver.iterations=5", "measure.attack.starts=1"])
-    assert base == tree()
-    assert changed["solver"]["iterations"] == 5
-
-
 @pytest.mark.parametrize(
     ("override", "parts"),
     [
         ("solver.iterations", ["--set solver.iterations", "key=value"]),
         ("=3", ["--set =3", "key=value"]),
-        ("a..b=3", ["--set a..b=3", "key=value"]),
         ("solver.iterations.x=3", ["solver.iterations is 200", "no keys"]),
         ("solver.iterations=[", ["--set solver.iterations=[", "line 1", "YAML"]),
         ("solver.iterations=!!python/name:os.system", ["YAML", "tag"]),
         ("solver.iteration=3", ["--set solver.iteration=3", "nearest: iterations"]),
-        ("\n=3", ["key=value"]),
         ("name=a\nb: c", ["--set"]),
     ],
 )
@@ -215,65 +191,39 @@ def test_bad_overrides(tmp_path: Path, override: str, parts: list[str]) -> None:
 BAD_VALUES = [
     # (what is written instead of what, and what the line must say)
     ("iterations: 200", "iterations: 0", ["solver.iterations", "got 0", "whole numbers from 1"]),
-    ("iterations: 200", "iterations: -5", ["solver.iterations", "got -5", "whole numbers from 1"]),
     ("iterations: 200", "iterations: 2.5", ["solver.iterations", "got 2.5", "whole number"]),
     ("iterations: 200", "iterations: true", ["solver.iterations", "got True", "whole number"]),
-    ("iterations: 200", "iterations: '9'", ["solver.iterations", "got '9'", "whole number"]),
-    ("iterations: 200", "iterations: 1" + "0" * 30, ["solver.iterations", "to 1000000000"]),
-    ("iterations: 200", "iterations: ", ["solver.iterations", "got None", "whole number"]),
     ("iterations: 200,", "", ["solver.iterations", "missing", "whole number"]),
     (
         "iterations: 200",
         "iteratons: 9",
         ["solver.iteratons", "unknown", "9", "nearest: iterations"],
     ),
-    ("iterations: 200", "Iterations: 9", ["solver.Iterations", "unknown", "nearest: iterations"]),
     ("name: cfr_plus", "name: cfrplus", ["solver.name", "'cfrplus'", "dcfr", "nearest: cfr_plus"]),
     ("name: cfr_plus", "name: [1]", ["solver.name", "[1]", "one of ", ", cfr_br,"]),
-    ("name: cfr_plus,", "", ["solver.name", "missing", "one of ", ", cfr_br,"]),
     ("averaging: linear", "averaging: linaer", ["solver.averaging", "nearest: linear"]),
-    ("averaging: linear", "averaging: {}", ["solver.averaging", "uniform or linear"]),
     ("averaging: linear", "gamma: .nan", ["solver.gamma", "nan"]),
     ("averaging: linear", "epsilon: 1.5", ["solver.epsilon", "1.5"]),
     ("seed: 0", "seed: -1", ["solver.seed", "got -1", "from 0"]),
-    ("seed: 0", f"seed: {MAX_SEED + 1}", ["solver.seed", str(MAX_SEED)]),
-    ("seed: 0", "seed: .inf", ["solver.seed", "got inf", "whole number"]),
     ("every: log", "every: 0", ["measure.every", "got 0", "log or whole numbers from 1"]),
     ("every: log", "every: lgo", ["measure.every", "'lgo'", "nearest: log"]),
-    ("every: log", "evry: log", ["measure.evry", "unknown", "nearest: every"]),
-    ("starts: 4", "starts: 0", ["measure.attack.starts", "0", "from 1"]),
     ("starts: 4", "starts: x", ["measure.attack.starts", "'x'", "whole number"]),
     ("starts: 4", "seed: -1", ["measure.attack.seed", "got -1", "whole numbers from 0"]),
     ("{starts: 4,", "{}, final_attack: {seed: -1,", ["measure.final_attack.seed", "got -1"]),
     ("{method: argmax}", "{method: sample, seed: -1}", ["purify.seed", "got -1"]),
-    ("starts: 4", "strts: 4", ["measure.attack.strts", "unknown", "nearest: starts"]),
     ("{starts: 4, anneal_steps: 60}", "4", ["measure.attack", "got 4", "mapping"]),
-    ("starts: 4", "damping: .nan", ["measure.attack.damping", "nan"]),
     ("starts: 4", "damping: 0.0", ["measure.attack.damping", "0.0", "above 0"]),
     ("method: argmax", "method: argmix", ["purify.method", "'argmix'", "nearest: argmax"]),
     ("{method: argmax}", "argmax", ["purify", "got 'argmax'", "mapping"]),
     ("method: argmax", "method: integer, leas: 0.5", ["purify.leas", "unknown", "nearest: least"]),
-    (
-        "method: argmax",
-        "method: integer, caution: 2.0",
-        ["purify.caution", "2.0", "above 0 up to 1"],
-    ),
     ("method: argmax", "method: argmax, seed: 1", ["purify.seed", "unknown", "method"]),
-    ("method: argmax", "method: sample, samples: 0", ["purify.samples", "0", "from 1"]),
     ("edition: su20", "edition: su2O", ["rules", "'su2O'", "su20"]),
-    ("{edition: su20, goal: 20}", "su2", ["rules", "'su2'", "su20"]),
     ("{edition: su20, goal: 20}", "[su20]", ["rules", "['su20']", "edition"]),
     ("goal: 20", "goal: 0", ["rules.goal", "got 0", "allowed"]),
-    ("goal: 20", "gaol: 20", ["rules.gaol", "unknown", "nearest: goal"]),
-    ("goal: 20", "sides: -1", ["rules.sides", "got -1", "allowed"]),
-    ("goal: 20", "goal: 20.0", ["rules.goal", "got 20.0", "allowed"]),
     ("name: trial", "nane: trial", ["nane", "unknown", "nearest: name"]),
     ("name: trial", "", ["name", "missing", "folder's name"]),
-    ("name: trial", "1: 2", ["1", "unknown"]),
     ("name: trial", "? [a]\n: 2", ["YAML"]),
-    ("purify:", "purfy:", ["purfy", "unknown", "nearest: purify"]),
     ("name: trial", "name: trial\nname: again", ["line 2, column 1", "'name' is given twice"]),
-    ("starts: 4", "starts: 4, starts: 5", ["line 4", "'starts' is given twice"]),
 ]
 
 
@@ -287,24 +237,7 @@ def test_bad_values(tmp_path: Path, old: str, new: str, parts: list[str]) -> Non
         assert part in message, message
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "",
-        ".",
-        "../x",
-        "a\\b",
-        "/etc",
-        ".hidden",
-        "-x",
-        "a.",
-        "a\ud800",
-        "a\0b",
-        "a\nb",
-        "ä",
-        "x" * 101,
-    ],
-)
+@pytest.mark.parametrize("name", ["", "../x", "a\\b", ".hidden", "-x", "a.", "ä", "x" * 101])
 def test_names_that_are_no_folder(name: str) -> None:
     with pytest.raises(ConfigError, match=r"name: got .*allowed: a folder's name"):
         config_from(tree(name=name))
@@ -312,24 +245,17 @@ def test_names_that_are_no_folder(name: str) -> None:
 
 BAD_YAML = [
     ("a: [1", ["line 1", "column"]),
-    ("a: b: c", ["line 1, column 5"]),
     ("\tname: x", ["line 1, column 1"]),
-    ("name: x\n  y: z", ["line 2"]),
     ("name: *none", ["line 1", "alias"]),
-    ("--- a\n--- b", ["line 2"]),
     ("name: !!python/object/apply:os.system [touch x]", ["line 1, column 7", "tag"]),
     ("!!python/object/new:dict {}", ["line 1", "tag"]),
-    ("name: !Own x", ["tag", "!Own"]),
     ("name: 2020-99-99", ["YAML"]),
     ("a: !!int x", ["YAML"]),
     ("[" * 3000, ["deep"]),
     ("name: \x07", ["YAML", "character"]),
-    (b"\xff\xfe\x00", ["UTF-8"]),
     (b"name: \xc3\x28", ["UTF-8"]),
     ("", ["empty", "mapping"]),
-    ("# nothing\n", ["empty"]),
     ("- a\n- b", ["['a', 'b']", "mapping"]),
-    ("just words", ["'just words'", "mapping"]),
     ("&a [*a]", ["line 1, column 5", "alias 'a' of nothing that ends before it"]),
     ("#" * (MAX_BYTES + 1), ["larger"]),
 ]
@@ -353,29 +279,18 @@ def test_unreadable_files(tmp_path: Path) -> None:
     assert "cannot be read" in refusal(Path("a\0b"))
 
 
-@pytest.mark.parametrize(
-    "name", ["", " ", "\ud800", "a\udfffb", "a\nb", "\x1b[2J", "\0", "a\u2028b", "x" * 201, 5, None]
-)
+@pytest.mark.parametrize("name", ["", " ", "\ud800", "a\nb", "\x1b[2J", "x" * 201, 5, None])
 def test_names_of_games_that_no_figure_holds(name: object) -> None:
     with pytest.raises(ConfigError, match=r"rules\.name: got .*; allowed: a text .* 200 printable"):
         config_from(tree(rules={"edition": "su20", "goal": 20, "name": name}))
 
 
-def test_an_edition_with_many_changes_has_a_name_that_figures_hold() -> None:
+def test_rules_with_many_changes_have_a_name_that_figures_hold() -> None:
     changes = {"zero_dice": "ten_minus_min_digit", "swap": "power_of_three_digits", "goal": 9}
     more = {"more_boar": "both_digits_smaller", "feral_hogs": "points", "max_dice": 3, "sides": 4}
-    switches = {"hog_wild": True, "piggy_back": True, "prime_boost": True, "square_swine": True}
-    rules = rules_from({"edition": "fa22", **changes, **more, "hog_wild": True})
-    assert rules.name.startswith("fa22 with zero_dice=ten_minus_min_digit, swap=")
-    many = {
-        "edition": "su20",
-        **changes,
-        **more,
-        **switches,
-        "time_trot": True,
-        "feral_hogs": "dice",
-    }
-    assert rules_from(many).name == "su20 with 12 changes"
+    switches = ("hog_wild", "piggy_back", "prime_boost", "square_swine", "time_trot")
+    many = {"edition": "fa22", **changes, **more, **dict.fromkeys(switches, True)}
+    assert rules_from(many).name == "fa22 with 11 changes"
 
 
 # --- the fingerprint ---------------------------------------------------------------------------
@@ -386,15 +301,12 @@ def test_an_edition_with_many_changes_has_a_name_that_figures_hold() -> None:
     [
         ("name=other", True),
         ("solver.iterations=999", True),
-        ("measure.final_attack.starts=9", True),
         ("purify.method=sample", True),
         ("rules.goal=21", False),
         ("solver.averaging=uniform", False),
-        ("solver.name=cfr", False),
         ("solver.seed=1", False),
         ("seed=1", False),  # reaches the attack
         ("measure.every=2", False),
-        ("measure.attack.starts=5", False),
     ],
 )
 def test_the_fingerprint_is_of_what_a_checkpoint_depends_on(override: str, same: bool) -> None:

@@ -30,7 +30,6 @@ from hogeq.runs.files import (
     MIXTURE_COLUMNS,
     Metrics,
     ResultsError,
-    finite,
     read_metrics,
     replacing,
 )
@@ -62,14 +61,9 @@ def contents(path: Path) -> dict[str, bytes]:
     return {file.name: file.read_bytes() for file in path.iterdir()}
 
 
-def load(
-    path: Path,
-    solver: str = "toy",
-    fingerprint: str = "f" * 64,
-    like: dict[str, Any] = STATE,
-) -> Checkpoint:
+def load(path: Path, solver: str = "toy", config: str = "f" * 64, like: Any = STATE) -> Checkpoint:
     with RunDirectory.resume(path) as directory:
-        found = directory.load(solver, fingerprint, like)
+        found = directory.load(solver, config, like)
     assert found is not None
     return found
 
@@ -115,26 +109,10 @@ def test_overwrite_refuses_a_folder_that_is_no_run_directory(tmp_path: Path) -> 
     assert contents(tmp_path / "trial") == {"policy.npz": b"mine"}
 
 
-@pytest.mark.parametrize("name", ["", ".", "..", "a/b", "/a"])
+@pytest.mark.parametrize("name", ["", "..", "a/b"])
 def test_names_that_leave_the_root(tmp_path: Path, name: str) -> None:
     assert "cannot be named" in refusal(lambda: RunDirectory.create(tmp_path / "r", name))
     assert not (tmp_path / "r").exists()
-
-
-def test_places_where_no_directory_can_be(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("mine")
-    assert "cannot be made" in refusal(lambda: RunDirectory.create(tmp_path / "file", "trial"))
-    assert "cannot be made" in refusal(lambda: RunDirectory.create(tmp_path / "file" / "x", "t"))
-    assert "not a folder" in refusal(lambda: RunDirectory.create(tmp_path, "file", overwrite=True))
-    assert contents(tmp_path) == {"file": b"mine"}
-
-
-def test_only_run_directories_are_resumed(tmp_path: Path) -> None:
-    assert "does not exist" in refusal(lambda: RunDirectory.resume(tmp_path / "none"))
-    (tmp_path / "file").write_text("mine")
-    assert "not a folder" in refusal(lambda: RunDirectory.resume(tmp_path / "file"))
-    assert "not a run directory" in refusal(lambda: RunDirectory.resume(tmp_path))
-    assert contents(tmp_path) == {"file": b"mine"}
 
 
 def test_a_run_killed_before_its_first_file_is_resumed(tmp_path: Path) -> None:
@@ -214,10 +192,6 @@ def test_manifest_has_no_nan(folder: Path) -> None:
             assert directory.manifest() == {}
 
 
-def test_finite_leaves_the_rest_as_it_is() -> None:
-    assert finite({"a": (1, None, True, -0.5, "nan")}) == {"a": [1, None, True, -0.5, "nan"]}
-
-
 # --- metrics -----------------------------------------------------------------------------------
 
 
@@ -255,23 +229,18 @@ def test_a_mixture_has_two_columns_more(tmp_path: Path) -> None:
     ("text", "line"),
     [
         ("", 1),
-        ("a,b\n", 1),
-        (",".join(COLUMNS) + "\n1,2\n", 2),
         (",".join(COLUMNS) + "\n1,1,1,1,1,1,x\n", 2),
         (",".join(COLUMNS) + "\n1,1,1,1,1,1,1\n1.5,1,1,1,1,1,1\n", 3),
         (",".join(COLUMNS) + "\nnan,1,1,1,1,1,1\n", 2),
-        (",".join(COLUMNS) + "\ninf,1,1,1,1,1,1\n", 2),
     ],
 )
 def test_broken_metrics(tmp_path: Path, text: str, line: int) -> None:
-    (tmp_path / "metrics.csv").write_text(text)
-    assert f"line {line} must be" in refusal(lambda: read_metrics(tmp_path / "metrics.csv"))
-
-
-def test_unreadable_metrics(tmp_path: Path) -> None:
-    assert "No such file" in refusal(lambda: read_metrics(tmp_path / "metrics.csv"))
-    (tmp_path / "metrics.csv").write_bytes(b"\xff\xfe")
-    assert "not a table" in refusal(lambda: read_metrics(tmp_path / "metrics.csv"))
+    path = tmp_path / "metrics.csv"
+    assert "No such file" in refusal(lambda: read_metrics(path))
+    path.write_text(text)
+    assert f"line {line} must be" in refusal(lambda: read_metrics(path))
+    path.write_bytes(b"\xff\xfe")
+    assert "not a table" in refusal(lambda: read_metrics(path))
 
 
 # --- checkpoints -------------------------------------------------------------------------------
@@ -290,21 +259,7 @@ def test_checkpoints_are_read_back_exactly(folder: Path) -> None:
         assert found.state[name].shape == array.shape
 
 
-def test_a_checkpoint_without_metrics(folder: Path) -> None:
-    with RunDirectory.resume(folder) as directory:
-        directory.save(dataclasses.replace(SAVED, metrics=()))
-    assert load(folder).metrics == ()
-    assert read_metrics(folder / "metrics.csv") == []
-
-
-def test_equal_checkpoints_are_equal_bytes(folder: Path) -> None:
-    before = (folder / "checkpoint.npz").read_bytes()
-    with RunDirectory.resume(folder) as directory:
-        directory.save(SAVED)
-    assert (folder / "checkpoint.npz").read_bytes() == before
-
-
-@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.data())
 def test_truncated_checkpoints(folder: Path, data: st.DataObject) -> None:
     with RunDirectory.resume(folder) as directory:
@@ -346,13 +301,9 @@ def test_foreign_checkpoints(folder: Path, monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.chdir(folder.parent)
     for data, part in (
         (b"", "truncated or not a checkpoint"),
-        (b"hello", "truncated or not a checkpoint"),
-        (npy(np.zeros(3)), "truncated or not a checkpoint"),
         (pickle.dumps(Bomb()), "truncated or not a checkpoint"),
         (zipped(**{"schema.npy": npy(np.array([Bomb()]))}), "truncated or not a checkpoint"),
-        (zipped(**{"schema.npy": b"x"}), "schema"),
         (npz(policy=np.zeros((3, 3, 2))), "no schema version"),
-        (npz(schema=np.float64(1.0)), "no schema version"),
         (npz(schema=np.int64(99)), "schema version 99"),
         (npz(schema=np.int64(1)), "made by solver none"),
     ):
@@ -365,18 +316,17 @@ def test_foreign_checkpoints(folder: Path, monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_checkpoints_of_another_run(folder: Path) -> None:
     assert "made by solver toy, not by cfr" in refusal(lambda: load(folder, solver="cfr"))
-    message = refusal(lambda: load(folder, fingerprint="0" * 64))
-    assert "another config" in message
-    assert "config.yaml" in message
-    regrets = {"regrets": np.zeros((2, 3, 5))}
-    assert "(2, 3, 4), and this game needs float64 (2, 3, 5)" in refusal(
-        lambda: load(folder, like=STATE | regrets)
-    )
-    assert "int64" in refusal(lambda: load(folder, like=STATE | {"empty": np.zeros(0, np.int64)}))
-    assert "lacks array more" in refusal(lambda: load(folder, like=STATE | {"more": np.zeros(1)}))
-    assert "unknown array empty" in refusal(
-        lambda: load(folder, like={name: STATE[name] for name in ("regrets", "iteration")})
-    )
+    assert "another config" in refusal(lambda: load(folder, config="0" * 64))
+    for like, says in (
+        (
+            STATE | {"regrets": np.zeros((2, 3, 5))},
+            "(2, 3, 4), and this game needs float64 (2, 3, 5)",
+        ),
+        (STATE | {"empty": np.zeros(0, np.int64)}, "int64"),
+        (STATE | {"more": np.zeros(1)}, "lacks array more"),
+        ({name: STATE[name] for name in ("regrets", "iteration")}, "unknown array empty"),
+    ):
+        assert says in refusal(lambda like=like: load(folder, like=like))  # type: ignore[misc]
 
 
 def test_a_state_that_needs_a_pickle_is_not_saved(folder: Path) -> None:

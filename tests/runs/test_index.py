@@ -10,8 +10,8 @@ import pytest
 from hogeq.cli import main
 from hogeq.runs.config import config_from
 from hogeq.runs.directory import RunDirectory
-from hogeq.runs.files import CONFIG, MANIFEST, METRICS, HeldError, Metrics, ResultsError
-from hogeq.runs.index import differing, find_runs, ordered, read_run, selected
+from hogeq.runs.files import CONFIG, MANIFEST, METRICS, HeldError, Metrics, ResultsError, figures_in
+from hogeq.runs.index import differing, find_runs, ordered, read_run
 
 FIGURES = {
     "average_policy": {"attack": 0.52, "bound": 0.6},
@@ -28,13 +28,8 @@ def made(
     **manifest: Any,
 ) -> Path:
     """Leave a run directory as a run does."""
-    config = config_from(
-        {
-            "name": name,
-            "rules": {"edition": edition, "goal": 50},
-            "solver": {"name": solver, "iterations": 7},
-        }
-    )
+    given = {"rules": {"edition": edition, "goal": 50}, "solver": {"name": solver, "iterations": 7}}
+    config = config_from({"name": name, **given})
     with RunDirectory.create(root, name) as directory:
         directory.write(CONFIG, config.to_yaml())
         directory.write_metrics([Metrics(3, 0.1, 0.57, 0.65, math.nan, 0.2, 0.58)])
@@ -157,33 +152,18 @@ def test_links_are_followed_once(root: Path, tmp_path_factory: pytest.TempPathFa
     (root / "link").symlink_to(elsewhere)
     (elsewhere / "circle").symlink_to(root)
     found, broken = find_runs(root)
-    assert [str(run.path.relative_to(root)) for run in found] == [
-        "b",
-        "c",
-        "deep/er/a",
-        "link/below/k",
-    ]
+    paths = [str(run.path.relative_to(root)) for run in found]
+    assert paths == ["b", "c", "deep/er/a", "link/below/k"]
     assert not broken
 
 
 def test_order_and_difference(root: Path) -> None:
     found, _ = find_runs(root)
-    assert [run.name for run in ordered(found, "attack")] == ["a", "b", "c"]
     assert [run.name for run in ordered(found, "seconds", descending=True)] == ["c", "b", "a"]
     assert [run.name for run in ordered(found, "matrix_bound")][-1] == "c"
     keys = differing(found)
     assert {"solver.alpha", "rules.zero_dice"} <= set(keys)
     assert not {"name", "rules.goal", "solver.iterations"} & set(keys)
-
-
-def test_runs_are_selected_by_what_made_them_and_what_became_of_them(root: Path) -> None:
-    found, _ = find_runs(root)
-    assert selected(found) == found
-    assert [run.name for run in selected(found, solver="cfr", status="complete")] == ["b"]
-    assert [run.name for run in selected(found, edition="fa22")] == ["a"]
-    where = [("solver.alpha", 1.5), ("rules.goal", 50)]
-    assert [run.name for run in selected(found, where=where)] == ["a"]
-    assert selected(found, where=[("rules.goal", True)]) == []
 
 
 def test_the_command_filters_sorts_and_compares(
@@ -229,3 +209,14 @@ def test_an_unreadable_root(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(ResultsError, match="Not a directory"):
         find_runs(tmp_path / "file")
+
+
+def test_each_figure_keeps_the_effort_that_found_it() -> None:
+    effort = {"starts": 16, "anneal_steps": 60, "kicks": 320}
+    known = {"attack": 0.6, "bound": 0.7}
+    figures = {
+        "average_policy": known | {"effort": effort},
+        "mixture": known | {"effort": "much"},
+        "effort": {"starts": 1},
+    }
+    assert figures_in({"figures": figures}) == figures | {"mixture": known}

@@ -75,10 +75,8 @@ def test_a_run_keeps_its_plugins(config: Path, registries: Callable[[], None]) -
     ("method", "body", "says"),
     [
         ("step", "raise ValueError('diverged')", "ValueError: diverged"),
-        ("step", "raise KeyError", "KeyError"),
         ("step", "return None", "its step gave None"),
         ("average", "return {}['policy']", "KeyError: 'policy'"),
-        ("stats", "return 1 / 0", "ZeroDivisionError: division by zero"),
     ],
 )
 def test_a_solver_of_a_plugin_that_fails_says_so_in_one_line(
@@ -116,10 +114,8 @@ Lazy.{method} = _later
 @pytest.mark.parametrize(
     ("body", "says"),
     [
-        ("raise ValueError('lost')", "raised ValueError: lost (HOGEQ_DEBUG=1 shows where)"),
         ("return 1 / 0", "raised ZeroDivisionError: division by zero (HOGEQ_DEBUG=1 shows where)"),
         ("return None", "is None; allowed: "),
-        ("return [[1, 2]]", "cell (row 0, column 2) is missing; allowed: "),
         ("return [[99] * game.goal] * game.goal", "cell (row 0, column 0) is 99; allowed: whole"),
     ],
 )
@@ -142,13 +138,6 @@ class Hasty(Purifier):
     (line,) = said(err).splitlines()
     assert line.startswith(start)
     assert line.endswith("; results/lazy holds the checkpoint after iteration 1")
-
-
-def test_a_solver_of_a_plugin_that_cannot_begin(config: Path) -> None:
-    code = LAZY.replace("return Nothing()", "return {}['game']")
-    (config.parent / "parts" / "lazy.py").write_text(code)
-    with pytest.raises(ConfigError, match=r"solver lazy of plugin .*lazy.py: its init raised Key"):
-        run(config)
 
 
 def test_a_run_is_of_all_plugins_that_are_loaded(config: Path) -> None:

@@ -59,7 +59,7 @@ def test_runs_whose_state_grows_go_on(name: str, tmp_path: Path) -> None:
 
 
 def test_a_mixture_is_kept_and_measured_and_goes_on(tmp_path: Path) -> None:
-    options = [*TINY, "rules.goal=8", "solver.parts=2"]
+    options = [*TINY, "rules.goal=6", "solver.parts=2"]
     path = FOLDER / "mixture_bundle.yaml"
     longer = load_config(path, [*options, "solver.iterations=5"])
     run(load_config(path, options), tmp_path / "cut")
@@ -67,7 +67,7 @@ def test_a_mixture_is_kept_and_measured_and_goes_on(tmp_path: Path) -> None:
     summary = run(longer, tmp_path / "whole")
     cut, whole = (tmp_path / kind / "mixture_bundle" / "mixture.npz" for kind in ("cut", "whole"))
     assert cut.read_bytes() == whole.read_bytes()
-    drawn = read_strategy(whole, 8, 2)
+    drawn = read_strategy(whole, 6, 2)
     game = compile_game(longer.rules)
     assert summary.mixture is not None
     assert summary.mixture.lower <= best_response(game, drawn).win_rate + 1e-9

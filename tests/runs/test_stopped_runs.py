@@ -86,7 +86,7 @@ def test_sigkill_at_random_moments(
     whole.join()
     long = time.monotonic() - began
     kills = 0
-    for attempt in range(6):
+    for attempt in range(3):
         root = tmp_path / str(attempt)
         resume: Path | None = None
         for _ in range(8):
@@ -149,7 +149,7 @@ def test_a_signal_while_solving(
 
 
 @quick
-@pytest.mark.parametrize("calls", [1, 4, 12])
+@pytest.mark.parametrize("calls", [1, 12])
 def test_a_signal_while_measuring(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, undisturbed: dict[str, Any], calls: int
 ) -> None:
@@ -217,7 +217,7 @@ class Diverging(CFRPlus):
 
 
 @quick
-@pytest.mark.parametrize("bad", [math.nan, math.inf, -0.5])
+@pytest.mark.parametrize("bad", [math.nan, -0.5])
 def test_an_average_that_is_no_policy(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], bad: float
 ) -> None:

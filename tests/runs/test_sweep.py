@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from hogeq import figures
 from hogeq.runs import runner
 from hogeq.runs.config import Config
 from hogeq.runs.directory import RunDirectory
@@ -157,13 +156,3 @@ def test_without_pyarrow_there_is_a_line_and_no_stale_file(
         FIGURE,
     }
     assert here(path, tmp_path).notes == ()  # it was said
-
-
-def test_the_figure_shows_the_best_of_very_many(tmp_path: Path) -> None:
-    path = tmp_path / "a.png"
-    labels = [f"goal {goal}" for goal in range(60)]
-    attacks = [[0.5 + goal / 200, 0.5] for goal in range(60)]
-    figures.intervals(labels, attacks, [[0.9, 0.8]] * 60, path, "many")
-    assert path.read_bytes().startswith(b"\x89PNG")
-    with pytest.raises(ValueError, match="60 labels, 60 attacks, 0 bounds"):
-        figures.intervals(labels, attacks, [], path)

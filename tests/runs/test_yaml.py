@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from hogeq.rules import rules_from
 from hogeq.rules.reading import read_rules as load_rules
 from hogeq.runs.config import config_from, load_config
 from hogeq.runs.sweep_file import load_sweep
@@ -40,10 +41,7 @@ def test_a_document_that_would_take_long_is_refused_at_once(kind: str) -> None:
     assert time.perf_counter() - start < 1
 
 
-@pytest.mark.parametrize(
-    "key",
-    ["goal", "swap", "edition", "name", "hog_wild", "extra_turn_sides", "feral_hogs", "zero_dice"],
-)
+@pytest.mark.parametrize("key", ["goal", "swap", "edition", "name"])
 def test_a_bomb_under_any_key_of_the_rules(tmp_path: Path, key: str) -> None:
     file = tmp_path / "rules.yaml"
     file.write_text(f"{BOMB}{key}: *a9", encoding="utf-8")
@@ -56,6 +54,17 @@ def test_a_bomb_under_any_key_of_the_rules(tmp_path: Path, key: str) -> None:
     with pytest.raises(ConfigError, match=rf"rules\.?{key}|rules: unknown edition"):
         config_from({**CONFIG, "rules": {key: value}})
     assert time.perf_counter() - start < 1
+
+
+def test_a_file_of_rules_holds_parts_or_the_name_of_an_edition(tmp_path: Path) -> None:
+    path = tmp_path / "rules.yaml"
+    path.write_text("{edition: su20, goal: 20}")
+    assert load_rules(path) == rules_from({"edition": "su20", "goal": 20})
+    path.write_text("fa22\n")
+    assert load_rules(path) == rules_from("fa22")
+    path.write_text("[su20]")
+    with pytest.raises(ConfigError, match=r"got \['su20'\]; allowed: a mapping of rule parts or"):
+        load_rules(path)
 
 
 def test_aliases_of_little_are_read() -> None:

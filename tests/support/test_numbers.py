@@ -10,17 +10,10 @@ from hogeq.support.numbers import between, counted, duration, percent, pp
     [
         (0.5244, 2, "52.44 %"),
         (0.52443712345678, 10, "52.4437123457 %"),
-        (0.5, 0, "50 %"),
-        (0.0, 2, "0.00 %"),
-        (1.0, 2, "100.00 %"),
         (1e-16, 2, "0.00 %"),
-        (-1e-16, 2, "0.00 %"),
         (1.0 - 1e-16, 2, "100.00 %"),
         (4e-5, 2, "<0.01 %"),
-        (6e-5, 2, "0.01 %"),
         (1.0 - 4e-5, 2, ">99.99 %"),
-        (1.0 - 6e-5, 2, "99.99 %"),
-        (4e-5, 4, "0.0040 %"),
         (0.004, 0, "<1 %"),
     ],
 )
@@ -33,13 +26,9 @@ def test_per_cent(probability: float, digits: int, text: str) -> None:
     [
         (0.0024, True, "+0.24 pp"),
         (-0.0024, True, "-0.24 pp"),
-        (0.0024, False, "0.24 pp"),
         (-0.0024, False, "-0.24 pp"),
-        (0.0, True, "0.00 pp"),
         (-1e-16, True, "0.00 pp"),
         (3e-5, True, "<0.01 pp"),
-        (-3e-5, True, "<0.01 pp"),
-        (1.0, True, "+100.00 pp"),
     ],
 )
 def test_points(difference: float, signed: bool, text: str) -> None:

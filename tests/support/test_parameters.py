@@ -10,11 +10,8 @@ from pydantic import Field
 from hogeq.support.messages import refusal
 from hogeq.support.parameters import (
     Count,
-    NotNegative,
     ParameterError,
-    Positive,
     PositiveShare,
-    Share,
     check,
     keys,
     one_of,
@@ -42,21 +39,13 @@ class Toy:
             raise ValueError(refusal("fast", True, "false with more than 9 starts"))
 
 
-@parameters
-class Bare:
-    """No parameters."""
-
-
 # --- limits of numbers ----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
     ("kind", "inside", "outside", "said"),
     [
-        (NotNegative, (0.0, 1, 2.5), (-1, -1e-9), "numbers from 0"),
-        (Positive, (1e-9,), (0, -1), "numbers above 0"),
         (PositiveShare, (0.5, 1), (0, 1.001), "numbers above 0 up to 1"),
-        (Share, (0, 0.5, 1), (-1e-9, 1.5), "numbers from 0 to 1"),
         (Annotated[float, Field(ge=0, lt=0.05)], (0, 0.049), (0.05,), "numbers from 0 below 0.05"),
         (Count, (1, 10**9), (0, 10**9 + 1, 2.0, True), "whole numbers from 1 to 1000000000"),
     ],
@@ -76,15 +65,10 @@ def test_numbers(kind: Any, inside: Any, outside: Any, said: str) -> None:
     ("given", "says"),
     [
         ({"starts": 0}, "starts: got 0; allowed: whole numbers from 1 to 1000000000"),
-        ({"starts": 2.0}, "starts: got 2.0; allowed: whole numbers from 1 to 1000000000"),
         ({"starts": True}, "starts: got True; allowed: whole numbers from 1 to 1000000000"),
-        ({"starts": "3"}, "starts: got '3'; allowed: whole numbers from 1 to 1000000000"),
-        ({"rate": True}, "rate: got True; allowed: numbers above 0 up to 1"),
         ({"kicks": -1}, "kicks: got -1; allowed: whole numbers from 0"),
-        ({"perturbations": -1}, "perturbations: got -1; allowed: whole numbers from 0"),
         ({"kind": "lst"}, "kind: got 'lst'; allowed: first or last; nearest: last"),
         ({"colour": "gren"}, "colour: got 'gren'; allowed: red, green; nearest: green"),
-        ({"colour": ["red"]}, "colour: got ['red']; allowed: red, green; nearest: red"),
         ({"fast": 1}, "fast: got 1; allowed: true or false"),
         (
             {"kicks": 3, "perturbations": 4},
@@ -105,12 +89,6 @@ def test_a_parameter_without_its_name_is_told_by_it() -> None:
         Toy(3, 2)
     with pytest.raises(ParameterError, match=r"^argument 7: unknown key, given 9"):
         Toy(3, 1, 0, "first", "red", False, 9)  # type: ignore[call-arg]
-
-
-def test_where_there_are_no_parameters_none_are_allowed() -> None:
-    with pytest.raises(ParameterError) as caught:
-        Bare(seed=0)  # type: ignore[call-arg]
-    assert str(caught.value) == "seed: unknown key, given 0; allowed: none"
 
 
 def test_parameters_are_frozen_values() -> None:

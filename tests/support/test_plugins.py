@@ -11,7 +11,6 @@ import pytest
 import hogeq
 from hogeq.baselines import builtin
 from hogeq.contest.tournament import round_robin
-from hogeq.evaluation.win_rates import win_rate
 from hogeq.model.game import compile_game
 from hogeq.purification import purify
 from hogeq.support import plugins
@@ -38,13 +37,12 @@ def written(folder: Path, code: str, name: str = "mine.py") -> Path:
     return path
 
 
-def test_all_doors_open(tmp_path: Path) -> None:
+def test_parts_editions_and_purifiers_are_registered(tmp_path: Path) -> None:
     path = written(
         tmp_path,
         f"""{TEENS}
 import numpy as np
 from hogeq.purification import Purifier
-from hogeq.solvers import Solver
 from hogeq.support.parameters import parameters
 
 @hogeq.rule_part("zero_dice", "seven")
@@ -57,27 +55,11 @@ def even(score, opponent):
     "The sum of both scores is even."
     return np.bool_((score + opponent) % 2 == 0)
 
-@hogeq.baseline("most:N", "rolls N dice")
-def most(game, dice, *, less=0):
-    return np.full((game.goal, game.goal), dice - less, np.int8)
-
 @hogeq.purifier("zero")
 @parameters
 class Zero(Purifier):
     def matrix(self, game, policy):
         return np.zeros((game.goal, game.goal), np.int8)
-
-@hogeq.solver("lazy")
-@parameters
-class Lazy(Solver):
-    def init(self, game):
-        return ()
-    def step(self, game, state):
-        return state
-    def average(self, game, state):
-        return np.full(game.shape, 1 / game.num_actions)
-    def stats(self, game, state):
-        return {{}}
 """,
     )
     found = load_plugin(path, trust=True)
@@ -87,10 +69,7 @@ class Lazy(Solver):
     rules = hogeq.Rules(goal=10, max_dice=2, zero_dice="seven", more_boar="even")
     assert ("No dice", "rolling no dice scores 7 (seven)") in hogeq.describe(rules)
     game = compile_game(rules)
-    first = builtin("most:1", game)
-    assert win_rate(game, first, builtin("always_roll:1", game)).win_rate == pytest.approx(0.5)
-    assert purify(game, first, "zero").max() == 0
-    assert "lazy" in hogeq.SOLVERS
+    assert purify(game, np.full(game.shape, 1 / 3), "zero").max() == 0
 
 
 @pytest.mark.parametrize(
@@ -98,32 +77,15 @@ class Lazy(Solver):
     [
         ("def (", "line 1: invalid syntax"),
         ("import hogeq\n\n1 / 0", "line 3: ZeroDivisionError: division by zero"),
-        ("raise SystemExit", "line 1: SystemExit: SystemExit"),
-        ("import nothing_of_that_name", "line 1: ModuleNotFoundError: No module named"),
         ("x = 1", "registers nothing; allowed: hogeq.rule_part, hogeq.edition"),
         (TEENS + TEENS, "line 13: swap part both_teens: name is taken by both_teens"),
-        (TEENS.replace("swap", "swaps"), "line 4: rule_part: got 'swaps'; allowed: zero_dice, "),
         (TEENS.replace(", opponent)", ")", 1), "allowed: a function of (score, opponent)"),
         (TEENS.replace('    "B', '    # "B'), "swap part both_teens: no docstring"),
         (TEENS.replace('"teens"', '"su20"'), "edition su20: name is taken"),
-        (TEENS.replace('"teens"', '"two words"'), "edition: got 'two words'; allowed: a name of"),
-        ("import hogeq\nhogeq.edition({})", "line 2: TypeError: edition: got {}; allowed: Rules"),
         ("class E(Exception):\n    def __str__(self): raise self\nraise E", "line 3: E: E"),
         (
             "import hogeq\n@hogeq.solver('x')\nclass X: pass",
             "solver x: got <class 'hogeq_plugin_mine.X'>; allowed: a subclass of Solver with all",
-        ),
-        (
-            """
-import hogeq
-from hogeq.support.parameters import parameters
-
-@hogeq.purifier("x")
-@parameters
-class X(hogeq.purification.Purifier):
-    pass
-""",
-            "without matrix; allowed: a subclass of Purifier with all its methods",
         ),
     ],
 )
@@ -145,8 +107,6 @@ def test_files_that_are_no_plugins(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     path = written(tmp_path, TEENS)
     with pytest.raises(PluginError, match=r"mine.py: .* only with --trust"):
         load_plugin(path)
-    with pytest.raises(PluginError, match=r"none.py: plugin cannot be read: No such file"):
-        load_plugin(tmp_path / "none.py", trust=True)
     with pytest.raises(PluginError, match=r"mine.txt: no plugin; allowed: a Python file"):
         load_plugin(written(tmp_path, TEENS, "mine.txt"), trust=True)
     monkeypatch.setattr(plugins, "MAX_BYTES", 10)
@@ -168,8 +128,6 @@ def test_another_file_of_that_name_is_refused(tmp_path: Path) -> None:
         ("return 1 / 0", "ZeroDivisionError: division by zero"),
         ("return -1", "got -1; allowed: whole numbers from 0 to 2000"),
         ("return 2.5", "got 2.5; allowed: whole numbers"),
-        ("return 10**9", "allowed: whole numbers from 0 to 2000"),
-        ("return None", "got None; allowed"),
     ],
 )
 def test_a_part_that_fails_is_refused_when_a_game_is_compiled(
@@ -182,17 +140,6 @@ def test_a_part_that_fails_is_refused_when_a_game_is_compiled(
     with pytest.raises(ValueError, match=rf"^zero_dice: bad at [^\n]*{re.escape(why)}") as refused:
         compile_game(rules)
     assert "\n" not in str(refused.value)
-
-
-def test_a_swap_is_true_or_false(tmp_path: Path) -> None:
-    load_plugin(
-        written(
-            tmp_path, TEENS.replace("return 13 <= min", "return 5 * max").replace(" and ", " #")
-        ),
-        trust=True,
-    )
-    with pytest.raises(ValueError, match=r"^swap: both_teens at score, opponent = 0, 1: got 5; "):
-        compile_game(hogeq.rules_from("teens"))
 
 
 def test_processes_have_the_plugins_of_the_one_that_asks(tmp_path: Path) -> None:
