@@ -127,22 +127,14 @@ def is_builtin(spec: str) -> bool:
 
 def names() -> dict[str, str]:
     """List the strategies that have a name."""
-    return {entry.usage(name): entry.about + _options(entry) for name, entry in _BUILTINS.items()}
-
-
-def _usages(name: str) -> list[str]:
-    """How to write a strategy, and those whose names begin with its name and a colon."""
-    return [
-        entry.usage(known)
-        for known, entry in _BUILTINS.items()
-        if known == name or known.startswith(f"{name}:")
-    ]
-
-
-def _options(entry: Builtin) -> str:
-    options = ",".join(f"{option}={value}" for option, value in entry.options.items())
-    by_default = f" (:{','.join(map(str, entry.defaults))} if not given)" if entry.defaults else ""
-    return f" (options :{options})" if options else by_default
+    listed = {}
+    for name, entry in _BUILTINS.items():
+        options = ",".join(f"{option}={value}" for option, value in entry.options.items())
+        defaults = ",".join(map(str, entry.defaults))
+        more = f" (options :{options})" if options else ""
+        more = f" (:{defaults} if not given)" if defaults and not more else more
+        listed[entry.usage(name)] = entry.about + more
+    return listed
 
 
 def builtin(spec: str, game: "HogEngine") -> Strategy:
@@ -160,9 +152,11 @@ def builtin(spec: str, game: "HogEngine") -> Strategy:
     if 0 < left_out <= len(entry.defaults):
         given += map(str, entry.defaults[-left_out:])
     if len(given) != len(entry.parameters):
+        # Those too whose names begin with this one and a colon.
+        known = {one: entry for one, entry in _BUILTINS.items() if f"{one}:".startswith(f"{name}:")}
+        usages = " or ".join(entry.usage(one) for one, entry in known.items())
         raise StrategyError(
-            f"strategy {shown(spec)}: {len(given)} parameters given, "
-            f"to be written as {' or '.join(_usages(name))}"
+            f"strategy {shown(spec)}: {len(given)} parameters given, to be written as {usages}"
         )
     arguments = [
         _number(spec, parameter, text, int)
