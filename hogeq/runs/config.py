@@ -160,9 +160,6 @@ def _plugins(given: object) -> tuple[Plugin, ...]:
     return loaded()
 
 
-# --- the whole ------------------------------------------------------------------------------------
-
-
 @parameters
 class Config:
     """One experiment, checked and with every default filled in."""
