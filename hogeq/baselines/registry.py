@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from hogeq.strategies.arrays import StrategyError
-from hogeq.strategies.files import PICKLES, SUFFIXES, read_strategy
+from hogeq.strategies.files import PICKLES, SUFFIXES, read_strategy, sizes_of
 from hogeq.strategies.profiles import read_profile
 from hogeq.strategies.strategy import Strategy, StrategyLike, check_game, strategy_of
 from hogeq.support.messages import nearest, raised, refusal, shown, shown_path
@@ -164,8 +164,10 @@ def builtin(spec: str, game: "HogEngine") -> Strategy:
     ]
     if "N" in entry.parameters:
         dice, most = arguments[entry.parameters.index("N")], game.rules.max_dice
-        if not 0 <= dice <= most:
-            raise StrategyError(f"strategy {shown(spec)}: N is {dice}; allowed: 0 to {most}")
+        if dice not in game.choices:
+            allowed = f"{min(game.choices)} to {most}"
+            raise StrategyError(f"strategy {shown(spec)}: N is {dice}; allowed: {allowed}")
+        arguments[entry.parameters.index("N")] = game.choices.index(dice)
     make = partial(entry.make, game, *arguments, **options)
     if is_ours(entry.make):
         return strategy_of(game, make())
@@ -242,7 +244,7 @@ def find_strategy(
     profile = read_profile(Path(spec), game.rules) if is_there else None
     if profile is not None:
         return profile
-    return read_strategy(spec, game.goal, game.rules.max_dice, trust, time_limit=time_limit)
+    return read_strategy(spec, trust=trust, time_limit=time_limit, **sizes_of(game))
 
 
 def find_table(

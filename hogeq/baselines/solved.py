@@ -14,7 +14,7 @@ from hogeq.baselines.registry import baseline
 from hogeq.rules import EDITIONS, Rules
 from hogeq.rules.memory import all_memories
 from hogeq.strategies.arrays import StrategyError
-from hogeq.strategies.files import read_strategy
+from hogeq.strategies.files import read_strategy, sizes_of
 from hogeq.strategies.strategy import Strategy
 from hogeq.support.aliases import Matrix
 
@@ -115,7 +115,7 @@ def champion(name: str) -> "Callable[[HogEngine], Strategy]":
         edition = _shipped_for(name, game.rules)
         if edition is not None:
             with as_file(SHIPPED / edition / file) as path:
-                return read_strategy(path, game.goal, game.rules.max_dice)
+                return read_strategy(path, **sizes_of(game))
         if len(all_memories(game.rules)) == 1:
             raise StrategyError(
                 f"strategy {name!r}: none is shipped for {game.rules.name}, "

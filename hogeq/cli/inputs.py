@@ -117,8 +117,9 @@ class Chosen:
     def write(self, path: Path, strategy: "StrategyLike", player_name: str | None = None) -> None:
         """Write a strategy in the format of the file's suffix."""
         from hogeq.strategies.files import write_strategy
+        from hogeq.strategies.strategy import strategy_of
 
-        write_strategy(path, strategy, self.rules.size, self.rules.max_dice, player_name)
+        write_strategy(path, strategy_of(self.engine, strategy), player_name=player_name)
 
     def start(self, given: str | None) -> tuple[int, int]:
         """Scores that games begin with, as a user writes them: ``10:0``."""

@@ -92,9 +92,9 @@ def review(game: HogEngine, transcript: Transcript) -> Review:
         )
     engine, end = Engine(game), transcript.end
     rolls = [engine.values_at(turn.before) for turn in transcript.turns]
-    bests = [max(values) for values in rolls]
+    bests = [max(values.values()) for values in rolls]
     if end.winner is None:
-        bests.append(max(engine.values_at(end)))
+        bests.append(max(engine.values_at(end).values()))
     else:
         bests.append(1.0 if end.winner == end.mover else 0.0)
     turns = []

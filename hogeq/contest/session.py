@@ -34,6 +34,7 @@ class Engine:
 
     def __init__(self, game: HogEngine, strategy: Any = None) -> None:
         self.optimal = strategy is None
+        self._choices = game.choices
         self._memory = {memory: index for index, memory in enumerate(game.memories)}
         self._policy: Floats | None = None
         self._values: Callable[[int, int], Floats]
@@ -49,12 +50,13 @@ class Engine:
         """Win probability of every roll of the player to move, float64 (K,)."""
         return self._values(score, opponent)[self._memory[memory]]
 
-    def values_at(self, here: Situation) -> tuple[float, ...]:
-        """Win probability of every roll of the player to move in a situation."""
-        return tuple(self.roll_values(*here.view, here.memory).tolist())
+    def values_at(self, here: Situation) -> dict[int, float]:
+        """Win probability of every choice of the player to move in a situation."""
+        values = self.roll_values(*here.view, here.memory).tolist()
+        return dict(zip(self._choices, values, strict=True))
 
     def choose(self, score: int, opponent: int, memory: Memory, random: np.random.Generator) -> int:
-        """Dice that the engine rolls; the fewest of the best, or drawn from its policy."""
+        """Choose the engine's action: the fewest dice of the best, or drawn from its policy."""
         if self._policy is None:
             return best_first(self.roll_values(score, opponent, memory))[0]
         row = self._policy[score, opponent]
@@ -112,15 +114,16 @@ class Session:
         return dice_sides(self.game.rules, *self.situation.view, self.situation.memory)
 
     @property
-    def legal(self) -> range:
-        """Numbers of dice that may be rolled; none once the game is over."""
-        return range(0 if self.over else self.game.num_actions)
+    def legal(self) -> tuple[int, ...]:
+        """Numbers of dice that may be rolled, and -1 where it may be chosen; none at the end."""
+        return () if self.over else self.game.choices
 
     def odds(self) -> tuple[RollValue, ...]:
         """Exact win probability of every roll of the player to move, best first."""
         if self.over:
             raise ValueError("odds: the game is over")
-        return ranked(np.array(self.engine.values_at(self.situation)))
+        values = self.engine.values_at(self.situation)
+        return ranked(self.game.choices, np.array(list(values.values())))
 
     @property
     def tally(self) -> Tally:
@@ -135,7 +138,8 @@ class Session:
             reason = "the game is over" if self.over else "the engine is to move"
             raise ValueError(f"dice: {shown(dice)}, but {reason}")
         if type(dice) is not int or dice not in self.legal:
-            raise ValueError(f"dice: {shown(dice)}; allowed: 0 to {self.game.rules.max_dice}")
+            allowed = f"{min(self.legal)} to {max(self.legal)}"
+            raise ValueError(f"dice: {shown(dice)}; allowed: {allowed}")
         return self._play(dice, self._random(self.situation.turns + 1))
 
     def engine_turn(self) -> Turn:
@@ -144,8 +148,8 @@ class Session:
             raise ValueError("engine: it is not to move")
         situation = self.situation
         random = self._random(situation.turns + 1)
-        dice = self.engine.choose(*situation.view, situation.memory, random)
-        return self._play(dice, random)
+        action = self.engine.choose(*situation.view, situation.memory, random)
+        return self._play(self.game.choices[action], random)
 
     def undo(self) -> tuple[Turn, ...]:
         """Take back, and give, the person's last turn and what the engine played since."""
@@ -178,7 +182,9 @@ class Session:
         }
 
     def _play(self, dice: int, random: np.random.Generator) -> Turn:
-        faces = tuple(int(face) for face in random.integers(1, self.sides + 1, dice))
+        faces = None
+        if dice >= 0:
+            faces = tuple(int(face) for face in random.integers(1, self.sides + 1, dice))
         values = self.engine.values_at(self.situation)
         turn = advance(self.game.rules, self.situation, faces)._replace(rolls=values)
         self._turns.append(turn)

@@ -210,7 +210,7 @@ def _known(fields: dict[str, Any], game: HogEngine) -> Submission:
     cells, table, goal = fields["matrix"], None, game.goal
     if cells is not None:
         found = np.frombuffer(bytes.fromhex(cells), np.int8).reshape(goal, goal)
-        table = check_matrix(found, goal, game.rules.max_dice)
+        table = check_matrix(found, goal, game.num_actions - 1)
     faults = tuple(Fault(*one) for one in fields["faults"])
     asked = None if fields["asked"] is None else tuple(fields["asked"])
     lists = {"matrix": table, "faults": faults, "asked": asked, "files": tuple(fields["files"])}

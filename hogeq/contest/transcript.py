@@ -87,7 +87,7 @@ class _Turn:
 
     player: Annotated[int, Field(ge=0, le=1)]
     before: _Pair
-    roll: Annotated[int, Field(ge=0)]
+    roll: Annotated[int, Field(ge=-1)]
     dice: Annotated[list[int], Field(description="a list of whole numbers, one a die")]
     points: int
     fired: Annotated[list[str], Field(description="a list of rules' names")]
@@ -127,7 +127,7 @@ class Transcript:
     @classmethod
     def of(
         cls,
-        rolls: Iterable[Sequence[int]],
+        rolls: Iterable[Sequence[int] | None],
         rules: Rules,
         players: Sequence[str],
         first: int = 0,
@@ -140,7 +140,8 @@ class Transcript:
         Parameters
         ----------
         rolls : iterable of sequence of int
-            What the dice showed, turn by turn; empty where none were rolled.
+            What the dice showed, turn by turn; empty where none were rolled, None for the choice
+            -1.
         rules : Rules
         players : sequence of str
             The two.
@@ -171,7 +172,8 @@ class Transcript:
         for given in rolls:
             at = f"turns[{len(turns)}]"
             _refuse_turn_after_end(here, at)
-            turns.append(advance(rules, here, _faces(given, at)))
+            faces = None if given is None else _faces(given, at)
+            turns.append(advance(rules, here, faces))
             here = turns[-1].after
         if not turns:
             raise TranscriptError("turns: got none; allowed: at least one turn")
@@ -355,13 +357,15 @@ def _follow(rules: Rules, here: Situation, given: _Turn, at: str) -> Turn:
     """Play one turn again, and refuse what does not follow."""
     _same(f"{at}.player", given.player, here.mover)
     _same(f"{at}.before", given.before, list(here.scores))
-    if given.roll > rules.max_dice:
-        raise TranscriptError(refusal(f"{at}.roll", given.roll, f"0 to {rules.max_dice}"))
+    if given.roll not in rules.choices:
+        allowed = f"{min(rules.choices)} to {rules.max_dice}"
+        raise TranscriptError(refusal(f"{at}.roll", given.roll, allowed))
     sides = dice_sides(rules, *here.view, here.memory)
-    if len(given.dice) != given.roll or any(not 1 <= face <= sides for face in given.dice):
-        allowed = f"{counted(given.roll, 'number')} from 1 to {sides}"
+    number = max(given.roll, 0)
+    if len(given.dice) != number or any(not 1 <= face <= sides for face in given.dice):
+        allowed = f"{counted(number, 'number')} from 1 to {sides}"
         raise TranscriptError(refusal(f"{at}.dice", given.dice, allowed))
-    turn = advance(rules, here, tuple(given.dice))
+    turn = advance(rules, here, None if given.roll < 0 else tuple(given.dice))
     follows = _written(turn, rules)
     for name in ("points", "fired", "after"):
         _same(f"{at}.{name}", getattr(given, name), follows[name])

@@ -10,7 +10,8 @@ A win probability is exact, and counts on how both players go on. A turn changes
 exactly: nothing is left that is neither skill nor luck.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from hogeq.model.workspace import TIE
@@ -69,12 +70,14 @@ class Turn(NamedTuple):
     """One turn of a game; win probabilities are those of the player who took it."""
 
     before: Situation
+    dice: int
+    """Dice rolled, or -1 for that choice."""
     faces: tuple[int, ...]
     """What the dice showed."""
     outcome: Outcome
     after: Situation
-    rolls: tuple[float, ...] = ()
-    """Win probability of every roll, before the dice are seen; empty where it is not valued."""
+    rolls: Mapping[int, float] = MappingProxyType({})
+    """Win probability of every choice, before the dice are seen; empty where it is not valued."""
     value_after: float = 0.0
     """Win probability where the dice led; 0 where it is not valued."""
 
@@ -84,20 +87,15 @@ class Turn(NamedTuple):
         return self.after.turns
 
     @property
-    def dice(self) -> int:
-        """Dice rolled."""
-        return len(self.faces)
-
-    @property
     def best(self) -> tuple[int, ...]:
         """The best rolls, those that tie within `TIE`, the fewest dice first."""
         enough = self.best_value - TIE
-        return tuple(dice for dice, value in enumerate(self.rolls) if value >= enough)
+        return tuple(dice for dice, value in self.rolls.items() if value >= enough)
 
     @property
     def best_value(self) -> float:
         """Win probability of the best roll."""
-        return max(self.rolls)
+        return max(self.rolls.values())
 
     @property
     def value(self) -> float:
@@ -121,16 +119,19 @@ class Turn(NamedTuple):
 
     def effects(self, rules: Rules) -> list[str]:
         """Say what the turn did, as :func:`hogeq.rules.turn.turn_effects` does."""
-        return turn_effects(rules, *self.before.view, self.faces, self.outcome)
+        return turn_effects(
+            rules, *self.before.view, self.faces if self.dice >= 0 else None, self.outcome
+        )
 
     def fired(self, rules: Rules) -> list[str]:
         """Name the rules that did something, in the order of the turn."""
         return [line.partition(":")[0] for line in self.effects(rules)[1:]]
 
 
-def advance(rules: Rules, before: Situation, faces: tuple[int, ...]) -> Turn:
-    """Play the mover's turn with dice that have been rolled; ValueError if they cannot be."""
-    outcome = play_turn(rules, *before.view, before.memory, len(faces), faces)
+def advance(rules: Rules, before: Situation, given: tuple[int, ...] | None) -> Turn:
+    """Play the mover's turn by the faces of its dice, None for the choice -1; or a ValueError."""
+    dice, faces = (-1, ()) if given is None else (len(given), given)
+    outcome = play_turn(rules, *before.view, before.memory, dice, faces)
     landing, mover = outcome.landing, before.mover
     own, other = landing.score, landing.opponent
     winner = None
@@ -143,7 +144,7 @@ def advance(rules: Rules, before: Situation, faces: tuple[int, ...]) -> Turn:
         turns=before.turns + 1,
         winner=winner,
     )
-    return Turn(before, faces, outcome, after)
+    return Turn(before, dice, faces, outcome, after)
 
 
 class Tally(NamedTuple):

@@ -1,5 +1,6 @@
 """Win probability of every roll at one position."""
 
+from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
 from hogeq.evaluation.hidden import belief, check_position, hidden_action_values
@@ -88,16 +89,18 @@ def analyze(
         values = by_memory[game.memories.index(memory)]
     else:
         values = by_memory[0] if weights is None else weights @ by_memory
-    return Analysis(source, memory, ranked(values, shares))
+    return Analysis(source, memory, ranked(game.choices, values, shares))
 
 
-def ranked(values: Floats, shares: Floats | None = None) -> tuple[RollValue, ...]:
-    """Sort rolls by their win probabilities, best first; a tie with the best loses nothing."""
+def ranked(
+    choices: Sequence[int], values: Floats, shares: Floats | None = None
+) -> tuple[RollValue, ...]:
+    """Sort choices by their win probabilities, best first; a tie with the best loses nothing."""
     order = best_first(values)
     behind = values[order[0]] - values
     return tuple(
         RollValue(
-            roll,
+            choices[roll],
             float(values[roll]),
             float(behind[roll]) if behind[roll] > TIE else 0.0,
             None if shares is None else float(shares[roll]),

@@ -35,7 +35,7 @@ class Tablebase:
     value : float
         Win probability of whoever moves first.
     rolls : int8 (G, G, H)
-        Best roll by own score, opponent's score and memory (`HogEngine.memories`); the fewest
+        Best action by own score, opponent's score and memory (`HogEngine.memories`); the fewest
         dice of those that tie within `TIE`.
 
     Examples
@@ -65,8 +65,8 @@ class Tablebase:
 
     @property
     def first_roll(self) -> int:
-        """Dice to roll on the first turn."""
-        return int(self.rolls[0, 0, self.start])
+        """Dice to roll on the first turn, or -1."""
+        return self.game.rules.choices[int(self.rolls[0, 0, self.start])]
 
     @property
     def matrix(self) -> Rolls:

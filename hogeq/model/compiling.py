@@ -98,7 +98,7 @@ def _interpreted_calls(game: HogEngine, part: str, uniform: Floats) -> Iterator[
 
 
 def _certificate_calls(rules: Rules) -> Iterator[Call]:
-    goal, dice = 6, rules.max_dice
+    goal, dice = 6, rules.num_actions - 1
     dice = next(few for few in (2, 8, dice) if width_of(few + 1) == width_of(dice + 1))
     small = replace(EDITIONS["su20"], goal=goal, max_dice=dice)
     priced = PricedResponder(Board(small), np.full((goal, goal, dice + 1), 1.0 / (dice + 1)))

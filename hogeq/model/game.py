@@ -71,8 +71,13 @@ class HogEngine:
 
     @property
     def num_actions(self) -> int:
-        """Number of actions, K: 0 to the most dice."""
-        return self.rules.max_dice + 1
+        """Number of actions, K: 0 to the most dice, and in some games -1."""
+        return self.rules.num_actions
+
+    @property
+    def choices(self) -> tuple[int, ...]:
+        """What the actions are: numbers of dice, and in some games -1 as the last."""
+        return self.rules.choices
 
     @property
     def memory_size(self) -> int:
@@ -151,7 +156,7 @@ def required_bytes(rules: Rules) -> int:
     """Bytes of the largest arrays of a game: values and reach of two players, and its tables."""
     turns, extras, records = memory_sizes(rules)
     memories = turns * extras * records**2 * states(rules)
-    return rules.size**2 * 8 * (4 * memories + 6 * (rules.max_dice + 1))
+    return rules.size**2 * 8 * (4 * memories + 6 * rules.num_actions)
 
 
 def compile_game(rules: Rules, own_goals: bool = False) -> HogEngine:

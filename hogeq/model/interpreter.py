@@ -33,7 +33,7 @@ def turn_lists(rules: Rules) -> TurnLists:
     no_dice = [np.tile(column.ravel(), seats) for column in free]
     columns = []
     for one in ways:
-        branches = turns.branches(one.dice, one.sides) if one.dice else [None]
+        branches = turns.branches(rules.choices[one.action], one.sides) if one.action else [None]
         for branch in branches:
             # No dice score by the cell; what else ends with the same scores and record is one end.
             points, gift, recorded = branch[:3] if branch else no_dice
@@ -88,7 +88,7 @@ def turn_lists(rules: Rules) -> TurnLists:
         situation=np.tile(situation.ravel(), seats).astype(np.int64),
         place=(way * width + lane[:, None]).transpose(0, 2, 1).astype(np.uint32, order="C"),
         usable=usable,
-        dice=np.array([one.dice for one in ways], np.int64),
+        dice=np.array([one.action for one in ways], np.int64),
         lanes=ranges,
         following=padded,
         first=np.array(first, np.int64),

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from hogeq.kernels.interpreter import AGAIN, LOSS, OTHER, WIN
 from hogeq.kernels.recurrence import Dice, Target
 from hogeq.rules import Rules
-from hogeq.rules.memory import Memory, record, records_left
+from hogeq.rules.memory import memory_of_dice, record, records_left
 from hogeq.rules.outcomes import Branch, TurnTable
 from hogeq.rules.points import kinds_of_dice, sums_without_ones
 from hogeq.support.aliases import Floats, Ints
@@ -30,9 +30,9 @@ from hogeq.support.aliases import Floats, Ints
 class Way(NamedTuple):
     """How a turn plays."""
 
-    dice: int
+    action: int
     sides: int
-    """0 where none are rolled."""
+    """0 where no dice are chosen."""
     bonus: int
     forced: bool
 
@@ -110,20 +110,21 @@ class Tables(NamedTuple):
 def ways_of(rules: Rules) -> Ways:
     """List the ways to roll, and which is played where."""
     turns, found = TurnTable(rules), dict[Way, int]()
-    extras = sorted({memory.extra for memory in turns.memories})
+    looks = [memory_of_dice(rules, memory) for memory in turns.memories]
+    examples = dict(zip(looks, turns.memories, strict=True))
     sides = {
         (own, opponent): tuple(
-            [turns.dice_sides(own, opponent, Memory(extra=extra)) for extra in extras]
+            [turns.dice_sides(own, opponent, memory) for memory in examples.values()]
         )
         for own, opponent in product(range(rules.size), repeat=2)
     }
     kinds = sorted(set(sides.values()))
-    number = np.zeros((len(kinds), len(turns.memories), rules.max_dice + 1), np.int64)
-    for kind, index, roll in np.ndindex(number.shape):
-        memory = turns.memories[index]
-        rolled = kinds[kind][extras.index(memory.extra)] if roll else 0
-        way = Way(roll, rolled, *turns.memory_effect(memory, roll))
-        number[kind, index, roll] = found.setdefault(way, len(found))
+    number = np.zeros((len(kinds), len(turns.memories), rules.num_actions), np.int64)
+    for kind, index, action in np.ndindex(number.shape):
+        rolled = kinds[kind][list(examples).index(looks[index])] if action else 0
+        effect = turns.memory_effect(turns.memories[index], rules.choices[action])
+        way = Way(action, rolled, *effect)
+        number[kind, index, action] = found.setdefault(way, len(found))
     situation = np.array([kinds.index(kind) for kind in sides.values()], np.uint8)
     return Ways(situation.reshape(rules.size, rules.size), number, tuple(found))
 
@@ -147,7 +148,7 @@ def landings(rules: Rules) -> Landings:
     turns, free, goal = TurnTable(rules), free_turns(rules), rules.size
     rolled = [
         branch
-        for sides, dice in product(kinds_of_dice(rules), range(1, rules.max_dice + 1))
+        for sides, dice in product(kinds_of_dice(rules), rules.choices[1:])
         for branch in turns.branches(dice, sides)
     ]
     most = max(int(free.points.max()), *(branch.points for branch in rolled))
@@ -216,7 +217,7 @@ def tables_of(rules: Rules) -> Tables:
     if len(set(bonus.values()) - {0}) > 1:
         raise ValueError("rules: bonuses of different sizes cannot be compiled together")
     branches = tuple(
-        ((), *(turns.branches(roll, kind.sides) for roll in range(1, rules.max_dice + 1)))
+        ((), *(turns.branches(choice, kind.sides) for choice in rules.choices[1:]))
         for kind in kinds
     )
     extra = np.array([kind.extra for kind in kinds])[:, None, None]
@@ -226,7 +227,7 @@ def tables_of(rules: Rules) -> Tables:
     most = int(bonuses.max())
     return Tables(
         goal=rules.size,
-        num_actions=rules.max_dice + 1,
+        num_actions=rules.num_actions,
         records=records_left(rules),
         most_bonus=most,
         dice=tuple(
@@ -258,7 +259,7 @@ def _played(
     planes, bonuses = {}, {}
     for index in np.ndindex(ways.number.shape):
         way, one_die = (ways.ways[ways.number[index[:2]][roll]] for roll in (index[2], 1))
-        moved = way.bonus if own_counts and way.dice == 0 else 0
+        moved = way.bonus if own_counts and way.action == 0 else 0
         planes[index] = _Kind(one_die.sides, moved), way.forced
         bonuses[index] = way.bonus - moved
     return planes, bonuses
@@ -310,7 +311,7 @@ def dice_of(rules: Rules, sides: int, branches: tuple[tuple[Branch, ...], ...]) 
     since other rolls correct the same afterstates.
     """
     most = max(branch.points for results in branches for branch in results)
-    many = record(rules, len(branches) - 1, most)
+    many = record(rules, rules.max_dice, most)
     true, sums = {}, {}
     for roll, results in enumerate(branches[1:], 1):
         chances = {branch[:3]: branch.probability for branch in results}

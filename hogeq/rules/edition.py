@@ -29,6 +29,14 @@ EDITIONS: dict[str, Rules] = {
         ),
         # Hog Wild! [2].
         Rules(name="hw13", zero_dice="one_plus_max_digit", hog_wild=True, swap="double"),
+        # The fall 2013 contest [6], on the rules of Hog Wild!
+        Rules(
+            name="fa13",
+            zero_dice="one_plus_max_digit",
+            hog_wild=True,
+            swap="double",
+            memory="ham_hijinks",
+        ),
         # Summer 2021 contest, as announced [3]. Results of the course's spring 2021 contest,
         # which announced the same extra turns, fit only time_trot=False and extra_turn_sides=6.
         Rules(
@@ -120,6 +128,8 @@ EDITIONS: dict[str, Rules] = {
 ALIASES: dict[str, str] = {
     **dict.fromkeys(("sp24", "su24", "fa24", "sp25", "su25", "fa25", "sp26"), "fa23"),
     "sp23": "fa22",
+    "sp14": "fa13",
+    "su14": "fa13",
 }
 """Semesters that played an edition of another's name: ``ALIASES["sp26"]`` is ``"fa23"`` [6]."""
 
@@ -253,7 +263,8 @@ def _turns_and_swaps(rules: Rules) -> list[tuple[str, str]]:
     if rules.swap != "none":
         lines.append(("Swap", f"scores trade places if {_meaning(SWAPS[rules.swap])}"))
     if rules.memory != "none":
-        lines.append((title(rules.memory), _meaning(type(MEMORY_PARTS[rules.memory]))))
+        part = type(MEMORY_PARTS[rules.memory])
+        lines.append((title(rules.memory), _meaning(part, rules.memory)))
     return lines
 
 
@@ -271,7 +282,7 @@ def _course_name(no_dice: Callable[..., object]) -> str:
     return named[1] if named else "No dice"
 
 
-def _meaning(part: Callable[..., object]) -> str:
+def _meaning(part: Callable[..., object], name: str | None = None) -> str:
     # The part's own first line, and the name by which a configuration asks for it.
     summary = (getdoc(part) or part.__name__).splitlines()[0].removesuffix(".") or part.__name__
-    return f"{summary[0].lower()}{summary[1:]} ({part.__name__})"
+    return f"{summary[0].lower()}{summary[1:]} ({name or part.__name__})"

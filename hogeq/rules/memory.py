@@ -9,9 +9,14 @@ from functools import cache
 from itertools import product
 from typing import Any, Final, NamedTuple
 
-from hogeq.rules.memory_part import MEMORY_PARTS
+from hogeq.rules.memory_part import MEMORY_PARTS, MemoryPart
 from hogeq.rules.parts import FERAL_DISTANCE, HOG_WILD_SIDES
-from hogeq.rules.points import kinds_of_dice, points_distribution, zero_points
+from hogeq.rules.points import (
+    kinds_of_dice,
+    minus_one_points,
+    points_distribution,
+    zero_points,
+)
 from hogeq.rules.rules import Rules
 from hogeq.support.messages import one_line, refusal, shown
 
@@ -88,7 +93,7 @@ def feral_record(rules: Rules, dice: int, points: int) -> int:
     """Class of a turn that each player's record keeps, for Feral Hogs alone."""
     if rules.feral_hogs == "points":
         return min(points, rules.max_dice + FERAL_DISTANCE + 1)
-    return dice if rules.feral_hogs == "dice" else 0
+    return max(dice, 0) if rules.feral_hogs == "dice" else 0
 
 
 def next_memory(rules: Rules, memory: Memory, recorded: int, again: bool) -> Memory:
@@ -105,6 +110,17 @@ def next_memory(rules: Rules, memory: Memory, recorded: int, again: bool) -> Mem
 def memory_effect(rules: Rules, memory: Memory, dice: int) -> tuple[int, bool]:
     """Bonus and extra turn that the part `Rules.memory` gives for rolling so many dice."""
     return remembered(rules).effect(memory.state, dice)
+
+
+def remembered_sides(rules: Rules, memory: Memory, sides: int) -> int:
+    """Sides that the part `Rules.memory` gives dice that would have so many."""
+    return remembered(rules).sides(memory.state, sides)
+
+
+def memory_of_dice(rules: Rules, memory: Memory) -> tuple[int, int]:
+    """Give the parts of a memory on which the sides of dice can depend."""
+    part = type(MEMORY_PARTS[rules.memory])
+    return memory.extra, 0 if part.sides is MemoryPart.sides else memory.state
 
 
 # --- the memory of a part -------------------------------------------------------------------------
@@ -149,7 +165,11 @@ class Remembered:
         self.classes = len(seen)
         self._effects = {
             (number, dice): (self._bonus(value, dice), self._again(value, dice))
-            for (number, value), dice in product(enumerate(numbers), range(rules.max_dice + 1))
+            for (number, value), dice in product(enumerate(numbers), rules.choices)
+        }
+        self._sides = {
+            (number, sides): self._sides_of(value, sides, kinds_of_dice(rules))
+            for (number, value), sides in product(enumerate(numbers), kinds_of_dice(rules))
         }
 
     def class_of(self, dice: int, points: int) -> int:
@@ -174,6 +194,19 @@ class Remembered:
     def effect(self, state: int, dice: int) -> tuple[int, bool]:
         """Bonus and extra turn for rolling so many dice."""
         return self._effects[state, dice]
+
+    def sides(self, state: int, sides: int) -> int:
+        """Sides of dice that would have so many."""
+        return self._sides[state, sides]
+
+    def _sides_of(self, value: Hashable, sides: int, kinds: tuple[int, ...]) -> int:
+        given = self._asked(self._part.sides, value, sides)
+        if given not in kinds:
+            allowed = f"{', '.join(map(str, kinds))}; more_sides lists others"
+            raise ValueError(
+                refusal(f"{self._where}: sides({shown(value)}, {sides})", given, allowed)
+            )
+        return int(given)
 
     def _bonus(self, value: Hashable, dice: int) -> int:
         given = self._asked(self._part.bonus, value, dice)
@@ -230,6 +263,8 @@ def _turns(rules: Rules) -> set[tuple[int, int]]:
     turns = {(0, zero_points(rules, *pair)) for pair in product(scores, scores)}
     for sides, dice in product(kinds_of_dice(rules), range(1, rules.max_dice + 1)):
         turns |= {(dice, points) for points in points_distribution(rules, dice, sides)}
+    if -1 in rules.choices:
+        turns.add((-1, minus_one_points(rules)))
     return turns
 
 

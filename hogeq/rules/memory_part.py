@@ -21,6 +21,10 @@ class MemoryPart:
         Value before the first turn.
     text : str
         Name of the memory for people: ``"opponent's last dice"``.
+    minus_one : int or None
+        Points of the choice -1, at least 1; None if there is no such choice.
+    more_sides : tuple of int
+        Sides that `sides` may give, beside those of the usual dice and of extra turns.
 
     Examples
     --------
@@ -44,6 +48,8 @@ class MemoryPart:
 
     start: ClassVar[Hashable] = None
     text: ClassVar[str] = ""
+    minus_one: ClassVar[int | None] = None
+    more_sides: ClassVar[tuple[int, ...]] = ()
 
     def update(self, value: Any, dice: int, points: int, again: bool) -> Hashable:
         """Return the value after a turn.
@@ -53,7 +59,7 @@ class MemoryPart:
         value : hashable
             Value before it.
         dice : int
-            Dice rolled.
+            Dice rolled; -1 for that choice.
         points : int
             Points of the dice, or for rolling none, without any bonus.
         again : bool
@@ -77,12 +83,38 @@ class MemoryPart:
         del value, dice
         return False
 
+    def sides(self, value: Any, sides: int) -> int:
+        """Return the sides of the mover's dice, which would have `sides` without this part."""
+        del value
+        return sides
+
     def shown(self, value: Any) -> str:
         """Write a value for people."""
         return "none" if value is None else str(value)
 
 
-MEMORY_PARTS: Final[dict[str, MemoryPart]] = {"none": MemoryPart()}
+class HamHijinks(MemoryPart):
+    """Choosing -1 scores 1 point and exchanges four- and six-sided dice until it is chosen again.
+
+    Source: the course's fall 2013 contest [6].
+    """
+
+    start = "no"
+    text = "dice exchanged"
+    minus_one = 1
+    more_sides = (4, 6)
+
+    def update(self, value: Any, dice: int, points: int, again: bool) -> Hashable:
+        """Return whether the dice are exchanged after a turn."""
+        del points, again
+        return {"no": "yes", "yes": "no"}[value] if dice == -1 else value
+
+    def sides(self, value: Any, sides: int) -> int:
+        """Return the sides of the mover's dice."""
+        return {4: 6, 6: 4}.get(sides, sides) if value == "yes" else sides
+
+
+MEMORY_PARTS: Final[dict[str, MemoryPart]] = {"none": MemoryPart(), "ham_hijinks": HamHijinks()}
 """Memories beside those of Feral Hogs and Time Trot, by name; "none" remembers nothing."""
 
 _SMALL: Final = frozenset(("by", "in", "of", "on", "or", "the", "to"))

@@ -10,7 +10,7 @@ from functools import cache
 from typing import NamedTuple
 
 from hogeq.rules.memory import Memory, all_memories, next_memory, record
-from hogeq.rules.points import kinds_of_dice, points_distribution, zero_points
+from hogeq.rules.points import kinds_of_dice, minus_one_points, points_distribution, zero_points
 from hogeq.rules.rules import Rules
 from hogeq.rules.turn import Landing, bonus, dice_sides, given, land, trots
 
@@ -68,8 +68,10 @@ class TurnTable:
         return dice_sides(self.rules, score, opponent, memory)
 
     def branches(self, dice: int, sides: int) -> tuple[Branch, ...]:
-        """Results of rolling `dice` dice, at least 1, of `sides` sides: by points, ascending."""
+        """Results of a choice other than no dice, dice having `sides` sides: points ascending."""
         key = dice, sides
+        if dice < 0:
+            return (self._branch(dice, minus_one_points(self.rules), Fraction(1)),)
         if key not in self._branches:
             self._branches[key] = tuple(
                 self._branch(dice, points, probability)
@@ -105,7 +107,7 @@ class TurnTable:
         scores = range(self.rules.size)
         branches = [self.free(score, opponent) for score in scores for opponent in scores]
         for sides in kinds_of_dice(self.rules):
-            for dice in range(1, self.rules.max_dice + 1):
+            for dice in self.rules.choices[1:]:
                 branches.extend(self.branches(dice, sides))
         return max(branch.points for branch in branches), max(branch.gift for branch in branches)
 

@@ -7,6 +7,7 @@ from functools import cache
 from itertools import accumulate
 from math import comb
 
+from hogeq.rules.memory_part import MEMORY_PARTS
 from hogeq.rules.parts import COUNT_ONES, HOG_WILD_SIDES, ZERO_DICE, counted_ones, prime_boost
 from hogeq.rules.rules import Rules
 
@@ -14,6 +15,11 @@ from hogeq.rules.rules import Rules
 def zero_points(rules: Rules, score: int, opponent: int) -> int:
     """Points for rolling no dice, at the mover's score and the opponent's."""
     return _boosted(rules, ZERO_DICE[rules.zero_dice](score, opponent))
+
+
+def minus_one_points(rules: Rules) -> int:
+    """Points of the choice -1, where it is one."""
+    return MEMORY_PARTS[rules.memory].minus_one or 0
 
 
 def rolled_points(rules: Rules, faces: Sequence[int]) -> int:
@@ -69,4 +75,5 @@ def kinds_of_dice(rules: Rules) -> tuple[int, ...]:
         sides.append(HOG_WILD_SIDES)
     if rules.extra_turn_sides is not None:
         sides.append(rules.extra_turn_sides)
+    sides.extend(MEMORY_PARTS[rules.memory].more_sides)
     return tuple(dict.fromkeys(sides))

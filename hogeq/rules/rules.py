@@ -165,6 +165,17 @@ class Rules:
         )
 
     @property
+    def choices(self) -> tuple[int, ...]:
+        """What a player may choose, by number of the action: 0 to the most dice, and -1 last."""
+        minus_one = MEMORY_PARTS[self.memory].minus_one
+        return (*range(self.max_dice + 1), *(() if minus_one is None else (-1,)))
+
+    @property
+    def num_actions(self) -> int:
+        """Number of choices, K."""
+        return len(self.choices)
+
+    @property
     def gives_extra_turns(self) -> bool:
         """Whether any part in play can give an extra turn."""
         part = type(MEMORY_PARTS[self.memory])

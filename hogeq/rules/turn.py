@@ -8,7 +8,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from hogeq.rules.memory import Memory, memory_effect, next_memory, record
+from hogeq.rules.memory import (
+    Memory,
+    memory_effect,
+    memory_line,
+    next_memory,
+    record,
+    remembered_sides,
+)
 from hogeq.rules.memory_part import title
 from hogeq.rules.parts import (
     FERAL_BONUS,
@@ -20,7 +27,7 @@ from hogeq.rules.parts import (
     SWAPS,
     square_swine,
 )
-from hogeq.rules.points import rolled_points, zero_points
+from hogeq.rules.points import minus_one_points, rolled_points, zero_points
 from hogeq.rules.rules import Rules
 from hogeq.rules.tables import is_table
 from hogeq.support.messages import shown
@@ -61,11 +68,12 @@ class Turn(NamedTuple):
 
 def dice_sides(rules: Rules, score: int, opponent: int, memory: Memory) -> int:
     """Sides of this turn's dice; those of extra turns take precedence over Hog Wild."""
+    sides = rules.sides
     if memory.extra and rules.extra_turn_sides is not None:
-        return rules.extra_turn_sides
-    if rules.hog_wild and (score + opponent) % HOG_WILD_MULTIPLE == 0:
-        return HOG_WILD_SIDES
-    return rules.sides
+        sides = rules.extra_turn_sides
+    elif rules.hog_wild and (score + opponent) % HOG_WILD_MULTIPLE == 0:
+        sides = HOG_WILD_SIDES
+    return remembered_sides(rules, memory, sides)
 
 
 def bonus(rules: Rules, memory: Memory, dice: int) -> int:
@@ -74,7 +82,7 @@ def bonus(rules: Rules, memory: Memory, dice: int) -> int:
     Feral Hogs: 3 if `dice` is 2 away from the record of the mover's last turn. The part
     `Rules.memory` may give more.
     """
-    fires = rules.feral_hogs != "none" and abs(dice - memory.own) == FERAL_DISTANCE
+    fires = rules.feral_hogs != "none" and abs(max(dice, 0) - memory.own) == FERAL_DISTANCE
     return (FERAL_BONUS if fires else 0) + memory_effect(rules, memory, dice)[0]
 
 
@@ -116,14 +124,17 @@ def play_turn(
     """Play one whole turn of the first player with dice that have been rolled."""
     _check("score", score, 0, rules.goals[0] - 1)
     _check("opponent", opponent, 0, rules.goals[1] - 1)
-    _check("dice", dice, 0, rules.max_dice)
-    if len(faces) != dice:
+    _check("dice", dice, min(rules.choices), rules.max_dice)
+    if len(faces) != max(dice, 0):
         raise ValueError(f"turn: {len(faces)} faces for {dice} dice; allowed: one face a die")
     sides = dice_sides(rules, score, opponent, memory)
     for face in faces:
         _check("face", face, 1, sides)
 
-    points = rolled_points(rules, faces) if dice else zero_points(rules, score, opponent)
+    if dice > 0:
+        points = rolled_points(rules, faces)
+    else:
+        points = minus_one_points(rules) if dice else zero_points(rules, score, opponent)
     extra_points = bonus(rules, memory, dice)
     gift = given(rules, dice, points)
     landing = land(rules, score + points + extra_points, opponent + gift)
@@ -162,19 +173,14 @@ def turn_parts(rules: Rules) -> TurnParts:
 
 
 def turn_effects(
-    rules: Rules, score: int, opponent: int, faces: Sequence[int], turn: Turn
+    rules: Rules, score: int, opponent: int, faces: Sequence[int] | None, turn: Turn
 ) -> list[str]:
-    """Describe what a turn did to the scores, one part of the rules a line."""
+    """Describe what a turn did to the scores, one part of the rules a line.
+
+    Without faces the choice was -1.
+    """
     names = turn_parts(rules)
-    unboosted = replace(rules, prime_boost=False)
-    if faces:
-        plain = rolled_points(unboosted, faces)
-        pig = ", with a 1" if 1 in faces else ""
-        what = f"rolled {len(faces)}: {' '.join(map(str, faces))}{pig}"
-    else:
-        plain = zero_points(unboosted, score, opponent)
-        what = "rolled no dice"
-    lines = [f"{what}, {_points(plain)}"]
+    plain, lines = _rolled(rules, score, opponent, faces, turn)
     if plain != turn.points:
         lines.append(f"Hogtimus Prime: {_points(turn.points)} instead of {plain}")
     if turn.bonus:
@@ -195,6 +201,23 @@ def turn_effects(
         part = "More Boar" if turn.landing.again else names.turn
         lines.append(f"{part}: an extra turn")
     return lines
+
+
+def _rolled(
+    rules: Rules, score: int, opponent: int, faces: Sequence[int] | None, turn: Turn
+) -> tuple[int, list[str]]:
+    """Give the points before any boost, and describe them."""
+    unboosted = replace(rules, prime_boost=False)
+    if faces is None:
+        exchange = f"{title(rules.memory)}: {memory_line(rules, turn.memory)}"
+        return turn.points, [f"chose -1, {_points(turn.points)}", exchange]
+    if not faces:
+        plain = zero_points(unboosted, score, opponent)
+        return plain, [f"rolled no dice, {_points(plain)}"]
+    plain = rolled_points(unboosted, faces)
+    pig = ", with a 1" if 1 in faces else ""
+    shown_faces = " ".join(map(str, faces))
+    return plain, [f"rolled {len(faces)}: {shown_faces}{pig}, {_points(plain)}"]
 
 
 def _either(part: str, there: bool, rules: Rules) -> str:

@@ -291,7 +291,7 @@ def export(
         if strategy is not None:
             path = directory / file
             with reported(path, "written"):
-                write_strategy(path, strategy, player_name=name)
+                write_strategy(path, strategy_of(game, strategy), player_name=name)
 
 
 def write_game(directory: Path, strategies: Strategies, matrix: Matrix, game: TreeEngine) -> None:

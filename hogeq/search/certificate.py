@@ -230,7 +230,7 @@ def _checked(content: object) -> Certificate:
 
 def _strategy(top: _Top, rules: Rules) -> Floats | Mixture:
     """Check what the file is about: a policy, or the weights and parts of a mixture."""
-    shape = rules.size, rules.size, rules.max_dice + 1
+    shape = rules.size, rules.size, rules.num_actions
     if top.policy is not None and top.weights is None and top.parts is None:
         return check_policy(_array(top.policy, "policy"), shape)
     if top.policy is not None or top.weights is None or top.parts is None:
@@ -264,7 +264,7 @@ def _step(given: object, number: int, rules: Rules) -> Step | Revision:
         allowed = " or ".join(f"a list of {', '.join(kind._fields)}" for kind in kinds.values())
         raise CertificateError(refusal(at, given, allowed))
     kind = kinds[len(given)]
-    most = {"score": rules.size - 1, "opponent": rules.size - 1, "roll": rules.max_dice}
+    most = {"score": rules.size - 1, "opponent": rules.size - 1, "roll": rules.num_actions - 1}
     most["cover"] = MOST_COVER
     for name, value in zip(kind._fields, given, strict=True):
         whole, top = name in {"score", "opponent", "roll"}, most.get(name, 1)

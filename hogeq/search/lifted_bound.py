@@ -126,10 +126,10 @@ class LiftedBound:
         self.rules = rules
         self.steps: list[Step | Revision] = []
         weights, parts = zip(*parts_of(strategy), strict=True)
-        policies = [one_hot(part, rules.max_dice + 1) if part.ndim == 2 else part for part in parts]
+        policies = [one_hot(part, rules.num_actions) if part.ndim == 2 else part for part in parts]
         self._responder = PricedResponders(rules, weights, policies)
         self._responder.begin()
-        self._refunded = np.zeros((rules.size**2, rules.max_dice + 1))
+        self._refunded = np.zeros((rules.size**2, rules.num_actions))
         self._tried: tuple[Step, Claim] | None = None
         self._revised = revised
         self._kept: dict[int, KeptClaims | None] = {}
@@ -147,7 +147,7 @@ class LiftedBound:
         # Each value is a sum of products over the outcomes of one roll and over rolls, from values
         # a level further on: its relative error grows by so many roundings a level. What claims are
         # worth is summed as a value and differences from it, in four roundings a term.
-        terms = 4 * int(np.diff(self._responder.turns.first).max()) + 2 * self.rules.max_dice + 16
+        terms = 4 * int(np.diff(self._responder.turns.first).max()) + 2 * self.rules.num_actions + 14
         largest = 2.0 + self._responder.largest_price()
         levels = 4 * self.rules.size + len(self._responder.parts) - 1
         return (len(self.steps) + 2) * levels * terms * largest * float(np.finfo(float).eps)
@@ -162,7 +162,7 @@ class LiftedBound:
 
     def losses(self) -> Floats:
         """Say what forgetting costs in each cell as the responder plays now: float64 (C, K)."""
-        found = np.zeros((len(self._reach), self.rules.max_dice + 1))
+        found = np.zeros((len(self._reach), self.rules.num_actions))
         for cell in np.flatnonzero(self._reach.sum(axis=1) > SMALLEST).tolist():
             found[cell] = self.loss(cell)
         return found
@@ -238,7 +238,7 @@ class LiftedBound:
 
     def _by_roll(self, claim: Claim, worth: Floats) -> Floats:
         """Give what a claim is worth by roll, float64 (K,): the last to claim may share a worth."""
-        found = np.zeros(self.rules.max_dice + 1)
+        found = np.zeros(self.rules.num_actions)
         if len(worth):
             found[claim.rolls] = worth[np.minimum(np.arange(len(claim.rolls)), len(worth) - 1)]
         return found
@@ -272,4 +272,4 @@ def _most_bytes(rules: Rules, cells: list[int]) -> int:
     """Bytes of what cells claim of one policy, were play to come there from all lower scores."""
     low, high = np.sort(np.indices((rules.size, rules.size)).reshape(2, -1), axis=0)
     before = sum(int(((low <= low[x]) & (high <= high[x])).sum()) for x in cells)
-    return before * len(all_memories(rules)) * (rules.max_dice + 1) * np.dtype(np.float64).itemsize
+    return before * len(all_memories(rules)) * rules.num_actions * np.dtype(np.float64).itemsize

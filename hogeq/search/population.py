@@ -23,7 +23,7 @@ from hogeq.model.workspace import Role, WinRate
 from hogeq.search.ascent import TEMPERATURES
 from hogeq.search.counter_search import CounterSearch, run
 from hogeq.strategies.arrays import StrategyError, given_arrival, one_hot, softmax
-from hogeq.strategies.files import read_strategy
+from hogeq.strategies.files import read_strategy, sizes_of
 from hogeq.strategies.strategy import Strategy, StrategyLike, strategy_of, table_of
 from hogeq.support.aliases import Floats, Ints, Matrix
 from hogeq.support.messages import refusal, shown_path, unreadable
@@ -238,7 +238,7 @@ def read_counters(path: Path, game: Engine) -> Matrix:
     """Read counter-matrices, int8 (n, G, G), that a search begins with."""
     found = _pool(path) if path.suffix.lower() == ".npz" else None
     if found is None:
-        read = read_strategy(path, game.shape[0], game.num_actions - 1)
+        read = read_strategy(path, **sizes_of(game))
         if read.kind != "matrix":
             raise StrategyError(f"{shown_path(path)}: a {read.kind}; allowed: matrices")
         return read.array[None]

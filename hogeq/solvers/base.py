@@ -148,9 +148,9 @@ class Solver(ABC, Generic[State]):
 
 def start_of(game: Engine, path: str) -> Strategy:
     """Read the strategy that a solver starts from."""
-    from hogeq.strategies.files import read_strategy
+    from hogeq.strategies.files import read_strategy, sizes_of
 
-    return read_strategy(Path(path), game.shape[0], game.num_actions - 1)
+    return read_strategy(Path(path), **sizes_of(game))
 
 
 def hog_of(game: Engine, name: str) -> HogEngine:

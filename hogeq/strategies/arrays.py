@@ -35,20 +35,31 @@ class StrategyError(BadInputError):
 # --- checks ---------------------------------------------------------------------------------------
 
 
-def check_matrix(array: Any, goal: int, max_dice: int, name: str = "matrix") -> Matrix:
-    """Check a table of dice to roll, and copy it."""
+def check_matrix(
+    array: Any, goal: int, max_dice: int, name: str = "matrix", least: int = 0
+) -> Matrix:
+    """Check a table of dice to roll, and copy it; where `least` is -1, so may cells be.
+
+    The copy holds numbers of actions: -1 is the last of them, after the most dice.
+    """
     _check_goal(goal, name)
     if isinstance(array, np.ndarray) and array.dtype.kind in "iuf" and array.shape == (goal, goal):
         # NaN fails every comparison.
-        good = (array >= 0) & (array <= max_dice) & (array == np.trunc(array))
+        good = (array >= least) & (array <= max_dice) & (array == np.trunc(array))
         if good.all():
-            return array.astype(np.int8)
-    for _, line in bad_cells(array, goal, max_dice):
+            return np.where(array < 0, max_dice + 1, array).astype(np.int8)
+    for _, line in bad_cells(array, goal, max_dice, least):
         raise StrategyError(f"{name}: {line}")
-    return np.array([list(row) for row in array], np.int8)
+    table = np.array([list(row) for row in array], np.int8)
+    return np.where(table < 0, max_dice + 1, table).astype(np.int8)
 
 
-def bad_cells(rows: Any, goal: int, max_dice: int) -> Iterator[tuple[str, str]]:
+def as_choices(matrix: npt.NDArray[Any], max_dice: int) -> Matrix:
+    """Write -1 for the action after the most dice."""
+    return np.where(matrix > max_dice, -1, matrix).astype(np.int8)
+
+
+def bad_cells(rows: Any, goal: int, max_dice: int, least: int = 0) -> Iterator[tuple[str, str]]:
     """Give the faults of a table of dice to roll, row by row: kind of each, and a line."""
     allowed = f"allowed: {goal} rows of {goal} whole numbers"
 
@@ -66,9 +77,9 @@ def bad_cells(rows: Any, goal: int, max_dice: int) -> Iterator[tuple[str, str]]:
             continue
         for column, cell in enumerate(cells[:goal]):
             value = cell.item() if isinstance(cell, np.generic) else cell
-            kind = _cell_fault(value, max_dice)
+            kind = _cell_fault(value, max_dice, least)
             if kind:
-                whole = f"allowed: whole numbers from 0 to {max_dice}"
+                whole = f"allowed: whole numbers from {least} to {max_dice}"
                 yield kind, f"{_at((row, column))} is {shown(value)}; {whole}"
         if len(cells) != goal:
             fault = "missing" if len(cells) < goal else "one too many"
@@ -78,13 +89,13 @@ def bad_cells(rows: Any, goal: int, max_dice: int) -> Iterator[tuple[str, str]]:
         yield "shape", f"{_at((min(goal, len(rows)), 0))} is {fault}; {allowed}"
 
 
-def _cell_fault(value: object, max_dice: int) -> str:
+def _cell_fault(value: object, max_dice: int, least: int) -> str:
     """Name the kind of a bad cell; empty if it is good."""
     # By type, since True == 1; and 6.0 is a whole number.
     if type(value) is float and not value.is_integer():
         return "fraction" if math.isfinite(value) else "no number"
     if type(value) is int or type(value) is float:
-        return "negative" if value < 0 else "large" if value > max_dice else ""
+        return "negative" if value < least else "large" if value > max_dice else ""
     return type(value).__name__
 
 

@@ -1,7 +1,7 @@
 """Ask a ``final_strategy`` for every position, in a process that `sandbox` starts for it.
 
-Run by path, ``python -I child.py FILE GOAL MAX_DICE SECONDS BYTES CONFINE``. It writes one JSON
-object to standard output, as `main` describes it. White space before it shows the progress:
+Run by path, ``python -I child.py FILE GOAL LEAST MAX_DICE SECONDS BYTES CONFINE``. It writes one
+JSON object to standard output, as `main` describes it. White space before it shows the progress:
 `LOADED` when the file has run, `CALLED` after each call. Output of the strategy is lost. Nothing of
 hogeq is imported: the process starts fast and shares nothing with ours.
 
@@ -36,7 +36,7 @@ _MOST_FILES = 100
 _NAME_LENGTH = 2000  # most characters of a player's name
 
 
-def main(file: str, goal: int, max_dice: int, tell: Callable[[bytes], object]) -> dict[str, Any]:
+def main(file: str, goal: int, choices: range, tell: Callable[[bytes], object]) -> dict[str, Any]:
     """Run a file and ask what it defines, every position twice.
 
     The result has ``faults``, dicts of ``kind``, ``count`` and ``line``, about the first of them;
@@ -58,7 +58,7 @@ def main(file: str, goal: int, max_dice: int, tell: Callable[[bytes], object]) -
             return _failed("defines no function final_strategy(score, opponent_score)")
         load = perf_counter() - start
         tell(LOADED)
-        answers = _ask(strategy, goal, max_dice, tell)
+        answers = _ask(strategy, goal, choices, tell)
     except BaseException as error:  # noqa: BLE001 - SystemExit too: this must answer
         return _failed(_raised(error))
     answers["seconds"]["load"] = load
@@ -90,7 +90,7 @@ def order_again(count: int) -> list[int]:
 
 
 def _ask(
-    strategy: Callable[[int, int], Any], goal: int, max_dice: int, tell: Callable[[bytes], object]
+    strategy: Callable[[int, int], Any], goal: int, choices: range, tell: Callable[[bytes], object]
 ) -> dict[str, Any]:
     """Ask for every position twice; of each kind of fault the first is kept, and the count."""
     faults: dict[tuple[str, str], dict[str, Any]] = {}
@@ -114,11 +114,12 @@ def _ask(
         else:
             slowest = max(slowest, perf_counter() - called)
             # By type: True == 1, and 6.0 == 6.
-            if type(dice) is int and 0 <= dice <= max_dice:
+            if type(dice) is int and dice in choices:
                 rolls[cell] = dice
             else:
                 like = f"{kind} below 0" if type(dice) is int and dice < 0 else kind
-                line = f"is {_one_line(repr(dice))} ({kind}); allowed: ints from 0 to {max_dice}"
+                allowed = f"ints from {choices[0]} to {choices[-1]}"
+                line = f"is {_one_line(repr(dice))} ({kind}); allowed: {allowed}"
                 note("range", like, cell, line)
         tell(CALLED)
     seconds = perf_counter() - start
@@ -311,8 +312,9 @@ def _run() -> None:
     os.dup2(nowhere, 1)
     os.dup2(nowhere, 2)
     sys.stdout = sys.__stdout__ = _Output(os.fdopen(1, "wb", closefd=False))  # type: ignore[misc]
-    _limit(int(sys.argv[4]), int(sys.argv[5]))
-    if sys.argv[6] == "1":
+    goal, least, max_dice, seconds, size, confined = map(int, sys.argv[2:8])
+    _limit(seconds, size)
+    if confined:
         if not confine():
             return
         given = builtins.open
@@ -320,8 +322,8 @@ def _run() -> None:
         builtins.open = lambda file, *rest, **options: given(  # type: ignore[assignment]
             os.dup(nowhere) if type(file) is str and file == os.devnull else file, *rest, **options
         )
-    goal, max_dice = int(sys.argv[2]), int(sys.argv[3])
-    result = main(sys.argv[1], goal, max_dice, lambda mark: os.write(answer, mark))
+    choices = range(least, max_dice + 1)
+    result = main(sys.argv[1], goal, choices, lambda mark: os.write(answer, mark))
     result["prints"] = _Output.is_used
     # White space marks the progress, and stands nowhere else.
     reply = json.dumps(result, separators=(",", ":")).encode()

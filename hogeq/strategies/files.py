@@ -34,19 +34,21 @@ import warnings
 import zipfile
 import zlib
 from pathlib import Path
-from typing import IO, Any, Final
+from typing import IO, Any, Final, TypedDict
 
 import numpy as np
 import numpy.lib.format as npy
 import numpy.typing as npt
 
-from hogeq.strategies.arrays import TABLES, StrategyError, as_array, check_matrix
+from hogeq.strategies.arrays import TABLES, StrategyError, as_array, as_choices, check_matrix
 from hogeq.strategies.forms import Form, read_code, read_text
 from hogeq.strategies.sandbox import examine
 from hogeq.strategies.strategy import (
     Mixture,
+    Sized,
     Strategy,
     StrategyLike,
+    least_choice,
     mixture_of_shape,
     shape_like,
     strategy_of_shape,
@@ -90,8 +92,12 @@ def read_strategy(
     trust: bool = False,
     *,
     time_limit: float = 60.0,
+    least: int = 0,
 ) -> Strategy:
-    """Read a matrix, a policy or a mixture from a file of any known format, or a run's folder."""
+    """Read a matrix, a policy or a mixture from a file of any known format, or a run's folder.
+
+    Matrices may hold -1 where `least` is -1.
+    """
     path = Path(path)
     if is_folder(path):
         if not os.access(path / IN_FOLDER, os.F_OK):
@@ -100,18 +106,36 @@ def read_strategy(
                 "allowed: directories of finished runs"
             )
         path /= IN_FOLDER
-    read = read_form(path, goal, max_dice, trust, time_limit=time_limit)
-    name, shape = shown_path(path), (goal, goal, max_dice + 1)
+    read = read_form(path, goal, max_dice, trust, time_limit=time_limit, least=least)
+    name, shape = shown_path(path), (goal, goal, max_dice + 1 - least)
     if read.weights is not None:
-        return mixture_of_shape(shape, read.weights, read.rows, name)
-    if isinstance(read.rows, np.ndarray):
-        return strategy_of_shape(shape, read.rows, name)
+        parts = read.rows
+        if least < 0 and parts.ndim == len(shape):
+            parts = np.stack([check_matrix(part, goal, max_dice, name, least) for part in parts])
+        return mixture_of_shape(shape, read.weights, parts, name, least)
+    if isinstance(read.rows, np.ndarray) and (least == 0 or read.rows.ndim == len(shape)):
+        return strategy_of_shape(shape, read.rows, name, least)
     name += f" (read as {read.form})" if read.form else ""
-    return strategy_of_shape(shape, check_matrix(read.rows, goal, max_dice, name))
+    matrix = check_matrix(read.rows, goal, max_dice, name, least)
+    return strategy_of_shape(shape, matrix, name, least)
+
+
+class Sizes(TypedDict):
+    """Sizes of a game's tables, as `read_strategy` takes them."""
+
+    goal: int
+    max_dice: int
+    least: int
+
+
+def sizes_of(game: Sized) -> Sizes:
+    """Give the sizes of a game's tables."""
+    least = least_choice(game)
+    return {"goal": game.shape[0], "max_dice": game.shape[-1] - 1 + least, "least": least}
 
 
 def read_form(
-    path: Path, goal: int, max_dice: int, trust: bool, *, time_limit: float = 60.0
+    path: Path, goal: int, max_dice: int, trust: bool, *, time_limit: float = 60.0, least: int = 0
 ) -> Form:
     """Read the content of a file, which may be no strategy."""
     name, suffix = shown_path(path), path.suffix.lower()
@@ -123,7 +147,7 @@ def read_form(
             return table
         if not trust:
             raise StrategyError(f"{name}: reading a .py runs its code, allowed only with --trust")
-        answers = examine(path, goal, max_dice, time_limit)
+        answers = examine(path, goal, max_dice, time_limit, least)
         if answers.faults:
             raise StrategyError(f"{name}: {answers.faults[0].line}")
         return Form(answers.table or [])
@@ -133,7 +157,7 @@ def read_form(
     if suffix == ".npy" or data.startswith(npy.MAGIC_PREFIX):
         return _asked(Form(_read_npy(io.BytesIO(data), name)), goal)
     if suffix == ".npz" or data.startswith(b"PK\x03\x04"):
-        return _asked(_read_npz(data, goal, max_dice, name), goal)
+        return _asked(_read_npz(data, goal, max_dice - least, name), goal)
     file_size(path, min(2**20 + TEXT_BYTES_PER_CELL * goal * goal, MAX_BYTES))
     try:
         text = data.decode("utf-8-sig")
@@ -317,29 +341,32 @@ def write_strategy(
         given_as = f"suffix {path.suffix!a}" if suffix else "a name without suffix"
         raise StrategyError(f"{name}: {given_as}; allowed: {', '.join(WRITTEN)}")
     strategy = _checked(given, goal, max_dice)
-    arrays: dict[str, Any] = {strategy.kind: strategy.array}
+    table = strategy.array
+    if strategy.is_pure and strategy.least < 0:
+        table = as_choices(table, strategy.shape[-1] - 2)
+    arrays: dict[str, Any] = {strategy.kind: table}
     if strategy.kind == "mixture":
         if suffix != ".npz":
             raise StrategyError(f"{name}: a mixture can be written to .npz, not {suffix}")
         kind = "matrices" if strategy.is_pure else "policies"
-        arrays = {"weights": strategy.weights, kind: strategy.array}
+        arrays = {"weights": strategy.weights, kind: table}
     elif strategy.kind == "policy" and suffix not in {".npy", ".npz"}:
         raise StrategyError(f"{name}: a policy can be written to .npz and .npy, not {suffix}")
     if suffix == ".py":
-        data = contest_code(strategy.array, player_name or "").encode()
+        data = contest_code(table, player_name or "").encode()
     elif suffix in {".npy", ".npz"}:
         file = io.BytesIO()
         if suffix == ".npy":
-            np.save(file, strategy.array)
+            np.save(file, table)
         else:
             np.savez_compressed(file, **arrays)
         data = file.getvalue()
     else:
-        table = strategy.array.tolist()
+        rows = table.tolist()
         separator = "," if suffix == ".csv" else " "
-        text = "".join(separator.join(map(str, row)) + "\n" for row in table)
+        text = "".join(separator.join(map(str, row)) + "\n" for row in rows)
         if suffix == ".json":
-            text = "[\n" + ",\n".join(map(json.dumps, table)) + "\n]\n"
+            text = "[\n" + ",\n".join(map(json.dumps, rows)) + "\n]\n"
         data = text.encode()
     write_whole(path, data)
 
@@ -375,7 +402,12 @@ def contest_code(matrix: Matrix, player_name: str) -> str:
     check_player_name(player_name)
     table = matrix.tolist()
     most = max(max(row) for row in table)
-    if most < len(_DIGITS):
+    if matrix.min() < 0:
+        about = "one character for each opponent's score, - for -1, a = 10 and so on"
+        digits = f"{_DIGITS}-"
+        cells = [[digits[dice] for dice in row] for row in table]
+        answer = f'"-{_DIGITS}".index(ROLLS[score][opponent_score]) - 1'
+    elif most < len(_DIGITS):
         about = "one character for each opponent's score, a = 10 and so on"
         cells = [[_DIGITS[dice] for dice in row] for row in table]
         answer = f"int(ROLLS[score][opponent_score], {len(_DIGITS)})"

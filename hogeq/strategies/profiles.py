@@ -186,7 +186,7 @@ def seat_tables(given: object, rules: Rules, where: str) -> Floats:
             f"{where}: is a profile of a game tree; allowed: for rules with one goal up to "
             f"{MOST_GOAL}, those of {rules.name} have {rules.goal}"
         )
-    shape = rules.size, rules.size, rules.max_dice + 1
+    shape = rules.size, rules.size, rules.num_actions
     tables = np.full((2, *shape), 1.0 / shape[2])
     places = sorted(_positions(rules), key=lambda place: place[0])  # stable: as they are met
     numbers = [0, 0]

@@ -131,18 +131,19 @@ def _warn_once() -> None:
     _log.warning("hogeq: this system isolates the code of a trusted .py %s", NOT_ISOLATED)
 
 
-def examine(path: Path, goal: int, max_dice: int, time_limit: float) -> Answers:
+def examine(path: Path, goal: int, max_dice: int, time_limit: float, least: int = 0) -> Answers:
     """Run a trusted file in a process of its own, and ask its strategy for every position.
 
-    Scores asked for are below `goal`; dice from 0 to `max_dice` are allowed; `time_limit` is in
-    seconds.
+    Scores asked for are below `goal`; whole numbers from `least` to `max_dice` are allowed;
+    `time_limit` is in seconds.
     """
     means = isolation()
     if not (means.bubblewrap or means.filters_calls):
         _warn_once()
     most = 2**17 + 16 * goal * goal  # bytes that an honest answer takes
     apart = (means.bubblewrap, *_NAMESPACES) if means.bubblewrap else ()
-    options = (goal, max_dice, math.ceil(time_limit) + 1, _TRUSTED_MEMORY, int(means.filters_calls))
+    limits = math.ceil(time_limit) + 1, _TRUSTED_MEMORY, int(means.filters_calls)
+    options = goal, least, max_dice, *limits
     process = subprocess.Popen(  # noqa: S603 - the user trusts this file
         # -I: neither our environment nor the current folder; -B: no bytecode left behind.
         [

@@ -155,13 +155,16 @@ class Strategy:
     ----------
     kind : {"matrix", "policy", "mixture"}
     array : array
-        A matrix, int8 (G, G): dice to roll by own and opponent's score. A policy, float64
+        A matrix, int8 (G, G): dice to roll by own and opponent's score, the choice -1 being
+        K - 1, the last action. A policy, float64
         (G, G, K): probability of every roll. Of a mixture its components, one after the other:
         (n, G, G) or (n, G, G, K). Not to be written to.
     weights : float64 (n,)
         Probability of each component; ``[1.0]`` unless it is a mixture.
     shape : tuple of int
         Shape of a policy of its game, (G, G, K).
+    least : int
+        Lowest choice: 0, or -1 in games whose last action is that.
 
     Examples
     --------
@@ -176,6 +179,7 @@ class Strategy:
     array: NDArray[Any]
     weights: Floats
     shape: tuple[int, ...]
+    least: int = 0
 
     @classmethod
     def unchecked(cls, policies: Floats, weights: Floats | None = None) -> "Strategy":
@@ -296,6 +300,11 @@ StrategyLike: TypeAlias = Strategy | Mixture | ArrayLike
 """A strategy, or a mixture, a matrix or a policy that one is made of."""
 
 
+def least_choice(game: Sized) -> int:
+    """Lowest choice of a game: -1 where its last action is that, otherwise 0."""
+    return min(getattr(game, "choices", (0,)))
+
+
 def strategy_of(game: Sized, given: StrategyLike, name: str = "strategy") -> Strategy:
     """Make a checked strategy of a game; one that was checked is returned as it is.
 
@@ -307,30 +316,41 @@ def strategy_of(game: Sized, given: StrategyLike, name: str = "strategy") -> Str
         If `game` is none.
     """
     check_game(game)
-    return strategy_of_shape(game.shape, given, name)
+    return strategy_of_shape(game.shape, given, name, least_choice(game))
 
 
 def strategy_of_shape(
-    shape: tuple[int, ...], given: StrategyLike, name: str = "strategy"
+    shape: tuple[int, ...], given: StrategyLike, name: str = "strategy", least: int = 0
 ) -> Strategy:
-    """Make a checked strategy of any game whose policies have a shape."""
+    """Make a checked strategy of any game whose policies have a shape.
+
+    Where `least` is -1, a matrix may hold that for the last action.
+    """
     if isinstance(given, Strategy):
         if given.shape != shape:
             raise StrategyError(f"{name}: is of shape {given.shape}; allowed: {shape}")
         return given
     if isinstance(given, Mixture):
-        return mixture_of_shape(shape, given.weights, given.parts, name)
+        return mixture_of_shape(shape, given.weights, given.parts, name, least)
+    if least < 0:
+        given = as_array(given, name)
+        if given.ndim == len(shape) - 1:
+            given = np.where(given == least, shape[-1] - 1, given)
     table = check_table(given, shape, name)
     kind: Kind = "policy" if table.ndim == len(shape) else "matrix"
-    return Strategy(kind, table, np.ones(1), shape)
+    return Strategy(kind, table, np.ones(1), shape, least)
 
 
 def mixture_of_shape(
-    shape: tuple[int, ...], weights: ArrayLike, parts: NDArray[Any], name: str = "mixture"
+    shape: tuple[int, ...],
+    weights: ArrayLike,
+    parts: NDArray[Any],
+    name: str = "mixture",
+    least: int = 0,
 ) -> Strategy:
     """Make a checked mixture of matrices or policies of a game."""
     chances, checked = mixed(weights, parts, shape, name)
-    return Strategy("mixture", checked, chances, shape)
+    return Strategy("mixture", checked, chances, shape, least)
 
 
 def table_of(game: Sized, given: StrategyLike, name: str = "strategy") -> Strategy:

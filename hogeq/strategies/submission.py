@@ -65,23 +65,23 @@ def inspect_submission(
     or is code that is not trusted.
     """
     size = file_size(path)
-    goal, max_dice = rules.size, rules.max_dice
+    goal, max_dice, least = rules.size, rules.max_dice, min(rules.choices)
     is_code = path.suffix.lower() == ".py" and read_list(path, goal) is None
     if not (is_code and trust):
-        read = read_form(path, goal, max_dice, trust, time_limit=time_limit)
+        read = read_form(path, goal, max_dice, trust, time_limit=time_limit, least=least)
         if read.weights is not None:
-            shape = goal, goal, max_dice + 1
+            shape = goal, goal, rules.num_actions
             mixture_of_shape(shape, read.weights, read.rows).unmixed(shown_path(path))
-        faults = tuple(_table_faults(read, goal, max_dice))
-        matrix = None if faults else check_matrix(read.rows, goal, max_dice, str(path))
+        faults = tuple(_table_faults(read, goal, max_dice, least))
+        matrix = None if faults else check_matrix(read.rows, goal, max_dice, str(path), least)
         cells = sum(len(row) for row in read.rows if isinstance(row, list | np.ndarray))
         answered = min(goal * goal, cells)
         return Submission(size, read.player_name, matrix, faults, {}, answered, None, (), None)
-    answers = examine(path, goal, max_dice, time_limit)
+    answers = examine(path, goal, max_dice, time_limit, least)
     faults = answers.faults
     if answers.table is not None:  # what does not run has no name either
         faults = (*_name_faults(answers.player_name, contest_asks_name(rules)), *faults)
-    matrix = None if faults else check_matrix(answers.table, goal, max_dice, str(path))
+    matrix = None if faults else check_matrix(answers.table, goal, max_dice, str(path), least)
     folder = f"{path.absolute().parent}/"
     return Submission(
         size,
@@ -104,7 +104,7 @@ def _works_alone(path: Path, rules: Rules, answers: Answers, time_limit: float) 
         return True
     with tempfile.TemporaryDirectory(prefix="hogeq-alone-") as folder:
         copy = Path(shutil.copy(path, folder))
-        alone = examine(copy, rules.size, rules.max_dice, time_limit)
+        alone = examine(copy, rules.size, rules.max_dice, time_limit, min(rules.choices))
     return alone.table == answers.table and not alone.files
 
 
@@ -119,14 +119,14 @@ def _name_faults(name: str | None, is_asked: bool) -> list[Fault]:
     return []
 
 
-def _table_faults(read: Form, goal: int, max_dice: int) -> list[Fault]:
+def _table_faults(read: Form, goal: int, max_dice: int, least: int) -> list[Fault]:
     """List the faults of a table, each kind once."""
     if isinstance(read.rows, np.ndarray) and read.rows.ndim != 2:
         line = "is a policy, a probability for each roll; allowed: one roll for each position"
         return [Fault("shape", 1, line)]
     counts: Counter[str] = Counter()
     lines: dict[str, str] = {}
-    for kind, line in bad_cells(read.rows, goal, max_dice):
+    for kind, line in bad_cells(read.rows, goal, max_dice, least):
         counts[kind] += 1
         lines.setdefault(kind, line)
     return [

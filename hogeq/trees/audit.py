@@ -313,7 +313,9 @@ def tell(rules: Rules, history: History) -> str:
             sentences.append(f"{move.action}.")
         elif after.dice is None:  # a roll is written once its points are known
             dice = before.dice or 0
-            points = int(move.action) if dice else turns.free(before.own, before.opponent).points
+            points = (
+                int(move.action) if dice > 0 else turns.free(before.own, before.opponent).points
+            )
             extra = turns.memory_effect(before.memory, dice).bonus
             more = f" and {extra} more" if extra else ""
             scores = (after.own, after.opponent)[:: 1 if after.mover == 0 else -1]

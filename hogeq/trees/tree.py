@@ -111,10 +111,10 @@ class HogTree:
             )
         if state.dice is None:
             branches = []
-            for dice in range(self.rules.max_dice + 1):
+            for dice in self.rules.choices:
                 chosen = self._after(state._replace(dice=dice), str(dice))
                 # Rolling no dice leaves nothing to chance.
-                branches.append((str(dice), chosen if dice else self.ends(chosen)[0][2]))
+                branches.append((str(dice), chosen if dice > 0 else self.ends(chosen)[0][2]))
             seen = state.past if self.memory else (state.own, state.opponent)
             return Choice(state.mover, seen, tuple(branches))
         return Chance(
@@ -138,7 +138,7 @@ class HogTree:
                 mover, own, opponent = 1 - mover, opponent, own
             winner = None if way.winner is None else abs(state.mover - way.winner)
             after = TreePosition(mover, own, opponent, way.memory, None, winner, state.past)
-            if state.dice:
+            if state.dice > 0:
                 after = self._after(after, str(way.points))
             ways.append((way.points, way, after))
         return ways

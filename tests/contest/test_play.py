@@ -41,7 +41,7 @@ def begin(edition: str, kind: str = "optimal", first: First = "coin", seed: int 
 
 def advance(session: Session, random: np.random.Generator) -> Turn:
     if session.yours:
-        return session.roll(int(random.integers(session.game.num_actions)))
+        return session.roll(session.legal[random.integers(session.game.num_actions)])
     return session.engine_turn()
 
 

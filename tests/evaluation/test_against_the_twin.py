@@ -26,6 +26,7 @@ SMALL: dict[str, dict[str, Any]] = {
     "su20": {"edition": "su20", "goal": 11, "max_dice": 3},
     "su20, many dice": {"edition": "su20", "goal": 5, "max_dice": 6},
     "hw13": {"edition": "hw13", "goal": 20, "max_dice": 3},
+    "fa13": {"edition": "fa13", "goal": 18, "max_dice": 3},
     "su21": {"edition": "su21", "goal": 12, "max_dice": 3},
     "sp21 as su21": {"edition": "su21", "goal": 14, "time_trot": False, "extra_turn_sides": 6},
     "fa22": {"edition": "fa22", "goal": 20, "max_dice": 3},

@@ -201,6 +201,16 @@ def test_random_games_to_a_goal_for_each_player(block: int) -> None:
             raise AssertionError(f"game {number}, {game.rules}") from difference
 
 
+@pytest.mark.parametrize("number", range(11))
+def test_random_games_in_which_dice_are_exchanged(number: int) -> None:
+    plain = {"feral_hogs": "none", "time_trot": False, "extra_turn_sides": None}
+    game, random = game_number(
+        number, memory="ham_hijinks", hog_wild=number % 2 == 0, sides=6, goal=10 + number, **plain
+    )
+    assert (game.rules.choices[-1], game.memory_size) == (-1, 2)
+    compare(game, random)
+
+
 @pytest.mark.parametrize("number", [14, 142])
 def test_games_in_which_scores_can_stay_and_the_position_not_come_back(number: int) -> None:
     compare(*game_number(number, pig_out=0, piggy_back=False))
@@ -230,8 +240,7 @@ def test_the_twin_has_every_part() -> None:
     assert set(parts.SWAPS) <= set(SWAPS)
     assert set(parts.MORE_BOAR) <= set(MORE_BOAR)
     assert set(parts.LANDINGS) <= set(LANDINGS)
-    # What a plugin remembers has no edition and no document: its tests are its own.
-    assert NAMES - {"name", "memory"} == set(SWITCHES)
+    assert NAMES - {"name"} == set(SWITCHES)
 
 
 def test_the_games_have_all_there_is() -> None:

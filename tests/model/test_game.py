@@ -71,7 +71,7 @@ def test_a_game_is_shown_in_a_line_and_compiled_once(edition: str, says: str) ->
 def test_the_estimate_of_memory_is_values_and_reach_and_six_tables(name: str) -> None:
     rules = replace(EDITIONS[name], goal=40)
     passes = Interpreter(rules, None, 2)
-    table = 8 * 40 * 40 * 11
+    table = 8 * 40 * 40 * rules.num_actions
     assert required_bytes(rules) == passes.values.nbytes + passes.reach.nbytes + 6 * table
 
 
@@ -85,17 +85,17 @@ def test_late_turns_of_every_edition_play_as_the_rules_say(name: str) -> None:
     rules = EDITIONS[name]
     game = compile_game(rules)
     random = np.random.default_rng(2020)
-    a, b = random.dirichlet(np.ones(11), (2, 100, 100))
+    a, b = random.dirichlet(np.ones(game.num_actions), (2, 100, 100))
     match = Match(Play(rules), a, b)
     found = hidden_action_values(game, a, b, LATE_CELLS)
     # Of su20's 196 memories eight, first and last included: all of them would take long.
     chosen = np.unique(np.linspace(0, game.memory_size - 1, 8).astype(int))
     expected = [
         [
-            [match.action_value(0, State(*cell, game.memories[m]), dice) for dice in range(11)]
+            [match.action_value(0, State(*cell, game.memories[m]), dice) for dice in game.choices]
             for m in chosen
         ]
         for cell in LATE_CELLS
     ]
-    assert found.shape == (len(LATE_CELLS), game.memory_size, 11)
+    assert found.shape == (len(LATE_CELLS), game.memory_size, game.num_actions)
     np.testing.assert_allclose(found[:, chosen], expected, rtol=0, atol=1e-12)

@@ -32,6 +32,7 @@ MEMORIES = {
 CELLS = {
     "no memory": replace(FA22, goal=31),
     "two kinds of dice": replace(EDITIONS["hw13"], goal=30, max_dice=4),
+    "dice are exchanged": replace(EDITIONS["fa13"], goal=30),
     "gifts, boosted points": replace(EDITIONS["fa15"], goal=30),
     "ones are counted": replace(EDITIONS["sp17"], goal=22),
     "extra turns": replace(EDITIONS["fa20"], goal=26),

@@ -219,7 +219,7 @@ def test_unknown_methods_and_what_is_no_part_are_refused() -> None:
         def _helper(self, value: Any, dice: int) -> int:
             return 2 if dice == value else 0
 
-    methods = "update, bonus, again, shown, and names that begin with _; nearest: bonus"
+    methods = "update, bonus, again, sides, shown, and names that begin with _; nearest: bonus"
     with pytest.raises(ValueError, match=f"unknown method bonuses; allowed: {methods}"):
         hogeq.rule_part("memory")(Misspelt)
     with pytest.raises(TypeError, match=r"memory part int: got <class 'int'>; allowed: a subclass"):
@@ -233,7 +233,7 @@ def test_what_is_told_of_a_memory() -> None:
     for name, docstring, told in (("late", late, "told late"), ("dot", ".", "kind")):
         hogeq.rule_part("memory", name)(type("Kind", (Echo,), {"__doc__": docstring}))
         rules = hogeq.Rules(goal=6, max_dice=1, memory=name)
-        assert f"{told} (Kind)" in dict(hogeq.describe(rules)).values()
+        assert f"{told} ({name})" in dict(hogeq.describe(rules)).values()
     shares = belief(game, np.ones((10, 10), np.int8), None, 4, 3)
     assert isinstance(shares, np.ndarray)
     table: Floats = shares

@@ -17,6 +17,7 @@ from hogeq.rules.parts import LANDINGS, MORE_BOAR, SWAPS, ZERO_DICE, counted_one
 from hogeq.rules.points import rolled_points, zero_points
 from hogeq.rules.turn import Landing, Turn, bonus, dice_sides, land, play_turn, trots
 from tests.twin import State, editions, parts
+from tests.twin.turn import Memory as TwinMemory
 from tests.twin.turn import Play
 
 SU20, HW13, SU21, FA22, FA15, FA19, FA18, SP21 = (
@@ -378,6 +379,38 @@ def test_no_extra_turn_once_the_game_is_over() -> None:
     assert not turn.again
 
 
+def test_ham_hijinks() -> None:
+    """The game that the pages of all three contests play [6], turn by turn."""
+    rules, memory, state = EDITIONS["fa13"], START, State(0, 0)
+    turns = [
+        # Faces, None for -1; sides of the dice; the mover's score and the other's after the turn.
+        (None, None, (1, 0)),
+        ([3, 3], 4, (6, 1)),  # "four-sided dice due to the previous exchange"
+        ([3, 3, 3, 4], 6, (14, 6)),  # "six-sided dice (because of Hog Wild)"
+        (None, None, (14, 7)),  # "exchanging the dice again and invoking Swine Swap"
+    ]
+    for faces, sides, scores in turns:
+        own, opponent, _ = state
+        dice = -1 if faces is None else len(faces)
+        if sides is not None:
+            assert dice_sides(rules, own, opponent, memory) == sides
+            assert twin("fa13").sides(state) == sides
+        turn = play_turn(rules, own, opponent, memory, dice, faces or [])
+        assert (turn.landing.score, turn.landing.opponent) == scores
+        branches = twin("fa13").branches(state, dice)
+        state = next(branch.state for branch in branches if branch.points == turn.points)
+        memory = turn.memory
+        assert state == State(scores[1], scores[0], TwinMemory(*memory))
+    # "Player 0 would next roll four-sided dice because of Hog Wild": exchanged twice, at 7 to 14.
+    assert dice_sides(rules, 7, 14, memory) == twin("fa13").sides(state) == 4
+
+
+def test_minus_one_is_no_choice_of_other_games() -> None:
+    assert EDITIONS["fa13"].choices == (*range(11), -1)
+    with pytest.raises(ValueError, match="dice is -1; allowed: 0 to 10"):
+        play_turn(HW13, 0, 0, START, -1, [])
+
+
 # --- names and win rates --------------------------------------------------------------------------
 
 
@@ -385,6 +418,7 @@ def test_the_game_of_today_has_eight_names() -> None:
     today = ["sp24", "su24", "fa24", "sp25", "su25", "fa25", "sp26"]
     assert names_of(EDITIONS["fa23"]) == ("fa23", *today)
     assert names_of(EDITIONS["fa22"]) == ("fa22", "sp23")
+    assert names_of(EDITIONS["fa13"]) == ("fa13", "sp14", "su14")
     assert ALIASES == editions.SAME
     assert not set(ALIASES) & set(EDITIONS)
     for alias, name in ALIASES.items():
@@ -392,5 +426,5 @@ def test_the_game_of_today_has_eight_names() -> None:
         assert rules_from({"edition": alias, "goal": 66}).goal == 66
     assert compile_game(rules_from("sp26")) is compile_game(rules_from("fa23"))
     assert names_of(Rules()) == names_of(replace(EDITIONS["fa23"], goal=66)) == ()
-    with pytest.raises(ValueError, match=r"unknown edition 'sp27'; .*sp26, su15"):
+    with pytest.raises(ValueError, match=r"unknown edition 'sp27'; .*sp26, su14, su15"):
         rules_from("sp27")

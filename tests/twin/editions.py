@@ -20,6 +20,12 @@ EDITIONS: dict[str, dict[str, Any]] = {
         "swap": "ones_gap_is_tens",
     },
     "hw13": {"zero_dice": "one_plus_max_digit", "hog_wild": True, "swap": "double"},
+    "fa13": {
+        "zero_dice": "one_plus_max_digit",
+        "hog_wild": True,
+        "swap": "double",
+        "memory": "ham_hijinks",
+    },
     "su21": {
         "zero_dice": "digit_gap_plus_four",
         "more_boar": "digit_range",
@@ -72,7 +78,7 @@ EDITIONS: dict[str, dict[str, Any]] = {
     "su15": FA15 | {"pig_out": 1, "piggy_back": False, "prime_boost": False},
 }
 
-SAME: dict[str, str] = {"sp23": "fa22"} | dict.fromkeys(
+SAME: dict[str, str] = {"sp23": "fa22", "sp14": "fa13", "su14": "fa13"} | dict.fromkeys(
     ("sp24", "su24", "fa24", "sp25", "su25", "fa25", "sp26"), "fa23"
 )
 """Semesters that played another's game."""

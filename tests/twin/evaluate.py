@@ -114,7 +114,8 @@ class Match:
     def best_roll(self, player: int, state: State) -> int:
         """Fewest dice among the best, within 1e-12."""
         actions = [self.action_value(player, state, dice) for dice in self.play.rolls()]
-        return next(dice for dice, value in enumerate(actions) if value >= max(actions) - TIE)
+        first = next(place for place, value in enumerate(actions) if value >= max(actions) - TIE)
+        return self.play.rolls()[first]
 
     def win_rate(self) -> tuple[Any, Any, Any]:
         """Win rate of player 0: on average, moving first, moving second."""
@@ -373,5 +374,5 @@ def every_matrix_wins(
     policy = np.zeros((play.goal, play.goal, number, len(rolls)))
     policy[:, :, 0] = 1.0
     for cell, chosen in zip(cells, rolls.T, strict=True):
-        policy[cell] = np.equal.outer(np.arange(number), chosen)
+        policy[cell] = np.equal.outer(np.arange(number), chosen % number)
     return cells, rolls, np.asarray(Match(play, policy, b).win_rate()[0])

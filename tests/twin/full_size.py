@@ -58,7 +58,7 @@ class Whole:
 
     def _tabulate(self) -> None:
         play, on = self.play, self.play.on
-        self.most = 40 + 2 * on["max_dice"] * max(on["sides"], on["extra_turn_sides"] or 0, 4)
+        self.most = 40 + 2 * on["max_dice"] * max(on["sides"], on["extra_turn_sides"] or 0, 6)
         gifts = on["max_dice"] if on["piggy_back"] else 0
         cells = [
             [play.land(score, opponent) for opponent in range(play.goal + gifts)]
@@ -88,12 +88,10 @@ class Whole:
         after = self.following(memory, dice).tobytes()
         return play.bonus(memory, dice), play.trots(memory, dice), after
 
-    def _ways(self, total: int, dice: int, extra: int) -> list[tuple[Ints, Ints, Floats, Ints]]:
+    def _ways(self, total: int, dice: int, memory: Memory) -> list[tuple[Ints, Ints, Floats, Ints]]:
         """Group the cells of a diagonal by what is rolled there: cells, points, chances, gifts."""
         play, (own, other) = self.play, self._diagonal(total)
-        states = [
-            State(int(s), int(o), Memory(extra=extra)) for s, o in zip(own, other, strict=True)
-        ]
+        states = [State(int(s), int(o), memory) for s, o in zip(own, other, strict=True)]
         found = []
         for sides in {play.sides(state) for state in states}:
             cells = np.array([place for place, s in enumerate(states) if play.sides(s) == sides])
@@ -135,7 +133,7 @@ class Whole:
             for place, memory in enumerate(self.memories):
                 values = []
                 for dice in rolls:
-                    like = dice, memory.extra, *self.alike(memory, dice)
+                    like = dice, memory.extra, memory.state, *self.alike(memory, dice)
                     if like not in known:
                         known[like] = self.after(player, total, memory, dice)
                     values.append(known[like][0])
@@ -150,7 +148,9 @@ class Whole:
         own, other = self._diagonal(total)
         found, any_stays = np.zeros((len(ENDLESS), len(own))), False
         bonus, trots = self.play.bonus(memory, dice), self.play.trots(memory, dice)
-        for cells, points, chance, gifts in self.ways(total, dice, memory.extra):
+        for cells, points, chance, gifts in self.ways(
+            total, dice, Memory(extra=memory.extra, state=memory.state)
+        ):
             landing = own[cells, None] + points + bonus, other[cells, None] + gifts
             mine, theirs, boar = np.moveaxis(self.landing[landing], -1, 0)
             winner = self.winner[landing]
@@ -171,7 +171,7 @@ def optimal(play: Play) -> tuple[Floats, int]:
     """Give the mover's value at 0-0, by what an endless game is worth, and the first roll."""
     whole = Whole(play, None, None)
     rolls = np.array([whole.after(0, 0, Memory(), dice)[0][1, 0] for dice in play.rolls()])
-    return whole.won[:, 0, 0, 0, 0], int(np.argmax(rolls >= rolls.max() - TIE))
+    return whole.won[:, 0, 0, 0, 0], play.rolls()[int(np.argmax(rolls >= rolls.max() - TIE))]
 
 
 def figures(rules: Any) -> Figures:

@@ -11,6 +11,9 @@ A turn from scores s and o goes
 7. the goal: whoever has it wins;
 8. Time Trot.
 
+With Ham Hijinks a player may choose -1, which scores 1 in place of 1. While it has been chosen an
+odd number of times, six-sided dice are rolled for four-sided ones and four-sided for six-sided.
+
 The turn is over unless 5 or 8 give another. Memory stays with its player, swap or not. The text
 does not say who wins if both players have the goal, which no edition allows: here the one who is
 further past it, and the mover if both are as far. Each player may have a goal of its own.
@@ -50,6 +53,7 @@ SWITCHES: dict[str, Any] = {
     "time_trot": False,
     "time_trot_period": 8,
     "extra_turn_sides": None,
+    "memory": "none",
 }
 """Every switch, with what it is if nothing is said."""
 
@@ -62,7 +66,7 @@ class Memory(NamedTuple):
     own: int = 0
     opponent: int = 0
     state: Any = 0
-    """Of a part that no edition has."""
+    """Times that Ham Hijinks has exchanged the dice, modulo 2; or of a part of no edition."""
 
 
 class State(NamedTuple):
@@ -101,6 +105,8 @@ def switches(rules: Any) -> dict[str, Any]:
     strange = {name: value for name, value in given.items() if name not in SWITCHES}
     if any(value not in {None, False, "none"} for value in strange.values()):
         raise ValueError(f"twin: {strange}; allowed: {', '.join(SWITCHES)}")
+    if given.get("memory", "none") not in {"none", "ham_hijinks"}:
+        raise ValueError(f"twin: memory is {given['memory']}; allowed: none, ham_hijinks")
     return SWITCHES | {name: value for name, value in given.items() if name in SWITCHES}
 
 
@@ -124,23 +130,33 @@ class Play:
             return self
         return Play({**self.on, "goal": self.goals[::-1]})
 
-    def rolls(self) -> range:
-        return range(self.on["max_dice"] + 1)
+    @property
+    def _ham(self) -> bool:
+        return bool(self.on["memory"] == "ham_hijinks")
+
+    def rolls(self) -> list[int]:
+        """List what a player may choose; -1 is the last column of a policy."""
+        return [*range(self.on["max_dice"] + 1), *[-1] * self._ham]
 
     # --- one turn, event by event -----------------------------------------------------------------
 
     def sides(self, state: State) -> int:
         """Count the sides of the dice: those of extra turns come before Hog Wild's."""
-        _, extra, *_ = state.memory
+        _, extra, _, _, exchanged = state.memory
+        sides = int(self.on["sides"])
         if extra and self.on["extra_turn_sides"] is not None:
-            return int(self.on["extra_turn_sides"])
-        if self.on["hog_wild"] and (state.own + state.opponent) % 7 == 0:
-            return 4
-        return int(self.on["sides"])
+            sides = int(self.on["extra_turn_sides"])
+        elif self.on["hog_wild"] and (state.own + state.opponent) % 7 == 0:
+            sides = 4
+        if self._ham and exchanged and sides in {4, 6}:
+            return 10 - sides
+        return sides
 
     def points(self, state: State, dice: int) -> dict[int, Fraction]:
         """Give the probability of each number of points."""
-        if dice == 0:
+        if dice == -1:
+            found = {1: Fraction(1)}
+        elif dice == 0:
             own_way = ZERO_DICE[self.on["zero_dice"]]
             found = {own_way(state.own, state.opponent): Fraction(1)}
         else:
@@ -153,8 +169,8 @@ class Play:
         return boosted
 
     def bonus(self, memory: tuple[int, ...], dice: int) -> int:
-        last = memory[2]
-        return 3 if self.on["feral_hogs"] != "none" and abs(dice - last) == 2 else 0
+        last, rolled = memory[2], max(0, dice)
+        return 3 if self.on["feral_hogs"] != "none" and abs(rolled - last) == 2 else 0
 
     def gift(self, dice: int, points: int) -> int:
         return dice if self.on["piggy_back"] and points == 0 else 0
@@ -200,18 +216,22 @@ class Play:
     def memories(self) -> list[Memory]:
         turns, extras, records = self.sizes()
         parts = (range(turns), range(extras), range(records), range(records))
-        return [Memory(*values) for values in product(*parts)]
+        exchanged = range(2 if self._ham else 1)
+        return [
+            Memory(*values)._replace(state=state) for state, *values in product(exchanged, *parts)
+        ]
 
     def after(self, memory: tuple[int, ...], dice: int, points: int, again: bool) -> Memory:
         """Say what whoever moves next remembers."""
         turns, extras, records = self.sizes()
-        turn, _, _, opponent, *_ = memory
-        noted = {"none": 0, "points": points, "dice": dice}[self.on["feral_hogs"]]
+        turn, _, _, opponent, state = memory
+        noted = {"none": 0, "points": points, "dice": max(0, dice)}[self.on["feral_hogs"]]
         noted = min(noted, records - 1)
         following = (turn + 1) % turns
+        state = (state + (dice == -1)) % 2 if self._ham else 0
         if again:
-            return Memory(following, extras - 1, noted, opponent)
-        return Memory(following, 0, opponent, noted)
+            return Memory(following, extras - 1, noted, opponent, state)
+        return Memory(following, 0, opponent, noted, state)
 
     # --- all of it --------------------------------------------------------------------------------
 

@@ -149,4 +149,5 @@ def tablebase(
 def _begins(solved: "Tablebase", scores: tuple[int, int]) -> tuple[float, int]:
     """Value of whoever moves first, and the best roll."""
     value = solved.roll_values(*scores)[solved.start].max()
-    return float(value), int(solved.rolls[(*scores, solved.start)])
+    best = int(solved.rolls[(*scores, solved.start)])
+    return float(value), solved.game.choices[best]

@@ -112,6 +112,7 @@ class _Talk:
         self.title = title
         self.engine = engine
         self.rules: Rules = session.game.rules
+        self.choices = f"{min(self.rules.choices)} to {self.rules.max_dice}"
         self.shown: Situation | None = None  # the last situation that was announced
         self.commands: dict[str, Callable[[], None]] = {
             "?": self._hint,
@@ -166,7 +167,7 @@ class _Talk:
             if session.game.has_memory:
                 notes.append(memory_line(self.rules, situation.memory))
             say("", "; ".join(notes))
-        typer.echo(f"roll 0 to {self.rules.max_dice} > ", nl=False)
+        typer.echo(f"roll {self.choices} > ", nl=False)
         line = "" if sys.stdin is None else sys.stdin.readline()  # None: closed from the start
         if not line:
             return None
@@ -176,9 +177,9 @@ class _Talk:
         return " ".join(line.lower().split())
 
     def _answer(self, line: str) -> None:
-        number = re.fullmatch(r"(odds )?([0-9]{1,9})", line)
+        number = re.fullmatch(r"(odds )?(-?[0-9]{1,9})", line)
         if number and int(number[2]) not in self.session.legal:
-            say(f"{number[2]} dice; allowed: 0 to {self.rules.max_dice}")
+            say(f"{number[2]} dice; allowed: {self.choices}")
         elif number and number[1]:
             self._odds(int(number[2]))
         elif number:
@@ -269,7 +270,7 @@ def _save(path: Path, talk: _Talk, rules: str) -> None:
         say(f"no turn was played: {path} is not written")
         return
     played = Transcript.of(
-        [move.faces for move in session.turns],
+        [None if move.dice < 0 else move.faces for move in session.turns],
         talk.rules,
         ("You", one_line(talk.engine, LONGEST_NAME)),
         session.turns[0].before.mover,

@@ -96,7 +96,7 @@ def tables_of(rules: Rules, state: str) -> tuple[Floats, Floats]:
     """Read regrets and cumulative policies out of a solver's state."""
     if "[Meta]\nVersion: 1\n" not in state or _TABLE not in state:
         raise ValueError("OpenSpiel: a solver's state of unknown format; allowed: version 1")
-    regrets = np.zeros((2, rules.size, rules.size, rules.max_dice + 1))
+    regrets = np.zeros((2, rules.size, rules.size, rules.num_actions))
     sums = np.zeros_like(regrets)
     cells = iter(state.partition(_TABLE)[2].strip().split("<~>"))
     # Information state and its values take turns; a table that is still empty is one empty text.
@@ -112,7 +112,7 @@ def tables_of(rules: Rules, state: str) -> tuple[Floats, Floats]:
 def to_tabular(game: Any, first: ArrayLike, second: ArrayLike | None = None) -> Any:
     """Give strategies as a tabular policy of OpenSpiel."""
     rules = rules_of(game.get_parameters())
-    shape = (rules.size, rules.size, rules.max_dice + 1)
+    shape = (rules.size, rules.size, rules.num_actions)
     tables = [
         strategy_of_shape(shape, given).policy
         for given in (first, first if second is None else second)

@@ -9,7 +9,7 @@ import numpy as np
 import pyspiel
 
 from hogeq.rules import EDITIONS, Rules, rules_from
-from hogeq.rules.parts import HOG_WILD_SIDES
+from hogeq.rules.points import kinds_of_dice
 from hogeq.trees.tree import START, HogTree, TreePosition, refuse_endless
 
 NAME = "python_hog"
@@ -114,10 +114,10 @@ class HogGame(pyspiel.Game):  # type: ignore[misc]
         self.tree = HogTree(rules)
         if len(self.tree.turns.memories) > 1 and not self.memory:
             warnings.warn(_NOT_RECALLED, stacklevel=1)  # once, by Python's own rule
-        sides = max(rules.sides, rules.extra_turn_sides or 0, HOG_WILD_SIDES * rules.hog_wild)
+        sides = max(kinds_of_dice(rules))
         most_dice = self.tree.turns.branches(rules.max_dice, sides)
         info = pyspiel.GameInfo(
-            num_distinct_actions=rules.max_dice + 1,
+            num_distinct_actions=rules.num_actions,
             # Outcomes are named by points, or by who begins.
             max_chance_outcomes=1 + max(1, *(way.points for way in most_dice)),
             num_players=2,
@@ -206,7 +206,7 @@ class HogState(pyspiel.State):  # type: ignore[misc]
         return position.opponent, position.own
 
     def _legal_actions(self, player: int) -> list[int]:  # noqa: ARG002 - OpenSpiel's signature
-        return list(range(self.play.tree.rules.max_dice + 1))
+        return list(range(self.play.tree.rules.num_actions))
 
     def _apply_action(self, action: int) -> None:
         play, position = self.play, self.play.position
@@ -214,9 +214,10 @@ class HogState(pyspiel.State):  # type: ignore[misc]
             self.play = _Play(play.tree, position._replace(mover=action), (), action)
             return
         if position.dice is None:
-            position = position._replace(dice=action)
-            if action:
-                turns = (*play.turns, _RolledTurn(position.mover, action))
+            dice = play.tree.rules.choices[action]
+            position = position._replace(dice=dice)
+            if dice > 0:
+                turns = (*play.turns, _RolledTurn(position.mover, dice))
                 self.play = _Play(play.tree, position, turns, play.begins)
                 return
             past = play.turns
@@ -231,7 +232,7 @@ class HogState(pyspiel.State):  # type: ignore[misc]
 
     def _action_to_string(self, player: int, action: int) -> str:
         if player != pyspiel.PlayerId.CHANCE:
-            return f"roll {action}"
+            return f"roll {self.play.tree.rules.choices[action]}"
         if self.play.position.mover == START:
             return f"player {action} begins"
         return f"{action} points"
