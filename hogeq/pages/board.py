@@ -171,6 +171,11 @@ def edition_data(
 
 def check_work(game: HogEngine) -> None:
     """Refuse a game that a browser would take too long for, or has no room for."""
+    if -1 in game.choices:
+        raise BoardError(
+            f"rules {game.rules.name}: have the choice -1, which the page cannot play; allowed: "
+            "rules without it"
+        )
     cells, turns = game.goal**2, TurnTable(game.rules)
     _refuse(game, cells * game.memory_size, MOST_STATES, "hidden states")
     memory = _memory(game, turns)

@@ -75,5 +75,5 @@ GAMES = range(20)
 
 def two_policies(rules: Rules, seed: int) -> tuple[Floats, Floats]:
     shape = rules.size, rules.size
-    a, b = np.random.default_rng(seed).dirichlet(np.ones(rules.max_dice + 1), (2, *shape))
+    a, b = np.random.default_rng(seed).dirichlet(np.ones(rules.num_actions), (2, *shape))
     return a, b

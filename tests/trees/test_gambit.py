@@ -110,10 +110,10 @@ def test_openspiel_reads_the_game_we_mean(spec: dict[str, Any], tmp_path: Path) 
     tree = from_efg(tmp_path / "hog.efg")
     seats = np.asarray(tree.seat)
     assert ((seats == 0).sum(), (seats == 1).sum()) == found.infosets
-    assert set(tree.num_legal) == {rules.max_dice + 1}
+    assert set(tree.num_legal) == {rules.num_actions}
     assert not Recall(tree, 0).audit().findings["perfect recall"].holds
     shape = (2, rules.size, rules.size)
-    tables = np.random.default_rng(2).dirichlet(np.ones(rules.max_dice + 1), shape)
+    tables = np.random.default_rng(2).dirichlet(np.ones(rules.num_actions), shape)
     cells = [tuple(map(int, re.findall(r"\((\d+), (\d+)\)$", name)[0])) for name in tree.names]
     first, second = (np.array([table[cell] for cell in cells]) for table in tables)
     utility = 2.0 * win_rate(compile_game(rules), *tables).win_rate - 1.0
@@ -141,7 +141,7 @@ def test_gambit_reads_the_game_we_mean(spec: dict[str, Any], gambit: Any, tmp_pa
     assert game.is_perfect_recall is audit(rules).findings["perfect recall"].holds is False
 
     shape = (rules.size, rules.size)
-    tables = np.random.default_rng(2).dirichlet(np.ones(rules.max_dice + 1), (2, *shape))
+    tables = np.random.default_rng(2).dirichlet(np.ones(rules.num_actions), (2, *shape))
     profile = game.mixed_behavior_profile()
     for player, table in zip(game.players, tables, strict=True):
         for infoset in player.infosets:

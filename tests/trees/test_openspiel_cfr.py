@@ -23,7 +23,7 @@ from tests.trees.openspiel_games import GAMES, Floats, same, small_games
 
 def regrets_of(solver: Any, rules: Rules) -> Floats:
     """Cumulative regrets of OpenSpiel's Python solvers, (2, G, G, K), in win probability."""
-    found = np.zeros((2, rules.size, rules.size, rules.max_dice + 1))
+    found = np.zeros((2, rules.size, rules.size, rules.num_actions))
     for player, own, opponent in np.ndindex(*found.shape[:3]):
         node = solver._info_state_nodes.get(information_state(player, own, opponent))
         if node is not None:

@@ -129,7 +129,11 @@ def attack_(
         bounds |= {"certified": proof.bound, "steps": len(proof.steps)}
     difference = search.matrix.astype(int) - gained.usual
     reached = gained.reach > 0.0
-    cells = largest_gains(gained, search.matrix)
+    choices = game.rules.choices
+    cells = [
+        cell._replace(usual=choices[cell.usual], counter=choices[cell.counter])
+        for cell in largest_gains(gained, search.matrix)
+    ]
     data = {
         "rules": game.name,
         "strategy": strategy,

@@ -24,6 +24,7 @@ from hogeq.support.numbers import counted
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from hogeq.rules import Rules
     from hogeq.strategies.strategy import Strategy
 
 
@@ -152,6 +153,8 @@ def report(
 
 ROLLS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"  # one letter a roll
 
+MINUS_ONE = "x"
+
 AXES = "own score upward, opponent's score to the right"
 
 
@@ -191,8 +194,10 @@ def show(
     if out is not None:
         two = None if minus is None else game.table(minus)
         _draw(game, one, two, values, out, (strategy, minus or ""))
-    rolls = range(game.engine.num_actions)
-    counts = {roll: int((one.likeliest == roll).sum()) for roll in rolls}
+    counts = {
+        choice: int((one.likeliest == action).sum())
+        for action, choice in enumerate(game.rules.choices)
+    }
     data = {
         "rules": game.name,
         "strategy": strategy,
@@ -206,7 +211,8 @@ def show(
     rows = [(roll, count, percent(count / game.rules.size**2)) for roll, count in counts.items()]
     heading = f"{strategy}, {game.title}{most}"
     shares = Table(rows, ("dice", "positions", "share"), left=0)
-    return Result(data, [heading, AXES, "", *_map(one.likeliest), "", shares])
+    drawn = _map(one.likeliest, game.rules)
+    return Result(data, [heading, *_axes(game.rules), "", *drawn, "", shares])
 
 
 def _of_mixture(game: Chosen, strategy: "Strategy", out: Path | None, name: str) -> Result:
@@ -268,9 +274,9 @@ def _of_mixture(game: Chosen, strategy: "Strategy", out: Path | None, name: str)
         ),
         "",
         "most probable roll of the mean; - where the components do not agree on theirs",
-        AXES,
+        *_axes(game.rules),
         "",
-        *_map(apart.mean.argmax(axis=2), differ),
+        *_map(apart.mean.argmax(axis=2), game.rules, differ),
     ]
     return Result(data, text)
 
@@ -300,10 +306,15 @@ def _draw(
             figures.matrix(one.array, out, title, game.engine.num_actions)
 
 
-def _map(likely: "NDArray[Any]", hidden: "NDArray[Any] | None" = None) -> list[str]:
+def _axes(rules: "Rules") -> list[str]:
+    return [AXES, *[f"{MINUS_ONE} is the choice -1"] * (-1 in rules.choices)]
+
+
+def _map(likely: "NDArray[Any]", rules: "Rules", hidden: "NDArray[Any] | None" = None) -> list[str]:
     """One letter a position, the highest own score on top; a dash where `hidden`."""
     width = len(str(len(likely) - 1))
-    letters = [[ROLLS[roll] for roll in row] for row in likely.tolist()]
+    used = ROLLS[: rules.max_dice + 1] + MINUS_ONE
+    letters = [[used[roll] for roll in row] for row in likely.tolist()]
     for own, other in () if hidden is None else zip(*hidden.nonzero(), strict=True):
         letters[own][other] = "-"
     rows = [f"{own:{width}} {''.join(letters[own])}" for own in reversed(range(len(likely)))]
