@@ -147,7 +147,9 @@ class LiftedBound:
         # Each value is a sum of products over the outcomes of one roll and over rolls, from values
         # a level further on: its relative error grows by so many roundings a level. What claims are
         # worth is summed as a value and differences from it, in four roundings a term.
-        terms = 4 * int(np.diff(self._responder.turns.first).max()) + 2 * self.rules.num_actions + 14
+        terms = (
+            4 * int(np.diff(self._responder.turns.first).max()) + 2 * self.rules.num_actions + 14
+        )
         largest = 2.0 + self._responder.largest_price()
         levels = 4 * self.rules.size + len(self._responder.parts) - 1
         return (len(self.steps) + 2) * levels * terms * largest * float(np.finfo(float).eps)
