@@ -42,7 +42,7 @@ from hogeq.runs.files import MANIFEST, SCHEMA
 from hogeq.search.attack import SearchBudget, SearchResult, attack
 from hogeq.search.bounds import upper_bound
 from hogeq.search.population import read_counters
-from hogeq.strategies.files import read_strategy, write_strategy
+from hogeq.strategies.files import read_strategy, sizes_of, write_strategy
 from hogeq.strategies.strategy import Mixture, Strategy, policy_of, strategy_of
 from hogeq.support.aliases import Floats, Matrix
 from hogeq.support.files import write_whole
@@ -184,7 +184,7 @@ def candidates(given: argparse.Namespace, game: HogEngine) -> Iterator[Candidate
         is_champion = kind in champions and champion.exists() and champion.samefile(source)
         if not is_champion:
             check_kicks(given.kicks, max(known["kicks"].values(), default=0))
-        strategy = read_strategy(source, game.goal, game.rules.max_dice)
+        strategy = read_strategy(source, **sizes_of(game))
         if strategy.kind == "mixture":
             parts = [rounded(game, part) for part in strategy.components]
             strategy = strategy_of(game, Mixture(strategy.weights, parts))
@@ -252,7 +252,7 @@ def exploited(opposition: Opposition, champion: Path, known: float, reached: flo
     """
     if not champion.exists():
         return known
-    rival = read_strategy(champion, opposition.game.goal, opposition.game.rules.max_dice)
+    rival = read_strategy(champion, **sizes_of(opposition.game))
     rates = [known, *(one.win_rate for one in opposition.given(rival))]
     if max(rates) < reached:
         rates += [one.win_rate for one in opposition.attacks(rival)]
@@ -268,7 +268,7 @@ def keep(game: HogEngine, candidate: Candidate, measured: Measured) -> None:
         figures = attacked_anew(candidate.known, measured.figures)
     else:
         figures = measured.figures | {"config": candidate.made_by, "note": candidate.note}
-        write_strategy(candidate.champion, candidate.strategy, game.goal, game.rules.max_dice)
+        write_strategy(candidate.champion, strategy_of(game, candidate.strategy))
         if candidate.kind == "average_policy":
             manifest["config"] = candidate.made_by
             manifest["iterations"] = candidate.made_by["solver"]["iterations"]
