@@ -273,7 +273,10 @@ def keep(game: HogEngine, candidate: Candidate, measured: Measured) -> None:
             manifest["config"] = candidate.made_by
             manifest["iterations"] = candidate.made_by["solver"]["iterations"]
     if most_won(measured.figures) == most_won(figures):
-        write_strategy(folder / f"counter_to_{candidate.champion.stem}.csv", measured.counter)
+        write_strategy(
+            folder / f"counter_to_{candidate.champion.stem}.csv",
+            strategy_of(game, measured.counter),
+        )
     manifest["figures"][candidate.kind] = figures
     manifest["ended"], manifest["environment"] = now(), environment()
     write_whole(folder / MANIFEST, json.dumps(manifest, indent=2) + "\n")
