@@ -59,8 +59,8 @@ def test_the_interval_is_what_the_manifest_says(
     assert figures["kicks"].keys() == figures["seeds"].keys()
     assert max(figures["kicks"].values()) >= (10 if manifest.parent.name == "fa13" else 320)
     last_half, left, saturated = figures["saturation"].values()
-    assert 0.0 <= last_half <= left
-    assert saturated == (left < 3e-4)
+    assert left is None or 0.0 <= last_half <= left  # too few kicks say nothing of what is left
+    assert saturated == (left is not None and left < 3e-4)
     assert config_from(figures["config"]).rules == game.rules
 
 
