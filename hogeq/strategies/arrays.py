@@ -134,8 +134,9 @@ def check_table(given: Any, shape: tuple[int, ...], name: str = "strategy") -> n
         return check_matrix(table, shape[0], shape[-1] - 1, called)
     fits = table.shape == shape[:-1] and table.dtype.kind in "iu"
     if not fits or not ((table >= 0) & (table < shape[-1])).all():
+        has = "actions out of range" if fits else f"{table.dtype} values of shape {table.shape}"
         allowed = f"actions {shape[:-1]} from 0 to {shape[-1] - 1}, or probabilities {shape}"
-        raise StrategyError(f"{called}: {table.dtype} {table.shape}; allowed: {allowed}")
+        raise StrategyError(f"{called}: has {has}; allowed: {allowed}")
     return table.astype(np.int8)
 
 

@@ -83,9 +83,9 @@ def test_purifiers_need_no_scores(name: str, game: Any, uneven: Floats) -> None:
 @pytest.mark.parametrize(
     ("given", "says"),
     [
-        (np.full(3, 3), "actions out of range; allowed: actions 0 to 2"),
-        (np.zeros((3, 3)), "allowed: actions .* of probabilities that sum to 1"),
-        (np.zeros((2, 3)), "allowed: actions"),
+        (np.full(3, 3), "has actions out of range; allowed: actions .* from 0 to 2"),
+        (np.zeros((3, 3)), "has probabilities that sum to 0.0; allowed: 1"),
+        (np.zeros((2, 3)), r"has shape \(2, 3\); allowed: \(3, 3\)"),
     ],
 )
 def test_what_is_no_strategy_of_it(given: Any, says: str, game: Any) -> None:
