@@ -164,10 +164,10 @@ def builtin(spec: str, game: "HogEngine") -> Strategy:
     ]
     if "N" in entry.parameters:
         dice, most = arguments[entry.parameters.index("N")], game.rules.max_dice
-        if dice not in game.choices:
-            allowed = f"{min(game.choices)} to {most}"
+        if dice not in game.rules.choices:
+            allowed = f"{min(game.rules.choices)} to {most}"
             raise StrategyError(f"strategy {shown(spec)}: N is {dice}; allowed: {allowed}")
-        arguments[entry.parameters.index("N")] = game.choices.index(dice)
+        arguments[entry.parameters.index("N")] = game.rules.choices.index(dice)
     make = partial(entry.make, game, *arguments, **options)
     if is_ours(entry.make):
         return strategy_of(game, make())

@@ -58,7 +58,7 @@ def small_games() -> list[Rules]:
 
     None in which no dice may score nothing, since those may never end.
     """
-    random = np.random.default_rng(69)
+    random = np.random.default_rng(13)
     found: list[Rules] = []
     for edition in ENDING:
         while True:
@@ -70,7 +70,7 @@ def small_games() -> list[Rules]:
     return found
 
 
-GAMES = range(20)
+GAMES = range(len(ENDING))
 
 
 def two_policies(rules: Rules, seed: int) -> tuple[Floats, Floats]:
