@@ -239,9 +239,9 @@ def forgetful() -> FlatTree:
     return flatten("forgetful", (), look, words)
 
 
-def hog(goal: int, max_dice: int) -> FlatTree:
-    """Make su20 to a small goal, with few dice."""
-    return from_openspiel(f"python_hog(edition=su20,goal={goal},max_dice={max_dice})")
+def hog(edition: str, goal: int, max_dice: int) -> FlatTree:
+    """Make an edition to a small goal, with few dice."""
+    return from_openspiel(f"python_hog(edition={edition},goal={goal},max_dice={max_dice})")
 
 
 GAMES: Final[dict[str, Callable[[], FlatTree]]] = {
@@ -252,8 +252,10 @@ GAMES: Final[dict[str, Callable[[], FlatTree]]] = {
     "leduc_poker, own_actions": partial(from_openspiel, "leduc_poker", forget="own_actions"),
     "leduc_poker, last:1": partial(from_openspiel, "leduc_poker", forget="last:1"),
     "dark_hex_ir 2x2": partial(from_openspiel, "dark_hex_ir(board_size=2)"),
-    "su20 to 4, 2 dice": partial(hog, 4, 2),
-    "su20 to 5, 1 die": partial(hog, 5, 1),
+    "su20 to 4, 2 dice": partial(hog, "su20", 4, 2),
+    "su20 to 5, 1 die": partial(hog, "su20", 5, 1),
+    "fa13 to 4, 1 die": partial(hog, "fa13", 4, 1),
+    "fa13 to 5, 1 die": partial(hog, "fa13", 5, 1),
     "liars_dice_ir(4)": partial(from_openspiel, "liars_dice_ir(dice_sides=4)"),
     "die_roll_poker": partial(die_roll_poker, True),
     "die_roll_poker_ir": partial(die_roll_poker, False),

@@ -23,7 +23,7 @@ from hogeq.search.attack import SearchBudget, attack
 from hogeq.search.bounds import upper_bound
 from hogeq.solvers import SOLVERS
 from hogeq.strategies.arrays import one_hot
-from hogeq.strategies.strategy import Mixture
+from hogeq.strategies.strategy import Strategy
 from hogeq.support.aliases import Matrix
 
 HEADER = ["parts", "iterations", "processor seconds", "drawn", "attack", "bound"]
@@ -93,16 +93,16 @@ def points(game: HogEngine, parts: int, given: argparse.Namespace) -> Iterator[l
             return
 
 
-def climbed(game: HogEngine, mixture: Mixture, counters: Matrix) -> float:
+def climbed(game: HogEngine, mixture: Strategy, counters: Matrix) -> float:
     """Climb further from the counters that win most, and give the highest win rate."""
-    work = shared_many(game, len(mixture))
-    work.face(mixture.parts, mixture.weights)
+    work = shared_many(game, len(mixture.chances))
+    work.face(mixture.policies, mixture.chances)
     policies = [one_hot(counter, game.num_actions) for counter in counters]
-    rates = [float(work.win_rates(policy) @ mixture.weights) for policy in policies]
+    rates = [float(work.win_rates(policy) @ mixture.chances) for policy in policies]
     best = 0.0
     for which in np.argsort(rates)[-STRONGEST:]:
-        both = np.stack([policies[which], *mixture.parts])
-        best = max(best, climb(game, both, weights=mixture.weights)[0])
+        both = np.stack([policies[which], *mixture.policies])
+        best = max(best, climb(game, both, weights=mixture.chances)[0])
     return best
 
 

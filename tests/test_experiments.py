@@ -16,7 +16,7 @@ from hogeq.model.game import HogEngine, compile_game
 from hogeq.rules import rules_from
 from hogeq.search.attack import Saturation, SearchBudget, SearchResult
 from hogeq.strategies.files import read_strategy, write_strategy
-from hogeq.support.aliases import Matrix
+from hogeq.strategies.strategy import Strategy
 
 pytestmark = pytest.mark.slow
 
@@ -225,8 +225,8 @@ def found(monkeypatch: pytest.MonkeyPatch) -> dict[tuple[int, int], float]:
     """
     rates: dict[tuple[int, int], float] = {}
 
-    def stub(game: HogEngine, strategy: Matrix, budget: SearchBudget) -> SearchResult:
-        rate = rates[int(strategy[0, 0]), budget.seed]
+    def stub(game: HogEngine, strategy: Strategy, budget: SearchBudget) -> SearchResult:
+        rate = rates[int(strategy.array[0, 0]), budget.seed]
         counter = np.full((game.goal, game.goal), budget.seed, np.int8)
         told, curve = Saturation(0.0, 1.0 - rate), ((1, rate),)
         return SearchResult(counter, rate, budget, 1, (rate,), told, {}, curve)

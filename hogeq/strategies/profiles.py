@@ -214,8 +214,8 @@ def _positions(rules: Rules) -> list[tuple[int, int, int]]:
         known.add(here)
         player, own, other, memory = here
         found[player, own, other] = None
-        for dice in range(rules.max_dice, -1, -1):
-            for way in reversed(table.outcomes(own, other, memory, dice)):
+        for choice in reversed(rules.choices):
+            for way in reversed(table.outcomes(own, other, memory, choice)):
                 if way.winner is None and way.again:
                     waiting.append((player, way.score, way.opponent, way.memory))
                 elif way.winner is None:
