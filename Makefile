@@ -1,5 +1,5 @@
 # make run     solve the main game, configs/cfr.yaml, into results/cfr
-# make test    lint, types, import contracts and all fast tests: some six minutes on two cores, with the ten slowest
+# make test    lint, types, import contracts and all fast tests: some five minutes on two cores, with the ten slowest
 # make test-all   all of that, then the slow tests: clusters, wheel, browser, experiments, champions
 # make test-lowest   install the lowest versions that pyproject.toml names, and compute with them
 # make fuzz    random games against the twin, GAMES=5000 of them; files made to break every reader,
