@@ -64,12 +64,12 @@ class HogEngine:
         """Travel between processes as rules, and be compiled once in each."""
         return compile_game, (self.rules, True)
 
-    @property
+    @cached_property
     def goal(self) -> int:
         """Points that win, G: the higher goal where each player has its own."""
         return self.rules.size
 
-    @property
+    @cached_property
     def num_actions(self) -> int:
         """Number of actions, K: 0 to the most dice, and in some games -1."""
         return self.rules.num_actions
@@ -104,7 +104,7 @@ class HogEngine:
         """Whether two players can leave the scores as they are for ever; that is then a draw."""
         return self.recurrence is not None and len(self.recurrence.certain) > 0
 
-    @property
+    @cached_property
     def shape(self) -> tuple[int, int, int]:
         """Shape of a policy, (G, G, K)."""
         return self.goal, self.goal, self.num_actions
