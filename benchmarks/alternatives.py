@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from hogeq.rules import Rules
 from hogeq.rules.memory import Memory, memory_sizes, record
-from hogeq.rules.points import points_distribution, zero_points
+from hogeq.rules.rules import points_distribution, zero_points
 from hogeq.rules.turn import bonus, land
 from hogeq.trees.gambit import efg_lines
 from hogeq.trees.tree import HogTree

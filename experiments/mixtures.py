@@ -20,8 +20,8 @@ from common import arguments, publish
 from normal_form import TinyGame, policy_value, solve
 
 from hogeq.rules import Rules, rules_from
-from hogeq.rules.outcomes import total_rises
 from hogeq.rules.parts import SWAPS, ZERO_DICE
+from hogeq.rules.turn import total_rises
 
 TROT = {"time_trot": True, "time_trot_period": 2}
 CUBES = {"zero_dice": "alternating_cube_digits"}

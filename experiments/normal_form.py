@@ -26,7 +26,7 @@ from scipy.optimize import linprog
 
 from hogeq.rules import Rules
 from hogeq.rules.memory import Memory
-from hogeq.rules.outcomes import TurnTable
+from hogeq.rules.turn import TurnTable
 
 MOST_STATES = 2000
 MOST_NODES = 5000  # linear programs of a branch and bound

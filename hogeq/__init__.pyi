@@ -14,9 +14,9 @@ from .model.workspace import WinRate as WinRate
 from .purification import purifier as purifier
 from .rules.edition import EDITIONS as EDITIONS
 from .rules.edition import describe as describe
+from .rules.edition import edition as edition
 from .rules.edition import rules_from as rules_from
-from .rules.memory_part import MemoryPart as MemoryPart
-from .rules.register import edition as edition
+from .rules.register import MemoryPart as MemoryPart
 from .rules.register import rule_part as rule_part
 from .rules.rules import Rules as Rules
 from .runs.config import load_config as load_config

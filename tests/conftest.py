@@ -44,8 +44,7 @@ def registries() -> Iterator[Callable[[], None]]:
     from hogeq.baselines.registry import _BUILTINS
     from hogeq.purification import PURIFIERS
     from hogeq.rules import EDITIONS
-    from hogeq.rules.memory_part import MEMORY_PARTS
-    from hogeq.rules.register import PARTS
+    from hogeq.rules.register import MEMORY_PARTS, PARTS
     from hogeq.solvers import SOLVERS
     from hogeq.support.plugins import _loaded
 

@@ -7,7 +7,7 @@ everything, wins at least as much, and is solved by one backward induction. Wher
 within an information set, the search branches on the roll made there. It ends when no open branch
 can win more than the best rolls found.
 
-The process is built from the table of single turns (`hogeq.rules.outcomes.TurnTable`), apart from
+The process is built from the table of single turns (`hogeq.rules.turn.TurnTable`), apart from
 the kernels.
 """
 

@@ -15,7 +15,7 @@ from hogeq.model.game import HogEngine
 from hogeq.model.workspace import Role
 from hogeq.rules import Rules
 from hogeq.rules.memory import Memory, memory_sizes
-from hogeq.rules.outcomes import Outcome, TurnTable, total_rises
+from hogeq.rules.turn import Outcome, TurnTable, total_rises
 from hogeq.strategies.strategy import StrategyLike, strategy_of
 from hogeq.support.aliases import Floats, Ints
 

@@ -20,7 +20,7 @@ from hogeq.baselines.registry import baseline
 from hogeq.baselines.solved import ignore_memory
 from hogeq.rules import Rules
 from hogeq.rules.memory import Memory, memory_sizes
-from hogeq.rules.outcomes import TurnTable
+from hogeq.rules.turn import TurnTable
 from hogeq.strategies.arrays import StrategyError
 from hogeq.strategies.strategy import policy_of
 from hogeq.support.aliases import Floats, Ints, Matrix, Policy

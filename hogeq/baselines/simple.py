@@ -16,9 +16,9 @@ import numpy as np
 from hogeq.baselines.registry import baseline
 from hogeq.rules import EDITIONS, Rules
 from hogeq.rules.memory import Memory
-from hogeq.rules.outcomes import TurnTable
-from hogeq.rules.parts import HOG_WILD_MULTIPLE, MORE_BOAR
-from hogeq.rules.turn import Landing
+from hogeq.rules.parts import MORE_BOAR
+from hogeq.rules.rules import HOG_WILD_MULTIPLE
+from hogeq.rules.turn import Landing, TurnTable
 from hogeq.support.aliases import Matrix
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from hogeq.kernels.interpreter import AGAIN, WIN, TurnLists
 from hogeq.kernels.recurring import Loops
 from hogeq.model.interpreter import turn_lists
 from hogeq.rules import Rules
-from hogeq.rules.outcomes import total_rises
+from hogeq.rules.turn import total_rises
 from hogeq.support.aliases import Ints
 
 MOST_UNKNOWNS = 256  # hidden states of a component that turns which stay lead to, by both players

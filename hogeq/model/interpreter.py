@@ -12,7 +12,7 @@ from hogeq.kernels.interpreter import AGAIN, LOSS, OTHER, STEP, WIN, TurnLists
 from hogeq.model.tables import free_turns, landings, lanes_of, ways_of
 from hogeq.rules import Rules
 from hogeq.rules.memory import Memory, all_memories
-from hogeq.rules.outcomes import TurnTable
+from hogeq.rules.turn import TurnTable
 from hogeq.support.aliases import Floats
 
 if TYPE_CHECKING:

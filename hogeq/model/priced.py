@@ -16,7 +16,7 @@ from hogeq.model.game import MEMORY_LIMIT
 from hogeq.model.interpreter import turn_lists
 from hogeq.rules import Rules
 from hogeq.rules.memory import Memory
-from hogeq.rules.outcomes import TurnTable, total_rises
+from hogeq.rules.turn import TurnTable, total_rises
 from hogeq.support.aliases import Floats, Ints
 
 WIDTH = 8

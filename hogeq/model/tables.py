@@ -22,8 +22,8 @@ from hogeq.kernels.interpreter import AGAIN, LOSS, OTHER, WIN
 from hogeq.kernels.recurrence import Dice, Target
 from hogeq.rules import Rules
 from hogeq.rules.memory import memory_of_dice, record, records_left
-from hogeq.rules.outcomes import Branch, TurnTable
-from hogeq.rules.points import kinds_of_dice, sums_without_ones
+from hogeq.rules.rules import kinds_of_dice, sums_without_ones
+from hogeq.rules.turn import Branch, TurnTable
 from hogeq.support.aliases import Floats, Ints
 
 

@@ -22,18 +22,15 @@ from hogeq.pages.book import book
 from hogeq.rules import describe
 from hogeq.rules.edition import names_of
 from hogeq.rules.memory import memory_columns, memory_texts, record, records_left
-from hogeq.rules.outcomes import TurnTable
-from hogeq.rules.parts import (
+from hogeq.rules.parts import LANDINGS, MORE_BOAR, SWAPS, square_swine
+from hogeq.rules.rules import (
     HOG_WILD_MULTIPLE,
     HOG_WILD_SIDES,
-    LANDINGS,
-    MORE_BOAR,
-    SWAPS,
+    kinds_of_dice,
     prime_boost,
-    square_swine,
+    zero_points,
 )
-from hogeq.rules.points import kinds_of_dice, zero_points
-from hogeq.rules.turn import turn_parts
+from hogeq.rules.turn import TurnTable, turn_parts
 from hogeq.support.aliases import Matrix
 from hogeq.support.messages import BadInputError
 from hogeq.support.parameters import plain

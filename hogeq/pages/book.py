@@ -19,10 +19,9 @@ from hogeq.evaluation.tablebase import solve
 from hogeq.model.game import HogEngine
 from hogeq.model.workspace import TIE
 from hogeq.rules import Rules
-from hogeq.rules.memory import memory_effect, next_memory, record, remembered
-from hogeq.rules.outcomes import Branch, TurnTable
-from hogeq.rules.points import zero_points
-from hogeq.rules.turn import dice_sides, turn_parts
+from hogeq.rules.memory import next_memory, record, remembered
+from hogeq.rules.rules import zero_points
+from hogeq.rules.turn import Branch, TurnTable, dice_sides, turn_parts
 from hogeq.support.aliases import Floats
 
 OFF: Final[dict[str, Any]] = {
@@ -115,7 +114,7 @@ def _effects(game: HogEngine, rules: Rules) -> tuple[NDArray[np.int64], NDArray[
     for dice, memory in product(range(game.num_actions), game.memories):
         bonus, forced = turn.memory_effect(memory._replace(state=0), dice)
         if rules.memory != "none":
-            more, again = memory_effect(game.rules, memory, dice)
+            more, again = remembered(game.rules).effect(memory.state, dice)
             bonus, forced = bonus + more, forced or again
         effects.append((bonus, forced))
     bonuses, forces = np.array(effects).T.reshape(2, game.num_actions, game.memory_size)

@@ -1,4 +1,4 @@
-"""`EDITIONS`, the rules that were played, and rules from names and mappings."""
+"""`EDITIONS`, the rules that were played; rules from names and mappings, and in words."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -7,12 +7,13 @@ from inspect import getdoc
 from typing import Any
 
 from hogeq.rules.memory import remembered
-from hogeq.rules.memory_part import MEMORY_PARTS, title
-from hogeq.rules.parts import COUNT_ONES, LANDINGS, MORE_BOAR, SWAPS, ZERO_DICE
-from hogeq.rules.rules import Rules
+from hogeq.rules.parts import LANDINGS, MORE_BOAR, SWAPS, ZERO_DICE
+from hogeq.rules.register import MEMORY_PARTS, title
+from hogeq.rules.rules import COUNT_ONES, Rules
 from hogeq.rules.tables import SHAPES, is_table
 from hogeq.support.messages import is_title, nearest, refusal, shown, unknown_key
 from hogeq.support.parameters import ParameterError
+from hogeq.support.plugins import enter
 
 SOW_SAD = {"twice_digit_gap_plus_one", "boar_brawl"}
 """Ways to score without dice of the terms that call a rolled 1 Sow Sad, from fall 2022 on."""
@@ -202,6 +203,42 @@ def rules_from(spec: str | Mapping[str, Any]) -> Rules:
     whole = f"{base.name} with {', '.join(changes)}"
     short = f"{base.name} with {len(changes)} changes"
     return replace(rules, name=whole if is_title(whole) else short)
+
+
+def edition(rules: Rules) -> Rules:
+    """Enter rules among the editions, under their name.
+
+    Parameters
+    ----------
+    rules : Rules
+
+    Returns
+    -------
+    Rules
+        The same.
+
+    Raises
+    ------
+    TypeError
+        These are no rules.
+    ValueError
+        There is an edition of that name, or another name of one.
+
+    Examples
+    --------
+    >>> import hogeq
+    >>> changes = {"edition": "su20", "name": "tiny", "goal": 20, "max_dice": 4}
+    >>> _ = hogeq.edition(hogeq.rules_from(changes))
+    >>> hogeq.rules_from("tiny").goal
+    20
+    """
+    if not isinstance(rules, Rules):
+        raise TypeError(refusal("edition", rules, "Rules, as hogeq.rules_from gives them"))
+    if rules.name in ALIASES:
+        raise ValueError(f"edition {rules.name}: name is taken by {ALIASES[rules.name]}")
+    remembered(rules)  # refuses a faulty memory part
+    enter(EDITIONS, "edition", rules.name, rules)
+    return rules
 
 
 def describe(rules: Rules) -> list[tuple[str, str]]:

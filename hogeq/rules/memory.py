@@ -9,15 +9,16 @@ from functools import cache
 from itertools import product
 from typing import Any, Final, NamedTuple
 
-from hogeq.rules.memory_part import MEMORY_PARTS, MemoryPart
-from hogeq.rules.parts import FERAL_DISTANCE, HOG_WILD_SIDES
-from hogeq.rules.points import (
+from hogeq.rules.register import MEMORY_PARTS, MemoryPart
+from hogeq.rules.rules import (
+    FERAL_DISTANCE,
+    HOG_WILD_SIDES,
+    Rules,
     kinds_of_dice,
     minus_one_points,
     points_distribution,
     zero_points,
 )
-from hogeq.rules.rules import Rules
 from hogeq.support.messages import one_line, refusal, shown
 
 MOST_VALUES: Final = 64
@@ -105,16 +106,6 @@ def next_memory(rules: Rules, memory: Memory, recorded: int, again: bool) -> Mem
     if again:
         return Memory(turn, int(tracks_extra_turns(rules)), recorded, memory.opponent, state)
     return Memory(turn, 0, memory.opponent, recorded, state)
-
-
-def memory_effect(rules: Rules, memory: Memory, dice: int) -> tuple[int, bool]:
-    """Bonus and extra turn that the part `Rules.memory` gives for rolling so many dice."""
-    return remembered(rules).effect(memory.state, dice)
-
-
-def remembered_sides(rules: Rules, memory: Memory, sides: int) -> int:
-    """Sides that the part `Rules.memory` gives dice that would have so many."""
-    return remembered(rules).sides(memory.state, sides)
 
 
 def memory_of_dice(rules: Rules, memory: Memory) -> tuple[int, int]:

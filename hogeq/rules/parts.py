@@ -6,6 +6,7 @@ Numbers in brackets are those of docs/sources.md.
 """
 
 from collections.abc import Callable
+from decimal import Decimal
 from functools import cache
 from math import gcd, isqrt
 
@@ -19,47 +20,6 @@ from hogeq.rules.integers import (
     pi_digit,
 )
 from hogeq.rules.tables import Parts
-
-HOG_WILD_MULTIPLE = 7
-"""Hog Wild: the dice change when the sum of both scores is a multiple of this."""
-
-HOG_WILD_SIDES = 4
-"""Hog Wild: sides of the dice then."""
-
-FERAL_DISTANCE = 2
-"""Feral Hogs: how far the dice rolled must be from the record of the mover's last turn."""
-
-FERAL_BONUS = 3
-"""Feral Hogs: points that this earns."""
-
-# --- boosts ---------------------------------------------------------------------------------------
-
-
-def prime_boost(points: int) -> int:
-    """Raise prime points to the next prime, leave others alone (Hogtimus Prime).
-
-    Source: [5] (fall 2015): a sum of 19 scores 23, and 1 is not prime.
-    """
-    return next_prime(points) if is_prime(points) else points
-
-
-def square_swine(score: int) -> int:
-    """Raise a perfect square to the next one, leave other scores alone (Square Swine).
-
-    Source: Tong (2023) [4]: 100 becomes 121.
-    """
-    root = isqrt(score)
-    return (root + 1) ** 2 if root**2 == score else score
-
-
-def counted_ones(ones: int, dice: int) -> int:
-    """Score a roll of so many dice of which so many, at least one, show 1 (Pig Out).
-
-    The fewer of the ones and 11 less the dice. Source: the course's spring 2017 edition [6]: nine
-    dice all showing 1 score 2.
-    """
-    return min(ones, MOST_COUNTED + 1 - dice)
-
 
 # --- points for rolling no dice, from the mover's score and the opponent's ------------------------
 
@@ -206,6 +166,15 @@ def unchanged(score: int, _opponent: int) -> int:
     return score
 
 
+def square_swine(score: int) -> int:
+    """Raise a perfect square to the next one, leave other scores alone (Square Swine).
+
+    Source: Tong (2023) [4]: 100 becomes 121.
+    """
+    root = isqrt(score)
+    return (root + 1) ** 2 if root**2 == score else score
+
+
 def sus_fuss(score: int, _opponent: int) -> int:
     """Becomes the next prime if it has 3 or 4 divisors.
 
@@ -291,12 +260,8 @@ def power_of_three_digits(score: int, opponent: int) -> bool:
 
 @cache
 def _ends_as_it_begins(exponent: int) -> bool:
-    power: int = 3**exponent
-    last = power % 10
-    # Python refuses to write out integers of thousands of digits: drop low ones in blocks first.
-    while power >= 10**1000:
-        power //= 10**1000
-    return digits(power)[0] == last
+    power = Decimal(3**exponent).as_tuple().digits  # Python writes out no integer of its length
+    return power[0] == power[-1]
 
 
 def digit_products(score: int, opponent: int) -> bool:
@@ -428,15 +393,3 @@ MORE_BOAR = Parts(
     none=never,
 )
 """(Mover's new score, opponent's score) -> does the mover take an extra turn?"""
-
-COUNT_ONES = "count_ones"
-"""The Pig Out of `counted_ones`."""
-
-MOST_COUNTED = 10
-"""Most dice of which `counted_ones` always scores."""
-
-FERAL_HOGS: tuple[str, ...] = ("none", "points", "dice")
-"""Record of the mover's last turn from which the dice must be 2 away to earn 3 points.
-
-"points" as in summer 2020 [1] and spring 2020 [6], "dice" as in fall 2019 [6].
-"""

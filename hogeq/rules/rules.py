@@ -1,20 +1,19 @@
-"""`Rules`, the sizes and switches of one game."""
+"""`Rules`, the sizes and switches of one game, and the points of its rolls."""
 
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
+from fractions import Fraction
+from functools import cache
+from itertools import accumulate
+from math import comb
 from typing import Annotated, Final, Literal, TypeAlias
 
 from pydantic import BeforeValidator, Field
 
-from hogeq.rules.memory_part import MEMORY_PARTS, MemoryPart
-from hogeq.rules.parts import (
-    COUNT_ONES,
-    FERAL_HOGS,
-    LANDINGS,
-    MORE_BOAR,
-    MOST_COUNTED,
-    SWAPS,
-    ZERO_DICE,
-)
+from hogeq.rules.integers import is_prime, next_prime
+from hogeq.rules.parts import LANDINGS, MORE_BOAR, SWAPS, ZERO_DICE
+from hogeq.rules.register import MEMORY_PARTS, MemoryPart
 from hogeq.rules.tables import SHAPES, check_size, is_table, part_or_table
 from hogeq.support.messages import LONGEST_TITLE, is_title, refusal
 from hogeq.support.parameters import NotAllowedError, one_of, parameters
@@ -25,6 +24,28 @@ _PigOut: TypeAlias = Annotated[int, Field(ge=0, le=1)] | Literal["count_ones"]
 
 MOST_GOAL: Final = 2000
 """Highest goal."""
+
+HOG_WILD_MULTIPLE: Final = 7
+"""Hog Wild: the dice change when the sum of both scores is a multiple of this."""
+
+HOG_WILD_SIDES: Final = 4
+"""Hog Wild: sides of the dice then."""
+
+FERAL_DISTANCE: Final = 2
+"""Feral Hogs: how far the dice rolled must be from the record of the mover's last turn."""
+
+FERAL_BONUS: Final = 3
+"""Feral Hogs: points that this earns."""
+
+FERAL_HOGS: Final = ("none", "points", "dice")
+"""Record of Feral Hogs: points as in summer 2020 [1] and spring 2020 [6], dice as in fall 2019 [6].
+"""
+
+COUNT_ONES: Final = "count_ones"
+"""Pig Out of the course's spring 2017 edition [6]: nine dice all showing 1 score 2."""
+
+MOST_COUNTED: Final = 10
+"""Most dice of which such a roll always scores."""
 
 
 def _goal(given: object) -> object:
@@ -88,7 +109,7 @@ class Rules:
     extra_turn_sides : int or None
         Sides of the dice of extra turns, 2 to 100; None for the usual dice.
     memory : str
-        What else is remembered between turns, a key of `memory_part.MEMORY_PARTS`.
+        What else is remembered between turns, a key of `register.MEMORY_PARTS`.
 
     Raises
     ------
@@ -180,3 +201,83 @@ class Rules:
         """Whether any part in play can give an extra turn."""
         part = type(MEMORY_PARTS[self.memory])
         return self.time_trot or self.more_boar != "none" or part.again is not MemoryPart.again
+
+
+# --- points ---------------------------------------------------------------------------------------
+
+
+def zero_points(rules: Rules, score: int, opponent: int) -> int:
+    """Points for rolling no dice, at the mover's score and the opponent's."""
+    return _boosted(rules, ZERO_DICE[rules.zero_dice](score, opponent))
+
+
+def minus_one_points(rules: Rules) -> int:
+    """Points of the choice -1, where it is one."""
+    return MEMORY_PARTS[rules.memory].minus_one or 0
+
+
+def rolled_points(rules: Rules, faces: Sequence[int]) -> int:
+    """Points of one roll of one or more dice that shows `faces`."""
+    ones = faces.count(1)
+    return _boosted(rules, pig_out(rules, ones, len(faces)) if ones else sum(faces))
+
+
+def pig_out(rules: Rules, ones: int, dice: int) -> int:
+    """Points of a roll of which so many dice, at least one, show 1; before any boost."""
+    if rules.pig_out == COUNT_ONES:
+        return min(ones, MOST_COUNTED + 1 - dice)
+    return int(rules.pig_out)
+
+
+def points_distribution(rules: Rules, dice: int, sides: int) -> dict[int, Fraction]:
+    """Exact distribution of the points of one roll."""
+    if dice < 1 or sides < 2:
+        least = "allowed: at least 1 die and 2 sides"
+        raise ValueError(f"points_distribution: {dice} dice of {sides} sides; {least}")
+    ways: Counter[int] = Counter()
+    for ones in range(1, dice + 1):
+        points = _boosted(rules, pig_out(rules, ones, dice))
+        ways[points] += comb(dice, ones) * (sides - 1) ** (dice - ones)
+    for total, count in enumerate(sums_without_ones(dice, sides)):
+        if count:
+            ways[_boosted(rules, total)] += count
+    return {points: Fraction(ways[points], sides**dice) for points in sorted(ways)}
+
+
+@cache
+def sums_without_ones(dice: int, sides: int) -> tuple[int, ...]:
+    """Count the rolls of `dice` dice that show no 1, by their sum."""
+    # One more die slides a window of its sides - 1 faces over the sums before it, a difference of
+    # two running totals.
+    if dice == 0:
+        return (1,)
+    before = sums_without_ones(dice - 1, sides)
+    running = [0, *accumulate(before)]
+    last = len(before)
+    return tuple(
+        running[max(0, min(total - 1, last))] - running[max(0, min(total - sides, last))]
+        for total in range(last + sides)
+    )
+
+
+def prime_boost(points: int) -> int:
+    """Raise prime points to the next prime, leave others alone (Hogtimus Prime).
+
+    Source: [5] (fall 2015): a sum of 19 scores 23, and 1 is not prime.
+    """
+    return next_prime(points) if is_prime(points) else points
+
+
+def _boosted(rules: Rules, points: int) -> int:
+    return prime_boost(points) if rules.prime_boost else points
+
+
+def kinds_of_dice(rules: Rules) -> tuple[int, ...]:
+    """Sides of the dice that a game can use, the usual ones first."""
+    sides = [rules.sides]
+    if rules.hog_wild:
+        sides.append(HOG_WILD_SIDES)
+    if rules.extra_turn_sides is not None:
+        sides.append(rules.extra_turn_sides)
+    sides.extend(MEMORY_PARTS[rules.memory].more_sides)
+    return tuple(dict.fromkeys(sides))

@@ -1,4 +1,4 @@
-"""One turn: from dice to points, to scores, to the next player and the memory.
+"""One turn, and every way in which it can end: points, scores, the next player, the memory.
 
 A turn runs in this order: points (0, 1, or the dice's sum), prime boost, points given away,
 bonus, Square Swine, the landing part, More Boar, swap, goal.
@@ -6,29 +6,33 @@ bonus, Square Swine, the landing part, More Boar, swap, goal.
 
 from collections.abc import Sequence
 from dataclasses import replace
+from fractions import Fraction
+from functools import cache
+from itertools import product
 from typing import NamedTuple
 
 from hogeq.rules.memory import (
     Memory,
-    memory_effect,
+    all_memories,
     memory_line,
     next_memory,
     record,
-    remembered_sides,
+    remembered,
 )
-from hogeq.rules.memory_part import title
-from hogeq.rules.parts import (
+from hogeq.rules.parts import LANDINGS, MORE_BOAR, SWAPS, square_swine
+from hogeq.rules.register import title
+from hogeq.rules.rules import (
     FERAL_BONUS,
     FERAL_DISTANCE,
     HOG_WILD_MULTIPLE,
     HOG_WILD_SIDES,
-    LANDINGS,
-    MORE_BOAR,
-    SWAPS,
-    square_swine,
+    Rules,
+    kinds_of_dice,
+    minus_one_points,
+    points_distribution,
+    rolled_points,
+    zero_points,
 )
-from hogeq.rules.points import minus_one_points, rolled_points, zero_points
-from hogeq.rules.rules import Rules
 from hogeq.rules.tables import is_table
 from hogeq.support.messages import shown
 
@@ -73,7 +77,7 @@ def dice_sides(rules: Rules, score: int, opponent: int, memory: Memory) -> int:
         sides = rules.extra_turn_sides
     elif rules.hog_wild and (score + opponent) % HOG_WILD_MULTIPLE == 0:
         sides = HOG_WILD_SIDES
-    return remembered_sides(rules, memory, sides)
+    return remembered(rules).sides(memory.state, sides)
 
 
 def bonus(rules: Rules, memory: Memory, dice: int) -> int:
@@ -83,7 +87,7 @@ def bonus(rules: Rules, memory: Memory, dice: int) -> int:
     `Rules.memory` may give more.
     """
     fires = rules.feral_hogs != "none" and abs(max(dice, 0) - memory.own) == FERAL_DISTANCE
-    return (FERAL_BONUS if fires else 0) + memory_effect(rules, memory, dice)[0]
+    return (FERAL_BONUS if fires else 0) + remembered(rules).effect(memory.state, dice)[0]
 
 
 def given(rules: Rules, dice: int, points: int) -> int:
@@ -97,7 +101,7 @@ def given(rules: Rules, dice: int, points: int) -> int:
 def trots(rules: Rules, memory: Memory, dice: int) -> bool:
     """Whether rolling `dice` on this turn earns an extra turn, by Time Trot or `Rules.memory`."""
     on_time = rules.time_trot and memory.turn % rules.time_trot_period == dice
-    return memory_effect(rules, memory, dice)[1] or (on_time and memory.extra == 0)
+    return remembered(rules).effect(memory.state, dice)[1] or (on_time and memory.extra == 0)
 
 
 def land(rules: Rules, score: int, opponent: int) -> Landing:
@@ -147,6 +151,140 @@ def play_turn(
 def _check(what: str, value: int, low: int, high: int) -> None:
     if not low <= value <= high:
         raise ValueError(f"turn: {what} is {shown(value)}; allowed: {low} to {high}")
+
+
+# --- every way in which a turn can end ------------------------------------------------------------
+
+
+class Branch(NamedTuple):
+    """One result of a roll."""
+
+    points: int
+    """Points for the mover, without the bonus."""
+    gift: int
+    """Points for the opponent."""
+    record: int
+    """Of `hogeq.rules.memory.record`: how the turn is remembered."""
+    probability: Fraction
+
+
+class MemoryEffect(NamedTuple):
+    """Bonus and extra turn by the memory."""
+
+    bonus: int
+    """Points for the mover."""
+    forced: bool
+    """Whether the roll earns an extra turn, wherever it lands."""
+
+
+class Outcome(NamedTuple):
+    """One way in which a turn can end."""
+
+    points: int
+    """Of the dice, or for rolling none; without the bonus, before any boost of the new score."""
+    probability: Fraction
+    score: int
+    """The mover's score after the turn."""
+    opponent: int
+    """The other's score after the turn."""
+    winner: int | None
+    """0 the mover, 1 the other, None while the game goes on."""
+    again: bool
+    """Whether the mover takes an extra turn."""
+    memory: Memory
+    """Of the next player to move."""
+
+
+class TurnTable:
+    """Every way in which a turn of the first player can end, by what it depends on."""
+
+    def __init__(self, rules: Rules) -> None:
+        self.rules = rules
+        self.memories = all_memories(rules)
+        self._branches: dict[tuple[int, int], tuple[Branch, ...]] = {}
+        self._free: dict[int, Branch] = {}  # by points
+
+    def dice_sides(self, score: int, opponent: int, memory: Memory) -> int:
+        """Sides of the dice of a turn."""
+        return dice_sides(self.rules, score, opponent, memory)
+
+    def branches(self, dice: int, sides: int) -> tuple[Branch, ...]:
+        """Results of a choice other than no dice, dice having `sides` sides: points ascending."""
+        key = dice, sides
+        if dice < 0:
+            return (self._branch(dice, minus_one_points(self.rules), Fraction(1)),)
+        if key not in self._branches:
+            self._branches[key] = tuple(
+                self._branch(dice, points, probability)
+                for points, probability in points_distribution(self.rules, dice, sides).items()
+            )
+        return self._branches[key]
+
+    def free(self, score: int, opponent: int) -> Branch:
+        """Give the one result of rolling no dice, at the mover's score and the opponent's."""
+        points = zero_points(self.rules, score, opponent)
+        if points not in self._free:
+            self._free[points] = self._branch(0, points, Fraction(1))
+        return self._free[points]
+
+    def _branch(self, dice: int, points: int, probability: Fraction) -> Branch:
+        gift = given(self.rules, dice, points)
+        return Branch(points, gift, record(self.rules, dice, points), probability)
+
+    def memory_effect(self, memory: Memory, dice: int) -> MemoryEffect:
+        """Bonus and forced extra turn that the mover's memory adds to rolling `dice` dice."""
+        return MemoryEffect(bonus(self.rules, memory, dice), trots(self.rules, memory, dice))
+
+    def land(self, score: int, opponent: int) -> Landing:
+        """Where a turn ends that leaves these scores, everything added."""
+        return land(self.rules, score, opponent)
+
+    def next_memory(self, memory: Memory, recorded: int, again: bool) -> Memory:
+        """Memory of the next player to move."""
+        return next_memory(self.rules, memory, recorded, again)
+
+    def most(self) -> tuple[int, int]:
+        """Most points that a turn can score, without a bonus, and most that it can give."""
+        branches = [self.free(*pair) for pair in product(range(self.rules.size), repeat=2)]
+        for sides, dice in product(kinds_of_dice(self.rules), self.rules.choices[1:]):
+            branches.extend(self.branches(dice, sides))
+        return max(branch.points for branch in branches), max(branch.gift for branch in branches)
+
+    def outcomes(self, score: int, opponent: int, memory: Memory, dice: int) -> tuple[Outcome, ...]:
+        """List every way in which one turn can end."""
+        if dice:
+            branches = self.branches(dice, self.dice_sides(score, opponent, memory))
+        else:
+            branches = (self.free(score, opponent),)
+        extra, forced = self.memory_effect(memory, dice)
+        ways = []
+        for points, gift, recorded, probability in branches:
+            there = self.land(score + points + extra, opponent + gift)
+            again = there.winner is None and (there.again or forced)
+            after = self.next_memory(memory, recorded, again)
+            ways.append(
+                Outcome(
+                    points, probability, there.score, there.opponent, there.winner, again, after
+                )
+            )
+        return tuple(ways)
+
+
+@cache
+def total_rises(rules: Rules) -> bool:
+    """Whether every turn raises the sum of both scores, so that no position comes twice.
+
+    A landing never lowers a score, so it is enough that every turn scores or gives something.
+    """
+    return (rules.pig_out != 0 or rules.piggy_back) and scoreless_turn(rules) is None
+
+
+@cache
+def scoreless_turn(rules: Rules) -> tuple[int, int] | None:
+    """First pair of scores, the mover's and the opponent's, at which no dice score 0; or None."""
+    scores = range(rules.size)
+    pairs = ((own, other) for own in scores for other in scores)
+    return next((pair for pair in pairs if zero_points(rules, *pair) == 0), None)
 
 
 # --- a turn in words ------------------------------------------------------------------------------

@@ -39,7 +39,7 @@ from pydantic import Field
 
 from hogeq.model.game import HogEngine, required_bytes
 from hogeq.rules import Rules, rules_from
-from hogeq.rules.outcomes import TurnTable
+from hogeq.rules.turn import TurnTable
 from hogeq.search.lifted_bound import (
     LEAST,
     MOST_STEPS,

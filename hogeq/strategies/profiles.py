@@ -20,7 +20,7 @@ import numpy as np
 
 from hogeq.rules import Rules
 from hogeq.rules.memory import Memory
-from hogeq.rules.outcomes import TurnTable
+from hogeq.rules.turn import TurnTable
 from hogeq.strategies.arrays import ROW_SUM_TOLERANCE, StrategyError
 from hogeq.strategies.files import MAX_BYTES, file_size, is_folder
 from hogeq.strategies.strategy import Strategy

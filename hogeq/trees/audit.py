@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hogeq.rules import Rules
-from hogeq.rules.outcomes import TurnTable, total_rises
+from hogeq.rules.turn import TurnTable, total_rises
 from hogeq.support.aliases import Ints
 from hogeq.trees.flat import CHANCE, History, HistoryStep
 from hogeq.trees.recall import (

@@ -12,7 +12,7 @@ from typing import NamedTuple, Protocol
 
 from hogeq.rules import Rules
 from hogeq.rules.memory import Memory
-from hogeq.rules.outcomes import Outcome, TurnTable, scoreless_turn, total_rises
+from hogeq.rules.turn import Outcome, TurnTable, scoreless_turn, total_rises
 from hogeq.trees.flat import CHANCE, MOST_NODES, TERMINAL, FlatTree, Seen, flatten
 
 PLAYERS = ("A", "B")

@@ -24,7 +24,7 @@ from hogeq.model.game import HogEngine, compile_game
 from hogeq.model.workspace import TIE
 from hogeq.rules import EDITIONS, Rules
 from hogeq.rules.memory import Memory, record
-from hogeq.rules.points import points_distribution, zero_points
+from hogeq.rules.rules import points_distribution, zero_points
 from hogeq.rules.turn import bonus, land
 from hogeq.strategies.arrays import StrategyError
 from tests.baselines.small_games import SMALL, game

@@ -13,7 +13,7 @@ from hogeq.evaluation.tablebase import solve
 from hogeq.evaluation.win_rates import win_rate
 from hogeq.model.game import HogEngine, compile_game
 from hogeq.rules.memory import memory_fields
-from hogeq.rules.memory_part import MEMORY_PARTS
+from hogeq.rules.register import MEMORY_PARTS
 from hogeq.search.attack import attack
 from hogeq.search.bounds import full_memory_bound
 from hogeq.strategies.arrays import one_hot

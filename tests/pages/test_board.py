@@ -16,10 +16,8 @@ from hogeq.model.game import HogEngine, compile_game
 from hogeq.pages.board import Shown, edition_data, make
 from hogeq.rules import EDITIONS, rules_from
 from hogeq.rules.memory import memory_line
-from hogeq.rules.memory_part import MemoryPart
-from hogeq.rules.outcomes import TurnTable
-from hogeq.rules.register import rule_part
-from hogeq.rules.turn import dice_sides, play_turn, turn_effects, turn_parts
+from hogeq.rules.register import MemoryPart, rule_part
+from hogeq.rules.turn import TurnTable, dice_sides, play_turn, turn_effects, turn_parts
 from hogeq.search.bounds import full_memory_bound
 from hogeq.strategies.strategy import policy_of
 from tests.browsers import Tab

@@ -14,7 +14,7 @@ from hogeq.model.game import HogEngine, compile_game
 from hogeq.pages.book import LEAST, MOST, OFF, Reason, book, reasons, turn_values
 from hogeq.rules import EDITIONS, Rules, rules_from
 from hogeq.rules.memory import next_memory, record
-from hogeq.rules.points import rolled_points, zero_points
+from hogeq.rules.rules import rolled_points, zero_points
 from hogeq.rules.turn import bonus, dice_sides, given, land, trots
 
 Values = NDArray[np.float64]

@@ -13,7 +13,7 @@ from hogeq.evaluation.tablebase import solve
 from hogeq.model.game import compile_game
 from hogeq.pages.book import turn_values
 from hogeq.rules.memory import remembered
-from hogeq.rules.points import points_distribution, zero_points
+from hogeq.rules.rules import points_distribution, zero_points
 from hogeq.rules.turn import land
 
 pytestmark = pytest.mark.usefixtures("registries")

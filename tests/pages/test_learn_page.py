@@ -23,8 +23,7 @@ from hogeq.pages.board import Shown, make, opponents
 from hogeq.pages.book import LEAST
 from hogeq.rules import Rules, rules_from
 from hogeq.rules.memory import Memory
-from hogeq.rules.outcomes import TurnTable
-from hogeq.rules.turn import dice_sides
+from hogeq.rules.turn import TurnTable, dice_sides
 from hogeq.support.numbers import percent, pp
 from hogeq.support.parameters import plain
 from tests.browsers import Tab

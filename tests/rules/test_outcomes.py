@@ -7,12 +7,12 @@ import pytest
 
 from hogeq.rules import EDITIONS
 from hogeq.rules.memory import Memory
-from hogeq.rules.outcomes import (
+from hogeq.rules.rules import zero_points
+from hogeq.rules.turn import (
     TurnTable,
     scoreless_turn,
     total_rises,
 )
-from hogeq.rules.points import zero_points
 from tests import twin
 
 

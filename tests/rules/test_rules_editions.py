@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from hogeq.rules import EDITIONS, Rules, describe, rules_from
-from hogeq.rules.register import edition
+from hogeq.rules.edition import edition
 from tests.twin import editions
 from tests.twin import turn as twin
 

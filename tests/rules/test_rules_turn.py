@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from hogeq.rules import EDITIONS, Rules, rules_from
 from hogeq.rules.memory import Memory, memory_sizes, next_memory, record
 from hogeq.rules.parts import LANDINGS, MORE_BOAR, SWAPS, ZERO_DICE
-from hogeq.rules.points import (
+from hogeq.rules.rules import (
     pig_out,
     points_distribution,
     rolled_points,

@@ -13,8 +13,8 @@ from hogeq.model.game import compile_game
 from hogeq.rules import ALIASES, EDITIONS, Rules, names_of, rules_from
 from hogeq.rules.integers import is_prime, next_prime
 from hogeq.rules.memory import Memory, next_memory
-from hogeq.rules.parts import LANDINGS, MORE_BOAR, SWAPS, ZERO_DICE, counted_ones, prime_boost
-from hogeq.rules.points import rolled_points, zero_points
+from hogeq.rules.parts import LANDINGS, MORE_BOAR, SWAPS, ZERO_DICE
+from hogeq.rules.rules import pig_out, prime_boost, rolled_points, zero_points
 from hogeq.rules.turn import Landing, Turn, bonus, dice_sides, land, play_turn, trots
 from tests.twin import State, editions, parts
 from tests.twin.turn import Memory as TwinMemory
@@ -150,9 +150,8 @@ def test_primes() -> None:
 
 
 def test_pig_out_of_spring_2017() -> None:
-    assert counted_ones(9, 9) == 2
-    assert counted_ones(2, 4) == 2
     sp17 = EDITIONS["sp17"]
+    assert pig_out(sp17, 9, 9) == pig_out(sp17, 2, 4) == 2
     # A turn's points that are prime become the next prime, those of Pig Out too.
     for faces, points in (([3], 5), ([2, 3], 7), ([1, 4], 1), ([1, 2, 3, 1], 3)):
         turn = play_turn(sp17, 1, 0, START, len(faces), faces)

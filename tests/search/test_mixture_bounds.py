@@ -10,7 +10,7 @@ from hogeq.evaluation.win_rates import win_rate
 from hogeq.model.game import HogEngine, compile_game
 from hogeq.rules import rules_from
 from hogeq.rules.memory import Memory
-from hogeq.rules.outcomes import Outcome, TurnTable
+from hogeq.rules.turn import Outcome, TurnTable
 from hogeq.search.bounds import Grid, default_resolution, full_memory_bound, mixture_bound
 from hogeq.strategies.strategy import Mixture, strategy_of
 from hogeq.support.aliases import Floats

@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hogeq.rules import EDITIONS, Rules
-from hogeq.rules.outcomes import total_rises
-from hogeq.rules.parts import FERAL_HOGS, LANDINGS, SWAPS, ZERO_DICE
+from hogeq.rules.parts import LANDINGS, SWAPS, ZERO_DICE
+from hogeq.rules.rules import FERAL_HOGS
+from hogeq.rules.turn import total_rises
 from hogeq.trees.tree import HogTree, count
 
 Floats = NDArray[np.float64]

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hogeq.rules import EDITIONS, Rules, rules_from
-from hogeq.rules.outcomes import total_rises
+from hogeq.rules.turn import total_rises
 from hogeq.trees.audit import audit, audit_tree, replay, shows, small, tell
 from hogeq.trees.flat import History, HistoryStep
 from hogeq.trees.recall import Audit, Witness

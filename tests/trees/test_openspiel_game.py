@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hogeq.rules import EDITIONS, rules_from
-from hogeq.rules.parts import FERAL_HOGS, LANDINGS, MORE_BOAR, ZERO_DICE
+from hogeq.rules.parts import LANDINGS, MORE_BOAR, ZERO_DICE
+from hogeq.rules.rules import FERAL_HOGS
 from hogeq.trees.openspiel.game import game_of
 from tests.trees.openspiel_games import ENDING, random_rules, small_games
 

@@ -10,8 +10,9 @@ from hogeq.cli.result import Result, Table, Text, lines_of
 from hogeq.cli.shell import computing
 from hogeq.rules import ALIASES, EDITIONS, Rules, describe, names_of
 from hogeq.rules.memory import all_memories
-from hogeq.rules.memory_part import MEMORY_PARTS
-from hogeq.rules.parts import COUNT_ONES, FERAL_HOGS, LANDINGS, MORE_BOAR, SWAPS, ZERO_DICE
+from hogeq.rules.parts import LANDINGS, MORE_BOAR, SWAPS, ZERO_DICE
+from hogeq.rules.register import MEMORY_PARTS
+from hogeq.rules.rules import COUNT_ONES, FERAL_HOGS
 from hogeq.support.numbers import counted
 
 PARTS = {

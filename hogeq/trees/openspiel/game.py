@@ -9,7 +9,7 @@ import numpy as np
 import pyspiel
 
 from hogeq.rules import EDITIONS, Rules, rules_from
-from hogeq.rules.points import kinds_of_dice
+from hogeq.rules.rules import kinds_of_dice
 from hogeq.trees.tree import START, HogTree, TreePosition, refuse_endless
 
 NAME = "python_hog"
