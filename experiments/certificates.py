@@ -25,10 +25,9 @@ from hogeq.baselines.registry import find_strategy
 from hogeq.model.game import HogEngine
 from hogeq.search.attack import SearchBudget, attack
 from hogeq.search.bounds import upper_bound
-from hogeq.search.certificate import as_proved, certify
+from hogeq.search.certificate import certify
 from hogeq.solvers import SOLVERS
-from hogeq.strategies.strategy import Mixture
-from hogeq.support.aliases import Floats
+from hogeq.strategies.strategy import Mixture, Strategy, strategy_of
 
 
 def main() -> None:
@@ -60,28 +59,28 @@ def lines(given: argparse.Namespace) -> Iterator[list[object]]:
         spent, bound, full = time.process_time() - began, proved.bound(), proved.full_memory
         share = (full - bound) / (full - found) if full - found > 1e-9 else 0.0
         figures = [f"{rate:.6f}" for rate in (found, bound)]
-        untold = f"{upper_bound(game, strategy):.6f}" if isinstance(strategy, Mixture) else ""
+        untold = f"{upper_bound(game, strategy):.6f}" if strategy.kind == "mixture" else ""
         counted = [f"{full:.6f}", f"{share:.0%}", len(proved.steps), f"{spent:.0f}"]
         yield [edition, goal, dice, against, *figures, untold, *counted]
 
 
-def opponent(game: HogEngine, against: str, iterations: int) -> Floats | Mixture:
-    """Give the strategy that the bound is about, its parts as policies."""
+def opponent(game: HogEngine, against: str, iterations: int) -> Strategy:
+    """Give the strategy that the bound is about."""
     if (game.goal, game.rules.max_dice) == (100, 10):
         kind = "policy" if against == "policy" else "mixture"
-        return as_proved(game, find_strategy(f"champion:{kind}", game))
+        return strategy_of(game, find_strategy(f"champion:{kind}", game))
     if against == "bundle":
         solver: Any = SOLVERS["mixture_bundle"](parts=4)
         state = solver.init(game)
         for _ in range(iterations // 4):
             state = solver.step(game, state)
-        return as_proved(game, solver.mixture(game, state))
+        return strategy_of(game, solver.mixture(game, state))
     options: dict[str, Any] = {"alpha": 1.0, "gamma": 1.0, "average_weight": "reach"}
     average = solved(game, "dcfr", iterations, **options)
     if against == "policy":
-        return average
+        return strategy_of(game, average)
     others = [solved(game, name, iterations) for name in ("cfr_plus", "cfr_br")]
-    return Mixture(np.full(3, 1 / 3), [average, *others])
+    return strategy_of(game, Mixture(np.full(3, 1 / 3), [average, *others]))
 
 
 if __name__ == "__main__":

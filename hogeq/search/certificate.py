@@ -50,7 +50,7 @@ from hogeq.search.lifted_bound import (
     replay,
 )
 from hogeq.strategies.arrays import check_policy
-from hogeq.strategies.strategy import Mixture, StrategyLike, mixture_of_shape, parts_of, strategy_of
+from hogeq.strategies.strategy import Strategy, StrategyLike, mixture_of_shape, strategy_of
 from hogeq.support.aliases import Floats
 from hogeq.support.clock import working_time
 from hogeq.support.files import parse_json, read_whole, write_whole
@@ -112,8 +112,8 @@ class Certificate(NamedTuple):
     """A bound and what proves it."""
 
     rules: Rules
-    strategy: Floats | Mixture
-    """That it is about: a policy (G, G, K), or a mixture of policies."""
+    strategy: Strategy
+    """That it is about."""
     bound: float
     """No responder who forgets wins more, rounding included."""
     full_memory: float
@@ -122,45 +122,32 @@ class Certificate(NamedTuple):
 
     def to_json(self) -> str:
         """Give the text of a file."""
+        drawn = self.strategy.policies.tolist()
+        weights = self.strategy.chances.tolist()
+        strategy = {"weights": weights, "parts": drawn} if drawn[1:] else {"policy": drawn[0]}
         content = {
             "format": FORMAT,
             "version": VERSION,
             "rules": plain(self.rules),
             "bound": self.bound,
             "full_memory": self.full_memory,
-            **self._strategy(),
+            **strategy,
             "steps": [list(step) for step in self.steps],
         }
         return json.dumps(content) + "\n"
 
-    def _strategy(self) -> dict[str, Any]:
-        if isinstance(self.strategy, Mixture):
-            weights, parts = self.strategy.weights, self.strategy.parts
-            return {"weights": weights.tolist(), "parts": parts.tolist()}
-        return {"policy": self.strategy.tolist()}
+    def is_about(self, strategy: Strategy) -> bool:
+        """Whether it is about a strategy; components that are never drawn do not count."""
+        own = self.strategy
+        return np.array_equal(own.chances, strategy.chances) and np.array_equal(
+            own.policies, strategy.policies
+        )
 
 
 def certified_bound(game: HogEngine, strategy: StrategyLike, seconds: float) -> Certificate:
     """Look for so many seconds, compiling not counted, for a bound below that of full memory."""
-    about = as_proved(game, strategy)
-    return _certificate(certify(game.rules, about, seconds), about)
-
-
-def as_proved(game: HogEngine, strategy: StrategyLike) -> Floats | Mixture:
-    """Give a strategy as certificates have it: a policy, or those that are drawn."""
     target = strategy_of(game, strategy)
-    if len(target.chances) == 1:
-        return target.policies[0].copy()
-    return Mixture(target.chances, target.policies)
-
-
-def is_about(certificate: Certificate, strategy: Floats | Mixture) -> bool:
-    """Say whether a certificate is about a strategy, given as by :func:`as_proved`."""
-    one, two = (parts_of(given) for given in (certificate.strategy, strategy))
-    return len(one) == len(two) and all(
-        weight == other and (part == table).all()
-        for (weight, part), (other, table) in zip(one, two, strict=True)
-    )
+    return _certificate(certify(game.rules, target, seconds), target)
 
 
 def check_certificate(certificate: Certificate) -> Certificate:
@@ -169,7 +156,7 @@ def check_certificate(certificate: Certificate) -> Certificate:
     return _certificate(found, certificate.strategy)
 
 
-def _certificate(found: LiftedBound, strategy: Floats | Mixture) -> Certificate:
+def _certificate(found: LiftedBound, strategy: Strategy) -> Certificate:
     bound = float(min(1.0, found.bound()))
     return Certificate(found.rules, strategy, bound, found.full_memory, tuple(found.steps))
 
@@ -228,19 +215,18 @@ def _checked(content: object) -> Certificate:
     return Certificate(rules, strategy, top.bound, top.full_memory, tuple(steps))
 
 
-def _strategy(top: _Top, rules: Rules) -> Floats | Mixture:
-    """Check what the file is about: a policy, or the weights and parts of a mixture."""
+def _strategy(top: _Top, rules: Rules) -> Strategy:
     shape = rules.size, rules.size, rules.num_actions
     if top.policy is not None and top.weights is None and top.parts is None:
-        return check_policy(_array(top.policy, "policy"), shape)
+        policy = check_policy(_array(top.policy, "policy"), shape)
+        return Strategy("policy", policy, np.ones(1), shape)
     if top.policy is not None or top.weights is None or top.parts is None:
         given = [name for name in ("policy", "weights", "parts") if getattr(top, name) is not None]
         raise CertificateError(refusal("strategy", given, "policy, or weights and parts"))
     weights, parts = _array(top.weights, "weights"), _array(top.parts, "parts")
     if parts.ndim != AXES:
         raise CertificateError(f"parts: have shape {parts.shape}; allowed: (n, G, G, K)")
-    drawn = mixture_of_shape(shape, weights, parts)
-    return Mixture(drawn.weights, drawn.array)
+    return mixture_of_shape(shape, weights, parts)
 
 
 def _object(content: object) -> dict[str, Any]:
@@ -389,13 +375,10 @@ def _first(promise: Floats) -> list[int]:
 
 
 def certify(
-    rules: Rules,
-    strategy: Floats | Mixture,
-    seconds: float,
-    clock: Callable[[], float] = working_time,
+    rules: Rules, strategy: Strategy, seconds: float, clock: Callable[[], float] = working_time
 ) -> LiftedBound:
     """Look for prices that lower the bound."""
     found = LiftedBound(rules, strategy)
-    if TurnTable(rules).memories[1:] or len(parts_of(strategy)) > 1:
+    if TurnTable(rules).memories[1:] or len(strategy.chances) > 1:
         improve(found, seconds, clock)
     return found

@@ -68,8 +68,7 @@ import numpy as np
 from hogeq.model.priced import Claim, KeptClaims, PricedResponders
 from hogeq.rules import Rules
 from hogeq.rules.memory import all_memories
-from hogeq.strategies.arrays import one_hot
-from hogeq.strategies.strategy import Mixture, parts_of
+from hogeq.strategies.strategy import Strategy
 from hogeq.support.aliases import Floats
 from hogeq.support.progress import phase
 
@@ -118,16 +117,12 @@ class LiftedBound:
     """
 
     def __init__(
-        self,
-        rules: Rules,
-        strategy: Floats | Mixture,
-        revised: frozenset[int] | None = None,
+        self, rules: Rules, strategy: Strategy, revised: frozenset[int] | None = None
     ) -> None:
         self.rules = rules
         self.steps: list[Step | Revision] = []
-        weights, parts = zip(*parts_of(strategy), strict=True)
-        policies = [one_hot(part, rules.num_actions) if part.ndim == 2 else part for part in parts]
-        self._responder = PricedResponders(rules, weights, policies)
+        weights = strategy.chances.tolist()
+        self._responder = PricedResponders(rules, weights, list(strategy.policies))
         self._responder.begin()
         self._refunded = np.zeros((rules.size**2, rules.num_actions))
         self._tried: tuple[Step, Claim] | None = None
@@ -249,14 +244,12 @@ class LiftedBound:
         return step.score * self.rules.size + step.opponent
 
 
-def replay(
-    rules: Rules, strategy: Floats | Mixture, steps: Sequence[Step | Revision]
-) -> LiftedBound:
+def replay(rules: Rules, strategy: Strategy, steps: Sequence[Step | Revision]) -> LiftedBound:
     """Take steps that somebody found: the bound that they prove."""
     cells = {
         step.score * rules.size + step.opponent for step in steps if isinstance(step, Revision)
     }
-    need = len(parts_of(strategy)) * _most_bytes(rules, sorted(cells))
+    need = len(strategy.chances) * _most_bytes(rules, sorted(cells))
     if need > REPLAYED:
         raise ValueError(
             f"steps: claims of {len(cells)} revised cells need up to {need / 2**30:.1f} GiB; "

@@ -288,14 +288,6 @@ class Strategy:
         write_strategy(path, self, self.shape[0], self.shape[-1] - 1, player_name)
 
 
-def parts_of(strategy: NDArray[Any] | Mixture) -> list[tuple[float, NDArray[Any]]]:
-    """List the parts that can be drawn with their probabilities; or the strategy itself, with 1."""
-    if not isinstance(strategy, Mixture):
-        return [(1.0, strategy)]
-    pairs = zip(strategy.weights.tolist(), strategy.parts, strict=True)
-    return [(weight, part) for weight, part in pairs if weight > 0.0]
-
-
 StrategyLike: TypeAlias = Strategy | Mixture | ArrayLike
 """A strategy, or a mixture, a matrix or a policy that one is made of."""
 

@@ -215,14 +215,13 @@ def certify(
     without the kernels that measure attacks. A certificate that says less than its steps prove, or
     another full-memory bound than the game has, is refused.
     """
-    from hogeq.search.certificate import as_proved, check_certificate, is_about, read_certificate
-    from hogeq.strategies.strategy import Mixture
+    from hogeq.search.certificate import check_certificate, read_certificate
 
     with reading(file):
         given = read_certificate(file)
     game = Chosen.of(given.rules, trust)
     game.expect("certificates")
-    if of is not None and not is_about(given, as_proved(game.engine, game.strategy(of))):
+    if of is not None and not given.is_about(game.strategy(of)):
         raise BadInputError(f"{file}: is about another strategy than {of}")
     with refusing(), computing():
         proved = check_certificate(given)
@@ -241,7 +240,7 @@ def certify(
         "full_memory": proved.full_memory,
         "steps": len(given.steps),
     }
-    drawn = isinstance(given.strategy, Mixture)
+    drawn = given.strategy.kind == "mixture"
     knows = "is told the draw as well" if drawn else "remembers everything"
     rows = [
         ("certified", percent(proved.bound), "nothing that forgets wins more"),
