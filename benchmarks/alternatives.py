@@ -5,8 +5,8 @@
 - `loops`: the five nested loops that the rules suggest, compiled by numba.
 - `openspiel_tree`: OpenSpiel's compiled walk over a tree of its own.
 
-All take the editions in which a roll depends on nothing but the own last turn: no Hog Wild, no Time
-Trot, nothing given away.
+All take the editions in which a roll depends on nothing but the player's last turn: no Hog Wild, no
+Time Trot, nothing given away.
 """
 
 import re

@@ -280,7 +280,7 @@ def describe(rules: Rules) -> list[tuple[str, str]]:
         lines.append(("Piggy Back", "a turn of 0 points gives the opponent a point per die rolled"))
     if rules.feral_hogs != "none":
         unit = "points scored" if rules.feral_hogs == "points" else "number of dice rolled"
-        meaning = f"3 more points if the dice are 2 away from the {unit} on the own last turn"
+        meaning = f"3 more points if the dice are 2 away from the {unit} on the player's last turn"
         lines.append(("Feral Hogs", meaning))
     if rules.square_swine:
         lines.append(("Square Swine", "a new score that is a perfect square becomes the next one"))
