@@ -56,9 +56,8 @@ class TinyGame:
                 ways = [turns.outcomes(*position, dice) for dice in range(rules.max_dice + 1)]
                 found.append(ways)
                 for way in (way for rolled in ways for way in rolled):
-                    if way.winner is None:
-                        after = _following(way)
-                        levels[after[0] + after[1]][after] = None
+                    if way.landing.winner is None:
+                        levels[sum(way.landing[:2])][way.following] = None
         place = {position: index for index, position in enumerate(states)}
         self.states = states
         self.cell = [(own, other) for own, other, _ in states]
@@ -66,7 +65,7 @@ class TinyGame:
         for ways in found:
             rows: list[Branch] = []
             for rolled in ways:
-                win = number(sum(way.probability for way in rolled if way.winner == 0))
+                win = number(sum(way.probability for way in rolled if way.landing.winner == 0))
                 again, other = (_after(rolled, place, again, number) for again in (True, False))
                 rows.append((win, again, other))
             self.ways.append(rows)
@@ -149,16 +148,11 @@ class TinyGame:
         return (mine[0] + theirs[0]) / 2
 
 
-def _following(way: Any) -> Position:
-    scores = (way.score, way.opponent) if way.again else (way.opponent, way.score)
-    return *scores, way.memory
-
-
 def _after(rolled: Any, place: Any, again: bool, number: Any) -> list[tuple[int, Any]]:
     chances: dict[int, Fraction] = {}
     for way in rolled:
-        if way.winner is None and way.again == again:
-            after = place[_following(way)]
+        if way.landing.winner is None and way.again == again:
+            after = place[way.following]
             chances[after] = chances.get(after, Fraction(0)) + way.probability
     return [(after, number(chance)) for after, chance in chances.items()]
 

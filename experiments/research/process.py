@@ -15,7 +15,7 @@ from hogeq.model.game import HogEngine
 from hogeq.model.workspace import Role
 from hogeq.rules import Rules
 from hogeq.rules.memory import Memory, memory_sizes
-from hogeq.rules.turn import Outcome, TurnTable, total_rises
+from hogeq.rules.turn import Turn, TurnTable, total_rises
 from hogeq.strategies.strategy import StrategyLike, strategy_of
 from hogeq.support.aliases import Floats, Ints
 
@@ -223,13 +223,13 @@ def _boards(rules: Rules, last: int) -> tuple[list[BoardLevel], int, list[Hidden
     found: list[dict[HiddenState, None]] = [{} for _ in range(2 * rules.size - 1)]
     found[0][0, 0, Memory()] = None
     turns = TurnTable(rules)
-    ways: dict[HiddenState, list[tuple[Outcome, ...]]] = {}
+    ways: dict[HiddenState, list[tuple[Turn, ...]]] = {}
     for level in found[: last + 1]:
         for position in level:
             ways[position] = [turns.outcomes(*position, dice) for dice in range(rules.max_dice + 1)]
             for way in (way for rolled in ways[position] for way in rolled):
-                if way.winner is None:
-                    found[way.score + way.opponent][_following(way)] = None
+                if way.landing.winner is None:
+                    found[sum(way.landing[:2])][way.following] = None
     number = {position: index for index, position in enumerate(p for lv in found for p in lv)}
     boards = []
     for level in found[: last + 1]:
@@ -273,21 +273,19 @@ def _values_beyond(
     return mine, theirs
 
 
-def _following(way: Outcome) -> HiddenState:
-    scores = (way.score, way.opponent) if way.again else (way.opponent, way.score)
-    return *scores, way.memory
-
-
-def _chance(ways: tuple[Outcome, ...], winner: int) -> float:
-    return float(sum(way.probability for way in ways if way.winner == winner))
+def _chance(ways: tuple[Turn, ...], winner: int) -> float:
+    return float(sum(way.probability for way in ways if way.landing.winner == winner))
 
 
 def _after(
-    rolled: list[tuple[Outcome, ...]], number: dict[HiddenState, int], *, again: bool
+    rolled: list[tuple[Turn, ...]], number: dict[HiddenState, int], *, again: bool
 ) -> csr_array:
-    kept = [[way for way in ways if way.winner is None and way.again == again] for ways in rolled]
+    kept = [
+        [way for way in ways if way.landing.winner is None and way.again == again]
+        for ways in rolled
+    ]
     chances = [float(way.probability) for ways in kept for way in ways]
-    places = [number[_following(way)] for ways in kept for way in ways]
+    places = [number[way.following] for ways in kept for way in ways]
     ends = np.cumsum([0, *map(len, kept)])
     return csr_array((chances, places, ends), shape=(len(rolled), len(number)))
 

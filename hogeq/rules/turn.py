@@ -50,8 +50,29 @@ class Landing(NamedTuple):
     """0 the mover, 1 the opponent, None while the game goes on."""
 
 
+class Branch(NamedTuple):
+    """One result of a roll."""
+
+    points: int
+    """Points for the mover, without the bonus."""
+    gift: int
+    """Points for the opponent."""
+    record: int
+    """Of `hogeq.rules.memory.record`: how the turn is remembered."""
+    probability: Fraction
+
+
+class MemoryEffect(NamedTuple):
+    """Bonus and extra turn by the memory."""
+
+    bonus: int
+    """Points for the mover."""
+    forced: bool
+    """Whether the roll earns an extra turn, wherever it lands."""
+
+
 class Turn(NamedTuple):
-    """One turn as it was played."""
+    """One turn, as it was played or can be."""
 
     points: int
     """Points of the dice, or for rolling none, without the bonus."""
@@ -65,6 +86,13 @@ class Turn(NamedTuple):
     """Whether the mover takes an extra turn, wherever it comes from."""
     memory: Memory
     """Memory of the next player to move."""
+    probability: Fraction = Fraction(1)
+
+    @property
+    def following(self) -> tuple[int, int, Memory]:
+        """Scores of the next player to move and of the other, and the memory."""
+        score, opponent, _, _ = self.landing
+        return (score, opponent, self.memory) if self.again else (opponent, score, self.memory)
 
 
 # --- points ---------------------------------------------------------------------------------------
@@ -139,13 +167,30 @@ def play_turn(
         points = rolled_points(rules, faces)
     else:
         points = minus_one_points(rules) if dice else zero_points(rules, score, opponent)
-    extra_points = bonus(rules, memory, dice)
+    effect = memory_effect(rules, memory, dice)
+    return end_turn(rules, (score, opponent), memory, branch_of(rules, dice, points), effect)
+
+
+def branch_of(rules: Rules, dice: int, points: int, probability: Fraction = Fraction(1)) -> Branch:
+    """Give the branch of a choice that scores so many points."""
     gift = given(rules, dice, points)
-    landing = land(rules, score + points + extra_points, opponent + gift)
-    over = landing.winner is not None
-    again = not over and (landing.again or trots(rules, memory, dice))
-    after = next_memory(rules, memory, record(rules, dice, points), again)
-    return Turn(points, extra_points, gift, landing, again, after)
+    return Branch(points, gift, record(rules, dice, points), probability)
+
+
+def memory_effect(rules: Rules, memory: Memory, dice: int) -> MemoryEffect:
+    """Bonus and forced extra turn that the mover's memory adds to rolling so many dice."""
+    return MemoryEffect(bonus(rules, memory, dice), trots(rules, memory, dice))
+
+
+def end_turn(
+    rules: Rules, scores: tuple[int, int], memory: Memory, branch: Branch, effect: MemoryEffect
+) -> Turn:
+    """End a turn whose points are known."""
+    points, gift, recorded, probability = branch
+    landing = land(rules, scores[0] + points + effect.bonus, scores[1] + gift)
+    again = landing.winner is None and (landing.again or effect.forced)
+    after = next_memory(rules, memory, recorded, again)
+    return Turn(points, effect.bonus, gift, landing, again, after, probability)
 
 
 def _check(what: str, value: int, low: int, high: int) -> None:
@@ -154,45 +199,6 @@ def _check(what: str, value: int, low: int, high: int) -> None:
 
 
 # --- every way in which a turn can end ------------------------------------------------------------
-
-
-class Branch(NamedTuple):
-    """One result of a roll."""
-
-    points: int
-    """Points for the mover, without the bonus."""
-    gift: int
-    """Points for the opponent."""
-    record: int
-    """Of `hogeq.rules.memory.record`: how the turn is remembered."""
-    probability: Fraction
-
-
-class MemoryEffect(NamedTuple):
-    """Bonus and extra turn by the memory."""
-
-    bonus: int
-    """Points for the mover."""
-    forced: bool
-    """Whether the roll earns an extra turn, wherever it lands."""
-
-
-class Outcome(NamedTuple):
-    """One way in which a turn can end."""
-
-    points: int
-    """Of the dice, or for rolling none; without the bonus, before any boost of the new score."""
-    probability: Fraction
-    score: int
-    """The mover's score after the turn."""
-    opponent: int
-    """The other's score after the turn."""
-    winner: int | None
-    """0 the mover, 1 the other, None while the game goes on."""
-    again: bool
-    """Whether the mover takes an extra turn."""
-    memory: Memory
-    """Of the next player to move."""
 
 
 class TurnTable:
@@ -212,10 +218,10 @@ class TurnTable:
         """Results of a choice other than no dice, dice having `sides` sides: points ascending."""
         key = dice, sides
         if dice < 0:
-            return (self._branch(dice, minus_one_points(self.rules), Fraction(1)),)
+            return (branch_of(self.rules, dice, minus_one_points(self.rules)),)
         if key not in self._branches:
             self._branches[key] = tuple(
-                self._branch(dice, points, probability)
+                branch_of(self.rules, dice, points, probability)
                 for points, probability in points_distribution(self.rules, dice, sides).items()
             )
         return self._branches[key]
@@ -224,16 +230,12 @@ class TurnTable:
         """Give the one result of rolling no dice, at the mover's score and the opponent's."""
         points = zero_points(self.rules, score, opponent)
         if points not in self._free:
-            self._free[points] = self._branch(0, points, Fraction(1))
+            self._free[points] = branch_of(self.rules, 0, points)
         return self._free[points]
-
-    def _branch(self, dice: int, points: int, probability: Fraction) -> Branch:
-        gift = given(self.rules, dice, points)
-        return Branch(points, gift, record(self.rules, dice, points), probability)
 
     def memory_effect(self, memory: Memory, dice: int) -> MemoryEffect:
         """Bonus and forced extra turn that the mover's memory adds to rolling `dice` dice."""
-        return MemoryEffect(bonus(self.rules, memory, dice), trots(self.rules, memory, dice))
+        return memory_effect(self.rules, memory, dice)
 
     def land(self, score: int, opponent: int) -> Landing:
         """Where a turn ends that leaves these scores, everything added."""
@@ -250,24 +252,15 @@ class TurnTable:
             branches.extend(self.branches(dice, sides))
         return max(branch.points for branch in branches), max(branch.gift for branch in branches)
 
-    def outcomes(self, score: int, opponent: int, memory: Memory, dice: int) -> tuple[Outcome, ...]:
-        """List every way in which one turn can end."""
+    def outcomes(self, score: int, opponent: int, memory: Memory, dice: int) -> tuple[Turn, ...]:
+        """List every way in which one turn can end, points ascending."""
         if dice:
             branches = self.branches(dice, self.dice_sides(score, opponent, memory))
         else:
             branches = (self.free(score, opponent),)
-        extra, forced = self.memory_effect(memory, dice)
-        ways = []
-        for points, gift, recorded, probability in branches:
-            there = self.land(score + points + extra, opponent + gift)
-            again = there.winner is None and (there.again or forced)
-            after = self.next_memory(memory, recorded, again)
-            ways.append(
-                Outcome(
-                    points, probability, there.score, there.opponent, there.winner, again, after
-                )
-            )
-        return tuple(ways)
+        effect = self.memory_effect(memory, dice)
+        scores = score, opponent
+        return tuple(end_turn(self.rules, scores, memory, branch, effect) for branch in branches)
 
 
 @cache

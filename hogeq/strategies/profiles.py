@@ -215,9 +215,9 @@ def _positions(rules: Rules) -> list[tuple[int, int, int]]:
         player, own, other, memory = here
         found[player, own, other] = None
         for choice in reversed(rules.choices):
-            for way in reversed(table.outcomes(own, other, memory, choice)):
-                if way.winner is None and way.again:
-                    waiting.append((player, way.score, way.opponent, way.memory))
-                elif way.winner is None:
-                    waiting.append((1 - player, way.opponent, way.score, way.memory))
+            waiting.extend(
+                (player if way.again else 1 - player, *way.following)
+                for way in reversed(table.outcomes(own, other, memory, choice))
+                if way.landing.winner is None
+            )
     return list(found)

@@ -12,7 +12,7 @@ from typing import NamedTuple, Protocol
 
 from hogeq.rules import Rules
 from hogeq.rules.memory import Memory
-from hogeq.rules.turn import Outcome, TurnTable, scoreless_turn, total_rises
+from hogeq.rules.turn import Turn, TurnTable, scoreless_turn, total_rises
 from hogeq.trees.flat import CHANCE, MOST_NODES, TERMINAL, FlatTree, Seen, flatten
 
 PLAYERS = ("A", "B")
@@ -88,7 +88,7 @@ class HogTree:
         self.rules = rules
         self.memory = memory
         self.turns = TurnTable(rules)
-        self._known: dict[tuple[int, int, Memory, int], tuple[Outcome, ...]] = {}
+        self._known: dict[tuple[int, int, Memory, int], tuple[Turn, ...]] = {}
 
     @property
     def root(self) -> TreePosition:
@@ -121,22 +121,22 @@ class HogTree:
             tuple((way.probability, str(way.points), after) for _, way, after in self.ends(state))
         )
 
-    def outcomes(self, own: int, opponent: int, memory: Memory, dice: int) -> tuple[Outcome, ...]:
+    def outcomes(self, own: int, opponent: int, memory: Memory, dice: int) -> tuple[Turn, ...]:
         """As `TurnTable.outcomes`, each computed once."""
         key = own, opponent, memory, dice
         if key not in self._known:
             self._known[key] = self.turns.outcomes(*key)
         return self._known[key]
 
-    def ends(self, state: TreePosition) -> list[tuple[int, Outcome, TreePosition]]:
+    def ends(self, state: TreePosition) -> list[tuple[int, Turn, TreePosition]]:
         """How the turn can end for which dice are being rolled: points, outcome, what follows."""
         assert state.dice is not None  # noqa: S101
         ways = []
         for way in self.outcomes(state.own, state.opponent, state.memory, state.dice):
-            mover, own, opponent = state.mover, way.score, way.opponent
-            if way.winner is None and not way.again:
+            mover, (own, opponent, _, won) = state.mover, way.landing
+            if won is None and not way.again:
                 mover, own, opponent = 1 - mover, opponent, own
-            winner = None if way.winner is None else abs(state.mover - way.winner)
+            winner = None if won is None else abs(state.mover - won)
             after = TreePosition(mover, own, opponent, way.memory, None, winner, state.past)
             if state.dice > 0:
                 after = self._after(after, str(way.points))

@@ -152,7 +152,10 @@ def test_every_turn_is_played_as_python_plays_it(
         turns.append([own, other, number[memory], faces])
         ways.append(
             [
-                [*way[:1], float(way.probability), *way[2:6], number[way.memory]]
+                [
+                    *(way.points, float(way.probability), way.landing.score, way.landing.opponent),
+                    *(way.landing.winner, way.again, number[way.memory]),
+                ]
                 for way in table.outcomes(own, other, memory, dice)
             ]
         )

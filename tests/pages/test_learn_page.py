@@ -438,9 +438,8 @@ def first_turns(game: HogEngine, count: int) -> list[np.ndarray[Any, Any]]:
             dice = best_first(values)[0]
             rolls[dice] += share
             for way in turns.outcomes(own, other, memory, dice):
-                if way.winner is None:
-                    pair = (way.score, way.opponent) if way.again else (way.opponent, way.score)
-                    state = (*pair, way.memory)
+                if way.landing.winner is None:
+                    state = way.following
                     after[state] = after.get(state, 0.0) + share * float(way.probability)
         found.append(rolls)
         here = after

@@ -30,15 +30,14 @@ def test_turns_end_as_in_the_twin(edition: str) -> None:
                 (
                     way.points,
                     way.probability,
-                    way.winner,
+                    way.landing.winner,
                     way.again,
-                    (way.score, way.opponent) if way.again else (way.opponent, way.score),
-                    way.memory,
+                    *way.following,
                 )
                 for way in ours
             }
             assert found == {
-                (b.points, b.chance, b.winner, b.again, b.state[:2], b.state.memory)
+                (b.points, b.chance, b.winner, b.again, *b.state[:2], b.state.memory)
                 for b in play.branches(state, dice)
             }
 

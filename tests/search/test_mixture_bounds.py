@@ -10,7 +10,7 @@ from hogeq.evaluation.win_rates import win_rate
 from hogeq.model.game import HogEngine, compile_game
 from hogeq.rules import rules_from
 from hogeq.rules.memory import Memory
-from hogeq.rules.turn import Outcome, TurnTable
+from hogeq.rules.turn import Turn, TurnTable
 from hogeq.search.bounds import Grid, default_resolution, full_memory_bound, mixture_bound
 from hogeq.strategies.strategy import Mixture, strategy_of
 from hogeq.support.aliases import Floats
@@ -55,11 +55,10 @@ class Naive:
         ways = self.turns.outcomes(own, other, memory, roll)
         return sum(float(way.probability) * self.end(way, mine, drawn) for way in ways)
 
-    def end(self, way: Outcome, mine: bool, drawn: Any) -> Any:
-        if way.winner is not None:
-            return float((way.winner == 0) == mine) * drawn.sum()
-        scores = (way.score, way.opponent) if way.again else (way.opponent, way.score)
-        return self.wins(*scores, way.memory, mine == way.again, drawn)
+    def end(self, way: Turn, mine: bool, drawn: Any) -> Any:
+        if way.landing.winner is not None:
+            return float((way.landing.winner == 0) == mine) * drawn.sum()
+        return self.wins(*way.following, mine == way.again, drawn)
 
 
 @pytest.mark.parametrize("name", TINY)
