@@ -26,6 +26,7 @@ ROOMS: dict[str, tuple[int, str]] = {
     "pages": (2, "reports, checks, the board"),
     "game": (0, "what scripts hold"),
     "runs": (2, "config, runner, sweeps"),
+    "benchmark": (0, "instances as plain arrays"),
     "contest": (1, "tournament, field, play"),
     "figures": (3, "arrays in, pictures out"),
     "solvers": (2, "one algorithm a file"),

@@ -6,6 +6,7 @@ from typing import Any
 from hogeq.cli.commands.about import doctor, rules_, strategies, warmup
 from hogeq.cli.commands.attack import attack_, certify
 from hogeq.cli.commands.attack_field import attack_field
+from hogeq.cli.commands.bench_games import bench_games
 from hogeq.cli.commands.check import check
 from hogeq.cli.commands.matches import compare, tablebase
 from hogeq.cli.commands.pictures import board, report, show
@@ -22,7 +23,7 @@ COMMANDS: tuple[Callable[..., Any], ...] = (
     *(attack_, attack_field, certify, compare, tournament, check, diff, improve),
     *(tablebase, analyze_, beliefs),
     *(play, board, review_, report),
-    *(audit_, equilibrium, export_game, rules_, strategies),
+    *(audit_, equilibrium, export_game, bench_games, rules_, strategies),
     *(warmup, doctor),
 )
 """In the order in which ``hogeq --help`` lists them."""

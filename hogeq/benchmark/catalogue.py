@@ -1,0 +1,123 @@
+"""The instances of the benchmark, by name."""
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Final, NamedTuple
+
+from hogeq.baselines.registry import builtin
+from hogeq.benchmark.form import Instance, from_hog, from_tree
+from hogeq.benchmark.generators import detection, random_tree, simulation
+from hogeq.model.game import HogEngine, compile_game
+from hogeq.rules import rules_from
+from hogeq.trees.flat import FlatTree
+from hogeq.trees.game import load_tree
+
+HOG: Final = {
+    "su20": ((10, 2), (14, 2), (20, 4), (40, 6), (100, 10)),
+    "sp20": ((12, 3), (20, 4), (100, 10)),
+    "su21": ((10, 2), (20, 4), (100, 10)),
+    "fa18": ((10, 3), (20, 4), (100, 10)),
+    "fa13": ((10, 3), (20, 4), (100, 10)),
+}
+"""Goals and most dice of each edition."""
+
+LARGEST: Final = 100
+
+GAMES: Final = {
+    "leduc_poker-own_actions": ("leduc_poker", "own_actions"),
+    "leduc_poker-last_1": ("leduc_poker", "last:1"),
+    "dark_hex_ir-3x2": ("dark_hex_ir(num_cols=3,num_rows=2)", None),
+    "liars_dice_ir-4": ("liars_dice_ir(dice_sides=4)", None),
+    "liars_dice_ir-6": ("liars_dice_ir", None),
+    "hog_fa13-5x1": ("python_hog(edition=fa13,goal=5,max_dice=1)", None),
+}
+"""Games of OpenSpiel, and how they forget."""
+
+MADE: Final[tuple[tuple[Callable[..., FlatTree], tuple[tuple[int, ...], ...]], ...]] = (
+    (simulation, ((3, 3, 2), (3, 4, 3), (4, 3, 2), (4, 3, 3), (5, 3, 2), (6, 2, 2), (5, 3, 3))),
+    (detection, ((3, 3, 3), (4, 4, 3), (8, 3, 4), (4, 5, 3), (6, 5, 3), (16, 4, 4))),
+    (
+        random_tree,
+        (
+            *((3, 4, 4), (4, 3, 3), (4, 3, 8), (5, 2, 4), (5, 3, 4)),
+            *((6, 2, 8), (7, 2, 4), (6, 3, 4), (6, 3, 16)),
+        ),
+    ),
+)
+"""Generators, and the parameters of their instances."""
+
+
+class Entry(NamedTuple):
+    """An instance that can be made."""
+
+    name: str
+    family: str
+    about: str
+    make: Callable[[], Instance]
+    hog: tuple[str, int, int, str] | None = None
+    """Edition, goal, most dice and opponent."""
+
+
+def catalogue() -> dict[str, Entry]:
+    """List all instances, by name."""
+    return {entry.name: entry for entry in (*_hog(), *_made(), *_games())}
+
+
+def hog_game(edition: str, goal: int, dice: int) -> HogEngine:
+    """Compile an edition to another goal and with fewer dice."""
+    return compile_game(rules_from({"edition": edition, "goal": goal, "max_dice": dice}))
+
+
+def opponent_name(kind: str, dice: int) -> str:
+    """Name the opponent as the other commands do."""
+    if kind == "always":
+        return f"always_roll:{min(6, dice)}"
+    return {"champion": "champion:policy", "ignore": "ignore_memory"}[kind]
+
+
+def _hog() -> Iterator[Entry]:
+    for edition, sizes in HOG.items():
+        for goal, dice in sizes:
+            for kind in ("always", "ignore", *(["champion"] if goal == LARGEST else [])):
+                name = f"{edition}-{goal}x{dice}-{kind}"
+                rival = opponent_name(kind, dice)
+                about = f"{edition} to {goal} points with {dice} dice, against {rival}"
+                game = edition, goal, dice, rival
+                yield Entry(name, "hog", about, partial(_respond, *game), game)
+
+
+def _respond(edition: str, goal: int, dice: int, rival: str) -> Instance:
+    game = hog_game(edition, goal, dice)
+    return from_hog(game, builtin(rival, game).policy)
+
+
+def _made() -> Iterator[Entry]:
+    for generate, parameters in MADE:
+        family = generate.__name__.removesuffix("_tree")
+        about = str(generate.__doc__).partition("\n")[0]
+        for sizes in parameters:
+            name = f"{family}-{'x'.join(map(str, sizes))}"
+            yield Entry(name, family, about, partial(_generated, generate, sizes))
+
+
+def _generated(generate: Callable[..., FlatTree], sizes: tuple[int, ...]) -> Instance:
+    return from_tree(generate(*sizes, 0))
+
+
+def _games() -> Iterator[Entry]:
+    for name, (game, forget) in GAMES.items():
+        forgetting = f", forgetting {forget}" if forget else ""
+        for seat in (0, 1):
+            about = f"{game}{forgetting}: player {seat} against the uniform strategy"
+            yield Entry(f"{name}-seat_{seat}", "tree", about, partial(_tree, game, forget, seat))
+        yield Entry(
+            f"{name}-game",
+            "game",
+            f"{game}{forgetting}: both players",
+            partial(_tree, game, forget, None),
+        )
+
+
+def _tree(game: str, forget: str | None, seat: int | None) -> Instance:
+    tree: FlatTree = load_tree(game, forget)
+    return from_tree(tree) if seat is None else from_tree(tree, seat, tree.uniform())
