@@ -15,7 +15,7 @@ from hogeq.model.game import HogEngine
 from hogeq.model.interpreter import turn_lists
 from hogeq.model.tables import lanes_of, ways_of
 from hogeq.rules.memory import Memory
-from hogeq.rules.outcomes import total_rises
+from hogeq.rules.turn import total_rises
 from hogeq.support.aliases import Floats
 from hogeq.trees.flat import CHANCE, TERMINAL, FlatTree
 
