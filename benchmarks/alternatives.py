@@ -23,8 +23,7 @@ from hogeq.rules import Rules
 from hogeq.rules.memory import Memory, memory_sizes, record
 from hogeq.rules.rules import points_distribution, zero_points
 from hogeq.rules.turn import bonus, land
-from hogeq.trees.gambit import efg_lines
-from hogeq.trees.tree import HogTree
+from hogeq.trees.tree import HogTree, efg_lines
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

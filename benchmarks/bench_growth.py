@@ -29,10 +29,9 @@ from hogeq.model.game import HogEngine, compile_game
 from hogeq.rules import EDITIONS, Rules
 from hogeq.solvers import SOLVERS
 from hogeq.support.files import replacing
-from hogeq.trees.gambit import efg_lines
 from hogeq.trees.openspiel import ALGORITHMS, tables_of
 from hogeq.trees.openspiel.game import game_of
-from hogeq.trees.tree import HogTree, count
+from hogeq.trees.tree import HogTree, count, efg_lines
 
 LIMIT = 30.0
 """Seconds of an iteration at which OpenSpiel is not asked further."""

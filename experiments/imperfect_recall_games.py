@@ -26,13 +26,12 @@ import hogeq.trees.openspiel  # noqa: F401 - registers Hog
 from hogeq.solvers import SOLVERS
 from hogeq.support.aliases import Floats
 from hogeq.trees.engine import TreeEngine
-from hogeq.trees.equilibrium import equilibrium
-from hogeq.trees.exact import best_response, respond
-from hogeq.trees.flat import CHANCE, TERMINAL, FlatTree, Seen, flatten
-from hogeq.trees.gambit import flat_efg
-from hogeq.trees.openspiel.reading import from_openspiel
+from hogeq.trees.exact import best_response, equilibrium, respond
+from hogeq.trees.flat import CHANCE, TERMINAL, FlatTree, Node, flatten
+from hogeq.trees.openspiel import from_openspiel
 from hogeq.trees.recall import Recall
 from hogeq.trees.sequences import sequence_form
+from hogeq.trees.tree import flat_efg
 
 # Player 0 picks a side twice and forgets the first pick. Who picks it again plays matching pennies,
 # who does not loses 5 (P. C. Wichardt, "Existence of Nash equilibria in finite extensive form games
@@ -151,13 +150,13 @@ def interval(low: float, high: float) -> str:
 def wichardt() -> FlatTree:
     """Wichardt's game without an equilibrium in policies."""
 
-    def look(moves: str) -> Seen:
+    def look(moves: str) -> Node:
         if len(moves) == 3:
-            return Seen(TERMINAL, payoff=WICHARDT.get(moves, -5.0))
+            return Node(TERMINAL, payoff=WICHARDT.get(moves, -5.0))
         known = ("first", "second", "reply")[len(moves)]
         letters = "BT" if known == "reply" else "RL"
         after = [(place, 1.0, moves + letter) for place, letter in enumerate(letters)]
-        return Seen(int(known == "reply"), known, moves=after)
+        return Node(int(known == "reply"), known, moves=after)
 
     return flatten("wichardt2008", "", look, words)
 
@@ -171,17 +170,17 @@ def die_roll_poker(remembers: bool) -> FlatTree:
     Players who do not remember know the sum of their dice alone.
     """
 
-    def look(state: tuple[tuple[int, ...], str]) -> Seen:
+    def look(state: tuple[tuple[int, ...], str]) -> Node:
         dice, bets = state
         rounds = bets.split("/")
         ended = rounds[-1].endswith("c") and len(rounds[-1]) > 1
         if bets.endswith("f") or (ended and len(rounds) == 2):
-            return Seen(TERMINAL, payoff=won(dice, rounds))
+            return Node(TERMINAL, payoff=won(dice, rounds))
         if ended:
             return look((dice, bets + "/"))
         if len(dice) < 2 * len(rounds):
             rolls = product(range(1, SIDES + 1), repeat=2)
-            return Seen(
+            return Node(
                 CHANCE,
                 moves=[
                     (place, 1 / SIDES**2, ((*dice, *both), bets))
@@ -192,7 +191,7 @@ def die_roll_poker(remembers: bool) -> FlatTree:
         own = dice[player::2]
         legal = [move for move in "fcr" if allowed(move, rounds[-1])]
         known = f"{own if remembers else sum(own)} {bets}"
-        return Seen(player, known, moves=[("fcr".index(m), 1.0, (dice, bets + m)) for m in legal])
+        return Node(player, known, moves=[("fcr".index(m), 1.0, (dice, bets + m)) for m in legal])
 
     name = "die_roll_poker" if remembers else "die_roll_poker_ir"
     return flatten(name, ((), ""), look, words)
@@ -227,14 +226,14 @@ def words(moves: Sequence[int]) -> list[str]:
 def forgetful() -> FlatTree:
     """Make the game of docs/how-to/any-game.md."""
 
-    def look(moves: tuple[int, ...]) -> Seen:
+    def look(moves: tuple[int, ...]) -> Node:
         if not moves:
-            return Seen(CHANCE, moves=[(card, 0.5, (card,)) for card in (0, 1)])
+            return Node(CHANCE, moves=[(card, 0.5, (card,)) for card in (0, 1)])
         if moves[1:] == (1,) or len(moves) == 3:
             pay = 1.0 if moves[1] else FORGETFUL.get(moves, 0.0)
-            return Seen(TERMINAL, payoff=pay)
+            return Node(TERMINAL, payoff=pay)
         known = "later" if len(moves) == 2 else f"card {moves[0]}"
-        return Seen(0, known, moves=[(move, 1.0, (*moves, move)) for move in (0, 1)])
+        return Node(0, known, moves=[(move, 1.0, (*moves, move)) for move in (0, 1)])
 
     return flatten("forgetful", (), look, words)
 

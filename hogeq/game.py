@@ -32,7 +32,7 @@ from hogeq.search.population import Gains
 from hogeq.strategies.profiles import hog_profile, is_profile
 from hogeq.strategies.strategy import Strategy, StrategyLike, strategy_of
 from hogeq.support.aliases import Floats
-from hogeq.trees.game import TreeGame, from_efg, from_openspiel
+from hogeq.trees.game import TreeGame
 
 StrategySpec = StrategyLike | str | Path | Mapping[str, Any]
 """A strategy, or its array, name, file, run's folder or states of OpenSpiel."""
@@ -77,7 +77,7 @@ class Game:
             A game, or its name with parameters: ``"liars_dice_ir(dice_sides=4)"``.
         forget : str or callable, optional
             ``own_actions``, ``order`` or ``last:K``:
-            :func:`hogeq.trees.openspiel.reading.coarser`. Or of a player and an information state,
+            :func:`hogeq.trees.openspiel.coarser`. Or of a player and an information state,
             str; gives the key of the information set. What has
             one key is not told apart.
         most_nodes : int, optional
@@ -88,7 +88,9 @@ class Game:
         ValueError
             If there is no such game, or it is no finite two-player zero-sum game.
         """
-        return from_openspiel(game, **options)
+        from hogeq.trees import openspiel
+
+        return TreeGame(openspiel.from_openspiel(game, **options))
 
     @staticmethod
     def from_efg(path: str | os.PathLike[str], **options: Any) -> TreeGame:
@@ -104,7 +106,9 @@ class Game:
         ValueError
             If the file cannot be read, or its game is no two-player zero-sum game.
         """
-        return from_efg(path, **options)
+        from hogeq.trees import openspiel
+
+        return TreeGame(openspiel.from_efg(path, **options))
 
     @property
     def engine(self) -> HogEngine:

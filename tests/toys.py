@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from hogeq.strategies.arrays import one_hot
 from hogeq.trees.engine import TreeEngine
-from hogeq.trees.flat import CHANCE, TERMINAL, Seen, flatten
+from hogeq.trees.flat import CHANCE, TERMINAL, flatten
+from hogeq.trees.flat import Node as TreeNode
 
 Floats = NDArray[np.float64]
 
@@ -69,14 +70,14 @@ class Toy(TreeEngine):
         return np.flatnonzero(self.tree.seat == seat).tolist()
 
 
-def _look(node: Node) -> Seen:
+def _look(node: Node) -> TreeNode:
     if isinstance(node, Chance):
         moves = [(place, *branch) for place, branch in enumerate(node.branches)]
-        return Seen(CHANCE, moves=moves)
+        return TreeNode(CHANCE, moves=moves)
     if isinstance(node, Choice):
         moves = [(place, 1.0, child) for place, child in enumerate(node.children)]
-        return Seen(node.seat, f"{node.infoset:02}", moves=moves)
-    return Seen(TERMINAL, payoff=2.0 * node - 1.0)
+        return TreeNode(node.seat, f"{node.infoset:02}", moves=moves)
+    return TreeNode(TERMINAL, payoff=2.0 * node - 1.0)
 
 
 # --- answers by enumeration -----------------------------------------------------------------------

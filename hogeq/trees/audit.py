@@ -7,7 +7,6 @@ two histories that end in one information set. What the properties mean: :mod:`h
 from collections import defaultdict, deque
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import replace
-from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +14,7 @@ from numpy.typing import NDArray
 from hogeq.rules import Rules
 from hogeq.rules.turn import TurnTable, total_rises
 from hogeq.support.aliases import Ints
-from hogeq.trees.flat import CHANCE, History, HistoryStep
+from hogeq.trees.flat import CHANCE, History, HistoryStep, Node
 from hogeq.trees.recall import (
     Audit,
     Finding,
@@ -28,11 +27,7 @@ from hogeq.trees.recall import (
 from hogeq.trees.tree import (
     PLAYERS,
     START,
-    Chance,
-    Choice,
-    End,
     HogTree,
-    Node,
     Tree,
     TreePosition,
     count,
@@ -234,7 +229,7 @@ def recurrence(tree: HogTree, player: int, most: int) -> tuple[Witness | None, b
     while waiting:
         state = waiting.popleft()
         node = tree.node(state)
-        if isinstance(node, Choice) and node.player == player:
+        if node.player == player:
             loop = _loop(tree, state, node)
             if loop:
                 return Witness(node.infoset, ways[state], ways[state] + loop), True
@@ -247,7 +242,7 @@ def recurrence(tree: HogTree, player: int, most: int) -> tuple[Witness | None, b
     return None, True
 
 
-def _loop(tree: HogTree, start: TreePosition, home: Choice) -> History | None:
+def _loop(tree: HogTree, start: TreePosition, home: Node) -> History | None:
     """Find the shortest way back to an information set; no sum of scores ever falls."""
     ways: dict[TreePosition, History] = {start: ()}
     waiting = deque(ways)
@@ -256,8 +251,7 @@ def _loop(tree: HogTree, start: TreePosition, home: Choice) -> History | None:
         for step, after in _steps(tree.node(state)):
             if after.own + after.opponent != start.own + start.opponent:
                 continue
-            there = tree.node(after)
-            if isinstance(there, Choice) and there[:2] == home[:2]:
+            if tree.node(after)[:2] == home[:2]:
                 return (*ways[state], step)
             if after not in ways:
                 ways[after] = (*ways[state], step)
@@ -267,12 +261,9 @@ def _loop(tree: HogTree, start: TreePosition, home: Choice) -> History | None:
 
 def _steps(node: Node) -> Iterator[tuple[HistoryStep, TreePosition]]:
     """List what can happen at a node of Hog's tree, and where it leads."""
-    if isinstance(node, Choice):
-        for label, after in node.branches:
-            yield HistoryStep(node.player, node.infoset, label), cast("TreePosition", after)
-    elif isinstance(node, Chance):
-        for _, label, after in node.branches:
-            yield HistoryStep(None, None, label), cast("TreePosition", after)
+    mover = None if node.player == CHANCE else node.player
+    for label, _, after in node.moves:
+        yield HistoryStep(mover, node.infoset, label), after
 
 
 def replay(rules: Rules, history: History) -> list[TreePosition]:
@@ -281,12 +272,10 @@ def replay(rules: Rules, history: History) -> list[TreePosition]:
     positions = [tree.root]
     for move in history:
         node = tree.node(positions[-1])
-        after = [] if isinstance(node, End) else [b[-1] for b in node.branches if move.action in b]
-        if not after or (isinstance(node, Choice) and move[:2] != (node.player, node.infoset)):
+        after = [state for label, _, state in node.moves if label == move.action]
+        if not after or (node.player >= 0 and move[:2] != node[:2]):
             raise ValueError(f"history: {move} is not possible under {rules.name}")
-        position = after[0]
-        assert isinstance(position, TreePosition)  # noqa: S101 - of this tree
-        positions.append(position)
+        positions.append(after[0])
     return positions
 
 

@@ -95,10 +95,6 @@ class TreeEngine:
         """Count a payoff as a win rate."""
         return 0.5 + payoff / (2.0 * self.largest_payoff)
 
-    def payoff(self, win_rate: float) -> float:
-        """Count a win rate as a payoff."""
-        return (win_rate - 0.5) * 2.0 * self.largest_payoff
-
     def quick_dtype(self, pairs: int = 1) -> type[np.floating[Any]]:  # noqa: ARG002 - of the protocol
         """Precision for what need not be exact."""
         return np.float64

@@ -8,6 +8,7 @@ response wins is NashConv / 2.
 from array import array
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise
 from typing import Any, Final, NamedTuple
@@ -45,45 +46,20 @@ class FlatTree:
 
     A strategy covers the information sets of both seats, its rows: float64 (R, K), rows of player 0
     first. Where a row has fewer than K actions, the others have probability 0.
-
-    Attributes
-    ----------
-    name : str
-    player : int8 (N,)
-        Who moves: 0, 1, `CHANCE` or `TERMINAL`.
-    parent : int32 (N,)
-        Index of the node before, -1 for the root.
-    row : int32 (N,)
-        Information set of the player to move, -1 where none moves.
-    action : int32 (N,)
-        Which action of the parent leads here, from 0; 0 for the root.
-    chance : float64 (N,)
-        Probability of that action where chance moves, 1 elsewhere.
-    payoff : float64 (N,)
-        To player 0 at terminal nodes, 0 elsewhere.
-    move : int32 (N,)
-        The action's number in the game that the tree was made of.
-    seat : int8 (R,)
-        Whose row it is.
-    num_legal : int64 (R,)
-    names : sequence, length R
-        What the player knows there, in the game's words.
-    describe : callable
-        Writes the moves of a history in the game's words.
     """
 
     name: str
-    player: NDArray[np.int8]
-    parent: Indices
-    row: Indices
-    action: Indices
-    chance: Floats
-    payoff: Floats
-    move: Indices
-    seat: NDArray[np.int8]
-    num_legal: Ints
-    names: Sequence[Any]
-    describe: Callable[[Sequence[int]], list[str]]
+    player: NDArray[np.int8]  # (N,), who moves: 0, 1, CHANCE or TERMINAL
+    parent: Indices  # (N,), the node before, -1 for the root
+    row: Indices  # (N,), information set of the player to move, -1 where none moves
+    action: Indices  # (N,), which action of the parent leads here, from 0; 0 for the root
+    chance: Floats  # (N,), probability of that action where chance moves, 1 elsewhere
+    payoff: Floats  # (N,), to player 0 at terminal nodes, 0 elsewhere
+    move: Indices  # (N,), the action's number in the game that the tree was made of
+    seat: NDArray[np.int8]  # (R,), whose row it is
+    num_legal: Ints  # (R,)
+    names: Sequence[Any]  # (R,), what the player knows there, in the game's words
+    describe: Callable[[Sequence[int]], list[str]]  # writes the moves of a history in words
 
     def __repr__(self) -> str:
         """Name the game and say its size."""
@@ -187,28 +163,28 @@ class FlatTree:
         return tuple(steps)
 
 
-class Seen(NamedTuple):
+class Node(NamedTuple):
     """What there is at a state of a game."""
 
     player: int
     """Who moves: 0, 1, `CHANCE` or `TERMINAL`."""
-    known: Hashable = None
-    """What that player knows: equal ones are one information set."""
+    infoset: Hashable = None
+    """All that the player knows; equal ones of one player are one information set."""
     payoff: float = 0.0
     """To player 0 at the end."""
-    moves: Sequence[tuple[int, float, Any]] = ()
-    """Number of each move, its probability if chance moves, and the state it leads to."""
+    moves: Sequence[tuple[Any, Fraction | float, Any]] = ()
+    """Name or number of each move, its probability (1 of a player's), the state it leads to."""
 
 
 def flatten(
     name: str,
     root: Any,
-    look: Callable[[Any], Seen],
+    look: Callable[[Any], Node],
     describe: Callable[[Sequence[int]], list[str]],
     most_nodes: int = MOST_NODES,
     longest: int | None = None,
 ) -> FlatTree:
-    """Walk a game and lay it out, by a function that tells what there is at a state.
+    """Walk a game whose moves are numbers, and lay it out.
 
     Trees of more than `most_nodes` are refused. After `longest` moves of players no more are made.
     """
@@ -216,22 +192,20 @@ def flatten(
     legal: list[list[int]] = []
     columns = [array(code) for code in "biiiihdd"]
     add: list[Callable[[Any], None]] = [column.append for column in columns]
-    stack = [(root, -1, 0, 0, 0, 1.0, 0)]
+    stack: list[tuple[Any, ...]] = [(root, -1, 0, 0, 0, 1.0, 0)]
     count = 0
     while stack:
         state, parent, action, move, depth, chance, made = stack.pop()
-        player, known, payoff, moves = look(state)
+        player, infoset, payoff, moves = look(state)
         row = -1
         if player >= 0:
-            row = rows.setdefault((player, known), len(rows))
+            row = rows.setdefault((player, infoset), len(rows))
             numbers = [number for number, _, _ in moves]
             if row == len(legal):
                 legal.append(numbers)
             elif legal[row] != numbers:
-                raise ValueError(
-                    f"{name}: information state {one_line(known)}: histories differ in their legal"
-                    " actions"
-                )
+                where = f"{name}: information state {one_line(infoset)}"
+                raise ValueError(f"{where}: histories differ in their legal actions")
             if longest is not None and made >= longest:
                 moves = ()
             made += 1
@@ -264,7 +238,7 @@ def flatten(
         move=numbered,
         seat=np.array([player for player, _ in keys], np.int8),
         num_legal=np.array([len(legal[number]) for number in first_numbers], np.int64),
-        names=[known for _, known in keys],
+        names=[infoset for _, infoset in keys],
         describe=describe,
     )
 

@@ -1,15 +1,23 @@
-"""A game other than Hog, as users hold it."""
+"""A game other than Hog, as users hold it, and its strategies: arrays, files, other programs'."""
 
 import os
-from typing import Any
+from pathlib import Path
+from typing import Any, Final
 
-from hogeq.support.aliases import Floats
+import numpy as np
+
+from hogeq.strategies.profiles import Infoset, profile_rows, profile_text
+from hogeq.support.aliases import Floats, Ints
+from hogeq.support.messages import printable, shown
 from hogeq.trees.engine import TreeEngine
-from hogeq.trees.equilibrium import Equilibrium, equilibrium
-from hogeq.trees.exact import Interval, respond
+from hogeq.trees.exact import Equilibrium, Interval, equilibrium, respond
 from hogeq.trees.flat import FlatTree, mean_payoff
-from hogeq.trees.policies import tree_strategy
 from hogeq.trees.recall import Audit, Recall
+
+POLICY: Final = "policy.npz"
+"""The policy in the folder of a run."""
+
+FORMS: Final = "uniform, a run, a file .npz, a policy of OpenSpiel as JSON or a profile of Gambit"
 
 
 class TreeGame:
@@ -112,22 +120,64 @@ class TreeGame:
 def load_tree(game: str, forget: str | None = None) -> FlatTree:
     """Build the tree of a game that is named as OpenSpiel does, or by its .efg file."""
     try:
-        from hogeq.trees.openspiel import reading
+        from hogeq.trees import openspiel
     except ImportError as error:
         raise ValueError(str(error)) from error
-    read = reading.from_efg if game.endswith(".efg") else reading.from_openspiel
+    read = openspiel.from_efg if game.endswith(".efg") else openspiel.from_openspiel
     return read(game, forget=forget)
 
 
-def from_openspiel(game: Any, **options: Any) -> TreeGame:
-    """Build a game of OpenSpiel; see :func:`hogeq.trees.openspiel.reading.from_openspiel`."""
-    from hogeq.trees.openspiel import reading
+def tree_strategy(tree: FlatTree, given: Any) -> Floats:
+    """Check a strategy of both seats, (R, K), however it is given."""
+    if isinstance(given, str | os.PathLike):
+        return tree.uniform() if given == "uniform" else _read(tree, Path(given))
+    if isinstance(given, np.ndarray | list | tuple):
+        return tree.check_strategy(given)
+    return _of_profile(tree, given, "strategy")
 
-    return TreeGame(reading.from_openspiel(game, **options))
+
+def _read(tree: FlatTree, path: Path) -> Floats:
+    path = path / POLICY if path.is_dir() else path
+    name = printable(path)
+    if not path.exists():
+        raise ValueError(f"strategy: got {shown(str(path))}; allowed: {FORMS}")
+    if path.suffix == ".npz":
+        with np.load(path, allow_pickle=False) as arrays:
+            if "policy" not in arrays:
+                raise ValueError(f"{name}: holds no array policy")
+            return tree.check_strategy(arrays["policy"], name)
+    text = profile_text(path)
+    if text is None:
+        raise ValueError(f"{name}: is no strategy of a tree; allowed: {FORMS}")
+    return _of_profile(tree, text, name)
 
 
-def from_efg(path: str | os.PathLike[str], **options: Any) -> TreeGame:
-    """Read a game in Gambit's extensive form."""
-    from hogeq.trees.openspiel import reading
+def _of_profile(tree: FlatTree, given: Any, where: str) -> Floats:
+    moves = np.zeros((tree.num_rows, tree.num_actions), int)
+    chosen = np.flatnonzero(tree.edge >= 0)
+    moves.ravel()[tree.edge[chosen]] = tree.move[chosen]
+    rows = order_of_rows(tree)
+    counts = tree.num_legal
+    infosets = [
+        Infoset((str(tree.names[row]),), moves[row, : counts[row]].tolist()) for row in rows
+    ]
+    strategy: Floats = np.zeros(moves.shape)
+    for row, chances in zip(rows, profile_rows(given, infosets, where), strict=True):
+        strategy[row, : counts[row]] = chances
+    return strategy
 
-    return TreeGame(reading.from_efg(path, **options))
+
+def order_of_rows(tree: FlatTree) -> Ints:
+    """Rows by seat, in the order in which a walk through the tree first meets them."""
+    sizes = np.ones(tree.num_nodes, int)  # of the tree below each node
+    for level in reversed(tree.levels[1:]):
+        np.add.at(sizes, tree.parent[level], sizes[level])
+    place = np.zeros(tree.num_nodes, int)
+    for level, starts, _ in tree.families:
+        before = np.cumsum(sizes[level]) - sizes[level]
+        older = before - np.repeat(before[starts], np.diff(starts, append=len(before)))
+        place[level] = place[tree.parent[level]] + 1 + older
+    first = np.full(tree.num_rows, tree.num_nodes)
+    moves = tree.row >= 0
+    np.minimum.at(first, tree.row[moves], place[moves])
+    return np.lexsort((first, tree.seat))

@@ -1,54 +1,38 @@
-"""Hog's game tree, one node at a time; counted, and laid out as a flat tree.
+"""Hog's game tree, one node at a time; counted, laid out as a flat tree, and written for Gambit.
 
 A tree is a root and a function from states to nodes. Different histories may lead to equal states,
 so a tree can be counted without being walked.
+
+Gambit's extensive form, ``.efg``, version 2, is that of R. D. McKelvey, A. M. McLennan and T. L.
+Turocy, "Gambit: the package for computation in game theory". Nodes come in the order of a walk
+through the tree; probabilities are written as fractions, so nothing is rounded.
 """
 
 from collections import Counter
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from fractions import Fraction
 from functools import lru_cache
-from typing import NamedTuple, Protocol
+from pathlib import Path
+from typing import Any, Final, NamedTuple, Protocol
+
+import numpy as np
 
 from hogeq.rules import Rules
 from hogeq.rules.memory import Memory
 from hogeq.rules.turn import Turn, TurnTable, scoreless_turn, total_rises
-from hogeq.trees.flat import CHANCE, MOST_NODES, TERMINAL, FlatTree, Seen, flatten
+from hogeq.support.files import write_whole
+from hogeq.trees.flat import CHANCE, MOST_NODES, TERMINAL, FlatTree, Node, flatten
 
 PLAYERS = ("A", "B")
+
+MOST_WRITTEN: Final = 2_000_000
+"""Most nodes of a file: some 100 MB, and more memory than most programs that read it have."""
 
 START = -1  # the state before the coin is tossed has no mover
 
 
-class Chance(NamedTuple):
-    """A random move."""
-
-    branches: tuple[tuple[Fraction | float, str, Hashable], ...]
-    """Probability, what happens, and the state it leads to."""
-
-
-class Choice(NamedTuple):
-    """A move of a player."""
-
-    player: int
-    infoset: Hashable
-    """All that the player knows; equal ones of one player are one information set."""
-    branches: tuple[tuple[str, Hashable], ...]
-    """The action, and the state it leads to."""
-
-
-class End(NamedTuple):
-    """The game is over."""
-
-    payoff: float
-    """To player 0."""
-
-
-Node = Chance | Choice | End
-
-
 class Tree(Protocol):
-    """What a game tree offers."""
+    """What a game tree offers; its moves have names."""
 
     @property
     def root(self) -> Hashable:
@@ -99,26 +83,24 @@ class HogTree:
         """Tell what a position is."""
         assert isinstance(state, TreePosition)  # noqa: S101 - the protocol promises less
         if state.winner is not None:
-            return End(1.0 - 2.0 * state.winner)  # the winner gets 1, the loser -1
+            return Node(TERMINAL, payoff=1.0 - 2.0 * state.winner)  # the loser gets -1
+        moves: list[tuple[str, Fraction | float, TreePosition]] = []
         if state.mover == START:
-            half = Fraction(1, 2)
-            labels = [f"{name} begins" for name in PLAYERS]
-            return Chance(
-                tuple(
-                    (half, label, self._after(state._replace(mover=player), label))
-                    for player, label in enumerate(labels)
-                )
-            )
+            for player, name in enumerate(PLAYERS):
+                label = f"{name} begins"
+                after = self._after(state._replace(mover=player), label)
+                moves.append((label, Fraction(1, 2), after))
+            return Node(CHANCE, moves=moves)
         if state.dice is None:
-            branches = []
             for dice in self.rules.choices:
                 chosen = self._after(state._replace(dice=dice), str(dice))
                 # Rolling no dice leaves nothing to chance.
-                branches.append((str(dice), chosen if dice > 0 else self.ends(chosen)[0][2]))
-            seen = state.past if self.memory else (state.own, state.opponent)
-            return Choice(state.mover, seen, tuple(branches))
-        return Chance(
-            tuple((way.probability, str(way.points), after) for _, way, after in self.ends(state))
+                moves.append((str(dice), 1.0, chosen if dice > 0 else self.ends(chosen)[0][2]))
+            infoset = state.past if self.memory else (state.own, state.opponent)
+            return Node(state.mover, infoset, moves=moves)
+        ends = self.ends(state)
+        return Node(
+            CHANCE, moves=[(str(way.points), way.probability, after) for _, way, after in ends]
         )
 
     def outcomes(self, own: int, opponent: int, memory: Memory, dice: int) -> tuple[Turn, ...]:
@@ -169,17 +151,13 @@ def flat_tree(tree: Tree, name: str = "tree", longest: int | None = None) -> Fla
     numbers: dict[str, int] = {}
 
     @lru_cache(maxsize=100_000)
-    def look(state: Hashable) -> Seen:
+    def look(state: Hashable) -> Node:
         node = tree.node(state)
-        if isinstance(node, End):
-            return Seen(TERMINAL, payoff=node.payoff)
-        moves = []
-        for branch in node.branches:
-            chance = float(branch[0]) if isinstance(node, Chance) else 1.0
-            moves.append((numbers.setdefault(branch[-2], len(numbers)), chance, branch[-1]))
-        if isinstance(node, Chance):
-            return Seen(CHANCE, moves=moves)
-        return Seen(node.player, node.infoset, moves=moves)
+        moves = [
+            (numbers.setdefault(label, len(numbers)), chance, after)
+            for label, chance, after in node.moves
+        ]
+        return node._replace(moves=moves)
 
     def describe(moves: Sequence[int]) -> list[str]:
         labels = list(numbers)
@@ -219,7 +197,7 @@ class Sizes(NamedTuple):
 def count(tree: Tree, most: int = 2_000_000) -> Sizes:
     """Count the nodes of a tree without walking it: equal states are looked at once."""
     level = Counter([tree.root])
-    totals: Counter[type] = Counter()
+    totals: Counter[int] = Counter()  # by who moves
     infosets: tuple[set[Hashable], set[Hashable]] = (set(), set())
     depth, nodes = -1, 1
     while level and nodes <= most:
@@ -227,20 +205,106 @@ def count(tree: Tree, most: int = 2_000_000) -> Sizes:
         following: Counter[Hashable] = Counter()
         for state, histories in level.items():
             node = tree.node(state)
-            totals[type(node)] += histories
-            if isinstance(node, Choice):
+            totals[node.player] += histories
+            if node.player >= 0:
                 infosets[node.player].add(node.infoset)
-            if not isinstance(node, End):
-                for branch in node.branches:
-                    following[branch[-1]] += histories
-                nodes += histories * len(node.branches)
+            for _, _, after in node.moves:
+                following[after] += histories
+            nodes += histories * len(node.moves)
             if nodes > most:
                 break
         level = following
     sets = len(infosets[0]), len(infosets[1])
-    exact = nodes <= most
-    return Sizes(nodes, totals[Choice], totals[Chance], totals[End], sets, depth, exact)
+    choices, exact = totals[0] + totals[1], nodes <= most
+    return Sizes(nodes, choices, totals[CHANCE], totals[TERMINAL], sets, depth, exact)
 
 
 def _number(value: int) -> str:
     return f"{value:,}" if value < 10**9 else f"{float(value):.1e}"
+
+
+def tree_sizes(rules: Rules, *, memory: bool = False) -> Sizes:
+    """Sizes of the tree of a game, counted up to `MOST_WRITTEN` nodes."""
+    refuse_endless(rules, "export")
+    return count(HogTree(rules, memory=memory), most=MOST_WRITTEN)
+
+
+def write_efg(path: str | Path, rules: Rules, *, memory: bool = False) -> Sizes:
+    """Write a game as a file of Gambit's."""
+    counted = tree_sizes(rules, memory=memory)
+    if not counted.exact or counted.nodes > MOST_WRITTEN:
+        size = counted if counted.exact else f"more than {MOST_WRITTEN:,} nodes"
+        raise ValueError(
+            f"export: {rules.name} to {rules.goal} with 0 to {rules.max_dice} dice is a tree of "
+            f"{size}; allowed: at most {MOST_WRITTEN:,}: lower goal or max_dice"
+        )
+    what = "everything remembered" if memory else "only the scores seen"
+    title = f"Hog, {rules.name}, to {rules.goal} with 0 to {rules.max_dice} dice, {what}"
+    text = "".join(efg_lines(HogTree(rules, memory=memory), title))
+    write_whole(Path(path), text.encode())
+    return counted
+
+
+def efg_lines(tree: Tree, title: str, players: tuple[str, str] = PLAYERS) -> Iterator[str]:
+    """Lines of the file of any game tree of two players."""
+    yield f"EFG 2 R {_quoted(title)} {{ {' '.join(map(_quoted, players))} }}\n"
+    chances = 0
+    outcomes: dict[float, int] = {}
+    numbers: tuple[dict[Hashable, int], dict[Hashable, int]] = {}, {}
+    waiting: list[Hashable] = [tree.root]
+    while waiting:
+        node = tree.node(waiting.pop())
+        if node.player == TERMINAL:
+            outcome = outcomes.setdefault(node.payoff, len(outcomes) + 1)
+            payoffs = f"{_short(node.payoff)}, {_short(-node.payoff)}"
+            yield f't "" {outcome} "" {{ {payoffs} }}\n'
+            continue
+        waiting.extend(after for _, _, after in reversed(node.moves))
+        if node.player == CHANCE:
+            chances += 1
+            actions = " ".join(f"{_quoted(label)} {chance}" for label, chance, _ in node.moves)
+            yield f'c "" {chances} "" {{ {actions} }} 0\n'
+        else:
+            known = numbers[node.player]
+            number = known.setdefault(node.infoset, len(known) + 1)
+            actions = " ".join(_quoted(label) for label, _, _ in node.moves)
+            name = _quoted(str(node.infoset))
+            yield f'p "" {node.player + 1} {number} {name} {{ {actions} }} 0\n'
+
+
+class _Nodes:
+    """A flat tree, one node at a time."""
+
+    root = 0
+
+    def __init__(self, tree: FlatTree) -> None:
+        self.tree = tree
+        self.starts = np.searchsorted(tree.parent, np.arange(tree.num_nodes + 1)).tolist()
+
+    def node(self, state: Any) -> Node:
+        tree, player = self.tree, int(self.tree.player[state])
+        moves = [
+            (_label(tree, child), _short(float(tree.chance[child])), child)
+            for child in range(self.starts[state], self.starts[state + 1])
+        ]
+        infoset = tree.names[tree.row[state]] if player >= 0 else None
+        return Node(player, infoset, float(tree.payoff[state]), moves)
+
+
+def _label(tree: FlatTree, node: int) -> str:
+    return tree.history(node)[-1].action.partition(": ")[2]
+
+
+def flat_efg(tree: FlatTree) -> str:
+    """Text of the file of a flat tree; probabilities that are no short fractions are decimal."""
+    return "".join(efg_lines(_Nodes(tree), tree.name, ("0", "1")))
+
+
+def _short(value: float) -> Fraction | float:
+    fraction = Fraction(value).limit_denominator(10**6)
+    return fraction if float(fraction) == value else value
+
+
+def _quoted(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'

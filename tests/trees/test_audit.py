@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from hogeq.rules import EDITIONS, Rules, rules_from
 from hogeq.rules.turn import total_rises
 from hogeq.trees.audit import audit, audit_tree, replay, shows, small, tell
-from hogeq.trees.flat import History, HistoryStep
+from hogeq.trees.flat import CHANCE, TERMINAL, History, HistoryStep, Node
 from hogeq.trees.recall import Audit, Witness
-from hogeq.trees.tree import Chance, Choice, End, HogTree, Node, count
+from hogeq.trees.tree import HogTree, count
 from tests.cli.calls import ok, refused
 from tests.trees.openspiel_games import ENDING
 
@@ -39,14 +39,13 @@ class Toy:
         assert isinstance(state, int)
         what = self._known[state]
         if isinstance(what, str):
-            return End(1.0 - 2.0 * "AB".index(what))
+            return Node(TERMINAL, payoff=1.0 - 2.0 * "AB".index(what))
         if isinstance(what, dict):
-            return Chance(
-                tuple((Fraction(p), label, self._keep(sub)) for label, (p, sub) in what.items())
-            )
+            moves = [(label, Fraction(p), self._keep(sub)) for label, (p, sub) in what.items()]
+            return Node(CHANCE, moves=moves)
         player, infoset, subs = what
-        branches = tuple((action, self._keep(sub)) for action, sub in subs.items())
-        return Choice("AB".index(player), infoset, branches)
+        moves = [(action, Fraction(1), self._keep(sub)) for action, sub in subs.items()]
+        return Node("AB".index(player), infoset, moves=moves)
 
     def _keep(self, what: Any) -> int:
         self._known.append(what)
@@ -184,14 +183,11 @@ def all_histories(rules: Rules) -> dict[Hashable, list[History]]:
 
     def walk(state: Hashable, history: History) -> None:
         node = tree.node(state)
-        if isinstance(node, Chance):
-            for _, label, after in node.branches:
-                walk(after, (*history, HistoryStep(None, None, label)))
-        elif isinstance(node, Choice):
-            if node.player == 0:
-                found.setdefault(node.infoset, []).append(history)
-            for label, after in node.branches:
-                walk(after, (*history, HistoryStep(node.player, node.infoset, label)))
+        if node.player == 0:
+            found.setdefault(node.infoset, []).append(history)
+        mover = None if node.player == CHANCE else node.player
+        for label, _, after in node.moves:
+            walk(after, (*history, HistoryStep(mover, node.infoset, label)))
 
     walk(tree.root, ())
     return found

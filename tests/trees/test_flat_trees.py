@@ -11,10 +11,9 @@ from open_spiel.python import policy as openspiel_policy
 from open_spiel.python.algorithms import expected_game_score, exploitability
 
 from hogeq.support.aliases import Floats
-from hogeq.trees.equilibrium import equilibrium
-from hogeq.trees.exact import Opponent, respond
+from hogeq.trees.exact import Opponent, equilibrium, respond
 from hogeq.trees.flat import FlatTree, mean_payoff, payoff
-from hogeq.trees.openspiel.reading import from_efg, from_openspiel
+from hogeq.trees.openspiel import from_efg, from_openspiel
 from hogeq.trees.recall import Recall
 from hogeq.trees.sequences import sequence_form
 

@@ -6,6 +6,7 @@ since it has to be compiled: ``make gambit`` installs it and runs these tests.
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -20,10 +21,9 @@ from hogeq.evaluation.win_rates import win_rate
 from hogeq.model.game import compile_game
 from hogeq.rules import EDITIONS, Rules, rules_from
 from hogeq.trees.audit import audit
-from hogeq.trees.flat import payoff
-from hogeq.trees.gambit import efg_lines, tree_sizes, write_efg
+from hogeq.trees.flat import CHANCE, TERMINAL, Node, payoff
 from hogeq.trees.recall import Recall
-from hogeq.trees.tree import Chance, Choice, End, HogTree, Node, count
+from hogeq.trees.tree import HogTree, count, efg_lines, tree_sizes, write_efg
 
 TINY = rules_from({"edition": "fa22", "goal": 3, "max_dice": 1, "sides": 2})
 
@@ -33,8 +33,7 @@ def nodes(tree: HogTree) -> Iterator[Node]:
     while waiting:
         node = tree.node(waiting.pop())
         yield node
-        if not isinstance(node, End):
-            waiting += [branch[-1] for branch in node.branches]  # type: ignore[misc]
+        waiting += [after for _, _, after in node.moves]
 
 
 # --- the tree -------------------------------------------------------------------------------------
@@ -46,10 +45,11 @@ def test_counted_as_walked(edition: str, memory: bool) -> None:
     tree = HogTree(replace(EDITIONS[edition], goal=4, max_dice=2, sides=3), memory=memory)
     found, walked = count(tree), list(nodes(tree))
     assert found.exact
-    for kind, number in ((Choice, found.choices), (Chance, found.chances), (End, found.ends)):
-        assert sum(isinstance(node, kind) for node in walked) == number
-    assert found.nodes == len(walked) == found.choices + found.chances + found.ends
-    met = {(n.player, n.infoset) for n in walked if isinstance(n, Choice)}
+    movers = Counter(node.player for node in walked)
+    assert movers[0] + movers[1] == found.choices
+    assert (movers[CHANCE], movers[TERMINAL]) == (found.chances, found.ends)
+    assert found.nodes == len(walked)
+    met = {(node.player, node.infoset) for node in walked if node.player >= 0}
     assert found.infosets == tuple(sum(p == player for p, _ in met) for player in (0, 1))
     if memory:
         assert sum(found.infosets) == found.choices
@@ -103,7 +103,7 @@ GAMES = [
 def test_openspiel_reads_the_game_we_mean(spec: dict[str, Any], tmp_path: Path) -> None:
     """Information sets are those of the file: by their numbers, as OpenSpiel tells them."""
     pytest.importorskip("pyspiel", reason="OpenSpiel is not installed")
-    from hogeq.trees.openspiel.reading import from_efg
+    from hogeq.trees.openspiel import from_efg
 
     rules = rules_from(spec)
     found = write_efg(tmp_path / "hog.efg", rules)

@@ -12,9 +12,9 @@ from open_spiel.python.policy import TabularPolicy
 
 import hogeq
 from hogeq.rules import rules_from
-from hogeq.trees.gambit import write_efg
+from hogeq.trees.game import order_of_rows
 from hogeq.trees.openspiel.game import game_of
-from hogeq.trees.policies import order_of_rows
+from hogeq.trees.tree import write_efg
 from tests.cli.calls import ask, refused
 
 SMALL = {"edition": "fa25", "goal": 4, "max_dice": 2}

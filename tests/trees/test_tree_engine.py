@@ -14,7 +14,7 @@ from hogeq.solvers import SOLVERS
 from hogeq.support.aliases import Floats
 from hogeq.trees.engine import TreeEngine
 from hogeq.trees.exact import respond
-from hogeq.trees.openspiel.reading import from_openspiel
+from hogeq.trees.openspiel import from_openspiel
 
 FORGETFUL = "liars_dice_ir(dice_sides=3)"
 
@@ -95,13 +95,13 @@ def test_the_attack_finds_what_the_exact_response_wins() -> None:
     exact = respond(engine.tree, engine.legal(policy), 20.0)
     assert exact.is_proved
     found = attack(engine, policy, SearchBudget(starts=2, perturbations=10))
-    assert engine.payoff(found.win_rate) == pytest.approx(exact.attack, abs=1e-9)
+    assert found.win_rate == pytest.approx(engine.win_rate(exact.attack), abs=1e-10)
     known = engine.workspace(2).win_rate(np.stack([policy, policy]), Role.FULL_MEMORY)
-    assert engine.payoff(known.win_rate) == pytest.approx(exact.full_memory, abs=1e-9)
+    assert known.win_rate == pytest.approx(engine.win_rate(exact.full_memory), abs=1e-10)
 
 
 def test_a_player_who_can_meet_a_row_twice_is_refused(tmp_path: Any) -> None:
-    from hogeq.trees.openspiel.reading import from_efg
+    from hogeq.trees.openspiel import from_efg
     from tests.trees.test_flat_trees import DRIVER
 
     path = tmp_path / "driver.efg"

@@ -170,12 +170,12 @@ def export_game(
     Sizes go to standard error before anything is written; trees of more than two million nodes
     are refused.
     """
-    from hogeq.trees import gambit
+    from hogeq.trees.tree import MOST_WRITTEN, flat_efg, tree_sizes, write_efg
 
     if other_game is not None:
         other = OtherGame(other_game, forget)
         with refusing():
-            write(out, gambit.flat_efg(other.tree))
+            write(out, flat_efg(other.tree))
         nodes = other.tree.num_nodes
         infosets = [int((other.tree.seat == player).sum()) for player in (0, 1)]
         data: dict[str, Any] = {**other.facts, "out": out, "nodes": nodes, "infosets": infosets}
@@ -183,16 +183,16 @@ def export_game(
     full = game.choose()
     with refusing():
         rules = replace(full, goal=goal or full.goal, max_dice=max_dice or full.max_dice)
-        sizes = gambit.tree_sizes(rules, memory=memory)
+        sizes = tree_sizes(rules, memory=memory)
     if not sizes.exact:
         raise BadInputError(
-            f"the tree has more than {gambit.MOST_NODES:,} nodes, the most allowed: "
+            f"the tree has more than {MOST_WRITTEN:,} nodes, the most allowed: "
             "lower --goal or --max-dice"
         )
     title = title_of(game.name, rules)
     warn(f"{title} to {rules.goal} with 0 to {rules.max_dice} dice: {sizes}")
     with refusing():
-        gambit.write_efg(out, rules, memory=memory)
+        write_efg(out, rules, memory=memory)
     data = {
         "rules": game.name,
         "goal": rules.goal,
@@ -223,7 +223,7 @@ class OtherGame:
 
     def strategy(self, given: str) -> "Floats":
         """Read a strategy of both seats."""
-        from hogeq.trees.policies import tree_strategy
+        from hogeq.trees.game import tree_strategy
 
         with refusing():
             return tree_strategy(self.tree, given)
@@ -349,11 +349,11 @@ def equilibrium(
     A mixture draws one strategy before the game and keeps to it. With imperfect recall an
     equilibrium exists among mixtures; one among policies need not.
     """
-    from hogeq.trees import equilibrium as solving
+    from hogeq.trees import exact
 
     other = OtherGame(game, forget)
     with refusing():
-        solved = solving.equilibrium(other.tree, seconds)
+        solved = exact.equilibrium(other.tree, seconds)
     if out is not None:
         arrays = {
             f"{name}_{player}": getattr(one, name)
