@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from hogeq.trees.flat import CHANCE, TERMINAL, FlatTree, Seen, flatten
+from hogeq.trees.flat import CHANCE, TERMINAL, FlatTree, Node, flatten
 
 
 def _tree(name: str, look: Any) -> FlatTree:
@@ -32,26 +32,26 @@ def simulation(rounds: int, actions: int, scenes: int, seed: int) -> FlatTree:
     drawn = random.integers(1, 9, (scenes + 1, actions, scenes))
     follows = drawn / drawn.sum(axis=2, keepdims=True)
 
-    def look(state: tuple[int, ...]) -> Seen:
+    def look(state: tuple[int, ...]) -> Node:
         # The number of tests, then in turn a scene, an action and whether it passed.
         if not state:
-            return Seen(CHANCE, moves=[(n, float(p), (n,)) for n, p in enumerate(tests)])
+            return Node(CHANCE, moves=[(n, float(p), (n,)) for n, p in enumerate(tests)])
         count, *past = state
         done, phase = divmod(len(past), 3)
         if phase == 0 and past and past[-1] == 0:
-            return Seen(TERMINAL)
+            return Node(TERMINAL)
         if phase == 0:
             scene, action = past[-3:-1] if past else (scenes, 0)
             chances = enumerate(follows[scene, action].tolist())
-            return Seen(CHANCE, moves=[(s, p, (*state, s)) for s, p in chances])
+            return Node(CHANCE, moves=[(s, p, (*state, s)) for s, p in chances])
         if phase == 1:
             known = f"round {done} scene {past[-1]}"
-            return Seen(0, known, moves=[(a, 1.0, (*state, a)) for a in range(actions)])
+            return Node(0, known, moves=[(a, 1.0, (*state, a)) for a in range(actions)])
         scene, action = past[-2:]
         if done == count:
-            return Seen(TERMINAL, payoff=float(gain[done, scene, action]))
+            return Node(TERMINAL, payoff=float(gain[done, scene, action]))
         fails = float(risk[done, scene, action])
-        return Seen(
+        return Node(
             CHANCE, moves=[(passed, abs(1 - passed - fails), (*state, passed)) for passed in (0, 1)]
         )
 
@@ -69,22 +69,22 @@ def detection(kinds: int, rounds: int, questions: int, seed: int) -> FlatTree:
     yes = random.integers(1, 32, (rounds, kinds, questions)) / 32
     cost = random.integers(0, 9, (rounds, questions)) / 128
 
-    def look(state: tuple[int, ...]) -> Seen:
+    def look(state: tuple[int, ...]) -> Node:
         if not state:
             chances = enumerate((prior / prior.sum()).tolist())
-            return Seen(CHANCE, moves=[(k, p, (k,)) for k, p in chances])
+            return Node(CHANCE, moves=[(k, p, (k,)) for k, p in chances])
         kind, *past = state
         done, asked = divmod(len(past), 2)
         if asked and done == rounds:
             paid = sum(cost[n, past[2 * n]] for n in range(rounds))
-            return Seen(TERMINAL, payoff=float((past[-1] == kind) - paid))
+            return Node(TERMINAL, payoff=float((past[-1] == kind) - paid))
         if asked:
             chance = float(yes[done, kind, past[-1]])
             answers = ((0, 1.0 - chance), (1, chance))
-            return Seen(CHANCE, moves=[(a, p, (*state, a)) for a, p in answers])
+            return Node(CHANCE, moves=[(a, p, (*state, a)) for a, p in answers])
         choices = questions if done < rounds else kinds
         known = f"round {done} last {past[-2:]}"
-        return Seen(0, known, moves=[(a, 1.0, (*state, a)) for a in range(choices)])
+        return Node(0, known, moves=[(a, 1.0, (*state, a)) for a in range(choices)])
 
     return _tree(f"detection-{kinds}x{rounds}x{questions}-{seed}", look)
 
@@ -95,14 +95,14 @@ def random_tree(depth: int, actions: int, rows: int, seed: int) -> FlatTree:
     seen = [random.integers(0, rows, (2 * actions) ** done * 2) for done in range(depth)]
     won = random.integers(0, 1025, (2 * actions) ** depth) / 1024
 
-    def look(state: tuple[int, ...]) -> Seen:
+    def look(state: tuple[int, ...]) -> Node:
         # Place among the plays of this length, the length, and whether the coin was tossed.
         place, done, tossed = state or (0, 0, 0)
         if done == depth:
-            return Seen(TERMINAL, payoff=float(won[place]))
+            return Node(TERMINAL, payoff=float(won[place]))
         if not tossed:
-            return Seen(CHANCE, moves=[(c, 0.5, (2 * place + c, done, 1)) for c in (0, 1)])
+            return Node(CHANCE, moves=[(c, 0.5, (2 * place + c, done, 1)) for c in (0, 1)])
         moves = [(a, 1.0, (actions * place + a, done + 1, 0)) for a in range(actions)]
-        return Seen(0, f"round {done} row {seen[done][place]}", moves=moves)
+        return Node(0, f"round {done} row {seen[done][place]}", moves=moves)
 
     return _tree(f"random-{depth}x{actions}x{rows}-{seed}", look)
