@@ -36,9 +36,8 @@ from numba.core.compiler import CompileResult
 from numba.core.serialize import dumps
 from numba.misc.appdirs import user_cache_dir
 
-from hogeq.support.clock import begin_compiling, compiling, end_compiling
 from hogeq.support.files import write_whole
-from hogeq.support.progress import tell
+from hogeq.support.progress import begin_compiling, compiling, end_compiling, tell
 
 KEPT_SECONDS = 30 * 24 * 3600.0  # without use
 

@@ -29,11 +29,10 @@ from hogeq.solvers import Solver
 from hogeq.strategies.arrays import StrategyError, check_policy
 from hogeq.strategies.strategy import policies_of
 from hogeq.support.aliases import Policy
-from hogeq.support.clock import working_time
 from hogeq.support.messages import raised, shown
 from hogeq.support.numbers import between
 from hogeq.support.plugins import is_ours, named
-from hogeq.support.progress import Phase, phase, show_progress
+from hogeq.support.progress import Phase, phase, show_progress, working_time
 from hogeq.support.workers import WorkersLostError
 from hogeq.support.yaml import ConfigError
 from hogeq.trees.engine import TreeEngine

@@ -33,9 +33,8 @@ from hogeq.runs.runner import RunError, run_experiment
 from hogeq.runs.signals import Interrupted, Signals
 from hogeq.runs.summary import KERNELS
 from hogeq.runs.sweep_file import TOKEN, Sweep, SweepPoint, identity, table_row, write_table
-from hogeq.support.clock import working_time
 from hogeq.support.messages import one_line
-from hogeq.support.progress import phase
+from hogeq.support.progress import phase, working_time
 from hogeq.support.workers import Workers
 from hogeq.support.yaml import ConfigError
 

@@ -52,12 +52,11 @@ from hogeq.search.lifted_bound import (
 from hogeq.strategies.arrays import check_policy
 from hogeq.strategies.strategy import Strategy, StrategyLike, mixture_of_shape, strategy_of
 from hogeq.support.aliases import Floats
-from hogeq.support.clock import working_time
 from hogeq.support.files import parse_json, read_whole, write_whole
 from hogeq.support.messages import one_line, refusal, shown_path
 from hogeq.support.numbers import percent
 from hogeq.support.parameters import keys, parameters, plain
-from hogeq.support.progress import phase
+from hogeq.support.progress import phase, working_time
 
 FORMAT: Final = "hogeq certificate"
 VERSION: Final = 4

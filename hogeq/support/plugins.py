@@ -8,8 +8,7 @@ import pickle
 import re
 import sys
 import traceback
-from collections.abc import Callable, Iterator, Mapping, MutableMapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, MutableMapping
 from dataclasses import is_dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -25,15 +24,8 @@ Registered = TypeVar("Registered", bound=type[Any])
 NAME: Final = r"[A-Za-z0-9][A-Za-z0-9_.:-]{0,59}"
 
 
-class Entry(NamedTuple):
-    """One name that was entered."""
-
-    registry: MutableMapping[str, Any]
-    what: str
-    name: str
-
-
-_watchers: list[list[Entry]] = []
+_entered: list[tuple[MutableMapping[str, Any], str]] = []
+"""Every name that was entered, and where."""
 
 
 def enter(registry: MutableMapping[str, Any], what: str, name: str, value: object) -> None:
@@ -44,8 +36,7 @@ def enter(registry: MutableMapping[str, Any], what: str, name: str, value: objec
         holder = getattr(registry[name], "__name__", None)
         raise ValueError(f"{what} {name}: name is taken{f' by {holder}' if holder else ''}")
     registry[name] = value
-    for entries in _watchers:
-        entries.append(Entry(registry, what, name))
+    _entered.append((registry, name))
 
 
 def entering(
@@ -66,21 +57,6 @@ def entering(
         return kind
 
     return decorate
-
-
-@contextmanager
-def all_or_none() -> Iterator[list[Entry]]:
-    """List what is entered in the block, and withdraw all of it if the block raises."""
-    entries: list[Entry] = []
-    _watchers.append(entries)
-    try:
-        yield entries
-    except BaseException:
-        for entry in entries:
-            del entry.registry[entry.name]
-        raise
-    finally:
-        _watchers.pop()
 
 
 MAX_BYTES: Final = 1 << 20
@@ -216,16 +192,20 @@ def run_plugin(plugin: Plugin, where: str = "") -> None:
         module = ModuleType(f"hogeq_plugin_{name}", f"The plugin {where}.")
         module.__file__ = where
         sys.modules[module.__name__] = module  # where pickles look for its classes
+        before = len(_entered)
         try:
-            with all_or_none() as entries:
-                _run(plugin, where, module, entries)
+            _run(plugin, where, module)
         except BaseException:
             del sys.modules[module.__name__]
+            for registry, entry in _entered[before:]:
+                del registry[entry]
+            del _entered[before:]
             raise
         _loaded[plugin.file] = plugin
 
 
-def _run(plugin: Plugin, where: str, module: ModuleType, entries: list[Entry]) -> None:
+def _run(plugin: Plugin, where: str, module: ModuleType) -> None:
+    before = len(_entered)
     try:
         exec(compile(plugin.code, where, "exec"), module.__dict__)  # noqa: S102 - trusted
     except KeyboardInterrupt:
@@ -242,7 +222,7 @@ def _run(plugin: Plugin, where: str, module: ModuleType, entries: list[Entry]) -
         ours = isinstance(error, ValueError) and not isinstance(error, UnicodeError)
         kind = "" if ours else f"{type(error).__name__}: "
         raise PluginError(f"{where}: {line}{kind}{one_line(error)}") from error
-    if not entries:
+    if len(_entered) == before:
         raise PluginError(f"{where}: registers nothing; allowed: {DOORS}")
 
 

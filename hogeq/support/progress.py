@@ -1,8 +1,9 @@
-"""Progress of a long computation: its phases, the steps done, the best found so far.
+"""Progress and time of a long computation.
 
-An algorithm writes it down in a :class:`Phase`, from any thread. Nothing is shown unless
-:func:`show_progress` is around it, as in the commands: then a thread of its own reads the phases a
-few times a second, and shows a bar for each on a terminal, or a plain line now and then elsewhere.
+An algorithm writes its steps, and the best found so far, down in a :class:`Phase`, from any thread.
+Nothing is shown unless :func:`show_progress` is around it, as in the commands: then a thread of its
+own reads the phases a few times a second, and shows a bar for each on a terminal, or a plain line
+now and then elsewhere. Recorded times are without those of compiling kernels.
 """
 
 import logging
@@ -55,8 +56,8 @@ class Phase:
         """Count steps done; say what is being done, if that has changed."""
         with self._lock:
             self.done += count
-            if doing is not None:
-                self._doing = doing
+        if doing is not None:
+            self._doing = doing
 
     def reach(self, done: int) -> None:
         """Say that at least so many steps are done."""
@@ -72,14 +73,12 @@ class Phase:
         with self._lock:
             if win_rate > self._best:
                 self._best = win_rate
-                self._figure = f"best {percent(win_rate)}"
-                self.news += 1
+                self.measured(f"best {percent(win_rate)}")
 
     def measured(self, figure: str) -> None:
         """Give the figure of the last measurement, as text."""
-        with self._lock:
-            self._figure = figure
-            self.news += 1
+        self._figure = figure
+        self.news += 1
 
     @property
     def text(self) -> str:
@@ -103,9 +102,6 @@ class Phase:
         return ", ".join(filter(None, parts))
 
 
-# --- what is shown --------------------------------------------------------------------------------
-
-
 class _Display:
     """Shows the phases that are open, the outermost first: a bar each, or one plain line."""
 
@@ -114,9 +110,8 @@ class _Display:
         self.has_bars = False
         with suppress(OSError, ValueError):  # on a terminal that knows its width bars fit
             self.has_bars = stream.isatty() and os.get_terminal_size(stream.fileno()).columns > 0
-        self.open: list[Phase] = []
+        self.bars: dict[Phase, tqdm[Any] | None] = {}
         self.lock = RLock()
-        self._bars: dict[int, tqdm[Any]] = {}
         self._began = self._last = time.monotonic()
         self._news = 0
         self._over = Event()
@@ -125,12 +120,11 @@ class _Display:
 
     def push(self, phase: Phase) -> None:
         with self.lock:
-            self.open.append(phase)
+            self.bars[phase] = None
 
     def pop(self, phase: Phase) -> None:
         with self.lock, suppress(OSError, ValueError):
-            self.open.remove(phase)
-            bar = self._bars.pop(id(phase), None)
+            bar = self.bars.pop(phase)
             if bar is not None:
                 bar.close()
 
@@ -155,15 +149,14 @@ class _Display:
                     self._draw_bars() if self.has_bars else self._draw_line()
 
     def _draw_bars(self) -> None:
-        for phase in self.open:
+        for phase in self.bars:
             if time.monotonic() - phase.began < PATIENCE:
                 return
-            bar = self._bars.get(id(phase))
+            bar = self.bars[phase]
             if bar is None:
-                bar = self._bars[id(phase)] = self._bar(phase)
+                bar = self.bars[phase] = self._bar(phase)
             bar.n, bar.total = phase.done, phase.total
-            bar.set_postfix_str(phase.text, refresh=False)
-            bar.refresh()
+            bar.set_postfix_str(phase.text)
 
     def _bar(self, phase: Phase) -> "tqdm[Any]":
         from tqdm import tqdm
@@ -188,12 +181,12 @@ class _Display:
         now = time.monotonic()
         waited = now - self._last
         # The longer it takes, the rarer the lines: a log of hours need not be long.
-        if not self.open or waited < max(LINE_SECONDS, min(HEARTBEAT, (now - self._began) / 50.0)):
+        if not self.bars or waited < max(LINE_SECONDS, min(HEARTBEAT, (now - self._began) / 50.0)):
             return
-        news = sum(phase.news + 1 for phase in self.open)
+        news = sum(phase.news + 1 for phase in self.bars)
         if news != self._news or waited >= HEARTBEAT:
             self._news = news
-            self.write(f"hogeq: {'; '.join(phase.line for phase in self.open)}")
+            self.write(f"hogeq: {'; '.join(phase.line for phase in self.bars)}")
 
 
 # --- who looks ------------------------------------------------------------------------------------
@@ -227,15 +220,15 @@ def show_progress(*, visible: bool = True) -> Iterator[None]:
         return
     display = _Display(sys.stderr) if visible else None
     token = _display.set(display)
-    shown = [display] if display else []
-    _shown.extend(shown)
+    if display is not None:
+        _shown.append(display)
     try:
         yield
     finally:
         _display.reset(token)
-        for one in shown:
-            _shown.remove(one)
-            one.end()
+        if display is not None:
+            _shown.remove(display)
+            display.end()
 
 
 @contextmanager
@@ -267,3 +260,50 @@ def tell(line: str) -> None:
         logging.getLogger("hogeq").warning("%s", line)
     else:
         display.write(line)
+
+
+# --- recorded times -------------------------------------------------------------------------------
+
+_clock_lock = Lock()
+_compiling = 0  # threads, and calls of one thread within each other
+_since = 0.0
+_seconds = 0.0
+
+
+def working_time() -> float:
+    """Seconds since some moment, without those in which a thread of this process compiled."""
+    return time.monotonic() - compiled_seconds()
+
+
+def compiled_seconds() -> float:
+    """Seconds that this process has spent on compiling."""
+    with _clock_lock:
+        return _seconds + (time.monotonic() - _since if _compiling else 0.0)
+
+
+@contextmanager
+def compiling() -> Iterator[None]:
+    """Stop the clock in a block."""
+    begin_compiling()
+    try:
+        yield
+    finally:
+        end_compiling()
+
+
+def begin_compiling() -> None:
+    """Stop the clock, until `end_compiling` was called as often."""
+    global _compiling, _since  # noqa: PLW0603 - one clock for the process
+    with _clock_lock:
+        if not _compiling:
+            _since = time.monotonic()
+        _compiling += 1
+
+
+def end_compiling() -> None:
+    """Let the clock go on."""
+    global _compiling, _seconds  # noqa: PLW0603
+    with _clock_lock:
+        _compiling -= 1
+        if not _compiling:
+            _seconds += time.monotonic() - _since

@@ -22,7 +22,6 @@ import math
 import os
 import pickle
 import signal
-from abc import ABC, abstractmethod
 from collections import Counter, deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future, wait
@@ -73,20 +72,20 @@ class WorkersLostError(RuntimeError):
     """All workers are gone for good; the message is one line."""
 
 
-class Workers(ABC):
+class Workers:
     """Base class of those who compute independent tasks."""
 
     width: int
     here: bool = True
 
-    @abstractmethod
     def outcomes(
         self, function: Callable[[Task], Result], tasks: Sequence[Task], grace: float = 0.0
     ) -> Generator[tuple[int, Result | Exception], None, None]:
         """Compute tasks; yield the index and the result, or the error, of each as it ends.
 
-        Closing the generator cancels the tasks that are left.
+        Closing the generator cancels the tasks that are left; those under way have `grace` seconds.
         """
+        raise NotImplementedError
 
 
 # --- threads --------------------------------------------------------------------------------------
@@ -108,7 +107,6 @@ class Threads(Workers):
         grace: float = 0.0,  # noqa: ARG002 - threads get no signals
     ) -> Generator[tuple[int, Result | Exception], None, None]:
         """Compute tasks."""
-        attempt = partial(_attempt, function)
         started: dict[int, ThreadPool] = _pools.__dict__.setdefault("started", {})
         pool = started.get(self.width)
         if pool is None:
@@ -116,7 +114,7 @@ class Threads(Workers):
             pool = started[self.width] = ThreadPool(self.width, lambda: _chosen.set(_NOBODY))
             atexit.register(pool.terminate)
         try:
-            yield from enumerate(pool.imap(attempt, tasks))
+            yield from enumerate(pool.imap(partial(_attempt, function), tasks))
         except BaseException:
             del started[self.width]
             pool.terminate()  # tasks that have not begun must not begin
@@ -143,8 +141,8 @@ class Remote(Workers):
 
     A task whose process died is computed again. Processes of one pool die together, so it is not
     known whose fault it was: those tasks are tried again one at a time, and one that kills a
-    process which it has to itself `ATTEMPTS` times ends with that error. A Dask scheduler keeps
-    such a count of its own.
+    process which it has to itself `ATTEMPTS` times ends with that error. A Dask scheduler counts
+    by itself.
     """
 
     def __init__(
@@ -187,12 +185,11 @@ class Remote(Workers):
                     begin(waiting.popleft())
                 future = ended.get()
                 index, result = flying.pop(future), _outcome(future)
-                if isinstance(result, BrokenExecutor):
-                    deaths[index] += alone
-                    if deaths[index] < ATTEMPTS:
-                        suspects.append(index)
-                        continue
-                yield index, result
+                deaths[index] += alone
+                if isinstance(result, BrokenExecutor) and deaths[index] < ATTEMPTS:
+                    suspects.append(index)
+                else:
+                    yield index, result
         finally:
             begun = [future for future in flying if not future.cancel()]
             self.busy = bool(begun) and not (grace and self._stop(begun, grace))

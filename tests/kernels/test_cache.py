@@ -15,7 +15,7 @@ from numba.core import config, event
 from numba.core.errors import TypingError
 
 from hogeq.kernels import cache
-from hogeq.support.clock import compiled_seconds, working_time
+from hogeq.support.progress import compiled_seconds, working_time
 
 
 @pytest.fixture(autouse=True)

@@ -32,7 +32,7 @@ from hogeq.search.attack import attack
 from hogeq.search.bounds import full_memory_bound
 from hogeq.strategies.arrays import check_policy
 from hogeq.strategies.files import read_strategy
-from hogeq.support.clock import compiled_seconds, compiling
+from hogeq.support.progress import compiled_seconds, compiling
 from hogeq.support.yaml import ConfigError
 from tests.runs.trials import numbers, quick, trial
 

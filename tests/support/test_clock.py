@@ -4,8 +4,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from hogeq.support import clock
-from hogeq.support.clock import (
+from hogeq.support import progress
+from hogeq.support.progress import (
     begin_compiling,
     compiled_seconds,
     compiling,
@@ -30,8 +30,8 @@ class Time:
 @pytest.fixture
 def time(monkeypatch: pytest.MonkeyPatch) -> Time:
     found = Time()
-    monkeypatch.setattr(clock, "time", SimpleNamespace(monotonic=found.monotonic))
-    monkeypatch.setattr(clock, "_seconds", 0.0)
+    monkeypatch.setattr(progress, "time", SimpleNamespace(monotonic=found.monotonic))
+    monkeypatch.setattr(progress, "_seconds", 0.0)
     return found
 
 
