@@ -10,7 +10,7 @@ from pathlib import Path
 from time import perf_counter, process_time, thread_time
 from typing import Any, NamedTuple, TypeVar
 
-from hogeq.runs.environment import environment, now
+from hogeq.runs.files import environment, now
 from hogeq.support.files import replacing
 
 Result = TypeVar("Result")

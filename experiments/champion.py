@@ -37,8 +37,7 @@ from hogeq.model.game import HogEngine, compile_game
 from hogeq.purification.sampling import thresholded
 from hogeq.rules import EDITIONS, rules_from
 from hogeq.runs.config import load_config
-from hogeq.runs.environment import environment, now
-from hogeq.runs.files import MANIFEST, SCHEMA
+from hogeq.runs.files import MANIFEST, SCHEMA, environment, now
 from hogeq.search.attack import SearchBudget, SearchResult, attack
 from hogeq.search.bounds import upper_bound
 from hogeq.search.population import read_counters

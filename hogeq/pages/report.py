@@ -16,8 +16,7 @@ from hogeq.pages import frame
 from hogeq.pages.explore import Explored, explore, region_size
 from hogeq.rules import describe
 from hogeq.rules.memory import axes
-from hogeq.runs.environment import environment
-from hogeq.runs.files import columns, figures_in, finite, table
+from hogeq.runs.files import columns, environment, figures_in, finite, table
 from hogeq.runs.index import Run
 from hogeq.search.attack import SearchBudget, SearchResult
 from hogeq.strategies.strategy import policy_of

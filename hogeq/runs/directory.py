@@ -13,7 +13,6 @@ import json
 import math
 import shutil
 import zipfile
-import zlib
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, Self
@@ -39,7 +38,6 @@ from hogeq.runs.files import (
     finite,
     lock,
     metrics_row,
-    readable_manifest,
     replacing,
     reported,
     table,
@@ -144,10 +142,6 @@ class RunDirectory(contextlib.AbstractContextManager["RunDirectory", None]):
         """Write `manifest.json`; NaN and infinities, which JSON lacks, become null."""
         self.write(MANIFEST, json.dumps(finite(manifest), indent=2, allow_nan=False) + "\n")
 
-    def manifest(self) -> dict[str, Any]:
-        """Read `manifest.json`; empty if it is missing or broken, as nothing depends on it."""
-        return readable_manifest(self.path)
-
     def write_metrics(self, metrics: Sequence[Metrics]) -> None:
         """Write `metrics.csv`: numbers in full, so that reading gives them back exactly."""
         text = io.StringIO()
@@ -223,7 +217,7 @@ def unpacked(
     grows: Collection[str],
 ) -> Checkpoint:
     """Read a checkpoint back, and check that it can go on."""
-    arrays = _arrays(data, path)
+    arrays = _arrays(data, path, "; --overwrite starts anew")
     schema = arrays.get("schema")
     if schema is None or schema.ndim or schema.dtype.kind != "i":
         raise ResultsError(f"{path} is not a checkpoint of a run: no schema version in it")
@@ -267,7 +261,7 @@ def unpacked(
     return Checkpoint(solver, fingerprint, iteration, seconds, elapsed, metrics, state)
 
 
-def _arrays(data: bytes, path: Path) -> dict[str, NDArray[Any]]:
+def _arrays(data: bytes, path: Path, advice: str = "") -> dict[str, NDArray[Any]]:
     try:
         _require_plain(data)
         with np.load(io.BytesIO(data), allow_pickle=False) as archive:
@@ -277,7 +271,7 @@ def _arrays(data: bytes, path: Path) -> dict[str, NDArray[Any]]:
     # Broken bytes fail in the zip, the deflate or the array reader, each with its own errors.
     except Exception as error:
         reason = f"truncated or not a checkpoint: {one_line(error)}"
-        raise ResultsError(f"{path} is {reason}; --overwrite starts anew") from error
+        raise ResultsError(f"{path} is {reason}{advice}") from error
 
 
 def _require_plain(data: bytes) -> None:
@@ -313,7 +307,16 @@ def saved_rounds(
     facts = [plain(game.rules), parameters, strategy.dtype.str, table_hash]
     made_by = hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()
     if path.exists():
-        state: Any = search.STATE(**_search_state(path, made_by, search.STATE._fields))
+        with reported(path, "read"):
+            arrays = _arrays(files.read_whole(path, MAX_CHECKPOINT), path)
+        if arrays.keys() != {"made_by", *search.STATE._fields}:
+            raise ResultsError(f"{path} is not a checkpoint of a search")
+        if str(arrays.pop("made_by")) != made_by:
+            raise ResultsError(
+                f"{path} is of another search; allowed: one of this strategy by these rules and "
+                "parameters, rounds aside"
+            )
+        state: Any = search.STATE(**arrays)
     else:
         state = search.init(game, strategy)
     yield state
@@ -321,18 +324,3 @@ def saved_rounds(
         with replacing(path) as temporary, temporary.open("wb") as file:
             np.savez(file, made_by=np.str_(made_by), **later._asdict())
         yield later
-
-
-def _search_state(path: Path, made_by: str, names: Sequence[str]) -> dict[str, NDArray[Any]]:
-    try:
-        with path.open("rb") as file, np.load(file) as arrays:
-            is_same = str(arrays["made_by"]) == made_by
-            state = {name: arrays[name] for name in names}
-    except (OSError, ValueError, EOFError, KeyError, zipfile.BadZipFile, zlib.error) as error:
-        raise ResultsError(f"{path} is not the checkpoint of a search: {error}") from error
-    if not is_same:
-        raise ResultsError(
-            f"{path} is of another search; allowed: one of this strategy by these rules and "
-            "parameters, rounds aside"
-        )
-    return state

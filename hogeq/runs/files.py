@@ -3,19 +3,27 @@
 import contextlib
 import csv
 import dataclasses
+import datetime as dt
+import functools
+import importlib.metadata
 import io
-import json
 import math
 import os
+import platform
+import re
+import subprocess
 import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
+from hogeq import __version__
 from hogeq.support import files
-from hogeq.support.files import read_whole
+from hogeq.support.files import parse_json, read_whole
 from hogeq.support.messages import BadInputError, one_line
+from hogeq.support.numbers import between
+from hogeq.support.workers import cores
 
 
 class ResultsError(BadInputError):
@@ -116,6 +124,81 @@ def is_held(path: str | Path) -> bool:
     return False
 
 
+# --- manifest.json --------------------------------------------------------------------------------
+
+_PACKAGES: Final = ("numpy", "numba", "llvmlite", "scipy", "matplotlib", "pydantic", "joblib")
+_TOOLS: Final = {"dev", "docs"}
+
+
+def now() -> str:
+    """Return the time in UTC, to the second, as ISO 8601 has it."""
+    return dt.datetime.now(dt.UTC).isoformat(timespec="seconds")
+
+
+@functools.cache
+def environment() -> dict[str, Any]:
+    """Describe what computes: versions, cores, and the commit if hogeq runs from a checkout."""
+    versions = {package: _version(package) for package in _PACKAGES}
+    return {
+        "hogeq": __version__,
+        "python": platform.python_version(),
+        "platform": f"{platform.system()} {platform.machine()}",
+        "packages": {package: known for package, known in versions.items() if known},
+        "cores": cores(),
+        "git": _git(Path(__file__).parent),
+    }
+
+
+@functools.cache
+def extras() -> dict[str, str | None]:
+    """Give the version of what each optional extra installs; None if that is missing."""
+    versions: dict[str, str | None] = {}
+    with contextlib.suppress(importlib.metadata.PackageNotFoundError):
+        for needed in importlib.metadata.requires("hogeq") or ():
+            named = re.match(r"""([\w.-]+).*extra == ['"]([\w-]+)['"]""", needed)
+            if named and named[2] not in _TOOLS:
+                versions[named[2]] = _version(named[1])
+    return versions
+
+
+def _version(package: str) -> str | None:
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return None
+
+
+def vector_bits() -> int:
+    """Give the width of the processor's vectors, which sets the speed of kernels."""
+    from llvmlite import binding
+
+    has = binding.get_host_cpu_features()
+    widths = (("avx512f", 512), ("avx", 256), ("sse2", 128), ("neon", 128))
+    return next((width for name, width in widths if has.get(name)), 64)
+
+
+def _git(package: Path) -> dict[str, Any] | None:
+    def ask(*arguments: str) -> str:
+        return subprocess.run(  # noqa: S603 - fixed arguments
+            ["git", *arguments],  # noqa: S607 - whichever git the user has
+            cwd=package,
+            capture_output=True,
+            check=True,
+            text=True,
+            timeout=10,
+        ).stdout.strip()
+
+    try:
+        # In a folder inside another project's checkout, that project's commit would say nothing.
+        ask("ls-files", "--error-unmatch", Path(__file__).name)
+        return {
+            "commit": ask("rev-parse", "HEAD"),
+            "dirty": bool(ask("status", "--porcelain", "--untracked-files=no")),
+        }
+    except (OSError, subprocess.SubprocessError):
+        return None
+
+
 MAX_BYTES: Final = 1 << 20
 """Size of the largest manifest read; a run writes some thousand."""
 
@@ -129,8 +212,8 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     with reported(path, "read"):
         data = read_whole(path, MAX_BYTES)
     try:
-        manifest = json.loads(data)
-    except (ValueError, RecursionError) as error:
+        manifest = parse_json(data, allow_nan=True)
+    except ValueError as error:
         raise ResultsError(f"{path} is truncated or not JSON") from error
     level = [manifest]
     for _ in range(MAX_DEPTH):
@@ -194,24 +277,10 @@ def finite(value: Any) -> Any:
 class Metrics:
     """One line of `metrics.csv`.
 
-    Attributes
-    ----------
-    iteration : int
-        Iterations done.
-    seconds : float
-        Seconds spent in the solver's iterations so far, without measuring and compiling kernels.
-    attack, bound : float
-        Win rate of the strongest counter-matrix found against the average policy, and of the
-        responder with full memory: exploitability is between them, less 1/2.
-    average_regret : float
-        The solver's own figure; NaN where it has none.
-    kkt_gap : float
-        How far the average policy is from a stationary point of self-play.
-    purified_attack : float
-        Win rate of the strongest counter-matrix found against the purified average policy.
-    mixture_attack, mixture_bound : float
-        As `attack` and `bound`, of the mixture, the responder being told what was drawn; NaN if the
-        solver looks for none.
+    Seconds are those of the solver, without measuring and compiling. An attack is the win rate of
+    the strongest counter-matrix found, a bound that of a responder with full memory: against the
+    average policy, against the matrix of its most probable rolls, and against the mixture, if the
+    solver looks for one. The other figures are NaN where the solver has none.
     """
 
     iteration: int
@@ -223,6 +292,14 @@ class Metrics:
     purified_attack: float
     mixture_attack: float = math.nan
     mixture_bound: float = math.nan
+
+    @property
+    def exploitability(self) -> str:
+        """The interval that was found, of the mixture if there is one."""
+        lower, upper = self.attack, self.bound
+        if not math.isnan(self.mixture_attack):
+            lower, upper = self.mixture_attack, self.mixture_bound
+        return f"exploitability {between(lower - 0.5, upper - 0.5)}"
 
 
 MAX_METRICS: Final = 1 << 26

@@ -8,6 +8,8 @@ from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from pydantic import Field
+
 from hogeq.runs.files import (
     CHECKPOINT,
     CONFIG,
@@ -26,7 +28,8 @@ from hogeq.runs.files import (
     readable_manifest,
     reported,
 )
-from hogeq.support.messages import one_line, shown
+from hogeq.support.messages import one_line
+from hogeq.support.parameters import ParameterError, parameters
 from hogeq.support.yaml import ConfigError, read_yaml
 
 if TYPE_CHECKING:
@@ -43,7 +46,7 @@ STATUSES: Final = ("complete", "running", "interrupted", "failed", CUT_OFF, "unk
 """What becomes of runs; unknown where the manifest does not say."""
 
 
-@dataclasses.dataclass(frozen=True)
+@parameters
 class RunRecord:
     """What is known of one run directory; what is not, of a run under way say, is None."""
 
@@ -65,7 +68,7 @@ class RunRecord:
     started: str | None
     version: str | None
     commit: str | None
-    config: Mapping[str, Any] = dataclasses.field(repr=False)
+    config: dict[str, Any] = Field(repr=False)
 
     def to_json(self) -> dict[str, Any]:
         """Return the run as plain values."""
@@ -112,11 +115,11 @@ def read_run(path: str | Path, config: Mapping[str, Any] | None = None) -> RunRe
             raise ResultsError(f"{file} is not what a run writes: no mapping in it")
     try:
         return _run(path, manifest, dict(_flat(config)))
-    except TypeError as error:
+    except ParameterError as error:
         raise ResultsError(f"{path / MANIFEST}: {error}") from error
 
 
-def _run(path: Path, manifest: Mapping[str, Any], config: Mapping[str, Any]) -> RunRecord:
+def _run(path: Path, manifest: Mapping[str, Any], config: dict[str, Any]) -> RunRecord:
     if not manifest.get("figures"):
         manifest = {**manifest, **_last_measured(path, manifest)}
     environment = _part(manifest, "environment")
@@ -126,24 +129,24 @@ def _run(path: Path, manifest: Mapping[str, Any], config: Mapping[str, Any]) -> 
     rules = config.get("rules.name", config.get("rules.edition", config.get("rules")))
     figures = _part(manifest, "figures")
     ends = {
-        f"{prefix}{end}": _known(float, _part(figures, name).get(end))
+        f"{prefix}{end}": _part(figures, name).get(end)
         for prefix, name in (("", "average_policy"), ("matrix_", "matrix"), ("mixture_", "mixture"))
         for end in ("attack", "bound")
     }
     return RunRecord(
         path=path,
-        name=_known(str, config.get("name")) or path.name,
-        status=_known(str, status) or "unknown",
-        edition=_known(str, config.get("game", rules)),
-        solver=_known(str, config.get("solver.name")),
-        seed=_known(int, config.get("seed")),
-        iterations=_known(int, manifest.get("iterations")),
+        name=config.get("name") or path.name,
+        status=status or "unknown",
+        edition=config.get("game", rules),
+        solver=config.get("solver.name"),
+        seed=config.get("seed"),
+        iterations=manifest.get("iterations"),
         **ends,
-        seconds=_known(float, manifest.get("solver_seconds")),
-        elapsed=_known(float, manifest.get("elapsed_seconds")),
-        started=_known(str, manifest.get("started")),
-        version=_known(str, environment.get("hogeq")),
-        commit=_known(str, _part(environment, "git").get("commit")),
+        seconds=manifest.get("solver_seconds"),
+        elapsed=manifest.get("elapsed_seconds"),
+        started=manifest.get("started"),
+        version=environment.get("hogeq"),
+        commit=_part(environment, "git").get("commit"),
         config=config,
     )
 
@@ -218,7 +221,8 @@ def _last_measured(path: Path, manifest: Mapping[str, Any]) -> dict[str, Any]:
     if not isnan(last.mixture_attack):
         mixture = {"attack": last.mixture_attack, "bound": last.mixture_bound}
         measured["figures"]["mixture"] = mixture
-    if last.iteration > (_known(int, manifest.get("iterations")) or 0):
+    done = manifest.get("iterations") or 0
+    if isinstance(done, int) and last.iteration > done:
         return {**measured, "iterations": last.iteration, "solver_seconds": last.seconds}
     return measured
 
@@ -226,7 +230,7 @@ def _last_measured(path: Path, manifest: Mapping[str, Any]) -> dict[str, Any]:
 def _flat(tree: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, Any]]:
     for key, value in tree.items():
         if len(above) + len(str(key)) > _KEY_LENGTH:
-            raise TypeError(f"{one_line(f'{above}{key}', 60)}: no config has a key as long")
+            raise ParameterError(f"{one_line(f'{above}{key}', 60)}: no config has a key as long")
         if isinstance(value, Mapping):
             yield from _flat(value, f"{above}{key}.")
         else:
@@ -236,15 +240,6 @@ def _flat(tree: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, Any]]
 def _part(tree: Mapping[str, Any], key: str) -> Mapping[str, Any]:
     part = tree.get(key)
     return part if isinstance(part, Mapping) else {}
-
-
-def _known(kind: type[Any], value: object) -> Any:
-    """Give a value of the type that it must have; None stays None."""
-    if kind is float and isinstance(value, int) and value.bit_length() < 1024:
-        value = float(value)
-    if value is None or (isinstance(value, kind) and not isinstance(value, bool)):
-        return value
-    raise TypeError(f"got {shown(value)}, where {kind.__name__} must be")
 
 
 # --- finished runs --------------------------------------------------------------------------------

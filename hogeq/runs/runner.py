@@ -11,26 +11,40 @@ import time
 from collections.abc import Callable
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 import numpy as np
 
-from hogeq.evaluation.win_rates import win_rate
 from hogeq.model.compiling import expect
 from hogeq.model.game import HogEngine, compile_game
 from hogeq.purification import purified
-from hogeq.runs.config import Config, load_config, require_same_plugins, stored_as
+from hogeq.runs.config import Config, facts, load_config, require_same_plugins, stored_as
 from hogeq.runs.directory import Checkpoint, RunDirectory
-from hogeq.runs.environment import first_manifest, now
-from hogeq.runs.files import CHECKPOINT, CONFIG, Metrics, ResultsError
+from hogeq.runs.files import (
+    CHECKPOINT,
+    CONFIG,
+    SCHEMA,
+    Metrics,
+    ResultsError,
+    environment,
+    now,
+    readable_manifest,
+)
 from hogeq.runs.signals import Interrupted, Signals
-from hogeq.runs.summary import KERNELS, RunSummary, Strategies, concluded, draw, export, measured
+from hogeq.runs.summary import (
+    KERNELS,
+    RunSummary,
+    Strategies,
+    concluded,
+    draw,
+    export,
+    measured,
+    schedule,
+)
 from hogeq.solvers import Solver
 from hogeq.strategies.arrays import StrategyError, check_policy
-from hogeq.strategies.strategy import policies_of
 from hogeq.support.aliases import Policy
 from hogeq.support.messages import raised, shown
-from hogeq.support.numbers import between
 from hogeq.support.plugins import is_ours, named
 from hogeq.support.progress import Phase, phase, show_progress, working_time
 from hogeq.support.workers import WorkersLostError
@@ -55,11 +69,11 @@ def first_state(name: str, solver: Solver[Any], game: HogEngine | TreeEngine) ->
     except Exception as error:
         if is_ours(solver):
             raise
-        where = named(f"solver {name}", solver)
-        raise ValueError(f"{where}: its init raised {raised(error)}") from error
+        what = f"its init raised {raised(error)}"
+        raise ValueError(f"{named(f'solver {name}', solver)}: {what}") from error
     if not hasattr(state, "_asdict"):
-        given = f"{named(f'solver {name}', solver)}: its init gave {shown(state)}"
-        raise ValueError(f"{given}; allowed: a named tuple of arrays")
+        what = f"its init gave {shown(state)}; allowed: a named tuple of arrays"
+        raise ValueError(f"{named(f'solver {name}', solver)}: {what}")
     return state
 
 
@@ -69,17 +83,6 @@ SAVE_EVERY: Final = 60.0
 
 class RunError(RuntimeError):
     """A run that cannot go on; the message is one line."""
-
-
-def schedule(iterations: int, every: int | Literal["log"]) -> list[int]:
-    """List the iterations after which to measure, the last one always among them."""
-    moments = []
-    moment, following = (1, 2) if every == "log" else (every, 2 * every)
-    while moment < iterations:
-        moments.append(moment)
-        step = moment if every == "log" else every
-        moment, following = following, following + step
-    return [*moments, iterations]
 
 
 def run_experiment(
@@ -159,46 +162,38 @@ def run_experiment(
         else:
             directory = RunDirectory.resume(resume)
         with directory:
-            return _Runner(config, game, state, read, directory, signals).whole(quiet)
+            return _Runner(config, game, state, directory, signals).whole(read, quiet)
 
 
+@dataclasses.dataclass
 class _Runner:
     """One run on its way: what has been done, and what is saved of it."""
 
-    def __init__(
-        self,
-        config: Config,
-        game: HogEngine | TreeEngine,
-        state: Any,
-        read: list[dict[str, str]],
-        directory: RunDirectory,
-        signals: Signals,
-    ) -> None:
-        self.config = config
-        self.game = game
-        self.solver = config.solver.params
-        self.directory = directory
-        self.signals = signals
-        self.fingerprint = config.fingerprint()
-        self.iterations = config.solver.iterations
-        self.schedule = schedule(self.iterations, config.measure.every)
-        self.started = working_time()
-        self.state = state
-        self.iteration = 0
-        self.seconds = 0.0
-        self.elapsed_before = 0.0
-        self.metrics: tuple[Metrics, ...] = ()
-        self.saved_iteration = 0
-        self.saved_at = time.monotonic()
-        self.whole_state = True  # False while the solver is changing it
-        self._restore()
-        before = directory.manifest() if self.iteration else {}
-        self.manifest = first_manifest(config, before, read, self.iteration)
-        self.manifest |= {"elapsed_seconds": self.elapsed_before, "solver_seconds": self.seconds}
+    config: Config
+    game: HogEngine | TreeEngine
+    state: Any
+    directory: RunDirectory
+    signals: Signals
+    iteration: int = 0
+    seconds: float = 0.0
+    elapsed_before: float = 0.0
+    metrics: tuple[Metrics, ...] = ()
+    saved_iteration: int = 0
+    is_whole: bool = True
+    """False while the solver is changing its state."""
 
-    def whole(self, quiet: bool) -> RunSummary:
+    def __post_init__(self) -> None:
+        self.solver: Any = self.config.solver.params
+        self.fingerprint = self.config.fingerprint()
+        self.iterations = self.config.solver.iterations
+        self.moments = set(schedule(self.iterations, self.config.measure.every))
+        self.started, self.saved_at = working_time(), time.monotonic()
+        self._restore()
+
+    def whole(self, read: list[dict[str, str]], quiet: bool) -> RunSummary:
         """Do what is left of the run."""
         directory = self.directory
+        self.manifest = self._first_manifest(read)
         directory.remove_leftovers()
         for plugin in self.config.plugins:
             directory.write(stored_as(plugin), plugin.code)
@@ -211,7 +206,7 @@ class _Runner:
                     self._solve(progress)
                 summary = self._finish()
         except Interrupted as stop:
-            if self.whole_state:
+            if self.is_whole:
                 self._save()
             self._close_manifest("interrupted")
             raise Interrupted(stop.signum, directory.path, self.saved_iteration) from None
@@ -227,20 +222,14 @@ class _Runner:
     # --- solving -------------------------------------------------------------------------------
 
     def _solve(self, progress: Phase) -> None:
-        moments = set(self.schedule)
-        told: Metrics | None = None
+        if self.metrics:
+            progress.measured(self.metrics[-1].exploitability)
         while True:
             is_measured = bool(self.metrics) and self.metrics[-1].iteration >= self.iteration
-            if self.iteration in moments and not is_measured:
+            if self.iteration in self.moments and not is_measured:
                 self.metrics = (*self.metrics, self._measured())
                 self._save()
-            row = self.metrics[-1] if self.metrics else None
-            if row is not None and row is not told:
-                told = row
-                lower, upper = row.attack, row.bound
-                if not np.isnan(row.mixture_attack):
-                    lower, upper = row.mixture_attack, row.mixture_bound
-                progress.measured(f"exploitability {between(lower - 0.5, upper - 0.5)}")
+                progress.measured(self.metrics[-1].exploitability)
             if self.iteration >= self.iterations:
                 return
             self._step()
@@ -252,7 +241,7 @@ class _Runner:
 
     def _step(self) -> None:
         began = working_time()
-        self.whole_state = False
+        self.is_whole = False
         self.iteration += 1
         self.state = self._asked(self.solver.step)
         self.seconds += working_time() - began
@@ -264,7 +253,7 @@ class _Runner:
             if array.dtype.kind == "f" and not np.isfinite(array).all():
                 at = tuple(np.argwhere(~np.isfinite(array))[0].tolist())
                 raise self._failure(f"its {name} is {array[at]}" + (f" at {at}" if at else ""))
-        self.whole_state = True
+        self.is_whole = True
 
     def _asked(self, method: Callable[[HogEngine | TreeEngine, Any], Any]) -> Any:
         """Call a method of the solver; whatever is raised in one of a plugin is its failure."""
@@ -310,18 +299,14 @@ class _Runner:
         game, config = self.game, self.config
         strategies = Strategies(self._average(), self._asked(self.solver.mixture))
         with self.signals.at_once(), phase("finishing", 3, "steps") as progress:
-            progress.now(f"purification by {config.purify.method}")
+            method = config.purify.method
+            progress.now(f"purification by {method}")
             try:
-                chosen = config.purify
-                matrix = purified(chosen.method, chosen.params, game, strategies.policy)
+                matrix = purified(method, config.purify.params, game, strategies.policy)
             except StrategyError as error:
                 raise RunError(f"{error}; {self._saved()}") from error
             progress.step()
             ended = concluded(game, config.measure, strategies, matrix, self.metrics[-1], progress)
-            if isinstance(game, HogEngine):
-                rate = win_rate(game, matrix, strategies.policy)
-            else:
-                rate = game.workspace(2).win_rate(policies_of(game, matrix, strategies.policy))
             progress.reach(3)
             progress.now("files and figures")
             summary = RunSummary(
@@ -329,16 +314,37 @@ class _Runner:
                 config=config,
                 metrics=self.metrics,
                 **ended,
-                matrix_against_average=rate.win_rate,
                 seconds=self.seconds,
                 elapsed=self._elapsed(),
-                largest_payoff=game.largest_payoff if isinstance(game, TreeEngine) else None,
             )
             export(self.directory.path, config.name, strategies, matrix, game)
             draw(game, matrix, summary)
         return summary
 
     # --- what is saved -------------------------------------------------------------------------
+
+    def _first_manifest(self, read: list[dict[str, str]]) -> dict[str, Any]:
+        """Say what makes the run; one that goes on keeps when it started and what it read."""
+        before = readable_manifest(self.directory.path) if self.iteration else {}
+        started, resumed, files = (before.get(key) for key in ("started", "resumed_at", "files"))
+        resumed_at = resumed if isinstance(resumed, list) else []
+        return {
+            "schema": SCHEMA,
+            "name": self.config.name,
+            "status": "running",
+            "config_hash": self.fingerprint,
+            "seed": self.config.seed,
+            "started": started if isinstance(started, str) else now(),
+            "ended": None,
+            "elapsed_seconds": self.elapsed_before,
+            "solver_seconds": self.seconds,
+            "resumed_at": [*resumed_at, self.iteration] if self.iteration else resumed_at,
+            "iterations": self.iteration,
+            "environment": environment(),
+            "plugins": facts(self.config.plugins),
+            "files": files if isinstance(files, list) else read,
+            "figures": None,
+        }
 
     def _restore(self) -> None:
         require_same_plugins(self.directory.path, self.config.plugins)
@@ -361,11 +367,9 @@ class _Runner:
             )
         self.state = self.solver.restore(self.state, saved.state)
         self.iteration = self.saved_iteration = saved.iteration
-        self.seconds = saved.seconds
-        self.elapsed_before = saved.elapsed
+        self.seconds, self.elapsed_before = saved.seconds, saved.elapsed
         # The last line of a run that is now made longer may not belong to the longer one.
-        moments = set(self.schedule)
-        self.metrics = tuple(row for row in saved.metrics if row.iteration in moments)
+        self.metrics = tuple(row for row in saved.metrics if row.iteration in self.moments)
 
     def _save(self) -> None:
         name, state = self.config.solver.name, self.state._asdict()

@@ -4,13 +4,14 @@ import csv
 import dataclasses
 import io
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
 import numpy as np
 
 from hogeq import figures
 from hogeq.evaluation.counterfactual import kkt_gap
 from hogeq.evaluation.hidden import reach
+from hogeq.evaluation.win_rates import win_rate
 from hogeq.model.game import HogEngine
 from hogeq.purification import argmax
 from hogeq.runs.config import Config, MeasureConfig
@@ -27,7 +28,7 @@ from hogeq.runs.files import (
 from hogeq.search.attack import SearchBudget, attack
 from hogeq.search.bounds import Interval, full_memory_bound, upper_bound
 from hogeq.strategies.files import write_strategy
-from hogeq.strategies.strategy import StrategyLike, strategy_of
+from hogeq.strategies.strategy import StrategyLike, policies_of, strategy_of
 from hogeq.support.aliases import Matrix, Policy
 from hogeq.support.files import write_arrays, write_whole
 from hogeq.support.numbers import DIGITS, between, counted, percent
@@ -39,6 +40,17 @@ from hogeq.trees.engine import TreeEngine
 
 KERNELS: Final = "search", "policies", "full memory", "reach", "hidden states"
 """What a run needs of :data:`hogeq.model.compiling.PARTS`, whatever its solver."""
+
+
+def schedule(iterations: int, every: int | Literal["log"]) -> list[int]:
+    """List the iterations after which to measure, the last one always among them."""
+    if every != "log":
+        return [*range(every, iterations, every), iterations]
+    moments, moment, following = [], 1, 2
+    while moment < iterations:
+        moments.append(moment)
+        moment, following = following, moment + following
+    return [*moments, iterations]
 
 
 class Strategies(NamedTuple):
@@ -122,7 +134,18 @@ def concluded(
             bound = upper_bound(game, strategies.mixture)
         before = last.mixture_attack
         of_mixture = interval("mixture", strategies.mixture, before, bound, final is not None)
-    return {"average": average, "matrix": of_matrix, "mixture": of_mixture, "budget": budget}
+    if isinstance(game, HogEngine):
+        rate = win_rate(game, matrix, strategies.policy)
+    else:
+        rate = game.workspace(2).win_rate(policies_of(game, matrix, strategies.policy))
+    return {
+        "average": average,
+        "matrix": of_matrix,
+        "mixture": of_mixture,
+        "budget": budget,
+        "matrix_against_average": rate.win_rate,
+        "largest_payoff": game.largest_payoff if isinstance(game, TreeEngine) else None,
+    }
 
 
 # --- the end --------------------------------------------------------------------------------------

@@ -234,45 +234,30 @@ def write_table(sweep: Sweep, rows: Sequence[Mapping[str, Any]], folder: Path) -
     noted = (folder / TABLE).exists() and not (folder / PARQUET).exists()
     with replacing(folder / TABLE) as temporary:
         temporary.write_text(text.getvalue(), encoding="utf-8")
-    notes = _write_parquet(sweep, rows, folder / PARQUET)
+    notes = _write_parquet(folder / TABLE, folder / PARQUET)
     with reported(folder / FIGURE, "written"):
         _draw(sweep, rows, folder / FIGURE)
     return () if noted else notes
 
 
-def _write_parquet(sweep: Sweep, rows: Sequence[Mapping[str, Any]], path: Path) -> tuple[str, ...]:
+def _write_parquet(table: Path, path: Path) -> tuple[str, ...]:
+    """Write a table again with types; columns of settings have those of what is in them."""
     try:
         import pyarrow as pa
+        from pyarrow import csv as typed
         from pyarrow import parquet
     except ImportError:
         path.unlink(missing_ok=True)  # an older one would not be of these rows
         return (f"no {path.name}: pyarrow is not installed; pip install pyarrow brings it",)
-    kinds = {
+    types = {
         **dict.fromkeys(("point", "status", "error"), pa.string()),
+        **dict.fromkeys((*FIGURE_COLUMNS, *TIME_COLUMNS), pa.float64()),
         "iterations": pa.int64(),
-        **dict.fromkeys((*FIGURE_COLUMNS[1:], *TIME_COLUMNS), pa.float64()),
     }
-    columns = {}
-    for name in rows[0]:
-        cells = [row[name] for row in rows]
-        if name in sweep.keys:
-            columns[name] = pa.array(_uniform(cells))
-        else:
-            columns[name] = pa.array(cells, kinds[name])
+    options = typed.ConvertOptions(column_types=types, null_values=[""], strings_can_be_null=True)
     with replacing(path) as temporary:
-        parquet.write_table(pa.table(columns), temporary)
+        parquet.write_table(typed.read_csv(table, convert_options=options), temporary)
     return ()
-
-
-def _uniform(cells: Sequence[Any]) -> list[Any]:
-    """Leave a column of numbers or of switches as it is, and write out every other."""
-    known = [cell for cell in cells if cell is not None]
-    numbers = all(isinstance(cell, int | float) and not isinstance(cell, bool) for cell in known)
-    if numbers and any(isinstance(cell, float) for cell in known):
-        return [cell if cell is None else float(cell) for cell in cells]
-    if numbers or all(isinstance(cell, bool) for cell in known):
-        return list(cells)
-    return [cell if cell is None else setting_text(cell) for cell in cells]
 
 
 def _draw(sweep: Sweep, rows: Sequence[Mapping[str, Any]], path: Path) -> None:

@@ -145,5 +145,5 @@ def test_a_checkpoint_of_another_search_is_refused(
         with pytest.raises(ResultsError, match="another search"):
             end(saved_rounds(game, search, strategy, path))
     path.write_bytes(path.read_bytes()[:100])
-    with pytest.raises(ResultsError, match="not the checkpoint"):
+    with pytest.raises(ResultsError, match="not a checkpoint"):
         end(saved_rounds(game, LocalSearch(**parameters), policy, path))

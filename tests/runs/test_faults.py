@@ -26,7 +26,7 @@ from pydantic import AllowInfNan
 
 from hogeq.cli import main
 from hogeq.model.game import compile_game
-from hogeq.runs import environment, runner
+from hogeq.runs import runner
 from hogeq.runs.config import config_from
 from hogeq.runs.files import (
     CHECKPOINT,
@@ -284,8 +284,7 @@ def test_a_clock_that_jumps_between_two_parts_of_a_run(
 ) -> None:
     path = tmp_path / "trial"
     with monkeypatch.context() as patch:
-        for module in (runner, environment):
-            patch.setattr(module, "now", lambda: "2031-01-01T00:00:00+00:00")
+        patch.setattr(runner, "now", lambda: "2031-01-01T00:00:00+00:00")
         patch.setattr(time, "time", lambda: 1.9e9)
         run(trial("solver.iterations=3"), tmp_path)
     for file in path.iterdir():

@@ -134,7 +134,7 @@ def test_runs_are_found_below_and_broken_ones_are_named(root: Path) -> None:
         "e": "manifest.json is truncated or not JSON",
         "f": "not what a run writes",
         "g": "not plain YAML",
-        "h": "got 'many', where int must be",
+        "h": "iterations: got 'many'; allowed: whole numbers or null",
         "i": "config.yaml: cannot be read: No such file",
         "j": "not a table of metrics",
     }

@@ -15,7 +15,6 @@ from hogeq.evaluation.win_rates import win_rate
 from hogeq.model.game import compile_game
 from hogeq.purification import purify
 from hogeq.runs.config import load_config
-from hogeq.runs.environment import environment
 from hogeq.runs.files import (
     FILES,
     MANIFEST,
@@ -23,11 +22,12 @@ from hogeq.runs.files import (
     POLICY,
     SCHEMA,
     ResultsError,
+    environment,
     read_metrics,
     table,
 )
 from hogeq.runs.runner import run_experiment as run
-from hogeq.runs.runner import schedule
+from hogeq.runs.summary import schedule
 from hogeq.search.attack import attack
 from hogeq.search.bounds import full_memory_bound
 from hogeq.strategies.arrays import check_policy

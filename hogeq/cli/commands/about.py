@@ -103,7 +103,7 @@ def doctor(rules: ManyRules = None) -> Result:
     """
     games = {name: Chosen(name).load() for name in rules or COMPILED}
     from hogeq.model.compiling import cache, missing, parts_of
-    from hogeq.runs.environment import environment, extras, vector_bits
+    from hogeq.runs.files import environment, extras, vector_bits
     from hogeq.strategies.sandbox import isolation
 
     made, is_writable = environment(), not cache.problem()
