@@ -21,7 +21,7 @@ from common import EFFORT, arguments, course, effort, publish, small_game
 
 from hogeq.figures.style import number_log_axis
 from hogeq.model.game import HogEngine
-from hogeq.runs.runner import schedule
+from hogeq.runs.summary import schedule
 from hogeq.search.attack import SearchBudget, attack
 from hogeq.search.bounds import full_memory_bound
 from hogeq.solvers import SOLVERS
