@@ -3,12 +3,10 @@
 Win probabilities are those of optimal play from there on by both players, who remember everything.
 """
 
-from itertools import pairwise
 from typing import Any, NamedTuple
 
-from hogeq.contest.session import Engine
 from hogeq.contest.transcript import Transcript
-from hogeq.contest.turns import Situation, Tally, Turn, tally
+from hogeq.contest.turns import Engine, Situation, Tally, Turn, tally
 from hogeq.model.game import HogEngine
 from hogeq.rules import Rules
 from hogeq.rules.memory import memory_fields
@@ -49,14 +47,8 @@ class Review(NamedTuple):
             "turns": [
                 {
                     "turn": turn.number,
-                    "player": turn.before.mover,
-                    "before": list(turn.before.scores),
+                    **turn.plain(rules),
                     **_memory(turn, rules),
-                    "roll": turn.dice,
-                    "dice": list(turn.faces),
-                    "points": turn.outcome.points,
-                    "fired": turn.fired(rules),
-                    "after": list(turn.after.scores),
                     "best_rolls": list(turn.best),
                     "win_probability": {
                         "before": turn.best_value,
@@ -91,21 +83,20 @@ def review(game: HogEngine, transcript: Transcript) -> Review:
             f"review: a game by {transcript.rules.name}; allowed: one by {game.rules.name}"
         )
     engine, end = Engine(game), transcript.end
-    rolls = [engine.values_at(turn.before) for turn in transcript.turns]
-    bests = [max(values.values()) for values in rolls]
+    rolls = [engine.rolls(turn.before) for turn in transcript.turns]
+    value = float(end.winner == end.mover)
     if end.winner is None:
-        bests.append(max(engine.values_at(end).values()))
-    else:
-        bests.append(1.0 if end.winner == end.mover else 0.0)
+        value = max(engine.rolls(end).values())
+    after = [*(max(values.values()) for values in rolls[1:]), value]
     turns = []
-    for turn, values, (_, then) in zip(transcript.turns, rolls, pairwise(bests), strict=True):
-        after = then if turn.after.mover == turn.before.mover else 1.0 - then
-        turns.append(turn._replace(rolls=values, value_after=after))
+    for turn, values, value in zip(transcript.turns, rolls, after, strict=True):
+        own = value if turn.after.mover == turn.before.mover else 1.0 - value
+        turns.append(turn._replace(rolls=values, value_after=own))
     return Review(
         transcript,
         tuple(turns),
-        _of_both(transcript.turns[0].before, bests[0]),
-        _of_both(end, bests[-1]),
+        _of_both(turns[0].before, turns[0].best_value),
+        _of_both(end, after[-1]),
         (tally(turns, 0), tally(turns, 1)),
     )
 

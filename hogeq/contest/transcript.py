@@ -17,7 +17,7 @@ Whatever is written and follows is checked. The seed is not: other programs roll
 
 import json
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from numbers import Integral
 from pathlib import Path
@@ -27,7 +27,6 @@ from pydantic import Field
 
 from hogeq.contest.turns import Situation, Turn, advance
 from hogeq.rules import EDITIONS, Rules, rules_from
-from hogeq.rules.turn import dice_sides
 from hogeq.support.files import parse_json, read_whole
 from hogeq.support.messages import (
     BadInputError,
@@ -38,7 +37,6 @@ from hogeq.support.messages import (
     shown_path,
     unknown_key,
 )
-from hogeq.support.numbers import counted
 from hogeq.support.parameters import Seed, check, keys, parameters, plain
 
 FORMAT: Final = "hogeq transcript"
@@ -71,7 +69,7 @@ class _Top:
     """A transcript, its turns not yet looked into."""
 
     format: Literal["hogeq transcript"]
-    version: int
+    version: Literal[1]
     rules: Annotated[
         str | dict[str, Any], Field(description="an edition's name or a mapping of parts")
     ]
@@ -168,16 +166,10 @@ class Transcript:
             raise TranscriptError(refusal("first", first, "0 or 1"))
         if seed is not None:
             check(Seed, seed=seed)
-        here, turns = _begin(rules, first, start), list[Turn]()
-        for given in rolls:
-            at = f"turns[{len(turns)}]"
-            _refuse_turn_after_end(here, at)
-            faces = None if given is None else _faces(given, at)
-            turns.append(advance(rules, here, faces))
-            here = turns[-1].after
+        turns = tuple(_replay(rules, first, start, rolls))
         if not turns:
             raise TranscriptError("turns: got none; allowed: at least one turn")
-        return cls(rules, rules_given or written_rules(rules), two, tuple(turns), seed)
+        return cls(rules, rules_given or written_rules(rules), two, turns, seed)
 
     @property
     def end(self) -> Situation:
@@ -192,7 +184,7 @@ class Transcript:
             "rules": self.rules_given,
             "seed": self.seed,
             "players": list(self.players),
-            "turns": [_written(turn, self.rules) for turn in self.turns],
+            "turns": [turn.plain(self.rules) for turn in self.turns],
             "winner": self.end.winner,
         }
 
@@ -270,19 +262,15 @@ def parse_transcript(
 
 def _checked(content: object, wanted: Rules | None, start: tuple[int, int]) -> Transcript:
     top = _read(_Top, content, "")
-    if top.version != VERSION:
-        raise TranscriptError(refusal("version", top.version, str(VERSION)))
     rules = _rules(top.rules, wanted)
     players = _two_players(top.players)
-    here, turns = None, list[Turn]()
-    for number, given in enumerate(top.turns):
-        at = f"turns[{number}]"
-        if here is not None:
-            _refuse_turn_after_end(here, at)
-        written = _read(_Turn, given, at)
-        here = here or _begin(rules, written.player, start)
-        turns.append(_follow(rules, here, written, at))
-        here = turns[-1].after
+    given = [_read(_Turn, turn, f"turns[{number}]") for number, turn in enumerate(top.turns)]
+    rolls = (None if turn.roll < 0 else turn.dice for turn in given)
+    turns = []
+    for number, follows in enumerate(_replay(rules, given[0].player, start, rolls)):
+        for key, value in follows.plain(rules).items():
+            _same(f"turns[{number}].{key}", getattr(given[number], key), value)
+        turns.append(follows)
     _same("winner", top.winner, turns[-1].after.winner)
     return Transcript(rules, top.rules, players, tuple(turns), top.seed)
 
@@ -311,23 +299,26 @@ def _two_players(given: Sequence[str]) -> tuple[str, str]:
     return given[0], given[1]
 
 
-def _faces(given: Sequence[int], at: str) -> tuple[int, ...]:
-    """Validate the faces of dice."""
-    faces = tuple(given)
-    if any(isinstance(face, bool) or not isinstance(face, Integral) for face in faces):
-        raise TranscriptError(refusal(at, list(faces), "whole numbers, one a die"))
-    return tuple(map(int, faces))
-
-
-def _begin(rules: Rules, first: int, start: tuple[int, int]) -> Situation:
+def _replay(
+    rules: Rules, first: int, start: tuple[int, int], rolls: Iterable[Sequence[int] | None]
+) -> Iterator[Turn]:
+    """Play a game by its dice."""
     if not 0 <= min(start) <= max(start) < rules.size:
         raise TranscriptError(refusal("start", start, f"scores from 0 to {rules.size - 1}"))
-    return Situation.start(first, start)
-
-
-def _refuse_turn_after_end(here: Situation, at: str) -> None:
-    if here.winner is not None:
-        raise TranscriptError(f"{at}: got a turn; allowed: none, the game is over")
+    here = Situation.start(first, start)
+    for number, given in enumerate(rolls):
+        at = f"turns[{number}]"
+        if here.winner is not None:
+            raise TranscriptError(f"{at}: got a turn; allowed: none, the game is over")
+        faces = None if given is None else tuple(given)
+        if any(isinstance(face, bool) or not isinstance(face, Integral) for face in faces or ()):
+            raise TranscriptError(refusal(at, list(faces or ()), "whole numbers, one a die"))
+        try:
+            turn = advance(rules, here, None if faces is None else tuple(map(int, faces)))
+        except ValueError as error:
+            raise TranscriptError(f"{at}.dice: {str(error).removeprefix('turn: ')}") from error
+        here = turn.after
+        yield turn
 
 
 def _rules(given: str | dict[str, Any], wanted: Rules | None) -> Rules:
@@ -351,38 +342,6 @@ def _rules(given: str | dict[str, Any], wanted: Rules | None) -> Rules:
             allowed = f"up to {most}, unless the same rules are asked for"
             raise TranscriptError(refusal(f"rules.{key}", value, allowed))
     return rules
-
-
-def _follow(rules: Rules, here: Situation, given: _Turn, at: str) -> Turn:
-    """Play one turn again, and refuse what does not follow."""
-    _same(f"{at}.player", given.player, here.mover)
-    _same(f"{at}.before", given.before, list(here.scores))
-    if given.roll not in rules.choices:
-        allowed = f"{min(rules.choices)} to {rules.max_dice}"
-        raise TranscriptError(refusal(f"{at}.roll", given.roll, allowed))
-    sides = dice_sides(rules, *here.view, here.memory)
-    number = max(given.roll, 0)
-    if len(given.dice) != number or any(not 1 <= face <= sides for face in given.dice):
-        allowed = f"{counted(number, 'number')} from 1 to {sides}"
-        raise TranscriptError(refusal(f"{at}.dice", given.dice, allowed))
-    turn = advance(rules, here, None if given.roll < 0 else tuple(given.dice))
-    follows = _written(turn, rules)
-    for name in ("points", "fired", "after"):
-        _same(f"{at}.{name}", getattr(given, name), follows[name])
-    return turn
-
-
-def _written(turn: Turn, rules: Rules) -> dict[str, Any]:
-    """Give a turn as it is written."""
-    return {
-        "player": turn.before.mover,
-        "before": list(turn.before.scores),
-        "roll": turn.dice,
-        "dice": list(turn.faces),
-        "points": turn.outcome.points,
-        "fired": turn.fired(rules),
-        "after": list(turn.after.scores),
-    }
 
 
 def _same(path: str, given: object, follows: object) -> None:

@@ -1,4 +1,4 @@
-"""Games turn by turn: where they stand, what a turn did, and what its choice of dice was worth.
+"""Games turn by turn: what a turn did, what its choice of dice was worth, and an engine to play.
 
 A win probability is exact, and counts on how both players go on. A turn changes it twice. The
 *choice* takes it from that of the best roll to that of the roll chosen: the difference is the
@@ -10,15 +10,24 @@ A win probability is exact, and counts on how both players go on. A turn changes
 exactly: nothing is left that is neither skill nor luck.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
-from typing import Final, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
+import numpy as np
+
+from hogeq.evaluation.analysis import RollValue, ranked
+from hogeq.evaluation.tablebase import best_first, solve
+from hogeq.model.game import HogEngine
 from hogeq.model.workspace import TIE
 from hogeq.rules import Rules
 from hogeq.rules.memory import Memory
 from hogeq.rules.turn import Turn as Outcome
-from hogeq.rules.turn import play_turn, turn_effects
+from hogeq.rules.turn import dice_sides, play_turn, turn_effects
+from hogeq.strategies.strategy import policy_of
+from hogeq.support.aliases import Floats
+from hogeq.support.messages import shown
+from hogeq.support.parameters import Seed, check
 
 GRADES: Final = {
     "best": 0.0,
@@ -32,6 +41,11 @@ GRADES: Final = {
 
 COSTLIEST: Final = 3
 """Mistakes of a player that a review points out."""
+
+YOU, ENGINE = 0, 1
+PLAYERS = ("you", "engine")
+
+First = Literal["you", "engine", "coin"]
 
 
 def grade(loss: float) -> str:
@@ -119,13 +133,24 @@ class Turn(NamedTuple):
 
     def effects(self, rules: Rules) -> list[str]:
         """Say what the turn did, as :func:`hogeq.rules.turn.turn_effects` does."""
-        return turn_effects(
-            rules, *self.before.view, self.faces if self.dice >= 0 else None, self.outcome
-        )
+        faces = None if self.dice < 0 else self.faces
+        return turn_effects(rules, *self.before.view, faces, self.outcome)
 
     def fired(self, rules: Rules) -> list[str]:
         """Name the rules that did something, in the order of the turn."""
         return [line.partition(":")[0] for line in self.effects(rules)[1:]]
+
+    def plain(self, rules: Rules) -> dict[str, Any]:
+        """Give what was played as plain values: a turn of a transcript."""
+        return {
+            "player": self.before.mover,
+            "before": list(self.before.scores),
+            "roll": self.dice,
+            "dice": list(self.faces),
+            "points": self.outcome.points,
+            "fired": self.fired(rules),
+            "after": list(self.after.scores),
+        }
 
 
 def advance(rules: Rules, before: Situation, given: tuple[int, ...] | None) -> Turn:
@@ -176,3 +201,176 @@ def tally(turns: Sequence[Turn], player: int) -> Tally:
         accuracy=sum(kept) / len(kept) if kept else 1.0,
         costliest=tuple(wrong[:COSTLIEST]),
     )
+
+
+# --- a person against an engine -------------------------------------------------------------------
+
+
+class Engine:
+    """Chooses rolls, and gives win probabilities of rolls if both players go on as it does.
+
+    Without a strategy, a matrix (G, G) or a policy (G, G, K), it plays optimally and remembers
+    everything.
+    """
+
+    def __init__(self, game: HogEngine, strategy: Any = None) -> None:
+        self.optimal = strategy is None
+        self._choices = game.choices
+        self._memory = {memory: index for index, memory in enumerate(game.memories)}
+        self._policy: Floats | None = None
+        self._values: Callable[[int, int], Floats]
+        if strategy is None:
+            self._values = solve(game).roll_values
+            return
+        self._policy = policy_of(game, strategy)
+        work = game.workspace(1)
+        work.backward(self._policy[None], keep=True)
+        self._values = work.hidden_values
+
+    def values(self, here: Situation) -> Floats:
+        """Win probability of every choice of the player to move, float64 (K,)."""
+        return self._values(*here.view)[self._memory[here.memory]]
+
+    def rolls(self, here: Situation) -> dict[int, float]:
+        """Win probability of every choice of the player to move, by its dice."""
+        return dict(zip(self._choices, self.values(here).tolist(), strict=True))
+
+    def choose(self, here: Situation, random: np.random.Generator) -> int:
+        """Choose dice: the fewest of the best rolls, or what is drawn from its policy."""
+        if self._policy is None:
+            return self._choices[best_first(self.values(here))[0]]
+        row = self._policy[here.view]
+        # Not Generator.choice, which refuses rows that miss 1 by the rounding policies may have.
+        drawn = np.searchsorted(row.cumsum(), random.random() * row.sum(), side="right")
+        return self._choices[min(int(drawn), int(row.nonzero()[0][-1]))]
+
+
+class Session:
+    """One game between a person and an engine.
+
+    All chance follows from the seed: the coin and, by the number of the turn, the dice and the
+    engine's draws. A turn taken back and played again with the same dice has the same outcome.
+    """
+
+    turns: tuple[Turn, ...] = ()
+    """Turns of both players that stand, in order."""
+
+    def __init__(
+        self, game: HogEngine, engine: Engine, first: First = "coin", seed: int = 0
+    ) -> None:
+        if first not in {*PLAYERS, "coin"}:
+            raise ValueError(f"first: {shown(first)}; allowed: you, engine, coin")
+        check(Seed, seed=seed)
+        self.game, self.engine, self.seed = game, engine, seed
+        coin = int(self._random(0).integers(2))
+        self._start = Situation.start(coin if first == "coin" else PLAYERS.index(first))
+
+    @property
+    def situation(self) -> Situation:
+        """Where the game stands."""
+        return self.turns[-1].after if self.turns else self._start
+
+    @property
+    def over(self) -> bool:
+        """Whether somebody has won."""
+        return self.situation.winner is not None
+
+    @property
+    def yours(self) -> bool:
+        """Whether the person is to move."""
+        return not self.over and self.situation.mover == YOU
+
+    @property
+    def sides(self) -> int:
+        """Sides of the dice of this turn."""
+        return dice_sides(self.game.rules, *self.situation.view, self.situation.memory)
+
+    @property
+    def legal(self) -> tuple[int, ...]:
+        """Numbers of dice that may be rolled, and -1 where it may be chosen; none at the end."""
+        return () if self.over else self.game.choices
+
+    @property
+    def tally(self) -> Tally:
+        """The person's turns so far."""
+        return tally(self.turns, YOU)
+
+    def odds(self) -> tuple[RollValue, ...]:
+        """Exact win probability of every roll of the player to move, best first."""
+        if self.over:
+            raise ValueError("odds: the game is over")
+        return ranked(self.game.choices, self.engine.values(self.situation))
+
+    def roll(self, dice: int) -> Turn:
+        """Play the person's turn, with dice one of `legal`."""
+        if not self.yours:
+            reason = "the game is over" if self.over else "the engine is to move"
+            raise ValueError(f"dice: {shown(dice)}, but {reason}")
+        if type(dice) is not int or dice not in self.legal:
+            allowed = f"{min(self.legal)} to {max(self.legal)}"
+            raise ValueError(f"dice: {shown(dice)}; allowed: {allowed}")
+        return self._play(dice, self._random(self.situation.turns + 1))
+
+    def engine_turn(self) -> Turn:
+        """Play the engine's turn."""
+        if self.over or self.yours:
+            raise ValueError("engine: it is not to move")
+        random = self._random(self.situation.turns + 1)
+        return self._play(self.engine.choose(self.situation, random), random)
+
+    def undo(self) -> tuple[Turn, ...]:
+        """Take back, and give, the person's last turn and what the engine played since."""
+        own = [i for i, turn in enumerate(self.turns) if turn.before.mover == YOU]
+        last = own[-1] if own else len(self.turns)
+        taken, self.turns = self.turns[last:], self.turns[:last]
+        return taken
+
+    def record(self) -> dict[str, Any]:
+        """Give the whole game as plain numbers and texts, fit for JSON."""
+        own, end = self.tally, self.situation
+        return {
+            "rules": self.game.rules.name,
+            "seed": self.seed,
+            "first": PLAYERS[self._start.mover],
+            "winner": None if end.winner is None else PLAYERS[end.winner],
+            **dict(zip(PLAYERS, end.scores, strict=True)),
+            "turns": [_recorded(turn) for turn in self.turns],
+            "meter": {
+                "moves": own.moves,
+                "mistakes": own.grades["mistake"],
+                "grades": own.grades,
+                "total": own.loss,
+            },
+        }
+
+    def _play(self, dice: int, random: np.random.Generator) -> Turn:
+        faces = None
+        if dice >= 0:
+            faces = tuple(random.integers(1, self.sides + 1, dice).tolist())
+        rolls = self.engine.rolls(self.situation)
+        turn = advance(self.game.rules, self.situation, faces)._replace(rolls=rolls)
+        self.turns += (turn,)
+        return turn
+
+    def _random(self, turn: int) -> np.random.Generator:
+        return np.random.default_rng([self.seed, turn])
+
+
+def _recorded(turn: Turn) -> dict[str, Any]:
+    return {
+        "turn": turn.number,
+        "player": PLAYERS[turn.before.mover],
+        "before": dict(zip(PLAYERS, turn.before.scores, strict=True)),
+        "memory": turn.before.memory._asdict(),
+        "dice": turn.dice,
+        "faces": list(turn.faces),
+        "points": turn.outcome.points,
+        "bonus": turn.outcome.bonus,
+        "given": turn.outcome.given,
+        "after": dict(zip(PLAYERS, turn.after.scores, strict=True)),
+        "again": turn.outcome.again,
+        "win_probability": turn.value,
+        "best_roll": turn.best[0],
+        "best_win_probability": turn.best_value,
+        "cost": turn.loss,
+    }

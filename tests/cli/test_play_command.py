@@ -17,7 +17,7 @@ import pytest
 from typer.testing import CliRunner
 
 from hogeq.cli import app
-from hogeq.contest.session import Engine, Session
+from hogeq.contest.turns import Engine, Session
 from hogeq.model.game import compile_game
 from hogeq.rules import rules_from
 from hogeq.support.numbers import percent, pp

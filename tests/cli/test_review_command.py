@@ -88,5 +88,5 @@ def test_refusals(folder: Path) -> None:
     path = Path("game.json")
     text = path.read_text()
     path.write_text(text.replace('"dice": [', '"dice": [9, '))
-    assert "game.json: turns[0].dice: got [9, " in refused("review", "game.json")
+    assert "game.json: turns[0].dice: face is 9; allowed: 1 to 6" in refused("review", "game.json")
     assert "allowed: names ending in .json" in refused("play", "--save", "game.txt")

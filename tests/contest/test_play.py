@@ -8,8 +8,7 @@ import pytest
 from numpy.typing import NDArray
 
 from hogeq.baselines.simple import always_roll
-from hogeq.contest.session import ENGINE, YOU, Engine, First, Session
-from hogeq.contest.turns import Turn
+from hogeq.contest.turns import ENGINE, YOU, Engine, First, Session, Turn
 from hogeq.evaluation.hidden import hidden_action_values
 from hogeq.evaluation.tablebase import solve
 from hogeq.model.game import HogEngine, compile_game

@@ -11,9 +11,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hogeq.contest.review import Review, review
-from hogeq.contest.session import ENGINE, PLAYERS, Engine, Session
 from hogeq.contest.transcript import Transcript, parse_transcript
-from hogeq.contest.turns import COSTLIEST, GRADES, Situation, advance, grade
+from hogeq.contest.turns import (
+    COSTLIEST,
+    ENGINE,
+    GRADES,
+    PLAYERS,
+    Engine,
+    Session,
+    Situation,
+    advance,
+    grade,
+)
 from hogeq.evaluation.analysis import analyze
 from hogeq.evaluation.tablebase import solve
 from hogeq.model.game import HogEngine, compile_game
@@ -190,7 +199,7 @@ def worth(engine: Engine, place: Situation, after: Situation) -> float:
     """Win probability of whoever moves at `place`, once the turn is over."""
     if after.winner is not None:
         return float(after.winner == place.mover)
-    value = float(engine.roll_values(*after.view, after.memory).max())
+    value = float(engine.values(after).max())
     return value if after.mover == place.mover else 1.0 - value
 
 

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hogeq.contest.session import Engine, Session
 from hogeq.contest.transcript import (
     MAX_BYTES,
     Transcript,
@@ -18,6 +17,7 @@ from hogeq.contest.transcript import (
     read_transcript,
     written_rules,
 )
+from hogeq.contest.turns import Engine, Session
 from hogeq.model.game import compile_game
 from hogeq.rules import EDITIONS, rules_from
 
@@ -90,8 +90,8 @@ def test_a_game_that_cannot_be_is_not_made() -> None:
     for rolls, says in (
         ([], "turns: got none; allowed: at least one turn"),
         ([[6, 6], [1]], r"turns\[1\]: got a turn; allowed: none, the game is over"),
-        ([[6, 7]], "turn: face is 7; allowed: 1 to 6"),
-        ([[1, 1, 1]], "turn: dice is 3; allowed: 0 to 2"),
+        ([[6, 7]], r"turns\[0\].dice: face is 7; allowed: 1 to 6"),
+        ([[1, 1, 1]], r"turns\[0\].dice: dice is 3; allowed: 0 to 2"),
     ):
         with pytest.raises(ValueError, match=says):
             Transcript.of(rolls, rules, ("Ann", "Bob"))
@@ -165,8 +165,8 @@ NOT_FOLLOWING: list[tuple[object, str]] = [
     (changed("turns", 1, "player", to=1), "turns[1].player: got 1; allowed: 0"),
     (changed("turns", 1, "before", to=[0, 5]), "turns[1].before: got [0, 5]; allowed: [0, 4]"),
     (changed("turns", 1, "before", to=[0]), "turns[1].before: got [0]; allowed: the scores of"),
-    (changed("turns", 1, "roll", to=3), "turns[1].roll: got 3; allowed: 0 to 2"),
-    (changed("turns", 1, "dice", to=[3, 7]), "turns[1].dice: got [3, 7]; allowed: 2 numbers"),
+    (changed("turns", 1, "roll", to=3), "turns[1].roll: got 3; allowed: 2"),
+    (changed("turns", 1, "dice", to=[3, 7]), "turns[1].dice: face is 7; allowed: 1 to 6"),
     (changed("turns", 1, "dice", to=[3, "4"]), "turns[1].dice: got '4'; allowed: a list of"),
     (changed("turns", 1, "points", to=8), "turns[1].points: got 8; allowed: 7"),
     (changed("turns", 1, "points", to=10**4000), "turns[1].points: got <whole number of"),

@@ -20,8 +20,7 @@ from hogeq.support.numbers import counted
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from hogeq.contest.session import Session
-    from hogeq.contest.turns import Situation, Turn
+    from hogeq.contest.turns import Session, Situation, Turn
 
 OPTIMAL = ("optimal", "memory")
 HELP = (
@@ -74,7 +73,7 @@ def play(
         import secrets
 
         seed = secrets.randbelow(10**9)
-    from hogeq.contest.session import Engine, Session
+    from hogeq.contest.turns import Engine, Session
 
     table, opposite = (None, "optimal play") if engine in OPTIMAL else _drawn(game, engine, seed)
     with refusing():
@@ -224,7 +223,7 @@ class _Talk:
         return f"you {you}, engine {engine}"
 
     def _tell(self, move: "Turn") -> None:
-        from hogeq.contest.session import PLAYERS
+        from hogeq.contest.turns import PLAYERS
 
         what, *others = move.effects(self.rules)
         say(f"{PLAYERS[move.before.mover]} {what}", *(f"  {line}" for line in others))
