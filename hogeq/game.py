@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from hogeq.baselines.registry import find_strategy
-from hogeq.contest import changes
-from hogeq.contest.assessment import usual_reference
-from hogeq.contest.changes import Difference
+from hogeq.contest import assessment
+from hogeq.contest.assessment import Difference, usual_reference
 from hogeq.contest.review import Review, review
 from hogeq.contest.tournament import round_robin
 from hogeq.contest.transcript import Transcript
@@ -255,7 +254,7 @@ class Game:
             Opponents, of which the mean counts; by default the strongest that the package has.
         """
         one, two = self.strategy(first), self.strategy(second)
-        return changes.diff(self.engine, one, two, self._rivals(against))
+        return assessment.diff(self.engine, one, two, self._rivals(against))
 
     def improve(
         self,
@@ -278,7 +277,8 @@ class Game:
             When to stop.
         """
         table, rivals = self.strategy(matrix), self._rivals(against)
-        return self.strategy(changes.improve(self.engine, table, rivals, cells, seconds))
+        *_, best = assessment.improvements(self.engine, table, rivals, cells, seconds)
+        return self.strategy(best.strategy)
 
     def tablebase(self) -> Tablebase:
         """Optimal play from every position, both players remembering everything."""

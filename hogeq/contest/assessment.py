@@ -1,7 +1,8 @@
-"""How a submission does: against whom it wins what, where it loses most, what to change first."""
+"""What the cells of a table are worth: where it loses, what a change gains, and a better table."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
+from time import monotonic
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -9,6 +10,7 @@ from numpy.typing import NDArray
 
 from hogeq.baselines.registry import builtins_of
 from hogeq.baselines.simple import samples_of
+from hogeq.contest.field import Answer, Field, ascend, mean_wins
 from hogeq.evaluation.counterfactual import counterfactual_values
 from hogeq.evaluation.win_rates import win_rate
 from hogeq.model.endless import EndlessError
@@ -17,7 +19,8 @@ from hogeq.model.many import shared_workspace
 from hogeq.model.workspace import TIE, Role, WinRate
 from hogeq.search.attack import SearchBudget, attack
 from hogeq.search.bounds import upper_bound
-from hogeq.strategies.strategy import policies_of, policy_of
+from hogeq.strategies.arrays import StrategyError, one_hot
+from hogeq.strategies.strategy import StrategyLike, policies_of, policy_of, table_of
 from hogeq.strategies.submission import Submission
 from hogeq.support.aliases import Floats, Matrix
 
@@ -38,6 +41,9 @@ ASSESSED = (
     *("losses", "changes", "changed", "endless"),
 )
 """Facts about a submission that are None if it is not valid."""
+
+SUBMITTED = ("name", "answered", "asked", "files", "alone", "prints")
+"""Facts that a `Submission` has by the same names."""
 
 ENDLESS = 1e-9
 """What is lost by games that never end, if it is more than rounding."""
@@ -115,33 +121,31 @@ def facts_of(
 
     Facts in `ASSESSED` are None if it is not, or without a reference.
     """
-    facts: dict[str, Any] = {
+    assessed, facts = None, dict.fromkeys(ASSESSED)
+    if submission.matrix is not None and reference is not None:
+        assessed = assess(game, submission.matrix, reference.table)
+        facts |= {
+            "win_rates": outcomes(game, submission.matrix, reference.opponents),
+            "against": reference.name,
+            **{key: value for key, value in assessed._asdict().items() if key in facts},
+            "effort": None if assessed.effort is None else assessed.effort.fields(),
+            "losses": [one._asdict() for one in assessed.losses],
+            "changes": [one._asdict() for one in assessed.changes],
+        }
+    described = {
         "rules": rules,
         "file": file,
         "valid": not submission.faults,
         "player_name": submission.name,
         "bytes": submission.size,
-        "name": submission.name,
-        "answered": submission.answered,
-        "asked": submission.asked,
-        "files": list(submission.files),
-        "alone": submission.alone,
-        "prints": submission.prints,
+        **{key: getattr(submission, key) for key in SUBMITTED},
         "seconds": submission.seconds or None,
         "faults": [
             {"kind": kind, "count": times, "told": [line]}
             for kind, times, line in submission.faults
         ],
-        **dict.fromkeys(ASSESSED),
     }
-    if submission.matrix is None or reference is None:
-        return facts, None
-    assessed = assess(game, submission.matrix, reference.table)
-    plain = assessed._asdict() | {"against": reference.name}
-    plain |= {name: [one._asdict() for one in plain[name]] for name in ("losses", "changes")}
-    plain["effort"] = None if assessed.effort is None else assessed.effort.fields()
-    plain["win_rates"] = outcomes(game, submission.matrix, reference.opponents)
-    return facts | {name: plain[name] for name in ASSESSED}, assessed
+    return described | facts, assessed
 
 
 def usual_reference(game: HogEngine) -> str:
@@ -186,13 +190,10 @@ def assess(game: HogEngine, matrix: Matrix, against: NDArray[np.generic]) -> Ass
     rate = _rate(game, matrix, against)
     response = _best_response(game, matrix, against, rate)
     costs, best, reach = _costs(game, matrix, against, response)
-    order = np.argsort(-costs, axis=None, kind="stable")[:LISTED]
-    losses = []
-    for own, other in (divmod(int(place), game.goal) for place in order):
-        if costs[own, other] > TIE:
-            at = own, other
-            rolls = int(matrix[at]), int(best[at])
-            losses.append(Loss(own, other, *rolls, float(costs[at]), float(reach[at])))
+    losses = [
+        Loss(*at, int(matrix[at]), int(best[at]), float(costs[at]), float(reach[at]))
+        for at in _largest(costs, LISTED)
+    ]
     changes = _changes(game, matrix, against, rate)
     changed = matrix.copy()
     for one in changes:
@@ -200,16 +201,16 @@ def assess(game: HogEngine, matrix: Matrix, against: NDArray[np.generic]) -> Ass
     most = _rate(game, response, against)
     endless = 0.0 if game.has_memory else most - rate - float(costs.sum())
     return Assessment(
-        rate,
-        most,
-        upper_bound(game, against) if game.has_memory else most,
-        SEARCH if game.has_memory else None,
-        costs,
-        best,
-        tuple(losses),
-        tuple(changes),
-        _rate(game, changed, against) if changes else rate,
-        endless if endless > ENDLESS else 0.0,
+        win_rate=rate,
+        best_response=most,
+        bound=upper_bound(game, against) if game.has_memory else most,
+        effort=SEARCH if game.has_memory else None,
+        costs=costs,
+        best=best,
+        losses=tuple(losses),
+        changes=tuple(changes),
+        changed=_rate(game, changed, against) if changes else rate,
+        endless=endless if endless > ENDLESS else 0.0,
     )
 
 
@@ -254,17 +255,129 @@ def _changes(
     gains = found.values.max(axis=2) - _at(found.values, matrix)
     instead = found.values.argmax(axis=2)
     changes = []
-    for place in np.argsort(-gains, axis=None, kind="stable")[:MEASURED]:
-        own, other = divmod(int(place), game.goal)
-        if gains[own, other] <= TIE:
-            break
+    for at in _largest(gains, MEASURED):
         changed = matrix.copy()
-        changed[own, other] = instead[own, other]
+        changed[at] = instead[at]
         gain = _rate(game, changed, against) - rate
-        rolls = int(matrix[own, other]), int(instead[own, other])
-        changes.append(Change(own, other, *rolls, gain))
+        changes.append(Change(*at, int(matrix[at]), int(instead[at]), gain))
     return sorted(changes, key=lambda one: -one.gain)[:CHANGES]
+
+
+def _largest(table: Floats, count: int) -> list[tuple[int, int]]:
+    """Cells of the largest numbers above rounding, the largest first."""
+    cells = np.argsort(-table, axis=None, kind="stable")[:count].tolist()
+    places = [divmod(cell, len(table)) for cell in cells]
+    return [at for at in places if table[at] > TIE]
 
 
 def _at(values: Floats, matrix: Matrix) -> Floats:
     return np.take_along_axis(values, matrix[..., None].astype(np.int64), axis=2)[..., 0]
+
+
+# --- changes of a table ---------------------------------------------------------------------------
+
+
+class CellChange(NamedTuple):
+    """A cell in which two tables differ."""
+
+    score: int
+    opponent: int
+    before: int
+    after: int
+    gain: float
+    """Gain of win rate by this change alone."""
+    reach: float
+    """Probability that the first table comes to move there."""
+
+
+class Difference(NamedTuple):
+    """How a table differs from another.
+
+    Examples
+    --------
+    >>> import hogeq
+    >>> game = hogeq.Game({"edition": "fa25", "goal": 20, "max_dice": 4})
+    >>> found = game.diff("always_roll:3", "optimal", against="always_roll:2")
+    >>> len(found.changes), round(found.after - found.before, 3)
+    (336, 0.134)
+    """
+
+    before: float
+    """Mean win rate of the first table against the opponents."""
+    after: float
+    """That of the second."""
+    match: float
+    """Win rate of the second against the first; a game that never ends counts as half a win."""
+    changes: tuple[CellChange, ...]
+    """The one that gains most first."""
+    gains: Floats
+    """(G, G), what each change gains alone; 0 where the tables agree."""
+    reach: Floats
+    """(G, G), of the first table."""
+
+    def __repr__(self) -> str:
+        """Say how much changed: the arrays would fill pages."""
+        return (
+            f"Difference({len(self.changes)} cells, {self.before:.4f} becomes {self.after:.4f}; "
+            f"match {self.match:.4f})"
+        )
+
+
+def diff(
+    game: HogEngine, first: StrategyLike, second: StrategyLike, against: Sequence[StrategyLike]
+) -> Difference:
+    """Value every cell of `first` that is another in `second`, against some opponents.
+
+    A win rate is linear in each cell, so what one change gains is exact; changes together may gain
+    more or less than their sum. Where positions recur it is exact to first order.
+    """
+    one, two = (_matrix(game, given) for given in (first, second))
+    field = Field(game, [table_of(game, rival) for rival in against])
+    before, after = (one_hot(table, game.num_actions) for table in (one, two))
+    found = field.measure(before)
+    gains, reach = (found.values * (after - before)).sum(axis=-1), found.infoset_reach
+    changes = []
+    for own, other in np.argwhere(one != two).tolist():
+        at = own, other
+        worth = float(gains[at]), float(reach[at])
+        changes.append(CellChange(own, other, int(one[at]), int(two[at]), *worth))
+    return Difference(
+        float(found.rates.mean()),
+        float(field.rates_of(after).mean()),
+        _rate(game, two, one),
+        tuple(sorted(changes, key=lambda change: -change.gain)),
+        gains,
+        reach,
+    )
+
+
+def improvements(
+    game: HogEngine,
+    table: StrategyLike,
+    against: Sequence[StrategyLike],
+    cells: int | None = None,
+    seconds: float | None = None,
+) -> Iterator[Answer]:
+    """Change a table step by step so that it wins more on average against some opponents.
+
+    Each table that comes is better than the one before, and the first is the table itself. With
+    `cells` one cell is changed at a time, the one that gains most, and at most so many in all.
+    With `seconds` the first step that ends later is the last.
+    """
+    start, begun = _matrix(game, table), monotonic()
+    field = Field(game, [table_of(game, rival) for rival in against])
+    yield field.answer(start)
+    for answer in ascend(field, start.copy(), mean_wins, None if cells is None else 1):
+        changed = int((np.asarray(answer.strategy) != start).sum())
+        if cells is not None and changed > cells:
+            return
+        yield answer
+        if seconds is not None and monotonic() - begun > seconds:
+            return
+
+
+def _matrix(game: HogEngine, given: StrategyLike) -> Matrix:
+    found = table_of(game, given)
+    if found.kind != "matrix":
+        raise StrategyError(f"strategy: is a {found.kind}; allowed: a matrix, one roll a position")
+    return np.array(found.array, np.int8)

@@ -1,45 +1,52 @@
-"""One strategy against a whole field: the one that wins most.
+"""One strategy against a whole field: the one that wins most, and what that costs in safety.
 
-A player meets one rival of the field and does not know which, so the objective is a mean of win
-rates, and the value of a roll is the mean of its counterfactual values against the rivals. Rivals
-differ in their reach of the hidden states behind a position, and no single strategy stands for all
-of them: every pass is made against each.
+A player meets one rival and does not know which, so the value of a roll is the mean of its
+counterfactual values against the rivals. Annealing and ascent change all cells at once, unlike
+those against a single rival (:mod:`hogeq.search.ascent`). So a step of the ascent that does not
+raise the objective is halved, down to the one cell that gains most.
 
-Annealing and ascent change all cells at once, unlike those against a single rival
-(:mod:`hogeq.search.ascent`). So every step of the ascent is checked: one that does not raise the
-objective is halved, down to the one cell that gains most, where for a mean the gain is exact.
+Safety is gained as in Johanson, Zinkevich and Bowling (2007), "Computing robust
+counter-strategies": in the restricted game a share of the opponents plays as the field does, and
+the others are free to exploit. Regret matching stands in for the equilibrium of that game, which
+under imperfect recall no method is known to find; attacks judge the result.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from itertools import count
 from typing import Final, Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from hogeq.contest.tournament import WIN
+from hogeq.evaluation.counterfactual import counterfactual_values
 from hogeq.model.game import HogEngine
 from hogeq.model.workspace import TIE
 from hogeq.search.ascent import random_policy, to_matrix, with_random_rolls
-from hogeq.search.attack import SearchBudget, search_steps
+from hogeq.search.attack import SearchBudget, attack, search_steps
+from hogeq.search.bounds import full_memory_bound
 from hogeq.search.counter_search import ASCENT
 from hogeq.search.population import Measured, Population
-from hogeq.strategies.arrays import one_hot
-from hogeq.strategies.strategy import StrategyLike, strategy_of
+from hogeq.strategies.arrays import match_regrets, normalised, one_hot
+from hogeq.strategies.strategy import StrategyLike, policy_of, strategy_of
 from hogeq.support.aliases import Floats, Matrix
-from hogeq.support.messages import shown
+from hogeq.support.messages import BadInputError, shown
 from hogeq.support.numbers import percent
-from hogeq.support.progress import Phase, phase
+from hogeq.support.parameters import Count, Share, check
+from hogeq.support.progress import Phase, phase, tell_steps
 
 Objective = Literal["mean", "beaten"]
 
 STEP_LIMIT: Final = 1000  # of an ascent, which has always ended in fewer than 100
-
 PERTURBED_SHARE: Final = 0.03  # of the cells, changed by a perturbation
-
 TARGETS: Final = 8  # rivals not yet beaten that are tried one by one
-
 WIN_EDGES: Final = (0.03, 0.01, 0.003, 0.001)  # widths of the smooth step at a win, used in turn
+BISECTIONS: Final = 6  # of the share of free opponents: to 1/64
+EXPLORED: Final = 1e-3  # least probability of a roll while learning, so that every cell is reached
+
+HEAD_START: Final = 0.02  # initial regret of the rolls of the first strategy, in win rate
+
+CURVE_SHARES: Final = (0.0, 0.02, 0.05, 0.1, 0.25, 0.5, 0.75, 1.0)
+"""Shares of free opponents that show a trade-off well."""
 
 Score = Callable[[Floats], tuple[float, Floats]]
 """Score of win rates (n,) against the rivals, the greater the better, and its gradient."""
@@ -82,10 +89,16 @@ class Answer(NamedTuple):
     """(G, G), or (G, G, K) where a policy was asked for."""
     win_rates: Floats
     """(n,), against every rival."""
-    mean: float
-    """Their mean."""
-    beaten: int
-    """Number of matches won, by a win rate above 0.500001."""
+
+    @property
+    def mean(self) -> float:
+        """Mean win rate."""
+        return float(self.win_rates.mean())
+
+    @property
+    def beaten(self) -> int:
+        """Number of matches won, by a win rate above 0.500001."""
+        return int((self.win_rates > WIN).sum())
 
     def rank(self, objective: Objective) -> tuple[float, ...]:
         """Give the key by which answers are compared: higher is better."""
@@ -120,11 +133,7 @@ class Field(Population):
 
     def answer(self, strategy: Matrix | Floats) -> Answer:
         """Judge a valid strategy, a matrix or a policy."""
-        return _answer(strategy, self.rates_of(strategy_of(self.game, strategy).policy))
-
-
-def _answer(strategy: Matrix | Floats, rates: Floats) -> Answer:
-    return Answer(strategy, rates, float(rates.mean()), int((rates > WIN).sum()))
+        return Answer(strategy, self.rates_of(strategy_of(self.game, strategy).policy))
 
 
 def answer_field(
@@ -161,22 +170,20 @@ def _search(
     weights = field.weights
     if start > 0:
         policy = random_policy(game, random)
-    if start > 0 and objective == "beaten":
-        # Who can be beaten together is not known: each start leans to some of the rivals.
-        weights = random.dirichlet(np.ones(len(weights)))
+        if objective == "beaten":
+            # Who can be beaten together is not known: each start leans to some of the rivals.
+            weights = random.dirichlet(np.ones(len(weights)))
     which = f"start {start + 1} of {budget.starts}"
-    annealed = count(1)
-
-    def report() -> None:
-        progress.step(1, f"{which}, annealing {next(annealed)}/{budget.anneal_steps}")
-
-    field.anneal(policy, budget.anneal_steps, budget.damping, weights=weights, progress=report)
+    progress.now(f"{which}, annealing")
+    field.anneal(
+        policy, budget.anneal_steps, budget.damping, weights=weights, progress=progress.step
+    )
     progress.now(f"{which}, ascent")
     best = _climb(field, to_matrix(policy), objective)
     progress.step(ASCENT)
     for kick in range(1, budget.perturbations + 1):
-        matrix = np.array(best.strategy, np.int8)
-        matrix = with_random_rolls(matrix, PERTURBED_SHARE, game.num_actions, random)
+        kept = np.array(best.strategy, np.int8)
+        matrix = with_random_rolls(kept, PERTURBED_SHARE, game.num_actions, random)
         again = _climb(field, matrix, objective)
         best = max(best, again, key=lambda answer: answer.rank(objective))
         progress.step(ASCENT, f"{which}, kick {kick}/{budget.perturbations}")
@@ -240,4 +247,153 @@ def ascend(field: Field, matrix: Matrix, score: Score, most: int | None = None) 
         if size == 0:
             return
         matrix[...], rates = changed, after
-        yield _answer(changed, rates)
+        yield Answer(changed, rates)
+
+
+# --- safety ---------------------------------------------------------------------------------------
+
+
+class Point(NamedTuple):
+    """One point of the trade-off between winning against a field and being hard to exploit."""
+
+    share: float
+    """Share of opponents that are free to exploit, p: 0 answers the field, 1 plays safe."""
+    answer: Answer
+    attack: float
+    """Win rate of the strongest counter-matrix found against it."""
+    bound: float
+    """Win rate of the best responder with full memory."""
+
+
+class FieldStudy(NamedTuple):
+    """Best strategy found against a field, and the price of safety there."""
+
+    answer: Answer
+    """The one to play."""
+    chosen: Point | None
+    """The point of that answer, where a cap was asked for."""
+    points: list[Point]
+    """All points that were computed, by share."""
+
+
+class CapError(BadInputError):
+    """No strategy was found that the attacks leave below the cap."""
+
+
+def restricted_response(
+    field: Field,
+    share: float,
+    objective: Objective = "mean",
+    *,
+    start: ArrayLike | None = None,
+    steps: int = 100,
+) -> Floats:
+    """Policy (G, G, K) for a field of which a share is free to exploit it.
+
+    This is a restricted Nash response: regret matching+ of both sides of the restricted game, the
+    free opponent's too; regrets are weighted by full reach, steps averaged linearly. The others are
+    weighted equally, or for "beaten" more if the win rate is near a win. Starting from the answer
+    to the field alone gives a better result.
+    """
+    check(Share, share=share)
+    check(Count, steps=steps)
+    game = field.game
+    work = game.workspace(2)
+    regrets, free_regrets, total = (np.zeros(game.shape) for _ in range(3))
+    score = mean_wins if objective == "mean" else smooth_wins(WIN_EDGES[0])
+    weights = field.weights
+    if start is not None:
+        first = policy_of(game, start)
+        regrets += HEAD_START * field.measure(first, weights).infoset_reach[..., None] * first
+    for step in tell_steps("regret matching", range(1, steps + 1)):
+        policy, free = (match_regrets(these, EXPLORED) for these in (regrets, free_regrets))
+        values, infoset_reach = np.zeros(game.shape), np.zeros(game.shape[:2])
+        if share < 1.0:
+            found = field.measure(policy, (1.0 - share) * weights)
+            values += found.values
+            infoset_reach += found.infoset_reach
+            weights = score(found.rates)[1]
+            weights /= weights.sum()
+        if share > 0.0:
+            seen = counterfactual_values(work, np.stack([policy, free]))
+            values += share * seen.values
+            infoset_reach += share * seen.infoset_reach
+        total += step * infoset_reach[..., None] * match_regrets(regrets)
+        _learn(regrets, policy, values)
+        if share > 0.0:
+            pair = np.stack([free, match_regrets(regrets, EXPLORED)])
+            _learn(free_regrets, free, counterfactual_values(work, pair).values)
+    return normalised(total)
+
+
+def _learn(regrets: Floats, policy: Floats, values: Floats) -> None:
+    regrets += values - (values * policy).sum(axis=-1, keepdims=True)
+    np.maximum(regrets, 0.0, out=regrets)
+
+
+def study_field(
+    game: HogEngine,
+    rivals: Sequence[StrategyLike],
+    objective: Objective = "mean",
+    *,
+    cap: float | None = None,
+    shares: Sequence[float] = (),
+    mixed: bool = False,
+    budget: SearchBudget | None = None,
+    steps: int = 100,
+) -> FieldStudy:
+    """Search for the best strategy against a field, optionally with a cap and a trade-off curve.
+
+    `cap` is the win rate that the strongest attack found may have, from 0.5 to 1: the share of free
+    opponents is bisected. `shares` are the points of the curve. Points are policies if `mixed`,
+    else the matrices of their most probable rolls. Without a cap the answer is that to the field
+    alone, or of the least of `shares`. `CapError` if nothing keeps the cap.
+    """
+    if cap is not None and not 0.5 <= cap <= 1.0:
+        raise ValueError(f"cap: {shown(cap)}; allowed: win rates from 0.5 to 1")
+    for share in shares:
+        check(Share, share=share)
+    budget = budget or SearchBudget()
+    alone = answer_field(game, rivals, objective, budget)
+    if cap is None and not shares:
+        return FieldStudy(alone, None, [])
+    field = Field(game, rivals)
+    points: dict[float, Point] = {}
+    judged = len(shares) if cap is None else len(shares) + 2 + BISECTIONS
+    with phase("trade-off", judged, "points") as progress:
+
+        def judge(share: float) -> Point:
+            progress.now(f"{share:.3g} free")
+            answer = alone
+            if share > 0.0:  # against the field alone a matrix is as good as any policy
+                policy = restricted_response(
+                    field, share, objective, start=alone.strategy, steps=steps
+                )
+                answer = field.answer(policy if mixed else to_matrix(policy))
+            attacked = attack(game, answer.strategy, budget).win_rate
+            bound = full_memory_bound(game, answer.strategy)
+            points[share] = Point(share, answer, attacked, bound)
+            progress.step()
+            progress.measured(f"attack {percent(attacked)}")
+            return points[share]
+
+        if cap is not None and judge(0.0).attack > cap:
+            judge(1.0)
+            low, high = 0.0, 1.0
+            for _ in range(BISECTIONS):
+                middle = (low + high) / 2.0
+                is_kept = judge(middle).attack <= cap
+                low, high = (low, middle) if is_kept else (middle, high)
+        below = [] if cap is None else [one for one in points.values() if one.attack <= cap]
+        if cap is not None and not below:
+            lowest = min(points.values(), key=lambda one: one.attack)
+            raise CapError(
+                f"cap: {cap!r}, but every {'policy' if mixed else 'matrix'} found is attacked with "
+                f"more; the lowest attack is {lowest.attack:.6f}, of the one with {lowest.share:g} "
+                "of the opponents free"
+            )
+        chosen = max(below, key=lambda one: one.answer.rank(objective), default=None)
+        for share in sorted(set(shares) - set(points)):
+            judge(share)
+    curve = sorted(points.values(), key=lambda point: point.share)
+    return FieldStudy((chosen or curve[0]).answer, chosen, curve)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import hogeq
-from hogeq.contest import changes
+from hogeq.contest import assessment
 from tests.cli.calls import ask, ok, refused
 
 GAMES = [
@@ -81,7 +81,7 @@ def test_improve_stopped_writes_the_best_so_far(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rules = ("--rules", "fa22.yaml")
-    real = changes.improvements
+    real = assessment.improvements
 
     def stopped(*given: Any) -> Iterator[Any]:
         for number, answer in enumerate(real(*given)):
@@ -89,7 +89,7 @@ def test_improve_stopped_writes_the_best_so_far(
                 raise KeyboardInterrupt
             yield answer
 
-    monkeypatch.setattr(changes, "improvements", stopped)
+    monkeypatch.setattr(assessment, "improvements", stopped)
     nine = "--cells", "9", "--out", "better.py", "--player-name", "Me"
     found = ask("improve", "always_roll:1", *rules, *nine)
     assert len(found["changes"]) == 1

@@ -10,8 +10,15 @@ from numpy.typing import NDArray
 
 from hogeq.baselines.simple import always_roll, bacon
 from hogeq.contest import field
-from hogeq.contest.field import Field, Objective, Score, answer_field
-from hogeq.contest.safety import CapError, restricted_response, study_field
+from hogeq.contest.field import (
+    CapError,
+    Field,
+    Objective,
+    Score,
+    answer_field,
+    restricted_response,
+    study_field,
+)
 from hogeq.evaluation.win_rates import win_rate
 from hogeq.model.game import HogEngine, compile_game
 from hogeq.rules import rules_from

@@ -77,7 +77,7 @@ def attack_field(
     check_output(numbers, (".csv",), reads=[game.spec, *strategies], option="--tradeoff")
     engine = game.load("search", "full memory", strategies=strategies)
     rivals = [game.strategy(name) for name in strategies]
-    from hogeq.contest.safety import CURVE_SHARES, CapError, study_field
+    from hogeq.contest.field import CURVE_SHARES, CapError, study_field
     from hogeq.contest.tournament import WIN
     from hogeq.search.attack import SearchBudget
 

@@ -26,7 +26,7 @@ from hogeq.support.numbers import counted
 from hogeq.support.progress import phase
 
 if TYPE_CHECKING:
-    from hogeq.contest.changes import Difference
+    from hogeq.contest.assessment import Difference
     from hogeq.purification import Purifier
     from hogeq.strategies.strategy import Strategy
     from hogeq.support.aliases import Matrix
@@ -212,12 +212,12 @@ def diff(
     against A), changes (score, opponent, before, after, gain, reach), the best first.
     """
     game.load("matches", "search", strategies=[a, b, *(against or [])])
-    from hogeq.contest import changes
+    from hogeq.contest import assessment
 
     names, rivals = _rivals(game, against)
     one, two = game.strategy(a), game.strategy(b)
     with refusing():
-        found = changes.diff(game.engine, one, two, rivals)
+        found = assessment.diff(game.engine, one, two, rivals)
     if plot is not None:
         from numpy import maximum
 
@@ -257,27 +257,23 @@ def improve(
     if (out.suffix.lower() == ".py") != bool((player_name or "").strip()):
         raise BadInputError("--player-name: needed for a .py file, and allowed for no other")
     game.load("matches", "search", strategies=[table, *(against or [])])
-    from time import monotonic
-
-    from hogeq.contest import changes
+    from hogeq.contest import assessment
     from hogeq.strategies.strategy import strategy_of
 
     names, rivals = _rivals(game, against)
-    start, begun = game.strategy(table), monotonic()
+    start = game.strategy(table)
     with phase("improving", None, "steps") as progress, refusing():
-        steps = changes.improvements(game.engine, start, rivals, cells)
+        steps = assessment.improvements(game.engine, start, rivals, cells, seconds)
         best = next(steps)  # the table itself
         try:
             for answer in steps:
                 best = answer
                 progress.measured(f"wins {percent(best.mean)}")
                 progress.step()
-                if seconds is not None and monotonic() - begun > seconds:
-                    break
         except KeyboardInterrupt:
             progress.now("stopped")
         better = strategy_of(game.engine, best.strategy)
-        found = changes.diff(game.engine, start, better, rivals)
+        found = assessment.diff(game.engine, start, better, rivals)
     game.write(out, better, player_name)
     data = {"rules": game.name, "a": table, "b": str(out), "against": names, **_facts(found)}
     text = _text(game, found, table, str(out), names)
