@@ -11,13 +11,10 @@ suffix     matrix                             policy
 .py        function ``final_strategy``
 ========== ================================== ===================================
 
-That is how hogeq writes them, but for .tsv. What is in a file decides how it is read, and so
-any text may have any of the forms of :mod:`hogeq.strategies.forms`, and a ``.py`` that only
-defines a list is read without running it. A table of G + 1 rows and columns has cells for the goal
-too, at which nobody is asked.
-
-In an ``.npz`` without these names the one array of the right shape is read. A mixture is an
-``.npz`` of two arrays, ``weights`` (n,) and ``matrices`` (n, G, G) or ``policies``
+That is how hogeq writes them, but for .tsv. What is in a file decides how it is read: text may have
+any of the forms of :mod:`hogeq.strategies.forms`, and a ``.py`` that only defines a list is read
+without running it. A table of G + 1 rows and columns has cells for the goal too, at which nobody is
+asked. A mixture is an ``.npz`` of ``weights`` (n,) and ``matrices`` (n, G, G) or ``policies``
 (n, G, G, K).
 
 Reading runs no code, except that of a ``.py`` that is trusted, and that in a process of its own.
@@ -40,22 +37,20 @@ import numpy as np
 import numpy.lib.format as npy
 import numpy.typing as npt
 
-from hogeq.strategies.arrays import TABLES, StrategyError, as_array, as_choices, check_matrix
+from hogeq.strategies.arrays import StrategyError, as_choices, check_matrix
 from hogeq.strategies.forms import Form, read_code, read_text
 from hogeq.strategies.sandbox import examine
 from hogeq.strategies.strategy import (
-    Mixture,
     Sized,
     Strategy,
     StrategyLike,
     least_choice,
     mixture_of_shape,
-    shape_like,
     strategy_of_shape,
 )
 from hogeq.support.aliases import Matrix
 from hogeq.support.files import read_whole, write_whole
-from hogeq.support.messages import one_line, refusal, shown, shown_path, unreadable
+from hogeq.support.messages import one_line, shown, shown_path, unreadable
 
 MAX_BYTES: Final = 64 * 2**20
 """Largest file that is opened at all."""
@@ -328,11 +323,7 @@ def _npy_header(start: bytes, name: str) -> tuple[tuple[int, ...], bool, np.dtyp
 
 
 def write_strategy(
-    path: str | os.PathLike[str],
-    given: StrategyLike,
-    goal: int | None = None,
-    max_dice: int | None = None,
-    player_name: str | None = None,
+    path: str | os.PathLike[str], given: StrategyLike, player_name: str | None = None
 ) -> None:
     """Write a strategy in the format of the path's suffix, whole or not at all."""
     path = Path(path)
@@ -340,7 +331,7 @@ def write_strategy(
     if suffix not in WRITTEN:
         given_as = f"suffix {path.suffix!a}" if suffix else "a name without suffix"
         raise StrategyError(f"{name}: {given_as}; allowed: {', '.join(WRITTEN)}")
-    strategy = _checked(given, goal, max_dice)
+    strategy = strategy_of_shape(None, given)
     table = strategy.array
     if strategy.is_pure and strategy.least < 0:
         table = as_choices(table, strategy.shape[-1] - 2)
@@ -369,19 +360,6 @@ def write_strategy(
             text = "[\n" + ",\n".join(map(json.dumps, rows)) + "\n]\n"
         data = text.encode()
     write_whole(path, data)
-
-
-def _checked(given: StrategyLike, goal: int | None, max_dice: int | None) -> Strategy:
-    """Check a strategy against the sizes given, or those of its shape."""
-    if isinstance(given, Strategy):
-        return given
-    table = given.parts[0] if isinstance(given, Mixture) else as_array(given, "strategy")
-    if table.ndim not in {2, 3}:
-        raise StrategyError(refusal("strategy", given, f"{TABLES}, or a mixture"))
-    like = shape_like([table])
-    goal = like[0] if goal is None else goal
-    actions = like[2] if max_dice is None else max_dice + 1
-    return strategy_of_shape((goal, goal, actions), given)
 
 
 def check_player_name(name: str) -> None:

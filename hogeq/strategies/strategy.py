@@ -104,7 +104,8 @@ def mixed(
 def shape_like(tables: Sequence[NDArray[Any]]) -> tuple[int, int, int]:
     """Give the shape of a policy for tables of Hog: of as many dice as can be without one."""
     actions = max((table.shape[2] for table in tables if table.ndim == HOG_AXES), default=0)
-    return len(tables[0]), len(tables[0]), actions or MOST_DICE + 1
+    goal = tables[0].shape[0] if tables[0].ndim else 1
+    return goal, goal, actions or MOST_DICE + 1
 
 
 def _checked_weights(weights: ArrayLike, parts: int, name: str) -> Floats:
@@ -285,7 +286,7 @@ class Strategy:
         """
         from hogeq.strategies.files import write_strategy
 
-        write_strategy(path, self, self.shape[0], self.shape[-1] - 1, player_name)
+        write_strategy(path, self, player_name)
 
 
 StrategyLike: TypeAlias = Strategy | Mixture | ArrayLike
@@ -312,16 +313,19 @@ def strategy_of(game: Sized, given: StrategyLike, name: str = "strategy") -> Str
 
 
 def strategy_of_shape(
-    shape: tuple[int, ...], given: StrategyLike, name: str = "strategy", least: int = 0
+    shape: tuple[int, ...] | None, given: StrategyLike, name: str = "strategy", least: int = 0
 ) -> Strategy:
-    """Make a checked strategy of any game whose policies have a shape.
+    """Make a checked strategy of any game whose policies have a shape; None: its own, of Hog.
 
     Where `least` is -1, a matrix may hold that for the last action.
     """
     if isinstance(given, Strategy):
-        if given.shape != shape:
+        if shape not in {None, given.shape}:
             raise StrategyError(f"{name}: is of shape {given.shape}; allowed: {shape}")
         return given
+    if shape is None:
+        one = given.parts[0] if isinstance(given, Mixture) else as_array(given, name)
+        shape = shape_like([one])
     if isinstance(given, Mixture):
         return mixture_of_shape(shape, given.weights, given.parts, name, least)
     if least < 0:

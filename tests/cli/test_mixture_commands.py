@@ -21,7 +21,7 @@ AT = "--score", "9", "--opponent", "8"
 @pytest.fixture
 def drawn(folder: Path) -> None:
     parts = np.stack([np.full((20, 20), dice) for dice in (1, 3)])
-    write_strategy(folder / "drawn.npz", Mixture([0.25, 0.75], parts), 20, 3)
+    write_strategy(folder / "drawn.npz", Mixture([0.25, 0.75], parts))
 
 
 def test_win_rates() -> None:

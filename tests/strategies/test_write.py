@@ -10,10 +10,7 @@ from hypothesis.extra import numpy as hnp
 
 from hogeq.strategies.arrays import StrategyError
 from hogeq.strategies.files import WRITTEN, contest_code, read_strategy, write_strategy
-from hogeq.strategies.strategy import strategy_of_shape
 from tests.strategies.strategy_files import (
-    DICE,
-    GOAL,
     MATRIX,
     file,
     in_one_folder,
@@ -53,8 +50,6 @@ def test_a_whole_game_comes_back(tmp_path: Path, suffix: str) -> None:
 def test_a_matrix_file_is_lines_of_integers(tmp_path: Path) -> None:
     write_strategy(tmp_path / "m.csv", MATRIX)
     assert (tmp_path / "m.csv").read_text() == "0,1,2,3\n4,5,6,7\n8,9,10,11\n12,0,0,1\n"
-    strategy_of_shape((GOAL, GOAL, DICE + 1), MATRIX).write(tmp_path / "it.csv")
-    assert (tmp_path / "it.csv").read_text() == (tmp_path / "m.csv").read_text()
 
 
 def test_a_policy_is_not_written_as_text(tmp_path: Path) -> None:
@@ -69,10 +64,8 @@ def test_what_is_not_valid_is_not_written(tmp_path: Path) -> None:
     path = file(tmp_path, "m.csv", "before")
     with pytest.raises(StrategyError, match=r"cell \(row 0, column 1\) is -1"):
         write_strategy(path, np.array([[0, -1], [0, 0]]))
-    with pytest.raises(StrategyError, match=r"cell \(row 1, column 0\) is 3"):
-        write_strategy(path, np.array([[0, 1], [3, 0]]), max_dice=2)
-    with pytest.raises(StrategyError, match="one too many"):
-        write_strategy(path, MATRIX, goal=3)
+    with pytest.raises(StrategyError, match=r"cell \(row 0, column 1\) is one too many"):
+        write_strategy(path, MATRIX[:1])
     with pytest.raises(StrategyError, match=r"suffix '\.xls'"):
         write_strategy(tmp_path / "m.xls", MATRIX)
     assert path.read_text() == "before"
