@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from hogeq.baselines.registry import builtins_of
 from hogeq.baselines.simple import samples_of
 from hogeq.contest.field import Answer, Field, ascend, mean_wins
+from hogeq.contest.submission import Submission
 from hogeq.evaluation.counterfactual import counterfactual_values
 from hogeq.evaluation.win_rates import win_rate
 from hogeq.model.endless import EndlessError
@@ -21,7 +22,6 @@ from hogeq.search.attack import SearchBudget, attack
 from hogeq.search.bounds import upper_bound
 from hogeq.strategies.arrays import StrategyError, one_hot
 from hogeq.strategies.strategy import StrategyLike, policies_of, policy_of, table_of
-from hogeq.strategies.submission import Submission
 from hogeq.support.aliases import Floats, Matrix
 
 OPPONENTS = ("optimal", "champion", "ignore_memory", "huan2020", "hog_wild_heuristic")

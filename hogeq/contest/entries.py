@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from hogeq.baselines.registry import find_strategy, is_builtin
+from hogeq.contest.submission import inspect_submission
 from hogeq.model.game import HogEngine
 from hogeq.strategies.arrays import StrategyError
 from hogeq.strategies.files import IN_FOLDER, PICKLES, SUFFIXES, is_folder
 from hogeq.strategies.strategy import Strategy, strategy_of
-from hogeq.strategies.submission import inspect_submission
 from hogeq.support.messages import printable, refusal, shown_path
 from hogeq.support.workers import compute
 from hogeq.support.yaml import read_text

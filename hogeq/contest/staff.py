@@ -19,13 +19,13 @@ import numpy as np
 
 from hogeq import __version__
 from hogeq.contest.entries import SUBMISSION, in_order, is_strategy_file
+from hogeq.contest.submission import Submission, inspect_submission
 from hogeq.contest.tournament import check_rates, round_robin
 from hogeq.model.game import HogEngine
 from hogeq.rules import Rules
 from hogeq.strategies.arrays import StrategyError, check_matrix
 from hogeq.strategies.files import MAX_BYTES, is_folder
 from hogeq.strategies.sandbox import Fault
-from hogeq.strategies.submission import Submission, inspect_submission
 from hogeq.support.aliases import Floats, Matrix
 from hogeq.support.files import parse_json, read_whole, write_whole
 from hogeq.support.messages import printable

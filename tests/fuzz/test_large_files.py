@@ -94,7 +94,7 @@ from hogeq.runs.index import find_runs, differing
 from hogeq.rules import Rules
 from hogeq.runs.sweep_file import load_sweep
 from hogeq.strategies.files import read_strategy
-from hogeq.strategies.submission import inspect_submission
+from hogeq.contest.submission import inspect_submission
 
 def runs(path):
     found, broken = find_runs(path)

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from hogeq.cli.shell import refusing
+from hogeq.contest.submission import inspect_submission
 from hogeq.contest.transcript import TranscriptError, parse_transcript
 from hogeq.rules import Rules
 from hogeq.rules.reading import read_rules as load_rules
@@ -22,7 +23,6 @@ from hogeq.runs.files import COLUMNS, Metrics, ResultsError
 from hogeq.strategies.arrays import StrategyError, check_matrix
 from hogeq.strategies.files import read_strategy
 from hogeq.strategies.sandbox import parse_answer
-from hogeq.strategies.submission import inspect_submission
 from hogeq.support.messages import BadInputError
 from hogeq.support.yaml import ConfigError
 from tests.fuzz.fuzzing import fuzz, mutated

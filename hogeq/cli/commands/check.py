@@ -50,8 +50,8 @@ def check(
     """
     game.load()
     from hogeq.contest.assessment import facts_of
+    from hogeq.contest.submission import inspect_submission
     from hogeq.pages.check import checked_page, contest_notes
-    from hogeq.strategies.submission import inspect_submission
 
     with refusing():
         submission = inspect_submission(file, game.rules, trust, time_limit=time_limit)
