@@ -92,7 +92,7 @@ TARGETS = (
     Target(
         "rules",
         "rules",
-        "turn parts memory outcomes points tables edition",
+        "turn parts memory rules tables edition",
         "rules model/tables model/memory_parts model/endless_games evaluation/random_games",
         each=8,
         without="value_of_the_game",
