@@ -148,7 +148,7 @@ class Work:
 
     def pair(self) -> Callable[[], float]:
         """Win rate of one matrix against another."""
-        from hogeq.evaluation.win_rates import win_rate
+        from hogeq.evaluation.values import win_rate
 
         return lambda: win_rate(self.game, *self.matrices).win_rate
 

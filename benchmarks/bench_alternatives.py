@@ -18,8 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from timing import OURS, Timing, least, report
 
-from hogeq.evaluation.hidden import values
-from hogeq.evaluation.win_rates import win_rate
+from hogeq.evaluation.values import values, win_rate
 from hogeq.model.game import compile_game
 from hogeq.rules import EDITIONS, Rules
 from hogeq.strategies.strategy import policy_of

@@ -13,7 +13,7 @@ import pytest
 from against import Work
 
 from hogeq.contest.tournament import round_robin
-from hogeq.evaluation.win_rates import win_rate
+from hogeq.evaluation.values import win_rate
 from hogeq.model.game import HogEngine, compile_game
 from hogeq.rules import EDITIONS
 from hogeq.search.attack import SearchBudget, attack

@@ -32,7 +32,7 @@ import numpy as np
 from common import arguments, publish
 from numpy.typing import ArrayLike
 
-from hogeq.evaluation.win_rates import win_rate
+from hogeq.evaluation.values import win_rate
 from hogeq.model.game import HogEngine, compile_game
 from hogeq.purification.sampling import thresholded
 from hogeq.rules import EDITIONS, rules_from

@@ -19,8 +19,8 @@ import numpy as np
 from common import arguments, publish
 
 from hogeq.baselines.registry import builtin
-from hogeq.evaluation.hidden import reach
 from hogeq.evaluation.tablebase import solve
+from hogeq.evaluation.values import reach
 from hogeq.figures.sheets import PANEL, label_outer
 from hogeq.figures.style import draw_map, of_dice, write_figure
 from hogeq.model.game import compile_game

@@ -1,37 +1,37 @@
-"""A game as users hold it: strategies are made for it, and it answers what they are worth."""
+"""A game as users hold it: strategies are made for it, and it answers what they are worth.
+
+Purifiers, contests and game trees are imported where they are used: SciPy takes a second.
+"""
 
 import os
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hogeq.baselines.registry import find_strategy
-from hogeq.contest import assessment
-from hogeq.contest.assessment import Difference, usual_reference
-from hogeq.contest.review import Review, review
-from hogeq.contest.tournament import round_robin
-from hogeq.contest.transcript import Transcript
-from hogeq.evaluation import analysis, counterfactual, hidden, mixtures, tablebase, win_rates
-from hogeq.evaluation.analysis import Analysis
+from hogeq.evaluation import counterfactual, mixtures, tablebase, values
 from hogeq.evaluation.counterfactual import RegretWeight
 from hogeq.evaluation.mixtures import ComponentsAt
-from hogeq.evaluation.tablebase import Tablebase
+from hogeq.evaluation.tablebase import Analysis, Tablebase
 from hogeq.model.game import HogEngine, compile_game
 from hogeq.model.workspace import WinRate
-from hogeq.purification import purify
 from hogeq.rules import Rules, rules_from
 from hogeq.rules.memory import Memory
 from hogeq.rules.reading import find_rules
 from hogeq.search import attack, bounds, population
 from hogeq.search.attack import SearchBudget, SearchResult
 from hogeq.search.bounds import Interval
-from hogeq.search.moves import MOVES
 from hogeq.search.population import Gains
 from hogeq.strategies.profiles import hog_profile, is_profile
 from hogeq.strategies.strategy import Strategy, StrategyLike, strategy_of
 from hogeq.support.aliases import Floats
-from hogeq.trees.game import TreeGame
+
+if TYPE_CHECKING:
+    from hogeq.contest.assessment import Difference
+    from hogeq.contest.review import Review
+    from hogeq.contest.transcript import Transcript
+    from hogeq.trees.game import TreeGame
 
 StrategySpec = StrategyLike | str | Path | Mapping[str, Any]
 """A strategy, or its array, name, file, run's folder or states of OpenSpiel."""
@@ -44,6 +44,8 @@ class Game:
     ----------
     rules : str, path, mapping or Rules
         An edition's name, fields of `Rules` by name, a YAML file of these, or a run's folder.
+    trust : bool
+        Whether the code of ``.py`` files may be run, in processes of its own.
 
     Attributes
     ----------
@@ -62,12 +64,19 @@ class Game:
     0.6974
     """
 
-    def __init__(self, rules: str | os.PathLike[str] | Mapping[str, Any] | Rules) -> None:
+    def __init__(
+        self, rules: str | os.PathLike[str] | Mapping[str, Any] | Rules, *, trust: bool = False
+    ) -> None:
         """Read the rules and compile them; the same rules are compiled once."""
-        self._engine: HogEngine = compile_game(_rules(rules), own_goals=True)
+        if isinstance(rules, str | os.PathLike):
+            rules = find_rules(os.fspath(rules), trust)
+        elif not isinstance(rules, Rules):
+            rules = rules_from(rules)
+        self._engine: HogEngine = compile_game(rules, own_goals=True)
+        self.trust = trust
 
     @staticmethod
-    def from_openspiel(game: Any, **options: Any) -> TreeGame:
+    def from_openspiel(game: Any, **options: Any) -> "TreeGame":
         """Take a game other than Hog: any finite two-player zero-sum game of OpenSpiel.
 
         Parameters
@@ -75,10 +84,9 @@ class Game:
         game : str or pyspiel.Game
             A game, or its name with parameters: ``"liars_dice_ir(dice_sides=4)"``.
         forget : str or callable, optional
-            ``own_actions``, ``order`` or ``last:K``:
-            :func:`hogeq.trees.openspiel.coarser`. Or of a player and an information state,
-            str; gives the key of the information set. What has
-            one key is not told apart.
+            ``own_actions``, ``order`` or ``last:K``, as in
+            :func:`hogeq.trees.openspiel.coarser`; or a function of a player and an
+            information state, str, that gives the key of the information set.
         most_nodes : int, optional
             Larger trees are refused.
 
@@ -87,27 +95,24 @@ class Game:
         ValueError
             If there is no such game, or it is no finite two-player zero-sum game.
         """
-        from hogeq.trees import openspiel
+        from hogeq.trees.game import TreeGame
+        from hogeq.trees.openspiel import from_openspiel
 
-        return TreeGame(openspiel.from_openspiel(game, **options))
+        return TreeGame(from_openspiel(game, **options))
 
     @staticmethod
-    def from_efg(path: str | os.PathLike[str], **options: Any) -> TreeGame:
-        """Take a game other than Hog from a file in Gambit's extensive form.
-
-        Parameters
-        ----------
-        forget : str or callable, optional
-            As in :meth:`from_openspiel`.
+    def from_efg(path: str | os.PathLike[str], **options: Any) -> "TreeGame":
+        """Take a game from a file in Gambit's extensive form; options as in `from_openspiel`.
 
         Raises
         ------
         ValueError
             If the file cannot be read, or its game is no two-player zero-sum game.
         """
-        from hogeq.trees import openspiel
+        from hogeq.trees.game import TreeGame
+        from hogeq.trees.openspiel import from_efg
 
-        return TreeGame(openspiel.from_efg(path, **options))
+        return TreeGame(from_efg(path, **options))
 
     @property
     def engine(self) -> HogEngine:
@@ -145,7 +150,7 @@ class Game:
             (G, G, K), or a mixture of such; or a tabular policy of OpenSpiel for ``python_hog``, or
             what its ``to_dict`` gives.
         trust : bool
-            Whether the code of a ``.py`` file may be run, in a process of its own.
+            As for the game: of this strategy alone.
         time_limit : float
             Seconds that such code is given.
 
@@ -155,6 +160,7 @@ class Game:
             If there is no such name or file, or its first bad cell.
         """
         if isinstance(given, str | os.PathLike):
+            trust = trust or self.trust
             given = find_strategy(str(given), self._engine, trust, time_limit=time_limit)
         elif isinstance(given, Mapping) or is_profile(given):
             given = hog_profile(given, self.rules)
@@ -178,13 +184,12 @@ class Game:
         ValueError
             If a game between the two may never end.
         """
-        return win_rates.win_rate(self._engine, self.strategy(a), self._second(b), start=start)
+        return values.win_rate(self._engine, self.strategy(a), self._second(b), start=start)
 
     def attack(
         self,
         strategy: StrategySpec,
         budget: SearchBudget | None = None,
-        moves: Collection[str] = tuple(MOVES),
     ) -> SearchResult:
         """Search for the matrix that wins most against a strategy; how, is in `hogeq.search`.
 
@@ -192,8 +197,6 @@ class Game:
         ----------
         strategy : strategy
         budget : SearchBudget, optional
-        moves : collection of str, optional
-            Names of the moves to kick by; by default all.
 
         Returns
         -------
@@ -201,7 +204,7 @@ class Game:
             With ``matrix``, its exact ``win_rate``, and ``bound``, which no response exceeds.
         """
         target = self._second(strategy)
-        found = attack.attack(self._engine, target, budget, moves)
+        found = attack.attack(self._engine, target, budget)
         return replace(found, bound=max(found.win_rate, bounds.upper_bound(self._engine, target)))
 
     def bound(self, strategy: StrategySpec, resolution: int | None = None) -> float:
@@ -237,14 +240,14 @@ class Game:
 
     def gains(self, counter: StrategySpec, strategy: StrategySpec) -> Gains:
         """Exact gain of every cell of a counter-strategy over the rolls of a strategy."""
-        return population.gains(self.engine, self.strategy(counter), self.strategy(strategy))
+        return population.gains(self._engine, self.strategy(counter), self._second(strategy))
 
     def diff(
         self,
         first: StrategySpec,
         second: StrategySpec,
         against: StrategySpec | list[StrategySpec] | None = None,
-    ) -> Difference:
+    ) -> "Difference":
         """Value every cell in which two matrices differ.
 
         Parameters
@@ -253,6 +256,8 @@ class Game:
         against : strategy or list of strategies, optional
             Opponents, of which the mean counts; by default the strongest that the package has.
         """
+        from hogeq.contest import assessment
+
         one, two = self.strategy(first), self.strategy(second)
         return assessment.diff(self.engine, one, two, self._rivals(against))
 
@@ -276,6 +281,8 @@ class Game:
         seconds : float, optional
             When to stop.
         """
+        from hogeq.contest import assessment
+
         table, rivals = self.strategy(matrix), self._rivals(against)
         *_, best = assessment.improvements(self.engine, table, rivals, cells, seconds)
         return self.strategy(best.strategy)
@@ -307,25 +314,25 @@ class Game:
             Strategy of both so far, which determines the belief; by default `strategy`.
         """
         plays, played = (None if one is None else self.strategy(one) for one in (strategy, past))
-        return analysis.analyze(self._engine, score, opponent, plays, memory, played)
+        return tablebase.analyze(self._engine, score, opponent, plays, memory, played)
 
     def values(self, a: StrategySpec, b: StrategySpec | None = None) -> Floats:
         """Win probability of the player to move in every hidden state, (G, G, H)."""
-        return hidden.values(self._engine, *self._both(a, b))
+        return values.values(self._engine, *self._both(a, b))
 
     def mean_values(self, a: StrategySpec, b: StrategySpec | None = None) -> Floats:
         """Win probability of the player to move, averaged over the belief, (G, G)."""
-        return hidden.mean_values(self._engine, *self._both(a, b))
+        return values.mean_values(self._engine, *self._both(a, b))
 
     def reach(self, a: StrategySpec, b: StrategySpec | None = None) -> Floats:
         """Reach probability of every hidden state, the player of `a` to move, (G, G, H)."""
-        return hidden.reach(self._engine, *self._both(a, b))
+        return values.reach(self._engine, *self._both(a, b))
 
     def belief(
         self, score: int, opponent: int, a: StrategySpec, b: StrategySpec | None = None
     ) -> Floats | None:
         """Distribution of the hidden memory at a position, (H,); None if play never gets there."""
-        return hidden.belief(self._engine, *self._both(a, b), score, opponent)
+        return values.belief(self._engine, *self._both(a, b), score, opponent)
 
     def components_at(
         self, score: int, opponent: int, a: StrategySpec, b: StrategySpec | None = None
@@ -352,6 +359,8 @@ class Game:
 
     def purify(self, strategy: StrategySpec, method: str = "argmax", **parameters: Any) -> Strategy:
         """Make a matrix of a policy by a purifier's name and parameters."""
+        from hogeq.purification import purify
+
         matrix = purify(self.engine, self.strategy(strategy), method, **parameters)
         return strategy_of(self.engine, matrix)
 
@@ -363,18 +372,23 @@ class Game:
     ) -> Floats:
         """Win rate of each of some strategies against each other, (n, n), row against column.
 
-        `start` is as for `win_rate`. With `goals` each strategy has its own, at most that of the
-        rules.
+        `start` is as for `win_rate`; `goals`, at most that of the rules, are of each strategy.
         """
+        from hogeq.contest.tournament import round_robin
+
         tables = [self.strategy(one) for one in strategies]
         return round_robin(self.engine, tables, start=start, goals=goals)
 
-    def review(self, transcript: Transcript) -> Review:
+    def review(self, transcript: "Transcript") -> "Review":
         """Loss of each roll of a played game, and how much was luck."""
+        from hogeq.contest.review import review
+
         return review(self.engine, transcript)
 
     def _rivals(self, given: StrategySpec | list[StrategySpec] | None) -> list[Strategy]:
         if given is None:
+            from hogeq.contest.assessment import usual_reference
+
             given = usual_reference(self.engine)
         return [self.strategy(one) for one in (given if isinstance(given, list) else [given])]
 
@@ -384,12 +398,4 @@ class Game:
     def _second(self, given: StrategySpec) -> Strategy:
         """Make a strategy of the second player, which may have a goal of its own."""
         rules = self.rules.for_second()
-        return (self if rules is self.rules else Game(rules)).strategy(given)
-
-
-def _rules(given: str | os.PathLike[str] | Mapping[str, Any] | Rules) -> Rules:
-    if isinstance(given, Rules):
-        return given
-    return (
-        find_rules(os.fspath(given)) if isinstance(given, str | os.PathLike) else rules_from(given)
-    )
+        return (self if rules is self.rules else Game(rules, trust=self.trust)).strategy(given)

@@ -108,7 +108,7 @@ TARGETS = (
     Target(
         "evaluation",
         "evaluation",
-        "win_rates counterfactual tablebase hidden analysis mixtures",
+        "values counterfactual tablebase mixtures",
         "evaluation/analysis evaluation/beliefs evaluation/stationarity evaluation/win_rates"
         " evaluation/tablebase evaluation/random_games evaluation/against_the_twin"
         " evaluation/mixtures_in_play",

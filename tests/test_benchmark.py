@@ -10,7 +10,7 @@ import pytest
 from hogeq.benchmark.catalogue import catalogue, hog_game
 from hogeq.benchmark.form import Instance, from_hog, from_tree
 from hogeq.benchmark.generators import detection, random_tree, simulation
-from hogeq.evaluation.win_rates import win_rate
+from hogeq.evaluation.values import win_rate
 from hogeq.model.game import HogEngine
 from hogeq.search.bounds import full_memory_bound
 from hogeq.trees.flat import FlatTree, payoff

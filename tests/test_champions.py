@@ -13,7 +13,7 @@ import pytest
 from hogeq.baselines import solved
 from hogeq.baselines.registry import builtin, find_strategy
 from hogeq.cli import main
-from hogeq.evaluation.win_rates import win_rate
+from hogeq.evaluation.values import win_rate
 from hogeq.model.game import HogEngine, compile_game
 from hogeq.pages import report as page
 from hogeq.rules import EDITIONS, Rules, rules_from

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import hogeq
-from hogeq.evaluation.hidden import belief
+from hogeq.evaluation.values import belief
 from hogeq.search.attack import attack
 from hogeq.search.bounds import full_memory_bound
 from hogeq.strategies.arrays import StrategyError

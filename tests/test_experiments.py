@@ -11,7 +11,7 @@ import pytest
 
 import hogeq
 from hogeq.baselines import builtin
-from hogeq.evaluation.win_rates import win_rate
+from hogeq.evaluation.values import win_rate
 from hogeq.model.game import HogEngine, compile_game
 from hogeq.rules import rules_from
 from hogeq.search.attack import Saturation, SearchBudget, SearchResult

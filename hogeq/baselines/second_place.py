@@ -217,7 +217,7 @@ def _spread(turns: Diagonals, own: Ints, opponent: Ints, made: Counts, after: Co
 
 def exact_distribution(game: "HogEngine", strategy: ArrayLike, tremble: float = 0.0) -> Floats:
     """Exact distribution of the memory in self-play, which counting estimates."""
-    from hogeq.evaluation.hidden import reach
+    from hogeq.evaluation.values import reach
 
     weights = reach(game, trembling(game, strategy, tremble))
     return over_seats(weights[None])

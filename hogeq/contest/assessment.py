@@ -13,7 +13,7 @@ from hogeq.baselines.simple import samples_of
 from hogeq.contest.field import Answer, Field, ascend, mean_wins
 from hogeq.contest.submission import Submission
 from hogeq.evaluation.counterfactual import counterfactual_values
-from hogeq.evaluation.win_rates import win_rate
+from hogeq.evaluation.values import win_rate
 from hogeq.model.endless import EndlessError
 from hogeq.model.game import HogEngine
 from hogeq.model.many import shared_workspace

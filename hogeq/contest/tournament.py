@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from hogeq.evaluation.win_rates import win_rate
+from hogeq.evaluation.values import win_rate
 from hogeq.model.game import HogEngine, compile_game
 from hogeq.solvers.double_oracle import equilibrium
 from hogeq.strategies.strategy import Mixture, Strategy, StrategyLike, strategy_of
@@ -63,7 +63,7 @@ def round_robin(
     1/2 stands on the diagonal. A game that never ends counts as half a win, as it does for the
     tablebase. `progress` is called in this thread for each pair that has been played. Pairs whose
     win rate is `known` (n, n), and not NaN, are not played again. Games begin with `start`, as in
-    :func:`hogeq.evaluation.win_rates.win_rate`. With `goals` each strategy has its own, at most
+    :func:`hogeq.evaluation.values.win_rate`. With `goals` each strategy has its own, at most
     that of the rules.
     """
     tables = [

@@ -16,8 +16,7 @@ from typing import Any, Final, Literal, NamedTuple
 
 import numpy as np
 
-from hogeq.evaluation.analysis import RollValue, ranked
-from hogeq.evaluation.tablebase import best_first, solve
+from hogeq.evaluation.tablebase import RollValue, best_first, ranked, solve
 from hogeq.model.game import HogEngine
 from hogeq.model.workspace import TIE
 from hogeq.rules import Rules

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hogeq.evaluation.hidden import check_position, reach
+from hogeq.evaluation.values import check_position, reach
 from hogeq.model.game import HogEngine
 from hogeq.model.many import shared_workspace
 from hogeq.model.protocol import Engine
@@ -66,11 +66,11 @@ def components_at(
     check_position(game, score, opponent)
     one = strategy_of(game, strategy)
     two = one if against is None else strategy_of(game, against)
+    parts = [[strategy_of(game, part) for part in each.components] for each in (one, two)]
     weights = np.zeros((len(one.weights), len(two.weights), game.memory_size))
-    for row, mine in _tables(game, one):
-        for column, theirs in _tables(game, two):
-            found = reach(game, mine, theirs)[score, opponent]
-            weights[row, column] = one.weights[row] * two.weights[column] * found
+    for row, column in np.argwhere(np.multiply.outer(one.weights, two.weights)).tolist():
+        met = reach(game, parts[0][row], parts[1][column])[score, opponent]
+        weights[row, column] = one.weights[row] * two.weights[column] * met
     total = float(weights.sum())
     if total <= 0.0:
         return None
@@ -78,12 +78,6 @@ def components_at(
     return ComponentsAt(
         total, shares.sum(axis=(1, 2)), shares.sum(axis=(0, 2)), shares.sum(axis=(0, 1))
     )
-
-
-def _tables(game: HogEngine, strategy: Strategy) -> list[tuple[int, Strategy]]:
-    """Components that can be drawn, each with its index."""
-    indices = np.flatnonzero(strategy.weights).tolist()
-    return [(index, strategy_of(game, strategy.components[index])) for index in indices]
 
 
 def policy_of_mixture(game: Engine, weights: Floats, components: Floats) -> Floats:

@@ -1,23 +1,31 @@
-"""Tablebases: optimal play by players who remember everything.
+"""Tablebases, which are optimal play by players who remember everything; one position's rolls.
 
 With the memory in view Hog is a game of perfect information, solved by one backward induction. In
 editions without memory that is also the solution of the contest's game.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from hogeq.evaluation.hidden import check_position
-from hogeq.evaluation.win_rates import mean_win_rate, remembering_win_rate, win_rate
+from hogeq.evaluation.values import (
+    belief,
+    check_position,
+    hidden_action_values,
+    mean_win_rate,
+    remembering_win_rate,
+    win_rate,
+)
 from hogeq.model.game import HogEngine, compile_game
 from hogeq.model.workspace import TIE, Role, WinRate, Workspace
 from hogeq.rules.memory import Memory
-from hogeq.strategies.strategy import StrategyLike, strategy_of
+from hogeq.strategies.strategy import StrategyLike, strategy_of, table_of
 from hogeq.support.aliases import Floats
+from hogeq.support.messages import BadInputError, one_line
 
 Rolls = NDArray[np.int8]
 
@@ -151,3 +159,100 @@ def best_first(values: ArrayLike) -> list[int]:
         order.append(best)
         del left[best]
     return order
+
+
+# --- every roll at one position -------------------------------------------------------------------
+
+MemorySource = Literal["given", "start", "belief"]
+
+
+class UnreachedError(BadInputError):
+    """Play never comes to the position that was asked for."""
+
+
+class RollValue(NamedTuple):
+    """One roll at a position."""
+
+    dice: int
+    win_probability: float
+    behind: float
+    """By how much the win probability falls short of the best roll's; not negative."""
+    played: float | None
+    """Probability with which the strategy rolls it; None in optimal play."""
+
+
+class Analysis(NamedTuple):
+    """Every roll at a position.
+
+    Examples
+    --------
+    >>> import hogeq
+    >>> game = hogeq.Game({"edition": "fa22", "goal": 4, "max_dice": 1, "sides": 2})
+    >>> game.analyze(0, 0).rolls[0]
+    RollValue(dice=0, win_probability=1.0, behind=0.0, played=None)
+    """
+
+    source: MemorySource
+    """Where the memory comes from: "given" by the caller, that of the "start" of a game, or the
+    "belief": averaged over the memories with which the strategies' own play comes there."""
+    memory: Memory | None
+    """The memory at the position; None if it was averaged over."""
+    rolls: tuple[RollValue, ...]
+    """Best first, the fewest dice first where they tie."""
+
+
+def analyze(
+    game: HogEngine,
+    score: int,
+    opponent: int,
+    strategy: StrategyLike | None = None,
+    memory: Memory | None = None,
+    past: StrategyLike | None = None,
+) -> Analysis:
+    """Exact win probability of every roll at a position."""
+    check_position(game, score, opponent)
+    if memory is not None:
+        _check_memory(game, memory)
+    plays = None if strategy is None else table_of(game, strategy)
+    before = plays if past is None else table_of(game, past)
+    source: MemorySource = "belief" if memory is None else "given"
+    if memory is None and plays is None and (before is None or not game.has_memory):
+        source, memory = "start", Memory()
+    weights: Floats | None = np.eye(game.memory_size)[game.memories.index(memory or Memory())]
+    if memory is None and game.has_memory:
+        weights = None if before is None else belief(game, before, None, score, opponent)
+    if weights is None:
+        raise UnreachedError(f"play never comes to {score} points against {opponent}")
+    if plays is None:
+        by_memory, shares = solve(game).roll_values(score, opponent), None
+    else:
+        (by_memory,) = hidden_action_values(game, plays, None, [(score, opponent)])
+        shares = plays.policy[score, opponent]
+    values = weights @ by_memory
+    return Analysis(source, memory, ranked(game.choices, values, shares))
+
+
+def ranked(
+    choices: Sequence[int], values: Floats, shares: Floats | None = None
+) -> tuple[RollValue, ...]:
+    """Sort choices by their win probabilities, best first; a tie with the best loses nothing."""
+    order = best_first(values)
+    behind = values[order[0]] - values
+    return tuple(
+        RollValue(
+            choices[roll],
+            float(values[roll]),
+            float(behind[roll]) if behind[roll] > TIE else 0.0,
+            None if shares is None else float(shares[roll]),
+        )
+        for roll in order
+    )
+
+
+def _check_memory(game: HogEngine, memory: object) -> None:
+    """Refuse a memory that the game does not have, with a `ValueError`."""
+    if isinstance(memory, tuple) and memory in game.memories:
+        return
+    most = zip(Memory._fields, map(max, zip(*game.memories, strict=True)), strict=True)
+    allowed = ", ".join(f"{name} 0 to {top}" if top else f"{name} 0" for name, top in most)
+    raise ValueError(f"memory: got {one_line(memory)}; allowed: one of game.memories: {allowed}")

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hogeq.baselines.registry import builtin
-from hogeq.evaluation.hidden import reach
 from hogeq.evaluation.tablebase import solve
+from hogeq.evaluation.values import reach
 from hogeq.model.game import HogEngine
 from hogeq.model.workspace import TIE
 from hogeq.rules import Rules

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from hogeq.evaluation.counterfactual import counterfactual_values
-from hogeq.evaluation.hidden import fold, reach
+from hogeq.evaluation.values import fold, reach
 from hogeq.model.game import HogEngine
 from hogeq.search.attack import SearchBudget, SearchResult, attack
 from hogeq.search.bounds import full_memory_bound

@@ -10,8 +10,7 @@ import numpy as np
 
 from hogeq import figures
 from hogeq.evaluation.counterfactual import kkt_gap
-from hogeq.evaluation.hidden import reach
-from hogeq.evaluation.win_rates import win_rate
+from hogeq.evaluation.values import reach, win_rate
 from hogeq.model.game import HogEngine
 from hogeq.purification import argmax
 from hogeq.runs.config import Config, MeasureConfig

@@ -19,7 +19,7 @@ from hogeq.baselines.registry import builtin, names
 from hogeq.baselines.second_place import countable, respond_to_beliefs
 from hogeq.baselines.simple import always_roll
 from hogeq.evaluation.tablebase import solve
-from hogeq.evaluation.win_rates import win_rate
+from hogeq.evaluation.values import win_rate
 from hogeq.model.game import HogEngine, compile_game
 from hogeq.model.workspace import TIE
 from hogeq.rules import EDITIONS, Rules

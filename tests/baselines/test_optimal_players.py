@@ -17,9 +17,8 @@ from hogeq.baselines import (
 from hogeq.baselines.registry import builtin
 from hogeq.baselines.second_place import guess_by_counting
 from hogeq.baselines.simple import always_roll
-from hogeq.evaluation.hidden import belief
 from hogeq.evaluation.tablebase import full_memory_win_rate, solve
-from hogeq.evaluation.win_rates import win_rate
+from hogeq.evaluation.values import belief, win_rate
 from hogeq.model.game import compile_game
 from hogeq.rules import EDITIONS
 from hogeq.strategies.arrays import StrategyError

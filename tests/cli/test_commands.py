@@ -9,9 +9,8 @@ import pytest
 
 from hogeq.baselines.registry import builtin, names
 from hogeq.baselines.simple import always_roll
-from hogeq.evaluation.hidden import belief, hidden_action_values, reach
 from hogeq.evaluation.tablebase import solve
-from hogeq.evaluation.win_rates import win_rate
+from hogeq.evaluation.values import belief, hidden_action_values, reach, win_rate
 from hogeq.model.game import HogEngine
 from hogeq.rules import EDITIONS
 from hogeq.strategies.files import read_strategy

@@ -210,7 +210,7 @@ def test_interruptions_and_failures_of_ours(
     def fail(*_: object, **__: object) -> None:
         raise error
 
-    monkeypatch.setattr("hogeq.evaluation.win_rates.win_rate", fail)
+    monkeypatch.setattr("hogeq.evaluation.values.win_rate", fail)
     monkeypatch.delenv("HOGEQ_DEBUG", raising=False)
     assert main(["compare", "always_roll:1", "always_roll:2", *R]) == status
     out, err = capfd.readouterr()

@@ -7,7 +7,7 @@ import pytest
 
 import hogeq
 from hogeq.contest.turns import Situation, advance
-from hogeq.evaluation.win_rates import win_rate
+from hogeq.evaluation.values import win_rate
 from hogeq.model.game import compile_game
 from hogeq.rules import rules_from
 from hogeq.rules.memory import Memory

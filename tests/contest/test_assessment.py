@@ -7,7 +7,7 @@ from hogeq.baselines import always_roll, optimal
 from hogeq.baselines.registry import builtin
 from hogeq.contest import assessment
 from hogeq.contest.assessment import assess, opponents, outcomes, usual_reference
-from hogeq.evaluation.win_rates import win_rate
+from hogeq.evaluation.values import win_rate
 from hogeq.model.game import HogEngine, compile_game
 from hogeq.rules import rules_from
 from hogeq.search.attack import SearchBudget, attack

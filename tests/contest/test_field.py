@@ -19,7 +19,7 @@ from hogeq.contest.field import (
     restricted_response,
     study_field,
 )
-from hogeq.evaluation.win_rates import win_rate
+from hogeq.evaluation.values import win_rate
 from hogeq.model.game import HogEngine, compile_game
 from hogeq.rules import rules_from
 from hogeq.search.attack import SearchBudget, attack

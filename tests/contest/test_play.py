@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from hogeq.baselines.simple import always_roll
 from hogeq.contest.turns import ENGINE, YOU, Engine, First, Session, Turn
-from hogeq.evaluation.hidden import hidden_action_values
 from hogeq.evaluation.tablebase import solve
+from hogeq.evaluation.values import hidden_action_values
 from hogeq.model.game import HogEngine, compile_game
 from hogeq.rules import EDITIONS, rules_from
 from hogeq.rules.turn import play_turn

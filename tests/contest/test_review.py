@@ -23,8 +23,7 @@ from hogeq.contest.turns import (
     advance,
     grade,
 )
-from hogeq.evaluation.analysis import analyze
-from hogeq.evaluation.tablebase import solve
+from hogeq.evaluation.tablebase import analyze, solve
 from hogeq.model.game import HogEngine, compile_game
 from hogeq.rules import rules_from
 from hogeq.rules.turn import dice_sides

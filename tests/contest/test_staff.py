@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from hogeq.contest import tournament
-from hogeq.evaluation.win_rates import win_rate
+from hogeq.evaluation.values import win_rate
 from hogeq.model.game import compile_game
 from hogeq.model.workspace import WinRate
 from hogeq.rules.reading import find_rules

@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 
 from hogeq.evaluation.counterfactual import RegretWeight, action_values, counterfactual_values
-from hogeq.evaluation.hidden import belief, hidden_action_values, reach, values
 from hogeq.evaluation.tablebase import solve
-from hogeq.evaluation.win_rates import win_rate
+from hogeq.evaluation.values import belief, hidden_action_values, reach, values, win_rate
 from hogeq.model.game import HogEngine, compile_game
 from hogeq.rules import EDITIONS, Rules, rules_from
 from hogeq.rules.memory import Memory

@@ -5,10 +5,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hogeq.evaluation.analysis import UnreachedError, analyze
-from hogeq.evaluation.hidden import belief, hidden_action_values, mean_values, reach, values
-from hogeq.evaluation.tablebase import full_memory_win_rate, solve
-from hogeq.evaluation.win_rates import win_rate
+from hogeq.evaluation.tablebase import UnreachedError, analyze, full_memory_win_rate, solve
+from hogeq.evaluation.values import (
+    belief,
+    hidden_action_values,
+    mean_values,
+    reach,
+    values,
+    win_rate,
+)
 from hogeq.model.game import compile_game
 from hogeq.rules import rules_from
 from hogeq.rules.memory import Memory

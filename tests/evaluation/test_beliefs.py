@@ -7,7 +7,7 @@ import pytest
 
 import hogeq
 from hogeq.baselines.second_place import over_seats
-from hogeq.evaluation.hidden import fold, total_variation
+from hogeq.evaluation.values import fold, total_variation
 from hogeq.rules import EDITIONS
 from hogeq.rules.memory import all_memories, axes
 

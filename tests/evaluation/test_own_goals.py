@@ -8,7 +8,7 @@ import pytest
 
 import hogeq
 from hogeq.evaluation.tablebase import full_memory_win_rate
-from hogeq.evaluation.win_rates import win_rate
+from hogeq.evaluation.values import win_rate
 from hogeq.model.game import compile_game
 from hogeq.rules import Rules, rules_from
 from hogeq.rules.turn import land

@@ -11,9 +11,8 @@ import numpy as np
 import pytest
 
 from hogeq.evaluation.counterfactual import RegretWeight, counterfactual_values
-from hogeq.evaluation.hidden import reach
 from hogeq.evaluation.tablebase import solve
-from hogeq.evaluation.win_rates import win_rate
+from hogeq.evaluation.values import reach, win_rate
 from hogeq.model.endless import EndlessError
 from hogeq.model.game import HogEngine, compile_game
 from hogeq.rules import Rules, parts

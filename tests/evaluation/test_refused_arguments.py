@@ -7,11 +7,10 @@ import numpy as np
 import pytest
 
 from hogeq.contest.tournament import round_robin
-from hogeq.evaluation.analysis import analyze
 from hogeq.evaluation.counterfactual import action_values
-from hogeq.evaluation.hidden import belief, mean_values, reach, values
 from hogeq.evaluation.mixtures import components_at
-from hogeq.evaluation.win_rates import win_rate
+from hogeq.evaluation.tablebase import analyze
+from hogeq.evaluation.values import belief, mean_values, reach, values, win_rate
 from hogeq.model.game import compile_game
 from hogeq.rules import rules_from
 from hogeq.search.attack import attack

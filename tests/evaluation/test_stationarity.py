@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from hogeq.evaluation.counterfactual import counterfactual_values, kkt_gap
-from hogeq.evaluation.win_rates import win_rate
+from hogeq.evaluation.values import win_rate
 from hogeq.model.game import compile_game
 from tests.runs.trials import trial
 

@@ -10,9 +10,9 @@ import pytest
 
 from hogeq.baselines import ignore_memory, optimal
 from hogeq.baselines.simple import always_roll
-from hogeq.evaluation.hidden import values as strategy_values
 from hogeq.evaluation.tablebase import best_first, full_memory_win_rate, solve
-from hogeq.evaluation.win_rates import remembering_win_rate, win_rate
+from hogeq.evaluation.values import remembering_win_rate, win_rate
+from hogeq.evaluation.values import values as strategy_values
 from hogeq.model.game import HogEngine, compile_game
 from hogeq.rules import EDITIONS, Rules, rules_from
 from hogeq.rules.memory import Memory
@@ -100,20 +100,6 @@ def test_optimal_play_with_memory_is_no_response() -> None:
     target = always_roll(game, 3)
     rate = solve(game).against(target).win_rate
     assert 0.5 < rate <= full_memory_bound(game, target) + 1e-12
-
-
-def test_rolls_of_a_player_who_remembers_are_checked() -> None:
-    game = small("su20")
-    target = always_roll(game, 1)
-    with pytest.raises(ValueError, match=r"rolls: int64 \(12, 12\); allowed: .*\(12, 12, 49\)"):
-        remembering_win_rate(game, np.zeros((12, 12), int), target)
-    rolls = np.zeros((12, 12, 49), int)
-    rolls[3, 4, 5] = 4
-    with pytest.raises(ValueError, match="rolls: 0 to 4; allowed: 0 to 3"):
-        remembering_win_rate(game, rolls, target)
-    rolls[3, 4, 5] = -1
-    with pytest.raises(ValueError, match="rolls: -1 to 0; allowed: 0 to 3"):
-        remembering_win_rate(game, rolls, target)
 
 
 def test_one_who_remembers_plays_where_positions_recur_or_something_is_hidden() -> None:

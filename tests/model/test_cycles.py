@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from hogeq.evaluation.hidden import hidden_action_values, reach, values
-from hogeq.evaluation.win_rates import win_rate
+from hogeq.evaluation.values import hidden_action_values, reach, values, win_rate
 from hogeq.model.game import HogEngine, compile_game
 from hogeq.model.workspace import Role
 from hogeq.rules import Rules

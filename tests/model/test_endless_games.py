@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 
 from hogeq.cli import app
 from hogeq.evaluation.tablebase import solve
-from hogeq.evaluation.win_rates import win_rate
+from hogeq.evaluation.values import win_rate
 from hogeq.model.components import MOST_UNKNOWNS
 from hogeq.model.game import compile_game
 from hogeq.rules import EDITIONS, Rules

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hogeq.evaluation.hidden import hidden_action_values
+from hogeq.evaluation.values import hidden_action_values
 from hogeq.model.game import MEMORY_LIMIT, compile_game, required_bytes
 from hogeq.model.interpreter import Interpreter
 from hogeq.rules import EDITIONS, Rules, rules_from

@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 
 import hogeq
-from hogeq.evaluation.hidden import belief
 from hogeq.evaluation.tablebase import solve
-from hogeq.evaluation.win_rates import win_rate
+from hogeq.evaluation.values import belief, win_rate
 from hogeq.model.game import HogEngine, compile_game
 from hogeq.rules.memory import memory_fields
 from hogeq.rules.register import MEMORY_PARTS

@@ -10,7 +10,7 @@ import yaml
 
 import hogeq
 from hogeq.evaluation.tablebase import solve
-from hogeq.evaluation.win_rates import win_rate
+from hogeq.evaluation.values import win_rate
 from hogeq.model.game import compile_game
 from hogeq.rules import describe
 from hogeq.rules.reading import read_rules as load_rules

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from hogeq.baselines.simple import always_roll
-from hogeq.evaluation.hidden import reach
 from hogeq.evaluation.tablebase import solve
+from hogeq.evaluation.values import reach
 from hogeq.model.game import HogEngine, compile_game
 from hogeq.pages.board import Shown, edition_data, make
 from hogeq.rules import EDITIONS, rules_from

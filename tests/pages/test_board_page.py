@@ -15,8 +15,7 @@ from typer.testing import CliRunner
 from hogeq.baselines.registry import builtin
 from hogeq.baselines.simple import always_roll
 from hogeq.cli import app
-from hogeq.evaluation.analysis import analyze
-from hogeq.evaluation.tablebase import solve
+from hogeq.evaluation.tablebase import analyze, solve
 from hogeq.model.game import HogEngine, compile_game
 from hogeq.pages import board as board_page
 from hogeq.pages.board import BoardError, Shown, make

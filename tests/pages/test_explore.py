@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from hogeq.baselines.simple import always_roll
-from hogeq.evaluation.hidden import belief, hidden_action_values, reach
-from hogeq.evaluation.win_rates import win_rate
+from hogeq.evaluation.values import belief, hidden_action_values, reach, win_rate
 from hogeq.model.game import compile_game
 from hogeq.pages import frame
 from hogeq.pages.explore import explore, region_gains

@@ -14,8 +14,7 @@ from typer.testing import CliRunner
 
 from hogeq.baselines.simple import always_roll
 from hogeq.cli import app
-from hogeq.evaluation.hidden import belief, hidden_action_values, reach
-from hogeq.evaluation.win_rates import win_rate
+from hogeq.evaluation.values import belief, hidden_action_values, reach, win_rate
 from hogeq.model.game import HogEngine
 from hogeq.pages.field import field_page
 from hogeq.runs.files import MANIFEST, METRICS, read_metrics

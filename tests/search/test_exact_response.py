@@ -8,8 +8,7 @@ from research.branch_and_bound import best_response
 from research.priced_bound import largest_reach, priced_bound
 from research.process import decision_process, remember, value_of
 
-from hogeq.evaluation.hidden import reach
-from hogeq.evaluation.win_rates import win_rate
+from hogeq.evaluation.values import reach, win_rate
 from hogeq.model.game import HogEngine, compile_game
 from hogeq.rules import rules_from
 from hogeq.search.attack import SearchBudget, attack

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hogeq.evaluation.win_rates import win_rate
+from hogeq.evaluation.values import win_rate
 from hogeq.model.game import compile_game
 from hogeq.rules import rules_from
 from hogeq.search.attack import SearchBudget, attack

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from research.branch_and_bound import best_response
 
-from hogeq.evaluation.win_rates import win_rate
+from hogeq.evaluation.values import win_rate
 from hogeq.model.game import HogEngine, compile_game
 from hogeq.rules import rules_from
 from hogeq.rules.memory import Memory

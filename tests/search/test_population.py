@@ -5,7 +5,7 @@ import pytest
 from numpy.typing import NDArray
 
 from hogeq.evaluation.counterfactual import action_values
-from hogeq.evaluation.win_rates import win_rate
+from hogeq.evaluation.values import win_rate
 from hogeq.model.game import HogEngine, compile_game
 from hogeq.rules import rules_from
 from hogeq.search.attack import SearchBudget, attack

@@ -10,7 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 from hogeq.baselines.registry import builtin
-from hogeq.evaluation.win_rates import win_rate
+from hogeq.evaluation.values import win_rate
 from hogeq.model.game import HogEngine, compile_game
 from hogeq.rules import EDITIONS, rules_from
 from hogeq.search.attack import SearchBudget, attack, search_steps

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hogeq.evaluation.win_rates import win_rate
+from hogeq.evaluation.values import win_rate
 from hogeq.model.game import HogEngine, compile_game
 from hogeq.rules import rules_from
 from hogeq.search.ascent import random_policy, to_matrix

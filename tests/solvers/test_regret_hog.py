@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hogeq.evaluation.win_rates import win_rate
+from hogeq.evaluation.values import win_rate
 from hogeq.model.game import HogEngine, compile_game
 from hogeq.model.workspace import Role
 from hogeq.purification import purify

@@ -17,7 +17,7 @@ import pytest
 from typer.testing import CliRunner
 
 from hogeq.cli import app
-from hogeq.evaluation.win_rates import win_rate
+from hogeq.evaluation.values import win_rate
 from hogeq.model.game import compile_game
 from hogeq.rules import EDITIONS, Rules, rules_from
 from hogeq.trees.audit import audit

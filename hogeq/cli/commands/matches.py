@@ -63,7 +63,7 @@ def compare(
 
 def _win_rate(game: Chosen, a: str, b: str, remembers: bool, start: tuple[int, int]) -> "WinRate":
     from hogeq.evaluation.tablebase import full_memory_win_rate
-    from hogeq.evaluation.win_rates import win_rate
+    from hogeq.evaluation.values import win_rate
 
     others = [
         game.strategy(name, of_second=is_second)
@@ -104,7 +104,7 @@ def tablebase(
     if start is not None and against is not None and engine.has_memory:
         raise BadInputError("--start: allowed with --against for rules without hidden memory")
     from hogeq.evaluation.tablebase import solve
-    from hogeq.evaluation.win_rates import win_rate
+    from hogeq.evaluation.values import win_rate
 
     with refusing():
         solved = solve(engine)

@@ -248,7 +248,7 @@ def _of_mixture(game: Chosen, strategy: "Strategy", out: Path | None, name: str)
     }
     if out is not None:
         from hogeq import figures
-        from hogeq.evaluation.hidden import reach
+        from hogeq.evaluation.values import reach
 
         met = reach(engine, apart.mean).sum(axis=2)
         title, rolls = f"{name}, {game.title}", engine.num_actions
@@ -290,7 +290,7 @@ def _draw(
     names: tuple[str, str],
 ) -> None:
     from hogeq import figures
-    from hogeq.evaluation.hidden import mean_values, reach
+    from hogeq.evaluation.values import mean_values, reach
 
     title = f"{names[0]}, {game.title}"
     with refusing():

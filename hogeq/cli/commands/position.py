@@ -21,7 +21,7 @@ from hogeq.rules.memory import (
 from hogeq.support.messages import BadInputError, refusal
 
 if TYPE_CHECKING:
-    from hogeq.evaluation.analysis import Analysis
+    from hogeq.evaluation.tablebase import Analysis
     from hogeq.strategies.strategy import Strategy
     from hogeq.support.aliases import Floats
 
@@ -121,7 +121,7 @@ def _analysis(
     """Analyse a position, and name what made the belief if that is not the strategy."""
     import numpy as np
 
-    from hogeq.evaluation.analysis import UnreachedError, analyze
+    from hogeq.evaluation.tablebase import UnreachedError, analyze
 
     engine = game.engine
     if strategy is not None or memory is not None or not engine.has_memory:
@@ -253,7 +253,7 @@ def beliefs(
             "memory, or a mixture, whose draw is hidden"
         )
     from hogeq.baselines.second_place import countable, guess_by_counting
-    from hogeq.evaluation.hidden import reach, total_variation
+    from hogeq.evaluation.values import reach, total_variation
 
     reached = reach(engine, one, two)[score, opponent]
     data["reach"] = float(reached.sum())
@@ -363,7 +363,7 @@ def _plot(
 ) -> None:
     """Draw shares of the memories by two of its parts, summed over others if there are any."""
     from hogeq import figures
-    from hogeq.evaluation.hidden import fold
+    from hogeq.evaluation.values import fold
     from hogeq.rules.memory import axes
 
     rows, columns = axes(game.rules)
