@@ -97,9 +97,7 @@ def _from_scores(
     return WinRate.from_starts(float(first), float(other))
 
 
-def remembering_win_rate(
-    game: HogEngine, rolls: NDArray[np.int8], strategy: StrategyLike
-) -> WinRate:
+def remembering_win_rate(game: HogEngine, rolls: NDArray[Any], strategy: StrategyLike) -> WinRate:
     """Exact win rate of a player who knows the hidden memory against one who does not.
 
     Rolls are whole numbers (G, G, H), dice by own score, opponent's score and memory
