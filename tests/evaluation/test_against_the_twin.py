@@ -1,6 +1,5 @@
 """Exact evaluation of small games, against the slow twin."""
 
-from fractions import Fraction
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -12,8 +11,6 @@ from hogeq.evaluation.tablebase import solve
 from hogeq.evaluation.values import belief, hidden_action_values, reach, values, win_rate
 from hogeq.model.game import HogEngine, compile_game
 from hogeq.rules import EDITIONS, Rules, rules_from
-from hogeq.rules.memory import Memory
-from hogeq.rules.turn import dice_sides, play_turn
 from hogeq.search.bounds import full_memory_bound
 from hogeq.strategies.arrays import one_hot
 from tests.evaluation.players import EXACT, RECURRING, Floats, random_policy
@@ -46,6 +43,9 @@ SMALL: dict[str, dict[str, Any]] = {
     "fa17": {"edition": "fa17", "goal": 11, "max_dice": 3},
     "sp17": {"edition": "sp17", "goal": 16, "max_dice": 4},
     "su15": {"edition": "su15", "goal": 16, "max_dice": 3},
+    # A bonus is no higher score where the score itself says the points of no dice.
+    "fa23, feral points": {"edition": "fa23", "goal": 12, "max_dice": 3, "feral_hogs": "points"},
+    "fa23, feral dice": {"edition": "fa23", "goal": 12, "max_dice": 1, "feral_hogs": "dice"},
 }
 
 
@@ -73,30 +73,6 @@ def small(request: pytest.FixtureRequest) -> Case:
 
 def test_small_games_cover_every_edition() -> None:
     assert {spec["edition"] for spec in SMALL.values()} == set(EDITIONS)
-
-
-def test_the_twin_lists_what_turns_do() -> None:
-    """The twin's own ground: every throw of the dice, played out one by one."""
-    rules = rules_from({"edition": "su20", "goal": 12, "max_dice": 3})
-    play = Play(rules)
-    state = State(5, 7, Memory(own=1, opponent=4))
-    for dice in (0, 1, 3):
-        here = state.own, state.opponent, Memory(*state.memory)
-        sides = dice_sides(rules, *here)
-        throws = [
-            play_turn(rules, *here, dice, [1 + number // sides**die % sides for die in range(dice)])
-            for number in range(sides**dice)
-        ]
-        for branch in play.branches(state, dice):
-            same = [
-                turn
-                for turn in throws
-                if turn.points == branch.points
-                and turn.landing.winner == branch.winner
-                and turn.memory == branch.state.memory
-            ]
-            assert Fraction(len(same), len(throws)) == branch.chance
-        assert sum(branch.chance for branch in play.branches(state, dice)) == 1
 
 
 def test_win_rates_and_values_at_every_hidden_state(small: Case) -> None:
@@ -223,25 +199,3 @@ def test_a_game_that_every_turn_ends() -> None:
     game = compile_game(Rules(goal=1, square_swine=True))
     matrix = np.zeros((1, 1), np.int8)
     assert win_rate(game, matrix, matrix) == (0.5, 1.0, 0.0)
-
-
-@pytest.mark.parametrize("feral", ["points", "dice"])
-@pytest.mark.parametrize("max_dice", [1, 3])
-def test_a_bonus_on_no_dice_that_look_at_the_own_score(feral: str, max_dice: int) -> None:
-    """A bonus does not act as a score so much higher where the score itself says the points."""
-    rules = Rules(
-        goal=12, max_dice=max_dice, zero_dice="boar_brawl", feral_hogs=feral, landing="sus_fuss"
-    )
-    game, play = compile_game(rules), Play(rules)
-    random = np.random.default_rng(12)
-    a, b = (random_policy(random, game.shape, kind) for kind in ("mixed", "pure"))
-    assert win_rate(game, a, b) == pytest.approx(Match(play, a, b).win_rate(), abs=EXACT)
-    remembers = Match(play, None, b).win_rate()[0]
-    assert full_memory_bound(game, b) == pytest.approx(remembers, abs=EXACT)
-    one, other = (random_policy(random, game.shape, "pure") for _ in range(2))
-    found = win_rate(game, one.argmax(axis=2), other.argmax(axis=2))
-    assert found == pytest.approx(Match(play, one, other).win_rate(), abs=EXACT)
-    expected, infoset_reach = counterfactual(play, a, b, own_reach=True)
-    met = counterfactual_values(game.workspace(2), np.stack([a, b]), "reach")
-    np.testing.assert_allclose(met.infoset_reach, infoset_reach, rtol=EXACT, atol=EXACT)
-    np.testing.assert_allclose(met.values, expected, rtol=EXACT, atol=EXACT)

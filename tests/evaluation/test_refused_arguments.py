@@ -1,4 +1,4 @@
-"""Arguments in the wrong place, and ragged tables: one line, from every function."""
+"""Arguments in the wrong place, and tables of no game or another: one line, from every function."""
 
 from collections.abc import Callable
 from typing import Any
@@ -35,10 +35,12 @@ ASK: dict[str, Callable[[Any, Any], object]] = {
 
 
 @pytest.mark.parametrize("ask", ASK.values(), ids=ASK)
-@pytest.mark.parametrize("ragged", [[[1, 2], [3]], [[[0.5, 0.5], [1.0]]]])
-def test_ragged_tables_are_no_strategies(ask: Callable[[Any, Any], object], ragged: Any) -> None:
-    with pytest.raises(StrategyError, match=r"^strategy( 2)?: rows differ in length; allowed: "):
-        ask(GAME, ragged)
+@pytest.mark.parametrize(
+    "table", [[[1, 2], [3]], *map(np.zeros, [(6, 5), (6, 6, 4), (6,), (5, 5, 3)])]
+)
+def test_what_is_no_strategy_of_the_game(ask: Callable[[Any, Any], object], table: Any) -> None:
+    with pytest.raises(StrategyError, match=r"^\w+( 2)?: .*; allowed: [^\n]*$"):
+        ask(GAME, table)
 
 
 @pytest.mark.parametrize("ask", ASK.values(), ids=ASK)

@@ -112,15 +112,6 @@ def test_best_response_to_always_five_in_hog_wild() -> None:
 # --- what is refused ------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("shape", [(7, 6), (7, 7, 4), (7,), (6, 6, 3)])
-def test_strategies_of_another_game_are_refused(shape: tuple[int, ...]) -> None:
-    game = compile_game(rules_from({"edition": "su20", "goal": 7, "max_dice": 2}))
-    fine = np.zeros((7, 7), np.int8)
-    with pytest.raises(ValueError, match=r"allowed") as refusal:
-        win_rate(game, fine, np.zeros(shape))
-    assert "\n" not in str(refusal.value)
-
-
 def test_strategies_are_left_as_they_were() -> None:
     game = compile_game(rules_from({"edition": "su20", "goal": 7, "max_dice": 2}))
     policy = random_policy(np.random.default_rng(0), game.shape, "mixed")

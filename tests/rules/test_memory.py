@@ -45,6 +45,9 @@ SIZES: list[tuple[dict[str, Any], list[tuple[str, int]]]] = [
     ({"feral_hogs": "dice", "max_dice": 1}, [("own_last", 2), ("opponent_last", 2)]),
     ({"feral_hogs": "points", "max_dice": 1}, [("own_last", 5), ("opponent_last", 5)]),
     ({"more_boar": "digit_range", "extra_turn_sides": 8}, [("extra", 2)]),
+    ({"more_boar": "digit_range", "extra_turn_sides": 6}, []),
+    # An extra turn with the usual number of sides still escapes Hog Wild.
+    ({"more_boar": "digit_range", "extra_turn_sides": 6, "hog_wild": True}, [("extra", 2)]),
     ({"time_trot": True, "time_trot_period": 1}, [("extra", 2)]),
     ({"time_trot": True, "time_trot_period": 2}, [("turn", 2), ("extra", 2)]),
     (

@@ -3,14 +3,13 @@
 from collections import Counter
 from fractions import Fraction
 from itertools import product
-from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from hogeq.rules import EDITIONS, Rules, rules_from
-from hogeq.rules.memory import Memory, memory_sizes, next_memory, record
+from hogeq.rules.memory import Memory, next_memory
 from hogeq.rules.parts import LANDINGS, MORE_BOAR, SWAPS, ZERO_DICE
 from hogeq.rules.rules import (
     pig_out,
@@ -66,53 +65,6 @@ def test_distribution_refuses(dice: int, sides: int) -> None:
 @given(FEATURES, st.integers(0, 299), st.integers(0, 299))
 def test_no_dice_never_score_nothing(rules: Rules, score: int, opponent: int) -> None:
     assert zero_points(rules, score, opponent) >= (rules.zero_dice != "hefty_hogs")
-
-
-@given(FEATURES, st.data())
-def test_a_turn_adds_up_and_stays_in_range(rules: Rules, data: st.DataObject) -> None:
-    turns, extras, records = memory_sizes(rules)
-    below = [turns, extras, records, records]
-    memory = Memory(*(data.draw(st.integers(0, size - 1)) for size in below))
-    score, opponent = (data.draw(st.integers(0, rules.size - 1)) for _ in range(2))
-    dice = data.draw(st.integers(0, rules.max_dice))
-    usual = 4 if rules.hog_wild and (score + opponent) % 7 == 0 else rules.sides
-    faces = data.draw(st.lists(st.integers(1, usual), min_size=dice, max_size=dice))
-    turn = play_turn(rules, score, opponent, memory, dice, faces)
-
-    assert turn.bonus in (0, 3)
-    assert turn.given == (dice if rules.piggy_back and 1 in faces and rules.pig_out == 0 else 0)
-    if not rules.square_swine and rules.landing == "none":
-        before = score + opponent + turn.points + turn.bonus + turn.given
-        assert turn.landing.score + turn.landing.opponent == before
-    over = max(turn.landing.score, turn.landing.opponent) >= rules.size
-    assert (turn.landing.winner is not None) == over
-    assert not (over and turn.again)
-    assert turn.again >= turn.landing.again
-    assert all(0 <= value < size for value, size in zip(turn.memory, (*below, 1), strict=True))
-    latest = turn.memory.own if turn.again else turn.memory.opponent
-    assert latest == record(rules, dice, turn.points)
-
-
-@pytest.mark.parametrize(
-    ("spec", "sizes"),
-    [
-        *[("su20", (1, 1, 14)), ("sp20", (1, 1, 14)), ("fa19", (1, 1, 11))],
-        *[("su21", (8, 2, 1)), ("fa18", (5, 2, 1))],
-        *[(name, (1, 1, 1)) for name in ("hw13", "fa22", "fa15", "sp21")],
-        ({"edition": "su21", "time_trot": False}, (1, 2, 1)),
-        ({"edition": "su21", "time_trot": False, "extra_turn_sides": 6}, (1, 1, 1)),
-        # An extra turn with the usual number of sides still escapes Hog Wild.
-        ({"edition": "sp21", "extra_turn_sides": 6, "hog_wild": True}, (1, 2, 1)),
-        ({"edition": "su20", "max_dice": 3}, (1, 1, 7)),
-    ],
-)
-def test_memory_sizes(spec: str | dict[str, Any], sizes: tuple[int, int, int]) -> None:
-    assert memory_sizes(rules_from(spec)) == sizes
-
-
-def test_records_of_a_summer_2020_turn() -> None:
-    su20 = EDITIONS["su20"]
-    assert [record(su20, 5, points) for points in (1, 12, 13, 14, 60)] == [1, 12, 13, 13, 13]
 
 
 def test_next_memory_keeps_records_with_their_players() -> None:
