@@ -134,8 +134,7 @@ TARGETS = (
     Target(
         "solvers",
         "solvers",
-        "regret cfr_br fictitious mirror proximal bundle mixture_bundle cuts double_oracle"
-        " dynamic_programming",
+        "regret cfr_br responses proximal bundle mixture_bundle cuts comparisons",
         "solvers/regret_steps solvers/steps solvers/base solvers/regret_hog"
         " solvers/regret_convergence solvers/solvers solvers/bundle",
         each=4,

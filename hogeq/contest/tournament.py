@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 
 from hogeq.evaluation.values import win_rate
 from hogeq.model.game import HogEngine, compile_game
-from hogeq.solvers.double_oracle import equilibrium
+from hogeq.solvers.responses import equilibrium
 from hogeq.strategies.strategy import Mixture, Strategy, StrategyLike, strategy_of
 from hogeq.support.aliases import Floats
 from hogeq.support.messages import refusal

@@ -174,7 +174,6 @@ class SearchPurifier(Purifier, Generic[State]):
         return trails, True
 
     def matrix(self, game: Engine, policy: StrategyLike) -> Matrix:
-        """Matrix (G, G), the best of all rounds."""
         state = self.init(game, policy)
         for later in self.rounds_from(game, state):
             state = later

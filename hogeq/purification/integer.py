@@ -46,46 +46,29 @@ NEAREST: Final = 0.15  # share of the policy below which it does not fall
 class ChosenRolls(NamedTuple):
     """One roll for each row, and the win rate that no choice gets below where nothing is dear."""
 
-    chosen: NDArray[np.bool_]
-    """(v,), of the rolls to choose from."""
+    chosen: NDArray[np.bool_]  # (v,), of the rolls to choose from
     bound: float
 
 
 class RoundingState(NamedTuple):
     """State of a search; n counters, m candidates, v rolls to choose from."""
 
-    policy: Floats
-    """(G, G, K), what is rounded."""
-    centre: Floats
-    """(G, G, K), where the models are taken."""
-    choices: Ints
-    """(v,), indices in the flat policy of the rolls of the rows that are open."""
-    pool: Matrix
-    """(n, G, G)"""
-    rates: Floats
-    """(n,), modelled win rate of every counter if no open row rolled anything ..."""
-    changes: Singles
-    """(n, v), ... and what each roll adds."""
-    reach: Floats
-    """(v,), mean reach probability of the row of each roll, where the models are taken."""
-    tried: Matrix
-    """(m, G, G), the best candidates so far, in no order."""
-    worst: Floats
-    """(m,), win rate of the best counter of the pool against each."""
-    bound: Floats
-    """(), modelled win rate that no choice of rolls is known to get below."""
-    caution: Floats
-    """(), where between the bound and the best candidate the next one is looked for."""
-    trails: Matrix
-    """(t, G, G), where the trails are."""
-    kicks_left: NDArray[np.int64]
-    """(t,), kicks that each has left; negative where it is to begin."""
-    long_trails: Matrix
-    """(t, G, G), where those are that stay with the best candidate ..."""
-    long_kicks_left: NDArray[np.int64]
-    """(t,), ... and their kicks."""
-    iteration: NDArray[np.int64]
-    """(), rounds done."""
+    policy: Floats  # (G, G, K), what is rounded
+    centre: Floats  # (G, G, K), where the models are taken
+    choices: Ints  # (v,), indices in the flat policy of the rolls of the rows that are open
+    pool: Matrix  # (n, G, G)
+    rates: Floats  # (n,), modelled win rate of every counter if no open row rolled anything ...
+    changes: Singles  # (n, v), ... and what each roll adds.
+    reach: Floats  # (v,), mean reach probability of the row of each roll, likewise
+    tried: Matrix  # (m, G, G), the best candidates so far, in no order
+    worst: Floats  # (m,), win rate of the best counter of the pool against each
+    bound: Floats  # (), modelled win rate that no choice of rolls is known to get below
+    caution: Floats  # (), where between the bound and the best candidate the next one is looked for
+    trails: Matrix  # (t, G, G), where the trails are
+    kicks_left: NDArray[np.int64]  # (t,), kicks that each has left; negative where it is to begin
+    long_trails: Matrix  # (t, G, G), where those are that stay with the best candidate ...
+    long_kicks_left: NDArray[np.int64]  # (t,), ... and their kicks.
+    iteration: NDArray[np.int64]  # (), rounds done
 
     @property
     def matrix(self) -> Matrix:
@@ -209,7 +192,6 @@ class IntegerRounding(SearchPurifier[RoundingState]):
         )
 
     def step(self, game: Engine, state: RoundingState) -> RoundingState:
-        """Do one round."""
         iteration = int(state.iteration) + 1
         matrix = self._candidate(game, state)
         candidate = one_hot(matrix, game.num_actions)

@@ -31,24 +31,15 @@ GENERATIONS: Final = 30  # of columns of a linear program; 3 to 8 are usual
 class LocalState(NamedTuple):
     """State of a search; n is the number of counters in the pool."""
 
-    matrix: Matrix
-    """(G, G), the best so far."""
-    rate: Floats
-    """(), win rate of the best counter of the pool against it."""
-    pool: Matrix
-    """(n, G, G)"""
-    radius: Floats
-    """(), most cells that the next round may change."""
-    iteration: NDArray[np.int64]
-    """(), rounds done."""
-    trails: Matrix
-    """(t, G, G), where the trails are."""
-    kicks_left: NDArray[np.int64]
-    """(t,), kicks that each has left; negative where it is to begin."""
-    former: Matrix
-    """(G, G), the matrix before the last one that was accepted."""
-    former_rate: Floats
-    """(), win rate of the best counter met so far against it."""
+    matrix: Matrix  # (G, G), the best so far
+    rate: Floats  # (), win rate of the best counter of the pool against it
+    pool: Matrix  # (n, G, G)
+    radius: Floats  # (), most cells that the next round may change
+    iteration: NDArray[np.int64]  # (), rounds done
+    trails: Matrix  # (t, G, G), where the trails are
+    kicks_left: NDArray[np.int64]  # (t,), kicks that each has left; negative where it is to begin
+    former: Matrix  # (G, G), the matrix before the last one that was accepted
+    former_rate: Floats  # (), win rate of the best counter met so far against it
 
 
 @purifier("local_search")
@@ -110,7 +101,6 @@ class LocalSearch(SearchPurifier[LocalState]):
     seed: Seed = 0
 
     def init(self, game: Engine, strategy: StrategyLike) -> LocalState:
-        """State before the first round."""
         matrix = argmax(game, strategy)
         policy = one_hot(matrix, game.num_actions)
         pool, trails = self._begun(game, policy)
@@ -119,7 +109,6 @@ class LocalSearch(SearchPurifier[LocalState]):
         return LocalState(*best, *trails, matrix.copy(), rate.copy())
 
     def step(self, game: Engine, state: LocalState) -> LocalState:
-        """Do one round."""
         iteration = int(state.iteration) + 1
         pool, trails = CounterPool(game, state.pool), Trails(state.trails, state.kicks_left)
         matrix = self._planned(game, pool, state.matrix, max(1, int(state.radius)))
@@ -191,13 +180,10 @@ class LocalSearch(SearchPurifier[LocalState]):
 class Moves(NamedTuple):
     """Cells to make pure, m moves; several moves can share a cell."""
 
-    cells: tuple[Ints, ...]
-    """Index of each by axis, each (m,)."""
+    cells: tuple[Ints, ...]  # index of each by axis, each (m,)
     rolls: Ints
-    shares: Floats
-    """Both (m,); a share of 1 is the whole cell."""
-    expected: float
-    """Win rate of the best counter if effects added up."""
+    shares: Floats  # both (m,); a share of 1 is the whole cell
+    expected: float  # win rate of the best counter if effects added up
 
 
 def best_moves(slopes: Slopes, allowed: NDArray[np.bool_], count: int) -> Moves:

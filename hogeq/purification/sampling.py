@@ -33,7 +33,6 @@ class Argmax(Purifier):
     """The most probable roll of every cell."""
 
     def matrix(self, game: Engine, policy: StrategyLike) -> Matrix:
-        """Matrix (G, G) of the most probable rolls, the lower on ties."""
         return argmax(game, policy)
 
 
@@ -63,7 +62,6 @@ class Threshold(Purifier):
     seed: Seed = 0
 
     def matrix(self, game: Engine, policy: StrategyLike) -> Matrix:
-        """Matrix (G, G), the best of those drawn."""
         drawn, rates = self.drawn(game, policy)
         return drawn[rates.argmin()]
 

@@ -1,4 +1,4 @@
-"""Solvers, one algorithm a file; their contract is in the base class `Solver`.
+"""Solvers, a family a file; their contract is in the base class `Solver`.
 
 To add one, write a file with a subclass that has the decorators `solver` and `parameters`, and add
 the file to the imports below.
@@ -11,13 +11,10 @@ from hogeq.solvers.base import SOLVERS, Solver, solver
 from hogeq.solvers import (  # noqa: F401
     regret,
     cfr_br,
-    fictitious,
-    double_oracle,
+    responses,
     bundle,
     mixture_bundle,
-    mirror,
-    dynamic_programming,
-    openspiel_solver,
+    comparisons,
 )
 # isort: on
 

@@ -8,11 +8,9 @@ from typing import Any, ClassVar, Final, Generic, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from hogeq.model.game import HogEngine
 from hogeq.model.protocol import Engine
 from hogeq.strategies.strategy import Strategy, StrategyLike
 from hogeq.support.aliases import Policy
-from hogeq.support.messages import refusal
 from hogeq.support.plugins import entering
 
 State = TypeVar("State", bound=NamedTuple)
@@ -117,7 +115,7 @@ class Solver(ABC, Generic[State]):
         For most solvers it is an average over them.
         """
 
-    def mixture(self, game: Engine, state: State) -> StrategyLike | None:  # noqa: ARG002
+    def mixture(self, game: Engine, state: State) -> StrategyLike | None:
         """Mixture after the iterations so far, which a run then measures beside the policy.
 
         None, unless the solver looks for a mixture.
@@ -151,10 +149,3 @@ def start_of(game: Engine, path: str) -> Strategy:
     from hogeq.strategies.files import read_strategy, sizes_of
 
     return read_strategy(Path(path), **sizes_of(game))
-
-
-def hog_of(game: Engine, name: str) -> HogEngine:
-    """Give the game as one of Hog, which a solver must know more of; others are refused."""
-    if not isinstance(game, HogEngine):
-        raise ValueError(refusal(f"solver {name}", type(game).__name__, "Hog"))  # noqa: TRY004
-    return game

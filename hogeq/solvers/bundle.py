@@ -191,8 +191,7 @@ class BundleMethod(Solver[State]):
             getattr(now, recent)[...] += share * (getattr(now, newest) - getattr(now, recent))
         return now
 
-    def stats(self, game: Engine, state: State) -> dict[str, float]:  # noqa: ARG002
-        """Largest win rate of a known counter, and how many shaped the last step."""
+    def stats(self, game: Engine, state: State) -> dict[str, float]:
         now: Any = state
         shaping = float((now.weights > SHAPING).sum())
         return {"responder_win": float(now.worst), "support": shaping}
@@ -203,7 +202,7 @@ class BundleMethod(Solver[State]):
         parts, *draw = (getattr(state, name) for name in (self.RECENT if recent else self.POINT))
         return Point(parts, *draw) if draw else Point(parts[None], np.ones(1))
 
-    def _trial(self, now: Any, won: Floats, iteration: int) -> Trial:  # noqa: ARG002
+    def _trial(self, now: Any, won: Floats, iteration: int) -> Trial:
         """Take one proximal step from where a state is, with win rates `won` there."""
         point, size = self._at(now), float(now.step_size)
         logits = np.log(point.parts)
@@ -292,32 +291,19 @@ class BundleState(NamedTuple):
     ``gradients[c]`` times the policy.
     """
 
-    policy: Floats
-    """(G, G, K)"""
-    pool: Matrix
-    """(n, G, G)"""
-    gradients: Singles
-    """(n, G * G, K), counterfactual values at the policy where each model was last taken."""
-    constants: Floats
-    """(n,)"""
-    reach: Singles
-    """(n, G * G), reach probability of every cell at the same policy."""
-    weights: Floats
-    """(n,), weight of each counter in the last step."""
-    used: NDArray[np.int64]
-    """(n,), iteration in which each counter last had weight."""
-    worst: Floats
-    """(), largest win rate of any counter of the pool against the policy, by the models."""
-    step_size: Floats
-    """(), of the next step, in logits per win probability."""
-    recent: Floats
-    """(G, G, K), average of the policies of recent iterations."""
-    trails: Matrix
-    """(t, G, G), where the trails are."""
-    kicks_left: NDArray[np.int64]
-    """(t,), kicks that each has left; negative where it is to begin."""
-    iteration: NDArray[np.int64]
-    """()"""
+    policy: Floats  # (G, G, K)
+    pool: Matrix  # (n, G, G)
+    gradients: Singles  # (n, G * G, K), counterfactual values where each model was last taken
+    constants: Floats  # (n,)
+    reach: Singles  # (n, G * G), reach probability of every cell there
+    weights: Floats  # (n,), weight of each counter in the last step
+    used: NDArray[np.int64]  # (n,), iteration in which each counter last had weight
+    worst: Floats  # (), largest win rate of any counter against the policy, by the models
+    step_size: Floats  # (), of the next step, in logits per win probability
+    recent: Floats  # (G, G, K), average of the policies of recent iterations
+    trails: Matrix  # (t, G, G), where the trails are
+    kicks_left: NDArray[np.int64]  # (t,), kicks that each has left; negative where it is to begin
+    iteration: NDArray[np.int64]  # ()
 
 
 @solver("bundle")
@@ -347,7 +333,6 @@ class ProximalBundle(BundleMethod[BundleState]):
     sharpen: NotNegative = 0.0
 
     def init(self, game: Engine) -> BundleState:
-        """State before the first iteration."""
         share = SOFTENED if self.start else UNIFORM
         policy = (
             start_of(game, self.start).unmixed(self.start).policy
@@ -366,7 +351,7 @@ class ProximalBundle(BundleMethod[BundleState]):
         )
         return self._begun(game, state)
 
-    def average(self, game: Engine, state: BundleState) -> Floats:  # noqa: ARG002
+    def average(self, game: Engine, state: BundleState) -> Floats:
         """Policy (G, G, K): the best so far, or the average over recent iterations."""
         return self._at(state, averaged=True).parts[0].copy()
 

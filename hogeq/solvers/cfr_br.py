@@ -30,24 +30,15 @@ LEAST_SPREAD = 1e-6  # in win probability; responders closer than this weigh nea
 class CFRBRState(NamedTuple):
     """State of a run."""
 
-    regrets: Floats
-    """(G, G, K)"""
-    linear_sum: Floats
-    """(G, G, K), sum of policies weighted by reach and number of the iteration."""
-    older: Floats
-    """(G, G, K), sum of policies weighted by reach, over the last complete window."""
-    recent: Floats
-    """(G, G, K), the same over the current window."""
-    counters: Matrix
-    """(R, G, G), the responders' matrices."""
-    win_rates: Floats
-    """(R,), of the responders against the last policy."""
-    trails: Matrix
-    """(t, G, G), where the trails are."""
-    kicks_left: NDArray[np.int64]
-    """(t,), kicks that each has left; negative where it is to begin."""
-    iteration: NDArray[np.int64]
-    """()"""
+    regrets: Floats  # (G, G, K)
+    linear_sum: Floats  # (G, G, K), sum of policies weighted by reach and number of the iteration
+    older: Floats  # (G, G, K), sum of policies weighted by reach, over the last complete window
+    recent: Floats  # (G, G, K), the same over the current window
+    counters: Matrix  # (R, G, G), the responders' matrices
+    win_rates: Floats  # (R,), of the responders against the last policy
+    trails: Matrix  # (t, G, G), where the trails are
+    kicks_left: NDArray[np.int64]  # (t,), kicks that each has left; negative where it is to begin
+    iteration: NDArray[np.int64]  # ()
 
 
 @solver("cfr_br")
@@ -134,7 +125,6 @@ class CFRBR(Solver[CFRBRState]):
             raise ValueError(refusal("newcomers", self.newcomers, allowed))
 
     def init(self, game: Engine) -> CFRBRState:
-        """State before the first iteration."""
         check_weight(game, self.regret_weight)
         regrets, linear, older, recent = (np.zeros(game.shape) for _ in range(4))
         if self.start:
@@ -150,7 +140,6 @@ class CFRBR(Solver[CFRBRState]):
         return CFRBRState(regrets, linear, older, recent, counters, won, *trails, done)
 
     def step(self, game: Engine, state: CFRBRState) -> CFRBRState:
-        """Improve the responders, and update every information set against them."""
         iteration = int(state.iteration) + 1
         policy = match_regrets(state.regrets)
         order = np.argsort(-state.win_rates, kind="stable")
@@ -196,16 +185,14 @@ class CFRBR(Solver[CFRBRState]):
             iteration=np.array(iteration, np.int64),
         )
 
-    def average(self, game: Engine, state: CFRBRState) -> Floats:  # noqa: ARG002
-        """Policy (G, G, K), averaged as `averaging` says."""
+    def average(self, game: Engine, state: CFRBRState) -> Floats:
         last = match_regrets(state.regrets)
         if self.averaging == "last":
             return last
         window = self.averaging == "window"
         return normalised(state.older + state.recent if window else state.linear_sum, last)
 
-    def stats(self, game: Engine, state: CFRBRState) -> dict[str, float]:  # noqa: ARG002
-        """Average regret per iteration, and the strongest responder's win rate."""
+    def stats(self, game: Engine, state: CFRBRState) -> dict[str, float]:
         regret = float(state.regrets.max(axis=-1).sum())
         return {
             "average_regret": regret / max(1, int(state.iteration)),

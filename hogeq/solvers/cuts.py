@@ -33,27 +33,20 @@ DAMPING: Final = 0.6  # of the annealing of responses
 class Cut(NamedTuple):
     """Model of a win rate: constants plus gradients times the policy, or each of n components."""
 
-    gradients: Singles
-    """(G * G, K) or (n, G * G, K), counterfactual values where the model was taken."""
-    constants: Floats
-    """() or (n,), what the gradients leave."""
-    reach: Singles
-    """(G * G,) or (n, G * G), reach probability of every cell there."""
+    gradients: Singles  # (G * G, K) or (n, G * G, K), counterfactual values where it was taken
+    constants: Floats  # () or (n,), what the gradients leave
+    reach: Singles  # (G * G,) or (n, G * G), reach probability of every cell there
 
 
 class Counters(NamedTuple):
     """A pool of m counters, as the states of the bundle methods hold it."""
 
-    pool: Matrix
-    """(m, G, G)"""
-    gradients: Singles
-    """(m, ...), of their cuts, as the next two."""
+    pool: Matrix  # (m, G, G)
+    gradients: Singles  # (m, ...), of their cuts, as the next two
     constants: Floats
     reach: Singles
-    weights: Floats
-    """(m,), weight of each in the last step."""
-    used: NDArray[np.int64]
-    """(m,), iteration in which each last had weight."""
+    weights: Floats  # (m,), weight of each in the last step
+    used: NDArray[np.int64]  # (m,), iteration in which each last had weight
 
     @classmethod
     def none(cls, game: Engine, *parts: int) -> "Counters":
@@ -214,16 +207,11 @@ class Check(NamedTuple):
 class Searched(NamedTuple):
     """What searches and checks have brought."""
 
-    reached: list[Matrix]
-    """Where the trails are now, each (G, G)."""
-    errors: Floats
-    """By how much the model of each counter that was checked missed its win rate."""
-    failed: NDArray[np.int64]
-    """Which of them have new models."""
-    responses: list[Matrix]
-    """Counters (G, G) that the pool does not hold, each once."""
-    cuts: list[Cut]
-    """Models of the counters whose checks failed, then of the responses."""
+    reached: list[Matrix]  # where the trails are now, each (G, G)
+    errors: Floats  # by how much the model of each counter that was checked missed its win rate
+    failed: NDArray[np.int64]  # which of them have new models
+    responses: list[Matrix]  # counters (G, G) that the pool does not hold, each once
+    cuts: list[Cut]  # models of the counters whose checks failed, then of the responses
 
 
 def search(

@@ -32,38 +32,22 @@ class MixtureBundleState(NamedTuple):
     ``gradients[c, p]`` times the component.
     """
 
-    parts: Floats
-    """(n, G, G, K)"""
-    draw: Floats
-    """(n,), weights of the components."""
-    pool: Matrix
-    """(m, G, G)"""
-    gradients: Singles
-    """(m, n, G * G, K), counterfactual values at the components where each model was last taken."""
-    constants: Floats
-    """(m, n)"""
-    reach: Singles
-    """(m, n, G * G), reach probability of every cell at the same components."""
-    weights: Floats
-    """(m,), weight of each counter in the last step."""
-    used: NDArray[np.int64]
-    """(m,), iteration in which each counter last had weight."""
-    worst: Floats
-    """(), largest win rate of any counter of the pool against the mixture, by the models."""
-    step_size: Floats
-    """(), of the next step, in logits per win probability."""
-    recent: Floats
-    """(n, G, G, K), average of the components over recent iterations."""
-    recent_draw: Floats
-    """(n,), the same of their weights."""
-    trails: Matrix
-    """(t, G, G), where the trails are."""
-    kicks_left: NDArray[np.int64]
-    """(t,), see :class:`hogeq.search.counter_search.Trails`."""
-    watched: Floats
-    """(2 p,), `worst` of the last iterations since a part was split, the newest last; before, 1."""
-    iteration: NDArray[np.int64]
-    """()"""
+    parts: Floats  # (n, G, G, K)
+    draw: Floats  # (n,), weights of the components
+    pool: Matrix  # (m, G, G)
+    gradients: Singles  # (m, n, G * G, K), counterfactual values where each was last taken
+    constants: Floats  # (m, n)
+    reach: Singles  # (m, n, G * G), reach probability of every cell there
+    weights: Floats  # (m,), weight of each counter in the last step
+    used: NDArray[np.int64]  # (m,), iteration in which each counter last had weight
+    worst: Floats  # (), largest win rate of any counter against the mixture, by the models
+    step_size: Floats  # (), of the next step, in logits per win probability
+    recent: Floats  # (n, G, G, K), average of the components over recent iterations
+    recent_draw: Floats  # (n,), the same of their weights
+    trails: Matrix  # (t, G, G), where the trails are
+    kicks_left: NDArray[np.int64]  # (t,), see :class:`hogeq.search.counter_search.Trails`
+    watched: Floats  # (2 p,), `worst` since a part was split, the newest last; before, 1
+    iteration: NDArray[np.int64]  # ()
 
 
 @solver("mixture_bundle")
@@ -105,7 +89,6 @@ class MixtureBundle(BundleMethod[MixtureBundleState]):
     perturbed: Natural = 4
 
     def init(self, game: Engine) -> MixtureBundleState:
-        """State before the first iteration."""
         parts, draw = self._first(game)
         random = np.random.default_rng(self.seed)
         parts = np.stack([self._apart(game, part, random) for part in parts])
@@ -147,7 +130,6 @@ class MixtureBundle(BundleMethod[MixtureBundleState]):
         return policy_of_mixture(game, draw, parts)
 
     def stats(self, game: Engine, state: MixtureBundleState) -> dict[str, float]:
-        """Largest win rate of a known counter, how many shaped the last step, the parts drawn."""
         drawn = float(np.exp(-np.sum(state.draw * np.log(state.draw))))
         return {**super().stats(game, state), "drawn": drawn}
 

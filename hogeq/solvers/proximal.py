@@ -11,7 +11,6 @@ non-smooth functions", 2005, section 4.
 The draw of a mixture is one more row, of weight 1, as one that every game reaches.
 """
 
-from collections.abc import Callable
 from functools import partial
 from typing import Final, NamedTuple
 
@@ -42,58 +41,43 @@ MORE: Final = 10  # ... so many at a time
 class Point(NamedTuple):
     """What is learned: n policies, and how likely each is drawn before a game."""
 
-    parts: Floats
-    """(n, G, G, K)"""
-    draw: Floats
-    """(n,)"""
+    parts: Floats  # (n, G, G, K)
+    draw: Floats  # (n,)
 
 
 class Trial(NamedTuple):
     """Where a proximal step leads, before anybody has responded to it."""
 
     point: Point
-    weights: Floats
-    """(m,), of all counters; 0 for those whose models the step was not by."""
-    rates: Floats
-    """(m,), win rates of all counters there, by their models."""
-    saved: float = 0.0
-    """What the step saves otherwise, in win probability."""
+    weights: Floats  # (m,), of all counters; 0 for those whose models the step was not by
+    rates: Floats  # (m,), win rates of all counters there, by their models
+    saved: float = 0.0  # what the step saves otherwise, in win probability
 
 
 class Proximal(NamedTuple):
     """Result of a step: R rows, K rolls, C models."""
 
-    policy: Floats
-    """(R, K)"""
-    weights: Floats
-    """(C,), weights of the models, nonnegative with sum 1; their mean alone gives `policy`."""
+    policy: Floats  # (R, K)
+    weights: Floats  # (C,), of the models, nonnegative with sum 1; their mean gives `policy`
 
 
 class _Open(NamedTuple):
     """Rolls that are not ruled out, of some rows: E rolls of O rows, row after row."""
 
-    rolls: Ints
-    """(E,), indices in the flat policy."""
-    given: NDArray[np.floating]
-    """(C, E), their gradients."""
-    begun: Floats
-    """(E,), their logits."""
-    row: Ints
-    """(E,), which of the O rows each is of."""
-    first: Ints
-    """(O,), where each row begins."""
-    rate: Floats
-    """(O,), step size of each row, in logits per unit of the models."""
+    rolls: Ints  # (E,), indices in the flat policy
+    given: NDArray[np.floating]  # (C, E), their gradients
+    begun: Floats  # (E,), their logits
+    row: Ints  # (E,), which of the O rows each is of
+    first: Ints  # (O,), where each row begins
+    rate: Floats  # (O,), step size of each row, in logits per unit of the models
 
 
 class _Point(NamedTuple):
     """What some rows add to the dual at given weights."""
 
     value: float
-    likely: Floats
-    """(E,), probabilities of their rolls."""
-    models: NDArray[np.floating]
-    """(C,), what these add to the models."""
+    likely: Floats  # (E,), probabilities of their rolls
+    models: NDArray[np.floating]  # (C,), what these add to the models
 
 
 def proximal_step(
@@ -286,8 +270,10 @@ def trial(
     before = parts.reshape(-1, rolls)
     last = len(before)
     logits = logits.reshape(last, rolls)
-    if len(parts) > 1:
-        logits = _with_row(logits, np.log(draw))
+    if len(parts) > 1:  # the draw is one more row, where next to nothing goes to what is no part
+        wider = np.full((last + 1, max(rolls, len(draw))), UNSEEN)
+        wider[:last, :rolls], wider[last, : len(draw)] = logits, np.log(draw)
+        logits = wider
 
     def step(active: Ints, begun: Floats) -> Trial:
         reach = models.reach[active].mean(axis=0, dtype=np.float64) * draw[:, None]
@@ -314,16 +300,8 @@ def trial(
         there = Point(moved.reshape(parts.shape), drawn)
         return Trial(there, each, 1.0 - modelled(models, there.parts) @ drawn, saved)
 
-    return step_against_few(weights, 1.0 - won @ draw, step, softness)
-
-
-def step_against_few(
-    weights: Floats,
-    here: Floats,
-    step: Callable[[Ints, Floats], Trial],
-    softness: float = 0.0,
-) -> Trial:
-    """Step by the models of the few counters that bind: the likely ones, then those overlooked."""
+    # By the models of the few counters that bind: the likely ones, then those overlooked.
+    here = 1.0 - won @ draw
     active = np.flatnonzero((weights > ALIVE) | (here >= np.sort(here)[-MORE:][0]))
     for _ in range(ROUNDS):
         found = step(active, weights)
@@ -333,15 +311,6 @@ def step_against_few(
             break
         active = np.append(active, missed)
     return found
-
-
-def _with_row(logits: Floats, draw: Floats) -> Floats:
-    """Rows (R, K) with one more for the draw; what is no action there has next to no chance."""
-    rows, rolls = logits.shape
-    wider = np.full((rows + 1, max(rolls, len(draw))), UNSEEN)
-    wider[:rows, :rolls] = logits
-    wider[rows, : len(draw)] = draw
-    return wider
 
 
 def _of_components(

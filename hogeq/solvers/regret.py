@@ -1,4 +1,4 @@
-"""Counterfactual regret minimisation by self-play: cfr, cfr_plus, linear, dcfr, pcfr_plus, fsicfr.
+"""Self-play by counterfactual values: regret minimisers, and magnetic mirror descent.
 
 Under perfect recall a player's own reach is the same at every history of an information set, so
 CFR leaves it out: regrets are weighted by the probability of the others and of chance alone. In
@@ -31,10 +31,16 @@ from hogeq.evaluation.counterfactual import RegretWeight, counterfactual_values
 from hogeq.model.many import quick_workspace, shared_workspace
 from hogeq.model.protocol import Engine
 from hogeq.solvers.base import Solver, solver
-from hogeq.strategies.arrays import match_regrets, normalised
+from hogeq.strategies.arrays import given_arrival, match_regrets, normalised, softmax
 from hogeq.support.aliases import Floats
 from hogeq.support.messages import refusal
-from hogeq.support.parameters import NotAllowedError, NotNegative, parameters
+from hogeq.support.parameters import (
+    NotAllowedError,
+    NotNegative,
+    Positive,
+    PositiveShare,
+    parameters,
+)
 
 Averaging: TypeAlias = Literal["uniform", "linear", "quadratic", "gamma"]
 
@@ -52,14 +58,10 @@ Discount: TypeAlias = Annotated[float, AllowInfNan(True), BeforeValidator(_no_na
 class RegretState(NamedTuple):
     """State of a run; S is 1 in simultaneous and 2 in alternating updates."""
 
-    regrets: Floats
-    """(S, G, G, K)"""
-    prediction: Floats
-    """(S, G, G, K), the last instantaneous regrets, or empty where they are not used."""
-    strategy_sum: Floats
-    """(S, G, G, K), not normalised."""
-    iteration: NDArray[np.int64]
-    """(), iterations done."""
+    regrets: Floats  # (S, G, G, K)
+    prediction: Floats  # (S, G, G, K), the last instantaneous regrets; empty where not used
+    strategy_sum: Floats  # (S, G, G, K), not normalised
+    iteration: NDArray[np.int64]  # (), iterations done
 
 
 @parameters
@@ -105,7 +107,6 @@ class RegretMinimiser(Solver[RegretState]):
     epsilon: Annotated[float, Field(ge=0, lt=1)] = 0.0
 
     def init(self, game: Engine) -> RegretState:
-        """State before the first iteration, whose strategy is uniform."""
         if self.epsilon * game.num_actions > 1.0:
             allowed = f"at most 1/{game.num_actions} with {game.num_actions} rolls"
             raise ValueError(refusal("epsilon", self.epsilon, allowed))
@@ -115,7 +116,6 @@ class RegretMinimiser(Solver[RegretState]):
         return RegretState(np.zeros(shape), prediction, np.zeros(shape), np.array(0, np.int64))
 
     def step(self, game: Engine, state: RegretState) -> RegretState:
-        """Update every information set once, of each player in turn."""
         iteration = int(state.iteration) + 1
         seats = len(state.regrets)
         policies = np.stack([self._current(state, seat) for seat in range(seats)])
@@ -136,7 +136,7 @@ class RegretMinimiser(Solver[RegretState]):
                 policies[seat] = self._current(state, seat)
         return state._replace(iteration=np.array(iteration, np.int64))
 
-    def average(self, game: Engine, state: RegretState) -> Floats:  # noqa: ARG002
+    def average(self, game: Engine, state: RegretState) -> Floats:
         """Average strategy, (G, G, K); the current one where no iteration had reach."""
         return normalised(state.strategy_sum.sum(axis=0), self.current(state))
 
@@ -144,7 +144,7 @@ class RegretMinimiser(Solver[RegretState]):
         """Strategy of the next iteration, (G, G, K)."""
         return np.mean([self._current(state, seat) for seat in range(len(state.regrets))], axis=0)
 
-    def stats(self, game: Engine, state: RegretState) -> dict[str, float]:  # noqa: ARG002
+    def stats(self, game: Engine, state: RegretState) -> dict[str, float]:
         """Average regret: positive regrets summed over information sets, each player, per step."""
         positive = np.maximum(state.regrets, 0.0).max(axis=-1).sum()
         seats = len(state.regrets)
@@ -236,14 +236,10 @@ class PredictiveCFRPlus(RegretMinimiser):
 class FSICFRState(NamedTuple):
     """State of a run."""
 
-    regrets: Floats
-    """(G, G, K), average over the iterations."""
-    older: Floats
-    """(G, G, K), sum of strategies weighted by own reach, between the last two doublings."""
-    recent: Floats
-    """(G, G, K), the same since the last doubling."""
-    iteration: NDArray[np.int64]
-    """()"""
+    regrets: Floats  # (G, G, K), average over the iterations
+    older: Floats  # (G, G, K), strategies weighted by own reach, between the last two doublings
+    recent: Floats  # (G, G, K), the same since the last doubling
+    iteration: NDArray[np.int64]  # ()
 
 
 @solver("fsicfr")
@@ -270,14 +266,12 @@ class FSICFR(Solver[FSICFRState]):
     regret_weight: RegretWeight = "counterfactual"
 
     def init(self, game: Engine) -> FSICFRState:
-        """State before the first iteration, whose strategy is uniform."""
         if game.positions_recur:
             raise ValueError("fsicfr: allowed: games whose positions cannot recur")
         regrets, older, recent = (np.zeros(game.shape) for _ in range(3))
         return FSICFRState(regrets, older, recent, np.array(0, np.int64))
 
     def step(self, game: Engine, state: FSICFRState) -> FSICFRState:
-        """Sweep forward and back, and update every information set."""
         iteration = int(state.iteration) + 1
         policy = match_regrets(state.regrets)
         work = shared_workspace(game, 2)
@@ -291,10 +285,68 @@ class FSICFR(Solver[FSICFRState]):
             state.recent[...] = 0.0
         return state._replace(iteration=np.array(iteration, np.int64))
 
-    def average(self, game: Engine, state: FSICFRState) -> Floats:  # noqa: ARG002
-        """Average strategy (G, G, K) of the later iterations."""
+    def average(self, game: Engine, state: FSICFRState) -> Floats:
         return normalised(state.older + state.recent, match_regrets(state.regrets))
 
-    def stats(self, game: Engine, state: FSICFRState) -> dict[str, float]:  # noqa: ARG002
-        """Average regret summed over information sets."""
+    def stats(self, game: Engine, state: FSICFRState) -> dict[str, float]:
         return {"average_regret": float(np.maximum(state.regrets, 0.0).max(axis=-1).sum())}
+
+
+class MirrorState(NamedTuple):
+    """State of a run."""
+
+    logits: Floats  # (G, G, K), of the current policy
+    gap: Floats  # (), KKT gap of the last policy: largest gain at one information set, given reach
+    iteration: NDArray[np.int64]  # ()
+
+
+@solver("mirror")
+@parameters
+class MirrorDescent(Solver[MirrorState]):
+    """Self-play by magnetic mirror descent (Sokota et al. 2023, algorithm 1).
+
+    Each row moves towards the rolls of larger value, given that its information set is reached,
+    and is pulled back to the uniform distribution, the magnet. At a fixed temperature the fixed
+    point is a logit (agent quantal response) equilibrium; cooling traces a path of them.
+
+    Attributes
+    ----------
+    rate : float
+        Step size, in logits per win probability.
+    hot, cold : float
+        First and last temperature, in win probability.
+    cooling : float
+        Factor by which the temperature falls in each iteration until it is `cold`.
+    """
+
+    rate: Positive = 20.0
+    hot: Positive = 0.1
+    cold: Positive = 0.0025
+    cooling: PositiveShare = 0.97
+
+    def __post_init__(self) -> None:
+        """Refuse parameters that contradict each other."""
+        if self.cold > self.hot:
+            allowed = f"numbers above 0 up to hot, which is {self.hot}"
+            raise ValueError(refusal("cold", self.cold, allowed))
+
+    def init(self, game: Engine) -> MirrorState:
+        return MirrorState(np.zeros(game.shape), np.array(np.inf), np.array(0, np.int64))
+
+    def step(self, game: Engine, state: MirrorState) -> MirrorState:
+        iteration = int(state.iteration) + 1
+        temperature = max(self.cold, self.hot * self.cooling ** (iteration - 1))
+        policy = softmax(state.logits)
+        met = counterfactual_values(shared_workspace(game, 1), policy[None])
+        values = given_arrival(met.values, met.infoset_reach)
+        gap = (values.max(axis=-1) - (values * policy).sum(axis=-1)).max()
+        logits = (state.logits + self.rate * values) / (1.0 + self.rate * temperature)
+        logits -= logits.max(axis=-1, keepdims=True)
+        return MirrorState(logits, np.array(gap), np.array(iteration, np.int64))
+
+    def average(self, game: Engine, state: MirrorState) -> Floats:
+        """Return the current policy (G, G, K): the method converges without averaging."""
+        return softmax(state.logits)
+
+    def stats(self, game: Engine, state: MirrorState) -> dict[str, float]:
+        return {"kkt_gap": float(state.gap)}

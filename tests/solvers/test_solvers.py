@@ -17,7 +17,7 @@ from hogeq.purification import purify
 from hogeq.rules import rules_from
 from hogeq.search.bounds import full_memory_bound
 from hogeq.solvers import SOLVERS
-from hogeq.solvers.double_oracle import equilibrium
+from hogeq.solvers.responses import equilibrium
 from hogeq.strategies.arrays import softmax
 from tests import toys
 from tests.solvers.family import run

@@ -1,0 +1,186 @@
+"""Solvers that others are compared with, for Hog alone: contestants' and those of OpenSpiel."""
+
+from typing import Any, ClassVar, Final, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hogeq.baselines import second_place
+from hogeq.baselines.second_place import countable, respond_to_beliefs
+from hogeq.baselines.solved import ignore_memory
+from hogeq.model.game import HogEngine
+from hogeq.model.many import shared_workspace
+from hogeq.model.protocol import Engine
+from hogeq.model.workspace import Role
+from hogeq.solvers.base import Solver, solver
+from hogeq.strategies.arrays import normalised
+from hogeq.strategies.strategy import policy_of
+from hogeq.support.aliases import Floats
+from hogeq.support.messages import refusal
+from hogeq.support.parameters import Count, PositiveShare, Seed, Share, parameters
+from hogeq.trees.tree import HogTree, count
+
+LARGEST: Final = 2_000_000
+"""Most nodes of a tree that is walked whole: minutes for each iteration."""
+
+
+def hog_of(game: Engine, name: str) -> HogEngine:
+    """Give the game as one of Hog, which a solver must know more of; others are refused."""
+    if not isinstance(game, HogEngine):
+        raise ValueError(refusal(f"solver {name}", type(game).__name__, "Hog"))  # noqa: TRY004
+    return game
+
+
+class DynamicState(NamedTuple):
+    """State of a run."""
+
+    policy: Floats  # (G, G, K), one roll in every cell
+    beliefs: Floats  # (G, G, H), about the memory, that the policy is for; 0 where there were none
+    changed: NDArray[np.int64]  # (), cells in which the last iteration changed the likeliest roll
+    iteration: NDArray[np.int64]  # ()
+
+
+@solver("dynamic")
+@parameters
+class DynamicProgramming(Solver[DynamicState]):
+    """Backward induction, repeated with beliefs from the strategy of the last iteration.
+
+    Beliefs about the memory are its reach probabilities in self-play with errors: averaged over
+    iterations where the dynamic program of Huan (2020) [1] can play the rules, otherwise the last
+    ones. It minimises no regret and finds no equilibrium under imperfect recall: contestants used
+    it, and the other solvers are compared with it. Without hidden memory it gives the tablebase if
+    no errors are modelled.
+
+    Attributes
+    ----------
+    epsilon : float
+        Probability that the opponent errs on a turn and rolls any number of dice.
+    tremble : float
+        The same in the self-play that beliefs come from; above 0, so that every cell is reached.
+    """
+
+    epsilon: Share = 0.0
+    tremble: PositiveShare = 0.01
+
+    def init(self, game: Engine) -> DynamicState:
+        """State before the first iteration: the tablebase of the rules without memory."""
+        game = hog_of(game, "dynamic")
+        if self.epsilon > 0.0 and not countable(game):
+            why = "whose turns do not alternate or do not always score"
+            raise ValueError(
+                f"epsilon: {self.epsilon}; allowed: 0 with rules {game.rules.name}, {why}"
+            )
+        policy = policy_of(game, ignore_memory(game))
+        beliefs = np.zeros((game.goal, game.goal, game.memory_size))
+        return DynamicState(policy, beliefs, np.array(0, np.int64), np.array(0, np.int64))
+
+    def step(self, game: Engine, state: DynamicState) -> DynamicState:
+        game = hog_of(game, "dynamic")
+        iteration = int(state.iteration) + 1
+        beliefs = state.beliefs
+        if countable(game):
+            met = second_place.exact_distribution(game, state.policy, self.tremble)
+            beliefs = beliefs + (met - beliefs) / iteration
+            policy = policy_of(game, respond_to_beliefs(game, beliefs, self.epsilon))
+        else:
+            # The best rolls for the memory as self-play with errors meets it.
+            work = shared_workspace(game, 1)
+            work.forward(second_place.trembling(game, state.policy, self.tremble)[None])
+            improved = state.policy[None].copy()
+            work.backward(improved, Role.ASCEND)
+            policy = improved[0]
+        changed = (policy.argmax(axis=2) != state.policy.argmax(axis=2)).sum()
+        return DynamicState(
+            policy, beliefs, np.array(changed, np.int64), np.array(iteration, np.int64)
+        )
+
+    def average(self, game: Engine, state: DynamicState) -> Floats:
+        """Return the last policy (G, G, K): nothing is averaged but beliefs."""
+        return state.policy.copy()
+
+    def stats(self, game: Engine, state: DynamicState) -> dict[str, float]:
+        return {"changed": float(state.changed)}
+
+
+class OpenSpielState(NamedTuple):
+    """State of a run."""
+
+    text: NDArray[np.uint8]  # (n,), the solver's state as OpenSpiel writes it, random numbers too
+    iteration: NDArray[np.int64]  # ()
+
+
+@solver("openspiel")
+@parameters
+class OpenSpielSolver(Solver[OpenSpielState]):
+    """CFR, CFR+ or Monte Carlo CFR of OpenSpiel, on the game whose players see the scores alone.
+
+    OpenSpiel keeps a table for each player; the policy returned is that of the tables' sum. Its
+    regrets leave own reach out, as `regret_weight: counterfactual` of ours does, and its average
+    weights a row by own reach summed over the histories of an information set. Under the imperfect
+    recall of Hog neither comes with a guarantee. The game is walked history by history: its cost
+    grows with the tree, not with the table.
+
+    Attributes
+    ----------
+    algorithm : {"cfr", "cfr_plus", "external_mccfr", "outcome_mccfr"}
+        The solver.
+    repeats : int
+        Iterations of OpenSpiel in one of ours; sampling solvers need many.
+    seed : int
+        Seed of the sampling solvers.
+    """
+
+    GROWS: ClassVar = frozenset({"text"})
+
+    algorithm: Literal["cfr", "cfr_plus", "external_mccfr", "outcome_mccfr"] = "cfr"
+    repeats: Count = 1
+    seed: Seed = 0
+
+    def init(self, game: Engine) -> OpenSpielState:
+        rules = hog_of(game, "openspiel").rules
+        if self.algorithm != "outcome_mccfr":
+            sizes = count(HogTree(rules), most=LARGEST)
+            if not sizes.exact:
+                raise ValueError(
+                    f"algorithm: {self.algorithm} walks a tree of {sizes}; allowed: at most "
+                    f"{LARGEST:,} nodes: lower goal or max_dice"
+                )
+        return _packed(_openspiel().start(self.algorithm, rules, self.seed), 0)
+
+    def step(self, game: Engine, state: OpenSpielState) -> OpenSpielState:
+        rules, done = hog_of(game, "openspiel").rules, int(state.iteration)
+        which = self.algorithm, rules, self.seed
+        text = _openspiel().advance(*which, _text(state), done * self.repeats, self.repeats)
+        return _packed(text, done + 1)
+
+    def average(self, game: Engine, state: OpenSpielState) -> Floats:
+        """Average strategy, (G, G, K); uniform where no iteration had reach."""
+        return normalised(self._tables(game, state)[1].sum(axis=0))
+
+    def stats(self, game: Engine, state: OpenSpielState) -> dict[str, float]:
+        """Average regret: positive regrets summed over information sets, each player, per step."""
+        regrets = self._tables(game, state)[0]
+        # In win probability: OpenSpiel's utilities span twice as much.
+        positive = np.maximum(regrets, 0.0).max(axis=-1).sum() / 2.0
+        done = max(1, int(state.iteration) * self.repeats)
+        return {"average_regret": float(positive) / 2.0 / done}
+
+    def _tables(self, game: Engine, state: OpenSpielState) -> Any:
+        return _openspiel().tables_of(hog_of(game, "openspiel").rules, _text(state))
+
+
+def _openspiel() -> Any:
+    try:
+        from hogeq.trees import openspiel
+    except ImportError as error:
+        raise ValueError(str(error)) from error
+    return openspiel
+
+
+def _packed(text: str, iteration: int) -> OpenSpielState:
+    written = np.frombuffer(text.encode(), np.uint8).copy()
+    return OpenSpielState(written, np.array(iteration, np.int64))
+
+
+def _text(state: OpenSpielState) -> str:
+    return state.text.tobytes().decode()
