@@ -129,13 +129,15 @@ class Remembered:
         self._where = f"memory: {rules.memory}"
         turns = sorted(_turns(rules))
         ends = (False, True) if rules.gives_extra_turns else (False,)
-        numbers: dict[Hashable, int] = {self._hashable("start", self._part.start): 0}
+        values = [self._hashable("start", self._part.start)]
+        numbers = {values[0]: 0}
         following: dict[tuple[int, int, bool], list[int]] = {}  # by dice, points and again
-        for value in _growing(numbers):
+        for value in values:  # while they become more
             for (dice, points), again in product(turns, ends):
                 after = self._asked(self._part.update, value, dice, points, again)
                 number = numbers.setdefault(self._hashable("update", after), len(numbers))
                 following.setdefault((dice, points, again), []).append(number)
+            values.extend(list(numbers)[len(values) :])
             if len(numbers) > MOST_VALUES:
                 raise ValueError(
                     f"{self._where}: more than {MOST_VALUES} values, the last {shown(after)}; "
@@ -236,14 +238,6 @@ class Remembered:
 def remembered(rules: Rules) -> Remembered:
     """Tables of the memory of the part in play, made once for each game."""
     return Remembered(rules)
-
-
-def _growing(numbers: dict[Hashable, int]) -> Any:
-    """Iterate over the keys of a mapping that grows at its end."""
-    done = 0
-    while done < len(numbers):
-        yield list(numbers)[done]
-        done += 1
 
 
 def _turns(rules: Rules) -> set[tuple[int, int]]:

@@ -9,8 +9,7 @@ from typing import Any, Final
 from hogeq.rules.edition import ALIASES, EDITIONS, rules_from
 from hogeq.rules.rules import Rules
 from hogeq.rules.tables import SHAPES
-from hogeq.support.messages import one_line, refusal, shown, unknown_key
-from hogeq.support.parameters import keys
+from hogeq.support.messages import one_line, refusal, shown
 from hogeq.support.plugins import load_named
 from hogeq.support.yaml import ConfigError, parse_yaml, read_text
 
@@ -63,25 +62,16 @@ def read_rules(path: str | Path, trust: bool = False) -> Rules:
     if not isinstance(tree, str | Mapping):
         given = refusal("", tree, "a mapping of rule parts or an edition's name")
         raise ConfigError(f"{source}: {given}")
-    return rules_of(with_tables(tree, path.parent, source), source)
+    tree = with_tables(tree, path.parent, source)
+    try:
+        return rules_from(tree)
+    except (ValueError, TypeError) as error:
+        raise ConfigError(f"{source}: {one_line(error, 500)}") from error
 
 
 def run_file(folder: Path) -> Path | None:
     """Find the file of a folder that holds the config of a run, if it is the folder of one."""
     return next((folder / name for name in RUN_FILES if os.path.isfile(folder / name)), None)  # noqa: PTH113 - never raises
-
-
-def rules_of(given: str | Mapping[str, Any], source: str) -> Rules:
-    """Rules from the plain values of a file; `source` begins an error's line."""
-    if isinstance(given, Mapping):
-        known = {"edition", *keys(Rules)}
-        for key, value in given.items():
-            if key not in known:
-                raise ConfigError(f"{source}: {unknown_key('rules', key, value, known)}")
-    try:
-        return rules_from(given)
-    except (ValueError, TypeError) as error:
-        raise ConfigError(f"{source}: {one_line(error, 500)}") from error
 
 
 def with_tables(rules: Any, folder: Path, source: str) -> Any:

@@ -217,16 +217,11 @@ def _memory_part(kind: object, where: str) -> MemoryPart:
 
 
 def _require_function(function: object, where: str) -> None:
-    fits = callable(function)
-    if fits:
-        try:
-            signature(function).bind(0, 0)  # type: ignore[arg-type]
-        except (TypeError, ValueError):
-            fits = False
-    if not fits:
-        raise ValueError(
-            f"{where}: got {shown(function)}; allowed: a function of (score, opponent)"
-        )
+    try:
+        signature(function).bind(0, 0)  # type: ignore[arg-type]
+    except (TypeError, ValueError) as error:
+        given = f"{where}: got {shown(function)}"
+        raise ValueError(f"{given}; allowed: a function of (score, opponent)") from error
     if not getdoc(function):
         raise ValueError(f"{where}: no docstring; its first line is what people are shown")
 

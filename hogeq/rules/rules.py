@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import cache
-from itertools import accumulate
 from math import comb
 from typing import Annotated, Final, Literal, TypeAlias
 
@@ -247,16 +246,13 @@ def points_distribution(rules: Rules, dice: int, sides: int) -> dict[int, Fracti
 @cache
 def sums_without_ones(dice: int, sides: int) -> tuple[int, ...]:
     """Count the rolls of `dice` dice that show no 1, by their sum."""
-    # One more die slides a window of its sides - 1 faces over the sums before it, a difference of
-    # two running totals.
+    # The last die shows 2 to its sides: each sum adds up as many of those before it.
     if dice == 0:
         return (1,)
     before = sums_without_ones(dice - 1, sides)
-    running = [0, *accumulate(before)]
-    last = len(before)
     return tuple(
-        running[max(0, min(total - 1, last))] - running[max(0, min(total - sides, last))]
-        for total in range(last + sides)
+        sum(before[max(0, total - sides) : max(0, total - 1)])
+        for total in range(len(before) + sides)
     )
 
 
