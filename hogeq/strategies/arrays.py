@@ -42,7 +42,6 @@ def check_matrix(
 
     The copy holds numbers of actions: -1 is the last of them, after the most dice.
     """
-    _check_goal(goal, name)
     if isinstance(array, np.ndarray) and array.dtype.kind in "iuf" and array.shape == (goal, goal):
         # NaN fails every comparison.
         good = (array >= least) & (array <= max_dice) & (array == np.trunc(array))
@@ -52,11 +51,6 @@ def check_matrix(
         raise StrategyError(f"{name}: {line}")
     table = np.array([list(row) for row in array], np.int8)
     return np.where(table < 0, max_dice + 1, table).astype(np.int8)
-
-
-def as_choices(matrix: npt.NDArray[Any], max_dice: int) -> Matrix:
-    """Write -1 for the action after the most dice."""
-    return np.where(matrix > max_dice, -1, matrix).astype(np.int8)
 
 
 def bad_cells(rows: Any, goal: int, max_dice: int, least: int = 0) -> Iterator[tuple[str, str]]:
@@ -101,7 +95,6 @@ def _cell_fault(value: object, max_dice: int, least: int) -> str:
 
 def check_policy(array: Any, shape: tuple[int, ...], name: str = "policy") -> Policy:
     """Check the action probabilities of Hog, (G, G, K), or of any other game, and copy them."""
-    _check_goal(shape[0], name)
     given = as_array(array, name, f"shape {shape}")
     if given.dtype.kind not in "iuf":
         raise StrategyError(f"{name}: holds {given.dtype} values; allowed: float64 numbers")
@@ -124,6 +117,8 @@ def check_policy(array: Any, shape: tuple[int, ...], name: str = "policy") -> Po
 
 def check_table(given: Any, shape: tuple[int, ...], name: str = "strategy") -> npt.NDArray[Any]:
     """Check a matrix or a policy of a game, told apart by their axes, and copy it."""
+    if shape[0] < 1:
+        raise StrategyError(f"{name}: has no cells; allowed: {TABLES}, G at least 1")
     table = as_array(given, name, TABLES if len(shape) == HOG_AXES else f"{shape} or {shape[:-1]}")
     is_policy = table.ndim == len(shape)
     # A message names what was given or, without a name, which of the two it was taken for.
@@ -165,11 +160,6 @@ def _is_row(value: object) -> TypeGuard[Sequence[Any]]:
     if isinstance(value, np.ndarray):
         return value.ndim > 0
     return isinstance(value, Sequence) and not isinstance(value, str | bytes)
-
-
-def _check_goal(goal: int, name: str) -> None:
-    if goal < 1:
-        raise StrategyError(f"{name}: has no cells; allowed: {TABLES}, G at least 1")
 
 
 # --- rows of probabilities ------------------------------------------------------------------------

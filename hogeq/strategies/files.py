@@ -37,7 +37,7 @@ import numpy as np
 import numpy.lib.format as npy
 import numpy.typing as npt
 
-from hogeq.strategies.arrays import StrategyError, as_choices, check_matrix
+from hogeq.strategies.arrays import StrategyError, check_matrix
 from hogeq.strategies.forms import Form, read_code, read_text
 from hogeq.strategies.sandbox import examine
 from hogeq.strategies.strategy import (
@@ -334,7 +334,7 @@ def write_strategy(
     strategy = strategy_of_shape(None, given)
     table = strategy.array
     if strategy.is_pure and strategy.least < 0:
-        table = as_choices(table, strategy.shape[-1] - 2)
+        table = np.where(table == strategy.shape[-1] - 1, -1, table)
     arrays: dict[str, Any] = {strategy.kind: table}
     if strategy.kind == "mixture":
         if suffix != ".npz":

@@ -82,22 +82,15 @@ def mixed(
         raise StrategyError(refusal(name, parts, allowed)) from error
     tables = [as_array(part, f"{name}, part {number}") for number, part in enumerate(given, 1)]
     chances = _checked_weights(weights, len(tables), name)
-    axes = {table.ndim for table in tables}
-    full = HOG_AXES if shape is None else len(shape)
-    if not axes <= {full - 1, full}:
-        raise StrategyError(
-            f"{name}: parts have {sorted(axes)} axes; allowed: matrices (G, G) and "
-            "policies (G, G, K)"
-        )
     shape = shape or shape_like(tables)
-    pure = axes == {full - 1}
+    pure = all(table.ndim != len(shape) for table in tables)
     # One by one into the array: there may be many.
     checked = np.empty(
         (len(tables), *(shape[:-1] if pure else shape)), np.int8 if pure else np.float64
     )
     for number, table in enumerate(tables):
         part = check_table(table, shape, f"{name}, part {number + 1}")
-        checked[number] = part if pure or part.ndim == full else one_hot(part, shape[-1])
+        checked[number] = part if part.ndim == checked.ndim - 1 else one_hot(part, shape[-1])
     return chances, checked
 
 

@@ -46,7 +46,7 @@ def test_parts_are_copied_and_of_one_kind() -> None:
         ([0.5, 0.5], [POLICY, POLICY / 2], r"part 2: .* sum to 0\.[45]"),
         ([0.5, 0.5], [POLICY, POLICY[:, :, :3]], "part 2: has shape"),
         ([0.5, 0.5], [POLICY[:, :, :12] * 13 / 12, MATRIX], "part 2: cell .* is 12"),
-        ([1.0], [np.ones(4)], r"1\] axes; allowed: matrices"),
+        ([1.0], [np.ones(4)], r"part 1: has shape \(4,\); allowed: 4 rows"),
         ([1.0], [np.zeros((0, 0))], "part 1: has no cells; allowed"),
         ([0.5, 0.5], [MATRIX, [[1, 2], [3]]], "part 2: rows differ in length; allowed"),
         ([1.0], None, "^mixture: got None; allowed: a list of parts"),
