@@ -105,9 +105,9 @@ def make(shown: Sequence[Shown]) -> str:
     return frame.page(
         f"Hog: {', '.join(one.title for one in shown)}",
         frame.part("board.html"),
-        style=frame.parts(("board.css", "learn.css")),
-        script=frame.parts(f"{name}.js" for name in _SCRIPTS.split()),
-        data=frame.as_json(packed),
+        styles="board learn",
+        scripts=_SCRIPTS,
+        data=packed,
     )
 
 

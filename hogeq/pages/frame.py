@@ -9,7 +9,7 @@ import base64
 import html
 import json
 import zlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from importlib.resources import files
 from string import Template
 from typing import Any, Final
@@ -17,19 +17,12 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import ArrayLike
 
-_HERE: Final = "hogeq.pages"
-
 _POLICY: Final = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'"
 
 
 def part(name: str) -> str:
-    """Read a file that is shipped with the package: a script, a style, a template."""
-    return (files(_HERE) / name).read_text("utf-8")
-
-
-def parts(names: Iterable[str]) -> str:
-    """Read several, one after the other."""
-    return "\n".join(part(name) for name in names)
+    """Read a file beside this one: a script, a style, a template."""
+    return (files("hogeq.pages") / name).read_text("utf-8")
 
 
 def fill(template: str, **places: str) -> str:
@@ -37,42 +30,37 @@ def fill(template: str, **places: str) -> str:
     return Template(part(template)).substitute(places)
 
 
-def as_json(data: Any) -> str:
-    """Write data as JSON that can stand in a page."""
-    # "<" would let a name end the element that holds it.
-    text = json.dumps(data, allow_nan=False, separators=(",", ":"))
-    return text.replace("<", "\\u003c")
-
-
 def page(
     title: str,
     body: str,
     *,
-    style: str,
-    script: str,
-    data: str,
+    styles: str,
+    scripts: str,
+    data: Any,
     texts: Mapping[str, str] | None = None,
     images: bool = False,
 ) -> str:
     """Put a page together.
 
-    `data` is JSON as `as_json` gives it, in the element ``data``; `texts` are more texts for the
-    script, by the name of the element that holds them, as `pack_text` gives them. `images` says
-    whether the script draws images into the page.
+    `styles` and `scripts` are names of files, one after the other. `data` goes into the element
+    ``data``, as JSON; `texts` are more texts for the script, by the name of the element that holds
+    them, as `pack_text` gives them. `images` says whether the script draws images into the page.
     """
     stored = [
         f'<script type="text/plain" id="{name}">{text}</script>'
         for name, text in (texts or {}).items()
     ]
-    stored.append(f'<script type="application/json" id="data">{data}</script>')
+    # "<" would let a name end the element that holds it.
+    content = json.dumps(data, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")
+    stored.append(f'<script type="application/json" id="data">{content}</script>')
     return fill(
         "frame.html",
         policy=f"{_POLICY}; img-src data: blob:" if images else _POLICY,
         title=html.escape(title),
-        style=style,
+        style="\n".join(part(f"{name}.css") for name in styles.split()),
         body=body,
         stored="\n".join(stored),
-        script=script,
+        script="\n".join(part(f"{name}.js") for name in scripts.split()),
     )
 
 

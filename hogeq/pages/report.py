@@ -11,19 +11,23 @@ from numpy.typing import ArrayLike, NDArray
 
 from hogeq.baselines.registry import builtins_of
 from hogeq.contest import tournament
+from hogeq.evaluation.counterfactual import counterfactual_values
+from hogeq.evaluation.values import fold, reach
 from hogeq.model.game import HogEngine
 from hogeq.pages import frame
-from hogeq.pages.explore import Explored, explore, region_size
 from hogeq.rules import describe
 from hogeq.rules.memory import axes
 from hogeq.runs.files import columns, environment, figures_in, finite, table
 from hogeq.runs.index import Run
-from hogeq.search.attack import SearchBudget, SearchResult
+from hogeq.search.attack import SearchBudget, SearchResult, attack
+from hogeq.search.bounds import full_memory_bound
+from hogeq.search.population import Gains, gains
 from hogeq.strategies.strategy import policy_of
+from hogeq.support.aliases import Floats, Matrix
 from hogeq.support.messages import BadInputError, not_installed
 from hogeq.support.numbers import percent
 from hogeq.support.parameters import plain
-from hogeq.support.progress import phase
+from hogeq.support.progress import phase, tell_steps
 
 MOST_BYTES: Final = 10 * 10**6
 """Size of the largest page: what still opens at once, and passes as an attachment."""
@@ -36,6 +40,9 @@ PROBABILITY_DIGITS: Final = 6
 
 BELIEF_DIGITS: Final = 4
 """Decimals of the distribution of the memory: hundredths of a percent."""
+
+REGIONS: Final = 10
+"""Most regions along either score."""
 
 # Of Okabe and Ito, "Color universal design" (2008): told apart with any colour vision. Yellow is
 # left out, since it is hardly seen on white.
@@ -61,6 +68,28 @@ class Entry(NamedTuple):
     """A matrix (G, G) or a policy (G, G, K)."""
     budget: SearchBudget | None
     """Of the search for its counter-matrix; None if it is there to be compared with only."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Explored:
+    """A strategy seen from inside, when both players play it."""
+
+    policy: Floats
+    """(G, G, K)."""
+    values: Floats
+    """(G, G, K). Win probability of every roll of the player to move, averaged over the belief; NaN
+    at positions that play never comes to, which have none."""
+    reach: Floats
+    """(G, G). Probability of coming to move there."""
+    belief: Floats
+    """(G, G, rows, columns). Distribution of the memory along `hogeq.rules.memory.axes`; 0 where
+    play never comes."""
+    search: SearchResult
+    """The counter-matrix found, its exact win rate and its bound: that with full memory."""
+    cells: Gains
+    """Of the counter-matrix."""
+    regions: Floats
+    """(R, R). The same for all cells of a region at once."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -141,14 +170,23 @@ def make(
         "environment": environment() | {"plotly": version},
     }
     title = f"{', '.join(run.name for run in runs)}: {game.rules.name}"
-    page = _html(title, _summary(runs, explored), data, script)
+    summary = html.escape(_summary(runs, explored))
+    page = frame.page(
+        title,
+        frame.fill("report.html", title=html.escape(title), found=summary),
+        styles="report",
+        scripts=_SCRIPTS,
+        data=finite(data),
+        texts={"plotly": frame.pack_text(script)},
+        images=True,
+    )
     size = len(page.encode())
     if size > MOST_BYTES:
         raise ReportError(
             f"the page would have {size / 1e6:.1f} MB; allowed: {MOST_BYTES / 1e6:.0f}: "
             "give fewer runs, or --no-matrices"
         )
-    return Page(page, {name: of.counter.search for name, of in explored.items()}, names, rates)
+    return Page(page, {name: of.search for name, of in explored.items()}, names, rates)
 
 
 def _plotly() -> tuple[str, str]:
@@ -167,8 +205,8 @@ def _summary(runs: Sequence[Run], explored: Mapping[str, Explored]) -> str:
     def interval(name: str, figures: Any) -> tuple[float, float] | None:
         known = [(figures["attack"], figures["bound"])] if figures else []
         if name in explored:
-            counter = explored[name].counter.search
-            known.append((counter.win_rate, counter.bound))
+            search = explored[name].search
+            known.append((search.win_rate, search.bound))
         return (max(low for low, _ in known), min(high for _, high in known)) if known else None
 
     def wins(ends: tuple[float, float]) -> str:
@@ -189,18 +227,6 @@ def _summary(runs: Sequence[Run], explored: Mapping[str, Explored]) -> str:
         return ""
     who = best if len(runs) == 1 else f"Of {len(runs)} runs, {best} is the hardest to beat"
     return f"{who}: {text}."
-
-
-def _html(title: str, summary: str, data: dict[str, Any], plotly: str) -> str:
-    return frame.page(
-        title,
-        frame.fill("report.html", title=html.escape(title), found=html.escape(summary)),
-        style=frame.part("report.css"),
-        script=frame.parts(f"{name}.js" for name in _SCRIPTS.split()),
-        data=frame.as_json(finite(data)),
-        texts={"plotly": frame.pack_text(plotly)},
-        images=True,
-    )
 
 
 def _colours(rolls: int) -> dict[str, Any]:
@@ -249,7 +275,7 @@ def _explored(game: HogEngine, explored: Explored) -> dict[str, Any]:
     value = (explored.values * explored.policy).sum(axis=2)
     # By memory first: neighbouring positions have like beliefs.
     beliefs = explored.belief.reshape(game.goal**2, -1).T
-    search, cells, regions = explored.counter
+    search, cells = explored.search, explored.cells
     return {
         "values": frame.pack_fractions(explored.values, PROBABILITY_DIGITS),
         "value": frame.pack_fractions(value, PROBABILITY_DIGITS),
@@ -264,6 +290,63 @@ def _explored(game: HogEngine, explored: Explored) -> dict[str, Any]:
             "saturated": search.saturation.saturated,
             "reach": frame.pack_floats(cells.reach),
             "gains": frame.pack_floats(cells.gains),
-            "regions": regions.tolist(),
+            "regions": explored.regions.tolist(),
         },
     }
+
+
+# --- a strategy seen from inside ------------------------------------------------------------------
+
+
+def explore(game: HogEngine, strategy: ArrayLike, budget: SearchBudget) -> Explored:
+    """Compute values, reach, beliefs and the counter-matrix of a strategy."""
+    policy = policy_of(game, strategy)
+    valued = counterfactual_values(game.workspace(1), policy[None], "belief")
+    masses = fold(game.rules, reach(game, policy))
+    total = masses.sum(axis=(2, 3))
+    reached = total > 0.0
+    belief = np.divide(
+        masses,
+        total[..., None, None],
+        out=np.zeros_like(masses),
+        where=reached[..., None, None],
+    )
+    search = attack(game, policy, budget)
+    cells = gains(game, search.matrix, policy)
+    return Explored(
+        policy=policy,
+        values=np.where(reached[..., None], valued.values, np.nan),
+        reach=total,
+        belief=belief,
+        search=dataclasses.replace(search, bound=full_memory_bound(game, policy)),
+        cells=cells,
+        regions=region_gains(game, search.matrix, cells.usual, policy),
+    )
+
+
+def region_size(goal: int) -> int:
+    """Points that a region spans in either score: 10, more where there would be too many."""
+    return max(10, -(-goal // REGIONS))
+
+
+def region_gains(game: HogEngine, matrix: Matrix, usual: Matrix, policy: Floats) -> Floats:
+    """Win rate that a matrix loses against a policy by rolling the usual dice in a whole region.
+
+    Gains of cells do not add up; those of a region are evaluated together, and so are exact.
+    """
+    work = game.workspace(2)
+    rows, usual_rows = policy_of(game, matrix), policy_of(game, usual)
+    policies = np.stack([rows, policy])
+    whole = work.win_rate(policies).win_rate
+    size = region_size(game.goal)
+    starts = range(0, game.goal, size)
+    lost = np.zeros((len(starts), len(starts)))
+    for row, own in enumerate(tell_steps("gains of regions", starts)):
+        for column, other in enumerate(starts):
+            at = slice(own, own + size), slice(other, other + size)
+            if (matrix[at] == usual[at]).all():
+                continue
+            policies[0][at] = usual_rows[at]
+            lost[row, column] = whole - work.win_rate(policies).win_rate
+            policies[0][at] = rows[at]
+    return lost

@@ -11,7 +11,7 @@ from hogeq.baselines.simple import always_roll
 from hogeq.evaluation.values import belief, hidden_action_values, reach, win_rate
 from hogeq.model.game import compile_game
 from hogeq.pages import frame
-from hogeq.pages.explore import explore, region_gains
+from hogeq.pages.report import explore, region_gains
 from hogeq.rules import memory, rules_from
 from hogeq.search.attack import SearchBudget
 

@@ -51,7 +51,7 @@ def check(
     game.load()
     from hogeq.contest.assessment import facts_of
     from hogeq.contest.submission import inspect_submission
-    from hogeq.pages.check import checked_page, contest_notes
+    from hogeq.pages.contest import checked_page, contest_notes
 
     with refusing():
         submission = inspect_submission(file, game.rules, trust, time_limit=time_limit)
@@ -87,7 +87,7 @@ def _reference(game: Chosen, against: str | None) -> "Reference":
 
 
 def _assessment(data: dict[str, Any]) -> Text:
-    from hogeq.pages.check import response_text
+    from hogeq.pages.contest import response_text
 
     rates = [
         (one["strategy"], "never ends" if one["win_rate"] is None else percent(one["win_rate"]))

@@ -91,7 +91,7 @@ class Folder:
 
     def write(self, data: dict[str, Any], names: Sequence[str], pseudonyms: bool) -> Text:
         """Write pages, ranks and what is known for the next time; say what was written."""
-        from hogeq.pages.staff import public_page
+        from hogeq.pages.contest import public_page
 
         valid = [one for one in self.judged if one.submission.matrix is not None]
         public = self.contest.pseudonyms([one.entrant for one in valid]) if pseudonyms else names
@@ -129,7 +129,7 @@ class Folder:
         self, lines: dict[str, dict[str, Any]], public: Sequence[str], pages: Sequence[str]
     ) -> None:
         from hogeq.contest.assessment import Reference, opponents, usual_reference
-        from hogeq.pages.staff import standing, with_standing
+        from hogeq.pages.contest import standing, with_standing
         from hogeq.support.workers import compute
 
         engine = self.game.engine
@@ -172,7 +172,7 @@ def _reason(one: "Judged") -> str:
 def _page(engine: Any, title: str, reference: Any, task: "tuple[Judged, str, str]") -> str:
     """Make the page of one entrant."""
     from hogeq.contest.assessment import facts_of
-    from hogeq.pages.staff import entrant_page
+    from hogeq.pages.contest import entrant_page
 
     one, key, text = task
     facts, assessed = facts_of(engine, one.entrant.file, title, one.submission, reference)

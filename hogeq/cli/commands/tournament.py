@@ -119,7 +119,7 @@ def tournament(
         ]
         write_csv(ranks, header, ([line[key] for key in header] for line in lines))
     if page is not None:
-        from hogeq.pages.field import field_page
+        from hogeq.pages.contest import field_page
 
         write(page, field_page({**data, "rules": game.title}, names))
     if out is not None and out.suffix.lower() == ".csv":

@@ -1,8 +1,12 @@
-"""The page about a submission: what is wrong with it, or how it does."""
+"""The pages of a contest: the ranks of a field, and one about each submission."""
 
 import html
+import re
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import PurePath
 from typing import Any, Final
+
+import numpy as np
 
 from hogeq.contest.assessment import Assessment
 from hogeq.contest.tournament import WIN
@@ -11,7 +15,112 @@ from hogeq.support.aliases import Matrix
 from hogeq.support.messages import printable
 from hogeq.support.numbers import DIGITS, EXACT, counted, duration, percent, pp
 
-_DECIMALS: Final = 8  # of costs on the map
+_DECIMALS: Final = 8  # of win rates in the picture, and of costs on the map
+
+_LEAST_REACH: Final = 0.01  # of the colours, on either side of one half
+
+_SHARED: Final = "scheme numbers grid"
+"""Scripts of every page."""
+
+_COLUMNS: tuple[tuple[str, str, str], ...] = (
+    ("rank", "number", "rank"),
+    ("strategy", "text", "name"),
+    ("file", "text", "file"),
+    ("won", "number", "wins"),
+    ("tied", "number", "ties"),
+    ("mean win rate", "share", "mean_win_rate"),
+    ("Nash", "share", "nash"),
+    ("lowest", "share", "lowest_win_rate"),
+    ("against", "text", "lowest_against"),
+)
+
+_NARROW: Final = {"rank", "strategy", "won", "mean win rate"}
+"""Columns that a phone has room for."""
+
+
+def field_page(found: Mapping[str, Any], names: Sequence[str]) -> str:
+    """Write the page of a tournament, one self-contained HTML file."""
+    ranking = [
+        {
+            **line,
+            "name": names[line["index"]],
+            "nash": line["nash"] or None,
+            "lowest_against": names[line["lowest_against"]],
+        }
+        for line in found["ranking"]
+    ]
+    by_player = any(line["name"] != line["file"] for line in ranking)
+    left_out = set() if by_player else {"file"}
+    if not any(line.get("ties") for line in ranking):
+        left_out.add("ties")
+    columns = [column for column in _COLUMNS if column[2] not in left_out]
+    rates = np.array(found["win_rates"])
+    data = {
+        "columns": [
+            {"name": name, "kind": kind, "narrow": name in _NARROW} for name, kind, _ in columns
+        ],
+        "rows": [[line[key] for *_, key in columns] for line in ranking],
+        "index": [line["index"] for line in ranking],
+        "rates": rates.round(_DECIMALS).tolist(),
+        "reach": max(_LEAST_REACH, float(np.abs(rates - 0.5).max())),
+    }
+    title = f"{found['rules']}: {len(names)} strategies, all against all"
+    body = frame.fill(
+        "field.html",
+        title=html.escape(title),
+        summary=_summary(ranking),
+        win=f"{100.0 * found.get('threshold', WIN):.12g}",
+        notes=_notes(found, names),
+    )
+    return frame.page(title, body, styles="sheet", scripts=f"{_SHARED} field", data=data)
+
+
+def _summary(ranking: Sequence[Mapping[str, Any]]) -> str:
+    first = [line for line in ranking if line["rank"] == 1]
+    names = ", ".join(html.escape(line["name"]) for line in first[:3])
+    shared = f" and {len(first) - 3} more" if len(first) > 3 else ""
+    won = f"{first[0]['wins']} of {len(ranking) - 1} matches"
+    mean = percent(first[0]["mean_win_rate"])
+    alone = f", {mean} on average" if len(first) == 1 else " each"
+    return f"First: <b>{names}{shared}</b>, {won} won{alone}."
+
+
+def _notes(found: Mapping[str, Any], names: Sequence[str]) -> str:
+    same = [" = ".join(names[index] for index in group) for group in found["identical"]]
+    # Names of files, not where they lie on the staff's machine.
+    out = [
+        one["reason"].replace(printable(one["entry"]), printable(PurePath(one["entry"]).name))
+        for one in found["refused"]
+    ]
+    return "".join(
+        f"<h2>{title}</h2><ul>{''.join(f'<li>{html.escape(line)}</li>' for line in lines)}</ul>"
+        for title, lines in (("The same strategy", same), ("Left out", out))
+        if lines
+    )
+
+
+def public_page(found: Mapping[str, Any], names: Sequence[str]) -> str:
+    """Write the page of ranks without files, reasons and who handed in the same.
+
+    Entries are in the order of their ranks: that of their files could tell who is who.
+    """
+    order = [line["index"] for line in found["ranking"]]
+    place = {index: rank for rank, index in enumerate(order)}
+    lines = [
+        {
+            **line,
+            "index": place[line["index"]],
+            "lowest_against": place[line["lowest_against"]],
+            "file": names[line["index"]],
+        }
+        for line in found["ranking"]
+    ]
+    rates = [[found["win_rates"][a][b] for b in order] for a in order]
+    shown = {"ranking": lines, "win_rates": rates, "identical": [], "refused": []}
+    return field_page({**found, **shown}, [names[index] for index in order])
+
+
+# --- a submission, and the page of its entrant ----------------------------------------------------
 
 
 def checked_page(
@@ -40,13 +149,8 @@ def checked_page(
     notes = "; ".join(contest_notes(found))
     if notes:
         verdict += f"<p>{html.escape(notes[0].upper() + notes[1:])}.</p>"
-    return frame.page(
-        title,
-        frame.fill("check.html", title=html.escape(title), verdict=verdict, parts=parts),
-        style=frame.part("sheet.css"),
-        script=frame.parts(("scheme.js", "numbers.js", "grid.js", "check.js")),
-        data=frame.as_json(data),
-    )
+    body = frame.fill("check.html", title=html.escape(title), verdict=verdict, parts=parts)
+    return frame.page(title, body, styles="sheet", scripts=f"{_SHARED} check", data=data)
 
 
 def contest_notes(found: Mapping[str, Any]) -> list[str]:
@@ -173,3 +277,38 @@ def _table(header: Iterable[str], rows: Iterable[Sequence[object]]) -> str:
     )
     filled = f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody>"
     return f'<div class="wide" tabindex="0"><table>{filled}</table></div>'
+
+
+def standing(line: Mapping[str, Any] | None, names: Sequence[str], notes: Sequence[str]) -> str:
+    """Say where an entrant stands by the line of the ranking, None if not ranked; and more."""
+    told = ["Not ranked."]
+    if line is not None:
+        others = len(names) - 1
+        won = f"{line['wins']} of {others} matches won, {percent(line['mean_win_rate'])} on average"
+        lowest = f"{percent(line['lowest_win_rate'])}, against {names[line['lowest_against']]}"
+        told = [f"Rank {line['rank']} of {len(names)}: {won}; the least, {lowest}."]
+    return "".join(f"<p>{html.escape(one)}</p>" for one in (*told, *notes))
+
+
+def entrant_page(
+    facts: Mapping[str, Any],
+    matrix: Matrix | None,
+    assessed: Assessment | None,
+    key: str,
+    text: str,
+) -> str:
+    """Write the page of an entrant, with the text of `standing`; `key` says what it is made of."""
+    page = checked_page(facts, matrix, assessed)
+    return page.replace("</h1>", f"</h1>{_opening(key)}{text}</section>", 1)
+
+
+def with_standing(page: str, key: str, text: str) -> str | None:
+    """Put another standing into a page that was made of the same; None if it was not."""
+    found = re.search(f"{re.escape(_opening(key))}.*?</section>", page, re.DOTALL)
+    if found is None:
+        return None
+    return f"{page[: found.start()]}{_opening(key)}{text}</section>{page[found.end() :]}"
+
+
+def _opening(key: str) -> str:
+    return f'<section id="standing" data-key="{key}">'
