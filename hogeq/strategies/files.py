@@ -38,7 +38,7 @@ import numpy.lib.format as npy
 import numpy.typing as npt
 
 from hogeq.strategies.arrays import StrategyError, check_matrix
-from hogeq.strategies.forms import Form, read_code, read_text
+from hogeq.strategies.forms import Form, read_code, read_text, without_goal
 from hogeq.strategies.sandbox import examine
 from hogeq.strategies.strategy import (
     Sized,
@@ -150,15 +150,15 @@ def read_form(
     if data[:1] == b"\x80":  # every pickle of protocol 2 and later starts so
         raise _pickle_refused(path)
     if suffix == ".npy" or data.startswith(npy.MAGIC_PREFIX):
-        return _asked(Form(_read_npy(io.BytesIO(data), name)), goal)
+        return without_goal(Form(_read_npy(io.BytesIO(data), name)), goal)
     if suffix == ".npz" or data.startswith(b"PK\x03\x04"):
-        return _asked(_read_npz(data, goal, max_dice - least, name), goal)
+        return without_goal(_read_npz(data, goal, max_dice - least, name), goal)
     file_size(path, min(2**20 + TEXT_BYTES_PER_CELL * goal * goal, MAX_BYTES))
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise StrategyError(f"{name}: is not UTF-8 text at byte {error.start}") from error
-    return _asked(read_text(text, goal, max_dice, name, is_json=suffix == ".json"), goal)
+    return without_goal(read_text(text, goal, max_dice, name, is_json=suffix == ".json"), goal)
 
 
 def read_list(path: Path, goal: int) -> Form | None:
@@ -167,16 +167,7 @@ def read_list(path: Path, goal: int) -> Form | None:
     if file_size(path) > most:
         return None
     table = read_code(_read_bytes(path, most), goal, shown_path(path))
-    return None if table is None else _asked(table, goal)
-
-
-def _asked(table: Form, goal: int) -> Form:
-    """Leave out a last row and column for the goal itself, at which nobody is asked."""
-    rows, size = table.rows, goal + 1
-    if isinstance(rows, np.ndarray):
-        return table._replace(rows=rows[:goal, :goal]) if rows.shape == (size, size) else table
-    is_larger = len(rows) == size and all(isinstance(r, list) and len(r) == size for r in rows)
-    return table._replace(rows=[row[:goal] for row in rows[:goal]]) if is_larger else table
+    return None if table is None else without_goal(table, goal)
 
 
 def is_folder(path: str | os.PathLike[str]) -> bool:
@@ -228,10 +219,9 @@ def _read_npz(data: bytes, goal: int, max_dice: int, name: str) -> Form:
         raise
     except (
         EOFError,
-        NotImplementedError,  # of zip versions to come
         OSError,
         OverflowError,
-        RuntimeError,  # encrypted
+        RuntimeError,  # encrypted, or of a zip version to come
         ValueError,
         zipfile.BadZipFile,
         zlib.error,

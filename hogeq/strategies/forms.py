@@ -13,6 +13,8 @@ from functools import cache
 from itertools import product
 from typing import Any, Final, NamedTuple
 
+import numpy as np
+
 from hogeq.strategies.arrays import StrategyError
 from hogeq.support.files import parse_json
 from hogeq.support.messages import shown
@@ -79,6 +81,15 @@ def read_code(source: bytes, goal: int, name: str) -> Form | None:
     read = _from_object(_plain(tables[0]), goal, name)
     called = values.get("PLAYER_NAME", values.get("TEAM_NAME"))
     return Form(read.rows, "Python's list", called if isinstance(called, str) else None)
+
+
+def without_goal(table: Form, goal: int) -> Form:
+    """Leave out a last row and column for the goal itself, at which nobody is asked."""
+    rows, size = table.rows, goal + 1
+    if isinstance(rows, np.ndarray):
+        return table._replace(rows=rows[:goal, :goal]) if rows.shape == (size, size) else table
+    is_larger = len(rows) == size and all(isinstance(r, list) and len(r) == size for r in rows)
+    return table._replace(rows=[row[:goal] for row in rows[:goal]]) if is_larger else table
 
 
 def _plain(value: Any) -> Any:

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.fuzz.test_readers import npy, npz
+from tests.strategies.strategy_files import saved
 
 pytestmark = pytest.mark.slow
 
@@ -57,7 +57,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         b"\x93NUMPY\x02\x00\xff\xff\xff\x7f" + b"(" * MEGABYTE
     )
     (folder / "strategy-shape.npy").write_bytes(header % b"9999999, 9999999" + b"\0" * MEGABYTE)
-    (folder / "checkpoint-shape.npz").write_bytes(npz(schema=np.zeros((1000, 1000), np.int8)))
+    (folder / "checkpoint-shape.npz").write_bytes(
+        saved(np.savez, schema=np.zeros((1000, 1000), np.int8))
+    )
     bomb = folder / "strategy-bomb.npz"
     zipped(bomb, zipfile.ZIP_DEFLATED, matrix_npy=header % b"9999, 9999" + b"\0" * 2**28)
     rolls = np.zeros((64, 100, 100, 11), np.int8)
@@ -65,8 +67,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     zipped(
         folder / "strategy-parts.npz",
         zipfile.ZIP_DEFLATED,
-        policies_npy=npy(rolls),
-        weights_npy=npy(np.full(64, 1 / 64)),
+        policies_npy=saved(np.save, rolls),
+        weights_npy=saved(np.save, np.full(64, 1 / 64)),
     )
     (folder / "checkpoint-bomb.npz").write_bytes(bomb.read_bytes())
     array = header % b"99999999999,"

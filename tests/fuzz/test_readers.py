@@ -1,6 +1,5 @@
 """Every reader of files, given files that are almost right: no traceback, no wait."""
 
-import io
 import json
 import zipfile
 from collections.abc import Callable
@@ -26,11 +25,9 @@ from hogeq.strategies.sandbox import parse_answer
 from hogeq.support.messages import BadInputError
 from hogeq.support.yaml import ConfigError
 from tests.fuzz.fuzzing import fuzz, mutated
+from tests.strategies.strategy_files import DICE, GOAL, MATRIX, ROWS, saved, zipped
 
 pytestmark = pytest.mark.slow
-
-GOAL, DICE = 4, 12
-ROWS = [[0, 1, 2, 3], [4, 5, 6, 7], [8, 9, 10, 11], [12, 0, 0, 1]]
 
 RULES = b"{edition: su20, goal: 20, max_dice: 3}"
 PARTS = b"""\
@@ -61,25 +58,6 @@ YAML_WORDS = [
     *(b"\t", b"\n", b"  ", b"|\n ", b">\n ", b"%TAG ! x\n", b"---\n", b"...\n", b"\x1b["),
     *(b"\xef\xbb\xbf", b"\0", b"\xed\xa0\x80", b"\xc2\x85", b"9" * 400, b"x" * 300),
 ]
-
-
-def npz(**arrays: Any) -> bytes:
-    file = io.BytesIO()
-    np.savez(file, **arrays)
-    return file.getvalue()
-
-
-def packed_with(method: int) -> bytes:
-    file = io.BytesIO()
-    with zipfile.ZipFile(file, "w", method) as archive:
-        archive.writestr("matrix.npy", npy(np.array(ROWS)))
-    return file.getvalue()
-
-
-def npy(array: Any) -> bytes:
-    file = io.BytesIO()
-    np.save(file, array)
-    return file.getvalue()
 
 
 @pytest.mark.parametrize(
@@ -138,15 +116,18 @@ FILES = {
         [b",", b"\t", b"\xe2\x80\xa8", b"6.0e+00", b"nan", b"9" * 40],
     ),
     ".json": ([json.dumps(ROWS).encode(), json.dumps(KEYED).encode()], JSON_WORDS),
-    ".npy": ([npy(np.array(ROWS)), npy(np.full((4, 4, 13), 1 / 13))], ARRAY_WORDS),
+    ".npy": (
+        [saved(np.save, np.array(ROWS)), saved(np.save, np.full((4, 4, 13), 1 / 13))],
+        ARRAY_WORDS,
+    ),
     ".npz": (
         [
-            npz(matrix=np.array(ROWS)),
-            npz(policy=np.full((4, 4, 13), 1 / 13)),
-            packed_with(zipfile.ZIP_DEFLATED),
-            packed_with(zipfile.ZIP_BZIP2),
-            npz(weights=np.array([0.25, 0.75]), matrices=np.array([ROWS, ROWS])),
-            npz(weights=np.array([1.0]), policies=np.full((1, 4, 4, 13), 1 / 13)),
+            saved(np.savez, matrix=np.array(ROWS)),
+            saved(np.savez, policy=np.full((4, 4, 13), 1 / 13)),
+            zipped(saved(np.save, MATRIX)),
+            zipped(saved(np.save, MATRIX), method=zipfile.ZIP_BZIP2),
+            saved(np.savez, weights=np.array([0.25, 0.75]), matrices=np.array([ROWS, ROWS])),
+            saved(np.savez, weights=np.array([1.0]), policies=np.full((1, 4, 4, 13), 1 / 13)),
         ],
         [*ARRAY_WORDS, b"weights.npy", b"matrices.npy", b"policies.npy"],
     ),

@@ -1,6 +1,7 @@
 """A small strategy, and files of it."""
 
 import io
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -37,4 +38,11 @@ def file(folder: Path, name: str, content: str | bytes) -> Path:
 def saved(write: Callable[..., None], *arrays: Any, **named: Any) -> bytes:
     stream = io.BytesIO()
     write(stream, *arrays, **named)
+    return stream.getvalue()
+
+
+def zipped(content: bytes, name: str = "matrix.npy", method: int = zipfile.ZIP_DEFLATED) -> bytes:
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w", method) as archive:
+        archive.writestr(name, content)
     return stream.getvalue()

@@ -1,4 +1,3 @@
-import io
 import json
 import os
 import pickle
@@ -28,6 +27,7 @@ from tests.strategies.strategy_files import (
     in_one_folder,
     refused,
     saved,
+    zipped,
 )
 
 # --- text -----------------------------------------------------------------------------------------
@@ -174,13 +174,6 @@ HUGE = b"{'descr': '<f8', 'fortran_order': False, 'shape': (1000000, 1000000), }
 )
 def test_bad_npy(tmp_path: Path, content: bytes, says: str) -> None:
     refused(file(tmp_path, "m.npy", content), says)
-
-
-def zipped(content: bytes, name: str = "matrix.npy", method: int = zipfile.ZIP_DEFLATED) -> bytes:
-    stream = io.BytesIO()
-    with zipfile.ZipFile(stream, "w", method) as archive:
-        archive.writestr(name, content)
-    return stream.getvalue()
 
 
 def encrypted(data: bytes) -> bytes:
