@@ -383,7 +383,7 @@ class Game:
         """Loss of each roll of a played game, and how much was luck."""
         from hogeq.contest.review import review
 
-        return review(self.engine, transcript)
+        return review(self._engine, transcript)
 
     def _rivals(self, given: StrategySpec | list[StrategySpec] | None) -> list[Strategy]:
         if given is None:

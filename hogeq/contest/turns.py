@@ -11,13 +11,14 @@ exactly: nothing is left that is neither skill nor luck.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from types import MappingProxyType
 from typing import Any, Final, Literal, NamedTuple
 
 import numpy as np
 
 from hogeq.evaluation.tablebase import RollValue, best_first, ranked, solve
-from hogeq.model.game import HogEngine
+from hogeq.model.game import HogEngine, compile_game
 from hogeq.model.workspace import TIE
 from hogeq.rules import Rules
 from hogeq.rules.memory import Memory
@@ -155,6 +156,7 @@ class Turn(NamedTuple):
 def advance(rules: Rules, before: Situation, given: tuple[int, ...] | None) -> Turn:
     """Play the mover's turn by the faces of its dice, None for the choice -1; or a ValueError."""
     dice, faces = (-1, ()) if given is None else (len(given), given)
+    rules = rules.for_second() if before.mover else rules
     outcome = play_turn(rules, *before.view, before.memory, dice, faces)
     landing, mover = outcome.landing, before.mover
     own, other = landing.score, landing.opponent
@@ -217,18 +219,21 @@ class Engine:
         self._choices = game.choices
         self._memory = {memory: index for index, memory in enumerate(game.memories)}
         self._policy: Floats | None = None
-        self._values: Callable[[int, int], Floats]
+        self._values: list[Callable[[int, int], Floats]]  # of each player, or of either
         if strategy is None:
-            self._values = solve(game).roll_values
+            other = compile_game(game.rules.for_second(), own_goals=True)
+            self._values = [solve(one).roll_values for one in dict.fromkeys((game, other))]
             return
         self._policy = policy_of(game, strategy)
-        work = game.workspace(1)
-        work.backward(self._policy[None], keep=True)
-        self._values = work.hidden_values
+        players = 1 + game.has_own_goals
+        work = game.workspace(players)
+        work.backward(np.stack([self._policy] * players), keep=True)
+        self._values = [partial(work.hidden_values, player=player) for player in range(players)]
 
     def values(self, here: Situation) -> Floats:
         """Win probability of every choice of the player to move, float64 (K,)."""
-        return self._values(*here.view)[self._memory[here.memory]]
+        values = self._values[here.mover % len(self._values)]
+        return values(*here.view)[self._memory[here.memory]]
 
     def rolls(self, here: Situation) -> dict[int, float]:
         """Win probability of every choice of the player to move, by its dice."""

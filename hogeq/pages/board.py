@@ -16,16 +16,15 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from hogeq.baselines.registry import builtins_of, is_builtin, names
-from hogeq.model.game import HogEngine
+from hogeq.model.game import HogEngine, compile_game
 from hogeq.pages import frame
 from hogeq.pages.book import book
 from hogeq.rules import describe
 from hogeq.rules.edition import names_of
-from hogeq.rules.memory import memory_columns, memory_texts, record, records_left
+from hogeq.rules.memory import Memory, memory_columns, memory_texts, record, records_left
 from hogeq.rules.parts import LANDINGS, MORE_BOAR, SWAPS, square_swine
 from hogeq.rules.rules import (
     HOG_WILD_MULTIPLE,
-    HOG_WILD_SIDES,
     kinds_of_dice,
     prime_boost,
     zero_points,
@@ -74,7 +73,9 @@ class Shown(NamedTuple):
 
 
 def opponents(game: HogEngine, more: Sequence[tuple[str, Any]] = ()) -> dict[str, Matrix]:
-    """Tables to play against, by name."""
+    """Tables to play against, by name; they have the second of two goals."""
+    if game.has_own_goals:
+        game = compile_game(game.rules.for_second(), own_goals=True)
     # Where nothing is hidden, there is nothing to ignore: that is perfect play.
     idle = {"ignore_memory": not game.has_memory, "hog_wild_heuristic": not game.rules.hog_wild}
     named = builtins_of(game, [spec for spec in OPPONENTS if not idle.get(spec, False)])
@@ -138,7 +139,6 @@ def edition_data(
     rules, goal = game.rules, game.goal
     turns = TurnTable(rules)
     kinds = list(kinds_of_dice(rules))
-    extra = rules.extra_turn_sides
     return {
         "name": rules.name,
         "rules": rules.name if names_of(rules) else plain(rules),
@@ -147,14 +147,11 @@ def edition_data(
         "begins": start,
         "parts": describe(rules),
         "goal": goal,
-        "max_dice": rules.max_dice,
+        "choices": rules.choices,
         "kinds": kinds,
-        "extra": None if extra is None else kinds.index(extra),
-        "wild": kinds.index(HOG_WILD_SIDES) if rules.hog_wild else None,
         "wild_multiple": HOG_WILD_MULTIPLE,
         "branches": [
-            [[], *(_branches(turns, dice, sides) for dice in range(1, rules.max_dice + 1))]
-            for sides in kinds
+            [[], *(_branches(turns, dice, sides) for dice in rules.choices[1:])] for sides in kinds
         ],
         "pig_out": rules.pig_out,
         "boost": _boost(turns) if rules.prime_boost else None,
@@ -168,28 +165,25 @@ def edition_data(
 
 def check_work(game: HogEngine) -> None:
     """Refuse a game that a browser would take too long for, or has no room for."""
-    if -1 in game.choices:
-        raise BoardError(
-            f"rules {game.rules.name}: have the choice -1, which the page cannot play; allowed: "
-            "rules without it"
-        )
     cells, turns = game.goal**2, TurnTable(game.rules)
     _refuse(game, cells * game.memory_size, MOST_STATES, "hidden states")
     memory = _memory(game, turns)
     # Memories under which a roll plays alike, and is followed alike, share its sum.
     sums = set()
-    for following, extra, bonus, forced in zip(
-        *(memory[name] for name in ("next", "is_extra", "bonus", "forced")), strict=True
+    for *alike, following, bonus, forced, seat in zip(
+        *memory["dice"],
+        *(memory[name] for name in ("next", "bonus", "forced", "seats")),
+        strict=True,
     ):
         after = tuple(map(tuple, following))
         effects = zip(range(game.num_actions), bonus, forced, strict=True)
-        sums |= {(after, extra, *effect) for effect in effects}
+        sums |= {(*effect, after, *alike, seat) for effect in effects}
     kinds = kinds_of_dice(game.rules)
     sizes = [
         max(len(turns.branches(dice, sides)) for sides in kinds) if dice else 1
-        for dice in range(game.num_actions)
+        for dice in game.choices
     ]
-    _refuse(game, cells * sum(sizes[one[2]] for one in sums), MOST_WORK, "outcomes")
+    _refuse(game, cells * sum(sizes[one[0]] for one in sums), MOST_WORK, "outcomes")
 
 
 def _branches(turns: TurnTable, dice: int, sides: int) -> list[list[float]]:
@@ -225,7 +219,7 @@ def _landings(turns: TurnTable) -> dict[str, Any]:
     bonus = max(
         turns.memory_effect(memory, dice).bonus
         for memory in turns.memories
-        for dice in range(rules.max_dice + 1)
+        for dice in rules.choices
     )
     scores, others = rules.size + points + bonus, rules.size + gift
     becomes, flags = [], []
@@ -239,26 +233,45 @@ def _landings(turns: TurnTable) -> dict[str, Any]:
 
 
 def _memory(game: HogEngine, turns: TurnTable) -> dict[str, Any]:
-    """Memories by number: their texts, what they add to each roll, and which one follows."""
-    rules, rolls = turns.rules, range(turns.rules.max_dice + 1)
-    number = {memory: index for index, memory in enumerate(game.memories)}
-    effects = [[turns.memory_effect(memory, dice) for dice in rolls] for memory in game.memories]
+    """Memories by number: their texts, what they add to each roll, and which one follows.
+
+    Where each player has a goal, whose turn it is counts as a part of the memory, the first part.
+    """
+    rules, goals = turns.rules, turns.rules.goals
+    kinds = kinds_of_dice(rules)
+    seats = (0, 1) if game.has_own_goals else (0,)
+    number = {memory: index for index, memory in enumerate(product(seats, game.memories))}
+    effects = [
+        [turns.memory_effect(memory, dice) for dice in rules.choices] for _, memory in number
+    ]
+    columns, texts = memory_columns(rules), [memory_texts(rules, memory) for _, memory in number]
+    if game.has_own_goals:
+        columns = ["goals", *columns]
+        own = [f"{mine} against {theirs}" for mine, theirs in (goals, goals[::-1])]
+        texts = [[own[seat], *text] for (seat, _), text in zip(number, texts, strict=True)]
     return {
-        "columns": memory_columns(rules),
-        "memories": [memory_texts(rules, memory) for memory in game.memories],
-        "is_extra": [memory.extra for memory in game.memories],
+        "columns": columns,
+        "memories": texts,
+        "goals": [goals, goals[::-1]],
+        "seats": [seat for seat, _ in number],
+        "starts": [number[seats[0], Memory()], number[seats[-1], Memory()]],
+        # Kinds of dice by memory, first without Hog Wild, then with it.
+        "dice": [
+            [kinds.index(turns.dice_sides(total, 0, memory)) for _, memory in number]
+            for total in (1, 0)
+        ],
         "bonus": [[effect.bonus for effect in row] for row in effects],
         "forced": [[int(effect.forced) for effect in row] for row in effects],
         # By memory, then whether the same player moves again, then record.
         "next": [
             [
                 [
-                    number[turns.next_memory(memory, left, again)]
+                    number[mover, turns.next_memory(memory, left, again)]
                     for left in range(records_left(rules))
                 ]
-                for again in (False, True)
+                for again, mover in ((False, seats[-1 - seat]), (True, seat))
             ]
-            for memory in game.memories
+            for seat, memory in number
         ],
     }
 

@@ -100,7 +100,7 @@ class Book {
     const rows = turns.map((one) => {
       const mean = (total) => fixed(total / one.left, 1);
       const often = [...one.rolls.entries()].filter(([, share]) => share > 0).sort((a, b) => b[1] - a[1]);
-      const said = often.slice(0, 5).map(([dice, share]) => h("span", { class: "chip" }, `${dice}: ${percent(share / one.left, 0)}`));
+      const said = often.slice(0, 5).map(([dice, share]) => h("span", { class: "chip" }, `${this.edition.choices[dice]}: ${percent(share / one.left, 0)}`));
       return [String(one.turn), h("span", { class: "chips" }, said), `${mean(one.own)} : ${mean(one.other)}`];
     });
     this.turns.replaceChildren(tableOf("The first ten turns", ["turn", "dice rolled", "mean scores"], rows));
@@ -129,7 +129,7 @@ class Book {
     this.place.textContent = `Turn ${this.walk.length + 1}: ${who} is at ${own} to ${other}, and has ${percent(this.found[this.order[0]])}`;
     this.memory.textContent = edition.hidden ? edition.memoryLine(memory) : "";
     this.path.replaceChildren(
-      ...this.walk.map(({ from, dice, to }) => h("li", {}, `${from.own} : ${from.other}, ${diceText(dice)} → ${to}`)),
+      ...this.walk.map(({ from, dice, to }) => h("li", {}, `${from.own} : ${from.other}, ${this.edition.diceText(dice)} → ${to}`)),
     );
     this.backButton.disabled = this.startButton.disabled = !this.walk.length;
     this.choose(this.order[0]);
@@ -144,9 +144,9 @@ class Book {
     this.rolls.replaceChildren(
       ...order.map((roll) => {
         const loss = most - found[roll] > TIE ? lossText(most - found[roll]) : null;
-        const label = `${diceText(roll)}, ${loss ? `loses ${loss} pp` : "best"}`;
+        const label = `${edition.diceText(roll)}, ${loss ? `loses ${loss} pp` : "best"}`;
         const look = { type: "button", class: "choice", "aria-pressed": String(roll === dice), "aria-label": label };
-        return h("button", { ...look, onclick: () => this.choose(roll) }, h("b", {}, String(roll)), h("small", { class: loss ? "bad" : "good" }, loss ? `−${loss}` : "best"));
+        return h("button", { ...look, onclick: () => this.choose(roll) }, h("b", {}, String(edition.choices[roll])), h("small", { class: loss ? "bad" : "good" }, loss ? `−${loss}` : "best"));
       }),
     );
     const ways = edition
@@ -155,7 +155,7 @@ class Book {
       .map((way) => ({ way, then: this.after(way) }))
       .sort((a, b) => b.way.probability - a.way.probability);
     const reason = reasonAt(edition, here.own, here.other, here.memory);
-    this.waysTitle.textContent = `How ${diceText(dice)} can end`;
+    this.waysTitle.textContent = `How ${edition.diceText(dice)} can end`;
     const rows = ways.map(({ way, then }) => [
       String(way.points + way.bonus),
       percent(way.probability),
@@ -187,6 +187,7 @@ class Book {
   fillStrange() {
     const { edition } = this;
     const reasons = reasonsOf(edition);
+    this.strange.hidden = edition.ownGoals;
     const parts = [...new Set(reasons.map((one) => one.rule))].flatMap((rule) => {
       const list = reasons.filter((one) => one.rule === rule);
       const [traps, targets] = [list.filter((one) => !one.target), list.filter((one) => one.target)];
@@ -212,7 +213,7 @@ class Book {
         h(
           "li",
           {},
-          button(`${one.own} to ${one.other}: ${diceText(one.best)}`, () => {
+          button(`${one.own} to ${one.other}: ${edition.diceText(one.best)}`, () => {
             board.know.go(one.own, one.other, one.memory);
             board.show("know");
           }, { class: "link" }),

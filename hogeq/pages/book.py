@@ -90,17 +90,20 @@ def turn_values(
     lands = _Landings(turn, int(bonuses.max()))
     own, other = np.indices((game.goal, game.goal))
     worth = np.zeros(game.shape)
-    for dice in range(game.num_actions):
-        bonus, forced = bonuses[dice][memories], forces[dice][memories]
+    for action, dice in enumerate(game.choices):
+        bonus, forced = bonuses[action][memories], forces[action][memories]
         for here, branches in _rolls(game, turn, dice, memories):
             for points, gift, _, probability in branches:
                 mine, theirs = (
                     _after(game, dice, points, again)[memories[here]] for again in (True, False)
                 )
                 scores = (own + points + bonus)[here], (other + gift)[here]
-                worth[here, dice] += float(probability) * lands.worth(
+                worth[here, action] += float(probability) * lands.worth(
                     values, scores, forced[here], mine, theirs
                 )
+    if rules.num_actions < game.num_actions:
+        # The choice -1 is the part's: without it, only what it adds to the others can be told.
+        worth[..., -1] = worth[..., :-1].max(axis=2)
     return worth
 
 
@@ -111,8 +114,9 @@ def _effects(game: HogEngine, rules: Rules) -> tuple[NDArray[np.int64], NDArray[
     """
     turn = TurnTable(replace(rules, memory="none"))
     effects = []
-    for dice, memory in product(range(game.num_actions), game.memories):
-        bonus, forced = turn.memory_effect(memory._replace(state=0), dice)
+    for dice, memory in product(game.choices, game.memories):
+        bonus, forced = turn.memory_effect(memory._replace(state=0), max(dice, 0))
+        forced = forced and dice >= 0  # no other part looks at the choice -1
         if rules.memory != "none":
             more, again = remembered(game.rules).effect(memory.state, dice)
             bonus, forced = bonus + more, forced or again
@@ -140,10 +144,16 @@ def _rolls(
 ) -> Iterator[tuple[NDArray[np.bool_], tuple[Branch, ...]]]:
     """List where a roll has the same results, and these."""
     pairs = list(product(range(game.goal), repeat=2))
+    if dice < 0:
+        yield np.ones((game.goal, game.goal), bool), turn.branches(dice, 0)
+        return
     if dice:
         # Dice of extra turns are the game's own, whatever the turn is played without.
-        rules = game.rules if turn.rules.hog_wild == game.rules.hog_wild else turn.rules
-        kind = [dice_sides(rules, s, o, game.memories[memories[s, o]]) for s, o in pairs]
+        same = turn.rules.extra_turn_sides == game.rules.extra_turn_sides
+        rules, known = turn.rules if same else game.rules, game.memories
+        if rules.memory == "none":
+            known = tuple(memory._replace(state=0) for memory in known)
+        kind = [dice_sides(rules, s, o, known[memories[s, o]]) for s, o in pairs]
         results = {sides: turn.branches(dice, sides) for sides in set(kind)}
     else:
         kind = [zero_points(turn.rules, s, o) for s, o in pairs]
@@ -183,8 +193,8 @@ class _Landings:
 
 
 def book(game: HogEngine) -> dict[str, Any]:
-    """Reasons of strange positions, fit for JSON."""
-    listed = reasons(game)
+    """Reasons of strange positions, fit for JSON; none where each player has a goal."""
+    listed = [] if game.has_own_goals else reasons(game)
     named = turn_parts(game.rules)
     names = {**_NAMES, "landing": named.landing, "time_trot": named.turn}
     names |= {"feral_hogs": named.bonus, "memory": named.bonus}

@@ -5,14 +5,17 @@ const MORE_BOAR = 2;
 
 class Edition {
   constructor(data) {
-    const { goal, memories } = data;
+    const { goal, memories, choices, starts, goals } = data;
     Object.assign(this, data);
-    this.rolls = data.max_dice + 1;
-    this.maxDice = data.max_dice;
+    // Choices go by their numbers: these many dice, and the choice -1 as the last.
+    this.rolls = choices.length;
+    this.maxDice = Math.max(...choices);
+    this.least = Math.min(...choices);
     this.memorySize = memories.length;
     this.hidden = memories.length > 1;
     this.memories = toldApart(memories);
-    this.start = 0; // memories are listed with that of the first turn first
+    [this.start] = starts;
+    this.ownGoals = goals[0][0] !== goals[1][0];
     this.tables = new Map(
       Object.entries(data.tables).map(([name, cells]) => [name, Uint8Array.from(cells)]),
     );
@@ -32,10 +35,31 @@ class Edition {
     return this.columns.map((name, i) => `${name}: ${this.memories[memory][i]}`).join(", ");
   }
 
-  // Which of the kinds of dice are rolled; those of extra turns come before Hog Wild.
+  // A choice in words.
+  diceText(dice) {
+    return dice === 0 ? "no dice" : dice === 1 ? "1 die" : dice > this.maxDice ? "-1" : `${dice} dice`;
+  }
+
+  // What stands below a choice: the points that are certain.
+  choiceNote(own, other, dice) {
+    if (dice > 0 && dice <= this.maxDice) return dice === 1 ? "die" : "dice";
+    return `+${this.ways(own, other, dice, 0)[0][0]}`;
+  }
+
+  // Whether somebody is to move there.
+  isInside(own, other, memory) {
+    const [mine, theirs] = this.goals[this.seats[memory]];
+    return own < mine && other < theirs;
+  }
+
+  // Whether Hog Wild gives other dice.
+  isWild(own, other) {
+    return Number((own + other) % this.wild_multiple === 0);
+  }
+
+  // Which of the kinds of dice are rolled.
   kind(own, other, memory) {
-    if (this.is_extra[memory] && this.extra !== null) return this.extra;
-    return this.wild !== null && (own + other) % this.wild_multiple === 0 ? this.wild : 0;
+    return this.dice[this.isWild(own, other)][memory];
   }
 
   sides(own, other, memory) {
@@ -44,57 +68,57 @@ class Edition {
 
   // --- one turn --------------------------------------------------------------------------------
 
-  // Where a turn ends that leaves these scores; again: by More Boar alone.
-  land(reached, opponent) {
+  // Where a turn ends that leaves these scores; again: by More Boar alone. `goals`: the mover's and
+  // the other's.
+  land(reached, opponent, [mine, theirs]) {
     const at = reached * this.others + opponent;
     let score = reached + this.becomes[at];
     let other = opponent;
     const told = this.told[at];
     if (told & SWAP) [score, other] = [other, score];
-    const over = Math.max(score, other) >= this.goal;
+    const over = score >= mine || other >= theirs;
     return {
       score,
       opponent: other,
-      winner: over ? (score >= other ? 0 : 1) : null,
+      winner: over ? (score - mine >= other - theirs ? 0 : 1) : null,
       again: !over && (told & MORE_BOAR) !== 0,
     };
   }
 
   ending(own, other, memory, dice, points, gift, record) {
     const bonus = this.bonus[memory][dice];
-    const landing = this.land(own + points + bonus, other + gift);
+    const landing = this.land(own + points + bonus, other + gift, this.goals[this.seats[memory]]);
     const again = landing.winner === null && (landing.again || this.forced[memory][dice] === 1);
     const after = this.next[memory][Number(again)][record];
     return { points, bonus, gift, ...landing, again, boar: landing.again, memory: after };
   }
 
-  // Points, gifts, records and probabilities of a roll without the dice of extra turns.
-  usual(own, other, dice) {
-    if (dice) return this.branches[this.kind(own, other, this.start)][dice];
-    return this.freeRolls[this.free[own * this.goal + other]];
+  // Points, gifts, records and probabilities of a choice, with one of the kinds of dice.
+  ways(own, other, dice, kind) {
+    return dice ? this.branches[kind][dice] : this.freeRolls[this.free[own * this.goal + other]];
   }
 
   // Every way in which a turn can end, by points.
   outcomes(own, other, memory, dice) {
-    if (dice === 0) {
-      const points = this.free[own * this.goal + other];
-      const record = this.free_records[points];
-      return [{ ...this.ending(own, other, memory, 0, points, 0, record), probability: 1 }];
-    }
-    const [points, gifts, records, chances] = this.branches[this.kind(own, other, memory)][dice];
+    const [points, gifts, records, chances] = this.ways(own, other, dice, this.kind(own, other, memory));
     return Array.from(points, (scored, i) => ({
       ...this.ending(own, other, memory, dice, scored, gifts[i], records[i]),
       probability: chances[i],
     }));
   }
 
-  // A whole turn with dice that show these faces.
+  // A whole turn with dice that show these faces; without any faces the choice is -1.
   play(own, other, memory, faces) {
-    const dice = faces.length;
-    const plain = dice ? this.rolled(faces) : this.freePlain(own, other);
-    const points = dice ? this.boosted(plain) : this.free[own * this.goal + other];
-    const found = this.outcomes(own, other, memory, dice).find((way) => way.points === points);
+    const dice = this.choiceOf(faces);
+    const ways = this.outcomes(own, other, memory, dice);
+    const plain = faces?.length ? this.rolled(faces) : faces ? this.freePlain(own, other) : ways[0].points;
+    const points = faces?.length ? this.boosted(plain) : ways[0].points;
+    const found = ways.find((way) => way.points === points);
     return { ...found, faces, effects: this.effects(own, other, faces, plain, found) };
+  }
+
+  choiceOf(faces) {
+    return faces ? faces.length : this.choices.indexOf(-1);
   }
 
   rolled(faces) {
@@ -123,9 +147,10 @@ class Edition {
 
   // What each part of the rules did, the points first: as hogeq.rules.turn.turn_effects says it.
   effects(own, other, faces, plain, turn) {
-    const pig = faces.includes(1) ? ", with a 1" : "";
-    const what = faces.length ? `rolled ${faces.length}: ${faces.join(" ")}${pig}` : "rolled no dice";
-    const lines = [`${what}, ${counted(plain, "point")}`];
+    const pig = faces?.includes(1) ? ", with a 1" : "";
+    const rolled = faces?.length ? `rolled ${faces.length}: ${faces.join(" ")}${pig}` : "rolled no dice";
+    const lines = [`${faces ? rolled : "chose -1"}, ${counted(plain, "point")}`];
+    if (!faces) lines.push(`${this.named.bonus}: ${this.memoryLine(turn.memory)}`);
     if (plain !== turn.points) {
       lines.push(`Hogtimus Prime: ${counted(turn.points, "point")} instead of ${plain}`);
     }

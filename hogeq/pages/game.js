@@ -5,14 +5,14 @@ class Game {
   constructor(edition, { first = 0, start = edition.begins, seed = newSeed(), names = ["You", "Opponent"] } = {}) {
     Object.assign(this, { edition, seed, names, turns: [] });
     const scores = first === 0 ? [...start] : [start[1], start[0]];
-    this.begin = { scores, mover: first, memory: edition.start, turns: 0, winner: null };
+    this.begin = { scores, mover: first, memory: edition.starts[first], turns: 0, winner: null };
   }
 
   // The same game as it stood before a turn, from 0; another may go on from there.
   upTo(turn, more = {}) {
     const { edition, seed, names, begin } = this;
     const found = new Game(edition, { first: begin.mover, start: viewOf(begin).slice(0, 2), seed, names, ...more });
-    for (const { faces } of this.turns.slice(0, turn)) found.replay(faces);
+    for (const { given } of this.turns.slice(0, turn)) found.replay(given);
     return found;
   }
 
@@ -33,21 +33,24 @@ class Game {
     return this.edition.sides(...this.view);
   }
 
-  // The mover rolls so many of the seed's dice.
+  // The mover rolls so many of the seed's dice, or chooses -1.
   roll(dice) {
-    return this.replay(rollDice(this.seed, this.state.turns, dice, this.sides));
+    const isMinusOne = dice > this.edition.maxDice;
+    return this.replay(isMinusOne ? null : rollDice(this.seed, this.state.turns, dice, this.sides));
   }
 
-  // The mover's dice show these faces.
-  replay(faces) {
+  // The mover's dice show these faces; null is the choice -1.
+  replay(given) {
     const { edition, state: before } = this;
+    const faces = given ?? [];
     if (this.over) throw new Error("the game is over");
+    if (given === null && edition.least === 0) throw new Error(`choice -1; allowed: 0 to ${edition.maxDice}`);
     if (faces.length > edition.maxDice) {
       throw new Error(`${faces.length} dice; allowed: 0 to ${edition.maxDice}`);
     }
     const wrong = faces.find((face) => !(Number.isInteger(face) && face >= 1 && face <= this.sides));
     if (wrong !== undefined) throw new Error(`a die shows ${wrong}; allowed: 1 to ${this.sides}`);
-    const turn = edition.play(...this.view, faces);
+    const turn = edition.play(...this.view, given);
     const { mover } = before;
     const over = turn.winner !== null;
     const after = {
@@ -57,7 +60,7 @@ class Game {
       turns: before.turns + 1,
       winner: over ? (turn.winner === 0 ? mover : 1 - mover) : null,
     };
-    const played = { before, dice: faces.length, faces: [...faces], turn, after };
+    const played = { before, dice: edition.choiceOf(given), given, faces: [...faces], turn, after };
     this.turns.push(played);
     return played;
   }

@@ -61,7 +61,7 @@ class Know {
     const number = h("input", { type: "number", min: "0", inputmode: "numeric", "aria-label": name });
     const slide = h("input", { type: "range", min: "0", "aria-label": `${name}, slider` });
     const set = (from) => {
-      const value = Math.max(0, Math.min(this.board.edition.goal - 1, Math.round(Number(from.value)) || 0));
+      const value = Math.max(0, Math.min(Number(from.max), Math.round(Number(from.value)) || 0));
       number.value = slide.value = String(value);
       this.position = [Number(this.own.number.value), Number(this.other.number.value)];
       this.odds.picked = false;
@@ -73,9 +73,6 @@ class Know {
   }
 
   enter(edition) {
-    for (const { number, slide } of [this.own, this.other]) {
-      number.max = slide.max = String(edition.goal - 1);
-    }
     const tables = opponentsOf(edition).filter((one) => one.kind === "table");
     this.counting.replaceChildren(
       h("option", { value: "" }, "best play of both"),
@@ -83,7 +80,7 @@ class Know {
     );
     this.table.replaceChildren(...tables.map(({ id, label }) => h("option", { value: id }, label)));
     if (edition.tables.has(USUAL)) this.table.value = USUAL;
-    this.hiddenPart.hidden = !edition.hidden || tables.length === 0;
+    this.hiddenPart.hidden = !edition.hidden || edition.ownGoals || tables.length === 0;
     this.memoryPart.hidden = !edition.hidden;
     this.averagePart.hidden = this.hiddenPart.hidden;
     // Of each part of the memory its values, and by memory which of them it has.
@@ -110,8 +107,6 @@ class Know {
     this.averaged = this.average.checked = false;
     this.position = [own, other];
     this.remembered(memory);
-    this.own.number.value = this.own.slide.value = String(own);
-    this.other.number.value = this.other.slide.value = String(other);
     this.odds.picked = false;
     this.refresh();
   }
@@ -126,15 +121,21 @@ class Know {
   follow(place) {
     const { edition } = this.board;
     const [own, other, memory] = place.split("-").map(Number);
-    const inside = [own, other].every((score) => Number.isInteger(score) && score >= 0 && score < edition.goal);
-    if (!inside) return;
     const known = Number.isInteger(memory) && memory >= 0 && memory < edition.memorySize;
+    const inside = [own, other].every((score) => Number.isInteger(score) && score >= 0);
+    if (!inside || !edition.isInside(own, other, known ? memory : edition.start)) return;
     this.go(own, other, known ? memory : edition.start);
     if (!known) this.setAverage(!this.hiddenPart.hidden);
   }
 
   remembered(memory) {
     this.memory = memory;
+    const { goals, seats } = this.board.edition;
+    this.position = this.position.map((score, i) => Math.min(score, goals[seats[memory]][i] - 1));
+    [this.own, this.other].forEach(({ number, slide }, i) => {
+      number.max = slide.max = String(goals[seats[memory]][i] - 1);
+      number.value = slide.value = String(this.position[i]);
+    });
     for (const { select, places } of this.selects) select.value = String(places[memory]);
   }
 
@@ -159,7 +160,7 @@ class Know {
     const id = this.counting.value;
     const rival = id ? tablePlayer(id, edition.tables.get(id)) : PERFECT;
     const values = await valuesAgainst(edition, rival);
-    const blind = edition.hidden && this.table.value;
+    const blind = !this.hiddenPart.hidden && this.table.value;
     const reach = blind ? await edition.reach(this.table.value, edition.tables.get(this.table.value)) : null;
     if (asked !== this.asked) return;
     this.values = values;
@@ -172,7 +173,7 @@ class Know {
     if (averaged) this.odds.note.append(` Averaged over how two players of ${label} get here; the bars show what was likeliest before.`);
     const [best] = bestFirst(found);
     const never = this.averaged && !averaged && blind ? `. Two players of ${label} never come here: after ${edition.memoryLine(this.memory)}` : "";
-    this.summary.textContent = `Best: ${diceText(best)}, ${percent(found[best])}${never}`;
+    this.summary.textContent = `Best: ${edition.diceText(best)}, ${percent(found[best])}${never}`;
     if (!blind) return;
     this.often = reach.said(...this.position);
     this.draw();
@@ -190,7 +191,7 @@ class Know {
   // What the table does here without seeing the memory, and what each memory is worth.
   draw() {
     const { edition } = this.board;
-    if (!edition?.hidden || !this.values || !this.table.value) return;
+    if (!edition || this.hiddenPart.hidden || !this.values) return;
     const [own, other] = this.position;
     const dice = edition.tables.get(this.table.value)[own * edition.goal + other];
     const facts = edition.memories.map((_, memory) => {
@@ -226,13 +227,13 @@ class Know {
         "td",
         {
           class: chosen ? "here" : null,
-          style: { "--share": String(layer === "best" ? value / edition.maxDice : share) },
+          style: { "--share": String(layer === "best" ? value / (edition.rolls - 1) : share) },
           title: this.tellMemory(memory),
           tabindex: chosen ? "0" : "-1",
           "aria-selected": String(chosen),
           onclick: () => this.go(own, other, memory),
         },
-        layer === "best" ? String(value) : h("span", { class: "hidden" }, WRITTEN[layer](value)),
+        layer === "best" ? String(edition.choices[value]) : h("span", { class: "hidden" }, WRITTEN[layer](value)),
       );
     };
     const axis = `${columns.name} to the right`;
@@ -271,12 +272,13 @@ class Know {
   tellMemory(memory) {
     const { belief, value, loss, best } = this.facts[memory];
     const likely = belief === null ? "" : `, belief ${chance(belief)}`;
-    return `${this.board.edition.memoryLine(memory)}: worth ${percent(value)}, best ${diceText(best)}, its roll loses ${lossText(loss)} pp${likely}`;
+    const { edition } = this.board;
+    return `${edition.memoryLine(memory)}: worth ${percent(value)}, best ${edition.diceText(best)}, its roll loses ${lossText(loss)} pp${likely}`;
   }
 
   tellBlind(dice, facts) {
     const label = this.table.selectedOptions[0].textContent;
-    const here = `${label} rolls ${diceText(dice)} at ${this.position[0]} against ${this.position[1]}, whatever was before.`;
+    const here = `${label} rolls ${this.board.edition.diceText(dice)} at ${this.position[0]} against ${this.position[1]}, whatever was before.`;
     if (!this.belief) {
       this.blind.textContent = `${here} Two players of it never come here.`;
       return;

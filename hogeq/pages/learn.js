@@ -185,10 +185,11 @@ class Learn {
   }
 
   tryRolls(title, turns, state) {
+    const { edition } = this.board;
     const choice = (value, dice) => {
-      const label = `${title}: ${diceText(dice)}, ${percent(value)}`;
+      const label = `${title}: ${edition.diceText(dice)}, ${percent(value)}`;
       const onclick = () => this.stepAside(turns, dice);
-      return h("button", { type: "button", class: "choice", "aria-label": label, onclick }, h("b", {}, String(dice)), h("small", {}, percent(value, 0)));
+      return h("button", { type: "button", class: "choice", "aria-label": label, onclick }, h("b", {}, String(edition.choices[dice])), h("small", {}, percent(value, 0)));
     };
     const choices = Array.from(this.values.rolls(...viewOf(state)), choice);
     return [h("h3", {}, title), h("div", { class: "choices", role: "group", "aria-label": title }, choices)];
@@ -243,15 +244,14 @@ class Learn {
     const view = viewOf(before);
     const sides = edition.sides(...view);
     const memory = edition.hidden ? h("p", { class: "quiet" }, edition.memoryLine(view[2])) : null;
-    const rolled = diceText(dice);
     const luck = turn.luck;
     this.turnPart.replaceChildren(
       h("div", { class: "turn-head" }, h("h2", {}, `Turn ${turn.number}: ${nameOf(review, turn)} at ${view[0]} to ${view[1]}`), gradeChip(turn.grade)),
       ...[memory].filter(Boolean),
       h("div", { class: "faces" }, faces.map((face) => dieFace(face, sides))),
       h("ul", { class: "events" }, played.effects.map(effectLine)),
-      h("p", {}, choiceSaid(turn, rolled)),
-      h("p", {}, dice === 0 ? `No dice, no luck: ${percent(turn.after)} it is.` : `The dice then made it ${percent(turn.after)}: ${luckSaid(luck)}.`),
+      h("p", {}, choiceSaid(turn, edition)),
+      h("p", {}, faces.length === 0 ? `No dice, no luck: ${percent(turn.after)} it is.` : `The dice then made it ${percent(turn.after)}: ${luckSaid(luck)}.`),
     );
     const ways = [this.beforeButton, this.afterButton];
     const pressed = ways.indexOf(document.activeElement);
@@ -263,7 +263,7 @@ class Learn {
   // The same game up to a turn, which a person may now take better, whoever took it.
   playOn(turn) {
     const { game } = this.review;
-    const first = turn.player === 0 ? game.begin.mover : 1 - game.begin.mover;
+    const first = turn.player === 0 || game.edition.ownGoals ? game.begin.mover : 1 - game.begin.mover;
     const again = game.upTo(turn.number - 1, { first, seed: newSeed(), names: ["You", PERFECT.label] });
     this.board.begin(again, PERFECT);
     this.board.show("play");
@@ -271,6 +271,7 @@ class Learn {
 
   fillCostliest() {
     const { review } = this;
+    const { edition } = review.game;
     const wrong = review.tallies.flatMap((tally) => tally.costliest);
     const item = (turn) => {
       const { before, dice } = turn.played;
@@ -280,7 +281,7 @@ class Learn {
         {},
         button(`Turn ${turn.number}, ${own} to ${other}`, () => this.lead(turn.number), { class: "link" }),
         gradeChip(turn.grade),
-        h("span", { class: "instead" }, `rolled ${diceText(dice)}, ${percent(turn.chosen)}; ${diceText(turn.best[0])} ${turn.best[0] === 1 ? "has" : "have"} ${percent(turn.before)}: ${lossText(turn.loss)} pp`),
+        h("span", { class: "instead" }, `rolled ${edition.diceText(dice)}, ${percent(turn.chosen)}; best is ${edition.diceText(turn.best[0])}, ${percent(turn.before)}: ${lossText(turn.loss)} pp`),
       );
     };
     const parts = review.tallies.flatMap(({ costliest }, player) =>
@@ -322,14 +323,15 @@ class Learn {
 
   fillTurns() {
     const { review } = this;
+    const { edition } = review.game;
     this.rows.replaceChildren(
       ...review.turns.map((turn) => {
         const [own, other] = viewOf(turn.played.before);
         const cells = [
           h("span", { class: `who ${turn.player ? "them" : "you"}` }, nameOf(review, turn)),
           `${own} to ${other}`,
-          String(turn.played.dice),
-          bestText(turn.best, review.game.edition.rolls),
+          String(edition.choices[turn.played.dice]),
+          bestText(turn.best, edition),
           h("span", {}, turn.loss > 0 ? lossText(turn.loss) : "0.00", gradeChip(turn.grade)),
           pp(turn.luck).replace(" pp", ""),
           percent(turn.after),
@@ -353,9 +355,10 @@ function lessonsIn(review) {
 }
 
 // Rolls that are all best.
-function bestText(best, rolls) {
+function bestText(best, { rolls, choices }) {
   if (best.length === rolls) return "any";
-  return best.length > 3 ? `${best.slice(0, 3).join(" ")} …` : best.join(" ");
+  const few = best.slice(0, 3).map((dice) => choices[dice]).join(" ");
+  return best.length > 3 ? `${few} …` : few;
 }
 
 const SIGNS = { best: "★", good: "✓", ...MARKS };
@@ -370,14 +373,16 @@ function sumTable(caption, names, rows, name) {
   return h("table", { class: name }, h("caption", { class: "hidden" }, caption), h("thead", {}, h("tr", {}, head)), h("tbody", {}, body));
 }
 
-function choiceSaid(turn, rolled) {
-  const others = turn.best.filter((dice) => dice !== turn.played.dice);
+function choiceSaid(turn, edition) {
+  const others = turn.best.filter((dice) => dice !== turn.played.dice).map((dice) => edition.choices[dice]);
+  const chosen = edition.diceText(turn.played.dice);
+  const rolled = chosen === "-1" ? "Choosing -1" : `Rolling ${chosen}`;
   if (turn.loss === 0) {
     const also = others.length > 3 ? ", as good as others" : others.length ? `, as good as ${others.join(", ")}` : "";
-    return `Rolling ${rolled} was best${also}: ${percent(turn.chosen)}.`;
+    return `${rolled} was best${also}: ${percent(turn.chosen)}.`;
   }
-  const best = diceText(turn.best[0]);
-  return `Rolling ${rolled} had ${percent(turn.chosen)}. Best was ${best}, ${percent(turn.before)}: the choice lost ${lossText(turn.loss)} pp.`;
+  const best = edition.diceText(turn.best[0]);
+  return `${rolled} had ${percent(turn.chosen)}. Best was ${best}, ${percent(turn.before)}: the choice lost ${lossText(turn.loss)} pp.`;
 }
 
 function luckSaid(luck) {

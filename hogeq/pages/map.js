@@ -26,7 +26,7 @@ async function surveyOf(edition, memory) {
 
 // How numbers of a layer are placed on the scale of colours, and how they are written.
 const KINDS = {
-  dice: { written: diceText, place: (value, _, edition) => value / edition.maxDice },
+  dice: { written: (value, edition) => edition.diceText(value), place: (value, _, edition) => value / (edition.rolls - 1) },
   share: { written: (value) => percent(value), place: (value) => value },
   // Cube roots: what is a thousandth of the most can still be seen.
   loss: { written: (value) => `${lossText(value)} pp`, place: (value, most) => (most > 0 ? Math.cbrt(value / most) : 0) },
@@ -133,7 +133,7 @@ class Atlas {
     }
     const survey = await edition.surveys.get(chosenMemory);
     const shown = await layer.of(survey);
-    const said = (await layer.said?.()) ?? ((cell) => KINDS[layer.kind].written(shown[cell]));
+    const said = (await layer.said?.()) ?? ((cell) => KINDS[layer.kind].written(shown[cell], edition));
     this.values = await edition.solved();
     if (asked !== this.asked || edition !== this.edition) return;
     Object.assign(this, { survey, data: shown, told: said, kind: KINDS[layer.kind], kindName: layer.kind });
@@ -143,7 +143,7 @@ class Atlas {
     const { goal } = edition;
     this.grid.show(goal, (own, other) => {
       const value = shown[own * goal + other];
-      const none = layer.kind === "often" && !(value > 0);
+      const none = (layer.kind === "often" && !(value > 0)) || !edition.isInside(own, other, chosenMemory);
       return none ? [128, 128, 128] : colourAt(VIRIDIS, this.kind.place(value, this.most, edition));
     });
     this.grid.go(...this.grid.at);
@@ -154,7 +154,7 @@ class Atlas {
     const swatch = (share) => `rgb(${colourAt(VIRIDIS, share).join(" ")})`;
     if (this.kindName === "dice") {
       this.legend.replaceChildren(
-        ...Array.from({ length: edition.rolls }, (_, dice) => h("span", { class: "swatch" }, h("i", { style: { background: swatch(dice / edition.maxDice) } }), String(dice))),
+        ...Array.from({ length: edition.rolls }, (_, dice) => h("span", { class: "swatch" }, h("i", { style: { background: swatch(dice / (edition.rolls - 1)) } }), String(edition.choices[dice]))),
       );
       return;
     }
@@ -167,9 +167,15 @@ class Atlas {
     const { edition, grid } = this;
     if (!this.data) return;
     const [own, other] = grid.at;
+    const isOver = !edition.isInside(own, other, this.chosenMemory);
+    this.oddsPart.classList.toggle("over", isOver);
+    if (isOver) {
+      this.said.textContent = `${own} against ${other}: the game is over.`;
+      return;
+    }
     const cell = own * edition.goal + other;
     const shown = this.kindName === "dice" && this.layer.value === "0" ? "" : ` Here: ${this.told(cell)}.`;
-    this.said.textContent = `${own} against ${other}: best is ${diceText(this.survey.best[cell])}, ${percent(this.survey.worth[cell])}.${shown}`;
+    this.said.textContent = `${own} against ${other}: best is ${edition.diceText(this.survey.best[cell])}, ${percent(this.survey.worth[cell])}.${shown}`;
     const reason = reasonAt(edition, own, other, this.chosenMemory);
     if (reason) this.said.append(h("br"), reason);
     this.odds.picked = false;

@@ -44,10 +44,10 @@ class Odds {
         const row = h(
           "tr",
           { class: loss === 0 ? "best" : null },
-          h("th", { scope: "row" }, button(String(dice), () => this.pick(dice), {
+          h("th", { scope: "row" }, button(String(edition.choices[dice]), () => this.pick(dice), {
             class: "button dice-button",
             "aria-pressed": String(dice === this.chosen),
-            "aria-label": `How ${diceText(dice)} can end`,
+            "aria-label": `How ${edition.diceText(dice)} can end`,
           })),
           h("td", { class: "chance" }, h("span", {}, percent(value)), h("span", { class: "fill", "aria-hidden": "true" }, h("i", { style: { width } }))),
           h("td", { class: loss > 0 ? "bad" : "good" }, loss > 0 ? lossText(loss) : "best"),
@@ -81,7 +81,7 @@ class Odds {
     // A roll with a 1 is by far the likeliest: its bar is cut, so that the others can be seen.
     const [first, second] = this.ways.map((way) => way.probability).sort((a, b) => b - a);
     const most = first > 2 * second ? 1.25 * second : first;
-    const dice = diceText(chosen);
+    const dice = edition.diceText(chosen);
     const cut = first > most ? [["cut", `hatched: ${percent(first, 0)}, too high to draw`]] : [];
     const kinds = [["plain", "points alone"], ["special", "a rule fires"], ["wins", "wins"], ["loses", "loses"], ...cut];
     this.caption.replaceChildren(`How ${dice} can end, by points`, ...kinds.map(([kind, text]) => h("span", { class: `key ${kind}` }, text)));
@@ -144,8 +144,4 @@ class Odds {
 // A loss of win probability, without a sign.
 function lossText(loss) {
   return pp(loss).replace("+", "").replace(" pp", "");
-}
-
-function diceText(dice) {
-  return dice === 0 ? "no dice" : dice === 1 ? "1 die" : `${dice} dice`;
 }

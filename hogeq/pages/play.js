@@ -84,7 +84,7 @@ class Play {
 
   help() {
     const keys = [
-      ["0 to 9, T", "roll so many dice; T is ten"],
+      ["0 to 9, T", "roll so many dice; T is ten, - the choice -1"],
       ["H", "hint: the best roll"],
       ["B, O", "win bar, all odds"],
       ["U", "take back"],
@@ -175,7 +175,7 @@ class Play {
       die.classList.add("thrown");
       return die;
     });
-    this.tray.replaceChildren(...(dice.length ? dice : [h("span", { class: "no-dice thrown" }, "0")]));
+    this.tray.replaceChildren(...(dice.length ? dice : [h("span", { class: "no-dice thrown" }, String(this.board.edition.choices[played.dice]))]));
     await wait(dice.length ? 480 + 45 * dice.length : 250);
     for (const line of played.turn.effects) {
       if (!current()) return;
@@ -201,7 +201,7 @@ class Play {
     const values = await valuesAgainst(edition, opponent);
     if (this.board.game !== game || !this.yours) return;
     const best = bestFirst(values.rolls(...game.view))[0];
-    this.hintLine.textContent = `Best: ${diceText(best)}, win probability ${percent(values.value(...game.view))}.`;
+    this.hintLine.textContent = `Best: ${edition.diceText(best)}, win probability ${percent(values.value(...game.view))}.`;
   }
 
   // --- what is shown ---------------------------------------------------------------------------
@@ -221,7 +221,7 @@ class Play {
     this.cards.forEach((card, player) => {
       card.name.textContent = game.names[player];
       countTo(card.score, shown.scores[player]);
-      card.token.style.setProperty("--at", String(Math.min(1, shown.scores[player] / edition.goal)));
+      card.token.style.setProperty("--at", String(Math.min(1, shown.scores[player] / edition.goals[0][player])));
       card.root.classList.toggle("moving", state.winner === null && state.mover === player);
       card.root.classList.toggle("won", state.winner === player);
       card.note.textContent = state.winner === null && state.mover === player && edition.hidden ? edition.memoryLine(state.memory) : "";
@@ -240,21 +240,23 @@ class Play {
 
   showChoices() {
     const { game, edition } = this.board;
-    const free = this.rolling || game.over ? null : edition.outcomes(...game.view, 0)[0].points;
-    if (this.choices.children.length !== edition.rolls) {
+    const [own, other] = game.view;
+    const isKnown = !this.rolling && !game.over;
+    if (this.shownFor !== edition) {
+      this.shownFor = edition;
       this.choices.replaceChildren(
         ...Array.from({ length: edition.rolls }, (_, dice) => {
-          const text = [h("b", {}, String(dice)), h("small", {})];
+          const text = [h("b", {}, String(edition.choices[dice])), h("small", {})];
           return h("button", { type: "button", class: "choice", onclick: () => this.roll(dice) }, text);
         }),
       );
     }
     [...this.choices.children].forEach((choice, dice) => {
       choice.disabled = !this.yours;
-      const small = dice === 0 ? (free === null ? "" : `+${free}`) : dice === 1 ? "die" : "dice";
-      choice.lastChild.textContent = small;
-      const what = `Roll ${diceText(dice)}${dice === 0 && free !== null ? `: ${counted(free, "point")}` : ""}`;
-      choice.setAttribute("aria-label", what);
+      const note = isKnown ? edition.choiceNote(own, other, dice) : "";
+      choice.lastChild.textContent = note;
+      const points = note.startsWith("+") ? `: ${counted(Number(note), "point")}` : "";
+      choice.setAttribute("aria-label", `Roll ${edition.diceText(dice)}${points}`);
     });
   }
 
@@ -276,14 +278,14 @@ class Play {
   }
 
   showMoves() {
-    const { game } = this.board;
+    const { game, edition } = this.board;
     this.moves.replaceChildren(
       ...game.turns.map(({ before, dice, turn, after }) =>
         h(
           "li",
           { class: before.mover === 0 ? "you" : "them" },
           h("span", { class: "who" }, before.mover === 0 ? "you" : game.names[1]),
-          h("span", { class: "did" }, `${diceText(dice)}, ${counted(turn.points + turn.bonus, "point")}${marks(turn)}`),
+          h("span", { class: "did" }, `${edition.diceText(dice)}, ${counted(turn.points + turn.bonus, "point")}${marks(turn)}`),
           h("span", { class: "stands" }, `${after.scores[0]} : ${after.scores[1]}`),
         ),
       ),
@@ -347,8 +349,9 @@ class Play {
     const busy = event.ctrlKey || event.metaKey || event.altKey || this.newGame.box.open;
     if (busy || this.root.hidden || event.target.closest("input, select, textarea")) return;
     const key = event.key.toLowerCase();
-    if (/^[0-9]$/.test(key) && Number(key) < this.board.edition.rolls) this.roll(Number(key));
-    else if (key === "t" && this.board.edition.rolls > 10) this.roll(10);
+    if (/^[0-9]$/.test(key) && Number(key) <= this.board.edition.maxDice) this.roll(Number(key));
+    else if (key === "t" && this.board.edition.maxDice >= 10) this.roll(10);
+    else if (key === "-" && this.board.edition.least < 0) this.roll(this.board.edition.rolls - 1);
     else if (key === "h") this.hint();
     else if (key === "b") this.toggle("bar");
     else if (key === "o") this.toggle("odds");
@@ -364,7 +367,7 @@ function effectLine(line) {
   const at = line.indexOf(": ");
   const rolled = line.match(/^(rolled \d+)(: [\d ]+)(.*)$/); // its dice lie on the table
   if (rolled) return h("li", {}, rolled[1], h("span", { class: "hidden" }, rolled[2]), rolled[3]);
-  if (line.startsWith("rolled")) return h("li", {}, line);
+  if (at < 0) return h("li", {}, line);
   return h("li", { class: "fired" }, h("b", {}, line.slice(0, at)), line.slice(at));
 }
 

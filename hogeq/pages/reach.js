@@ -43,7 +43,7 @@ class Flow {
     Object.assign(this, { edition, table });
     this.masses = new Float64Array(edition.cells * edition.memorySize);
     this.waiting = new Float64Array(this.masses.length); // what has come and not yet gone on
-    this.waiting[edition.start] = 0.5;
+    for (const start of edition.starts) this.waiting[start] += 0.25; // one of two players to move first
     this.sums = new Float64Array(edition.lanes.slots);
     this.links = new Map(); // from a position to those with its total that a turn led to
     this.leaving = new Set(); // positions with a turn that led elsewhere, or won
@@ -79,12 +79,11 @@ class Flow {
     const { edition, sums } = this;
     const { goal, memorySize, lanes } = edition;
     let stays = 0;
-    const usual = edition.usual(own, other, dice);
+    const wild = edition.isWild(own, other);
     for (const mode of lanes.modes[dice]) {
-      const special = mode.extra && dice;
-      const [scored, given, left, odds] = special ? edition.branches[edition.extra][dice] : usual;
+      const [scored, given, left, odds] = edition.ways(own, other, dice, mode.kinds[wild]);
       for (let i = 0; i < scored.length; i++) {
-        const way = edition.land(own + scored[i] + mode.bonus, other + given[i]);
+        const way = edition.land(own + scored[i] + mode.bonus, other + given[i], mode.goals);
         if (way.winner !== null) {
           this.leaving.add(own * goal + other);
           continue;

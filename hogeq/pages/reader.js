@@ -14,8 +14,9 @@ const BEFORE_LIST = 2000; // characters of a program before its list
 
 class TableError extends Error {}
 
-// Name and bytes of a file -> Uint8Array (G * G) of dice to roll, own score first; or a TableError.
-function readTable(name, bytes, { goal, maxDice }) {
+// Name and bytes of a file -> Uint8Array (G * G) of choices by their numbers, own score first; or a
+// TableError.
+function readTable(name, bytes, { goal, maxDice, least = 0 }) {
   const refuse = (why) => {
     throw new TableError(`${shownText(name)}: ${why}`);
   };
@@ -37,7 +38,7 @@ function readTable(name, bytes, { goal, maxDice }) {
   // A last row and column for the goal itself, at which nobody is asked.
   const isLarger = rows.length === goal + 1 && rows.every((row) => Array.isArray(row) && row.length === goal + 1);
   if (isLarger) rows = rows.slice(0, goal).map((row) => row.slice(0, goal));
-  return checkedRows(rows, goal, maxDice, refuse);
+  return checkedRows(rows, goal, maxDice, least, refuse);
 }
 
 function formOf(text, isJson, goal, maxDice, refuse) {
@@ -232,8 +233,9 @@ function byScores(entries, goal, refuse) {
   return filled(cells, goal, refuse);
 }
 
-// Whole numbers from 0 to the most dice, in as many rows as the goal says; the first fault is named.
-function checkedRows(rows, goal, maxDice, refuse) {
+// Whole numbers from 0, or -1, to the most dice, in as many rows as the goal says; the first fault is
+// named.
+function checkedRows(rows, goal, maxDice, least, refuse) {
   const allowed = `allowed: ${goal} rows of ${goal} whole numbers`;
   const at = (row, column) => `cell (row ${row}, column ${column})`;
   const table = new Uint8Array(goal * goal);
@@ -242,10 +244,10 @@ function checkedRows(rows, goal, maxDice, refuse) {
     if (!Array.isArray(cells)) refuse(`row ${row} is ${shownValue(cells)}; ${allowed}`);
     cells.forEach((cell, column) => {
       if (column === goal) refuse(`${at(row, column)} is one too many; ${allowed}`);
-      if (!(Number.isInteger(cell) && cell >= 0 && cell <= maxDice)) {
-        refuse(`${at(row, column)} is ${shownValue(cell)}; allowed: whole numbers from 0 to ${maxDice}`);
+      if (!(Number.isInteger(cell) && cell >= least && cell <= maxDice)) {
+        refuse(`${at(row, column)} is ${shownValue(cell)}; allowed: whole numbers from ${least} to ${maxDice}`);
       }
-      table[row * goal + column] = cell;
+      table[row * goal + column] = cell < 0 ? maxDice + 1 : cell;
     });
     if (cells.length < goal) refuse(`${at(row, cells.length)} is missing; ${allowed}`);
   });

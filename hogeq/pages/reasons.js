@@ -37,17 +37,18 @@ function reasonsOf(edition) {
   }));
 }
 
-// What the rule does to a roll: what happens, if no dice are rolled, or how often.
+// What the rule does to a choice: what happens, if no dice are rolled, or how often.
 function ruleOnRoll(edition, reason, dice) {
   const view = [reason.own, reason.other, reason.memory];
-  if (dice === 0) {
-    const [, ...fired] = edition.play(...view, []).effects;
-    const points = counted(edition.free[reason.own * edition.goal + reason.other], "point");
-    return `No dice score ${points}${fired.length ? `; ${fired.join("; ")}` : ""}`;
+  if (dice === 0 || dice > edition.maxDice) {
+    const turn = edition.play(...view, dice === 0 ? [] : null);
+    const scored = `${dice === 0 ? "No dice score" : "-1 scores"} ${counted(turn.points, "point")}`;
+    return [scored, ...turn.effects.slice(1)].join("; ");
   }
-  if (reason.rule === "hog_wild") return `${reason.name} makes ${dice === 1 ? "the die" : `the ${dice} dice`} ${edition.sides(...view)}-sided`;
+  const isExchanged = reason.rule === "memory" && edition.sides(...view) !== edition.sides(reason.own, reason.other, edition.start);
+  if (reason.rule === "hog_wild" || isExchanged) return `${reason.name} makes ${dice === 1 ? "the die" : `the ${dice} dice`} ${edition.sides(...view)}-sided`;
   const often = firesIn(edition, view, dice, reason.rule);
-  return often === null ? `${reason.name} counts with ${diceText(dice)}` : `${reason.name} fires in ${percent(often, 1)} of rolls of ${diceText(dice)}`;
+  return often === null ? `${reason.name} counts with ${edition.diceText(dice)}` : `${reason.name} fires in ${percent(often, 1)} of rolls of ${edition.diceText(dice)}`;
 }
 
 function reasonText(edition, reason) {
@@ -55,7 +56,7 @@ function reasonText(edition, reason) {
   const mostly = target
     ? `${ruleOnRoll(edition, reason, reason.best)}: that is worth ${lossText(gainBest)} pp`
     : `${ruleOnRoll(edition, reason, forgot)}: that takes ${lossText(-gainForgot)} pp`;
-  return `${mostly}. Who forgets it rolls ${diceText(forgot)}, and loses ${lossText(loss)} pp.`;
+  return `${mostly}. Who forgets it rolls ${edition.diceText(forgot)}, and loses ${lossText(loss)} pp.`;
 }
 
 // The same for a position, if something is told of it.

@@ -188,11 +188,11 @@ class Train {
     const { own, other, memory } = this.lesson;
     const free = edition.free[own * edition.goal + other];
     this.place.textContent = `You have ${own}, the other has ${other}`;
-    this.scores.textContent = `The goal is ${edition.goal}. Rolling no dice scores ${counted(free, "point")}. How many dice?`;
+    this.scores.textContent = `Your goal is ${edition.goals[edition.seats[memory]][0]}. Rolling no dice scores ${counted(free, "point")}. How many dice?`;
     this.memory.textContent = edition.hidden ? edition.memoryLine(memory) : "";
     this.choices.replaceChildren(
       ...Array.from({ length: edition.rolls }, (_, dice) =>
-        h("button", { type: "button", class: "choice", onclick: () => this.take(dice), "aria-label": diceText(dice) }, h("b", {}, String(dice)), h("small", {}, dice === 0 ? `+${free}` : dice === 1 ? "die" : "dice")),
+        h("button", { type: "button", class: "choice", onclick: () => this.take(dice), "aria-label": edition.diceText(dice) }, h("b", {}, String(edition.choices[dice])), h("small", {}, edition.choiceNote(own, other, dice))),
       ),
     );
   }
@@ -201,6 +201,7 @@ class Train {
     if (!this.lesson || this.answered) return;
     this.answered = true;
     const { own, other, memory, usual } = this.lesson;
+    const { edition } = this;
     const rolls = this.values.rolls(own, other, memory);
     const order = bestFirst(rolls);
     const most = rolls[order[0]];
@@ -211,10 +212,10 @@ class Train {
     this.right += Number(right);
     this.lost += loss;
     if (!right) this.waiting.push({ lesson: this.lesson, due: this.turn + AGAIN_AFTER });
-    const best = `${diceText(order[0])}, ${percent(most)}`;
-    const said = loss === 0 ? `Nothing is better than ${diceText(dice)}: ${percent(most)}.` : `Best is ${best}. ${diceText(dice)[0].toUpperCase()}${diceText(dice).slice(1)}: ${percent(rolls[dice])}, ${lossText(loss)} pp less.`;
+    const best = `${edition.diceText(order[0])}, ${percent(most)}`;
+    const said = loss === 0 ? `Nothing is better than ${edition.diceText(dice)}: ${percent(most)}.` : `Best is ${best}. ${sentence(edition.diceText(dice)).slice(0, -1)}: ${percent(rolls[dice])}, ${lossText(loss)} pp less.`;
     const before = this.lesson.mine ? "In the game it was" : "A rule of thumb says";
-    const thumb = dice === usual ? "" : ` ${before} ${diceText(usual)}, which loses ${lossText(most - rolls[usual])} pp.`;
+    const thumb = dice === usual ? "" : ` ${before} ${edition.diceText(usual)}, which loses ${lossText(most - rolls[usual])} pp.`;
     const reason = reasonAt(this.edition, own, other, memory);
     this.answer.replaceChildren(gradeChip(grade), h("p", {}, said + thumb), ...(reason ? [h("p", {}, reason)] : []));
     [...this.choices.children].forEach((choice, roll) => {
@@ -234,8 +235,10 @@ class Train {
   key(event) {
     const busy = event.ctrlKey || event.metaKey || event.altKey;
     if (busy || this.root.hidden || !this.lesson || event.target.closest("input, select, textarea, .spread")) return;
+    const isMinusOne = event.key === "-" && this.edition.least < 0;
     const dice = event.key === "t" ? 10 : /^[0-9]$/.test(event.key) ? Number(event.key) : NaN;
-    if (dice < this.edition.rolls) this.take(dice);
+    if (isMinusOne) this.take(this.edition.rolls - 1);
+    else if (dice <= this.edition.maxDice) this.take(dice);
     else if (event.key === "n" && this.answered) this.next();
     else return;
     event.preventDefault();

@@ -22,7 +22,7 @@ function transcriptOf(game) {
   const turns = game.turns.map(({ before, dice, faces, turn, after }) => ({
     player: before.mover,
     before: before.scores,
-    roll: dice,
+    roll: game.edition.choices[dice],
     dice: faces,
     points: turn.points,
     fired: firedBy(turn),
@@ -188,14 +188,14 @@ function follow(game, given, path) {
   const { roll, dice } = given;
   checkSame(`${path}.player`, given.player, state.mover);
   checkSame(`${path}.before`, given.before, state.scores);
-  const whole = Number.isInteger(roll) && roll >= 0 && roll <= edition.maxDice;
-  if (!whole) refuseValue(`${path}.roll`, roll, `0 to ${edition.maxDice}`);
+  if (!edition.choices.includes(roll)) refuseValue(`${path}.roll`, roll, `${edition.least} to ${edition.maxDice}`);
   const { sides } = game;
   const shows = (face) => Number.isInteger(face) && face >= 1 && face <= sides;
-  if (!Array.isArray(dice) || dice.length !== roll || !dice.every(shows)) {
-    refuseValue(`${path}.dice`, dice, `${counted(roll, "number")} from 1 to ${sides}`);
+  const number = Math.max(roll, 0);
+  if (!Array.isArray(dice) || dice.length !== number || !dice.every(shows)) {
+    refuseValue(`${path}.dice`, dice, `${counted(number, "number")} from 1 to ${sides}`);
   }
-  const { turn, after } = game.replay(dice);
+  const { turn, after } = game.replay(roll < 0 ? null : dice);
   checkSame(`${path}.points`, given.points, turn.points);
   checkSame(`${path}.fired`, given.fired, firedBy(turn));
   checkSame(`${path}.after`, given.after, after.scores);

@@ -37,7 +37,7 @@ class Numbering {
 // How the memory of an edition acts.
 class Lanes {
   constructor(edition) {
-    const { memorySize, rolls, next, bonus, forced, is_extra: extra } = edition;
+    const { memorySize, rolls, next, bonus, forced, dice: kinds, seats, goals } = edition;
     const records = next[0][0].length;
     const classes = new Numbering();
     this.classOf = Int32Array.from({ length: memorySize }, (_, m) =>
@@ -50,16 +50,16 @@ class Lanes {
         classes.list[i % this.classes][again][Math.floor(i / this.classes)],
       ),
     );
-    const special = edition.extra !== null;
-    this.modes = []; // of each roll: dice, bonus and forced turn, and the classes that need it
+    this.modes = []; // of each roll: dice, bonus, forced turn and goals, and the classes that need it
     this.slotOf = new Int32Array(memorySize * rolls); // where a memory's sum stands
     for (let dice = 0, slot = 0; dice < rolls; dice++) {
       const modes = new Numbering();
       const wanted = [];
+      const numberOfMode = [];
       for (let m = 0; m < memorySize; m++) {
-        const mode = { extra: special && extra[m] === 1, bonus: bonus[m][dice], forced: forced[m][dice] };
-        const number = modes.of(`${mode.extra} ${mode.bonus} ${mode.forced}`, mode);
-        (wanted[number] ??= new Numbering()).of(this.classOf[m], this.classOf[m]);
+        const mode = { kinds: kinds.map((one) => one[m]), bonus: bonus[m][dice], forced: forced[m][dice], goals: goals[seats[m]] };
+        numberOfMode[m] = modes.of(Object.values(mode).join(" "), mode);
+        (wanted[numberOfMode[m]] ??= new Numbering()).of(this.classOf[m], this.classOf[m]);
       }
       this.modes.push(
         modes.list.map((mode, number) => {
@@ -69,9 +69,8 @@ class Lanes {
         }),
       );
       for (let m = 0; m < memorySize; m++) {
-        const number = modes.of(`${special && extra[m] === 1} ${bonus[m][dice]} ${forced[m][dice]}`);
-        const mode = this.modes[dice][number];
-        this.slotOf[m * rolls + dice] = mode.first + wanted[number].of(this.classOf[m]);
+        const number = numberOfMode[m];
+        this.slotOf[m * rolls + dice] = this.modes[dice][number].first + wanted[number].of(this.classOf[m]);
       }
       this.slots = slot;
     }
@@ -131,15 +130,15 @@ class Values {
   // Win probabilities of one roll, into `sums`, for all memories.
   sum(own, other, dice, seat) {
     const { edition, lanes, sums } = this;
-    const { goal, others, becomes, told, memorySize, branches } = edition;
+    const { goal, others, becomes, told, memorySize } = edition;
     const mine = this.seats[seat];
     const theirs = this.seats[1 - seat];
-    const usual = edition.usual(own, other, dice);
+    const wild = edition.isWild(own, other);
     for (const mode of lanes.modes[dice]) {
       const { classes, first } = mode;
       const width = classes.length;
-      const special = mode.extra && dice;
-      const [points, gifts, records, chances] = special ? branches[edition.extra][dice] : usual;
+      const [myGoal, theirGoal] = mode.goals;
+      const [points, gifts, records, chances] = edition.ways(own, other, dice, mode.kinds[wild]);
       for (let c = 0; c < width; c++) sums[first + c] = 0;
       for (let i = 0; i < points.length; i++) {
         const reached = own + points[i] + mode.bonus;
@@ -149,8 +148,8 @@ class Values {
         const score = flags & SWAP ? other + gifts[i] : landed;
         const opponent = flags & SWAP ? landed : other + gifts[i];
         const chance = chances[i];
-        if (score >= goal || opponent >= goal) {
-          if (score >= opponent) for (let c = 0; c < width; c++) sums[first + c] += chance;
+        if (score >= myGoal || opponent >= theirGoal) {
+          if (score - myGoal >= opponent - theirGoal) for (let c = 0; c < width; c++) sums[first + c] += chance;
           continue;
         }
         if (score + opponent === own + other) this.climbs = false;

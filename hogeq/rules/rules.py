@@ -175,7 +175,8 @@ class Rules:
     def require_one_goal(self) -> None:
         """Refuse a goal for each player, where one strategy plays both."""
         if isinstance(self.goal, tuple):
-            allowed = "one number here; compare, attack, tablebase and analyze take two"
+            two = "compare, attack, tablebase, analyze, play, review and board"
+            allowed = f"one number here; {two} take two"
             raise ValueError(refusal("rules.goal", list(self.goal), allowed))  # noqa: TRY004
 
     def without_memory(self) -> "Rules":

@@ -73,10 +73,13 @@ def test_odds_are_the_action_values(edition: str, kind: str) -> None:
         assert move.best_value == pytest.approx(want.max(), abs=1e-12)
 
 
-@pytest.mark.parametrize("edition", ["su20", "su21", "fa18", "fa15"])
-def test_win_probabilities_are_those_of_the_rules_text(edition: str) -> None:
-    rules = rules_from({"edition": edition, "goal": 8, "max_dice": 2})
-    game = compile_game(rules)
+@pytest.mark.parametrize(
+    ("edition", "goal"),
+    [("su20", 8), ("su21", 8), ("fa18", 8), ("fa15", 8), ("su20", [6, 8]), ("fa13", [8, 7])],
+)
+def test_win_probabilities_are_those_of_the_rules_text(edition: str, goal: Any) -> None:
+    rules = rules_from({"edition": edition, "goal": goal, "max_dice": 2})
+    game = compile_game(rules, own_goals=True)
     plain = Match(Play(rules), None, None)
     for seed in range(3):
         session = Session(game, Engine(game), "coin", seed)
@@ -85,7 +88,7 @@ def test_win_probabilities_are_those_of_the_rules_text(edition: str) -> None:
             place = session.situation
             state = State(*place.view, place.memory)
             for entry in session.odds():
-                want = plain.action_value(0, state, entry.dice)
+                want = plain.action_value(place.mover * game.has_own_goals, state, entry.dice)
                 assert entry.win_probability == pytest.approx(want, abs=1e-12)
             advance(session, random)
 

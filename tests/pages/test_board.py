@@ -15,7 +15,7 @@ from hogeq.evaluation.values import reach
 from hogeq.model.game import HogEngine, compile_game
 from hogeq.pages.board import Shown, edition_data, make
 from hogeq.rules import EDITIONS, rules_from
-from hogeq.rules.memory import memory_line
+from hogeq.rules.memory import Memory, memory_line
 from hogeq.rules.register import MemoryPart, rule_part
 from hogeq.rules.turn import TurnTable, dice_sides, play_turn, turn_effects, turn_parts
 from hogeq.search.bounds import full_memory_bound
@@ -23,7 +23,7 @@ from hogeq.strategies.strategy import policy_of
 from tests.browsers import Tab
 
 SMALL: dict[str, dict[str, Any]] = {
-    **{name: {"edition": name, "goal": 14, "max_dice": 3} for name in EDITIONS if name != "fa13"},
+    **{name: {"edition": name, "goal": 14, "max_dice": 3} for name in EDITIONS},
     "cycles": {"edition": "fa15", "piggy_back": False, "goal": 12, "max_dice": 3},
     "trot": {"edition": "fa18", "goal": 10, "max_dice": 4, "time_trot_period": 3},
     "wild": {"edition": "su21", "hog_wild": True, "goal": 12, "max_dice": 2},
@@ -35,6 +35,8 @@ SMALL: dict[str, dict[str, Any]] = {
         "swap": [[int(own == 5) for _ in range(6)] for own in range(6)],
         "feral_hogs": "dice",
     },
+    "two goals": {"edition": "fa22", "goal": [9, 14], "max_dice": 3},
+    "two goals, hidden": {"edition": "su20", "goal": [12, 10], "max_dice": 3},
     "large": {"edition": "su20", "goal": 40, "max_dice": 10},
 }
 """Every part of the rules, in games that Python and a browser both solve at once."""
@@ -46,9 +48,19 @@ def mixed_table(game: HogEngine) -> np.ndarray[Any, Any]:
     return ((3 * own + 5 * other) % game.num_actions).astype(np.int8)
 
 
+def both_seats(game: HogEngine) -> list[HogEngine]:
+    """Give the game as each of its seats has it: one, where the goal is one."""
+    other = [compile_game(game.rules.for_second(), own_goals=True)] if game.has_own_goals else []
+    return [game, *other]
+
+
+def is_inside(game: HogEngine, own: int, other: int) -> bool:
+    return own < game.rules.goals[0] and other < game.rules.goals[1]
+
+
 @pytest.fixture(scope="module")
 def all_games() -> dict[str, HogEngine]:
-    return {name: compile_game(rules_from(spec)) for name, spec in SMALL.items()}
+    return {name: compile_game(rules_from(spec), own_goals=True) for name, spec in SMALL.items()}
 
 
 @pytest.fixture(scope="module")
@@ -87,18 +99,22 @@ def test_every_probability_is_that_of_python(
         """const v = await e.solved();
         const rolls = [];
         for (let s = 0; s < e.goal; s++) for (let o = 0; o < e.goal; o++)
-          for (let m = 0; m < e.memorySize; m++) if (step === 1 || (s * 7 + o * 3 + m) % step === 0)
-            rolls.push(...v.rolls(s, o, m));
+          for (let m = 0; m < e.memorySize; m++) {
+            const [mine, theirs] = e.goals[e.seats[m]];
+            const isAsked = step === 1 || (s * 7 + o * 3 + m) % step === 0;
+            if (isAsked && s < mine && o < theirs) rolls.push(...v.rolls(s, o, m));
+          }
         return rolls;""",
         place,
         step=37 if name == "large" else 1,
     )
-    solved = solve(game)
+    seats = [solve(one) for one in both_seats(game)]
     step = 37 if name == "large" else 1
     expected = [
         row
-        for own in range(game.goal)
-        for other in range(game.goal)
+        for own, other in product(range(game.goal), repeat=2)
+        for solved in seats
+        if is_inside(solved.game, own, other)
         for memory, row in enumerate(solved.roll_values(own, other))
         if step == 1 or (own * 7 + other * 3 + memory) % step == 0
     ]
@@ -113,14 +129,14 @@ def test_values_against_a_table_are_those_of_a_responder_who_remembers(
     first, second = asked(
         opened,
         """const v = await e.against("mixed", e.tables.get("mixed"));
-        return [v.value(0, 0, e.start, 0), 1 - v.value(0, 0, e.start, 1)];""",
+        return [v.value(0, 0, e.starts[0], 0), 1 - v.value(0, 0, e.starts[1], 1)];""",
         place,
     )
     bound = full_memory_bound(game, policy_of(game, mixed_table(game)))
     assert (first + second) / 2 == pytest.approx(bound, abs=1e-12)
 
 
-@pytest.mark.parametrize("name", ["su20", "su21", "fa19", "fa22", "sp22", "cycles"])
+@pytest.mark.parametrize("name", ["su20", "su21", "fa19", "fa22", "fa13", "sp22", "cycles"])
 def test_reach_and_belief_are_those_of_python(
     opened: Tab, all_games: dict[str, HogEngine], name: str
 ) -> None:
@@ -142,30 +158,35 @@ def test_every_turn_is_played_as_python_plays_it(
     table, number = TurnTable(game.rules), {m: i for i, m in enumerate(game.memories)}
     generator = random.Random(name)  # noqa: S311 - a test's own
     memories = generator.sample(list(game.memories), min(5, game.memory_size))
-    pairs = [(own, other) for own in range(game.goal) for other in range(game.goal)]
+    pairs = [pair for pair in product(range(game.goal), repeat=2) if is_inside(game, *pair)]
     turns, ways, played = [], [], []
+
+    def after(memory: Memory, again: bool) -> int:
+        """Give a memory its number on the page, which lists the first player's, then the other's."""
+        return number[memory] + game.memory_size * (game.has_own_goals and not again)
+
     for own, other in generator.sample(pairs, 30):
         memory = generator.choice(memories)
-        dice = generator.randrange(game.num_actions)
+        dice = generator.choice(game.choices)
         sides = table.dice_sides(own, other, memory)
-        faces = [generator.randint(1, sides) for _ in range(dice)]
+        faces = [generator.randint(1, sides) for _ in range(dice)] if dice >= 0 else None
         turns.append([own, other, number[memory], faces])
         ways.append(
             [
                 [
                     *(way.points, float(way.probability), way.landing.score, way.landing.opponent),
-                    *(way.landing.winner, way.again, number[way.memory]),
+                    *(way.landing.winner, way.again, after(way.memory, way.again)),
                 ]
                 for way in table.outcomes(own, other, memory, dice)
             ]
         )
-        turn = play_turn(game.rules, own, other, memory, dice, faces)
+        turn = play_turn(game.rules, own, other, memory, dice, faces or [])
         landing = turn.landing
         played.append(
             [
                 *turn[:3],
                 *(landing.score, landing.opponent, landing.winner, turn.again),
-                number[turn.memory],
+                after(turn.memory, turn.again),
                 *turn_effects(game.rules, own, other, faces, turn),
             ]
         )
@@ -174,7 +195,7 @@ def test_every_turn_is_played_as_python_plays_it(
         """return turns.map(([own, other, m, faces]) => {
           const t = e.play(own, other, m, faces);
           return [
-            e.outcomes(own, other, m, faces.length).map((w) =>
+            e.outcomes(own, other, m, e.choiceOf(faces)).map((w) =>
               [w.points, w.probability, w.score, w.opponent, w.winner, w.again, w.memory]),
             [t.points, t.bonus, t.gift, t.score, t.opponent, t.winner, t.again, t.memory,
               ...t.effects],

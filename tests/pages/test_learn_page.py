@@ -37,6 +37,8 @@ GAMES: list[dict[str, Any]] = [
     {"edition": "su21", "goal": 24, "max_dice": 3},
     {"edition": "fa15", "goal": 24, "max_dice": 3},
     SHORT,
+    {"edition": "fa13", "goal": 24, "max_dice": 3},
+    {"edition": "su20", "goal": [18, 24], "max_dice": 3},
 ]
 
 EDITIONS = """async () => {
@@ -50,7 +52,8 @@ REVIEW = """async (text) => {
   const plain = (tally) => ({ ...tally, costliest: tally.costliest.map((one) => one.number) });
   return { start, result, again: transcriptText(game), tallies: tallies.map(plain),
     turns: turns.map(({ before, chosen, after, best, loss, luck, grade, number, player }) =>
-      ({ before, chosen, after, best, loss, luck, grade, number, player })) };
+      ({ before, chosen, after, loss, luck, grade, number, player,
+        best: best.map((dice) => game.edition.choices[dice]) })) };
 }"""
 
 REFUSAL = """(letters) => {
@@ -66,7 +69,7 @@ REFUSAL = """(letters) => {
 
 @cache
 def compiled(place: int) -> HogEngine:
-    return compile_game(rules_from(GAMES[place]))
+    return compile_game(rules_from(GAMES[place]), own_goals=True)
 
 
 @pytest.fixture(scope="module")
@@ -95,12 +98,13 @@ def show(tab: Tab, name: str) -> Any:
 def random_game(rules: Rules, seed: int, leave: int = 1000) -> Transcript:
     """Play a game in which both players roll as many dice as they like."""
     random = np.random.default_rng(seed)
-    place, rolls = Situation.start(seed % 2), list[list[int]]()
+    place, rolls = Situation.start(seed % 2), list[list[int] | None]()
     while place.winner is None and len(rolls) < leave:
         sides = dice_sides(rules, *place.view, place.memory)
-        dice = int(random.integers(rules.max_dice + 1))
-        rolls.append(random.integers(1, sides + 1, dice).tolist())
-        place = advance(rules, place, tuple(rolls[-1])).after
+        dice = rules.choices[random.integers(rules.num_actions)]
+        faces = tuple(random.integers(1, sides + 1, dice).tolist()) if dice >= 0 else None
+        rolls.append(faces if faces is None else list(faces))
+        place = advance(rules, place, faces).after
     return Transcript.of(rolls, rules, ("Ann", "Bob <b>"), seed % 2, seed)
 
 
@@ -114,7 +118,7 @@ def opened(tab: Tab, played: Transcript) -> Any:
 
 
 def reviewed(played: Transcript) -> Review:
-    return review(compile_game(played.rules), played)
+    return review(compile_game(played.rules, own_goals=True), played)
 
 
 # --- review -----------------------------------------------------------------------------------
@@ -241,7 +245,7 @@ def _labels(buttons: Any) -> list[str]:
     return labels
 
 
-@pytest.mark.parametrize("place", [1, 4])
+@pytest.mark.parametrize("place", [1, 4, 5, 6])
 def test_a_link_opens_the_review(tab: Tab, place: int) -> None:
     page = opened(tab, random_game(compiled(place).rules, 5))
     told = turns_shown(tab)

@@ -54,11 +54,11 @@ def board(
     games = []
     for spec in dict.fromkeys(rules or [default_rules()]):
         game = Chosen(spec, trust)
-        engine = game.load()
+        engine = game.load(own_goals=True)
         check_work(engine)
         game.expect("full memory", "reach", strategies=[*page.OPPONENTS, *given])
         more = [
-            (name if names.count(name) == 1 else one, game.strategy(one).array)
+            (name if names.count(name) == 1 else one, game.strategy(one, of_second=True).array)
             for name, one in zip(names, given, strict=True)
         ]
         with refusing():

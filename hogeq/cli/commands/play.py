@@ -68,7 +68,7 @@ def play(
     Type help in the game for what can be typed. With --json the talk goes to standard error, and
     the game to standard output once it ends.
     """
-    game.load("full memory", "hidden states", strategies=[engine])
+    game.load("full memory", "hidden states", strategies=[engine], own_goals=True)
     if seed is None:
         import secrets
 
@@ -94,7 +94,7 @@ def _drawn(game: Chosen, name: str, seed: int) -> "tuple[NDArray[Any], str]":
     """Give the table that the engine plays, and what to call it."""
     import numpy as np
 
-    strategy = game.strategy(name)
+    strategy = game.strategy(name, of_second=True)
     if strategy.kind != "mixture":
         return strategy.array, name
     # Turn n draws its dice by [seed, n]: another stream, or they would tell what was drawn.

@@ -36,7 +36,7 @@ def review_(
     (less than 5) or a blunder. What is not the choice is luck.
     """
     asked = Chosen(rules)
-    wanted = None if rules is None else asked.choose()
+    wanted = None if rules is None else asked.choose(own_goals=True)
     from hogeq.contest.transcript import read_transcript
 
     with reading(transcript):
