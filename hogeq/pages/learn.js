@@ -4,7 +4,10 @@ class Learn {
   constructor(root, board) {
     Object.assign(this, { root, board, game: null, main: null, left: null });
     this.build();
-    board.on("game", () => this.forget());
+    board.on("game", () => {
+      this.alert.textContent = "";
+      this.forget();
+    });
     board.on("move", () => this.forget());
   }
 
@@ -202,7 +205,7 @@ class Learn {
     this.found.hidden = false;
     this.empty.hidden = true;
     this.saveButton.disabled = this.copyButton.disabled = false;
-    this.alert.textContent = this.copied.textContent = "";
+    this.copied.textContent = "";
     const { names, state, edition, seed } = review.game;
     const how = state.winner === null ? `stands at ${state.scores.join(" to ")}` : `${names[state.winner]} won, ${Math.max(...state.scores)} to ${Math.min(...state.scores)}`;
     const line = this.left === null ? "" : `Side line from turn ${this.left}: `;

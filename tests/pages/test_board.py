@@ -162,7 +162,7 @@ def test_every_turn_is_played_as_python_plays_it(
     turns, ways, played = [], [], []
 
     def after(memory: Memory, again: bool) -> int:
-        """Give a memory its number on the page, which lists the first player's, then the other's."""
+        """Give a memory its number on the page, the first player's before the other's."""
         return number[memory] + game.memory_size * (game.has_own_goals and not again)
 
     for own, other in generator.sample(pairs, 30):
