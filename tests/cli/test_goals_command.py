@@ -74,8 +74,6 @@ def test_who_remembers_everything() -> None:
 @pytest.mark.parametrize(
     "command",
     [
-        ("board", "--out", "board.html"),
-        ("play",),
         ("audit",),
         ("export-game", "--out", "game.efg"),
         ("show", "always_roll:1"),
