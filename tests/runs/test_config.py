@@ -2,16 +2,16 @@
 
 import dataclasses
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import pytest
 import yaml
 
 from hogeq.rules import EDITIONS, rules_from
-from hogeq.runs.config import Config, apply_overrides, config_from, load_config
+from hogeq.runs.config import apply_overrides, config_from, load_config
 from hogeq.solvers import SOLVERS
-from hogeq.solvers.regret import CFR, CFRPlus, RegretMinimiser
-from hogeq.support.parameters import Positive, parameters
+from hogeq.solvers.cfr_br import CFRBR
+from hogeq.solvers.regret import CFRPlus, RegretMinimiser
 from hogeq.support.yaml import MAX_BYTES, ConfigError
 
 ROOT = Path(__file__).parents[2]
@@ -43,27 +43,6 @@ def refusal(path: Path, *overrides: str) -> str:
     assert message.isprintable(), message  # so one line, too
     assert len(message) < 700
     return message
-
-
-@parameters
-class Toy(CFR):
-    """A solver of parameters of every kind."""
-
-    rate: Positive = 0.5
-    steps: int = 3
-    fast: bool = False
-    kind: Literal["a", "b"] = "a"
-    seed: int = 0
-
-
-def seed_of(config: Config) -> int:
-    assert isinstance(config.solver.params, Toy)
-    return config.solver.params.seed
-
-
-@pytest.fixture
-def toy(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(SOLVERS, "toy", Toy)
 
 
 # --- what is accepted --------------------------------------------------------------------------
@@ -100,6 +79,13 @@ def test_resolved_yaml_loads_to_an_equal_config(tmp_path: Path, solver: str) -> 
     assert again.fingerprint() == config.fingerprint()
 
 
+def test_infinity_is_kept(tmp_path: Path) -> None:
+    config = config_from(tree(solver={"name": "dcfr", "iterations": 1, "alpha": float("inf")}))
+    again = load_config(written(tmp_path, config.to_yaml())).solver.params
+    assert isinstance(again, RegretMinimiser)
+    assert again.alpha == float("inf")
+
+
 def test_resolved_yaml_leaves_nothing_to_defaults() -> None:
     resolved = yaml.safe_load(config_from(tree()).to_yaml())
     assert set(resolved["rules"]) == {field.name for field in dataclasses.fields(EDITIONS["su20"])}
@@ -107,43 +93,19 @@ def test_resolved_yaml_leaves_nothing_to_defaults() -> None:
     assert set(resolved["solver"]) == fields | {"name", "iterations", "seed"}
 
 
-@pytest.mark.usefixtures("toy")
-def test_a_new_solver_needs_nothing_here() -> None:
-    given = {"name": "toy", "iterations": 1, "rate": 2, "fast": True, "kind": "b", "seed": 5}
-    assert config_from(tree(solver=given)).solver.params == Toy(
-        rate=2.0, steps=3, fast=True, kind="b", seed=5
-    )
-
-
-@pytest.mark.usefixtures("toy")
 def test_one_seed_reaches_every_part_that_has_none_of_its_own() -> None:
-    config = config_from(tree(solver={"name": "toy", "iterations": 1}, seed=7))
-    assert config.seed == config.solver.seed == seed_of(config) == 7
+    solver: dict[str, Any] = {"name": "cfr_br", "iterations": 1}
+    config = config_from(tree(solver=solver, seed=7))
+    assert isinstance(config.solver.params, CFRBR)
+    assert config.seed == config.solver.seed == config.solver.params.seed == 7
     assert config.measure.attack.seed == 7
-    own = {"name": "toy", "iterations": 1, "seed": 3}
     measure = {"attack": {"seed": 4}, "final_attack": {"seed": 5}}
-    config = config_from(tree(solver=own, measure=measure, seed=7))
-    assert seed_of(config) == 3
+    config = config_from(tree(solver={**solver, "seed": 3}, measure=measure, seed=7))
+    assert isinstance(config.solver.params, CFRBR)
+    assert config.solver.params.seed == 3
     assert config.measure.attack.seed == 4
     assert config.measure.final_attack is not None
     assert config.measure.final_attack.seed == 5
-
-
-@pytest.mark.usefixtures("toy")
-@pytest.mark.parametrize("text", ["1e-3", "1.0e-3", "0.001", "+1E-3"])
-def test_floats_as_people_write_them(text: str) -> None:
-    base = tree(solver={"name": "toy", "iterations": 1})
-    config = config_from(apply_overrides(base, [f"solver.rate={text}"]))
-    assert isinstance(config.solver.params, Toy)
-    assert config.solver.params.rate == 0.001
-
-
-def test_infinity_is_kept(tmp_path: Path) -> None:
-    solver = {"name": "dcfr", "iterations": 1, "alpha": float("inf")}
-    config = config_from(tree(solver=solver))
-    again = load_config(written(tmp_path, config.to_yaml())).solver.params
-    assert isinstance(again, RegretMinimiser)
-    assert again.alpha == float("inf")
 
 
 # --- overrides ---------------------------------------------------------------------------------
@@ -191,38 +153,24 @@ def test_bad_overrides(tmp_path: Path, override: str, parts: list[str]) -> None:
 BAD_VALUES = [
     # (what is written instead of what, and what the line must say)
     ("iterations: 200", "iterations: 0", ["solver.iterations", "got 0", "whole numbers from 1"]),
-    ("iterations: 200", "iterations: 2.5", ["solver.iterations", "got 2.5", "whole number"]),
-    ("iterations: 200", "iterations: true", ["solver.iterations", "got True", "whole number"]),
     ("iterations: 200,", "", ["solver.iterations", "missing", "whole number"]),
-    (
-        "iterations: 200",
-        "iteratons: 9",
-        ["solver.iteratons", "unknown", "9", "nearest: iterations"],
-    ),
+    ("iterations: 200", "iteratons: 9", ["solver.iteratons", "unknown", "nearest: iterations"]),
     ("name: cfr_plus", "name: cfrplus", ["solver.name", "'cfrplus'", "dcfr", "nearest: cfr_plus"]),
-    ("name: cfr_plus", "name: [1]", ["solver.name", "[1]", "one of ", ", cfr_br,"]),
     ("averaging: linear", "averaging: linaer", ["solver.averaging", "nearest: linear"]),
-    ("averaging: linear", "gamma: .nan", ["solver.gamma", "nan"]),
-    ("averaging: linear", "epsilon: 1.5", ["solver.epsilon", "1.5"]),
     ("seed: 0", "seed: -1", ["solver.seed", "got -1", "from 0"]),
     ("every: log", "every: 0", ["measure.every", "got 0", "log or whole numbers from 1"]),
-    ("every: log", "every: lgo", ["measure.every", "'lgo'", "nearest: log"]),
     ("starts: 4", "starts: x", ["measure.attack.starts", "'x'", "whole number"]),
-    ("starts: 4", "seed: -1", ["measure.attack.seed", "got -1", "whole numbers from 0"]),
     ("{starts: 4,", "{}, final_attack: {seed: -1,", ["measure.final_attack.seed", "got -1"]),
     ("{method: argmax}", "{method: sample, seed: -1}", ["purify.seed", "got -1"]),
     ("{starts: 4, anneal_steps: 60}", "4", ["measure.attack", "got 4", "mapping"]),
-    ("starts: 4", "damping: 0.0", ["measure.attack.damping", "0.0", "above 0"]),
     ("method: argmax", "method: argmix", ["purify.method", "'argmix'", "nearest: argmax"]),
     ("{method: argmax}", "argmax", ["purify", "got 'argmax'", "mapping"]),
     ("method: argmax", "method: integer, leas: 0.5", ["purify.leas", "unknown", "nearest: least"]),
-    ("method: argmax", "method: argmax, seed: 1", ["purify.seed", "unknown", "method"]),
     ("edition: su20", "edition: su2O", ["rules", "'su2O'", "su20"]),
     ("{edition: su20, goal: 20}", "[su20]", ["rules", "['su20']", "edition"]),
     ("goal: 20", "goal: 0", ["rules.goal", "got 0", "allowed"]),
     ("name: trial", "nane: trial", ["nane", "unknown", "nearest: name"]),
     ("name: trial", "", ["name", "missing", "folder's name"]),
-    ("name: trial", "? [a]\n: 2", ["YAML"]),
     ("name: trial", "name: trial\nname: again", ["line 2, column 1", "'name' is given twice"]),
 ]
 
@@ -246,12 +194,7 @@ def test_names_that_are_no_folder(name: str) -> None:
 BAD_YAML = [
     ("a: [1", ["line 1", "column"]),
     ("\tname: x", ["line 1, column 1"]),
-    ("name: *none", ["line 1", "alias"]),
     ("name: !!python/object/apply:os.system [touch x]", ["line 1, column 7", "tag"]),
-    ("!!python/object/new:dict {}", ["line 1", "tag"]),
-    ("name: 2020-99-99", ["YAML"]),
-    ("a: !!int x", ["YAML"]),
-    ("[" * 3000, ["deep"]),
     ("name: \x07", ["YAML", "character"]),
     (b"name: \xc3\x28", ["UTF-8"]),
     ("", ["empty", "mapping"]),

@@ -2,7 +2,6 @@
 
 import dataclasses
 import io
-import json
 import math
 import os
 import pickle
@@ -29,7 +28,6 @@ from hogeq.runs.files import (
     MIXTURE_COLUMNS,
     Metrics,
     ResultsError,
-    environment,
     read_metrics,
     readable_manifest,
     replacing,
@@ -114,11 +112,6 @@ def test_overwrite_refuses_a_folder_that_is_no_run_directory(tmp_path: Path) -> 
 def test_names_that_leave_the_root(tmp_path: Path, name: str) -> None:
     assert "cannot be named" in refusal(lambda: RunDirectory.create(tmp_path / "r", name))
     assert not (tmp_path / "r").exists()
-
-
-def test_a_run_killed_before_its_first_file_is_resumed(tmp_path: Path) -> None:
-    with RunDirectory.resume(tmp_path) as directory:
-        assert directory.load("toy", "", {}) is None
 
 
 # --- one process at a time ---------------------------------------------------------------------
@@ -336,17 +329,3 @@ def test_a_state_that_needs_a_pickle_is_not_saved(folder: Path) -> None:
     with RunDirectory.resume(folder) as directory, pytest.raises(TypeError, match=r"state\.x"):
         directory.save(bad)
     assert contents(folder) == before
-
-
-# --- environment -------------------------------------------------------------------------------
-
-
-def test_environment_is_plain_and_names_no_machine() -> None:
-    found = environment()
-    assert json.loads(json.dumps(found)) == found
-    assert found["cores"] >= 1
-    assert found["python"].startswith("3.")
-    assert found["packages"]["numpy"] == np.__version__
-    assert str(ROOT) not in json.dumps(found)
-    if found["git"] is not None:
-        assert len(found["git"]["commit"]) == 40

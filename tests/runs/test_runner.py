@@ -34,7 +34,7 @@ from hogeq.strategies.arrays import check_policy
 from hogeq.strategies.files import read_strategy
 from hogeq.support.progress import compiled_seconds, compiling
 from hogeq.support.yaml import ConfigError
-from tests.runs.trials import numbers, quick, trial
+from tests.runs.trials import ROOT, numbers, quick, trial
 
 # --- when to measure ---------------------------------------------------------------------------
 
@@ -43,9 +43,9 @@ from tests.runs.trials import numbers, quick, trial
     ("iterations", "every", "expected"),
     [
         (1, "log", [1]),
-        (200, "log", [1, 2, 3, 5, 8, 13, 21, 34, 55, 89, 144, 200]),
-        (10, 1, list(range(1, 11))),
+        (90, "log", [1, 2, 3, 5, 8, 13, 21, 34, 55, 89, 90]),
         (10, 4, [4, 8, 10]),
+        (8, 4, [4, 8]),
     ],
 )
 def test_schedule(iterations: int, every: Any, expected: list[int]) -> None:
@@ -106,8 +106,7 @@ def test_a_run_directory_is_whole_and_consistent(tmp_path: Path) -> None:
     assert 0 < manifest["solver_seconds"] <= manifest["elapsed_seconds"]
     assert manifest["environment"] == environment()
 
-
-# --- existing directories ----------------------------------------------------------------------
+    assert str(ROOT) not in json.dumps(manifest["environment"])
 
 
 @quick
@@ -206,23 +205,6 @@ def test_files_that_a_run_began_with_are_known_and_may_go(
         assert {one["key"]: one["sha256"] for one in read} == hashes
     one, other = (tmp_path / root / "trial" / POLICY for root in ("begun", "whole"))
     assert one.read_bytes() == other.read_bytes()
-
-
-@quick
-@pytest.mark.parametrize(
-    ("override", "words"),
-    [
-        ("solver.iterations=5", "at iteration 12 already"),
-        ("rules.goal=11", "another config"),
-        ("solver.name=cfr", "made by solver cfr_plus, not by cfr"),
-    ],
-)
-def test_another_run_is_not_resumed(tmp_path: Path, override: str, words: str) -> None:
-    run(trial(), tmp_path)
-    before = {file: file.read_bytes() for file in (tmp_path / "trial").iterdir()}
-    with pytest.raises(ResultsError, match=words):
-        run(trial(override), resume=tmp_path / "trial")
-    assert {file: file.read_bytes() for file in (tmp_path / "trial").iterdir()} == before
 
 
 @quick

@@ -67,6 +67,10 @@ def test_a_file_of_rules_holds_parts_or_the_name_of_an_edition(tmp_path: Path) -
         load_rules(path)
 
 
+def test_floats_as_people_write_them() -> None:
+    assert parse_yaml("[1e-3, 1.0e-3, 0.001, +1E-3]", "here") == [0.001] * 4
+
+
 def test_aliases_of_little_are_read() -> None:
     assert parse_yaml("a: &a {b: 1}\nc: {<<: *a, d: *a}", "here") == {
         "a": {"b": 1},

@@ -8,7 +8,7 @@ from threading import Event, get_ident
 import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from hogeq.support.workers import ExecutorError, compute, cores, width, workers
+from hogeq.support.workers import compute, cores, width, workers
 
 
 def test_results_come_in_the_order_of_the_tasks() -> None:
@@ -122,8 +122,3 @@ def test_a_process_with_threads_ends_quietly() -> None:
         [sys.executable, "-W", "error", "-c", script], capture_output=True, text=True, check=True
     )
     assert (done.stdout, done.stderr) == ("[1, 2]\n", "")
-
-
-def test_nobody_by_that_name() -> None:
-    with pytest.raises(ExecutorError, match=r"^on: got 'foo'; allowed: local "), workers(1, "foo"):
-        pass
