@@ -177,28 +177,32 @@ def test_death_at_any_file(
 
 
 @quick
-def test_sigkill_at_random_moments(
+def test_sigkill_in_any_iteration(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, undisturbed: dict[str, Any]
 ) -> None:
     monkeypatch.setattr(runner, "SAVE_EVERY", 0.0)  # a checkpoint after every iteration
-    moments, path = random.Random(0), tmp_path / "trial"  # noqa: S311 - a repeatable test
-    began = time.monotonic()
-    run(trial(), tmp_path / "whole")
-    long = time.monotonic() - began
-    kills = 0
-    for _ in range(8):
-        resume = path if path.exists() else None
-        process = multiprocessing.get_context("fork").Process(
-            target=run, args=(trial(), tmp_path, resume)
-        )
-        process.start()
-        process.join(moments.uniform(0.0, long))
-        process.kill()
-        process.join()
-        kills += process.exitcode == -signal.SIGKILL
-    run(trial(), tmp_path, path if path.exists() else None)
+    kind, path = SOLVERS["cfr_plus"], tmp_path / "trial"
+    step = kind.step
+
+    def killed(self: Any, game: Any, state: Any) -> Any:
+        if int(state.iteration) == deadly:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return step(self, game, state)
+
+    for deadly in range(12):
+        with monkeypatch.context() as patch:
+            patch.setattr(kind, "step", killed)
+            resume = path if path.exists() else None
+            process = multiprocessing.get_context("fork").Process(
+                target=run, args=(trial(), tmp_path, resume)
+            )
+            process.start()
+            process.join()
+        assert process.exitcode == -signal.SIGKILL
+        with np.load(path / CHECKPOINT) if deadly else contextlib.nullcontext({}) as saved:
+            assert int(saved.get("iteration", 0)) == deadly
+    run(trial(), resume=path)
     assert numbers(path) == undisturbed
-    assert kills > 0
 
 
 # --- signals --------------------------------------------------------------------------------------
@@ -389,7 +393,7 @@ def test_a_clock_that_jumps_between_two_parts_of_a_run(
     path = tmp_path / "trial"
     with monkeypatch.context() as patch:
         patch.setattr(runner, "now", lambda: "2031-01-01T00:00:00+00:00")
-        patch.setattr(time, "time", random.Random(0).random)  # noqa: S311 - as above
+        patch.setattr(time, "time", random.Random(0).random)  # noqa: S311 - a repeatable test
         run(trial("solver.iterations=3"), tmp_path)
     for file in path.iterdir():
         os.utime(file, (2e9, 2e9))  # written in the future

@@ -1,17 +1,16 @@
 """The index of runs: what is there is found, and what is broken is named."""
 
-import json
 import math
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from hogeq.cli import main
 from hogeq.runs.config import config_from
 from hogeq.runs.directory import RunDirectory
-from hogeq.runs.files import CONFIG, MANIFEST, METRICS, HeldError, Metrics, ResultsError, figures_in
+from hogeq.runs.files import CONFIG, MANIFEST, METRICS, HeldError, Metrics, figures_in
 from hogeq.runs.index import differing, find_runs, ordered, read_run
+from tests.cli.calls import ask, ok, refused
 
 FIGURES = {
     "average_policy": {"attack": 0.52, "bound": 0.6},
@@ -57,18 +56,6 @@ def root(tmp_path: Path) -> Path:
     (tmp_path / "notes").mkdir()
     (tmp_path / "notes" / "config.yaml").write_text("mine")
     return tmp_path
-
-
-def spoken(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str, str]:
-    status = main(["runs", *map(str, arguments)])
-    out, err = capsys.readouterr()
-    return status, out, err
-
-
-def shown(capsys: pytest.CaptureFixture[str], *arguments: object) -> list[str]:
-    status, out, err = spoken(capsys, *arguments, "--json")
-    assert (status, err) == (0, "")
-    return [run["name"] for run in json.loads(out)["runs"]]
 
 
 def test_a_run_is_read_from_its_files(root: Path) -> None:
@@ -166,19 +153,19 @@ def test_order_and_difference(root: Path) -> None:
     assert not {"name", "rules.goal", "solver.iterations"} & set(keys)
 
 
-def test_the_command_filters_sorts_and_compares(
-    root: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert shown(capsys, root) == ["b", "c", "a"]
-    assert shown(capsys, root, "--sort", "attack") == ["a", "b", "c"]
-    assert shown(capsys, root, "--solver", "cfr", "--status", "complete") == ["b"]
-    assert shown(capsys, root, "--edition", "fa22") == ["a"]
-    assert shown(capsys, root, "--where", "solver.alpha=1.5", "--where", "rules.goal=50") == ["a"]
-    assert shown(capsys, root, "--where", "rules.goal=true") == []
+def shown(*arguments: object) -> list[str]:
+    return [run["name"] for run in ask("runs", *map(str, arguments))["runs"]]
+
+
+def test_the_command_filters_sorts_and_compares(root: Path) -> None:
+    assert shown(root) == ["b", "c", "a"]
+    assert shown(root, "--sort", "attack") == ["a", "b", "c"]
+    assert shown(root, "--solver", "cfr", "--status", "complete") == ["b"]
+    assert shown(root, "--edition", "fa22") == ["a"]
+    assert shown(root, "--where", "solver.alpha=1.5", "--where", "rules.goal=50") == ["a"]
+    assert shown(root, "--where", "rules.goal=true") == []
     (root / "b" / MANIFEST).write_text("")
-    status, out, err = spoken(capsys, root, "--compare")
-    assert (status, err) == (0, "")
-    head, first, second, *rest = out.splitlines()
+    head, first, second, *rest = ok("runs", str(root), "--compare").splitlines()
     assert "solver.alpha" in head
     assert first.split()[0] == "c"
     assert second.split()[0] == "deep/er/a"
@@ -190,25 +177,18 @@ def test_the_command_filters_sorts_and_compares(
     ("arguments", "words"),
     [
         (["none"], "none cannot be read: No such file"),
-        (["ROOT", "--sort", "atack"], "--sort: got 'atack'; allowed: path, name"),
-        (["ROOT", "--where", "goal"], "--where goal: not understood"),
-        (["ROOT", "--where", "foo.bar=1"], "--where foo.bar: no run has it; allowed: a key of"),
-        (["ROOT", "--where", "solver.alhpa=1"], "configs; nearest: solver.alpha"),
+        (["b/config.yaml"], "b/config.yaml cannot be read: Not a directory"),
+        ([".", "--sort", "atack"], "--sort: got 'atack'; allowed: path, name"),
+        ([".", "--where", "goal"], "--where goal: not understood"),
+        ([".", "--where", "foo.bar=1"], "--where foo.bar: no run has it; allowed: a key of"),
+        ([".", "--where", "solver.alhpa=1"], "configs; nearest: solver.alpha"),
     ],
 )
 def test_bad_input_is_one_line(
-    root: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], words: str
+    root: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], words: str
 ) -> None:
-    status, out, err = spoken(capsys, *[root if part == "ROOT" else part for part in arguments])
-    assert (status, out) == (2, "")
-    assert len(err.splitlines()) == 1
-    assert words in err
-
-
-def test_an_unreadable_root(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("")
-    with pytest.raises(ResultsError, match="Not a directory"):
-        find_runs(tmp_path / "file")
+    monkeypatch.chdir(root)
+    assert words in refused("runs", *arguments)
 
 
 def test_each_figure_keeps_the_effort_that_found_it() -> None:

@@ -105,7 +105,6 @@ def test_a_run_directory_is_whole_and_consistent(tmp_path: Path) -> None:
     assert manifest["started"] <= manifest["ended"]
     assert 0 < manifest["solver_seconds"] <= manifest["elapsed_seconds"]
     assert manifest["environment"] == environment()
-
     assert str(ROOT) not in json.dumps(manifest["environment"])
 
 

@@ -40,13 +40,11 @@ def test_a_shipped_config_runs(path: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["double_oracle", "fictitious", "mixture_bundle", "openspiel"])
+@pytest.mark.parametrize("name", ["double_oracle", "fictitious", "openspiel"])
 def test_runs_whose_state_grows_go_on(name: str, tmp_path: Path) -> None:
     options = [*TINY, "rules.goal=8" if name != "openspiel" else "rules.goal=4"]
     if name == "fictitious":
         options.append("solver.keep_matrices=true")
-    if name == "mixture_bundle":
-        options += ["solver.parts=2", "rules.goal=6"]
     path = FOLDER / f"{name}.yaml"
     longer = load_config(path, [*options, "solver.iterations=5"])
     run(load_config(path, options), tmp_path / "cut")
