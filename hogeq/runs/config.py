@@ -52,16 +52,12 @@ from hogeq.support.yaml import MAX_DEPTH, ConfigError, parse_yaml, read_text, re
 
 Kind = TypeVar("Kind")
 
-NAME_ALLOWED: Final = (
-    "a folder's name: up to 100 letters, digits and . _ - + = , @, the first a letter or digit and "
-    "the last no dot"
-)
-
 Name: TypeAlias = Annotated[
     str,
     Field(
         pattern=r"^[A-Za-z0-9]([A-Za-z0-9._=+,@-]{0,98}[A-Za-z0-9_=+,@-])?$",
-        description=NAME_ALLOWED,
+        description="a folder's name: up to 100 letters, digits and . _ - + = , @, the first a "
+        "letter or digit and the last no dot",
     ),
 ]
 """A name that can be a folder's."""

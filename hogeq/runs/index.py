@@ -80,26 +80,18 @@ KEYS: Final = tuple(field.name for field in dataclasses.fields(RunRecord) if fie
 """What runs can be sorted by."""
 
 
-@dataclasses.dataclass(frozen=True)
-class BrokenRun:
-    """A run directory that cannot be read, and why."""
-
-    path: Path
-    why: str
-
-
-def find_runs(root: str | Path) -> tuple[list[RunRecord], list[BrokenRun]]:
-    """Read every run directory under a folder, and the folder itself if it is one."""
+def find_runs(root: str | Path) -> tuple[list[RunRecord], dict[Path, str]]:
+    """Read every run directory under a folder, itself too; of those that are broken give why."""
     root = Path(root)
     with reported(root, "read"):
         os.scandir(root).close()
     records: list[RunRecord] = []
-    broken: list[BrokenRun] = []
+    broken: dict[Path, str] = {}
     for path in _directories(root):
         try:
             records.append(read_run(path))
         except (ConfigError, ResultsError) as error:
-            broken.append(BrokenRun(path, str(error)))
+            broken[path] = str(error)
     return records, broken
 
 

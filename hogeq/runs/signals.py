@@ -5,8 +5,8 @@ import signal
 import threading
 from collections.abc import Iterator
 from pathlib import Path
-from types import FrameType, TracebackType
-from typing import Any, Final, Self
+from types import FrameType
+from typing import Self
 
 
 class Interrupted(KeyboardInterrupt):
@@ -26,33 +26,22 @@ class Interrupted(KeyboardInterrupt):
         return f"stopped by {name} after iteration {self.iteration}; to continue: {again}"
 
 
-class Signals:
+class Signals(contextlib.ExitStack):
     """SIGINT and SIGTERM as `Interrupted`, raised only where `check` or `at_once` allow it.
 
     A second signal is raised wherever it comes. Outside the main thread signals are left alone.
     """
 
-    _KINDS: Final = (signal.SIGINT, signal.SIGTERM)
-
     def __init__(self) -> None:
+        super().__init__()
         self._caught: int | None = None
         self._at_once = False
-        self._before: dict[signal.Signals, Any] = {}
 
     def __enter__(self) -> Self:
         if threading.current_thread() is threading.main_thread():
-            for kind in self._KINDS:
-                self._before[kind] = signal.signal(kind, self._handle)
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        for name, handler in self._before.items():
-            signal.signal(name, handler)
+            for kind in (signal.SIGINT, signal.SIGTERM):
+                self.callback(signal.signal, kind, signal.signal(kind, self._handle))
+        return super().__enter__()
 
     def _handle(self, signum: int, _frame: FrameType | None) -> None:
         again = self._caught is not None

@@ -102,7 +102,7 @@ def runs(path):
     found, broken = find_runs(path)
     differing([*found, *found])
     json.dumps([run.to_json() for run in found])
-    raise ValueError(" ".join(one.why for one in broken))
+    raise ValueError(" ".join(broken.values()))
 
 readers = {
     "rules": [load_rules],

@@ -230,7 +230,7 @@ def test_run_directories(tmp_path: Path, name: str) -> None:
         index.differing([*found, *found])
         index.selected(found, where=[("solver.name", "cfr")])
         assert len(found) + len(broken) == 1
-        assert all(one.why.isprintable() for one in broken)
+        assert all(why.isprintable() for why in broken.values())
 
     words = {"manifest.json": JSON_WORDS, "config.yaml": YAML_WORDS}
     fuzz(

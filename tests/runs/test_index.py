@@ -125,11 +125,11 @@ def test_runs_are_found_below_and_broken_ones_are_named(root: Path) -> None:
         "i": "config.yaml: cannot be read: No such file",
         "j": "not a table of metrics",
     }
-    assert [one.path.name for one in broken] == list(words)
-    for one in broken:
-        assert words[one.path.name] in one.why
-        assert str(one.path) in one.why
-        assert one.why.isprintable()
+    assert [path.name for path in broken] == list(words)
+    for path, why in broken.items():
+        assert words[path.name] in why
+        assert str(path) in why
+        assert why.isprintable()
 
 
 def test_links_are_followed_once(root: Path, tmp_path_factory: pytest.TempPathFactory) -> None:

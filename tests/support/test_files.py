@@ -30,7 +30,7 @@ def test_pipes_in_run_directories_are_not_waited_for(tmp_path: Path, name: str) 
     os.mkfifo(tmp_path / name)
     found, broken = find_runs(tmp_path)
     assert len(found) + len(broken) == 1
-    assert all("is not a file" in one.why for one in broken)
+    assert all("is not a file" in why for why in broken.values())
 
 
 def test_pipes_as_checkpoints_and_plugins_are_not_waited_for(tmp_path: Path) -> None:

@@ -23,8 +23,6 @@ def bomb(levels: int = 40) -> list[Any]:
     [
         bomb(),
         {"a" * 2**20: "b" * 2**20},
-        "a" * 2**20,
-        10**100_000,
         -(2**10_000_000),
         {str(n): n for n in range(10**5)}.keys(),
     ],

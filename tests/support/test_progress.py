@@ -12,12 +12,23 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from threading import Thread
+from types import SimpleNamespace
 from typing import TextIO
 
 import pytest
 
 from hogeq.support import progress
-from hogeq.support.progress import Phase, phase, show_progress, tell
+from hogeq.support.progress import (
+    Phase,
+    begin_compiling,
+    compiled_seconds,
+    compiling,
+    end_compiling,
+    phase,
+    show_progress,
+    tell,
+    working_time,
+)
 
 LIMIT = 5.0  # seconds for what takes a fraction of one
 
@@ -85,25 +96,32 @@ def test_a_bar_is_shown_on_a_terminal_and_goes_away(monkeypatch: pytest.MonkeyPa
         assert not left.rstrip("\r").rpartition("\r")[2].strip()
 
 
-@pytest.mark.parametrize("columns", [0, None])
-def test_elsewhere_plain_lines_are(monkeypatch: pytest.MonkeyPatch, columns: int | None) -> None:
-    stream = io.StringIO()
-    with screen(monkeypatch, columns or 0) as terminal:
-        if columns is None:
-            monkeypatch.setattr("sys.stderr", stream)
-        read = stream.getvalue if columns is None else terminal.getvalue
-        with show_progress(), phase("solving", 6, "it") as told, phase("attack", 40) as within:
-            told.step()
-            within.step(10, "start 1 of 2, annealing 10/20")
-            within.found(0.5231)
-            seen = shown(read, "hogeq: solving 1/6 it, 0:00; attack 25 %, 0:00, start 1 of 2")
-            assert "annealing 10/20, best 52.31 %" in seen
-            assert "\r" not in seen.replace("\r\n", "\n")
+def plain(monkeypatch: pytest.MonkeyPatch) -> io.StringIO:
+    """Give a standard error that is no terminal."""
+    found = io.StringIO()
+    monkeypatch.setattr("sys.stderr", found)
+    return found
+
+
+def test_elsewhere_plain_lines_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    with (
+        screen(monkeypatch, columns=0) as terminal,
+        show_progress(),
+        phase("solving", 6, "it") as told,
+        show_progress(),  # inside another it changes nothing
+        phase("attack", 40) as within,
+    ):
+        told.step()
+        within.step(10, "start 1 of 2, annealing 10/20")
+        within.found(0.5231)
+        read = terminal.getvalue
+        seen = shown(read, "hogeq: solving 1/6 it, 0:00; attack 25 %, 0:00, start 1 of 2")
+        assert "annealing 10/20, best 52.31 %" in seen
+        assert "\r" not in seen.replace("\r\n", "\n")
 
 
 def test_a_plain_line_comes_when_something_was_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    stream = io.StringIO()
-    monkeypatch.setattr("sys.stderr", stream)
+    stream = plain(monkeypatch)
     with show_progress(), phase("attack") as told:
         shown(stream.getvalue, "attack")
         for _ in range(20):
@@ -115,9 +133,10 @@ def test_a_plain_line_comes_when_something_was_found(monkeypatch: pytest.MonkeyP
     assert stream.getvalue().count("\n") == 2
 
 
-def test_nothing_is_shown_unless_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    stream = io.StringIO()
-    monkeypatch.setattr("sys.stderr", stream)
+def test_nothing_is_shown_unless_asked_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    stream = plain(monkeypatch)
     with phase("attack") as told:
         told.step()
         time.sleep(0.05)
@@ -125,13 +144,13 @@ def test_nothing_is_shown_unless_asked_for(monkeypatch: pytest.MonkeyPatch) -> N
         told.found(0.6)
         time.sleep(0.05)
     assert not stream.getvalue()
-
-
-def test_a_block_inside_another_goes_on_in_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    stream = io.StringIO()
-    monkeypatch.setattr("sys.stderr", stream)
-    with show_progress(), phase("sweep", 4, "points"), show_progress(), phase("attack"):
-        shown(stream.getvalue, "sweep 0/4 points, 0:00; attack, 0:00")
+    with pytest.raises(KeyboardInterrupt), show_progress(), phase("attack"):
+        raise KeyboardInterrupt
+    before = stream.getvalue()
+    with phase("attack") as told:
+        told.found(0.6)
+        time.sleep(0.05)
+    assert stream.getvalue() == before
 
 
 def test_threads_tell_of_one_phase() -> None:
@@ -156,21 +175,8 @@ def test_in_another_process_nobody_sees_it() -> None:
     assert (sent.name, sent.done, told.done) == ("attack", 7, 0)
 
 
-def test_an_error_ends_the_phase_and_the_display(monkeypatch: pytest.MonkeyPatch) -> None:
-    stream = io.StringIO()
-    monkeypatch.setattr("sys.stderr", stream)
-    with pytest.raises(KeyboardInterrupt), show_progress(), phase("attack"):
-        raise KeyboardInterrupt
-    before = stream.getvalue()
-    with phase("attack") as told:
-        told.found(0.6)
-        time.sleep(0.05)
-    assert stream.getvalue() == before
-
-
 def test_a_stream_that_is_gone_stops_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    stream = io.StringIO()
-    monkeypatch.setattr("sys.stderr", stream)
+    stream = plain(monkeypatch)
     with show_progress(), phase("attack") as told:
         stream.close()
         told.found(0.6)
@@ -191,3 +197,27 @@ def test_what_is_told_goes_above_the_bars_from_any_thread_and_else_to_the_log(
     assert not caplog.messages
     tell("hogeq: by the log")
     assert caplog.messages == ["hogeq: by the log"]
+
+
+# --- recorded times -------------------------------------------------------------------------------
+
+
+def test_the_clock_stands_still_while_any_thread_compiles(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = 100.0
+    monkeypatch.setattr(progress, "time", SimpleNamespace(monotonic=lambda: now))
+    monkeypatch.setattr(progress, "_seconds", 0.0)
+    begun, compiled = working_time(), compiled_seconds()
+
+    def spent() -> tuple[float, float]:
+        return working_time() - begun, compiled_seconds() - compiled
+
+    with compiling():
+        now += 1.0
+        assert spent() == (0.0, 1.0)
+        begin_compiling()  # another thread, which outlasts it
+        now += 2.0
+    now += 4.0
+    assert spent() == (0.0, 7.0)
+    end_compiling()
+    now += 8.0
+    assert spent() == (8.0, 7.0)

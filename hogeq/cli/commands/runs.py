@@ -214,11 +214,11 @@ def runs(
         "root": root,
         "runs": [run.to_json() for run in chosen],
         "differing": keys,
-        "broken": [{"path": one.path, "why": one.why} for one in broken],
+        "broken": [{"path": path, "why": why} for path, why in broken.items()],
     }
     text: Text = [_list(chosen, root, keys) if chosen else f"no runs to show under {root}"]
     if broken:
-        text += ["", "cannot be read:", *(f"  {one.path}: {one.why}" for one in broken)]
+        text += ["", "cannot be read:", *(f"  {path}: {why}" for path, why in broken.items())]
     return Result(data, text)
 
 
