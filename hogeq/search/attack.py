@@ -39,21 +39,13 @@ from hogeq.support.parameters import Count, Natural, PositiveShare, Seed, parame
 from hogeq.support.progress import Phase, phase
 from hogeq.support.workers import compute
 
-ROUND: Final = 5
-"""Kicks of every trail between one comparison of notes and the next."""
-
-FEWEST: Final = 2
-"""Starts that are never given up."""
-
+ROUND: Final = 5  # kicks of every trail between one comparison of notes and the next
+FEWEST: Final = 2  # starts that are never given up
 VALUE: Final = 0.5
 """Win rate of an equilibrium: the game is symmetric, a fair coin says who moves first."""
 
-ENOUGH: Final = 3e-4
-"""Win rate; a search is saturated when twice its effort would find less."""
-
-ROUNDS: Final = 12
-"""Rounds of kicks from which on anything can be said."""
-
+ENOUGH: Final = 3e-4  # win rate; a search is saturated when twice its effort would find less
+ROUNDS: Final = 12  # rounds of kicks from which on anything can be said
 LUCK: Final = 0.4
 """What the best of four gains on the best of two, as a share of how far two are apart.
 
@@ -142,12 +134,9 @@ def saturation(curve: Sequence[tuple[int, float]], apart: float = 0.0) -> Satura
 class MovePay(NamedTuple):
     """What a move has brought."""
 
-    tried: int
-    """How often it was chosen."""
-    gained: float
-    """Win rate gained, summed over all starts."""
-    sweeps: int
-    """Sweeps over the table, ascents included; of a far move, with the near ones that followed."""
+    tried: int  # how often it was chosen
+    gained: float  # win rate gained, summed over all starts
+    sweeps: int  # over the table, ascents included; of a far move, with the near ones after it
 
 
 @dataclass(frozen=True, eq=False)
@@ -236,8 +225,7 @@ class _Trail:
 
     start: int
     state: SearchState
-    mark: float
-    """Its rate when trails were compared last."""
+    mark: float  # its rate when trails were compared last
 
     @property
     def rate(self) -> float:

@@ -40,14 +40,9 @@ from hogeq.strategies.strategy import Strategy, StrategyLike, strategy_of
 from hogeq.support.aliases import Floats, Ints
 from hogeq.support.messages import refusal
 
-ROUNDING: Final = 1e-9
-"""Likelihoods this close to a point of the grid, in its steps, are on it."""
-
-MOST_BELIEFS: Final = 500
-"""Most beliefs of a grid; each has a workspace of its own."""
-
-MOST_BYTES: Final = 2**30
-"""Of the workspaces of a grid that was not asked for."""
+ROUNDING: Final = 1e-9  # likelihoods this close to a point of the grid, in its steps, are on it
+MOST_BELIEFS: Final = 500  # most beliefs of a grid; each has a workspace of its own
+MOST_BYTES: Final = 2**30  # of the workspaces of a grid that was not asked for
 
 
 class Interval(NamedTuple):
@@ -155,13 +150,10 @@ class Grid(NamedTuple):
     the number of parts, the draw itself is on the grid: equal likelihoods.
     """
 
-    weights: Floats
-    """(n,), of the draw, all positive."""
+    weights: Floats  # (n,), of the draw, all positive
     resolution: int
-    points: Ints
-    """(N, n), whole numbers of sum `resolution`, in lexicographic order."""
-    later: Ints
-    """(resolution + n, n), what comes after in that order: binomial coefficients."""
+    points: Ints  # (N, n), whole numbers of sum `resolution`, in lexicographic order
+    later: Ints  # (resolution + n, n), what comes after in that order: binomial coefficients
 
     @classmethod
     def of(cls, weights: Floats, resolution: int) -> "Grid":

@@ -67,9 +67,7 @@ MOST_COVER: Final = 10**9
 MOST_GOAL: Final = 200
 MOST_DICE: Final = 20
 AXES: Final = 4  # of parts
-LARGEST: Final = 2**31
-"""Bytes of the largest game whose certificate is checked."""
-
+LARGEST: Final = 2**31  # bytes of the largest game whose certificate is checked
 LENT = (0.25, 0.25, 0.5, 1.0)  # largest share of old slack that is lent, try by try at a cell
 COVER = 1.2  # how far claims are covered
 SHARES = (0.05, 0.4)  # smallest and largest share that is tried: many small steps reach further
@@ -111,12 +109,9 @@ class Certificate(NamedTuple):
     """A bound and what proves it."""
 
     rules: Rules
-    strategy: Strategy
-    """That it is about."""
-    bound: float
-    """No responder who forgets wins more, rounding included."""
-    full_memory: float
-    """Win rate of a responder who remembers everything."""
+    strategy: Strategy  # that it is about
+    bound: float  # no responder who forgets wins more, rounding included
+    full_memory: float  # win rate of a responder who remembers everything
     steps: tuple[Step | Revision, ...]
 
     def to_json(self) -> str:

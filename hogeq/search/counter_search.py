@@ -43,9 +43,7 @@ ASCENT: Final = 6
 """Steps of annealing that take about as long as an ascent; for the progress that is shown."""
 
 SHORTEST: Final = 4
-LONGEST: Final = 10
-"""Near moves of an excursion."""
-
+LONGEST: Final = 10  # near moves of an excursion
 PATIENCE: Final = 10
 """Near moves in a row that find nothing, after which the best matrix is left for an excursion."""
 
@@ -94,15 +92,11 @@ class MoveGain(NamedTuple):
 class SearchState(NamedTuple):
     """What a search has come to."""
 
-    matrix: Matrix
-    """The best, (G, G)."""
-    rate: float
-    """Its win rate."""
-    sweeps: int = 0
-    """Sweeps over the table of the last run."""
+    matrix: Matrix  # the best, (G, G)
+    rate: float  # its win rate
+    sweeps: int = 0  # sweeps over the table of the last run
     away: Excursion | None = None
-    choices: Mapping[str, list[MoveGain]] = {}
-    """Of near moves, of far moves, and of the rolls of moves by one roll, in the last run."""
+    choices: Mapping[str, list[MoveGain]] = {}  # in the last run: of near and far moves, of rolls
 
 
 class CounterSearch(NamedTuple):
@@ -112,23 +106,16 @@ class CounterSearch(NamedTuple):
     in turn until no change of one cell improves. Then come kicks, from the best matrix so far.
     """
 
-    start: Floats | Matrix | SearchState
-    """A policy (G, G, K), a matrix, or what the search has come to before, to be kicked."""
-    steps: int = 0
-    """Of annealing."""
+    start: Floats | Matrix | SearchState  # a policy, a matrix, or where it was left, to be kicked
+    steps: int = 0  # of annealing
     cooling: tuple[float, float] = TEMPERATURES
     damping: float = 0.5
-    sweeps: int | None = None
-    """Most sweeps of the ascent, in the precision of searches; None: to its end."""
-    is_exact: bool = True
-    """Whether an ascent to its end, and what kicks find, is confirmed in double precision."""
+    sweeps: int | None = None  # most of the ascent, in the precision of searches; None: to its end
+    is_exact: bool = True  # whether ends of ascents and finds of kicks are confirmed in double
     kicks: int = 0
-    seed: tuple[int, ...] = ()
-    """Of the kicks."""
-    odds: Mapping[str, MoveOdds] = {}
-    """Of the moves to kick by."""
-    mates: Sequence[Matrix] = ()
-    """Matrices that kicks cross with."""
+    seed: tuple[int, ...] = ()  # of the kicks
+    odds: Mapping[str, MoveOdds] = {}  # of the moves to kick by
+    mates: Sequence[Matrix] = ()  # matrices that kicks cross with
 
     def run(
         self,
@@ -219,10 +206,8 @@ def run(
 class Trails(NamedTuple):
     """Searches under way; n is their number."""
 
-    matrices: Matrix
-    """(n, G, G), where they are."""
-    left: NDArray[np.int64]
-    """(n,), kicks that each has left; negative where it is to begin."""
+    matrices: Matrix  # (n, G, G), where they are
+    left: NDArray[np.int64]  # (n,), kicks that each has left; negative where it is to begin
 
     def searches(
         self, game: Engine, strategy: Strategy, known: Matrix, kicks: int, seed: tuple[int, ...]

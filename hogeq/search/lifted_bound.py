@@ -85,16 +85,11 @@ class Step(NamedTuple):
 
     score: int
     opponent: int
-    roll: int
-    """b in the module's words."""
-    share: float
-    """s."""
-    lent: float
-    """Largest share of a roll's slack that is lent."""
-    weight: float
-    """Share lent of what claims would gain."""
-    cover: float
-    """k, how far negative claims outweigh positive ones at most."""
+    roll: int  # b in the module's words
+    share: float  # s
+    lent: float  # largest share of a roll's slack that is lent
+    weight: float  # share lent of what claims would gain
+    cover: float  # k, how far negative claims outweigh positive ones at most
 
 
 class Revision(NamedTuple):
@@ -102,10 +97,8 @@ class Revision(NamedTuple):
 
     score: int
     opponent: int
-    lowered: float
-    """Share of a roll's slack in the cell by which a claim that is refunded is lowered."""
-    lent: float
-    """Largest share of a roll's slack that is lent."""
+    lowered: float  # share of a roll's slack in the cell by which a refunded claim is lowered
+    lent: float  # largest share of a roll's slack that is lent
 
 
 class LiftedBound:

@@ -47,9 +47,7 @@ EARLY: Final = 0.2  # share of the goal up to which scores are early ones
 OPENING: Final = 3  # most early cells that make other rolls
 
 FLOOR: Final = 0.3  # share of the choices that are dealt by weight, whatever has paid
-UNUSED: Final = np.random.default_rng(0)
-"""Where nothing is left to chance."""
-
+UNUSED: Final = np.random.default_rng(0)  # where nothing is left to chance
 MEMORY: Final = 0.98  # how much of what it knows of pay the bandit keeps from choice to choice
 
 
@@ -58,17 +56,12 @@ class SearchContext:
     """What a search works with, in one thread."""
 
     game: Engine
-    weights: Floats | None
-    """(n,), of the strategies met, of which one is drawn; None if it is one."""
-    work: Passes
-    """The passes of the search."""
-    policies: Floats
-    """(1 + n, G, G, K): the responder, one-hot, rewritten in place, and those whom it meets."""
+    weights: Floats | None  # (n,), of the strategies met, of which one is drawn; None if it is one
+    work: Passes  # the passes of the search
+    policies: Floats  # (1 + n, G, G, K): the responder, rewritten in place, and whom it meets
     random: np.random.Generator
-    mates: Sequence[Matrix] = ()
-    """Matrices (G, G) of other searches, to cross with."""
-    roll: int = 0
-    """The roll of which a move by one roll makes more."""
+    mates: Sequence[Matrix] = ()  # matrices (G, G) of other searches, to cross with
+    roll: int = 0  # the roll of which a move by one roll makes more
 
     @classmethod
     def of(
@@ -89,16 +82,11 @@ class SearchContext:
 class Move(NamedTuple):
     """A move and its ranges."""
 
-    go: Callable[[SearchContext, float], int]
-    """Change the responder, so strongly; gives the sweeps over the table that it took."""
-    near: tuple[float, float] | None
-    """Strengths, drawn log-uniformly, when it is to refine; None: it never is."""
-    far: tuple[float, float] | None
-    """Strengths when it is to lead far; None: it never is."""
-    weight: float = 1.0
-    """How often it is chosen before anything is known of its pay, relative to others."""
-    by_roll: bool = False
-    """Whether it makes more of one roll, so that this roll too is paid for what it gains."""
+    go: Callable[[SearchContext, float], int]  # change the responder, so strongly; sweeps it took
+    near: tuple[float, float] | None  # strengths, drawn log-uniformly, to refine; None: never
+    far: tuple[float, float] | None  # strengths when it is to lead far; None: it never is
+    weight: float = 1.0  # how often it is chosen at first, relative to others
+    by_roll: bool = False  # whether it makes more of one roll, which then is paid too
 
 
 def stay(at: SearchContext, strength: float) -> int:  # noqa: ARG001
@@ -247,11 +235,8 @@ MOVES: Final[Mapping[str, Move]] = {
 }
 """All moves, by their names."""
 
-NEAR: Final = tuple(name for name, move in MOVES.items() if move.near)
-"""Moves that refine."""
-
-FAR: Final = tuple(name for name, move in MOVES.items() if move.far)
-"""Moves that lead far."""
+NEAR: Final = tuple(name for name, move in MOVES.items() if move.near)  # moves that refine
+FAR: Final = tuple(name for name, move in MOVES.items() if move.far)  # moves that lead far
 
 
 def _stranger(at: SearchContext) -> Floats:

@@ -38,32 +38,24 @@ POOLS: Final = ("pool", "state.pool", "state.counters")
 class Pass(NamedTuple):
     """Result of one pass of a policy against one member."""
 
-    starts: tuple[float, float]
-    """Win probability of whoever moves first: the policy, or the member."""
-    values: Floats
-    """(G, G, K), counterfactual values of the policy's rolls."""
-    infoset_reach: Floats
-    """(G, G), probability that the policy comes to move at a cell."""
+    starts: tuple[float, float]  # win probability of whoever moves first: the policy, or the member
+    values: Floats  # (G, G, K), counterfactual values of the policy's rolls
+    infoset_reach: Floats  # (G, G), probability that the policy comes to move at a cell
 
 
 class Measured(NamedTuple):
     """Results of passes of a policy against all members, summed over the mixture."""
 
-    values: Floats
-    """(G, G, K), weighted sum of counterfactual values."""
-    infoset_reach: Floats
-    """(G, G), weighted sum of reach probabilities."""
-    rates: Floats
-    """(n,), win rate of the policy against every member."""
+    values: Floats  # (G, G, K), weighted sum of counterfactual values
+    infoset_reach: Floats  # (G, G), weighted sum of reach probabilities
+    rates: Floats  # (n,), win rate of the policy against every member
 
 
 class Slopes(NamedTuple):
     """First-order effects on the win rates of n members of making one cell of a policy pure."""
 
-    rates: Floats
-    """(n,), win rate of every member now."""
-    changes: Floats
-    """(n, G, G, K), change of that win rate if the policy made this roll in this cell for sure."""
+    rates: Floats  # (n,), win rate of every member now
+    changes: Floats  # (n, G, G, K), of that win rate if the policy made this roll here for sure
 
 
 class Population:

@@ -20,8 +20,7 @@ from hogeq.support.messages import refusal
 from hogeq.support.parameters import Count, PositiveShare, Seed, Share, parameters
 from hogeq.trees.tree import HogTree, count
 
-LARGEST: Final = 2_000_000
-"""Most nodes of a tree that is walked whole: minutes for each iteration."""
+LARGEST: Final = 2_000_000  # most nodes of a tree that is walked whole: minutes for each iteration
 
 
 def hog_of(game: Engine, name: str) -> HogEngine:

@@ -34,15 +34,11 @@ from hogeq.trees.tree import (
     flat_tree,
 )
 
-MOST_NODES = 1_000_000
-"""Most nodes of a tree to walk: some ten seconds."""
-
+MOST_NODES = 1_000_000  # most nodes of a tree to walk: some ten seconds
 MOST_POSITIONS = 300_000
 """Most positions among which one that recurs is looked for: some ten seconds."""
 
-HORIZON = 4
-"""Turns to look ahead in a game that may never end."""
-
+HORIZON = 4  # turns to look ahead in a game that may never end
 _NEVER_TWICE = "whatever the goal, since every turn raises the sum of both scores"
 
 

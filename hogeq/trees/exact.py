@@ -25,17 +25,14 @@ from hogeq.support.aliases import Floats
 from hogeq.trees.flat import TERMINAL, FlatTree, reach
 from hogeq.trees.sequences import SequenceForm, sequence_form
 
-MEETING = 1e-9
-"""Largest gap at which a response counts as proved best."""
-
+MEETING = 1e-9  # largest gap at which a response counts as proved best
 STARTS = 15
 
 
 class Response(NamedTuple):
     """A response of one player, what it is worth, and what no response exceeds."""
 
-    strategy: Floats
-    """(R, K), a pure one; rows of the other player are not used."""
+    strategy: Floats  # (R, K), a pure one; rows of the other player are not used
     payoff: float
     bound: float
 
@@ -50,10 +47,8 @@ class Interval(NamedTuple):
 
     attack: float
     bound: float
-    full_memory: float
-    """Bound of a responder who forgets nothing of the own past."""
-    strategy: Floats
-    """The response in both seats, (R, K)."""
+    full_memory: float  # bound of a responder who forgets nothing of the own past
+    strategy: Floats  # the response in both seats, (R, K)
 
     @property
     def is_proved(self) -> bool:
@@ -65,8 +60,7 @@ class Opponent(NamedTuple):
     """Strategies of the other seat, each with a probability: one, or a mixture."""
 
     weights: Floats
-    strategies: Floats
-    """(n, R, K)"""
+    strategies: Floats  # (n, R, K)
 
     @classmethod
     def alone(cls, strategy: Floats) -> "Opponent":
@@ -203,10 +197,8 @@ def respond(tree: FlatTree, strategy: Floats, seconds: float) -> Interval:
 class Equilibrium(NamedTuple):
     """Mixtures of both players, and where the value of the game lies."""
 
-    lower: float
-    """Payoff to player 0 that the first mixture secures, at least."""
-    upper: float
-    """Payoff to player 0 that the second mixture allows, at most."""
+    lower: float  # payoff to player 0 that the first mixture secures, at least
+    upper: float  # payoff to player 0 that the second mixture allows, at most
     mixtures: tuple[Opponent, Opponent]
     iterations: int
 

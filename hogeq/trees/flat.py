@@ -30,10 +30,8 @@ Indices = NDArray[np.int32]
 class HistoryStep(NamedTuple):
     """One move of a player or of chance in a history."""
 
-    player: int | None
-    """Who moved; None for chance."""
-    infoset: Hashable
-    """Information set of the player; None for chance."""
+    player: int | None  # who moved; None for chance
+    infoset: Hashable  # information set of the player; None for chance
     action: str
 
 
@@ -166,14 +164,11 @@ class FlatTree:
 class Node(NamedTuple):
     """What there is at a state of a game."""
 
-    player: int
-    """Who moves: 0, 1, `CHANCE` or `TERMINAL`."""
-    infoset: Hashable = None
-    """All that the player knows; equal ones of one player are one information set."""
-    payoff: float = 0.0
-    """To player 0 at the end."""
+    player: int  # who moves: 0, 1, `CHANCE` or `TERMINAL`
+    infoset: Hashable = None  # all that the player knows; equal ones are one information set
+    payoff: float = 0.0  # to player 0 at the end
+    # Name or number of each move, its probability (1 of a player's), the state it leads to.
     moves: Sequence[tuple[Any, Fraction | float, Any]] = ()
-    """Name or number of each move, its probability (1 of a player's), the state it leads to."""
 
 
 def flatten(

@@ -14,9 +14,7 @@ from hogeq.trees.exact import Equilibrium, Interval, equilibrium, respond
 from hogeq.trees.flat import FlatTree, mean_payoff
 from hogeq.trees.recall import Audit, Recall
 
-POLICY: Final = "policy.npz"
-"""The policy in the folder of a run."""
-
+POLICY: Final = "policy.npz"  # the policy in the folder of a run
 FORMS: Final = "uniform, a run, a file .npz, a policy of OpenSpiel as JSON or a profile of Gambit"
 
 

@@ -47,8 +47,7 @@ NO_PLAY: Final = "no play with the own past of the second can end as one through
 class Witness(NamedTuple):
     """Two histories of one information set that show a loss or refute a property."""
 
-    infoset: Hashable
-    """Where both end."""
+    infoset: Hashable  # where both end
     first: History
     second: History
     note: str = ""
@@ -57,18 +56,15 @@ class Witness(NamedTuple):
 class Loss(NamedTuple):
     """What information sets forget, of one kind."""
 
-    infosets: frozenset[Hashable]
-    """Those that forget it."""
+    infosets: frozenset[Hashable]  # those that forget it
     witness: Witness | None
 
 
 class Finding(NamedTuple):
     """Whether a property holds."""
 
-    holds: bool | None
-    """None if that was not decided."""
-    witness: Witness | None
-    """Why it does not."""
+    holds: bool | None  # None if that was not decided
+    witness: Witness | None  # why it does not
     note: str = ""
 
 
@@ -135,8 +131,7 @@ class Audit:
 class Pair(NamedTuple):
     """Two nodes that show something, as small as was found."""
 
-    moves: int
-    """Of both histories."""
+    moves: int  # of both histories
     first: int
     second: int
     note: str = ""
@@ -310,16 +305,11 @@ class Recall:
 class _Plays(NamedTuple):
     """Whole plays, once for each history of a player on their way."""
 
-    node: Ints
-    """(P,), the history."""
-    theirs: Ints
-    """(P,), what the opponent met and did in the whole play, numbered."""
-    mine: Ints
-    """(P,), what the player meets and does from the history on, numbered."""
-    chance: Floats
-    """(P,), probability of the play by chance."""
-    payoff: Floats
-    """(P,)"""
+    node: Ints  # (P,), the history
+    theirs: Ints  # (P,), what the opponent met and did in the whole play, numbered
+    mine: Ints  # (P,), what the player meets and does from the history on, numbered
+    chance: Floats  # (P,), probability of the play by chance
+    payoff: Floats  # (P,)
 
     @classmethod
     def of(cls, form: SequenceForm, other: SequenceForm) -> "_Plays":

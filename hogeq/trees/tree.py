@@ -45,19 +45,13 @@ class Tree(Protocol):
 class TreePosition(NamedTuple):
     """Where a game of Hog stands."""
 
-    mover: int
-    """Player to move, 0 or 1; `START` before the coin is tossed."""
-    own: int
-    """The mover's score."""
+    mover: int  # player to move, 0 or 1; `START` before the coin is tossed
+    own: int  # the mover's score
     opponent: int
-    memory: Memory
-    """Of the mover."""
-    dice: int | None = None
-    """Dice being rolled; None before the mover has chosen."""
-    winner: int | None = None
-    """Player, 0 or 1, once the game is over."""
-    past: tuple[str, ...] | None = None
-    """Everything that has happened, if players remember it; otherwise None."""
+    memory: Memory  # of the mover
+    dice: int | None = None  # dice being rolled; None before the mover has chosen
+    winner: int | None = None  # player, 0 or 1, once the game is over
+    past: tuple[str, ...] | None = None  # all that happened, if players remember it
 
 
 class HogTree:
@@ -170,18 +164,12 @@ class Sizes(NamedTuple):
     """How big a tree is."""
 
     nodes: int
-    choices: int
-    """Nodes at which a player moves."""
-    chances: int
-    """Nodes at which chance moves."""
-    ends: int
-    """Terminal nodes."""
-    infosets: tuple[int, ...]
-    """Information sets, by player."""
-    depth: int
-    """Most moves, of players and chance, in one play."""
-    exact: bool
-    """Whether everything was counted; otherwise the figures are lower bounds."""
+    choices: int  # nodes at which a player moves
+    chances: int  # nodes at which chance moves
+    ends: int  # terminal nodes
+    infosets: tuple[int, ...]  # information sets, by player
+    depth: int  # most moves, of players and chance, in one play
+    exact: bool  # whether everything was counted; otherwise the figures are lower bounds
 
     def __str__(self) -> str:
         if not self.exact:

@@ -12,8 +12,7 @@ from hogeq.rules import EDITIONS, Rules, rules_from
 from hogeq.rules.rules import kinds_of_dice
 from hogeq.trees.tree import START, HogTree, TreePosition, refuse_endless
 
-NAME = "python_hog"
-"""Short name of the game."""
+NAME = "python_hog"  # short name of the game
 
 _DEFAULTS: dict[str, Any] = {
     "edition": "su20",
@@ -144,8 +143,7 @@ class _RolledTurn:
 
     mover: int
     dice: int
-    points: int | None = None
-    """None while the dice are being rolled."""
+    points: int | None = None  # None while the dice are being rolled
 
 
 @dataclass(frozen=True, slots=True)
