@@ -69,18 +69,16 @@ class Threshold(Purifier):
         """Matrices drawn, (n, G, G), and the win rate of the attack found on each, (n,)."""
         cumulative = thresholded(game, policy, self.threshold).cumsum(axis=-1)
         random = np.random.default_rng(self.seed)
+        budget = SearchBudget(self.starts, self.anneal_steps, seed=self.seed)
         drawn, rates = [], []
         with phase("sampling", self.samples, "matrices") as progress:
             for _ in range(self.samples):
                 # Scaled, since a row may sum to a little less than 1.
                 limits = random.random(cumulative.shape[:-1])[..., None] * cumulative[..., -1:]
                 drawn.append((cumulative <= limits).sum(axis=-1).astype(np.int8))
-                rates.append(attack(game, drawn[-1], self._budget()).win_rate)
+                rates.append(attack(game, drawn[-1], budget).win_rate)
                 progress.step()
         return np.stack(drawn), np.array(rates)
-
-    def _budget(self) -> SearchBudget:
-        return SearchBudget(self.starts, self.anneal_steps, seed=self.seed)
 
 
 @purifier("sample")

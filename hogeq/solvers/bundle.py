@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from hogeq.model.protocol import Engine
+from hogeq.search.ascent import log_uniform, random_policy
 from hogeq.search.counter_search import (
     CROSSED,
     CounterSearch,
@@ -33,9 +34,7 @@ from hogeq.solvers.cuts import (
     OF_POLICY,
     Check,
     Counters,
-    Depth,
     Modelling,
-    annealed,
     modelled,
     search,
 )
@@ -62,6 +61,11 @@ MISLED: Final = 0.25  # largest error, as the same share, after which a step is 
 LEAST_STEP: Final = 1.0  # least step size, in logits per win probability
 LONGER, SHORTER, FAILED = 1.25, 0.5, 0.93  # factors: step accepted; models misled it; neither
 DEEP: Final = 5  # times as many steps of annealing in a deep iteration
+COLD: Final = 2e-4  # last temperature of the responses, in win probability
+NEAR_HEAT: Final = (2e-3, 1e-2)  # range of the first temperature of a start near the strategy ...
+FAR_HEAT: Final = (5e-3, 1e-1)  # ... and of a random start
+NEARLY_UNIFORM: Final = 1e3  # concentration of a Dirichlet distribution
+DAMPING: Final = 0.6  # of the annealing of responses
 LEAST_FLOOR: Final = 1e-12  # floor while sharpening, where `floor` would keep rows mixed
 
 
@@ -225,7 +229,7 @@ class BundleMethod(Solver[State]):
             game,
             strategy,
             self.MODELLING,
-            self._starts(game, state, trial, self._depth(iteration), random),
+            self._starts(game, state, trial, iteration, random),
             trails.searches(game, strategy, crossed, self.kicks, (self.seed, iteration)),
             state.pool,
             [Check(state.pool[one], float(trial.rates[one]), trusted) for one in shaping],
@@ -255,24 +259,26 @@ class BundleMethod(Solver[State]):
         return now._replace(**counters._asdict(), worst=np.array(float(worst)))
 
     def _starts(
-        self, game: Engine, state: Any, trial: Trial, depth: Depth, random: np.random.Generator
+        self, game: Engine, state: Any, trial: Trial, iteration: int, random: np.random.Generator
     ) -> list[CounterSearch]:
         """List the starts of responses to where a step leads."""
         parts, draw = trial.point
         mean = np.tensordot(draw, parts, 1)
+        turn, rest = divmod(iteration, self.deep_every)
+        deep = rest == 0
+        turn = turn if deep else iteration - turn  # of those as deep, to take turns by
+        steps = self.responder_steps * (DEEP if deep else 1)
+        sweeps = None if deep else self.responder_sweeps
+        starts = [CounterSearch(parts[turn % len(parts)], sweeps=sweeps)]
+        for place in range(self.responses):  # from near the strategy and at random in turn
+            near = (turn + place) % 2 == 0
+            share = random.uniform(0.5, 1.0) if near else 0.0
+            noise = random_policy(game, random, NEARLY_UNIFORM if deep else 1.0)
+            heat = log_uniform(random, NEAR_HEAT if near else FAR_HEAT)
+            at = share * mean + (1.0 - share) * noise
+            starts.append(CounterSearch(at, steps, (heat, COLD), DAMPING, sweeps))
         heaviest = np.argsort(-trial.weights, kind="stable")[: self.ascents]
-        return [
-            CounterSearch(parts[depth.turn % len(parts)], sweeps=depth.sweeps),
-            *annealed(game, mean, self.responses, depth, random),
-            *(CounterSearch(state.pool[counter], sweeps=depth.sweeps) for counter in heaviest),
-        ]
-
-    def _depth(self, iteration: int) -> Depth:
-        """Give how far the responses of an iteration go."""
-        times, rest = divmod(iteration, self.deep_every)
-        if rest == 0:
-            return Depth(times, DEEP * self.responder_steps, None)
-        return Depth(iteration - times, self.responder_steps, self.responder_sweeps)
+        return starts + [CounterSearch(state.pool[one], sweeps=sweeps) for one in heaviest]
 
 
 def self_played(game: Engine) -> Floats:

@@ -18,6 +18,7 @@ from hogeq.strategies.strategy import policy_of
 from hogeq.support.aliases import Floats
 from hogeq.support.messages import refusal
 from hogeq.support.parameters import Count, PositiveShare, Seed, Share, parameters
+from hogeq.trees.game import openspiel_package
 from hogeq.trees.tree import HogTree, count
 
 LARGEST: Final = 2_000_000  # most nodes of a tree that is walked whole: minutes for each iteration
@@ -144,12 +145,12 @@ class OpenSpielSolver(Solver[OpenSpielState]):
                     f"algorithm: {self.algorithm} walks a tree of {sizes}; allowed: at most "
                     f"{LARGEST:,} nodes: lower goal or max_dice"
                 )
-        return _packed(_openspiel().start(self.algorithm, rules, self.seed), 0)
+        return _packed(openspiel_package().start(self.algorithm, rules, self.seed), 0)
 
     def step(self, game: Engine, state: OpenSpielState) -> OpenSpielState:
         rules, done = hog_of(game, "openspiel").rules, int(state.iteration)
         which = self.algorithm, rules, self.seed
-        text = _openspiel().advance(*which, _text(state), done * self.repeats, self.repeats)
+        text = openspiel_package().advance(*which, _text(state), done * self.repeats, self.repeats)
         return _packed(text, done + 1)
 
     def average(self, game: Engine, state: OpenSpielState) -> Floats:
@@ -165,15 +166,7 @@ class OpenSpielSolver(Solver[OpenSpielState]):
         return {"average_regret": float(positive) / 2.0 / done}
 
     def _tables(self, game: Engine, state: OpenSpielState) -> Any:
-        return _openspiel().tables_of(hog_of(game, "openspiel").rules, _text(state))
-
-
-def _openspiel() -> Any:
-    try:
-        from hogeq.trees import openspiel
-    except ImportError as error:
-        raise ValueError(str(error)) from error
-    return openspiel
+        return openspiel_package().tables_of(hog_of(game, "openspiel").rules, _text(state))
 
 
 def _packed(text: str, iteration: int) -> OpenSpielState:

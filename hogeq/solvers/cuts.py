@@ -15,19 +15,12 @@ from hogeq.evaluation.counterfactual import counterfactual_values
 from hogeq.model.many import quick_many, quick_workspace
 from hogeq.model.protocol import Engine
 from hogeq.model.workspace import Role
-from hogeq.search.ascent import log_uniform, random_policy
 from hogeq.search.counter_search import CounterSearch
 from hogeq.search.population import Population
 from hogeq.strategies.arrays import one_hot
 from hogeq.strategies.strategy import Strategy
 from hogeq.support.aliases import Floats, Matrix, Singles
 from hogeq.support.workers import compute
-
-COLD: Final = 2e-4  # last temperature of the responses, in win probability
-NEAR_HEAT: Final = (2e-3, 1e-2)  # range of the first temperature of a start near the strategy ...
-FAR_HEAT: Final = (5e-3, 1e-1)  # ... and of a random start
-NEARLY_UNIFORM: Final = 1e3  # concentration of a Dirichlet distribution
-DAMPING: Final = 0.6  # of the annealing of responses
 
 
 class Cut(NamedTuple):
@@ -171,29 +164,6 @@ class Modelling(NamedTuple):
 
 OF_POLICY: Final = Modelling(rate, cut)
 OF_PARTS: Final = Modelling(rate_of_mixture, cut_of_parts)
-
-
-class Depth(NamedTuple):
-    """How far the responses of an iteration go."""
-
-    turn: int  # how many iterations of this kind there were, to take turns by
-    steps: int  # of annealing
-    sweeps: int | None  # most of the ascent; None, in deep iterations: to its end
-
-
-def annealed(
-    game: Engine, policy: Floats, number: int, depth: Depth, random: np.random.Generator
-) -> list[CounterSearch]:
-    """List starts that anneal, from near a policy (G, G, K) and at random in turn."""
-    starts = []
-    for place in range(number):
-        near = (depth.turn + place) % 2 == 0
-        share = random.uniform(0.5, 1.0) if near else 0.0
-        noise = random_policy(game, random, NEARLY_UNIFORM if depth.sweeps is None else 1.0)
-        heat = log_uniform(random, NEAR_HEAT if near else FAR_HEAT)
-        at = share * policy + (1.0 - share) * noise
-        starts.append(CounterSearch(at, depth.steps, (heat, COLD), DAMPING, depth.sweeps))
-    return starts
 
 
 class Check(NamedTuple):

@@ -13,7 +13,7 @@ from hogeq.search.ascent import perturbed, random_policy
 from hogeq.search.counter_search import PERTURBED_SHARES, CounterSearch, no_trails
 from hogeq.solvers.base import solver, start_of
 from hogeq.solvers.bundle import BundleMethod, self_played
-from hogeq.solvers.cuts import OF_PARTS, Counters, Cut, Depth, cut_of_parts, modelled
+from hogeq.solvers.cuts import OF_PARTS, Counters, Cut, cut_of_parts, modelled
 from hogeq.solvers.proximal import LEAST_WEIGHT, Trial
 from hogeq.strategies.strategy import Strategy, mixture_of_shape
 from hogeq.support.aliases import Floats, Matrix, Singles
@@ -187,11 +187,11 @@ class MixtureBundle(BundleMethod[MixtureBundleState]):
         return state._replace(worst=np.array(float(worst)))
 
     def _starts(
-        self, game: Engine, state: Any, trial: Trial, depth: Depth, random: np.random.Generator
+        self, game: Engine, state: Any, trial: Trial, iteration: int, random: np.random.Generator
     ) -> list[CounterSearch]:
-        starts = super()._starts(game, state, trial, depth, random)
+        starts = super()._starts(game, state, trial, iteration, random)
         if len(trial.weights):
-            longer = None if depth.sweeps is None else 3 * self.responder_sweeps
+            longer = 3 * self.responder_sweeps if iteration % self.deep_every else None
             chances = trial.weights / trial.weights.sum()
             for counter in random.choice(len(chances), self.perturbed, p=chances):
                 matrix = perturbed(state.pool[counter], PERTURBED_SHARES, game.num_actions, random)

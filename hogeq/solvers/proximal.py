@@ -72,14 +72,6 @@ class _Open(NamedTuple):
     rate: Floats  # (O,), step size of each row, in logits per unit of the models
 
 
-class _Point(NamedTuple):
-    """What some rows add to the dual at given weights."""
-
-    value: float
-    likely: Floats  # (E,), probabilities of their rolls
-    models: NDArray[np.floating]  # (C,), what these add to the models
-
-
 def proximal_step(
     logits: Floats,
     gradients: NDArray[np.floating],
@@ -104,18 +96,18 @@ def proximal_step(
     parts, sure = _open(logits, gradients, step / infoset_reach, rare)
     constants = constants + flat[:, sure].sum(axis=1, dtype=np.float64)
 
-    def dual(weights: Floats) -> tuple[float, list[_Point]]:
-        points = compute(partial(_point, weights.astype(flat.dtype)), parts, local=True)
-        value = constants @ weights + sum(point.value for point in points)
-        return float(value + softness / 2.0 * weights @ weights), points
+    def dual(weights: Floats) -> tuple[float, list[Floats], Floats]:
+        added = compute(partial(_added, weights.astype(flat.dtype)), parts, local=True)
+        value = constants @ weights + sum(one[0] for one in added)
+        models = constants + sum(one[2] for one in added) + softness * weights
+        return float(value + softness / 2.0 * weights @ weights), [one[1] for one in added], models
 
     rounding = float(np.finfo(flat.dtype).eps)
     weights = start / start.sum()
-    value, points = dual(weights)
+    value, likely, models = dual(weights)
     for _ in range(NEWTON_STEPS if count > 1 and parts else 0):
-        models = constants + sum(point.models for point in points) + softness * weights
-        each = [(part, point.likely) for part, point in zip(parts, points, strict=True)]
-        curvatures = compute(partial(_curvature, least / step), each, local=True)
+        each = zip(parts, likely, strict=True)
+        curvatures = compute(partial(_curvature, least / step), [*each], local=True)
         hessian = sum(curvatures) + softness * np.eye(count)
         goal = _on_simplex(hessian, models, weights)
         ahead = goal - weights
@@ -126,22 +118,24 @@ def proximal_step(
         # Where a step gains less than models are rounded by, a shorter one is no better.
         while length > (SHORTEST if slope < -rounding else 0.5):
             trial = weights + length * ahead
-            there, moved = dual(trial)
-            if there <= value + 0.1 * length * slope:
+            there = dual(trial)
+            if there[0] <= value + 0.1 * length * slope:
                 break
             length *= 0.5
         else:
             break
-        weights, value, points = trial, there, moved
+        weights, (value, likely, models) = trial, there
     policy = np.zeros(logits.size)
     policy[sure] = 1.0
-    for part, point in zip(parts, points, strict=True):
-        policy[part.rolls] = point.likely
+    for part, chances in zip(parts, likely, strict=True):
+        policy[part.rolls] = chances
     return Proximal(policy.reshape(logits.shape), weights)
 
 
-def _point(weights: NDArray[np.floating], part: _Open) -> _Point:
-    """Add up some rows of the dual."""
+def _added(
+    weights: NDArray[np.floating], part: _Open
+) -> tuple[float, Floats, NDArray[np.floating]]:
+    """Give what some rows add to the dual, probabilities of their rolls, and models added (C,)."""
     scores = part.begun + part.rate[part.row] * (weights @ part.given)
     best = np.maximum.reduceat(scores, part.first)
     scores -= best[part.row]
@@ -149,7 +143,7 @@ def _point(weights: NDArray[np.floating], part: _Open) -> _Point:
     scale = np.add.reduceat(scores, part.first)
     likely = scores / scale[part.row]
     value = float(((best + np.log(scale)) / part.rate).sum())
-    return _Point(value, likely, part.given @ likely.astype(part.given.dtype))
+    return value, likely, part.given @ likely.astype(part.given.dtype)
 
 
 def _curvature(least: float, at: tuple[_Open, Floats]) -> Floats:

@@ -10,7 +10,7 @@ them. Regret matching then does what it would do on the legal actions alone.
 """
 
 from collections.abc import Iterator
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -138,13 +138,6 @@ class TreeEngine:
         return int((~stays).sum())
 
 
-class _Seating(NamedTuple):
-    """Who sits where: the player at each seat, and the rows that both play."""
-
-    players: tuple[int, int]
-    joint: Floats
-
-
 class TreeWorkspace:
     """The passes of :class:`hogeq.model.protocol.Passes` over a tree."""
 
@@ -154,12 +147,13 @@ class TreeWorkspace:
         self.infoset_reach = np.zeros(engine.shape[0])
         self._reach: list[Floats] = []
 
-    def _seatings(self, policies: Floats) -> Iterator[_Seating]:
+    def _seatings(self, policies: Floats) -> Iterator[tuple[tuple[int, int], Floats]]:
+        """List who sits where: the player at each seat, and the rows that both play."""
         tree = self.engine.tree
         legal = self.engine.legal(policies)
         for player in range(self.players):
             players = player, self.players - 1 - player
-            yield _Seating(players, seated(tree, legal[players[0]], legal[players[1]]))
+            yield players, seated(tree, legal[players[0]], legal[players[1]])
 
     def forward(self, policies: Floats) -> None:
         """Compute the reach of every node, by who sits where, and of every row of player 0."""

@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.optimize import Bounds, LinearConstraint, linprog, milp
-from scipy.sparse import block_array, coo_array, csr_array
+from scipy.sparse import block_array, coo_array, csr_array, eye_array, hstack, kron
 
 from hogeq.support.aliases import Floats
 from hogeq.trees.flat import TERMINAL, FlatTree, reach
@@ -96,84 +96,60 @@ def best_response(form: SequenceForm, payoffs: Floats, seconds: float) -> Respon
     each = [float(form.realisation(response) @ payoffs) for response in responses]
     found, best = responses[int(np.argmax(each))], max(each)
     if full - best > MEETING:
-        strategy, bound = _Program(form, payoffs).solve(seconds)
+        strategy, bound = _by_program(form, payoffs, seconds)
         full = min(full, bound)
         if strategy is not None and form.realisation(strategy) @ payoffs > best:
             found, best = strategy, float(form.realisation(strategy) @ payoffs)
     return Response(found, best, max(best, full))
 
 
-class _Program:
-    """Maximise the payoff over realisation weights r and binaries x of shared rows."""
+def _by_program(form: SequenceForm, worth: Floats, seconds: float) -> tuple[Floats | None, float]:
+    """Maximise the payoff over realisation weights and one binary for each action of shared rows.
 
-    def __init__(self, form: SequenceForm, worth: Floats) -> None:
-        tree, self.form = form.tree, form
-        actions = tree.num_actions
-        self.sequences = 1 + len(form.row) * actions
-        shared = form.shared
-        self.first = np.full(tree.num_rows, -1)
-        self.first[shared] = self.sequences + np.arange(len(shared)) * actions
-        size = self.sequences + len(shared) * actions
-        legal = np.concatenate([[True], tree.legal[form.row].ravel(), tree.legal[shared].ravel()])
-        self.upper = legal.astype(float)
-        self.lower = np.zeros(size)
-        self.integrality = (np.arange(size) >= self.sequences).astype(int)
-        self.cost = np.zeros(size)
-        self.cost[: self.sequences] = -worth
-        self.constraints = [self._flow(size), self._choices(size), self._couplings(size)]
-
-    def _flow(self, size: int) -> LinearConstraint:
-        """Weights of a refined information set sum to that of the sequence before it."""
-        flow = self.form.flow()
-        flow.resize((flow.shape[0], size))
-        once = (np.arange(flow.shape[0]) == 0).astype(float)
-        return LinearConstraint(flow, once, once)
-
-    def _choices(self, size: int) -> LinearConstraint:
-        """One action of every shared row."""
-        actions = self.form.tree.num_actions
-        count = (size - self.sequences) // actions
-        columns = np.arange(self.sequences, size)
-        rows = np.repeat(np.arange(count), actions)
-        matrix = coo_array((np.ones(len(columns)), (rows, columns)), (count, size)).tocsr()
-        return LinearConstraint(matrix, 1.0, 1.0)
-
-    def _couplings(self, size: int) -> LinearConstraint:
-        """No weight on an action that the row does not play."""
-        actions = self.form.tree.num_actions
-        refined = np.flatnonzero(self.first[self.form.row] >= 0)
-        columns = (1 + refined[:, None] * actions + np.arange(actions)).ravel()
-        choices = (self.first[self.form.row[refined]][:, None] + np.arange(actions)).ravel()
-        rows = np.arange(len(columns))
-        values = np.concatenate([np.ones(len(columns)), -np.ones(len(columns))])
-        both = (np.concatenate([rows, rows]), np.concatenate([columns, choices]))
-        matrix = coo_array((values, both), (len(columns), size)).tocsr()
-        return LinearConstraint(matrix, -np.inf, 0.0)
-
-    def solve(self, seconds: float) -> tuple[Floats | None, float]:
-        """Best strategy within a time limit, None if none was met, and the proved bound."""
-        answer = milp(
-            self.cost,
-            integrality=self.integrality,
-            bounds=Bounds(self.lower, self.upper),
-            constraints=[one for one in self.constraints if one.A.shape[0]],
-            options={"time_limit": max(seconds, 0.01), "mip_rel_gap": 0.0},
+    Gives the best strategy met within a time limit, or None, and the proved bound.
+    """
+    tree, shared, actions = form.tree, form.shared, form.tree.num_actions
+    sequences, binaries = len(worth), len(shared) * actions
+    flow = form.flow()
+    once = (np.arange(flow.shape[0]) == 0).astype(float)
+    constraints = [LinearConstraint(hstack([flow, csr_array((len(once), binaries))]), once, once)]
+    if len(shared):
+        one = kron(eye_array(len(shared)), np.ones((1, actions)))  # action of every shared row
+        one = hstack([csr_array((len(shared), sequences)), one])
+        # No weight goes to an action that the row does not play.
+        first = np.full(tree.num_rows, -1)
+        first[shared] = np.arange(len(shared)) * actions
+        refined = np.flatnonzero(first[form.row] >= 0)
+        weights = (1 + refined[:, None] * actions + np.arange(actions)).ravel()
+        choices = (first[form.row[refined]][:, None] + np.arange(actions)).ravel()
+        each, ones = np.arange(len(weights)), np.ones(len(weights))
+        coupled = hstack(
+            [
+                coo_array((ones, (each, weights)), (len(each), sequences)),
+                coo_array((-ones, (each, choices)), (len(each), binaries)),
+            ]
         )
-        bound = np.inf
-        if answer.mip_dual_bound is not None:
-            bound = -float(answer.mip_dual_bound)
-        elif answer.status == 0:
-            bound = -float(answer.fun)
-        return (None if answer.x is None else self._strategy(answer.x)), bound
-
-    def _strategy(self, solution: Floats) -> Floats:
-        tree = self.form.tree
-        weight = np.zeros((tree.num_rows, tree.num_actions))
-        np.add.at(weight, self.form.row, solution[1 : self.sequences].reshape(-1, tree.num_actions))
-        weight += 1e-6 * tree.legal * (np.arange(tree.num_actions) == 0)  # rows never reached
-        shared = np.flatnonzero(self.first >= 0)
-        weight[shared] = solution[self.sequences :].reshape(-1, tree.num_actions)
-        return np.eye(tree.num_actions)[weight.argmax(axis=1)]
+        constraints += [LinearConstraint(one, 1.0, 1.0), LinearConstraint(coupled, -np.inf, 0.0)]
+    legal = np.concatenate([[True], tree.legal[form.row].ravel(), tree.legal[shared].ravel()])
+    answer = milp(
+        np.concatenate([-worth, np.zeros(binaries)]),
+        integrality=(np.arange(len(legal)) >= sequences).astype(int),
+        bounds=Bounds(0.0, legal.astype(float)),
+        constraints=constraints,
+        options={"time_limit": max(seconds, 0.01), "mip_rel_gap": 0.0},
+    )
+    bound = np.inf
+    if answer.mip_dual_bound is not None:
+        bound = -float(answer.mip_dual_bound)
+    elif answer.status == 0:
+        bound = -float(answer.fun)
+    if answer.x is None:
+        return None, bound
+    played = np.zeros((tree.num_rows, actions))
+    np.add.at(played, form.row, answer.x[1:sequences].reshape(-1, actions))
+    played += 1e-6 * tree.legal * (np.arange(actions) == 0)  # rows never reached
+    played[shared] = answer.x[sequences:].reshape(-1, actions)
+    return np.eye(actions)[played.argmax(axis=1)], bound
 
 
 def respond(tree: FlatTree, strategy: Floats, seconds: float) -> Interval:

@@ -117,12 +117,19 @@ class TreeGame:
 
 def load_tree(game: str, forget: str | None = None) -> FlatTree:
     """Build the tree of a game that is named as OpenSpiel does, or by its .efg file."""
+    openspiel = openspiel_package()
+    read = openspiel.from_efg if game.endswith(".efg") else openspiel.from_openspiel
+    tree: FlatTree = read(game, forget=forget)
+    return tree
+
+
+def openspiel_package() -> Any:
+    """Import what needs OpenSpiel; `ValueError` where that is not installed."""
     try:
         from hogeq.trees import openspiel
     except ImportError as error:
         raise ValueError(str(error)) from error
-    read = openspiel.from_efg if game.endswith(".efg") else openspiel.from_openspiel
-    return read(game, forget=forget)
+    return openspiel
 
 
 def tree_strategy(tree: FlatTree, given: Any) -> Floats:
