@@ -130,6 +130,12 @@ class Game:
         return self._engine.rules
 
     @property
+    def second(self) -> "Game":
+        """The game as the second player has it: with the goals exchanged, if there are two."""
+        rules = self.rules.for_second()
+        return self if rules is self.rules else Game(rules, trust=self.trust)
+
+    @property
     def memories(self) -> tuple[Memory, ...]:
         """Every value of the hidden memory of the player to move, H of them."""
         return self._engine.memories
@@ -184,7 +190,7 @@ class Game:
         ValueError
             If a game between the two may never end.
         """
-        return values.win_rate(self._engine, self.strategy(a), self._second(b), start=start)
+        return values.win_rate(self._engine, self.strategy(a), self.second.strategy(b), start=start)
 
     def attack(
         self,
@@ -203,7 +209,7 @@ class Game:
         SearchResult
             With ``matrix``, its exact ``win_rate``, and ``bound``, which no response exceeds.
         """
-        target = self._second(strategy)
+        target = self.second.strategy(strategy)
         found = attack.attack(self._engine, target, budget)
         return replace(found, bound=max(found.win_rate, bounds.upper_bound(self._engine, target)))
 
@@ -217,7 +223,7 @@ class Game:
             Of a mixture: that of the grid of beliefs about the draw. At 1 the responder knows the
             draw, the crudest bound; by default one that takes seconds.
         """
-        target = self._second(strategy)
+        target = self.second.strategy(strategy)
         if resolution is None:
             return bounds.upper_bound(self._engine, target)
         return bounds.mixture_bound(self._engine, target, resolution)
@@ -240,7 +246,8 @@ class Game:
 
     def gains(self, counter: StrategySpec, strategy: StrategySpec) -> Gains:
         """Exact gain of every cell of a counter-strategy over the rolls of a strategy."""
-        return population.gains(self._engine, self.strategy(counter), self._second(strategy))
+        usual = self.second.strategy(strategy)
+        return population.gains(self._engine, self.strategy(counter), usual)
 
     def diff(
         self,
@@ -393,9 +400,4 @@ class Game:
         return [self.strategy(one) for one in (given if isinstance(given, list) else [given])]
 
     def _both(self, a: StrategySpec, b: StrategySpec | None) -> tuple[Strategy, Strategy | None]:
-        return self.strategy(a), None if b is None else self._second(b)
-
-    def _second(self, given: StrategySpec) -> Strategy:
-        """Make a strategy of the second player, which may have a goal of its own."""
-        rules = self.rules.for_second()
-        return (self if rules is self.rules else Game(rules, trust=self.trust)).strategy(given)
+        return self.strategy(a), None if b is None else self.second.strategy(b)

@@ -1,20 +1,20 @@
-"""The command line: ``hogeq COMMAND ...``; one file for each command, in `commands`.
+"""The command line: ``hogeq COMMAND ...``; its commands are in `commands`.
 
 Commands read their arguments, call the library and print; libraries are imported where they are
 used, so that small commands start fast. The commands themselves are imported by :func:`main`, or
 when `app` is asked for: an interrupt while they are must find a handler.
 """
 
-from collections.abc import Sequence
+import atexit
+import gc
+import os
+import signal
+import sys
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from functools import cache
 from typing import TYPE_CHECKING
-
-from hogeq.cli.startup import (
-    draw_without_windows,
-    open_standard_error,
-    rest_the_garbage_collector,
-    stopping_at_once,
-)
 
 if TYPE_CHECKING:
     from typer import Typer
@@ -30,6 +30,10 @@ else:
 
 __all__ = ["app", "main"]
 
+INTERRUPTED = 130  # 128 + SIGINT, as shells have it
+
+KEPT_OBJECTS = 100_000  # made and kept before Python looks for garbage
+
 
 @cache
 def _app() -> "Typer":
@@ -43,12 +47,47 @@ def _app() -> "Typer":
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; the status is 2 after bad input, 1 after a failure, 130 if interrupted."""
-    rest_the_garbage_collector()
-    open_standard_error()
-    draw_without_windows()
+    # What is imported is never garbage: to look through it takes longer than most commands compute.
+    gc.set_threshold(KEPT_OBJECTS)
+    atexit.register(gc.freeze)
+    if sys.stderr is None:  # closed: what is said there is lost
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+        sys.stderr = os.fdopen(2, "w")
+    os.environ["MPLBACKEND"] = "agg"  # files, whatever the user's other programs draw with
     with stopping_at_once():
         from typer.main import get_command
 
         commands = get_command(_app())
     status: int = commands.main(args=argv, standalone_mode=False)
     return status
+
+
+@contextmanager
+def stopping_at_once() -> Iterator[None]:
+    """End the process quietly if it is interrupted in the block, while modules are imported.
+
+    A `KeyboardInterrupt` would come out of the middle of somebody's module, which may catch it.
+    """
+    in_main_thread = threading.current_thread() is threading.main_thread()
+    if not in_main_thread or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+        yield
+        return
+    signal.signal(signal.SIGINT, _stop)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def leave_the_prompt() -> None:
+    """Begin a new line of a terminal, which has just shown ^C."""
+    with suppress(OSError):
+        if os.isatty(2):
+            os.write(2, b"\n")
+
+
+def _stop(*_: object) -> None:
+    leave_the_prompt()
+    with suppress(OSError):
+        os.write(2, b"hogeq: stopped\n")
+    os._exit(INTERRUPTED)

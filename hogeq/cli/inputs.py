@@ -6,21 +6,22 @@ import errno
 import io
 import os
 import re
+import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from hogeq.cli.options import ForgetOption, GameOption, RulesOption
 from hogeq.cli.shell import refusing, warn
-from hogeq.cli.startup import load_numba_without_blas
 from hogeq.rules import ALIASES, Rules
 from hogeq.support.files import write_whole
 from hogeq.support.messages import BadInputError, printable, unreadable
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from hogeq.game import Game
     from hogeq.model.game import HogEngine
-    from hogeq.strategies.strategy import Strategy, StrategyLike
+    from hogeq.strategies.strategy import Strategy
+    from hogeq.trees.game import TreeGame
 
 DEFAULT = "su20"
 VARIABLE = "HOGEQ_RULES"
@@ -32,23 +33,25 @@ ENDLESS = "a game that never ends counts as half a win"
 class Chosen:
     """The game that a user chooses: by --rules, by a run given as a strategy, or by default."""
 
-    def __init__(self, given: str | None, trust: bool = False) -> None:
-        if given is not None and not given.strip():
+    game: "Game"
+    engine: "HogEngine"
+    tree: "TreeGame | None" = None
+
+    def __init__(self, rules: RulesOption = None, *, trust: bool = False) -> None:
+        if rules is not None and not rules.strip():
             raise BadInputError(
                 "--rules: the name is empty; allowed: an edition's name, a YAML file of rule "
                 "parts, or a run"
             )
-        self.spec = given
-        self.trust = trust
-        self.rules = Rules()
-        self.engine: HogEngine
+        self.spec, self.trust, self.rules = rules, trust, Rules()
 
     @classmethod
     def of(cls, rules: Rules, trust: bool = False) -> "Chosen":
         """Choose rules that are known, those of a file say."""
-        game = cls(None, trust)
-        game.rules, game.engine = rules, compiled(rules)
-        return game
+        chosen = cls(None, trust=trust)
+        chosen.rules = rules
+        chosen.compile()
+        return chosen
 
     def choose(self, strategies: Iterable[str | None] = (), *, own_goals: bool = False) -> Rules:
         """Settle the rules, and say so first where nobody named any.
@@ -72,13 +75,23 @@ class Chosen:
 
     def load(
         self, *parts: str, strategies: Iterable[str | None] = (), own_goals: bool = False
-    ) -> "HogEngine":
+    ) -> "Game":
         """Settle the rules, compile them, and say what else will be compiled."""
         strategies = list(strategies)
         self.choose(strategies, own_goals=own_goals)
-        self.engine = compiled(self.rules)
+        self.compile()
         self.expect(*parts, strategies=strategies)
-        return self.engine
+        return self.game
+
+    def compile(self) -> None:
+        """Make the game of the rules."""
+        check_numba()
+        from hogeq.game import Game
+        from hogeq.model.game import compile_game
+
+        with refusing():
+            self.game = Game(self.rules, trust=self.trust)
+            self.engine = compile_game(self.rules, own_goals=True)
 
     def expect(self, *parts: str, strategies: Sequence[str | None] = ()) -> None:
         """Say what a command is about to compile (:func:`hogeq.model.compiling.expect`)."""
@@ -92,6 +105,11 @@ class Chosen:
         return self.spec if self.spec in ALIASES else self.rules.name
 
     @property
+    def facts(self) -> dict[str, Any]:
+        """What JSON says of the game."""
+        return {"rules": self.name}
+
+    @property
     def title(self) -> str:
         """What people call them, with the edition that a semester plays."""
         return title_of(self.name, self.rules)
@@ -101,25 +119,11 @@ class Chosen:
         """Lines about games that never end, if there are any."""
         return ["", ENDLESS] if self.engine.can_be_endless else []
 
-    def strategy(self, spec: str, *, of_second: bool = False) -> "Strategy":
-        """Matrix, policy or mixture of a player from a built-in's name or a file."""
-        from hogeq.baselines.registry import find_strategy
-
-        engine = compiled(self.rules.for_second()) if of_second else self.engine
-        return find_strategy(spec, engine, self.trust)
-
-    def table(self, spec: str) -> "NDArray[Any]":
-        """Matrix or policy from a built-in's name or a file."""
+    def table(self, spec: str) -> "Strategy":
+        """Matrix or policy from a built-in's name or a file; a mixture is refused."""
         from hogeq.baselines.registry import find_table
 
-        return find_table(spec, self.engine, self.trust).array
-
-    def write(self, path: Path, strategy: "StrategyLike", player_name: str | None = None) -> None:
-        """Write a strategy in the format of the file's suffix."""
-        from hogeq.strategies.files import write_strategy
-        from hogeq.strategies.strategy import strategy_of
-
-        write_strategy(path, strategy_of(self.engine, strategy), player_name=player_name)
+        return find_table(spec, self.engine, self.trust)
 
     def start(self, given: str | None) -> tuple[int, int]:
         """Scores that games begin with, as a user writes them: ``10:0``."""
@@ -140,6 +144,39 @@ class Chosen:
                 raise BadInputError(f"{name}: {own}; allowed: 0 to {goal - 1}")
 
 
+class AnyChosen(Chosen):
+    """The game that a user chooses: Hog, or by --game another, whose `tree` is not None."""
+
+    def __init__(
+        self,
+        rules: RulesOption = None,
+        game: GameOption = None,
+        forget: ForgetOption = None,
+        *,
+        trust: bool = False,
+    ) -> None:
+        super().__init__(rules, trust=trust)
+        if game is not None:
+            from hogeq.trees.game import TreeGame, load_tree
+
+            with refusing():
+                self.tree = TreeGame(load_tree(game, forget))
+            self._facts = {"game": game, "forget": forget}
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """What JSON says of the game."""
+        return super().facts if self.tree is None else self._facts
+
+    @property
+    def title(self) -> str:
+        """What people call it."""
+        if self.tree is None:
+            return super().title
+        name, forget = self._facts.values()
+        return f"{name}, forgetting {forget}" if forget else str(name)
+
+
 def default_rules() -> str:
     """Give the rules of users who name none, and say so unless they chose them once for all."""
     chosen = os.environ.get(VARIABLE, "").strip()
@@ -148,13 +185,23 @@ def default_rules() -> str:
     return chosen or DEFAULT
 
 
-def compiled(rules: Rules) -> "HogEngine":
-    """Compile a game."""
-    load_numba_without_blas()
-    from hogeq.model.game import compile_game
-
-    with refusing():
-        return compile_game(rules, own_goals=True)
+def check_numba() -> None:
+    """Import numba; refuse settings with which it does not work, or which it cannot read."""
+    threads, disabled = (
+        os.environ.get(name, "").strip() for name in ("NUMBA_NUM_THREADS", "NUMBA_DISABLE_JIT")
+    )
+    if threads.lstrip("+-").isdecimal() and int(threads) < 1:
+        raise BadInputError(f"NUMBA_NUM_THREADS: got {threads}; allowed: whole numbers from 1")
+    if disabled.isdecimal() and int(disabled):
+        allowed = "0, since hogeq runs compiled code only"
+        raise BadInputError(f"NUMBA_DISABLE_JIT: got {disabled}; allowed: {allowed}")
+    try:
+        with warnings.catch_warnings():
+            # numba would go on without what it cannot read, after a traceback.
+            warnings.filterwarnings("error", "Environment variable 'NUMBA_", RuntimeWarning)
+            import numba  # noqa: F401
+    except RuntimeWarning as error:
+        raise BadInputError(str(error).partition("\n")[0]) from error
 
 
 def title_of(name: str, rules: Rules) -> str:

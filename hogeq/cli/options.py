@@ -108,9 +108,6 @@ StartOption = Annotated[
 ]
 ScoreOption = Annotated[int, option("Points of the player to move.", name="--score")]
 OpponentOption = Annotated[int, option("Points of the other player.", name="--opponent")]
-MemoryOption = Annotated[
-    bool, option("Players remember everything that happened.", name="--memory")
-]
 OverwriteOption = Annotated[bool, option("Replace files that are there.", name="--overwrite")]
 SetOption = Annotated[
     list[str] | None, option("Set a key: solver.iterations=50", "KEY=VALUE", "--set")

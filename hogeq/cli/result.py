@@ -6,16 +6,13 @@ import sys
 from collections.abc import Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import typer
 
 from hogeq.support import numbers
 from hogeq.support.messages import printable
-from hogeq.support.numbers import DIGITS, counted
-
-if TYPE_CHECKING:
-    from hogeq.search.attack import Saturation, SearchBudget
+from hogeq.support.numbers import DIGITS
 
 digits: ContextVar[int] = ContextVar("digits", default=DIGITS)
 """Decimals that the user asks for, of per cents and percentage points."""
@@ -114,26 +111,3 @@ def loss(difference: float) -> str:
 def between(lower: float, upper: float) -> str:
     """Write an interval of differences of probability."""
     return numbers.between(lower, upper, digits.get())
-
-
-# --- the effort of a search -----------------------------------------------------------------------
-
-
-def budget_text(budget: "SearchBudget") -> str:
-    """Say a search budget in one line."""
-    more = f" or more, at most {budget.most_kicks}," if budget.until_saturated else ","
-    return (
-        f"effort: {counted(budget.starts, 'start')}, "
-        f"{counted(budget.anneal_steps, 'anneal step')}, damping {budget.damping}, "
-        f"{counted(budget.perturbations, 'kick')}{more} seed {budget.seed}"
-    )
-
-
-def saturation_text(search: "Saturation") -> str:
-    """Say in one line whether a search has saturated."""
-    if search.left is None:
-        return "not saturated: too few kicks to say what more would find"
-    return (
-        f"{'saturated' if search.saturated else 'not saturated'}: the last half of the sweeps "
-        f"found {loss(search.last_half)}, twice as many would find about {loss(search.left)}"
-    )

@@ -2,6 +2,7 @@
 
 import errno
 import os
+import signal
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext, redirect_stdout
@@ -14,6 +15,7 @@ import typer
 from typer.core import TyperGroup
 from typer.models import CommandFunctionType
 
+from hogeq.cli import INTERRUPTED, leave_the_prompt
 from hogeq.cli.options import (
     Command,
     DigitsOption,
@@ -21,11 +23,9 @@ from hogeq.cli.options import (
     Output,
     OverwriteOption,
     PluginOption,
-    RulesOption,
     TrustOption,
 )
 from hogeq.cli.result import Result, digits, encodable, show
-from hogeq.cli.startup import INTERRUPTED, leave_the_prompt
 from hogeq.support.messages import BadInputError, one_line
 from hogeq.support.numbers import DIGITS
 from hogeq.support.plugins import load_plugin
@@ -85,9 +85,10 @@ class _Commands(TyperGroup):
     def invoke(self, ctx: Any) -> Any:
         try:
             return super().invoke(ctx)
-        except KeyboardInterrupt:
+        except KeyboardInterrupt as stop:
             leave_the_prompt()
-            raise typer.Exit(warn("stopped", INTERRUPTED)) from None
+            status = 128 + getattr(stop, "signum", signal.SIGINT)
+            raise typer.Exit(warn(str(stop) or "stopped", status)) from None
 
     def main(self, *args: Any, standalone_mode: bool = True, **extra: Any) -> Any:
         more = {**extra, "prog_name": "hogeq", "standalone_mode": False}
@@ -152,10 +153,10 @@ class _App(typer.Typer):
 def _command(function: Callable[..., Any]) -> Callable[..., Any]:
     """Give a function the options of all commands, and print what it returns.
 
-    A parameter of type `Chosen` becomes the option --rules. Before anything is computed, it is
-    checked that every `Output` can be written.
+    A parameter of type `Chosen` or `AnyChosen` becomes the options by which a game is chosen.
+    Before anything is computed, it is checked that every `Output` can be written.
     """
-    from hogeq.cli.inputs import Chosen, check_output
+    from hogeq.cli.inputs import AnyChosen, Chosen, check_output
 
     own = get_type_hints(function, include_extras=True)
     outputs = {
@@ -163,7 +164,7 @@ def _command(function: Callable[..., Any]) -> Callable[..., Any]:
         for name, kind in own.items()
         if isinstance(getattr(kind, "__metadata__", (None,))[-1], Output)
     }
-    rules = next((name for name, kind in own.items() if kind is Chosen), None)
+    choice = next((one for one in own.items() if one[1] in {Chosen, AnyChosen}), None)
     shared: dict[str, tuple[Any, Any]] = {
         "as_json": (JsonOption, False),
         "decimals": (DigitsOption, DIGITS),
@@ -172,6 +173,17 @@ def _command(function: Callable[..., Any]) -> Callable[..., Any]:
     }
     if any(output.is_kept for output in outputs.values()):
         shared = {"overwrite": (OverwriteOption, False), **shared}
+    by = {} if choice is None else get_type_hints(choice[1].__init__, include_extras=True)
+    chosen_by = [name for name in by if name not in {"trust", "return"}]
+    parameters = [
+        *(_keyword(name, by[name], None) for name in chosen_by),
+        *(
+            _keyword(name, own[name], one.default)
+            for name, one in signature(function).parameters.items()
+            if name not in shared and (choice is None or name != choice[0])
+        ),
+        *(_keyword(name, *shared[name]) for name in shared),
+    ]
 
     @wraps(function)
     def command(
@@ -181,40 +193,33 @@ def _command(function: Callable[..., Any]) -> Callable[..., Any]:
         with _answer_alone() if as_json else nullcontext():
             for path in plugins or ():
                 load_plugin(path, trust)
-            has_overwrite = "overwrite" in shared
-            overwrite = given.pop("overwrite") if has_overwrite else True
+            overwrite = given.pop("overwrite") if "overwrite" in shared else True
             reads = [value for name, value in given.items() if name not in outputs]
             for name, output in outputs.items():
                 declared = own[name].__metadata__[0].default
                 check_output(
                     given[name],
-                    (given.get("other_game") and output.of_games) or output.suffixes,
+                    (given.get("game") and output.of_games) or output.suffixes,
                     reads=reads,
                     replace=overwrite or not output.is_kept,
                     option=declared if isinstance(declared, str) else f"--{name}",
                 )
-            if rules is not None:
-                given[rules] = Chosen(given[rules], trust)
+            if choice is not None:
+                chosen = {name: given.pop(name) for name in chosen_by}
+                given[choice[0]] = choice[1](**chosen, trust=trust)
             result = function(**({**given, "trust": trust} if "trust" in own else given))
         if isinstance(result, Result):
             show(result, as_json)
             if result.status:
                 raise typer.Exit(result.status)
 
-    shared_parameters = [
-        Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=kind)
-        for name, (kind, default) in shared.items()
-    ]
-    parameters = [
-        Parameter(name, Parameter.KEYWORD_ONLY, default=None, annotation=RulesOption)
-        if name == rules
-        else one.replace(kind=Parameter.KEYWORD_ONLY, annotation=own[name])
-        for name, one in signature(function).parameters.items()
-        if name not in shared
-    ] + shared_parameters
     command.__annotations__ = {one.name: one.annotation for one in parameters}
     command.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
     return command
+
+
+def _keyword(name: str, kind: Any, default: Any) -> Parameter:
+    return Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=kind)
 
 
 @contextmanager

@@ -122,7 +122,6 @@ def test_bad_input_is_refused_in_one_line(
         ("purify", "mine.csv", "--set", "counters=run/matrix.csv", "--out", "run/matrix.csv"),
         ("purify", "state.npz", "--checkpoint", "state.npz"),
         ("play", "--engine", "rows.json", "--save", "rows.json", "--overwrite"),
-        ("play", "--engine", "rows.json", "--transcript", "rows.json"),
         ("tournament", "mine.csv", "always_roll:1", "--csv", "./mine.csv"),
         ("tournament", "mine.csv", "always_roll:1", "--out", "mine.csv"),
     ],

@@ -28,15 +28,6 @@ def shell(line: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_numba_is_loaded_without_blas_and_nothing_is_hidden_after() -> None:
-    code = (
-        "import sys; from hogeq.cli.startup import BLAS, load_numba_without_blas; "
-        "load_numba_without_blas(); assert 'numba' in sys.modules; assert BLAS not in sys.modules; "
-        "import scipy.linalg.cython_blas; load_numba_without_blas(); assert BLAS in sys.modules"
-    )
-    subprocess.run([sys.executable, "-c", code], check=True, timeout=120)  # noqa: S603 - ourselves
-
-
 # --- streams --------------------------------------------------------------------------------------
 
 

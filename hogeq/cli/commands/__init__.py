@@ -4,19 +4,16 @@ from collections.abc import Callable
 from typing import Any
 
 from hogeq.cli.commands.about import doctor, rules_, strategies, warmup
-from hogeq.cli.commands.attack import attack_, certify
-from hogeq.cli.commands.attack_field import attack_field
+from hogeq.cli.commands.attack import attack_, attack_field, certify
 from hogeq.cli.commands.bench_games import bench_games
 from hogeq.cli.commands.check import check
-from hogeq.cli.commands.matches import compare, tablebase
+from hogeq.cli.commands.games import audit_, equilibrium, export_game, tablebase
 from hogeq.cli.commands.pictures import board, report, show
-from hogeq.cli.commands.play import play
+from hogeq.cli.commands.play import play, review_
 from hogeq.cli.commands.position import analyze_, beliefs
-from hogeq.cli.commands.review import review_
 from hogeq.cli.commands.runs import run, runs, sweep
 from hogeq.cli.commands.tables import diff, export, improve, purify_
-from hogeq.cli.commands.tournament import tournament
-from hogeq.cli.commands.trees import audit_, equilibrium, export_game
+from hogeq.cli.commands.tournament import compare, tournament
 
 COMMANDS: tuple[Callable[..., Any], ...] = (
     *(run, purify_, export, show, sweep, runs),

@@ -32,17 +32,16 @@ def rules_(
     trust: TrustOption = False,
 ) -> Result:
     """List the editions, their parts and switches."""
-    chosen = (
-        list(EDITIONS.values()) if name is None else [Chosen(name, trust).choose(own_goals=True)]
-    )
+    asked = EDITIONS if name is None else {name: Chosen(name, trust=trust).choose(own_goals=True)}
+    chosen = list(asked.values())
     data = {
         "editions": {rules.name: _facts(rules) for rules in chosen},
         "parts": {key: list(parts) for key, parts in PARTS.items()},
     }
-    if name is not None:
-        return Result(data, _described(chosen[0], name))
-    text: Text = [line for rules in chosen for line in (*_described(rules, rules.name), "")]
-    return Result(data, [*text, *_switches()])
+    text: Text = []
+    for known, rules in asked.items():
+        text += [*_described(rules, known), ""]
+    return Result(data, [*text, *_switches()] if name is None else text[:-1])
 
 
 def _facts(rules: Rules) -> dict[str, Any]:
@@ -101,7 +100,7 @@ def doctor(rules: ManyRules = None) -> Result:
 
     Exit status 1 if compiled kernels cannot be kept, so that every command would compile them.
     """
-    games = {name: Chosen(name).load() for name in rules or COMPILED}
+    games = {name: Chosen(name).load().engine for name in rules or COMPILED}
     from hogeq.model.compiling import cache, missing, parts_of
     from hogeq.runs.files import environment, extras, vector_bits
     from hogeq.strategies.sandbox import isolation
@@ -149,7 +148,7 @@ def warmup(rules: ManyRules = None, jobs: JobsOption = None) -> Result:
     editions of the default cover the games with points remembered and those without a memory.
     """
     chosen = list(rules or COMPILED)
-    games = [Chosen(name).load() for name in chosen]
+    games = [Chosen(name).load().engine for name in chosen]
     from hogeq.model.compiling import cache, missing, parts_of
     from hogeq.support.progress import phase
     from hogeq.support.workers import compute, cores

@@ -1,10 +1,10 @@
-"""What wins most from one strategy, and whether a proof that nothing wins more is true."""
+"""What wins most from one strategy or a field, and whether a proof that no more can is true."""
 
+from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-from hogeq.cli.commands.trees import OtherGame, attack_game
-from hogeq.cli.inputs import Chosen, reading
+from hogeq.cli.inputs import AnyChosen, Chosen, check_output, reading, write_csv
 from hogeq.cli.options import (
     MATRIX,
     PICTURE,
@@ -12,8 +12,6 @@ from hogeq.cli.options import (
     SEARCH,
     AnnealStepsOption,
     DampingOption,
-    ForgetOption,
-    GameOption,
     JobsOption,
     KicksOption,
     OnOption,
@@ -25,34 +23,24 @@ from hogeq.cli.options import (
     argument,
     option,
 )
-from hogeq.cli.result import (
-    Result,
-    Table,
-    Text,
-    between,
-    budget_text,
-    percent,
-    pp,
-    saturation_text,
-)
+from hogeq.cli.result import Result, Table, Text, between, loss, percent, pp
 from hogeq.cli.shell import computing, refusing
+from hogeq.support.files import write_arrays
 from hogeq.support.messages import BadInputError
 from hogeq.support.numbers import counted
 
-KICKS = 20
+if TYPE_CHECKING:
+    from hogeq.search.attack import Saturation, SearchBudget
+    from hogeq.trees.game import TreeGame
 
 ROUNDING = 1e-9  # what a bound may differ by where processors add up differently
 
-MEANINGS = {
-    "attack": "best counter-matrix found",
-    "certified": "nothing that forgets wins more: proved",
-    "bound": "best responder that remembers everything",
-}
+SAFETY = "Safety: what an attack may win from the answer"
 
 
 def attack_(
     strategy: StrategyArgument,
-    game: Chosen,
+    chosen: AnyChosen,
     out: Annotated[
         Path | None, option("Write the counter-matrix: M.csv, say.", "FILE"), MATRIX
     ] = None,
@@ -64,7 +52,7 @@ def attack_(
     starts: StartsOption = 4,
     anneal_steps: AnnealStepsOption = 60,
     damping: DampingOption = 0.5,
-    kicks: KicksOption = KICKS,
+    kicks: KicksOption = 20,
     until_saturated: Annotated[
         bool,
         option(
@@ -87,8 +75,6 @@ def attack_(
         option("Write the proof: certificate.json, say.", "FILE", group=PROOF),
         Output((".json", ".json.gz"), is_kept=True),
     ] = None,
-    other_game: GameOption = None,
-    forget: ForgetOption = None,
     exact: Annotated[
         float, option("With --game: limit of the exact search.", "SECONDS", min=0)
     ] = 60.0,
@@ -99,46 +85,43 @@ def attack_(
 
     With a goal for each player, goal: [50, 65], the counter has the first and S the second.
     """
-    if other_game is not None:
-        return attack_game(OtherGame(other_game, forget), strategy, exact, out)
+    if chosen.tree is not None:
+        return _attack_tree(chosen, chosen.tree, strategy, exact, out)
     if certificate is not None and certify is None:
         raise BadInputError("--certificate: allowed only with --certify")
     if most_kicks is not None and not until_saturated:
         raise BadInputError("--most-kicks: allowed only with --until-saturated")
-    engine = game.load("search", "full memory", strategies=[strategy], own_goals=True)
-    if certify is not None:
-        game.expect("certificates")
-    from hogeq.search.attack import SearchBudget, attack
-    from hogeq.search.bounds import full_memory_bound, upper_bound
+    proofs = ["certificates"] * (certify is not None)
+    game = chosen.load("search", "full memory", *proofs, strategies=[strategy], own_goals=True)
+    from hogeq.search.attack import SearchBudget
+    from hogeq.search.bounds import full_memory_bound
     from hogeq.search.certificate import certified_bound, write_certificate
-    from hogeq.search.population import gains, largest_gains
+    from hogeq.search.population import largest_gains
 
-    target = game.strategy(strategy, of_second=True)
     effort: dict[str, Any] = {"anneal_steps": anneal_steps, "damping": damping, "kicks": kicks}
     effort |= {} if most_kicks is None else {"most_kicks": most_kicks}
     budget = SearchBudget(starts=starts, seed=seed, until_saturated=until_saturated, **effort)
+    target = game.second.strategy(strategy)
     with computing(on, jobs):
         with refusing():
-            proof = None if certify is None else certified_bound(engine, target, certify)
-        search = attack(engine, target, budget)
-        bounds = {"bound": upper_bound(engine, target)}
-        if target.kind == "mixture":
-            bounds["bound_told"] = full_memory_bound(engine, target)
-        gained = gains(engine, search.matrix, target)
-    if proof is not None:
-        bounds |= {"certified": proof.bound, "steps": len(proof.steps)}
-    difference = search.matrix.astype(int) - gained.usual
-    reached = gained.reach > 0.0
+            proof = None if certify is None else certified_bound(chosen.engine, target, certify)
+        search = game.attack(target, budget)
+        told = full_memory_bound(chosen.engine, target) if target.kind == "mixture" else None
+        gained = game.gains(search.matrix, target)
+    bound = search.bound or 1.0
+    difference, reached = search.matrix.astype(int) - gained.usual, gained.reach > 0.0
     choices = game.rules.choices
     cells = [
         cell._replace(usual=choices[cell.usual], counter=choices[cell.counter])
         for cell in largest_gains(gained, search.matrix)
     ]
     data = {
-        "rules": game.name,
+        **chosen.facts,
         "strategy": strategy,
         "attack": search.win_rate,
-        **bounds,
+        "bound": bound,
+        **({} if told is None else {"bound_told": told}),
+        **({} if proof is None else {"certified": proof.bound, "steps": len(proof.steps)}),
         "starts": search.budget.starts,
         "sweeps": search.sweeps,
         **search.budget.fields(),
@@ -154,52 +137,227 @@ def attack_(
         **({} if certificate is None else {"certificate": certificate}),
         "out": out,
     }
-    worth = "win rate gained" + " to first order" * engine.positions_recur
-    header = ("score", "opponent", "S rolls", "counter rolls", worth)
-    where_gained: Text = [
-        "",
-        Table([(*cell[:-1], pp(cell.gain)) for cell in cells], header, left=0),
-    ]
-    upper = min(bounds["bound"], bounds.get("certified", 1.0))
+    upper = min(bound, data.get("certified", 1.0))
     exploitability = f"exploitability: {between(search.win_rate - 0.5, upper - 0.5)}"
     text: Text = [
-        f"against {strategy}, {game.title}",
+        f"against {strategy}, {chosen.title}",
         "",
-        Table(_rows(data), left=3),
+        Table(_bounds(data), left=3),
         "",
-        *([] if engine.has_own_goals else [exploitability]),
-        f"{budget_text(search.budget)}: {counted(search.sweeps, 'sweep')}",
-        saturation_text(search.saturation),
+        *([] if chosen.engine.has_own_goals else [exploitability]),
+        f"{_budget_text(search.budget)}: {counted(search.sweeps, 'sweep')}",
+        _saturation_text(search.saturation),
         f"other dice at {data['deviates']} of the {data['reached']} positions that it comes to",
-        *(where_gained if cells else []),
     ]
+    if cells:
+        worth = "win rate gained" + " to first order" * chosen.engine.positions_recur
+        header = ("score", "opponent", "S rolls", "counter rolls", worth)
+        text += ["", Table([(*cell[:-1], pp(cell.gain)) for cell in cells], header, left=0)]
     if plot is not None:
         from hogeq import figures
 
-        title = f"counter to {strategy}, {game.title}"
+        title = f"counter to {strategy}, {chosen.title}"
         figures.counter(difference, gained.gains, gained.reach, plot, title)
         text.append(f"drawn to {plot}")
     if certificate is not None and proof is not None:
         write_certificate(certificate, proof)
         text.append(f"certificate written to {certificate}: hogeq certify {certificate}")
     if out is not None:
-        game.write(out, search.matrix)
+        game.strategy(search.matrix).write(out)
         text.append(f"counter-matrix written to {out}")
     return Result(data, text)
 
 
-def _rows(data: dict[str, Any]) -> list[tuple[str, str, str]]:
-    names = ["attack", "certified", "bound"]
-    rows = [(name, percent(data[name]), MEANINGS[name]) for name in names if name in data]
-    if "bound_told" in data:
-        informed = (
-            "bound",
-            percent(data["bound_told"]),
-            "best responder that is told the draw as well",
+def _bounds(data: dict[str, Any]) -> list[tuple[str, str, str]]:
+    remembers = "best responder that remembers everything"
+    told = data.get("bound_told")
+    known = {
+        "attack": "best counter-matrix found",
+        "certified": "nothing that forgets wins more: proved",
+        "bound": remembers if told is None else f"{remembers} but the draw",
+        "bound_told": "best responder that is told the draw as well",
+    }
+    if data["bound"] == told:  # the first says no more than the second
+        del known["bound"]
+    return [
+        (name.removesuffix("_told"), percent(data[name]), about)
+        for name, about in known.items()
+        if name in data
+    ]
+
+
+def _budget_text(budget: "SearchBudget") -> str:
+    more = f" or more, at most {budget.most_kicks}," if budget.until_saturated else ","
+    return (
+        f"effort: {counted(budget.starts, 'start')}, "
+        f"{counted(budget.anneal_steps, 'anneal step')}, damping {budget.damping}, "
+        f"{counted(budget.perturbations, 'kick')}{more} seed {budget.seed}"
+    )
+
+
+def _saturation_text(search: "Saturation") -> str:
+    if search.left is None:
+        return "not saturated: too few kicks to say what more would find"
+    return (
+        f"{'saturated' if search.saturated else 'not saturated'}: the last half of the sweeps "
+        f"found {loss(search.last_half)}, twice as many would find about {loss(search.left)}"
+    )
+
+
+def _attack_tree(
+    chosen: AnyChosen, game: "TreeGame", strategy: str, seconds: float, out: Path | None
+) -> Result:
+    """Best response to a strategy of another game, from either seat."""
+    with refusing():
+        found = game.attack(strategy, seconds)
+    if out is not None:
+        write_arrays(out, policy=found.strategy)
+    figures = {name: getattr(found, name) for name in ("attack", "bound", "full_memory")}
+    proved = ": proved" if found.is_proved else ""
+    meanings = (
+        "best response found, mean payoff over both seats",
+        f"no response has more{proved}",
+        "responder with perfect recall",
+    )
+    rows = [
+        (name.replace("_", " "), f"{figure:.9f}", meaning)
+        for (name, figure), meaning in zip(figures.items(), meanings, strict=True)
+    ]
+    data = {**chosen.facts, "strategy": strategy, **figures, "proved": found.is_proved}
+    return Result(data, [f"against {strategy}, {chosen.title}", "", Table(rows, left=3)])
+
+
+class Goal(StrEnum):
+    """What a field is played for."""
+
+    mean = "mean"
+    beaten = "beaten"
+
+
+def attack_field(
+    strategies: Annotated[list[str], argument("S ...", "The rivals: names, files or runs.")],
+    chosen: Chosen,
+    objective: Annotated[
+        Goal, option("The mean win rate, or how many are beaten (above 0.500001).")
+    ] = Goal.mean,
+    out: Annotated[Path | None, option("Write the answer: M.csv, say.", "FILE"), MATRIX] = None,
+    cap: Annotated[
+        float | None,
+        option("The strongest attack found on the answer may win no more than this.", group=SAFETY),
+    ] = None,
+    tradeoff: Annotated[
+        Path | None,
+        option("Win rate against attack, drawn and as .csv beside.", "PNG", group=SAFETY),
+        PICTURE,
+    ] = None,
+    mixed: Annotated[
+        bool,
+        option("With --cap or --tradeoff: policies, not matrices.", name="--mixed", group=SAFETY),
+    ] = False,
+    steps: Annotated[
+        int, option("Of regret matching, for --cap and --tradeoff.", group=SAFETY, min=1)
+    ] = 100,
+    starts: StartsOption = 4,
+    anneal_steps: AnnealStepsOption = 60,
+    damping: DampingOption = 0.5,
+    kicks: KicksOption = 0,
+    seed: SeedOption = 0,
+    jobs: JobsOption = None,
+    on: OnOption = None,
+) -> Result:
+    """Find the matrix that wins most from several rivals.
+
+    If you like with a cap on what an attack may win from it (a restricted Nash response).
+    """
+    if mixed and cap is None and tradeoff is None:
+        raise BadInputError("--mixed: needs --cap or --tradeoff; against a field alone a matrix is")
+    if cap is not None and not 0.5 <= cap <= 1.0:
+        raise BadInputError(f"--cap: {cap}; allowed: win rates from 0.5 to 1")
+    if mixed:
+        check_output(out, (".npy", ".npz"))
+    numbers = None if tradeoff is None else tradeoff.with_suffix(".csv")
+    check_output(numbers, (".csv",), reads=[chosen.spec, *strategies], option="--tradeoff")
+    game = chosen.load("search", "full memory", strategies=strategies)
+    rivals = [game.strategy(name) for name in strategies]
+    from hogeq.contest.field import CURVE_SHARES, CapError, study_field
+    from hogeq.contest.tournament import WIN
+    from hogeq.search.attack import SearchBudget
+
+    effort: dict[str, Any] = {"anneal_steps": anneal_steps, "damping": damping, "kicks": kicks}
+    budget = SearchBudget(starts=starts, seed=seed, **effort)
+    try:
+        with computing(on, jobs):
+            study = study_field(
+                game.engine,
+                rivals,
+                objective.value,
+                cap=cap,
+                shares=() if tradeoff is None else CURVE_SHARES,
+                mixed=mixed,
+                budget=budget,
+                steps=steps,
+            )
+    except CapError as error:
+        more = "" if mixed else ", or --mixed"
+        raise BadInputError(f"{error}; allowed: higher caps, more --steps{more}") from error
+    answer = study.answer
+    safe = {name: getattr(study.chosen, name, None) for name in ("share", "attack", "bound")}
+    curve = [
+        {
+            "share": point.share,
+            "mean": point.answer.mean,
+            "beaten": point.answer.beaten,
+            "attack": point.attack,
+            "bound": point.bound,
+        }
+        for point in study.points
+    ]
+    data = {
+        **chosen.facts,
+        "field": strategies,
+        "objective": objective,
+        "win_rates": answer.win_rates.tolist(),
+        "mean": answer.mean,
+        "beaten": answer.beaten,
+        **budget.fields(),
+        "cap": cap,
+        **safe,
+        "steps": steps if study.points else None,
+        "mixed": mixed,
+        "curve": curve,
+        "tradeoff": tradeoff,
+        "out": out,
+    }
+    what = "the highest mean win rate" if objective is Goal.mean else "the most rivals beaten"
+    rows = [
+        (name, percent(rate), "beaten" if rate > WIN else "")
+        for name, rate in zip(strategies, answer.win_rates.tolist(), strict=True)
+    ]
+    rows.append(("mean", percent(answer.mean), f"{answer.beaten} of {len(rows)} beaten"))
+    text: Text = [f"against {len(rivals)} rivals, {chosen.title}, for {what}", "", Table(rows), ""]
+    if study.chosen is not None:
+        safety = [
+            ("attack", percent(study.chosen.attack), f"strongest found on it, cap {cap}"),
+            ("bound", percent(study.chosen.bound), "best responder that remembers everything"),
+        ]
+        free = f"restricted Nash response: {study.chosen.share:g} of the opponents free to exploit"
+        text += [Table(safety, left=3), "", free]
+    text.append(_budget_text(budget))
+    if tradeoff is not None and numbers is not None:
+        from hogeq import figures
+
+        write_csv(numbers, list(curve[0]), [list(line.values()) for line in curve])
+        named = "mean win rate, field" if objective is Goal.mean else "rivals beaten"
+        shares, attacks, gained = (
+            [line[key] for line in curve] for key in ("share", "attack", objective.value)
         )
-        draw = [(*rows.pop()[:-1], f"{MEANINGS['bound']} but the draw")]
-        rows += [informed] if data["bound"] == data["bound_told"] else [*draw, informed]
-    return rows
+        figures.tradeoff(shares, attacks, gained, tradeoff, chosen.title, named, cap)
+        text.append(f"trade-off drawn to {tradeoff}, numbers in {numbers}")
+    if out is not None:
+        game.strategy(answer.strategy).write(out)
+        kind = "policy" if answer.strategy.ndim == 3 else "counter-matrix"
+        text.append(f"{kind} written to {out}")
+    return Result(data, text)
 
 
 def certify(
@@ -219,9 +377,9 @@ def certify(
 
     with reading(file):
         given = read_certificate(file)
-    game = Chosen.of(given.rules, trust)
-    game.expect("certificates")
-    if of is not None and not given.is_about(game.strategy(of)):
+    chosen = Chosen.of(given.rules, trust)
+    chosen.expect("certificates")
+    if of is not None and not given.is_about(chosen.game.strategy(of)):
         raise BadInputError(f"{file}: is about another strategy than {of}")
     with refusing(), computing():
         proved = check_certificate(given)
@@ -234,7 +392,7 @@ def certify(
             f"{file}: full_memory: got {given.full_memory!r}; it is {proved.full_memory!r}"
         )
     data = {
-        "rules": given.rules.name,
+        **chosen.facts,
         "file": file,
         "bound": proved.bound,
         "full_memory": proved.full_memory,

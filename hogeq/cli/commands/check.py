@@ -1,24 +1,33 @@
-"""What the contest would say of a submission, and how it does: check."""
+"""What the contest would say of a submission, and how it does: check; of a folder of them."""
 
+import hashlib
+import json
+import re
+from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from hogeq.cli.inputs import Chosen, write
+from hogeq.cli.inputs import Chosen, write, write_csv
 from hogeq.cli.options import PAGE, TimeLimitOption, TrustOption, argument, option
 from hogeq.cli.result import Result, Table, Text, digits, loss, percent
 from hogeq.cli.shell import refusing
-from hogeq.support.numbers import duration
+from hogeq.support.messages import BadInputError, printable
+from hogeq.support.numbers import counted, duration
+from hogeq.support.progress import phase
 
 if TYPE_CHECKING:
     from hogeq.contest.assessment import Reference
+    from hogeq.contest.entries import Entries
+    from hogeq.contest.staff import Entrant, Judged
+    from hogeq.support.aliases import Floats
 
 NOT_VALID = 2  # exit status
-TIMES = ("load", "table", "slowest")
 
 
 def check(
     file: Annotated[Path, argument("FILE", "A submission, or a table.")],
-    game: Chosen,
+    chosen: Chosen,
     against: Annotated[
         str | None,
         option("Opponent of losses and changes. [optimal; with hidden memory, champion]"),
@@ -48,42 +57,46 @@ def check(
     changes (score, opponent, roll, instead, gain), changed (win rate with all the changes), endless
     (win rate lost by games that never end).
     """
-    game.load()
-    from hogeq.contest.assessment import facts_of
+    engine = chosen.load().engine
+    from hogeq.contest.assessment import OPPONENTS, facts_of, usual_reference
     from hogeq.contest.submission import inspect_submission
     from hogeq.pages.contest import checked_page, contest_notes
 
     with refusing():
-        submission = inspect_submission(file, game.rules, trust, time_limit=time_limit)
-    reference = None if submission.matrix is None else _reference(game, against)
-    data, assessed = facts_of(game.engine, str(file), game.name, submission, reference)
-    about = {**data, "rules": game.title}
+        submission = inspect_submission(file, chosen.rules, trust, time_limit=time_limit)
+    reference = None
+    if submission.matrix is not None:
+        named = against or usual_reference(engine)
+        chosen.expect("matches", "search", "full memory", strategies=[against or "", *OPPONENTS])
+        reference = _reference(chosen, named)
+    data, assessed = facts_of(engine, str(file), chosen.name, submission, reference)
+    about = {**data, "rules": chosen.title}
     if page is not None:
         with refusing():
             write(page, checked_page(about, submission.matrix, assessed))
     notes = contest_notes(data)
     if assessed is None:
-        refusal: Text = [f"{file}: not valid for {game.title}"]
+        refusal: Text = [f"{file}: not valid for {chosen.title}"]
         for fault in submission.faults:
             more = f" ({fault.times:,} like this)" if fault.times > 1 else ""
             refusal += ["", f"  {fault.line}{more}"]
         return Result(data, [*refusal, *([""] if notes else []), *notes], NOT_VALID)
     name = f", by {data['player_name']}" if data["player_name"] else ""
-    verdict: Text = [f"valid for {game.title}{name}: {data['bytes']:,} bytes"]
+    verdict: Text = [f"valid for {chosen.title}{name}: {data['bytes']:,} bytes"]
     if data["seconds"]:
-        load, table, slowest = (duration(data["seconds"][key]) for key in TIMES)
+        load, table, slowest = (
+            duration(data["seconds"][key]) for key in ("load", "table", "slowest")
+        )
         verdict.append(
             f"asked for every position it takes {table}, for one at most {slowest}; to load, {load}"
         )
-    return Result(data, [*verdict, *notes, *_assessment(data), *game.endless])
+    return Result(data, [*verdict, *notes, *_assessment(data), *chosen.endless])
 
 
-def _reference(game: Chosen, against: str | None) -> "Reference":
-    from hogeq.contest.assessment import OPPONENTS, Reference, opponents, usual_reference
+def _reference(chosen: Chosen, name: str) -> "Reference":
+    from hogeq.contest.assessment import Reference, opponents
 
-    game.expect("matches", "search", "full memory", strategies=[against or "", *OPPONENTS])
-    name = against or usual_reference(game.engine)
-    return Reference(name, game.table(name), opponents(game.engine))
+    return Reference(name, chosen.table(name).array, opponents(chosen.engine))
 
 
 def _assessment(data: dict[str, Any]) -> Text:
@@ -119,3 +132,167 @@ def _cells(cells: list[dict[str, Any]], better: str, worth: str, heading: str) -
     keys = ("score", "opponent", "roll", better)
     rows = [(*(cell[key] for key in keys), loss(cell[worth])) for cell in cells]
     return Table(rows, ("score", "opponent", "rolls", better, heading), left=0)
+
+
+# --- a contest as its staff runs it: tournament DIR --out FOLDER ----------------------------------
+
+RANKS = (
+    *("rank", "name", "student", "file", "page", "wins", "ties", "mean_win_rate", "nash"),
+    *("lowest_win_rate", "lowest_against", "public_name", "not_valid"),
+)
+"""Columns of ranks.csv."""
+
+LATEST = "of a student's files the last by name counts"
+
+
+class Folder:
+    """The folder that a contest is written to, and what is in it."""
+
+    judged: "list[Judged]"
+    valid: "list[Judged]"
+
+    def __init__(
+        self, named: Sequence[str], out: Path, chosen: Chosen, start: tuple[int, int]
+    ) -> None:
+        from hogeq.contest.staff import CACHE, Contest, entrants
+
+        if len(named) != 1 or not Path(named[0]).is_dir():
+            raise BadInputError("tournament: --out FOLDER: allowed for one folder of submissions")
+        is_other = out.is_dir() and any(out.iterdir()) and not (out / CACHE).exists()
+        if is_other or out.resolve() == Path(named[0]).resolve():
+            raise BadInputError(f"{out}: has other files; allowed: a new folder, or an earlier one")
+        with refusing():
+            self.entrants: list[Entrant] = entrants(Path(named[0]), out)
+            (out / "entrants").mkdir(parents=True, exist_ok=True)
+        self.out, self.chosen = out, chosen
+        self.contest = Contest(chosen.engine, out, start)
+
+    def read(self, time_limit: float) -> "Entries":
+        """Judge every submission, and give those that are valid."""
+        from hogeq.contest.entries import Entries, Refused
+        from hogeq.strategies.strategy import strategy_of
+
+        with phase("reading", len(self.entrants), "files") as progress:
+            self.judged = self.contest.judge(
+                self.entrants, self.chosen.trust, time_limit, lambda _: progress.step()
+            )
+        tables = {
+            one.entrant.file: strategy_of(self.chosen.engine, one.submission.matrix)
+            for one in self.judged
+            if one.submission.matrix is not None
+        }
+        self.valid = [one for one in self.judged if one.entrant.file in tables]
+        refused = [
+            Refused(one.entrant.file, f"{one.entrant.file}: {_reason(one)}")
+            for one in self.judged
+            if one.entrant.file not in tables
+        ]
+        if len(tables) < 2:
+            told = "".join(f"; {one.reason}" for one in refused)
+            raise BadInputError(
+                f"tournament: {len(tables)} of {len(self.judged)} submissions are valid; allowed: "
+                f"2 or more{told}"
+            )
+        names: list[str | None] = [printable(_name(one)) for one in self.valid]
+        return Entries(list(tables), names, list(tables.values()), refused)
+
+    def play(self, field: "Entries") -> "Floats":
+        """Play the pairs that were not played before."""
+        from numpy import asarray
+
+        tables = [asarray(one) for one in field.strategies]
+        with phase("tournament", self.contest.unplayed(tables), "matches") as progress:
+            return self.contest.play(tables, progress.step)
+
+    def write(self, data: dict[str, Any], names: Sequence[str], pseudonyms: bool) -> Text:
+        """Write pages, ranks and what is known for the next time; say what was written."""
+        from hogeq.pages.contest import public_page
+
+        public = names
+        if pseudonyms:
+            public = self.contest.pseudonyms([one.entrant for one in self.valid])
+        lines = {self.valid[line["index"]].entrant.file: line for line in data["ranking"]}
+        pages: list[str] = []  # of each entrant
+        for one in self.judged:
+            plain = re.sub(r"[^\w.-]+", "_", one.entrant.student)[:80]
+            same = sum(name.lower().startswith(f"{plain.lower()}.") for name in pages)
+            pages.append(f"{plain}.{same + 1}.html" if same else f"{plain}.html")
+        write(self.out / "index.html", public_page({**data, "rules": self.chosen.title}, public))
+        self._write_pages(lines, public, pages)
+        rows = []
+        for one, page in zip(self.judged, pages, strict=True):
+            line = lines.get(one.entrant.file, {})
+            row = {key: line.get(key, "") for key in RANKS}
+            if line:
+                against = public[line["lowest_against"]]
+                row |= {"lowest_against": against, "public_name": public[line["index"]]}
+            row |= {"student": one.entrant.student, "file": one.entrant.file, "name": _name(one)}
+            rows.append({**row, "page": f"entrants/{page}", "not_valid": _reason(one)})
+        unranked = len(rows) + 1
+        rows.sort(key=lambda row: row["rank"] or unranked)
+        write_csv(self.out / "ranks.csv", RANKS, [list(row.values()) for row in rows])
+        self.contest.keep()
+        earlier = sum(len(one.entrant.earlier) for one in self.judged)
+        pages_written = counted(len(self.judged), "page")
+        return [
+            "",
+            f"{self.out}: index.html (public), ranks.csv, {pages_written} in entrants/",
+            *([f"{counted(earlier, 'earlier file')} left out: {LATEST}"] if earlier else []),
+        ]
+
+    def _write_pages(
+        self, lines: dict[str, dict[str, Any]], public: Sequence[str], pages: Sequence[str]
+    ) -> None:
+        from hogeq.contest.assessment import usual_reference
+        from hogeq.pages.contest import standing, with_standing
+        from hogeq.support.workers import compute
+
+        engine = self.chosen.engine
+        new: list[tuple[Judged, str, str]] = []
+        paths: list[Path] = []
+        for one, name in zip(self.judged, pages, strict=True):
+            entrant, line = one.entrant, lines.get(one.entrant.file)
+            notes = [f"Judged: {entrant.file}."]
+            if line is not None:
+                notes.append(f"On the page of all it is called {public[line['index']]}.")
+            if entrant.earlier:
+                notes.append(f"Not judged, since {LATEST}: {', '.join(entrant.earlier)}.")
+            text, path = standing(line, public, notes), self.out / "entrants" / name
+            facts = json.dumps([one.facts(), self.contest.made_by])
+            key = hashlib.sha256(facts.encode()).hexdigest()
+            known = path.read_text("utf-8") if path.exists() else ""
+            page = with_standing(known, key, text)
+            if page is None:
+                new.append((one, key, text))
+                paths.append(path)
+            elif page != known:
+                write(path, page)
+        against = usual_reference(engine)
+        self.chosen.expect("full memory", strategies=[against])
+        with phase("assessing", len(new), "entrants") as progress:
+            make = partial(_page, engine, self.chosen.title, _reference(self.chosen, against))
+            made = compute(make, new, lambda _: progress.step(), local=True)
+        for path, page in zip(paths, made, strict=True):
+            write(path, page)
+
+
+def _name(one: "Judged") -> str:
+    return one.submission.name or one.entrant.student
+
+
+def _reason(one: "Judged") -> str:
+    faults = one.submission.faults
+    if not faults:
+        return ""
+    more = f", and {len(faults) - 1} more on the page" if len(faults) > 1 else ""
+    return f"{faults[0].line}{more}"
+
+
+def _page(engine: Any, title: str, reference: Any, task: "tuple[Judged, str, str]") -> str:
+    """Make the page of one entrant."""
+    from hogeq.contest.assessment import facts_of
+    from hogeq.pages.contest import entrant_page
+
+    one, key, text = task
+    facts, assessed = facts_of(engine, one.entrant.file, title, one.submission, reference)
+    return entrant_page(facts, one.submission.matrix, assessed, key, text)

@@ -53,17 +53,17 @@ def board(
     names = [one if is_builtin(one) else Path(one).name for one in given]
     games = []
     for spec in dict.fromkeys(rules or [default_rules()]):
-        game = Chosen(spec, trust)
-        engine = game.load(own_goals=True)
-        check_work(engine)
-        game.expect("full memory", "reach", strategies=[*page.OPPONENTS, *given])
+        chosen = Chosen(spec, trust=trust)
+        game = chosen.load(own_goals=True)
+        check_work(chosen.engine)
+        chosen.expect("full memory", "reach", strategies=[*page.OPPONENTS, *given])
         more = [
-            (name if names.count(name) == 1 else one, game.strategy(one, of_second=True).array)
+            (name if names.count(name) == 1 else one, game.second.strategy(one).array)
             for name, one in zip(names, given, strict=True)
         ]
         with refusing():
-            tables = page.opponents(engine, more)
-        games.append(page.Shown(engine, game.title, tables, game.start(start)))
+            tables = page.opponents(chosen.engine, more)
+        games.append(page.Shown(chosen.engine, chosen.title, tables, chosen.start(start)))
     try:
         content = page.make(games).encode()
     except BoardError as error:
@@ -119,16 +119,16 @@ def report(
 
     folders = list({os.path.realpath(run): run for run in runs}.values())
     loaded = load_runs(folders, trust)
-    game = Chosen.of(loaded[0].config.rules, trust)
-    game.expect("matches", *KERNELS, strategies=[*page.OTHERS, *(against or ())])
-    rivals = [(name, game.table(name)) for name in against or ()]
+    chosen = Chosen.of(loaded[0].config.rules, trust)
+    chosen.expect("matches", *KERNELS, strategies=[*page.OTHERS, *(against or ())])
+    rivals = [(name, chosen.table(name).array) for name in against or ()]
     changes = {"starts": starts, "anneal_steps": anneal_steps, "kicks": kicks}
     given: dict[str, Any] = {key: value for key, value in changes.items() if value is not None}
     budget = SearchBudget(**plain(page.effort_of(loaded[0])) | given) if given else None
-    entries = page.entries(game.engine, loaded, rivals, matrices=matrices, budget=budget)
+    entries = page.entries(chosen.engine, loaded, rivals, matrices=matrices, budget=budget)
     try:
         with computing(None, jobs):
-            made = page.make(game.engine, loaded, entries)
+            made = page.make(chosen.engine, loaded, entries)
     except page.ReportError as error:
         raise BadInputError(f"report: {error}") from error
     content = made.html.encode()
@@ -138,7 +138,7 @@ def report(
         for name, search in made.counters.items()
     }
     data = {
-        "rules": game.rules.name,
+        **chosen.facts,
         "out": out,
         "bytes": len(content),
         "runs": [run.name for run in loaded],
@@ -160,7 +160,7 @@ AXES = "own score upward, opponent's score to the right"
 
 def show(
     strategy: StrategyArgument,
-    game: Chosen,
+    chosen: Chosen,
     out: Annotated[
         Path | None, option("Draw to a file. [text in the terminal]", "PNG"), PICTURE
     ] = None,
@@ -178,28 +178,28 @@ def show(
     kind = "--values" if values else "--minus" if minus is not None else ""
     if out is None and kind:
         raise BadInputError(f"{kind}: needs --out FILE.png to draw to")
-    game.load(strategies=[strategy, minus])
+    game = chosen.load(strategies=[strategy, minus])
     if values:
-        game.expect("values", "reach", "hidden states")
+        chosen.expect("values", "reach", "hidden states")
     one = game.strategy(strategy)
     if out is not None and minus is None and one.kind != "matrix":
-        game.expect("reach", "hidden states")
+        chosen.expect("reach", "hidden states")
     if one.kind == "mixture":
         if kind:
             raise BadInputError(
                 f"{kind}: allowed for a matrix or a policy, not for {strategy}, a mixture; "
                 "hogeq export --part 1 writes a component of it"
             )
-        return _of_mixture(game, one, out, strategy)
+        return _of_mixture(chosen, one, out, strategy)
     if out is not None:
-        two = None if minus is None else game.table(minus)
-        _draw(game, one, two, values, out, (strategy, minus or ""))
+        two = None if minus is None else chosen.table(minus).array
+        _draw(chosen, one, two, values, out, (strategy, minus or ""))
     counts = {
         choice: int((one.likeliest == action).sum())
         for action, choice in enumerate(game.rules.choices)
     }
     data = {
-        "rules": game.name,
+        **chosen.facts,
         "strategy": strategy,
         "kind": one.kind,
         "positions_by_roll": counts,
@@ -209,17 +209,17 @@ def show(
         return Result(data, [f"drawn to {out}"])
     most = ", most probable roll" if one.kind == "policy" else ""
     rows = [(roll, count, percent(count / game.rules.size**2)) for roll, count in counts.items()]
-    heading = f"{strategy}, {game.title}{most}"
+    heading = f"{strategy}, {chosen.title}{most}"
     shares = Table(rows, ("dice", "positions", "share"), left=0)
     drawn = _map(one.likeliest, game.rules)
-    return Result(data, [heading, *_axes(game.rules), "", *drawn, "", shares])
+    return Result(data, [heading, *_axes(chosen.rules), "", *drawn, "", shares])
 
 
-def _of_mixture(game: Chosen, strategy: "Strategy", out: Path | None, name: str) -> Result:
+def _of_mixture(chosen: Chosen, strategy: "Strategy", out: Path | None, name: str) -> Result:
     from hogeq.evaluation.mixtures import entropy, spread
     from hogeq.strategies.arrays import one_hot
 
-    engine, weights = game.engine, strategy.weights
+    engine, weights = chosen.engine, strategy.weights
     apart = spread(strategy)
     policies, of = strategy.components, "policies"
     if strategy.is_pure:
@@ -235,7 +235,7 @@ def _of_mixture(game: Chosen, strategy: "Strategy", out: Path | None, name: str)
         for weight, policy in zip(weights.tolist(), policies, strict=True)
     ]
     data = {
-        "rules": game.name,
+        **chosen.facts,
         "strategy": name,
         "kind": "mixture",
         "of": of,
@@ -251,7 +251,7 @@ def _of_mixture(game: Chosen, strategy: "Strategy", out: Path | None, name: str)
         from hogeq.evaluation.values import reach
 
         met = reach(engine, apart.mean).sum(axis=2)
-        title, rolls = f"{name}, {game.title}", engine.num_actions
+        title, rolls = f"{name}, {chosen.title}", engine.num_actions
         figures.mixture(weights, likeliest, apart.total, apart.drawn, out, title, rolls, met)
         return Result(data, [f"drawn to {out}"])
     rows = [
@@ -260,7 +260,7 @@ def _of_mixture(game: Chosen, strategy: "Strategy", out: Path | None, name: str)
     ]
     header = ("component", "drawn", "entropy of its rolls, bits", "distance from the mean")
     text: Text = [
-        (f"{name}, {game.title}, a mixture of {len(weights)} {of}: one is drawn before a game"),
+        (f"{name}, {chosen.title}, a mixture of {len(weights)} {of}: one is drawn before a game"),
         "",
         Table(rows, header, left=0),
         "",
@@ -274,15 +274,15 @@ def _of_mixture(game: Chosen, strategy: "Strategy", out: Path | None, name: str)
         ),
         "",
         "most probable roll of the mean; - where the components do not agree on theirs",
-        *_axes(game.rules),
+        *_axes(chosen.rules),
         "",
-        *_map(apart.mean.argmax(axis=2), game.rules, differ),
+        *_map(apart.mean.argmax(axis=2), chosen.rules, differ),
     ]
     return Result(data, text)
 
 
 def _draw(
-    game: Chosen,
+    chosen: Chosen,
     one: "Strategy",
     two: "NDArray[Any] | None",
     values: bool,
@@ -290,20 +290,19 @@ def _draw(
     names: tuple[str, str],
 ) -> None:
     from hogeq import figures
-    from hogeq.evaluation.values import mean_values, reach
 
-    title = f"{names[0]}, {game.title}"
+    title = f"{names[0]}, {chosen.title}"
     with refusing():
         if two is not None:
             figures.difference(
-                one.array, two, out, f"{names[0]} less {names[1]}, {game.title}", names
+                one.array, two, out, f"{names[0]} less {names[1]}, {chosen.title}", names
             )
         elif values:
-            figures.values(mean_values(game.engine, one), out, title)
+            figures.values(chosen.game.mean_values(one), out, title)
         elif one.kind == "policy":
-            figures.policy(one.array, out, title, reach(game.engine, one).sum(axis=2))
+            figures.policy(one.array, out, title, chosen.game.reach(one).sum(axis=2))
         else:
-            figures.matrix(one.array, out, title, game.engine.num_actions)
+            figures.matrix(one.array, out, title, chosen.engine.num_actions)
 
 
 def _axes(rules: "Rules") -> list[str]:

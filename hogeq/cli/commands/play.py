@@ -1,25 +1,26 @@
-"""The game in the terminal: play."""
+"""Games turn by turn: played in the terminal (play), and reviewed (review)."""
 
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from textwrap import wrap
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hogeq.cli.inputs import ENDLESS, Chosen, write
-from hogeq.cli.options import Output, option
-from hogeq.cli.result import Result, Table, json_text, loss, percent, say
+from hogeq.cli.inputs import ENDLESS, Chosen, reading, title_of, write
+from hogeq.cli.options import Output, StartOption, argument, option
+from hogeq.cli.result import Result, Table, Text, loss, percent, pp, say
 from hogeq.cli.shell import refusing
 from hogeq.rules import Rules, describe
-from hogeq.rules.memory import memory_line
+from hogeq.rules.memory import memory_columns, memory_line, memory_texts
+from hogeq.support.messages import one_line
 from hogeq.support.numbers import counted
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from hogeq.contest.review import Review
     from hogeq.contest.turns import Session, Situation, Turn
 
 OPTIMAL = ("optimal", "memory")
@@ -43,7 +44,7 @@ class First(StrEnum):
 
 
 def play(
-    game: Chosen,
+    chosen: Chosen,
     engine: Annotated[
         str,
         option(
@@ -54,9 +55,6 @@ def play(
     ] = "optimal",
     first: Annotated[First, option("Who moves first.")] = First.coin,
     seed: Annotated[int | None, option("Of coin and dice. [a new one each time]", min=0)] = None,
-    transcript: Annotated[
-        Path | None, option("Write what --json prints.", "FILE.json"), Output((".json",))
-    ] = None,
     save: Annotated[
         Path | None,
         option("Save the game, for hogeq review or a board.", "GAME.json"),
@@ -68,39 +66,30 @@ def play(
     Type help in the game for what can be typed. With --json the talk goes to standard error, and
     the game to standard output once it ends.
     """
-    game.load("full memory", "hidden states", strategies=[engine], own_goals=True)
-    if seed is None:
-        import secrets
+    game = chosen.load("full memory", "hidden states", strategies=[engine], own_goals=True)
+    import numpy as np
 
-        seed = secrets.randbelow(10**9)
     from hogeq.contest.turns import Engine, Session
 
-    table, opposite = (None, "optimal play") if engine in OPTIMAL else _drawn(game, engine, seed)
+    seed = int(np.random.default_rng().integers(10**9)) if seed is None else seed
+    table, opposite = None, "optimal play"
+    if engine not in OPTIMAL:
+        strategy = game.second.strategy(engine)
+        table, opposite = strategy.array, engine
+        if strategy.kind == "mixture":
+            # Turn n draws its dice by [seed, n]: another stream, or they would tell what was drawn.
+            chances = strategy.weights / strategy.weights.sum()
+            drawn = np.random.default_rng([seed, 0, 1]).choice(len(chances), p=chances)
+            table, opposite = strategy.components[drawn], f"what was drawn from {engine}"
     with refusing():
-        session = Session(game.engine, Engine(game.engine, table), first.value, seed)
-    talk = _Talk(session, game.title, opposite)
+        session = Session(chosen.engine, Engine(chosen.engine, table), first.value, seed)
+    talk = _Talk(session, chosen.title, opposite)
     try:
         talk.play()
     finally:
-        data = {"engine_plays": "optimal" if table is None else engine} | session.record()
-        if transcript is not None:
-            write(transcript, json_text(data, indent=1) + "\n")
         if save is not None:
-            _save(save, talk, game.name)
-    return Result(data)
-
-
-def _drawn(game: Chosen, name: str, seed: int) -> "tuple[NDArray[Any], str]":
-    """Give the table that the engine plays, and what to call it."""
-    import numpy as np
-
-    strategy = game.strategy(name, of_second=True)
-    if strategy.kind != "mixture":
-        return strategy.array, name
-    # Turn n draws its dice by [seed, n]: another stream, or they would tell what was drawn.
-    random = np.random.default_rng([seed, 0, 1])
-    component = random.choice(len(strategy.weights), p=strategy.weights / strategy.weights.sum())
-    return strategy.components[component], f"what was drawn from {name}"
+            _save(save, talk, chosen.name)
+    return Result({"engine_plays": "optimal" if table is None else engine} | session.record())
 
 
 class _Talk:
@@ -262,7 +251,6 @@ class _Talk:
 
 def _save(path: Path, talk: _Talk, rules: str) -> None:
     from hogeq.contest.transcript import LONGEST_NAME, Transcript, written_rules
-    from hogeq.support.messages import one_line
 
     session = talk.session
     if not session.turns:
@@ -278,3 +266,128 @@ def _save(path: Path, talk: _Talk, rules: str) -> None:
     )
     write(path, played.to_json())
     say(f"saved to {path}: hogeq review {path} says what each turn cost")
+
+
+# --- a game that was played -----------------------------------------------------------------------
+
+FEW = 3  # best rolls that are named
+LONGEST = 10  # characters of a name beside every turn
+
+
+def review_(
+    transcript: Annotated[
+        Path, argument("GAME.json", "A transcript: of hogeq play --save, or of a board.")
+    ],
+    rules: Annotated[
+        str | None,
+        option("Refuse a game by other rules than these. [what the transcript says]", "RULES"),
+    ] = None,
+    start: StartOption = None,
+) -> Result:
+    """Review a game, move by move: what was best, what each choice lost, what was luck.
+
+    Win probabilities are exact, of optimal play that remembers everything, from there on. A choice
+    is best (it loses nothing), good (less than 0.5 pp), an inaccuracy (less than 2), a mistake
+    (less than 5) or a blunder. What is not the choice is luck.
+    """
+    asked = Chosen(rules)
+    wanted = None if rules is None else asked.choose(own_goals=True)
+    from hogeq.contest.transcript import read_transcript
+
+    with reading(transcript):
+        played = read_transcript(transcript, wanted, asked.start(start))
+    chosen = Chosen.of(played.rules)
+    chosen.expect("full memory")
+    reviewed = chosen.game.review(played)
+    named = played.rules_given if isinstance(played.rules_given, str) else ""
+    title = title_of(rules or named, chosen.rules)
+    return Result(reviewed.plain(), _text(reviewed, title, chosen.endless[1:]))
+
+
+def _text(reviewed: "Review", title: str, endless: Sequence[str]) -> Text:
+    transcript, tallies = reviewed.transcript, reviewed.tallies
+    names, end, hidden = transcript.players, transcript.end, memory_columns(transcript.rules)
+    seed = "" if transcript.seed is None else f", seed {transcript.seed}"
+    one, two = end.scores
+    how = f"left at {one} to {two}"
+    if end.winner is not None:
+        how = f"{names[end.winner]} wins, {max(one, two)} to {min(one, two)}"
+    play = "optimal play that remembers everything" if hidden else "optimal play"
+    # Tables fit 80 columns.
+    short = [part.replace("opponent's", "their").replace("last points", "last") for part in hidden]
+    played: list[list[object]] = []
+    valued: list[list[object]] = []
+    for turn in reviewed.turns:
+        score, theirs = turn.before.view
+        played.append(
+            [
+                one_line(names[turn.before.mover], LONGEST),
+                turn.number,
+                f"{score} to {theirs}",
+                *memory_texts(transcript.rules, turn.before.memory),
+                turn.dice,
+                " ".join(map(str, turn.faces)),
+                ", ".join(turn.fired(transcript.rules)),
+            ]
+        )
+        best = " ".join(map(str, turn.best[:FEW])) + (" ..." if len(turn.best) > FEW else "")
+        valued.append(
+            [
+                turn.number,
+                turn.dice,
+                "any" if len(turn.best) > transcript.rules.max_dice else best,
+                *map(percent, (turn.best_value, turn.value, turn.value_after)),
+                loss(turn.loss).removesuffix(" pp"),
+                pp(turn.luck).removesuffix(" pp"),
+                turn.grade,
+            ]
+        )
+    grades: list[list[object]] = []
+    sums: list[list[object]] = []
+    costliest: list[str] = []
+    for name, own, other, start, result in zip(
+        names, tallies, reversed(tallies), reviewed.start, reviewed.result, strict=True
+    ):
+        grades.append([name, own.moves, *own.grades.values(), loss(own.loss)])
+        changes = -own.loss, own.luck, other.loss, -other.luck
+        in_points = [pp(change).removesuffix(" pp") for change in changes]
+        sums.append([name, percent(start), *in_points, percent(result)])
+        if own.costliest:
+            costliest += ["", f"costliest mistakes of {name}", *map(_mistake, own.costliest)]
+    kept = ", ".join(
+        f"{name} {percent(tally.accuracy)}" for name, tally in zip(names, tallies, strict=True)
+    )
+    order = ("turn", "rolled", "best", "before", "chosen", "after", "loss", "luck", "grade")
+    return [
+        f"{title}, {names[0]} against {names[1]}{seed}: {how}",
+        "",
+        Table(played, ("player", "turn", "scores", *short, "rolled", "dice", "rules")),
+        "",
+        Table(valued, order, left=0),
+        "",
+        *wrap(
+            f"Win probabilities, with {play} from there on, are those of whoever moves: before, "
+            "by the best roll; by the roll chosen; after the dice. Loss, in percentage points, is "
+            "what the choice lost of the first; luck is what the dice added to the second.",
+            79,
+        ),
+        *endless,
+        "",
+        Table(grades, ("player", "turns", *tallies[0].grades, "loss")),
+        "",
+        *wrap(
+            f"Accuracy, the mean of what a choice kept of the best roll's win probability: {kept}.",
+            79,
+        ),
+        "",
+        Table(sums, ("player", "start", "own choices", "dice", "their choices", "dice", "result")),
+        *costliest,
+    ]
+
+
+def _mistake(turn: "Turn") -> str:
+    own, other = turn.before.view
+    return (
+        f"  turn {turn.number}, {own} to {other}: rolled {turn.dice}, {percent(turn.value)}; "
+        f"{turn.best[0]} has {percent(turn.best_value)}: {loss(turn.loss)}, {turn.grade}"
+    )

@@ -31,7 +31,7 @@ PAST = "ignore_memory"  # what makes the belief where optimal play goes on
 def analyze_(
     score: ScoreOption,
     opponent: OpponentOption,
-    game: Chosen,
+    chosen: Chosen,
     strategy: Annotated[
         str | None, option("Both play S from the next turn on. [optimal play]", "S")
     ] = None,
@@ -60,12 +60,11 @@ def analyze_(
 
     With a goal for each player, the player to move has the first: goal: [50, 65].
     """
-    engine = game.load(
-        "full memory", "hidden states", strategies=[strategy or PAST], own_goals=True
-    )
-    if engine.has_memory:
-        game.expect("reach")
-    game.check_position(score, opponent)
+    chosen.load("full memory", "hidden states", strategies=[strategy or PAST], own_goals=True)
+    has_memory = chosen.engine.has_memory
+    if has_memory:
+        chosen.expect("reach")
+    chosen.check_position(score, opponent)
     options = {
         "own_last": own_last,
         "opponent_last": opponent_last,
@@ -74,23 +73,23 @@ def analyze_(
         "remembered": remembered,
     }
     given = {name: value for name, value in options.items() if value is not None}
-    memory = _memory(game.rules, given, at_start=score == opponent == 0)
-    analysis, past = _analysis(game, (score, opponent), strategy, memory)
-    fields = memory_fields(game.rules, Memory())
+    memory = _memory(chosen.rules, given, at_start=score == opponent == 0)
+    analysis, past = _analysis(chosen, (score, opponent), strategy, memory)
+    fields = memory_fields(chosen.rules, Memory())
     left_out = [name for name in fields if given and name not in given]
     about: dict[str, Any] = {"source": analysis.source}
     if past is not None:
         about["past"] = past
     if analysis.memory is not None:
-        about |= memory_fields(game.rules, analysis.memory)
+        about |= memory_fields(chosen.rules, analysis.memory)
     if left_out:
         about["not_given"] = left_out
     data = {
-        "rules": game.name,
+        **chosen.facts,
         "score": score,
         "opponent": opponent,
         "play": strategy or "optimal",
-        "memory": about if engine.has_memory else None,
+        "memory": about if has_memory else None,
         "value": analysis.rolls[0].win_probability,
         "best_roll": analysis.rolls[0].dice,
         "rolls": [
@@ -99,42 +98,41 @@ def analyze_(
         ],
     }
     then = "optimal play" if strategy is None else f"both play {strategy}"
-    text: Text = [f"{game.title}, {score} points against {opponent}, then {then}"]
-    if engine.has_memory:
-        text.append(_memory_text(game.rules, analysis, past or strategy or "", left_out))
+    text: Text = [f"{chosen.title}, {score} points against {opponent}, then {then}"]
+    if has_memory:
+        text.append(_memory_text(chosen.rules, analysis, past or strategy or "", left_out))
         if strategy is None:
             text.append("optimal play remembers everything")
-    header = ["dice", "win probability", "loss"]
-    rows: list[list[object]] = [
-        [roll.dice, percent(roll.win_probability), loss(roll.behind)] for roll in analysis.rolls
+    header = ("dice", "win probability", "loss", "S plays it")
+    rows = [
+        (roll.dice, percent(roll.win_probability), loss(roll.behind), percent(roll.played or 0.0))
+        for roll in analysis.rolls
     ]
-    if strategy is not None:
-        header.append("S plays it")
-        for row, roll in zip(rows, analysis.rolls, strict=True):
-            row.append(percent(roll.played or 0.0))
-    return Result(data, [*text, *game.endless[1:], "", Table(rows, header, left=0)])
+    shown = 3 if strategy is None else 4
+    table = Table([row[:shown] for row in rows], header[:shown], left=0)
+    return Result(data, [*text, *chosen.endless[1:], "", table])
 
 
 def _analysis(
-    game: Chosen, scores: tuple[int, int], strategy: str | None, memory: Memory | None
+    chosen: Chosen, scores: tuple[int, int], strategy: str | None, memory: Memory | None
 ) -> tuple["Analysis", str | None]:
     """Analyse a position, and name what made the belief if that is not the strategy."""
     import numpy as np
 
-    from hogeq.evaluation.tablebase import UnreachedError, analyze
+    from hogeq.evaluation.tablebase import UnreachedError
 
-    engine = game.engine
+    game, engine = chosen.game, chosen.engine
     if strategy is not None or memory is not None or not engine.has_memory:
-        played = None if strategy is None else game.table(strategy)
+        played = None if strategy is None else chosen.table(strategy)
         try:
             with refusing():
-                return analyze(engine, *scores, played, memory), None
+                return game.analyze(*scores, played, memory), None
         except UnreachedError as error:
             raise BadInputError(f"strategy {strategy}: {error}") from error
     random = np.full(engine.shape, 1.0 / engine.num_actions)
-    for name, past in ((PAST, game.table(PAST)), ("random", random)):
+    for name, past in ((PAST, PAST), ("random", random)):
         try:
-            return analyze(engine, *scores, past=past), name
+            return game.analyze(*scores, past=past), name
         except UnreachedError:
             continue
     raise BadInputError(
@@ -217,7 +215,7 @@ def beliefs(
     strategy: StrategyArgument,
     score: ScoreOption,
     opponent: OpponentOption,
-    game: Chosen,
+    chosen: Chosen,
     against: Annotated[str | None, option("The opponent's strategy. [S]", "T")] = None,
     top: Annotated[int, option("Lines of the table.", min=1)] = 20,
     plot: Annotated[
@@ -231,13 +229,13 @@ def beliefs(
     perfect play, where that has none in the strategies' own, and where that has none either 0.25.
     Each with its total variation distance from the truth.
     """
-    named = [strategy, against]
-    engine = game.load("reach", "full memory", "hidden states", strategies=named)
-    game.check_position(score, opponent)
+    game = chosen.load("reach", "full memory", "hidden states", strategies=[strategy, against])
+    engine = game.engine
+    chosen.check_position(score, opponent)
     one = game.strategy(strategy)
     two = None if against is None else game.strategy(against)
     data: dict[str, Any] = {
-        "rules": game.name,
+        **chosen.facts,
         "strategy": strategy,
         "against": against or strategy,
         "score": score,
@@ -246,16 +244,16 @@ def beliefs(
     if "mixture" in {one.kind, two.kind if two else ""}:
         if plot is not None:
             raise BadInputError("--plot: allowed for matrices and policies, not for a mixture")
-        return _of_mixtures(game, data, one, two, top)
+        return _of_mixtures(chosen, data, one, two, top)
     if not engine.has_memory:
         raise BadInputError(
-            f"beliefs: rules {game.title} have no hidden memory; allowed: rules with hidden "
+            f"beliefs: rules {chosen.title} have no hidden memory; allowed: rules with hidden "
             "memory, or a mixture, whose draw is hidden"
         )
     from hogeq.baselines.second_place import countable, guess_by_counting
-    from hogeq.evaluation.values import reach, total_variation
+    from hogeq.evaluation.values import fold, total_variation
 
-    reached = reach(engine, one, two)[score, opponent]
+    reached = game.reach(one, two)[score, opponent]
     data["reach"] = float(reached.sum())
     if data["reach"] <= 0.0:
         raise BadInputError(
@@ -267,9 +265,9 @@ def beliefs(
         for name, guess in zip(GUESSES, guesses, strict=True):
             shares[name] = guess[score, opponent]
             distances[name] = float(total_variation(shares["probability"], shares[name]))
-    data["memories"], table = _memories(game, shares, top)
+    data["memories"], table = _memories(chosen, shares, top)
     data["total_variation"] = distances or None
-    text = [*_heading(game, data), "", *table]
+    text = [*_heading(chosen, data), "", *table]
     if distances:
         rows = [
             (words, percent(distances[name]), where) for name, (words, where) in GUESSES.items()
@@ -280,38 +278,47 @@ def beliefs(
             Table(rows, left=3),
         ]
     if plot is not None:
-        _plot(game, shares, distances, f"{score} points against {opponent}", plot)
+        from hogeq import figures
+        from hogeq.rules.memory import axes
+
+        titles = {"probability": "exact"} | {
+            name: f"{GUESSES[name][0]}, total variation {percent(distance)}"
+            for name, distance in distances.items()
+        }
+        panels = {titles[name]: fold(game.rules, share) for name, share in shares.items()}
+        title = f"{chosen.title}, {score} points against {opponent}"
+        figures.beliefs(panels, plot, *axes(game.rules), title)
         data["plot"] = plot
     return Result(data, text)
 
 
-def _heading(game: Chosen, data: Mapping[str, Any]) -> Text:
+def _heading(chosen: Chosen, data: Mapping[str, Any]) -> Text:
     return [
         (
-            f"{game.title}, {data['strategy']} at {data['score']} points against {data['against']} "
-            f"at {data['opponent']}"
+            f"{chosen.title}, {data['strategy']} at {data['score']} points against "
+            f"{data['against']} at {data['opponent']}"
         ),
         f"reached in a game with probability {percent(data['reach'])}",
     ]
 
 
 def _memories(
-    game: Chosen, shares: Mapping[str, "Floats"], top: int
+    chosen: Chosen, shares: Mapping[str, "Floats"], top: int
 ) -> tuple[list[dict[str, Any]], Text]:
     """Give the memories that have a share, the most probable first, as data and as a table."""
     belief = shares["probability"].tolist()
     order = sorted(range(len(belief)), key=lambda index: -belief[index])
     order = [index for index in order if any(share[index] > 0.0 for share in shares.values())]
-    memories = [game.engine.memories[index] for index in order]
+    memories = [chosen.engine.memories[index] for index in order]
     numbers = [{name: float(share[index]) for name, share in shares.items()} for index in order]
     both = list(zip(memories, numbers, strict=True))
-    data = [{**memory_fields(game.rules, memory), **row} for memory, row in both]
+    data = [{**memory_fields(chosen.rules, memory), **row} for memory, row in both]
     rows = [
-        (*memory_texts(game.rules, memory), *map(percent, row.values()))
+        (*memory_texts(chosen.rules, memory), *map(percent, row.values()))
         for memory, row in both[:top]
     ]
     columns = [GUESSES.get(name, (name,))[0] for name in shares]
-    text: Text = [Table(rows, (*memory_columns(game.rules), *columns), left=0)]
+    text: Text = [Table(rows, (*memory_columns(chosen.rules), *columns), left=0)]
     if len(both) > top:
         rest = 1.0 - sum(row["probability"] for row in numbers[:top])
         text.append(f"and {len(both) - top} more, together {percent(rest)}")
@@ -319,19 +326,17 @@ def _memories(
 
 
 def _of_mixtures(
-    game: Chosen, data: dict[str, Any], one: "Strategy", two: "Strategy | None", top: int
+    chosen: Chosen, data: dict[str, Any], one: "Strategy", two: "Strategy | None", top: int
 ) -> Result:
     """Say what was drawn, and the memory."""
-    from hogeq.evaluation.mixtures import components_at
-
-    at = components_at(game.engine, one, data["score"], data["opponent"], two)
+    at = chosen.game.components_at(data["score"], data["opponent"], one, two)
     if at is None:
         raise BadInputError(
             f"strategy {data['strategy']}: play never comes to {data['score']} against "
             f"{data['opponent']}; allowed: positions that it does come to"
         )
     data["reach"] = at.reach
-    text = _heading(game, data)
+    text = _heading(chosen, data)
     for key, strategy, name, chances, who in (
         ("parts", one, data["strategy"], at.own, "to move"),
         ("parts_against", two or one, data["against"], at.other, "the other"),
@@ -348,28 +353,7 @@ def _of_mixtures(
         ]
         heading = f"what was drawn from {name}, {who}"
         text += ["", heading, Table(rows, ("component", "drawn", "here"), left=0)]
-    data["memories"], table = _memories(game, {"probability": at.memory}, top)
-    if game.engine.has_memory:
+    data["memories"], table = _memories(chosen, {"probability": at.memory}, top)
+    if chosen.engine.has_memory:
         text += ["", *table]
     return Result(data, text)
-
-
-def _plot(
-    game: Chosen,
-    shares: Mapping[str, "Floats"],
-    distances: Mapping[str, float],
-    position: str,
-    path: Path,
-) -> None:
-    """Draw shares of the memories by two of its parts, summed over others if there are any."""
-    from hogeq import figures
-    from hogeq.evaluation.values import fold
-    from hogeq.rules.memory import axes
-
-    rows, columns = axes(game.rules)
-    titles = {"probability": "exact"} | {
-        name: f"{GUESSES[name][0]}, total variation {percent(distance)}"
-        for name, distance in distances.items()
-    }
-    panels = {titles[name]: fold(game.rules, share) for name, share in shares.items()}
-    figures.beliefs(panels, path, rows, columns, f"{game.title}, {position}")

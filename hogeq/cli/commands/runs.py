@@ -23,7 +23,6 @@ from hogeq.cli.options import (
 )
 from hogeq.cli.result import Result, Table, Text, digits, percent
 from hogeq.cli.shell import computing, warn
-from hogeq.cli.startup import INTERRUPTED, leave_the_prompt
 from hogeq.rules import ALIASES, EDITIONS
 from hogeq.support.messages import BadInputError, nearest, one_line, refusal
 from hogeq.support.parameters import MOST_JOBS
@@ -77,7 +76,6 @@ def run(
     from hogeq.runs.config import load_config
     from hogeq.runs.files import finite
     from hogeq.runs.runner import RunError, run_experiment
-    from hogeq.runs.signals import Interrupted
 
     try:
         loaded = load_config(config, [*(overrides or ()), *chosen], trust)
@@ -87,11 +85,6 @@ def run(
         if os.environ.get("HOGEQ_DEBUG"):
             traceback.print_exc()
         raise typer.Exit(warn(error, 1)) from error
-    except KeyboardInterrupt as stop:
-        leave_the_prompt()
-        if isinstance(stop, Interrupted):
-            raise typer.Exit(warn(stop, 128 + stop.signum)) from stop
-        raise typer.Exit(warn("stopped before anything was written", INTERRUPTED)) from stop
     except (BadInputError, typer.Exit):
         raise
     except Exception as error:

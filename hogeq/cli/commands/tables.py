@@ -1,17 +1,14 @@
 """Strategy files: export, purify, and changes of a table: diff, improve."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
-from hogeq.cli.commands.trees import OtherGame, purify_game
-from hogeq.cli.inputs import Chosen, check_output
+from hogeq.cli.inputs import AnyChosen, Chosen, check_output
 from hogeq.cli.options import (
     MATRIX,
     MATRIX_SUFFIXES,
     PICTURE,
     PURIFIERS,
-    ForgetOption,
-    GameOption,
     JobsOption,
     OnOption,
     Output,
@@ -21,20 +18,20 @@ from hogeq.cli.options import (
 )
 from hogeq.cli.result import Result, Table, Text, percent, pp
 from hogeq.cli.shell import computing, refusing
+from hogeq.support.files import write_arrays
 from hogeq.support.messages import BadInputError
 from hogeq.support.numbers import counted
 from hogeq.support.progress import phase
 
 if TYPE_CHECKING:
     from hogeq.contest.assessment import Difference
-    from hogeq.purification import Purifier
+    from hogeq.game import Game
     from hogeq.strategies.strategy import Strategy
-    from hogeq.support.aliases import Matrix
 
 
 def export(
     strategy: StrategyArgument,
-    game: Chosen,
+    chosen: Chosen,
     player_name: Annotated[
         str | None, option("What the contest calls you; for .py.", "NAME")
     ] = None,
@@ -64,27 +61,24 @@ def export(
 
     if player_name is not None:
         check_player_name(player_name)
-    game.load(strategies=[strategy])
+    game = chosen.load(strategies=[strategy])
     written = _exported(game, strategy, out, purify, part)
-    game.write(out, written, player_name)
+    written.write(out, player_name)
     data = {
-        "rules": game.name,
+        **chosen.facts,
         "strategy": strategy,
         "kind": written.kind,
         "player_name": player_name,
         "out": out,
     }
-    return Result(data, [f"{written.kind} of {strategy} for {game.title} written to {out}"])
+    return Result(data, [f"{written.kind} of {strategy} for {chosen.title} written to {out}"])
 
 
 def _exported(
-    game: Chosen, name: str, out: Path, purify: str | None, part: int | None
+    game: "Game", name: str, out: Path, purify: str | None, part: int | None
 ) -> "Strategy":
     """Give what is to be written; or refuse what `out` cannot hold."""
-    from hogeq.purification import purify as purified
-    from hogeq.strategies.strategy import strategy_of
-
-    strategy = game.strategy(name)
+    strategy, suffix = game.strategy(name), out.suffix.lower()
     if strategy.kind != "mixture":
         if part is not None:
             raise BadInputError(f"--part: allowed for mixtures, and {name} is none")
@@ -92,8 +86,8 @@ def _exported(
         count = len(strategy.weights)
         if not 1 <= part <= count:
             raise BadInputError(f"--part: {part}; allowed: 1 to {count} in {name}")
-        strategy = strategy_of(game.engine, strategy.components[part - 1])
-    elif purify is not None or out.suffix.lower() != ".npz":
+        strategy = game.strategy(strategy.components[part - 1])
+    elif purify is not None or suffix != ".npz":
         given = f"--purify {purify}" if purify is not None else str(out)
         kind = "matrices" if strategy.is_pure else "policies"
         raise BadInputError(
@@ -102,8 +96,8 @@ def _exported(
         )
     if purify is not None:
         with refusing():
-            return strategy_of(game.engine, purified(game.engine, strategy, purify))
-    if strategy.kind == "policy" and out.suffix.lower() not in {".npy", ".npz"}:
+            return game.purify(strategy, purify)
+    if strategy.kind == "policy" and suffix not in {".npy", ".npz"}:
         raise BadInputError(
             f"strategy {name}: is a policy, which {out.suffix} cannot hold; "
             "--purify argmax makes it a matrix"
@@ -113,7 +107,7 @@ def _exported(
 
 def purify_(
     strategy: Annotated[str, argument("S", "A policy, or a matrix to search near.")],
-    game: Chosen,
+    chosen: AnyChosen,
     method: Annotated[str, option(f"How: {PURIFIERS}.", "METHOD")] = "argmax",
     overrides: Annotated[
         list[str] | None, option("Set a parameter: rounds=100", "KEY=VALUE", "--set")
@@ -128,8 +122,6 @@ def purify_(
             "FILE.npz",
         ),
     ] = None,
-    other_game: GameOption = None,
-    forget: ForgetOption = None,
     jobs: JobsOption = None,
     on: OnOption = None,
 ) -> Result:
@@ -138,10 +130,14 @@ def purify_(
     docs/parameters.md lists the parameters of each method. `hogeq attack` says how much wins from
     what was made.
     """
-    reads = [strategy, game.spec, overrides]
+    reads = [strategy, chosen.spec, overrides]
     check_output(checkpoint, (".npz",), reads=reads, option="--checkpoint")
     from hogeq.purification import PURIFIERS as METHODS
+    from hogeq.purification import purified
+    from hogeq.purification.base import SearchPurifier
     from hogeq.runs.config import parse_override, purify_from, set_keys
+    from hogeq.runs.directory import saved_rounds
+    from hogeq.strategies.arrays import one_hot
     from hogeq.support.messages import refusal
     from hogeq.support.parameters import ParameterError, plain
 
@@ -149,42 +145,36 @@ def purify_(
         raise BadInputError(refusal("--method", method, ", ".join(METHODS), METHODS))
     given = dict(parse_override(item) for item in overrides or ())
     try:
-        chosen = purify_from(set_keys({"method": method}, given))
+        by = purify_from(set_keys({"method": method}, given))
     except ParameterError as error:
         raise BadInputError(f"--set: purify.{error}") from error
-    if other_game is not None:
-        with computing(on, jobs):
-            other = OtherGame(other_game, forget)
-            return purify_game(other, strategy, chosen.params, out)
-    game.load(strategies=[strategy])
+    if chosen.tree is not None:
+        with computing(on, jobs), refusing():
+            engine = chosen.tree.engine
+            pure = purified(by.method, by.params, engine, chosen.tree.strategy(strategy))
+            rows = engine.legal(one_hot(pure, engine.num_actions)).argmax(axis=1)
+            write_arrays(out, policy=one_hot(rows, engine.num_actions))
+        data = {**chosen.facts, "strategy": strategy, "out": out}
+        return Result(data, [f"pure strategy of {strategy} written to {out}"])
+    game = chosen.load(strategies=[strategy])
+    table = chosen.table(strategy).array
     with computing(on, jobs):
-        matrix = _purified(game, chosen.method, chosen.params, game.table(strategy), checkpoint)
-    game.write(out, matrix)
+        if checkpoint is None:
+            matrix = purified(by.method, by.params, game.engine, table)
+        elif isinstance(by.params, SearchPurifier):
+            *_, last = saved_rounds(game.engine, by.params, table, checkpoint)
+            matrix = last.matrix
+        else:
+            raise BadInputError("--checkpoint: allowed with --method local_search, integer")
+    game.strategy(matrix).write(out)
     data = {
-        "rules": game.name,
+        **chosen.facts,
         "strategy": strategy,
-        "method": chosen.method,
-        "parameters": plain(chosen.params),
+        "method": by.method,
+        "parameters": plain(by.params),
         "out": out,
     }
-    return Result(data, [f"matrix of {strategy} by {chosen.method} written to {out}"])
-
-
-def _purified(
-    game: Chosen, method: str, purifier: "Purifier", table: Any, checkpoint: Path | None
-) -> "Matrix":
-    from hogeq.purification import purified
-    from hogeq.purification.base import SearchPurifier
-    from hogeq.runs.directory import saved_rounds
-
-    if checkpoint is None:
-        return purified(method, purifier, game.engine, table)
-    if not isinstance(purifier, SearchPurifier):
-        raise BadInputError("--checkpoint: allowed with --method local_search, integer")
-    matrix: Matrix = table
-    for state in saved_rounds(game.engine, purifier, table, checkpoint):
-        matrix = state.matrix
-    return matrix
+    return Result(data, [f"matrix of {strategy} by {by.method} written to {out}"])
 
 
 LISTED = 10  # changes of the text; JSON has all
@@ -198,7 +188,7 @@ AgainstOption = Annotated[
 def diff(
     a: Annotated[str, argument("A", "A table: name, file or run.")],
     b: Annotated[str, argument("B", "What it became.")],
-    game: Chosen,
+    chosen: Chosen,
     against: AgainstOption = None,
     plot: Annotated[
         Path | None, option("Draw the changes and what they gain.", "PNG"), PICTURE
@@ -211,27 +201,23 @@ def diff(
     JSON: rules, a, b, against, before and after (win rates of A and B), match (win rate of B
     against A), changes (score, opponent, before, after, gain, reach), the best first.
     """
-    game.load("matches", "search", strategies=[a, b, *(against or [])])
-    from hogeq.contest import assessment
-
-    names, rivals = _rivals(game, against)
-    one, two = game.strategy(a), game.strategy(b)
+    game = chosen.load("matches", "search", strategies=[a, b, *(against or [])])
+    one, two, rivals = game.strategy(a), game.strategy(b), _rivals(game, against)
     with refusing():
-        found = assessment.diff(game.engine, one, two, rivals)
+        found = game.diff(one, two, list(rivals.values()))
     if plot is not None:
         from numpy import maximum
 
         from hogeq import figures
 
         gap = two.array.astype(int) - one.array
-        figures.counter(gap, maximum(found.gains, 0.0), found.reach, plot, game.title, (b, a))
-    data = {"rules": game.name, "a": a, "b": b, "against": names, **_facts(found)}
-    return Result(data, _text(game, found, a, b, names))
+        figures.counter(gap, maximum(found.gains, 0.0), found.reach, plot, chosen.title, (b, a))
+    return _changes(chosen, found, a, b, list(rivals))
 
 
 def improve(
     table: Annotated[str, argument("TABLE", "A table: name, file or run.")],
-    game: Chosen,
+    chosen: Chosen,
     out: Annotated[
         Path,
         option("Where the better table goes.", "FILE"),
@@ -256,14 +242,13 @@ def improve(
     """
     if (out.suffix.lower() == ".py") != bool((player_name or "").strip()):
         raise BadInputError("--player-name: needed for a .py file, and allowed for no other")
-    game.load("matches", "search", strategies=[table, *(against or [])])
+    game = chosen.load("matches", "search", strategies=[table, *(against or [])])
     from hogeq.contest import assessment
-    from hogeq.strategies.strategy import strategy_of
 
-    names, rivals = _rivals(game, against)
-    start = game.strategy(table)
+    start, rivals = game.strategy(table), _rivals(game, against)
+    opponents = list(rivals.values())
     with phase("improving", None, "steps") as progress, refusing():
-        steps = assessment.improvements(game.engine, start, rivals, cells, seconds)
+        steps = assessment.improvements(game.engine, start, opponents, cells, seconds)
         best = next(steps)  # the table itself
         try:
             for answer in steps:
@@ -272,55 +257,37 @@ def improve(
                 progress.step()
         except KeyboardInterrupt:
             progress.now("stopped")
-        better = strategy_of(game.engine, best.strategy)
-        found = assessment.diff(game.engine, start, better, rivals)
-    game.write(out, better, player_name)
-    data = {"rules": game.name, "a": table, "b": str(out), "against": names, **_facts(found)}
-    text = _text(game, found, table, str(out), names)
-    return Result({**data, "out": out}, [*text, "", f"written to {out}"])
+        better = game.strategy(best.strategy)
+        found = game.diff(start, better, opponents)
+    better.write(out, player_name)
+    told = _changes(chosen, found, table, str(out), list(rivals))
+    return Result({**told.data, "out": out}, [*told.text, "", f"written to {out}"])
 
 
-def _rivals(game: Chosen, against: list[str] | None) -> "tuple[list[str], list[Strategy]]":
+def _rivals(game: "Game", against: list[str] | None) -> "dict[str, Strategy]":
     from hogeq.contest.assessment import usual_reference
     from hogeq.contest.entries import named_entries
 
     names = named_entries(against or [usual_reference(game.engine)])
-    return names, [game.strategy(name) for name in names]
+    return {name: game.strategy(name) for name in names}
 
 
-def _facts(found: "Difference") -> dict[str, Any]:
-    return {
-        "before": found.before,
-        "after": found.after,
-        "match": found.match,
-        "changes": [one._asdict() for one in found.changes],
-    }
-
-
-def _text(game: Chosen, found: "Difference", a: str, b: str, names: list[str]) -> Text:
-    rivals = names[0] if len(names) == 1 else f"{len(names)} opponents, on average"
+def _changes(chosen: Chosen, found: "Difference", a: str, b: str, against: list[str]) -> Result:
+    rates = {name: getattr(found, name) for name in ("before", "after", "match")}
+    changes = [one._asdict() for one in found.changes]
+    data = {**chosen.facts, "a": a, "b": b, "against": against, **rates, "changes": changes}
+    rivals = against[0] if len(against) == 1 else f"{len(against)} opponents, on average"
     text: Text = [
-        f"{b} differs from {a} in {counted(len(found.changes), 'cell')}, {game.title}",
+        f"{b} differs from {a} in {counted(len(changes), 'cell')}, {chosen.title}",
         "",
         f"against {rivals}: {percent(found.before)} becomes {percent(found.after)}",
         f"{b} against {a}: {percent(found.match)}",
     ]
     header = ("score", "opponent", "rolled", "rolls", "alone", "met in")
-    for title, listed in (
-        ("changes that gain most", [one for one in found.changes if one.gain > 0][:LISTED]),
-        (
-            "changes that lose most",
-            [one for one in found.changes if one.gain < 0][: -LISTED - 1 : -1],
-        ),
-    ):
-        if listed:
-            rows = [
-                (
-                    *one[:4],
-                    pp(one.gain),
-                    percent(one.reach),
-                )
-                for one in listed
-            ]
+    best = [one for one in found.changes if one.gain > 0]
+    worst = [one for one in reversed(found.changes) if one.gain < 0]
+    for title, cells in (("changes that gain most", best), ("changes that lose most", worst)):
+        if cells:
+            rows = [(*one[:4], pp(one.gain), percent(one.reach)) for one in cells[:LISTED]]
             text += ["", title, "", Table(rows, header, left=0)]
-    return [*text, *game.endless]
+    return Result(data, [*text, *chosen.endless])

@@ -1,11 +1,11 @@
-"""All-play-all: tournament."""
+"""Exact win rates: of two strategies (compare), of many against each other (tournament)."""
 
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from hogeq.cli.commands.contest_folder import Folder
-from hogeq.cli.inputs import Chosen, check_output, write, write_csv
+from hogeq.cli.commands.check import Folder
+from hogeq.cli.inputs import AnyChosen, Chosen, check_output, write, write_csv
 from hogeq.cli.options import (
     PAGE,
     PICTURE,
@@ -24,9 +24,69 @@ from hogeq.support.progress import phase
 
 if TYPE_CHECKING:
     from hogeq.contest.entries import Entries
+    from hogeq.game import Game
+    from hogeq.model.workspace import WinRate
     from hogeq.support.aliases import Floats
 
 MOST_NAMED = 8  # entries of a mixture that are named one by one
+
+FULL_MEMORY = "full_memory"
+
+
+def compare(
+    a: Annotated[str, argument("A", "A strategy: name, file or run.")],
+    b: Annotated[str, argument("B", "The other.")],
+    chosen: AnyChosen,
+    start: StartOption = None,
+) -> Result:
+    """Exact win rate of A against B.
+
+    full_memory is the player who remembers everything and plays best against one who does too.
+    With a goal for each player, goal: [50, 65], the first is A's and the second B's.
+    """
+    more: Text = []
+    if chosen.tree is not None:
+        from hogeq.trees.flat import payoff
+
+        tree = chosen.tree.tree
+        with refusing():
+            one, two = chosen.tree.strategy(a), chosen.tree.strategy(b)
+        first, second = payoff(tree, one, two), -payoff(tree, two, one)
+        rates = {"payoff": (first + second) / 2.0, "first": first, "second": second}
+        names = ("payoff", "as player 0", "as player 1")
+        figures = [f"{rate:.9f}" for rate in rates.values()]
+    else:
+        game = chosen.load("matches", strategies=[a, b], own_goals=True)
+        rates = _win_rate(game, a, b, None if start is None else chosen.start(start))._asdict()
+        names = ("win rate", "moving first", "moving second")
+        figures = [percent(rate) for rate in rates.values()]
+        if chosen.engine.has_own_goals:
+            more = ["", "the goals are A's and B's: {} and {}".format(*game.rules.goals)]
+        if _remembers(game, a, b):
+            more += ["", f"{FULL_MEMORY} remembers what a strategy may not see"]
+    begins = "" if start is None else f", from {start}"
+    rows = list(zip(names, figures, strict=True))
+    data = {**chosen.facts, "a": a, "b": b, **rates}
+    return Result(data, [f"{a} against {b}, {chosen.title}{begins}", "", Table(rows), *more])
+
+
+def _remembers(game: "Game", a: str, b: str) -> bool:
+    return len(game.memories) > 1 and FULL_MEMORY in {a, b}
+
+
+def _win_rate(game: "Game", a: str, b: str, start: tuple[int, int] | None) -> "WinRate":
+    from hogeq.model.workspace import WinRate
+
+    if not _remembers(game, a, b):
+        return game.win_rate(a, b, start or (0, 0))
+    if start is not None:
+        raise BadInputError(f"--start: allowed without {FULL_MEMORY}")
+    with refusing():
+        if a == b:
+            return WinRate.from_starts(game.tablebase().value, game.second.tablebase().value)
+        if a == FULL_MEMORY:
+            return game.tablebase().against(game.second.strategy(b))
+        return game.second.tablebase().against(game.strategy(a)).reversed()
 
 
 def tournament(
@@ -34,7 +94,7 @@ def tournament(
         list[str],
         argument("S ...", "Strategies: names, files, runs, folders, patterns ('entries/*.csv')."),
     ],
-    game: Chosen,
+    chosen: Chosen,
     skip_bad: Annotated[
         bool, option("Leave out, and list, files that are no strategies.", name="--skip-bad")
     ] = False,
@@ -88,28 +148,28 @@ def tournament(
     if goals is not None and is_folder:
         raise BadInputError("--goals: allowed without --out FOLDER, whose pages are of one goal")
     if not is_folder:
-        check_output(out, (".csv", ".json"), reads=[*entries, game.spec])
-    game.load("matches", strategies=entries)
+        check_output(out, (".csv", ".json"), reads=[*entries, chosen.spec])
+    engine = chosen.load("matches", strategies=entries).engine
     from hogeq.contest.entries import read_goals
     from hogeq.contest.tournament import round_robin
 
     own_goals = None
-    scores, folder = game.start(start), None
+    scores, folder = chosen.start(start), None
     with computing(on, jobs):
         if out is not None and is_folder:
-            folder = Folder(entries, out, game, scores)
+            folder = Folder(entries, out, chosen, scores)
             field = folder.read(time_limit)
             rates = folder.play(field)
         else:
             written = [path for path in (ranks, page, out) if path is not None]
-            field = _read(entries, written, game, skip_bad, time_limit)
+            field = _read(entries, written, chosen, skip_bad, time_limit)
             count = len(field.entries)
             with phase("tournament", count * (count - 1) // 2, "matches") as progress, refusing():
-                own_goals = read_goals(goals, field.entries, game.engine.goal)
+                own_goals = read_goals(goals, field.entries, engine.goal)
                 rates = round_robin(
-                    game.engine, field.strategies, progress.step, start=scores, goals=own_goals
+                    engine, field.strategies, progress.step, start=scores, goals=own_goals
                 )
-        data = _data(game, field, rates, scores, threshold, own_goals)
+        data = _data(chosen, field, rates, scores, threshold, own_goals)
         names = [printable(name) for name in field.names]
         made = [] if folder is None else folder.write(data, names, pseudonyms)
     if ranks is not None:
@@ -121,7 +181,7 @@ def tournament(
     if page is not None:
         from hogeq.pages.contest import field_page
 
-        write(page, field_page({**data, "rules": game.title}, names))
+        write(page, field_page({**data, "rules": chosen.title}, names))
     if out is not None and out.suffix.lower() == ".csv":
         rows = zip(data["entries"], data["win_rates"], strict=True)
         write_csv(out, ["strategy", *data["entries"]], ([entry, *row] for entry, row in rows))
@@ -130,12 +190,12 @@ def tournament(
     if plot is not None:
         from hogeq import figures
 
-        figures.win_rates(rates, names, plot, game.title)
-    return Result(data, [*_text(data, game.title, names), *made, *game.endless])
+        figures.win_rates(rates, names, plot, chosen.title)
+    return Result(data, [*_text(data, chosen.title, names), *made, *chosen.endless])
 
 
 def _read(
-    named: Sequence[str], written: Sequence[Path], game: Chosen, skip_bad: bool, time_limit: float
+    named: Sequence[str], written: Sequence[Path], chosen: Chosen, skip_bad: bool, time_limit: float
 ) -> "Entries":
     from hogeq.contest.entries import named_entries, read_field
 
@@ -147,9 +207,9 @@ def _read(
         )
     with phase("reading", len(entries), "files") as progress:
         field = read_field(
-            game.engine,
+            chosen.engine,
             entries,
-            game.trust,
+            chosen.trust,
             lambda _: progress.step(),
             skip_bad=skip_bad,
             time_limit=time_limit,
@@ -168,7 +228,7 @@ def _read(
 
 
 def _data(
-    game: Chosen,
+    chosen: Chosen,
     field: "Entries",
     rates: "Floats",
     start: tuple[int, int],
@@ -187,7 +247,7 @@ def _data(
     weights, gap = field_equilibrium(rates)
     files = short_names(field.entries)
     return {
-        "rules": game.name,
+        **chosen.facts,
         "start": list(start),
         "threshold": threshold,
         "entries": field.entries,

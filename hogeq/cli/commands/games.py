@@ -1,0 +1,357 @@
+"""Games as a whole: optimal play with memory, equilibria in mixtures, recall; trees in files."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, cast
+
+from hogeq.cli.inputs import AnyChosen, Chosen, title_of, write
+from hogeq.cli.options import (
+    MATRIX_SUFFIXES,
+    ForgetOption,
+    Output,
+    StartOption,
+    option,
+)
+from hogeq.cli.result import Result, Table, Text, percent
+from hogeq.cli.shell import refusing, warn
+from hogeq.rules import Rules
+from hogeq.support.files import write_arrays
+from hogeq.support.messages import BadInputError
+
+if TYPE_CHECKING:
+    from hogeq.trees.game import TreeGame
+    from hogeq.trees.recall import Audit, Witness
+
+MemoryOption = Annotated[
+    bool, option("Players remember everything that happened.", name="--memory")
+]
+LETTERS = {
+    "own action": "a",
+    "own observation": "o",
+    "opponent's action": "p",
+    "chance": "c",
+    "seat": "s",
+}
+MAP_GOAL = 12  # goals up to which a map of the information sets fits a terminal
+
+VERDICTS = {True: "yes", False: "no", None: "not decided"}
+
+
+def tablebase(
+    chosen: Chosen,
+    against: Annotated[str | None, option("Win rate of its rolls against a strategy.", "S")] = None,
+    out: Annotated[
+        Path | None,
+        option("Write its matrix (rules without memory).", "FILE"),
+        Output(MATRIX_SUFFIXES),
+    ] = None,
+    start: StartOption = None,
+) -> Result:
+    """Solve with full information: players remember everything.
+
+    With a goal for each player, goal: [50, 65], the rolls are those of the player with the first,
+    and S has the second.
+    """
+    game = chosen.load("full memory", strategies=[against], own_goals=True)
+    engine = chosen.engine
+    target = None if against is None else game.second.strategy(against)
+    if out is not None and engine.has_memory:
+        raise BadInputError(
+            f"--out: rules {chosen.title} have hidden memory, and the best roll depends on it: "
+            "allowed without memory"
+        )
+    scores = chosen.start(start)
+    if start is not None and against is not None and engine.has_memory:
+        raise BadInputError("--start: allowed with --against for rules without hidden memory")
+    with refusing():
+        solved = game.tablebase()
+    data: dict[str, Any] = {**chosen.facts, "memory_size": engine.memory_size}
+    rows: list[tuple[str, object, str]] = []
+    sides = [("", solved, "whoever moves first")]
+    if engine.has_own_goals:
+        whose = [f"the player to {goal}, moving first" for goal in game.rules.goals]
+        sides = [("", solved, whose[0]), ("second_", game.second.tablebase(), whose[1])]
+    for prefix, one, mover in sides:
+        value = float(one.roll_values(*scores)[one.start].max())
+        first_roll = game.rules.choices[int(one.rolls[(*scores, one.start)])]
+        data |= {f"{prefix}value": value, f"{prefix}first_roll": first_roll}
+        rows += [
+            ("value", percent(value), f"win probability of {mover}"),
+            ("first roll", first_roll, "dice"),
+        ]
+    data["against"] = None
+    if target is not None:
+        plain = start is None
+        rate = solved.against(target) if plain else game.win_rate(solved.matrix, target, scores)
+        data |= {"against": rate.win_rate, "against_first": rate.first}
+        data["against_second"] = rate.second
+        sees = " (remembering; the other does not)" if engine.has_memory else ""
+        rows.append(("against", percent(rate.win_rate), f"win rate against {against}{sees}"))
+    if out is not None:
+        game.strategy(solved.matrix).write(out)
+        data["out"] = out
+        rows.append(("written to", out, ""))
+    begins = "" if start is None else f", from {start}"
+    memory = f"{engine.memory_size} memories" if engine.has_memory else "no hidden memory"
+    heading = f"{chosen.title}, {memory}{begins}"
+    return Result(data, [heading, "", Table(rows, left=3), *chosen.endless])
+
+
+def equilibrium(
+    game: Annotated[
+        str,
+        option(
+            "A game of OpenSpiel, liars_dice_ir(dice_sides=4) say, or a .efg file.",
+            "GAME",
+            "--game",
+        ),
+    ],
+    forget: ForgetOption = None,
+    seconds: Annotated[
+        float, option("When they are over, both bounds stand as they are.", min=0)
+    ] = 60.0,
+    out: Annotated[
+        Path | None,
+        option("Write the mixtures of both players.", "FILE.npz"),
+        Output((".npz",), is_kept=True),
+    ] = None,
+) -> Result:
+    """Solve a two-player zero-sum game in mixtures, and prove its value from both sides.
+
+    A mixture draws one strategy before the game and keeps to it. With imperfect recall an
+    equilibrium exists among mixtures; one among policies need not.
+    """
+    chosen = AnyChosen(game=game, forget=forget)
+    tree: Any = chosen.tree
+    with refusing():
+        solved = tree.equilibrium(seconds)
+    if out is not None:
+        arrays = {
+            f"{name}_{player}": getattr(one, name)
+            for player, one in enumerate(solved.mixtures)
+            for name in ("weights", "strategies")
+        }
+        write_arrays(out, **arrays)
+    sizes = [len(one.weights) for one in solved.mixtures]
+    data = {
+        **chosen.facts,
+        "lower": solved.lower,
+        "upper": solved.upper,
+        "proved": solved.is_proved,
+        "iterations": solved.iterations,
+        "components": sizes,
+    }
+    rows = (
+        ("lower", f"{solved.lower:.9f}", "payoff that player 0 secures"),
+        ("upper", f"{solved.upper:.9f}", "payoff that player 1 allows"),
+    )
+    mixtures = " and ".join(map(str, sizes))
+    heading = f"{chosen.title}: value to player 0, in mixtures of {mixtures}"
+    return Result(data, [heading, "", Table(rows, left=3)])
+
+
+# --- what players forget --------------------------------------------------------------------------
+
+
+def audit_(
+    chosen: AnyChosen,
+    goal: Annotated[int, option("Goal of the game walked.", "G", min=1)] = 6,
+    max_dice: Annotated[int, option("Most dice in it.", "N", min=1)] = 2,
+    memory: MemoryOption = False,
+) -> Result:
+    """Say what information sets forget, and what theory says of such a game.
+
+    All histories of the same rules with a low goal and few dice are walked. A loss of memory that
+    they show is one of the full game too: both histories of its witness lead to the same scores
+    there. That a property holds is shown for the game walked only.
+    """
+    if chosen.tree is not None:
+        return _audit_tree(chosen, chosen.tree)
+    from hogeq.trees.audit import audit, shows, small, tell
+
+    full = chosen.choose()
+    walked = small(full, goal, max_dice)
+    with refusing():
+        audited = audit(walked, memory=memory, full=full)
+
+    def told(witness: "Witness | None") -> dict[str, Any] | None:
+        if witness is None:
+            return None
+        in_full = shows(full, witness)
+        rules = full if in_full else walked
+        return {
+            "at": list(cast("Any", witness.infoset)),
+            "histories": [tell(rules, witness.first), tell(rules, witness.second)],
+            "note": witness.note,
+            "in_full_game": in_full,
+        }
+
+    count = len(audited.infosets)
+    data = {
+        **chosen.facts,
+        "goal": walked.goal,
+        "max_dice": walked.max_dice,
+        "full_goal": full.goal,
+        "full_max_dice": full.max_dice,
+        "whole": audited.whole,
+        "infosets": count,
+        "histories": audited.histories,
+        "forgets": {
+            what: {
+                "count": len(loss.infosets),
+                "infosets": sorted(map(list, cast("Any", loss.infosets))),
+                "witness": told(loss.witness),
+            }
+            for what, loss in audited.forgets.items()
+        },
+        "properties": {
+            what: {"holds": one.holds, "note": one.note, "witness": told(one.witness)}
+            for what, one in audited.findings.items()
+        },
+    }
+    how = "all histories" if audited.whole else "the first turns of all histories"
+    seen = "everything that happened" if memory else "the scores"
+    forgotten = [
+        (LETTERS[what], what, f"{len(loss.infosets)} of {count}")
+        for what, loss in audited.forgets.items()
+    ]
+    text: Text = [
+        (
+            f"Recall in {chosen.title}, where a player sees {seen}: {how} of the game to "
+            f"{walked.goal} with 0 to {walked.max_dice} dice, {audited.histories:,} of them ending "
+            f"in {count:,} information sets of player A"
+        ),
+        "",
+        Table(forgotten, ("", "forgotten", "information sets"), left=2),
+        "",
+    ]
+    if walked.size <= MAP_GOAL and not memory:
+        text += [
+            (
+                "What is forgotten at own score (down) and opponent's score (across); - nothing, "
+                ". no play comes there"
+            ),
+            _map(walked, audited),
+            "",
+        ]
+    properties = [
+        (what, ", ".join(filter(None, (VERDICTS[one.holds], one.note))))
+        for what, one in audited.findings.items()
+    ]
+    text.append(Table(properties, ("property", "holds"), left=2))
+    for witness, names in audited.witnesses().items():
+        shown: Any = told(witness)
+        own, opponent = shown["at"][:2]
+        heading = f"{', '.join(names)}: A to move at {own}-{opponent} after either of"
+        text += _witness_text(heading, shown["histories"], witness.note)
+        if (full.goal, full.max_dice) != (walked.goal, walked.max_dice):
+            same = "both lead there" if shown["in_full_game"] else "they do not both lead there"
+            text.append(f"  to {full.goal} with 0 to {full.max_dice} dice: {same} too")
+    return Result(data, text)
+
+
+def _witness_text(heading: str, histories: Sequence[str], note: str) -> list[str]:
+    numbered = [f"  {number}. {one}" for number, one in enumerate(histories, 1)]
+    return ["", heading, *numbered, *([f"  ({note})"] if note else [])]
+
+
+def _map(walked: Rules, audited: "Audit") -> Table:
+    def cell(own: int, opponent: int) -> str:
+        if (own, opponent) not in audited.infosets:
+            return "."
+        return "".join(LETTERS[what] for what in audited.forgotten_at((own, opponent))) or "-"
+
+    goal = range(walked.size)
+    rows = [(str(own), *(cell(own, opponent) for opponent in goal)) for own in goal]
+    header = ("own", *map(str, goal))
+    return Table(rows, header, left=len(header))
+
+
+def _audit_tree(chosen: AnyChosen, game: "TreeGame") -> Result:
+    """Say which recall each player of a game has."""
+    players = game.audit()
+    nodes, sizes = game.tree.num_nodes, [len(one.infosets) for one in players]
+    properties: list[dict[str, Any]] = []
+    witnesses: list[str] = []
+    for number, player in enumerate(players):
+        known: dict[str, Any] = {}
+        for name, finding in player.findings.items():
+            holds, witness, key = finding.holds, finding.witness, name
+            if name == "no absent-mindedness":  # in JSON it holds if a player is absent-minded
+                key, holds = "absent_minded", None if holds is None else not holds
+            known[key.lower().replace("-", "_").replace(" ", "_")] = {
+                "holds": holds,
+                "witness": _histories(witness) if witness else [],
+                "note": finding.note or (witness.note if witness else ""),
+            }
+        properties.append(known)
+        for shown, names in player.witnesses().items():
+            heading = f"Player {number}, {', '.join(names)}: one information set after either of"
+            histories = [one or "the start" for one in _histories(shown)]
+            witnesses += _witness_text(heading, histories, shown.note)
+    rows = [
+        (name, *(VERDICTS[player.findings[name].holds] for player in players))
+        for name in players[0].findings
+    ]
+    table = Table(rows, ("property", "player 0", "player 1"), left=3)
+    both = " and ".join(f"{size:,}" for size in sizes)
+    heading = f"{chosen.title}: {nodes:,} nodes, {both} information sets"
+    data = {**chosen.facts, "nodes": nodes, "infosets": sizes, "players": properties}
+    return Result(data, [heading, "", table, *witnesses])
+
+
+def _histories(witness: "Witness") -> list[str]:
+    """Write both histories in the game's own words."""
+    both = (witness.first, witness.second)
+    return ["; ".join(step.action for step in one) for one in both]
+
+
+# --- files ----------------------------------------------------------------------------------------
+
+
+def export_game(
+    chosen: AnyChosen,
+    goal: Annotated[int | None, option("Another goal than that of the rules.", "G", min=1)] = None,
+    max_dice: Annotated[int | None, option("Another most number of dice.", "N", min=1)] = None,
+    out: Annotated[
+        Path, option("A name ending in .efg.", "FILE"), Output((".efg",), of_games=(".efg",))
+    ] = Path("hog.efg"),
+    memory: MemoryOption = False,
+) -> Result:
+    """Write the game tree in Gambit's extensive form.
+
+    Sizes go to standard error before anything is written; trees of more than two million nodes
+    are refused.
+    """
+    from hogeq.trees.tree import MOST_WRITTEN, flat_efg, tree_sizes, write_efg
+
+    if chosen.tree is not None:
+        tree = chosen.tree.tree
+        with refusing():
+            write(out, flat_efg(tree))
+        infosets = [int((tree.seat == player).sum()) for player in (0, 1)]
+        data = {**chosen.facts, "out": out, "nodes": tree.num_nodes, "infosets": infosets}
+        return Result(data, [f"{tree.num_nodes:,} nodes written to {out}"])
+    full = chosen.choose()
+    with refusing():
+        rules = replace(full, goal=goal or full.goal, max_dice=max_dice or full.max_dice)
+        sizes = tree_sizes(rules, memory=memory)
+    if not sizes.exact:
+        raise BadInputError(
+            f"the tree has more than {MOST_WRITTEN:,} nodes, the most allowed: "
+            "lower --goal or --max-dice"
+        )
+    title = title_of(chosen.name, rules)
+    warn(f"{title} to {rules.goal} with 0 to {rules.max_dice} dice: {sizes}")
+    with refusing():
+        write_efg(out, rules, memory=memory)
+    data = {
+        **chosen.facts,
+        "goal": rules.goal,
+        "max_dice": rules.max_dice,
+        "out": out,
+        **{name: getattr(sizes, name) for name in ("nodes", "choices", "chances", "ends")},
+        "infosets": list(sizes.infosets),
+    }
+    return Result(data, [f"{sizes.nodes:,} nodes written to {out}"])
