@@ -21,8 +21,7 @@ from common import arguments, publish
 from hogeq.baselines.registry import builtin
 from hogeq.evaluation.tablebase import solve
 from hogeq.evaluation.values import reach
-from hogeq.figures.sheets import PANEL, label_outer
-from hogeq.figures.style import draw_map, of_dice, write_figure
+from hogeq.figures.style import PANEL, draw_map, label_outer, of_dice, write_figure
 from hogeq.model.game import compile_game
 from hogeq.rules import ALIASES, EDITIONS
 from hogeq.support.aliases import Matrix, Policy

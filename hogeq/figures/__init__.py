@@ -12,8 +12,16 @@ Examples
 """
 
 from hogeq.figures.curves import exploitability, intervals, tradeoff
-from hogeq.figures.maps import counter, difference, matrix, policy, values, win_rates
-from hogeq.figures.sheets import beliefs, mixture
+from hogeq.figures.maps import (
+    beliefs,
+    counter,
+    difference,
+    matrix,
+    mixture,
+    policy,
+    values,
+    win_rates,
+)
 from hogeq.figures.style import WIDTH
 
 __all__ = [

@@ -1,7 +1,7 @@
-"""Maps: strategies, values and counters over both scores, and the win rates of a field."""
+"""Maps: strategies, values, counters, mixtures and beliefs, and the win rates of a field."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -10,6 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from hogeq.figures.style import (
     LABEL_SIZE,
+    NAMED,
+    PANEL,
     RAREST,
     WIDEST,
     WIDTH,
@@ -18,6 +20,8 @@ from hogeq.figures.style import (
     check_rolls,
     draw_map,
     finite,
+    label_outer,
+    literal,
     of_dice,
     of_numbers,
     of_rare,
@@ -26,30 +30,20 @@ from hogeq.figures.style import (
     write_figure,
 )
 from hogeq.strategies.arrays import as_array
+from hogeq.support.numbers import percent
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-_FEW_NAMES: Final = 8
-
-_FINE_NAMES: Final = 40
-
-_MOST_NAMES: Final = 400  # of a field; more cannot be read
-
-_PER_NAME: Final = 0.13  # inches beside a field's map for each name beyond these
-
-_DICE: Final = "dice to roll"
-
-_GREY: Final = "grey: never reached"
-
 _ONE_MAP: Final = 2.9  # inches: height of one
-
 _TWO_MAPS: Final = 5.6  # of two, one above the other
-
+_PARTS: Final = 6  # of a mixture: as many are drawn, the likeliest
+_FEW_NAMES: Final = 8  # of a field: there is room for so many
+_MOST_NAMES: Final = 400  # of a field: more cannot be read
+_PER_NAME: Final = 0.13  # inches beside a field's map for each name beyond the few
+_DICE: Final = "dice to roll"
+_GREY: Final = "grey: never reached"
 _PALEST: Final = 0.15  # opacity of positions that play hardly ever comes to
-
-_ROUNDING: Final = 1e-9
 
 
 def matrix(
@@ -71,7 +65,7 @@ def matrix(
         Probability of coming to move there. With it, the matrix is drawn a second time below: grey
         where play never comes, and the paler, the more rarely it does.
     """
-    table = finite(as_table(array, "matrix"), "matrix")
+    table = as_table(array, "matrix")
     rolls = max(int(table.max()) + 1, 11) if rolls is None else rolls
     check_rolls(table, rolls, "matrix")
     met = _reach("matrix", table, reach)
@@ -144,9 +138,8 @@ def difference(
         raise ValueError(f"difference: shapes are {one.shape} and {two.shape}; allowed: the same")
     more, less = (shortened(name) for name in names)
     dice = "mean dice" if np.ndim(first) == 3 or np.ndim(second) == 3 else "dice"
-    label = f"{dice} of {more} less {dice} of {less}"
-    if len(label) > WIDEST:
-        label = f"{dice} of {more}\nless {dice} of {less}"
+    parts = f"{dice} of {more}", f"less {dice} of {less}"
+    label = " ".join(parts) if len(" ".join(parts)) <= WIDEST else "\n".join(parts)
 
     def draw(figure: "Figure") -> None:
         draw_map(figure.subplots(), one - two, title, label, **_of_difference(one - two))
@@ -175,10 +168,7 @@ def counter(
     names : tuple of str
         Names of the counter-matrix and its rival.
     """
-    dice, won, met = (
-        finite(as_table(array, name), name)
-        for array, name in ((gap, "gap"), (gains, "gains"), (reach, "reach"))
-    )
+    dice, won, met = as_table(gap, "gap"), as_table(gains, "gains"), as_table(reach, "reach")
     if not dice.shape == won.shape == met.shape:
         raise ValueError(f"counter: shapes are {dice.shape}, {won.shape}, {met.shape}")
     highest = max(float(won.max()), 0.0) or 1.0  # any scale will do where nothing is gained
@@ -212,10 +202,10 @@ def values(
     label : str
         Name of the numbers, with their unit.
     """
-    table = as_table(array, "values").astype(np.float64)
+    table = as_table(array, "values", has_holes=True).astype(np.float64)
     known = table[np.isfinite(table)]
     # Probabilities may miss their range by rounding.
-    inside = known.size == 0 or (known.min() >= -_ROUNDING and known.max() <= 1.0 + _ROUNDING)
+    inside = known.size == 0 or (known.min() >= -1e-9 and known.max() <= 1.0 + 1e-9)
     low, high = (0.0, 1.0) if inside else (float(known.min()), float(known.max()))
     note = "white: never reached" if known.size < table.size else ""
 
@@ -238,10 +228,11 @@ def win_rates(array: ArrayLike, names: Sequence[str], path: str | Path, title: s
     names : sequence of str, length n
     """
     table = as_table(array, "win rates").astype(np.float64)
-    if len(names) != len(table) or len(table) < 2 or not np.isfinite(table).all():
-        raise ValueError(
-            f"win rates: {len(names)} names, shape {table.shape}; allowed: n names, numbers (n, n)"
-        )
+    if len(names) != len(table) or len(table) < 2:
+        given = f"{len(names)} names, shape {table.shape}"
+        raise ValueError(f"win rates: {given}; allowed: n names, (n, n), n at least 2")
+
+    named = len(names) if len(names) <= _MOST_NAMES else 0
 
     def draw(figure: "Figure") -> None:
         from scipy.cluster.hierarchy import dendrogram, linkage
@@ -250,32 +241,128 @@ def win_rates(array: ArrayLike, names: Sequence[str], path: str | Path, title: s
         order = dendrogram(tree, no_plot=True)["leaves"]
         axes = figure.subplots()
         reach = max(0.01, float(np.abs(table - 0.5).max()))
-        image = axes.imshow(
-            table[np.ix_(order, order)],
-            cmap="RdBu",
-            vmin=0.5 - reach,
-            vmax=0.5 + reach,
-            interpolation="nearest",
-        )
+        look = of_numbers(0.5 - reach, 0.5 + reach, "RdBu")
+        image = axes.imshow(table[np.ix_(order, order)], interpolation="nearest", **look)
         add_colour_bar(axes, image, "win rate of row against column")
         axes.set_title(wrapped(title))
         axes.set_xlabel("opponent")
         axes.set_ylabel("strategy")
-        if len(names) > _MOST_NAMES:
-            axes.set_xticks([])
-            axes.set_yticks([])
-            return
-        labels = [shortened(names[entry]) for entry in order]
+        labels = [shortened(names[entry]) for entry in order[:named]]
         for axis, turn in ((axes.xaxis, 90), (axes.yaxis, 0)):
             axis.set_ticks(range(len(labels)), labels, rotation=turn)
 
-    named = len(names) if len(names) <= _MOST_NAMES else 0
     more = _PER_NAME * max(0, named - _FEW_NAMES)  # so that names do not overlap
-    dots = 300 if named <= _FINE_NAMES else 130  # pictures of hundreds stay below 30 million dots
+    dots = 300 if named <= NAMED else 130  # pictures of hundreds stay below 30 million dots
     write_figure(path, 3.2 + more, draw, width=WIDTH + more, dpi=dots)
 
 
-def _two_maps(figure: "Figure", title: str) -> "tuple[Axes, Axes]":
+def mixture(
+    weights: ArrayLike,
+    likeliest: ArrayLike,
+    total: ArrayLike,
+    drawn: ArrayLike,
+    path: str | Path,
+    title: str = "",
+    rolls: int = 11,
+    reach: ArrayLike | None = None,
+) -> None:
+    """Draw a mixture: its components, where the draw decides, and how uncertain each roll is.
+
+    Parameters
+    ----------
+    weights : array_like of float, shape (n,)
+        Probability of each component. The likeliest six are drawn.
+    likeliest : array_like of int, shape (n, G, G)
+        Most probable roll of each component; row = own score.
+    total, drawn : array_like of float, shape (G, G)
+        Entropy of the roll in bits, and how much of it the draw decides. Where there is a third
+        column, the rest of it is drawn too.
+    rolls : int
+        Number of rolls to choose from, K.
+    reach : array_like of float, shape (G, G), optional
+        Probability of coming to move there; grey where play never does.
+    """
+    chances, parts = np.asarray(weights, np.float64), np.asarray(likeliest)
+    decided, whole = as_table(drawn, "drawn"), as_table(total, "total")
+    met = np.ones_like(whole) if reach is None else as_table(reach, "reach")
+    if chances.ndim != 1 or parts.shape != (len(chances), *whole.shape):
+        raise ValueError(f"mixture: shapes are {chances.shape} and {parts.shape}; allowed: n parts")
+    check_rolls(parts, rolls, "mixture")
+    order = np.argsort(-chances, kind="stable")[:_PARTS].tolist()
+    columns = 2 if len(order) in {1, 2, 4} else 3
+    rows = math.ceil(len(order) / columns)
+    left = {"left to the components": np.maximum(whole - decided, 0.0)} if columns == 3 else {}
+    entropies = {"decided by the draw": decided, **left, "uncertain in all": whole}
+    few = len(order) < len(chances)
+    above = f"{title}\nthe {len(order)} likeliest of {len(chances)} components" if few else title
+
+    def draw(figure: "Figure") -> None:
+        panels = figure.subplots(rows + 1, columns, squeeze=False)
+        for axes, part in zip(panels.flat, order, strict=False):
+            name = f"component {part + 1}: {percent(chances[part])}"
+            usual = np.where(met > 0.0, parts[part], np.nan)
+            image = draw_map(axes, usual, name, met=met, **of_dice(rolls))
+        add_colour_bar(panels.flat[len(order) - 1], image, "most probable roll")
+        label_outer(panels[:rows], len(order))
+        note = _GREY if (met <= 0.0).any() else ""
+        for axes, (name, table) in zip(panels[rows], entropies.items(), strict=True):
+            known = np.where(met > 0.0, table, np.nan)
+            # Any scale will do where nothing is uncertain.
+            look = of_numbers(0.0, np.nanmax(known, initial=1e-9), "magma_r")
+            draw_map(axes, known, name, "entropy of the roll (bits)", met=met, note=note, **look)
+        label_outer(panels[rows:], columns)
+        if above:
+            lines = map(wrapped, above.strip().splitlines())
+            figure.suptitle("\n".join(lines), fontsize=LABEL_SIZE)
+
+    write_figure(path, PANEL * (rows + 1) + 0.7, draw, width=PANEL * columns + 1.1, dpi=150)
+
+
+def beliefs(
+    panels: Mapping[str, ArrayLike],
+    path: str | Path,
+    rows: tuple[str, Sequence[str]],
+    columns: tuple[str, Sequence[str]],
+    title: str = "",
+) -> None:
+    """Draw distributions of the hidden memory below each other, on one scale of colours.
+
+    Parameters
+    ----------
+    panels : mapping of str to array_like, shape (m, n)
+        Probabilities, by the title of each.
+    rows, columns : (str, sequence of str)
+        Name of each of the two parts of the memory, and the names of its m or n values.
+    """
+    shape = len(rows[1]), len(columns[1])
+    tables = {name: np.asarray(array, np.float64) for name, array in panels.items()}
+    for name, shares in tables.items():
+        if shares.shape != shape:
+            raise ValueError(f"beliefs: {name} has shape {shares.shape}; allowed: {shape}")
+    if not tables or 0 in shape:
+        raise ValueError("beliefs: nothing to draw; allowed: one panel or more")
+
+    def draw(figure: "Figure") -> None:
+        panels = figure.subplots(len(tables), 1, sharex=True, squeeze=False)[:, 0]
+        for axes, (name, shares) in zip(panels, tables.items(), strict=True):
+            look = of_rare(shares)
+            image = axes.imshow(look.pop("table"), aspect="auto", origin="lower", **look)
+            for axis, names in ((axes.yaxis, rows[1]), (axes.xaxis, columns[1])):
+                # The last is labelled, and of the others as many as there is room for.
+                step = math.ceil(len(names) / 8)
+                ticks = [*range(0, len(names) - step, step), len(names) - 1]
+                axis.set_ticks(ticks, [names[tick] for tick in ticks])
+            axes.set_ylabel(rows[0])
+            above = f"{title}\n{name}" if title and axes is panels[0] else name
+            axes.set_title(literal(above))
+        panels[-1].set_xlabel(columns[0])
+        name = f"probability (below {RAREST:g}: as {RAREST:g})"
+        figure.colorbar(image, ax=panels.tolist(), label=name)
+
+    write_figure(path, 0.8 + 2.2 * len(tables), draw)
+
+
+def _two_maps(figure: "Figure", title: str) -> tuple[Any, Any]:
     if title:
         figure.suptitle(wrapped(title), fontsize=LABEL_SIZE)
     above, below = figure.subplots(2, 1, sharex=True)
@@ -300,7 +387,7 @@ def _reach(name: str, table: NDArray[Any], reach: ArrayLike | None) -> NDArray[A
     """Check a table of reach probabilities beside a matrix or a policy."""
     if reach is None:
         return None
-    met = finite(as_table(reach, "reach"), "reach")
+    met = as_table(reach, "reach")
     if met.shape != table.shape[:2]:
         raise ValueError(f"{name}: shapes are {table.shape} and {met.shape}; allowed: the same G")
     return met

@@ -37,6 +37,8 @@ LINE_WIDTH: Final = 1.2
 MARKER_SIZE: Final = 3.5
 WIDEST: Final = 44  # characters of a line of text
 
+PANEL: Final = 2.0  # inches: width of a map among several
+
 NAMED: Final = 40  # entries of a field whose names can still be read
 
 UNREACHED: Final = "#d9d9d9"  # positions that play cannot come to
@@ -152,6 +154,17 @@ def of_rare(table: NDArray[Any], highest: float = 1.0) -> dict[str, Any]:
     return {"table": shown, "cmap": "viridis_r", "norm": LogNorm(least, highest)}
 
 
+def label_outer(panels: NDArray[Any], shown: int) -> None:
+    """Leave labels at the outer maps alone, and hide the panels after those that are shown."""
+    columns = panels.shape[1]
+    for number, axes in enumerate(panels.flat):
+        axes.set_visible(number < shown)
+        if number % columns:
+            axes.set_ylabel("")
+        if number < shown - columns:
+            axes.set_xlabel("")
+
+
 # --- logarithmic axes -----------------------------------------------------------------------------
 
 
@@ -187,12 +200,12 @@ def number_log_axis(axis: "Axis", shown: NDArray[Any], decades: float) -> None:
 # --- arrays and texts -----------------------------------------------------------------------------
 
 
-def as_table(array: ArrayLike, name: str) -> NDArray[Any]:
-    """Check that an array is square, (G, G)."""
+def as_table(array: ArrayLike, name: str, *, has_holes: bool = False) -> NDArray[Any]:
+    """Check that an array is square, (G, G), and without holes holds numbers alone."""
     table = as_array(array, name, "(G, G)")
     if table.ndim != 2 or table.shape[0] != table.shape[1] or not table.size:
         raise ValueError(f"{name}: shape is {table.shape}; allowed: (G, G)")
-    return table
+    return table if has_holes else finite(table, name)
 
 
 def finite(table: NDArray[Any], name: str) -> NDArray[Any]:
