@@ -356,6 +356,8 @@ def nearest_choice(
             bounds=Bounds(0.0, 1.0),
             options={"node_limit": max(1, nodes), "mip_rel_gap": GAP, "time_limit": PATIENCE},
         )
+    if result.x is None and nodes:  # stalled before any choice: that of its relaxation, rounded
+        return nearest_choice(rates, changes, rows, dear, level, nodes=0)
     if result.x is None:
         raise RuntimeError(f"purify: integer program of {size} rolls: {result.message}")
     chosen = np.zeros(size, np.bool_)

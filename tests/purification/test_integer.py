@@ -74,6 +74,27 @@ def test_without_nodes_rows_are_free_to_mix_and_then_make_the_likeliest_roll() -
     np.testing.assert_array_equal(found.chosen, [False, True])
 
 
+def test_a_program_without_an_answer_in_time_gives_its_relaxation(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    from scipy.optimize import milp
+
+    def late(*given: Any, integrality: Any, **more: Any) -> Any:
+        result = milp(*given, integrality=integrality, **more)
+        if integrality.any():
+            result.x = None
+        return result
+
+    random = np.random.default_rng(7)
+    rates, changes = random.uniform(0.4, 0.5, 6), random.uniform(-0.05, 0.15, (6, 12))
+    program = (rates, changes, np.repeat(np.arange(4), 3), np.zeros(12), 0.0)
+    relaxed = nearest_choice(*program, 0)
+    monkeypatch.setattr("scipy.optimize.milp", late)
+    found = nearest_choice(*program, 1000)
+    assert found.chosen.tolist() == relaxed.chosen.tolist()
+    assert found.bound == relaxed.bound
+
+
 def test_without_rows_there_is_nothing_to_choose() -> None:
     empty = np.zeros(0)
     found = nearest_choice(np.array([0.3, 0.4]), np.zeros((2, 0)), np.zeros(0, int), empty, 0.0, 1)
