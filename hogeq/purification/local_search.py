@@ -163,7 +163,9 @@ class LocalSearch(SearchPurifier[LocalState]):
         slopes = CounterPool(game, pool.members[active]).slopes(policy)
         for _ in range(CUTS):
             moves = best_moves(slopes, policy == 0.0, count)
-            candidate = _changed(matrix, moves)
+            whole = moves.shares > 0.5
+            candidate = matrix.copy()
+            candidate[tuple(axis[whole] for axis in moves.cells)] = moves.rolls[whole]
             rates = pool.rates_against(one_hot(candidate, game.num_actions))
             if rates.max() < least - WORTH:
                 best, least = candidate, rates.max()
@@ -245,11 +247,3 @@ def _program(rates: Floats, changes: Floats, cells: Ints, count: int) -> Any:
     if not result.success:
         raise RuntimeError(f"purify: linear program of {size} moves: {result.message}")
     return result
-
-
-def _changed(matrix: Matrix, moves: Moves) -> Matrix:
-    """Matrix after the moves whose share of their cell is more than half."""
-    changed = matrix.copy()
-    whole = moves.shares > 0.5
-    changed[tuple(axis[whole] for axis in moves.cells)] = moves.rolls[whole]
-    return changed

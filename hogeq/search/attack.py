@@ -41,9 +41,7 @@ from hogeq.support.workers import compute
 
 ROUND: Final = 5  # kicks of every trail between one comparison of notes and the next
 FEWEST: Final = 2  # starts that are never given up
-VALUE: Final = 0.5
-"""Win rate of an equilibrium: the game is symmetric, a fair coin says who moves first."""
-
+VALUE: Final = 0.5  # win rate of an equilibrium: a fair coin says who moves first
 ENOUGH: Final = 3e-4  # win rate; a search is saturated when twice its effort would find less
 ROUNDS: Final = 12  # rounds of kicks from which on anything can be said
 LUCK: Final = 0.4

@@ -186,7 +186,10 @@ def _unpacked(data: bytes) -> bytes:
 
 
 def _checked(content: object) -> Certificate:
-    top = _Top(**_object(content))
+    if not isinstance(content, dict):
+        allowed = f"an object with {', '.join(keys(_Top))}"
+        raise CertificateError(refusal("", content, allowed))
+    top = _Top(**content)
     rules = rules_from(top.rules)
     rules.require_one_goal()
     for name, size, most in (
@@ -221,13 +224,6 @@ def _strategy(top: _Top, rules: Rules) -> Strategy:
     if parts.ndim != AXES:
         raise CertificateError(f"parts: have shape {parts.shape}; allowed: (n, G, G, K)")
     return mixture_of_shape(shape, weights, parts)
-
-
-def _object(content: object) -> dict[str, Any]:
-    if isinstance(content, dict):
-        return content
-    allowed = f"an object with {', '.join(keys(_Top))}"
-    raise CertificateError(refusal("", content, allowed))
 
 
 def _array(given: list[Any], name: str) -> Floats:

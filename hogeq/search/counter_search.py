@@ -39,17 +39,10 @@ from hogeq.support.aliases import Floats, Matrix
 from hogeq.support.progress import Phase
 from hogeq.support.workers import compute
 
-ASCENT: Final = 6
-"""Steps of annealing that take about as long as an ascent; for the progress that is shown."""
-
-SHORTEST: Final = 4
-LONGEST: Final = 10  # near moves of an excursion
-PATIENCE: Final = 10
-"""Near moves in a row that find nothing, after which the best matrix is left for an excursion."""
-
-PERTURBED_SHARES: Final = (0.01, 0.3)
-"""Shares of the cells: few pay in large games, many in small ones."""
-
+ASCENT: Final = 6  # steps of annealing that take about as long as an ascent, in progress shown
+SHORTEST, LONGEST = 4, 10  # near moves of an excursion
+PATIENCE: Final = 10  # near moves in a row that find nothing, before the best matrix is left
+PERTURBED_SHARES: Final = (0.01, 0.3)  # of the cells: few pay in large games, many in small ones
 STEPS: Final = 20  # of annealing, at the beginning of a trail
 CROSSED: Final = 60  # counters, the strongest of a pool, that trails cross with
 MATES: Final = 8  # of them, those that one trail may cross with at a time

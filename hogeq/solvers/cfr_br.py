@@ -160,7 +160,10 @@ class CFRBR(Solver[CFRBRState]):
         responses = compute(partial(self._valued, game, policy), climbed, local=True)
         counters, win_rates = (np.array([one[at] for one in responses]) for at in (0, 1))
         values, infoset_reach = np.zeros(game.shape), np.zeros(game.shape[:-1])
-        for share, (_, _, met) in zip(responder_weights(win_rates), responses, strict=True):
+        spread = 2.0 * float(np.median(np.abs(win_rates - np.median(win_rates))))
+        weights = np.exp((win_rates - win_rates.max()) / max(spread, LEAST_SPREAD))
+        weights /= weights.sum()
+        for share, (_, _, met) in zip(weights, responses, strict=True):
             values += share * met.values
             infoset_reach += share * met.infoset_reach
         if self.sharpen:
@@ -229,10 +232,3 @@ class CFRBR(Solver[CFRBRState]):
             work = shared_workspace(game, 2)
         met = counterfactual_values(work, policies[::-1].copy(), self.regret_weight)
         return to_matrix(policies[0]), win_rate, met
-
-
-def responder_weights(win_rates: Floats) -> Floats:
-    """Weights of the responders in their mixture."""
-    spread = 2.0 * float(np.median(np.abs(win_rates - np.median(win_rates))))
-    weights = np.exp((win_rates - win_rates.max()) / max(spread, LEAST_SPREAD))
-    return weights / weights.sum()
