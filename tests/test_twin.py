@@ -178,12 +178,9 @@ def test_a_game_that_never_ends() -> None:
 def test_recurring_positions_by_hand() -> None:
     """One coin to 1 point, heads wins and tails scores nothing: 1/2 + 1/8 + ... = 2/3."""
     play = Play({"goal": 1, "max_dice": 1, "sides": 2, "pig_out": 0})
-    third = [[[Fraction(0), Fraction(1)]]]
-    match = twin.Match(play, third, third)
-    assert match.win_rate() == (Fraction(1, 2), Fraction(2, 3), Fraction(1, 3))
-    assert match.reach()[0, State(0, 0)] == 1  # (4/3 + 2/3) / 2
-    floats = twin.Match(play, [[[0.0, 1.0]]], [[[0.0, 1.0]]])
-    assert floats.value(0, State(0, 0)) == pytest.approx(2 / 3, abs=1e-15)
+    match = twin.Match(play, [[[0.0, 1.0]]], [[[0.0, 1.0]]])
+    assert match.win_rate() == pytest.approx((1 / 2, 2 / 3, 1 / 3), abs=1e-15)
+    assert match.reach()[0, State(0, 0)] == pytest.approx(1.0, abs=1e-15)  # (4/3 + 2/3) / 2
 
 
 def test_a_game_in_which_nobody_wants_to_move() -> None:

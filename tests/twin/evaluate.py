@@ -1,14 +1,13 @@
 """Exact evaluation by recursion, slow and obvious, from what single turns can do.
 
-Nothing here knows of tables or kernels. Numbers are floats, exact fractions, or arrays of floats:
-whatever a policy holds is added and multiplied as it comes. Where turns can leave the scores' sum
-as it was, positions recur: states that can reach each other are then solved together, a policy's
-by its linear equations, best play by value iteration from both sides.
+Nothing here knows of tables or kernels. Numbers are floats or, where no position recurs, arrays of
+floats: whatever a policy holds is added and multiplied as it comes. Where turns can leave the
+scores' sum as it was, positions recur: states that can reach each other are then solved together, a
+policy's by its linear equations, best play by value iteration from both sides.
 """
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
-from fractions import Fraction
 from itertools import product
 from typing import Any
 
@@ -24,20 +23,6 @@ Key = tuple[int, State]
 """The player to move, and the state."""
 
 
-def solve_linear(matrix: Any, right: Any) -> Any:
-    """Solve equations whose matrix is 1 less probabilities, in floats or whatever else it holds."""
-    if matrix.dtype != object:
-        return np.linalg.solve(matrix, right)
-    matrix, right = matrix.copy(), right.copy()
-    for pivot in range(len(right)):
-        for row in range(len(right)):
-            if row != pivot and np.any(matrix[row, pivot]):
-                factor = matrix[row, pivot] / matrix[pivot, pivot]
-                matrix[row] = matrix[row] - factor * matrix[pivot]
-                right[row] = right[row] - factor * right[pivot]
-    return np.array([right[row] / matrix[row, row] for row in range(len(right))], dtype=object)
-
-
 class Match:
     """Two players, 0 and 1, each with a policy ``[own][opponent][dice]``.
 
@@ -50,10 +35,6 @@ class Match:
         self.plays = (play, play.of_second())
         self.policies = (a, b)
         self.endless = endless
-        # Exact fractions stay exact; everything else is computed in floats.
-        self._exact = any(
-            policy is not None and isinstance(policy[0][0][0], Fraction) for policy in (a, b)
-        )
         self._rows: dict[tuple[int, int, int], list[tuple[int, Any]]] = {}
         self._won: dict[Key, Any] = {}
 
@@ -71,9 +52,6 @@ class Match:
                 if weight is None or np.any(weight)
             ]
         return self._rows[player, own, opponent]
-
-    def _chance(self, branch: Branch) -> Any:
-        return branch.chance if self._exact else float(branch.chance)
 
     @staticmethod
     def following(player: int, branch: Branch) -> Key:
@@ -153,7 +131,7 @@ class Match:
         player, state = key
         total: Any = 0
         for branch in self.plays[player].branches(state, dice):
-            chance = self._chance(branch)
+            chance = float(branch.chance)
             if branch.winner is None:
                 total = total + chance * self._wins(self.following(player, branch))
             elif branch.winner == player:
@@ -171,14 +149,12 @@ class Match:
         self._won.update(dict.fromkeys(never, self.endless))
         keys = [key for key in together if key not in never]
         index = {key: place for place, key in enumerate(keys)}
-        kind = object if self._exact or not self._plain(start) else float
-        matrix = np.zeros((len(keys), len(keys)), kind)
-        right = np.zeros(len(keys), kind)
+        matrix, right = np.zeros((len(keys), len(keys))), np.zeros(len(keys))
         for key, row in index.items():
             matrix[row, row] += 1
             for dice, weight in self._rolls(key):
                 for branch in self.plays[key[0]].branches(key[1], dice):
-                    share = weight * self._chance(branch)
+                    share = weight * float(branch.chance)
                     following = self.following(key[0], branch)
                     if branch.winner is not None:
                         right[row] += share * (branch.winner == key[0])
@@ -186,10 +162,7 @@ class Match:
                         matrix[row, index[following]] -= share
                     else:
                         right[row] += share * self._wins(following)
-        self._won.update(zip(keys, solve_linear(matrix, right), strict=True))
-
-    def _plain(self, key: Key) -> bool:
-        return all(np.ndim(weight) == 0 for _, weight in self._rolls(key))
+        self._won.update(zip(keys, np.linalg.solve(matrix, right), strict=True))
 
     def _never_ending(self, together: Mapping[Key, set[Key]]) -> set[Key]:
         """Find the states from which no turn ever raises the sum of scores."""
@@ -264,9 +237,9 @@ class Match:
 
         Where no position recurs these are probabilities.
         """
-        found: dict[Key, Any] = defaultdict(int)
+        found: dict[Key, Any] = defaultdict(float)
         for player in (0, 1):
-            found[player, self.play.start] = Fraction(1, 2)
+            found[player, self.play.start] = 0.5
         for total in range(2 * self.play.goal - 1):
             here = [key for key in found if key[1].own + key[1].opponent == total]
             together = self._together(here)
@@ -278,24 +251,23 @@ class Match:
                     for branch in self.plays[player].branches(state, dice):
                         following = self.following(player, branch)
                         if branch.winner is None and following not in together:
-                            found[following] += found[key] * weight * self._chance(branch)
+                            found[following] += found[key] * weight * float(branch.chance)
         return found
 
     def _recurring_reach(self, found: dict[Key, Any], together: Mapping[Key, set[Key]]) -> None:
         if self._never_ending(together):
             raise ValueError(ENDLESS)
         index = {key: place for place, key in enumerate(together)}
-        kind = object if self._exact else float
-        matrix = np.zeros((len(index), len(index)), kind)
+        matrix = np.zeros((len(index), len(index)))
         for key, row in index.items():
             matrix[row, row] += 1
             for dice, weight in self._rolls(key):
                 for branch in self.plays[key[0]].branches(key[1], dice):
                     following = self.following(key[0], branch)
                     if branch.winner is None and following in index:
-                        matrix[index[following], row] -= weight * self._chance(branch)
-        inflow = np.array([found.get(key, 0) for key in index], kind)
-        found.update(zip(index, solve_linear(matrix, inflow), strict=True))
+                        matrix[index[following], row] -= weight * float(branch.chance)
+        inflow = np.array([found.get(key, 0.0) for key in index])
+        found.update(zip(index, np.linalg.solve(matrix, inflow), strict=True))
 
 
 def can_stay_for_ever(play: Play) -> bool:
