@@ -9,7 +9,7 @@ its time. A name in a file gives nobody the right to replace another's entry.
 import hashlib
 import json
 import secrets
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
@@ -30,6 +30,7 @@ from hogeq.support.aliases import Floats, Matrix
 from hogeq.support.files import parse_json, read_whole, write_whole
 from hogeq.support.messages import printable
 from hogeq.support.parameters import plain
+from hogeq.support.progress import phase
 from hogeq.support.workers import compute
 
 CACHE: Final = "cache.json"
@@ -103,19 +104,16 @@ class Contest:
         self.tables: list[str] = known.get("tables", [])
         self.rates: list[list[float]] = known.get("rates", [])
 
-    def judge(
-        self,
-        entrants: Sequence[Entrant],
-        trust: bool,
-        time_limit: float,
-        progress: Callable[[int], object] = int,
-    ) -> list[Judged]:
+    def judge(self, entrants: Sequence[Entrant], trust: bool, time_limit: float) -> list[Judged]:
         """Look at every submission as `hogeq check` does; at one that is known, not again."""
         keys = [_key(one.path) for one in entrants]
         new = [number for number, key in enumerate(keys) if key not in self.files]
         look = partial(_inspect, self.game.rules, trust, time_limit)
         paths = [entrants[number].path for number in new]
-        inspected = dict(zip(new, compute(look, paths, progress, local=True), strict=True))
+        with phase("reading", len(entrants), "files") as progress:
+            progress.step(len(entrants) - len(new))
+            found = compute(look, paths, lambda _: progress.step(), local=True)
+        inspected = dict(zip(new, found, strict=True))
         judged = []
         for number, (entrant, key) in enumerate(zip(entrants, keys, strict=True)):
             submission = inspected.get(number) or _known(self.files[key], self.game)
@@ -127,15 +125,13 @@ class Contest:
             judged.append(one)
         return judged
 
-    def unplayed(self, tables: Sequence[Matrix]) -> int:
-        """Count the pairs whose win rate is not known."""
-        known = self._known_rates([_hash(table) for table in tables])
-        return int(np.isnan(known).sum() - len(known)) // 2
-
-    def play(self, tables: Sequence[Matrix], progress: Callable[[], object]) -> Floats:
+    def play(self, tables: Sequence[Matrix]) -> Floats:
         """Exact win rates (n, n) of all tables; of pairs that are known, not again."""
-        keys = [_hash(table) for table in tables]
-        rates = round_robin(self.game, tables, progress, self._known_rates(keys), self.start)
+        keys = [_hash(table.tobytes()) for table in tables]
+        known = self._known_rates(keys)
+        unplayed = int(np.isnan(known).sum() - len(known)) // 2
+        with phase("tournament", unplayed, "matches") as progress:
+            rates = round_robin(self.game, tables, progress.step, known, self.start)
         self.tables, self.rates = keys, rates.tolist()
         return rates
 
@@ -153,7 +149,7 @@ class Contest:
         """Names that tell nobody who they are, the same in every call for this folder."""
         names: list[str] = []
         for one in entrants:
-            code = hashlib.sha256(f"{self.salt} {one.student}".encode()).hexdigest()
+            code = _hash(f"{self.salt} {one.student}".encode())
             digits = next(size for size in range(4, 64) if f"Hog {code[:size]}" not in names)
             names.append(f"Hog {code[:digits]}")
         return names
@@ -161,11 +157,7 @@ class Contest:
     def keep(self) -> None:
         """Write what is known, for the next call."""
         known = {
-            "made_by": self.made_by,
-            "salt": self.salt,
-            "files": self.files,
-            "tables": self.tables,
-            "rates": self.rates,
+            name: getattr(self, name) for name in ("made_by", "salt", "files", "tables", "rates")
         }
         write_whole(self.out / CACHE, json.dumps(known))
 
@@ -188,13 +180,13 @@ def _read_cache(path: Path, made_by: dict[str, Any], game: HogEngine) -> tuple[s
 
 def _key(path: Path) -> str:
     try:
-        return hashlib.sha256(path.suffix.encode() + read_whole(path, MAX_BYTES)).hexdigest()
+        return _hash(path.suffix.encode() + read_whole(path, MAX_BYTES))
     except (OSError, ValueError):
         return ""  # it will be refused when it is read
 
 
-def _hash(table: Matrix) -> str:
-    return hashlib.sha256(table.tobytes()).hexdigest()
+def _hash(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
 
 
 def _inspect(rules: Rules, trust: bool, time_limit: float, path: Path) -> Submission:

@@ -129,19 +129,16 @@ def _check_goals(goals: Sequence[int], number: int, most: int) -> None:
 
 def mean_win_rates(win_rates: ArrayLike) -> list[float]:
     """Mean win rate of every entry against the others, row against column."""
-    rows: list[list[float]] = np.asarray(win_rates, np.float64).tolist()
-    return [
-        (sum(row[:entry] + row[entry + 1 :])) / (len(row) - 1) for entry, row in enumerate(rows)
-    ]
+    rates = check_rates(win_rates)
+    means: list[float] = ((rates.sum(axis=1) - rates.diagonal()) / (len(rates) - 1)).tolist()
+    return means
 
 
 def lowest_win_rates(win_rates: ArrayLike) -> list[tuple[float, int]]:
     """Lowest win rate of every entry, and against whom: of rivals that tie, the one given first."""
-    rows: list[list[float]] = np.asarray(win_rates, np.float64).tolist()
-    return [
-        min((rate, other) for other, rate in enumerate(row) if other != entry)
-        for entry, row in enumerate(rows)
-    ]
+    rates = check_rates(win_rates)
+    np.fill_diagonal(rates, np.inf)
+    return list(zip(rates.min(axis=1).tolist(), rates.argmin(axis=1).tolist(), strict=True))
 
 
 def rank(win_rates: ArrayLike, threshold: float = WIN) -> list[Standing]:

@@ -172,10 +172,7 @@ class Folder:
         from hogeq.contest.entries import Entries, Refused
         from hogeq.strategies.strategy import strategy_of
 
-        with phase("reading", len(self.entrants), "files") as progress:
-            self.judged = self.contest.judge(
-                self.entrants, self.chosen.trust, time_limit, lambda _: progress.step()
-            )
+        self.judged = self.contest.judge(self.entrants, self.chosen.trust, time_limit)
         tables = {
             one.entrant.file: strategy_of(self.chosen.engine, one.submission.matrix)
             for one in self.judged
@@ -200,9 +197,7 @@ class Folder:
         """Play the pairs that were not played before."""
         from numpy import asarray
 
-        tables = [asarray(one) for one in field.strategies]
-        with phase("tournament", self.contest.unplayed(tables), "matches") as progress:
-            return self.contest.play(tables, progress.step)
+        return self.contest.play([asarray(one) for one in field.strategies])
 
     def write(self, data: dict[str, Any], names: Sequence[str], pseudonyms: bool) -> Text:
         """Write pages, ranks and what is known for the next time; say what was written."""
