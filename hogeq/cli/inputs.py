@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hogeq.cli.options import ForgetOption, GameOption, RulesOption
+from hogeq.cli import options
 from hogeq.cli.shell import refusing, warn
 from hogeq.rules import ALIASES, Rules
 from hogeq.support.files import write_whole
@@ -37,7 +37,7 @@ class Chosen:
     engine: "HogEngine"
     tree: "TreeGame | None" = None
 
-    def __init__(self, rules: RulesOption = None, *, trust: bool = False) -> None:
+    def __init__(self, rules: options.Rules = None, *, trust: bool = False) -> None:
         if rules is not None and not rules.strip():
             raise BadInputError(
                 "--rules: the name is empty; allowed: an edition's name, a YAML file of rule "
@@ -149,9 +149,9 @@ class AnyChosen(Chosen):
 
     def __init__(
         self,
-        rules: RulesOption = None,
-        game: GameOption = None,
-        forget: ForgetOption = None,
+        rules: options.Rules = None,
+        game: options.Game = None,
+        forget: options.Forget = None,
         *,
         trust: bool = False,
     ) -> None:

@@ -46,6 +46,11 @@ MATRIX_SUFFIXES = (".csv", ".txt", ".json", ".npy", ".npz")
 PICTURE = Output((".png",))
 PAGE = Output((".html", ".htm"))
 MATRIX = Output(MATRIX_SUFFIXES, is_kept=True, of_games=(".npz",))
+SUBMISSION = Output((".py", *MATRIX_SUFFIXES), is_kept=True)
+CERTIFICATE = Output((".json", ".json.gz"), is_kept=True)
+TRANSCRIPT = Output((".json",), is_kept=True)
+ARRAYS = Output((".npz",), is_kept=True)
+TREE = Output((".efg",), of_games=(".efg",))
 
 
 class Command(TyperCommand):
@@ -74,7 +79,7 @@ class Command(TyperCommand):
                     formatter.write_dl(records)
 
 
-RulesOption = Annotated[
+Rules = Annotated[
     str | None,
     option(
         "An edition's name, a YAML file of rule parts, or a run. [those of a run that is given as "
@@ -83,14 +88,14 @@ RulesOption = Annotated[
         "--rules",
     ),
 ]
-GameOption = Annotated[
+Game = Annotated[
     str | None,
     option(
         "Instead of Hog: a game of OpenSpiel, kuhn_poker say, or a .efg file.", "GAME", "--game"
     ),
 ]
 
-ForgetOption = Annotated[
+Forget = Annotated[
     str | None,
     option(
         "With --game: what players forget: own_actions, order (of moves), or last:K (all else).",
@@ -101,42 +106,40 @@ ForgetOption = Annotated[
 ManyRules = Annotated[
     list[str] | None, option("As elsewhere; may be repeated. [su20 and fa22]", "RULES")
 ]
-StrategyArgument = Annotated[str, argument("S", "A strategy: name, file or run.")]
-StartOption = Annotated[
+Strategy = Annotated[str, argument("S", "A strategy: name, file or run.")]
+Start = Annotated[
     str | None,
     option("Scores that games begin with: of who moves first, and of the other. [0:0]", "A:B"),
 ]
-ScoreOption = Annotated[int, option("Points of the player to move.", name="--score")]
-OpponentOption = Annotated[int, option("Points of the other player.", name="--opponent")]
-OverwriteOption = Annotated[bool, option("Replace files that are there.", name="--overwrite")]
-SetOption = Annotated[
-    list[str] | None, option("Set a key: solver.iterations=50", "KEY=VALUE", "--set")
-]
-TimeLimitOption = Annotated[
+Score = Annotated[int, option("Points of the player to move.", name="--score")]
+Opponent = Annotated[int, option("Points of the other player.", name="--opponent")]
+Plot = Annotated[Path | None, option("Draw the result.", "PNG"), PICTURE]
+PlayerName = Annotated[str | None, option("What the contest calls you; for .py.", "NAME")]
+Overwrite = Annotated[bool, option("Replace files that are there.")]
+Set = Annotated[list[str] | None, option("Set a key: solver.iterations=50", "KEY=VALUE", "--set")]
+TimeLimit = Annotated[
     float, option("Seconds that the code of a .py is given.", "SECONDS", "--time-limit", min=0.1)
 ]
 
 # --- search effort, who computes ------------------------------------------------------------------
 
-StartsOption = Annotated[int, option("Independent starts of the search.", group=SEARCH)]
-AnnealStepsOption = Annotated[
+Starts = Annotated[int, option("Independent starts of the search.", group=SEARCH)]
+AnnealSteps = Annotated[
     int, option("Steps of the softmax responder from each start.", group=SEARCH)
 ]
-DampingOption = Annotated[float, option("Share of the way that each step goes.", group=SEARCH)]
-KicksOption = Annotated[
-    int, option("Rounds of iterated local search from each start.", group=SEARCH)
-]
-SeedOption = Annotated[int, option("Of random starts and kicks.", group=SEARCH, min=0)]
-JobsOption = Annotated[
+Damping = Annotated[float, option("Share of the way that each step goes.", group=SEARCH)]
+Kicks = Annotated[int, option("Rounds of iterated local search from each start.", group=SEARCH)]
+Seed = Annotated[int, option("Of random starts and kicks.", group=SEARCH, min=0)]
+Jobs = Annotated[
     int | None,
     option(
-        "Threads; the result does not depend on it. [all cores]",
+        "Threads, or processes; the result does not depend on it. [all cores]",
         group=WORKERS,
         min=1,
         max=MOST_JOBS,
     ),
 ]
-OnOption = Annotated[
+On = Annotated[
     str | None,
     option(
         "Compute on local (processes) or dask://HOST:PORT, with the same result. [threads]",
@@ -147,16 +150,16 @@ OnOption = Annotated[
 
 # --- of every command -----------------------------------------------------------------------------
 
-JsonOption = Annotated[bool, option("Print one JSON object.", name="--json", group=OUTPUT)]
-DigitsOption = Annotated[
+Json = Annotated[bool, option("Print one JSON object.", name="--json", group=OUTPUT)]
+Digits = Annotated[
     int,
     option("Decimals of per cents and percentage points.", None, "--digits", OUTPUT, min=0, max=16),
 ]
-TrustOption = Annotated[
+Trust = Annotated[
     bool,
     option("Run somebody's code: plugins, and strategies in .py files.", None, "--trust", CODE),
 ]
-PluginOption = Annotated[
+Plugins = Annotated[
     list[Path] | None,
     option(
         "A file that registers rule parts, editions, strategies, solvers or purifiers.",

@@ -15,16 +15,8 @@ import typer
 from typer.core import TyperGroup
 from typer.models import CommandFunctionType
 
-from hogeq.cli import INTERRUPTED, leave_the_prompt
-from hogeq.cli.options import (
-    Command,
-    DigitsOption,
-    JsonOption,
-    Output,
-    OverwriteOption,
-    PluginOption,
-    TrustOption,
-)
+from hogeq.cli import INTERRUPTED, leave_the_prompt, options
+from hogeq.cli.options import Output
 from hogeq.cli.result import Result, digits, encodable, show
 from hogeq.support.messages import BadInputError, one_line
 from hogeq.support.numbers import DIGITS
@@ -139,9 +131,9 @@ class _App(typer.Typer):
     """An application whose commands return a `Result`, and share the options of all commands."""
 
     def command(
-        self, name: str | None = None, **options: Any
+        self, name: str | None = None, **more: Any
     ) -> Callable[[CommandFunctionType], CommandFunctionType]:
-        enter = super().command(name, **{"cls": Command, **options})
+        enter = super().command(name, **{"cls": options.Command, **more})
 
         def decorate(function: CommandFunctionType) -> CommandFunctionType:
             enter(_command(function))
@@ -166,13 +158,13 @@ def _command(function: Callable[..., Any]) -> Callable[..., Any]:
     }
     choice = next((one for one in own.items() if one[1] in {Chosen, AnyChosen}), None)
     shared: dict[str, tuple[Any, Any]] = {
-        "as_json": (JsonOption, False),
-        "decimals": (DigitsOption, DIGITS),
-        "trust": (TrustOption, False),
-        "plugins": (PluginOption, None),
+        "as_json": (options.Json, False),
+        "decimals": (options.Digits, DIGITS),
+        "trust": (options.Trust, False),
+        "plugins": (options.Plugins, None),
     }
     if any(output.is_kept for output in outputs.values()):
-        shared = {"overwrite": (OverwriteOption, False), **shared}
+        shared = {"overwrite": (options.Overwrite, False), **shared}
     by = {} if choice is None else get_type_hints(choice[1].__init__, include_extras=True)
     chosen_by = [name for name in by if name not in {"trust", "return"}]
     parameters = [
@@ -219,6 +211,9 @@ def _command(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _keyword(name: str, kind: Any, default: Any) -> Parameter:
+    """Declare an option; of what is true or false there is no --no-NAME unless it is named."""
+    if getattr(kind, "__args__", ()) == (bool,) and kind.__metadata__[0].default is ...:
+        kind.__metadata__[0].default = f"--{name.replace('_', '-')}"  # where typer looks for it
     return Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=kind)
 
 

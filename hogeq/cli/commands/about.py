@@ -4,8 +4,9 @@ import time
 from dataclasses import asdict
 from typing import Annotated, Any
 
+from hogeq.cli import options
 from hogeq.cli.inputs import Chosen
-from hogeq.cli.options import JobsOption, ManyRules, TrustOption, argument
+from hogeq.cli.options import argument
 from hogeq.cli.result import Result, Table, Text, lines_of
 from hogeq.cli.shell import computing
 from hogeq.rules import ALIASES, EDITIONS, Rules, describe, names_of
@@ -29,7 +30,7 @@ def rules_(
     name: Annotated[
         str | None, argument("[RULES]", "An edition, a YAML file or a run, to say all of it.")
     ] = None,
-    trust: TrustOption = False,
+    trust: options.Trust = False,
 ) -> Result:
     """List the editions, their parts and switches."""
     asked = EDITIONS if name is None else {name: Chosen(name, trust=trust).choose(own_goals=True)}
@@ -95,7 +96,7 @@ COMPILED = ("su20", "fa22")
 """They cover the games with points remembered and those without a memory."""
 
 
-def doctor(rules: ManyRules = None) -> Result:
+def doctor(rules: options.ManyRules = None) -> Result:
     """Versions, cores, and which kernels are compiled.
 
     Exit status 1 if compiled kernels cannot be kept, so that every command would compile them.
@@ -141,7 +142,7 @@ def doctor(rules: ManyRules = None) -> Result:
     return Result(data, [Table(rows, left=2)], 0 if is_writable else 1)
 
 
-def warmup(rules: ManyRules = None, jobs: JobsOption = None) -> Result:
+def warmup(rules: options.ManyRules = None, jobs: options.Jobs = None) -> Result:
     """Compile ahead what commands on an edition compile when they are first used.
 
     All cores are used. What is compiled is kept, and what is kept is not compiled again. The two

@@ -4,25 +4,9 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+from hogeq.cli import options
 from hogeq.cli.inputs import AnyChosen, Chosen, check_output, reading, write_csv
-from hogeq.cli.options import (
-    MATRIX,
-    PICTURE,
-    PROOF,
-    SEARCH,
-    AnnealStepsOption,
-    DampingOption,
-    JobsOption,
-    KicksOption,
-    OnOption,
-    Output,
-    SeedOption,
-    StartsOption,
-    StrategyArgument,
-    TrustOption,
-    argument,
-    option,
-)
+from hogeq.cli.options import CERTIFICATE, MATRIX, PICTURE, PROOF, SEARCH, argument, option
 from hogeq.cli.result import Result, Table, Text, between, loss, percent, pp
 from hogeq.cli.shell import computing, refusing
 from hogeq.support.files import write_arrays
@@ -39,33 +23,23 @@ SAFETY = "Safety: what an attack may win from the answer"
 
 
 def attack_(
-    strategy: StrategyArgument,
+    strategy: options.Strategy,
     chosen: AnyChosen,
-    out: Annotated[
-        Path | None, option("Write the counter-matrix: M.csv, say.", "FILE"), MATRIX
-    ] = None,
-    plot: Annotated[
-        Path | None,
-        option("Draw where it leaves the rolls of S, and what it gains.", "PNG"),
-        PICTURE,
-    ] = None,
-    starts: StartsOption = 4,
-    anneal_steps: AnnealStepsOption = 60,
-    damping: DampingOption = 0.5,
-    kicks: KicksOption = 20,
+    out: Annotated[Path | None, option("Write the counter-matrix.", "FILE"), MATRIX] = None,
+    plot: options.Plot = None,
+    starts: options.Starts = 4,
+    anneal_steps: options.AnnealSteps = 60,
+    damping: options.Damping = 0.5,
+    kicks: options.Kicks = 20,
     until_saturated: Annotated[
         bool,
-        option(
-            "More kicks, until twice the effort would find less than 0.03 pp.",
-            name="--until-saturated",
-            group=SEARCH,
-        ),
+        option("More kicks, until twice the effort would find less than 0.03 pp.", group=SEARCH),
     ] = False,
     most_kicks: Annotated[
         int | None,
         option("With --until-saturated: most kicks for each start. [1600]", group=SEARCH),
     ] = None,
-    seed: SeedOption = 0,
+    seed: options.Seed = 0,
     certify: Annotated[
         float | None,
         option("Prove a bound below full memory, for so long.", "SECONDS", group=PROOF, min=0),
@@ -73,13 +47,11 @@ def attack_(
     certificate: Annotated[
         Path | None,
         option("Write the proof: certificate.json, say.", "FILE", group=PROOF),
-        Output((".json", ".json.gz"), is_kept=True),
+        CERTIFICATE,
     ] = None,
-    exact: Annotated[
-        float, option("With --game: limit of the exact search.", "SECONDS", min=0)
-    ] = 60.0,
-    jobs: JobsOption = None,
-    on: OnOption = None,
+    exact: Annotated[float, option("With --game: limit of the search.", "SECONDS", min=0)] = 60.0,
+    jobs: options.Jobs = None,
+    on: options.On = None,
 ) -> Result:
     """Strongest counter-matrix found, and the full-memory bound.
 
@@ -240,7 +212,7 @@ def attack_field(
     objective: Annotated[
         Goal, option("The mean win rate, or how many are beaten (above 0.500001).")
     ] = Goal.mean,
-    out: Annotated[Path | None, option("Write the answer: M.csv, say.", "FILE"), MATRIX] = None,
+    out: Annotated[Path | None, option("Write the answer.", "FILE"), MATRIX] = None,
     cap: Annotated[
         float | None,
         option("The strongest attack found on the answer may win no more than this.", group=SAFETY),
@@ -251,19 +223,18 @@ def attack_field(
         PICTURE,
     ] = None,
     mixed: Annotated[
-        bool,
-        option("With --cap or --tradeoff: policies, not matrices.", name="--mixed", group=SAFETY),
+        bool, option("With --cap or --tradeoff: policies, not matrices.", group=SAFETY)
     ] = False,
     steps: Annotated[
         int, option("Of regret matching, for --cap and --tradeoff.", group=SAFETY, min=1)
     ] = 100,
-    starts: StartsOption = 4,
-    anneal_steps: AnnealStepsOption = 60,
-    damping: DampingOption = 0.5,
-    kicks: KicksOption = 0,
-    seed: SeedOption = 0,
-    jobs: JobsOption = None,
-    on: OnOption = None,
+    starts: options.Starts = 4,
+    anneal_steps: options.AnnealSteps = 60,
+    damping: options.Damping = 0.5,
+    kicks: options.Kicks = 0,
+    seed: options.Seed = 0,
+    jobs: options.Jobs = None,
+    on: options.On = None,
 ) -> Result:
     """Find the matrix that wins most from several rivals.
 
@@ -362,10 +333,8 @@ def attack_field(
 
 def certify(
     file: Annotated[Path, argument("FILE", "A certificate, of hogeq attack --certificate.")],
-    of: Annotated[
-        str | None, option("Refuse a certificate of another strategy than this one.", "S")
-    ] = None,
-    trust: TrustOption = False,
+    of: Annotated[str | None, option("Refuse a certificate of another strategy.", "S")] = None,
+    trust: options.Trust = False,
 ) -> Result:
     """Check a certificate: prove again that nothing wins more from a strategy than it says.
 

@@ -8,8 +8,9 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+from hogeq.cli import options
 from hogeq.cli.inputs import Chosen, write, write_csv
-from hogeq.cli.options import PAGE, TimeLimitOption, TrustOption, argument, option
+from hogeq.cli.options import PAGE, argument, option
 from hogeq.cli.result import Result, Table, Text, digits, loss, percent
 from hogeq.cli.shell import refusing
 from hogeq.support.messages import BadInputError, printable
@@ -35,8 +36,8 @@ def check(
     page: Annotated[
         Path | None, option("Write the same as a page.", "FILE", "--html"), PAGE
     ] = None,
-    time_limit: TimeLimitOption = 60.0,
-    trust: TrustOption = False,
+    time_limit: options.TimeLimit = 60.0,
+    trust: options.Trust = False,
 ) -> Result:
     """Check a submission as the contest would, and say how it does.
 

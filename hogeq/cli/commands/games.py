@@ -5,14 +5,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
+from hogeq.cli import options
 from hogeq.cli.inputs import AnyChosen, Chosen, title_of, write
-from hogeq.cli.options import (
-    MATRIX_SUFFIXES,
-    ForgetOption,
-    Output,
-    StartOption,
-    option,
-)
+from hogeq.cli.options import ARRAYS, MATRIX_SUFFIXES, TREE, Output, option
 from hogeq.cli.result import Result, Table, Text, percent
 from hogeq.cli.shell import refusing, warn
 from hogeq.rules import Rules
@@ -23,9 +18,7 @@ if TYPE_CHECKING:
     from hogeq.trees.game import TreeGame
     from hogeq.trees.recall import Audit, Witness
 
-MemoryOption = Annotated[
-    bool, option("Players remember everything that happened.", name="--memory")
-]
+MemoryOption = Annotated[bool, option("Players remember everything that happened.")]
 LETTERS = {
     "own action": "a",
     "own observation": "o",
@@ -46,7 +39,7 @@ def tablebase(
         option("Write its matrix (rules without memory).", "FILE"),
         Output(MATRIX_SUFFIXES),
     ] = None,
-    start: StartOption = None,
+    start: options.Start = None,
 ) -> Result:
     """Solve with full information: players remember everything.
 
@@ -99,23 +92,12 @@ def tablebase(
 
 
 def equilibrium(
-    game: Annotated[
-        str,
-        option(
-            "A game of OpenSpiel, liars_dice_ir(dice_sides=4) say, or a .efg file.",
-            "GAME",
-            "--game",
-        ),
-    ],
-    forget: ForgetOption = None,
+    game: Annotated[str, option("A game of OpenSpiel, or a .efg file.", "GAME", "--game")],
+    forget: options.Forget = None,
     seconds: Annotated[
         float, option("When they are over, both bounds stand as they are.", min=0)
     ] = 60.0,
-    out: Annotated[
-        Path | None,
-        option("Write the mixtures of both players.", "FILE.npz"),
-        Output((".npz",), is_kept=True),
-    ] = None,
+    out: Annotated[Path | None, option("Write the mixtures.", "FILE.npz"), ARRAYS] = None,
 ) -> Result:
     """Solve a two-player zero-sum game in mixtures, and prove its value from both sides.
 
@@ -314,9 +296,7 @@ def export_game(
     chosen: AnyChosen,
     goal: Annotated[int | None, option("Another goal than that of the rules.", "G", min=1)] = None,
     max_dice: Annotated[int | None, option("Another most number of dice.", "N", min=1)] = None,
-    out: Annotated[
-        Path, option("A name ending in .efg.", "FILE"), Output((".efg",), of_games=(".efg",))
-    ] = Path("hog.efg"),
+    out: Annotated[Path, option("A name ending in .efg.", "FILE"), TREE] = Path("hog.efg"),
     memory: MemoryOption = False,
 ) -> Result:
     """Write the game tree in Gambit's extensive form.

@@ -4,18 +4,9 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+from hogeq.cli import options
 from hogeq.cli.inputs import Chosen, default_rules, write
-from hogeq.cli.options import (
-    PAGE,
-    PICTURE,
-    SEARCH,
-    JobsOption,
-    StartOption,
-    StrategyArgument,
-    TrustOption,
-    argument,
-    option,
-)
+from hogeq.cli.options import PAGE, PICTURE, SEARCH, argument, option
 from hogeq.cli.result import Result, Table, Text, percent
 from hogeq.cli.shell import computing, refusing
 from hogeq.support.messages import BadInputError
@@ -31,14 +22,14 @@ if TYPE_CHECKING:
 def board(
     rules: Annotated[
         list[str] | None,
-        option("Edition, or YAML file of rule parts (may be given again). [HOGEQ_RULES or su20]"),
+        option("Edition, or YAML file of rule parts (may be repeated). [HOGEQ_RULES or su20]"),
     ] = None,
     out: Annotated[Path, option("A name ending in .html.", "FILE"), PAGE] = Path("board.html"),
     opponent: Annotated[
-        list[str] | None, option("A table to play against too (may be given again).", "S")
+        list[str] | None, option("A table to play against too (may be repeated).", "S")
     ] = None,
-    start: StartOption = None,
-    trust: TrustOption = False,
+    start: options.Start = None,
+    trust: options.Trust = False,
 ) -> Result:
     """One self-contained page to play Hog on, which opens without a network.
 
@@ -83,7 +74,7 @@ def report(
     runs: Annotated[list[Path], argument("RUN ...", "Directories of finished runs.")],
     out: Annotated[Path, option("A name ending in .html.", "FILE"), PAGE] = Path("report.html"),
     against: Annotated[
-        list[str] | None, option("A strategy to compare with (may be given again).", "S")
+        list[str] | None, option("A strategy to compare with (may be repeated).", "S")
     ] = None,
     matrices: Annotated[
         bool,
@@ -98,8 +89,8 @@ def report(
     kicks: Annotated[
         int | None, option("Its kicks for each start. [as the run's figures]", group=SEARCH)
     ] = None,
-    jobs: JobsOption = None,
-    trust: TrustOption = False,
+    jobs: options.Jobs = None,
+    trust: options.Trust = False,
 ) -> Result:
     """One self-contained page to explore runs of one game, which opens without a network.
 
@@ -159,15 +150,13 @@ AXES = "own score upward, opponent's score to the right"
 
 
 def show(
-    strategy: StrategyArgument,
+    strategy: options.Strategy,
     chosen: Chosen,
     out: Annotated[
         Path | None, option("Draw to a file. [text in the terminal]", "PNG"), PICTURE
     ] = None,
     minus: Annotated[str | None, option("Show the dice of S less those of T.", "T")] = None,
-    values: Annotated[
-        bool, option("Show win probabilities when both play S.", name="--values")
-    ] = False,
+    values: Annotated[bool, option("Show win probabilities when both play S.")] = False,
 ) -> Result:
     """Picture of a strategy: the dice it rolls at every position.
 

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from hogeq.cli import options
 from hogeq.cli.inputs import ENDLESS, Chosen, reading, title_of, write
-from hogeq.cli.options import Output, StartOption, argument, option
+from hogeq.cli.options import TRANSCRIPT, argument, option
 from hogeq.cli.result import Result, Table, Text, loss, percent, pp, say
 from hogeq.cli.shell import refusing
 from hogeq.rules import Rules, describe
@@ -48,17 +49,13 @@ def play(
     engine: Annotated[
         str,
         option(
-            "Who you play: a strategy, or optimal (or memory): best play that remembers "
-            "everything.",
-            "S",
+            "Your opponent: a strategy, or optimal (or memory): best play that remembers all.", "S"
         ),
     ] = "optimal",
     first: Annotated[First, option("Who moves first.")] = First.coin,
     seed: Annotated[int | None, option("Of coin and dice. [a new one each time]", min=0)] = None,
     save: Annotated[
-        Path | None,
-        option("Save the game, for hogeq review or a board.", "GAME.json"),
-        Output((".json",), is_kept=True),
+        Path | None, option("Save the game, for hogeq review or a board.", "GAME.json"), TRANSCRIPT
     ] = None,
 ) -> Result:
     """Play in the terminal against an engine.
@@ -279,10 +276,9 @@ def review_(
         Path, argument("GAME.json", "A transcript: of hogeq play --save, or of a board.")
     ],
     rules: Annotated[
-        str | None,
-        option("Refuse a game by other rules than these. [what the transcript says]", "RULES"),
+        str | None, option("Refuse a game by other rules than these. [the transcript's]", "RULES")
     ] = None,
-    start: StartOption = None,
+    start: options.Start = None,
 ) -> Result:
     """Review a game, move by move: what was best, what each choice lost, what was luck.
 

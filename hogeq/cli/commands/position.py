@@ -1,11 +1,11 @@
 """One position: every roll there (analyze), and the hidden memory (beliefs)."""
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+from hogeq.cli import options
 from hogeq.cli.inputs import Chosen
-from hogeq.cli.options import MEMORY, PICTURE, OpponentOption, ScoreOption, StrategyArgument, option
+from hogeq.cli.options import MEMORY, option
 from hogeq.cli.result import Result, Table, Text, loss, percent
 from hogeq.cli.shell import refusing
 from hogeq.rules import Rules
@@ -29,23 +29,20 @@ PAST = "ignore_memory"  # what makes the belief where optimal play goes on
 
 
 def analyze_(
-    score: ScoreOption,
-    opponent: OpponentOption,
+    score: options.Score,
+    opponent: options.Opponent,
     chosen: Chosen,
-    strategy: Annotated[
-        str | None, option("Both play S from the next turn on. [optimal play]", "S")
-    ] = None,
+    strategy: Annotated[str | None, option("Both play S from then on. [optimal play]", "S")] = None,
     own_last: Annotated[
-        int | None,
-        option("Own last turn's points (or dice, as the rules have it).", group=MEMORY),
+        int | None, option("Own last turn's points (or dice, as the rules have it).", group=MEMORY)
     ] = None,
     opponent_last: Annotated[
-        int | None,
-        option("The opponent's last turn's points (or dice, as the rules have it).", group=MEMORY),
+        int | None, option("The opponent's last turn's points (or dice).", group=MEMORY)
     ] = None,
     turn: Annotated[int | None, option("Number of this turn, from 0.", group=MEMORY)] = None,
     extra: Annotated[
-        bool | None, option("Is this an extra turn?", name="--extra/--no-extra", group=MEMORY)
+        bool | None,
+        option("Is this an extra turn?", name="--extra/--no-extra", group=MEMORY),
     ] = None,
     remembered: Annotated[
         str | None, option("What another part of the rules remembers.", "VALUE", group=MEMORY)
@@ -212,15 +209,13 @@ GUESSES = {
 
 
 def beliefs(
-    strategy: StrategyArgument,
-    score: ScoreOption,
-    opponent: OpponentOption,
+    strategy: options.Strategy,
+    score: options.Score,
+    opponent: options.Opponent,
     chosen: Chosen,
     against: Annotated[str | None, option("The opponent's strategy. [S]", "T")] = None,
     top: Annotated[int, option("Lines of the table.", min=1)] = 20,
-    plot: Annotated[
-        Path | None, option("Draw the distribution and the guesses.", "PNG"), PICTURE
-    ] = None,
+    plot: options.Plot = None,
 ) -> Result:
     """Distribution of the hidden memory at a position; of a mixture, which component is played.
 

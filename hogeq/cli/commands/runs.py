@@ -9,23 +9,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hogeq.cli.options import (
-    WORKERS,
-    ForgetOption,
-    GameOption,
-    JobsOption,
-    OnOption,
-    OverwriteOption,
-    SetOption,
-    TrustOption,
-    argument,
-    option,
-)
+from hogeq.cli import options
+from hogeq.cli.options import WORKERS, argument, option
 from hogeq.cli.result import Result, Table, Text, digits, percent
 from hogeq.cli.shell import computing, warn
 from hogeq.rules import ALIASES, EDITIONS
 from hogeq.support.messages import BadInputError, nearest, one_line, refusal
-from hogeq.support.parameters import MOST_JOBS
 
 if TYPE_CHECKING:
     from hogeq.runs.index import RunRecord
@@ -52,15 +41,15 @@ def run(
         Path | None,
         argument("[CONFIG]", "YAML file: configs/cfr.yaml. [with --resume, that of the run]"),
     ] = None,
-    overrides: SetOption = None,
+    overrides: options.Set = None,
     out_root: Annotated[Path, option("Where runs are kept.", "DIR")] = Path("results"),
     resume: Annotated[Path | None, option("Continue the run in this directory.", "DIR")] = None,
-    overwrite: OverwriteOption = False,
-    game: GameOption = None,
-    forget: ForgetOption = None,
-    trust: TrustOption = False,
-    jobs: JobsOption = None,
-    on: OnOption = None,
+    overwrite: options.Overwrite = False,
+    game: options.Game = None,
+    forget: options.Forget = None,
+    trust: options.Trust = False,
+    jobs: options.Jobs = None,
+    on: options.On = None,
 ) -> Result:
     """One experiment: solve, measure, purify, export."""
     if resume is not None and overwrite:
@@ -96,7 +85,7 @@ def run(
 
 def sweep(
     config: Annotated[Path, argument("SWEEP", "YAML file: configs/sweep.yaml")],
-    overrides: SetOption = None,
+    overrides: options.Set = None,
     on: Annotated[
         str,
         option(
@@ -105,13 +94,10 @@ def sweep(
             group=WORKERS,
         ),
     ] = "local",
-    jobs: Annotated[
-        int | None,
-        option("Processes of this machine. [all cores]", group=WORKERS, min=1, max=MOST_JOBS),
-    ] = None,
-    trust: TrustOption = False,
+    jobs: options.Jobs = None,
+    trust: options.Trust = False,
     out_root: Annotated[Path, option("Where the sweep's folder is made.", "DIR")] = Path("results"),
-    overwrite: OverwriteOption = False,
+    overwrite: options.Overwrite = False,
 ) -> Result:
     """Many runs of one config with keys varied, side by side, and a table of what came of them.
 
@@ -171,10 +157,8 @@ def runs(
         list[str] | None, option("Only runs whose config says so: rules.goal=50", "KEY=VALUE")
     ] = None,
     sort: Annotated[str, option("Sort by attack, bound, seconds, started, ...", "KEY")] = "path",
-    descending: Annotated[bool, option("Highest first.", name="--descending")] = False,
-    compare: Annotated[
-        bool, option("Show every config key in which these runs differ.", name="--compare")
-    ] = False,
+    descending: Annotated[bool, option("Highest first.")] = False,
+    compare: Annotated[bool, option("Show the config keys in which they differ.")] = False,
 ) -> Result:
     """Run directories: list, filter, sort and compare them.
 

@@ -3,19 +3,9 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+from hogeq.cli import options
 from hogeq.cli.inputs import AnyChosen, Chosen, check_output
-from hogeq.cli.options import (
-    MATRIX,
-    MATRIX_SUFFIXES,
-    PICTURE,
-    PURIFIERS,
-    JobsOption,
-    OnOption,
-    Output,
-    StrategyArgument,
-    argument,
-    option,
-)
+from hogeq.cli.options import MATRIX, PURIFIERS, SUBMISSION, argument, option
 from hogeq.cli.result import Result, Table, Text, percent, pp
 from hogeq.cli.shell import computing, refusing
 from hogeq.support.files import write_arrays
@@ -30,16 +20,12 @@ if TYPE_CHECKING:
 
 
 def export(
-    strategy: StrategyArgument,
+    strategy: options.Strategy,
     chosen: Chosen,
-    player_name: Annotated[
-        str | None, option("What the contest calls you; for .py.", "NAME")
-    ] = None,
-    out: Annotated[
-        Path,
-        option("Its suffix says the format.", "FILE"),
-        Output((".py", *MATRIX_SUFFIXES), is_kept=True),
-    ] = Path("final_strategy.py"),
+    player_name: options.PlayerName = None,
+    out: Annotated[Path, option("Its suffix says the format.", "FILE"), SUBMISSION] = Path(
+        "final_strategy.py"
+    ),
     purify: Annotated[
         str | None, option(f"Make a policy a matrix first: {PURIFIERS}.", "METHOD")
     ] = None,
@@ -109,9 +95,7 @@ def purify_(
     strategy: Annotated[str, argument("S", "A policy, or a matrix to search near.")],
     chosen: AnyChosen,
     method: Annotated[str, option(f"How: {PURIFIERS}.", "METHOD")] = "argmax",
-    overrides: Annotated[
-        list[str] | None, option("Set a parameter: rounds=100", "KEY=VALUE", "--set")
-    ] = None,
+    overrides: options.Set = None,
     out: Annotated[Path, option("Its suffix says the format.", "FILE"), MATRIX] = Path(
         "matrix.csv"
     ),
@@ -122,8 +106,8 @@ def purify_(
             "FILE.npz",
         ),
     ] = None,
-    jobs: JobsOption = None,
-    on: OnOption = None,
+    jobs: options.Jobs = None,
+    on: options.On = None,
 ) -> Result:
     """Make a policy a matrix, or search for a better matrix near one.
 
@@ -190,9 +174,7 @@ def diff(
     b: Annotated[str, argument("B", "What it became.")],
     chosen: Chosen,
     against: AgainstOption = None,
-    plot: Annotated[
-        Path | None, option("Draw the changes and what they gain.", "PNG"), PICTURE
-    ] = None,
+    plot: options.Plot = None,
 ) -> Result:
     """Cells of table A that are another in B, and what each change is worth.
 
@@ -218,19 +200,13 @@ def diff(
 def improve(
     table: Annotated[str, argument("TABLE", "A table: name, file or run.")],
     chosen: Chosen,
-    out: Annotated[
-        Path,
-        option("Where the better table goes.", "FILE"),
-        Output((*MATRIX_SUFFIXES, ".py"), is_kept=True),
-    ],
+    out: Annotated[Path, option("Where the better table goes.", "FILE"), SUBMISSION],
     against: AgainstOption = None,
     cells: Annotated[int | None, option("Most cells to change.", "N", min=1)] = None,
     seconds: Annotated[
-        float | None, option("Stop after so long; Ctrl-C stops too.", "SECONDS", min=0.0)
+        float | None, option("Stop after so long; Ctrl-C stops too.", min=0.0)
     ] = None,
-    player_name: Annotated[
-        str | None, option("What the contest calls you; for .py.", "NAME")
-    ] = None,
+    player_name: options.PlayerName = None,
 ) -> Result:
     """Change a table so that it wins more, and write it.
 

@@ -4,19 +4,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+from hogeq.cli import options
 from hogeq.cli.commands.check import Folder
 from hogeq.cli.inputs import AnyChosen, Chosen, check_output, write, write_csv
-from hogeq.cli.options import (
-    PAGE,
-    PICTURE,
-    JobsOption,
-    OnOption,
-    Output,
-    StartOption,
-    TimeLimitOption,
-    argument,
-    option,
-)
+from hogeq.cli.options import PAGE, Output, argument, option
 from hogeq.cli.result import Result, Table, Text, json_text, percent
 from hogeq.cli.shell import computing, refusing
 from hogeq.support.messages import BadInputError, printable
@@ -37,7 +28,7 @@ def compare(
     a: Annotated[str, argument("A", "A strategy: name, file or run.")],
     b: Annotated[str, argument("B", "The other.")],
     chosen: AnyChosen,
-    start: StartOption = None,
+    start: options.Start = None,
 ) -> Result:
     """Exact win rate of A against B.
 
@@ -95,9 +86,7 @@ def tournament(
         argument("S ...", "Strategies: names, files, runs, folders, patterns ('entries/*.csv')."),
     ],
     chosen: Chosen,
-    skip_bad: Annotated[
-        bool, option("Leave out, and list, files that are no strategies.", name="--skip-bad")
-    ] = False,
+    skip_bad: Annotated[bool, option("Leave out, and list, files that are no strategies.")] = False,
     ranks: Annotated[
         Path | None, option("Write the table of ranks.", "FILE", "--csv"), Output((".csv",))
     ] = None,
@@ -108,22 +97,18 @@ def tournament(
         Path | None,
         option("Write all win rates, .csv or .json; of a folder, a folder of pages.", "FILE"),
     ] = None,
-    pseudonyms: Annotated[
-        bool, option("With --out FOLDER: no names on the public page.", name="--pseudonyms")
-    ] = False,
-    plot: Annotated[
-        Path | None, option("Draw the win rates, similar entries together.", "PNG"), PICTURE
-    ] = None,
-    start: StartOption = None,
+    pseudonyms: Annotated[bool, option("With --out FOLDER: no names on the public page.")] = False,
+    plot: options.Plot = None,
+    start: options.Start = None,
     goals: Annotated[
-        Path | None, option("A goal for each entry: lines entry,goal.", "FILE", "--goals")
+        Path | None, option("A goal for each entry: lines entry,goal.", "FILE")
     ] = None,
     threshold: Annotated[
         float, option("A match is won by a win rate above this.", min=0.5, max=0.999999)
     ] = 0.500001,
-    time_limit: TimeLimitOption = 60.0,
-    jobs: JobsOption = None,
-    on: OnOption = None,
+    time_limit: options.TimeLimit = 60.0,
+    jobs: options.Jobs = None,
+    on: options.On = None,
 ) -> Result:
     """All-play-all: win rates, matches won, the contest's ranks, the field's Nash equilibrium.
 
