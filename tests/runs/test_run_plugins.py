@@ -13,7 +13,7 @@ from hogeq.runs.config import load_config
 from hogeq.runs.files import ResultsError
 from hogeq.runs.index import load_runs
 from hogeq.runs.runner import run_experiment
-from hogeq.runs.sweep import _is_complete, _keep_files, compute_point, run_sweep
+from hogeq.runs.sweep import _is_complete, run_sweep
 from hogeq.runs.sweep_file import load_sweep
 from hogeq.support.workers import Remote
 from hogeq.support.yaml import ConfigError
@@ -147,7 +147,7 @@ def test_a_run_is_of_all_plugins_that_are_loaded(config: Path) -> None:
     assert load_config(config).fingerprint() == found.fingerprint()
 
 
-def test_a_sweep_with_plugins(config: Path, tmp_path: Path) -> None:
+def test_a_sweep_with_plugins(config: Path) -> None:
     part = LAZY[LAZY.index("@hogeq.rule_part") :].replace("five", "seven")
     (config.parent / "sevens.py").write_text(f"import hogeq\n{part}")
     sweep = {"name": "trial", "base": "config.yaml", "plugins": ["sevens.py"]}
@@ -165,11 +165,6 @@ def test_a_sweep_with_plugins(config: Path, tmp_path: Path) -> None:
     (kept / "sevens.py").write_text("")
     with pytest.raises(ResultsError, match=r"other plugins: sevens.py has changed since"):
         _is_complete(plan.points[1], done.directory)
-
-    sent = compute_point(Path("elsewhere"), "", False, plan.points[0].config)
-    assert isinstance(sent, dict)
-    _keep_files(sent, tmp_path, "sent")
-    assert (tmp_path / "sent" / "plugins" / "lazy.py").read_text() == LAZY
 
     path.write_text(yaml.safe_dump({**sweep, "grid": {"plugins": [["sevens.py"]]}}))
     with pytest.raises(ConfigError, match="plugins: those of a sweep are of all its points"):

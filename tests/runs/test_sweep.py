@@ -1,14 +1,19 @@
 """Sweeps: what is skipped, goes on or fails, and the table of it."""
 
 import csv
+import json
 import sys
 import threading
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from hogeq.cli import main
 from hogeq.runs import runner
 from hogeq.runs.config import Config
 from hogeq.runs.directory import RunDirectory
@@ -24,6 +29,8 @@ from hogeq.runs.sweep import (
     compute_point,
 )
 from hogeq.runs.sweep_file import FIGURE, PARQUET, TABLE, TOKEN, load_sweep
+from hogeq.support.workers import Remote
+from tests.cli.calls import said
 from tests.runs.sweeps import GRID, contents, here, manifest, quick, written
 
 # --- what is done, cut off, failed ----------------------------------------------------------------
@@ -73,26 +80,33 @@ def test_runs_of_another_config_are_left_alone(tmp_path: Path) -> None:
 
 @quick
 def test_a_point_that_fails_is_in_the_table_and_stops_no_other(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    path = written(tmp_path, grid=GRID)
-    whole = contents(here(path, tmp_path / "whole").directory)
-    folder = tmp_path / "trial"
+    diverging = {"solver": {"name": "dcfr", "gamma": 1000.0, "iterations": 6}}
+    path = written(
+        tmp_path, points=[diverging, {"solver.name": "cfr_plus"}, {"solver.name": "cfr"}]
+    )
+    crew = Remote(lambda: ThreadPoolExecutor(1), 1, 1)
+    command = import_module("hogeq.cli.commands.runs")
+    monkeypatch.setattr(command, "computing", lambda *_: nullcontext(crew))
+
+    def buggy(config: Config) -> Any:
+        if config.solver.name == "cfr_plus":
+            raise ZeroDivisionError("some bug")
+        return engine_of(config)
+
     with monkeypatch.context() as patch:
-
-        def fail(config: Config) -> Any:
-            if config.rules.name.startswith("fa22"):
-                raise ZeroDivisionError("some bug")
-            return engine_of(config)
-
-        patch.setattr(runner, "engine_of", fail)
-        found = here(path, tmp_path)
-    assert [row["status"] for row in found.rows] == ["complete", "complete", "failed", "failed"]
-    (row, _) = found.failures
-    assert (row["rules.edition"], row["seed"], row["attack"]) == ("fa22", 0, None)
-    assert row["error"] == "internal failure: ZeroDivisionError: some bug"
-    assert here(path, tmp_path).done_before == 2
-    assert contents(folder) == whole
+        patch.setattr(runner, "engine_of", buggy)
+        assert main(["sweep", str(path), "--out-root", str(tmp_path), "--json"]) == 1
+    out, err = capsys.readouterr()
+    rows = json.loads(out)["rows"]
+    assert [row["status"] for row in rows] == ["failed", "failed", "complete"]
+    assert rows[1]["error"] == "internal failure: ZeroDivisionError: some bug"
+    line, _ = said(err).splitlines()
+    for part in ("solver dcfr failed at iteration 3: Numerical result", "'gamma': 1000.0"):
+        assert part in line
+    again = here(path, tmp_path)
+    assert (again.done_before, len(again.failures)) == (1, 1)
 
 
 @quick

@@ -192,20 +192,6 @@ def test_a_worker_killed_in_mid_sweep_costs_time_and_nothing_else(
             assert (run_ / name).read_bytes() == (want / run_.name / name).read_bytes()
 
 
-def test_a_task_that_always_fails_is_reported_with_its_config(
-    tmp_path: Path, cluster: Cluster
-) -> None:
-    diverging = {"solver": {"name": "dcfr", "gamma": 1000.0, "iterations": 6}}
-    path = written(tmp_path, points=[diverging, {"solver.name": "cfr"}])
-    command = spoken("sweep", path, "--out-root", tmp_path, "--on", cluster.on, "--json")
-    out, err = command.communicate(timeout=100)
-    assert command.returncode == 1
-    (line,) = said(err).splitlines()
-    for part in ("solver dcfr failed at iteration 3: Numerical result", "'gamma': 1000.0"):
-        assert part in line
-    assert [row["status"] for row in json.loads(out)["rows"]] == ["failed", "complete"]
-
-
 def test_a_scheduler_that_goes_away(tmp_path: Path) -> None:
     with cluster_in(tmp_path) as cluster:
         cluster.grow(1)
