@@ -222,13 +222,12 @@ class _Runner:
     # --- solving -------------------------------------------------------------------------------
 
     def _solve(self, progress: Phase) -> None:
-        if self.metrics:
-            progress.measured(self.metrics[-1].exploitability)
         while True:
             is_measured = bool(self.metrics) and self.metrics[-1].iteration >= self.iteration
             if self.iteration in self.moments and not is_measured:
                 self.metrics = (*self.metrics, self._measured())
                 self._save()
+            if self.metrics:
                 progress.measured(self.metrics[-1].exploitability)
             if self.iteration >= self.iterations:
                 return

@@ -107,11 +107,7 @@ def concluded(
     measured_before = np.array_equal(matrix, argmax(game, strategies.policy))
 
     def interval(
-        name: str,
-        strategy: StrategyLike,
-        before: float,
-        bound: float,
-        again: bool,
+        name: str, strategy: StrategyLike, before: float, bound: float, again: bool
     ) -> Interval:
         if not again:
             return Interval(before, bound, budget)
@@ -128,9 +124,10 @@ def concluded(
     of_mixture = None
     if strategies.mixture is not None:
         progress.now("the mixture")
-        bound = full_memory_bound(game, strategies.mixture)
         if isinstance(game, HogEngine):
             bound = upper_bound(game, strategies.mixture)
+        else:
+            bound = full_memory_bound(game, strategies.mixture)
         before = last.mixture_attack
         of_mixture = interval("mixture", strategies.mixture, before, bound, final is not None)
     if isinstance(game, HogEngine):

@@ -15,13 +15,12 @@ from pathlib import Path
 from typing import Any, Final
 
 from hogeq.model.compiling import compile_now
-from hogeq.runs.config import Config, load_config, require_same_plugins, stored_as
+from hogeq.runs.config import Config, load_config, require_same_plugins
 from hogeq.runs.directory import RunDirectory
 from hogeq.runs.files import (
     CONFIG,
-    FILES,
+    LOCK_FILE,
     MANIFEST,
-    MIXTURE,
     HeldError,
     ResultsError,
     lock,
@@ -88,9 +87,12 @@ def compute_point(
             return ""
         with tempfile.TemporaryDirectory(prefix="hogeq-") as scratch:
             path = run_experiment(config, scratch, quiet=True).directory
-            mixture = [MIXTURE] if (path / MIXTURE).exists() else []
-            written = [*FILES, *mixture, *map(stored_as, config.plugins)]
-            return {name: (path / name).read_bytes() for name in written}
+            written = (file for file in path.rglob("*") if file.is_file())
+            return {
+                file.relative_to(path).as_posix(): file.read_bytes()
+                for file in written
+                if file.name != LOCK_FILE
+            }
     except (ConfigError, ResultsError, RunError, Interrupted) as error:
         return str(error)
     except Exception as error:  # noqa: BLE001 - a bug in one point must not stop the others

@@ -42,9 +42,8 @@ class Phase:
     def __init__(self, name: str, total: int | None = None, unit: str = "", done: int = 0) -> None:
         self.name, self.total, self.unit, self.done = name, total, unit, done
         self.began = time.monotonic()
-        self.news = 0
+        self.figure = ""
         self._doing: str | Callable[[], str] = ""
-        self._figure = ""
         self._best = float("-inf")
         self._lock = Lock()
 
@@ -77,14 +76,13 @@ class Phase:
 
     def measured(self, figure: str) -> None:
         """Give the figure of the last measurement, as text."""
-        self._figure = figure
-        self.news += 1
+        self.figure = figure
 
     @property
     def text(self) -> str:
         """What is being done, and the figure."""
         doing = self._doing if isinstance(self._doing, str) else self._doing()
-        return ", ".join(filter(None, (doing, self._figure)))
+        return ", ".join(filter(None, (doing, self.figure)))
 
     @property
     def steps(self) -> str:
@@ -113,7 +111,7 @@ class _Display:
         self.bars: dict[Phase, tqdm[Any] | None] = {}
         self.lock = RLock()
         self._began = self._last = time.monotonic()
-        self._news = 0
+        self._figures: list[str] = []
         self._over = Event()
         self._clock = Thread(target=self._run, name="progress", daemon=True)
         self._clock.start()
@@ -183,9 +181,9 @@ class _Display:
         # The longer it takes, the rarer the lines: a log of hours need not be long.
         if not self.bars or waited < max(LINE_SECONDS, min(HEARTBEAT, (now - self._began) / 50.0)):
             return
-        news = sum(phase.news + 1 for phase in self.bars)
-        if news != self._news or waited >= HEARTBEAT:
-            self._news = news
+        figures = [f"{phase.name} {phase.figure}" for phase in self.bars]
+        if figures != self._figures or waited >= HEARTBEAT:
+            self._figures = figures
             self.write(f"hogeq: {'; '.join(phase.line for phase in self.bars)}")
 
 

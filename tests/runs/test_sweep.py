@@ -18,8 +18,12 @@ from hogeq.runs import runner
 from hogeq.runs.config import Config
 from hogeq.runs.directory import RunDirectory
 from hogeq.runs.files import (
+    CHECKPOINT,
     CONFIG,
     FILES,
+    MANIFEST,
+    MATRIX,
+    POLICY,
     ResultsError,
     lock,
 )
@@ -31,7 +35,7 @@ from hogeq.runs.sweep import (
 from hogeq.runs.sweep_file import FIGURE, PARQUET, TABLE, TOKEN, load_sweep
 from hogeq.support.workers import Remote
 from tests.cli.calls import said
-from tests.runs.sweeps import GRID, contents, here, manifest, quick, written
+from tests.runs.sweeps import BASE, GRID, contents, here, manifest, quick, written
 
 # --- what is done, cut off, failed ----------------------------------------------------------------
 
@@ -124,6 +128,15 @@ def test_a_run_that_another_process_still_holds_is_waited_for(tmp_path: Path) ->
         patch.setattr("hogeq.runs.sweep.PATIENCE", 0.0)
         result = compute(point.config)
     assert str(result).endswith("is being written by another process")
+
+
+def test_a_run_of_another_game_is_sent_from_where_the_folder_is_not_seen(tmp_path: Path) -> None:
+    pytest.importorskip("pyspiel", reason="needs the extra 'openspiel'")
+    base = {key: part for key, part in BASE.items() if key != "rules"}
+    path = written(tmp_path, base={**base, "game": "kuhn_poker"}, grid={"seed": [0]})
+    sent = compute_point(tmp_path, "wrong", False, load_sweep(path).points[0].config)
+    assert isinstance(sent, dict)
+    assert {MANIFEST, CHECKPOINT, POLICY, MATRIX} < sent.keys() < {*FILES}
 
 
 # --- the table ------------------------------------------------------------------------------------
