@@ -268,14 +268,11 @@ def _cells(lines: Sequence[str]) -> list[list[Any]]:
 
     @cache  # ... and one of a million rows has few different rows
     def row(line: str) -> list[Any]:
-        if not counts[mark]:
-            return [number(cell) for cell in line.split()]
-        if '"' not in line:
-            return [number(cell) for cell in line.split(mark)]
         try:
-            return [number(cell) for cell in next(csv.reader([line], delimiter=mark))]
+            cells = next(csv.reader([line], delimiter=mark)) if counts[mark] else line.split()
         except csv.Error:
             return [line]
+        return [number(cell) for cell in cells]
 
     return [row(line) for line in lines]
 
