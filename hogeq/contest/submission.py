@@ -72,8 +72,12 @@ def inspect_submission(
         if read.weights is not None:
             shape = goal, goal, rules.num_actions
             mixture_of_shape(shape, read.weights, read.rows).unmixed(shown_path(path))
-        faults = tuple(_table_faults(read, goal, max_dice, least))
-        matrix = None if faults else check_matrix(read.rows, goal, max_dice, str(path), least)
+        matrix: Matrix | None = None
+        faults: tuple[Fault, ...] = ()
+        try:
+            matrix = check_matrix(read.rows, goal, max_dice, str(path), least)
+        except StrategyError:
+            faults = tuple(_table_faults(read, goal, max_dice, least))
         cells = sum(len(row) for row in read.rows if isinstance(row, list | np.ndarray))
         answered = min(goal * goal, cells)
         return Submission(size, read.player_name, matrix, faults, {}, answered, None, (), None)

@@ -7,6 +7,7 @@ probability of rolling ``k`` dice. G is the goal, K = max_dice + 1.
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from typing import Any, TypeGuard
 
 import numpy as np
@@ -42,15 +43,23 @@ def check_matrix(
 
     The copy holds numbers of actions: -1 is the last of them, after the most dice.
     """
-    if isinstance(array, np.ndarray) and array.dtype.kind in "iuf" and array.shape == (goal, goal):
+    given = np.array(array) if _are_numbers(array) else array
+    if isinstance(given, np.ndarray) and given.dtype.kind in "iuf" and given.shape == (goal, goal):
         # NaN fails every comparison.
-        good = (array >= least) & (array <= max_dice) & (array == np.trunc(array))
+        good = (given >= least) & (given <= max_dice) & (given == np.trunc(given))
         if good.all():
-            return np.where(array < 0, max_dice + 1, array).astype(np.int8)
+            return np.where(given < 0, max_dice + 1, given).astype(np.int8)
     for _, line in bad_cells(array, goal, max_dice, least):
         raise StrategyError(f"{name}: {line}")
     table = np.array([list(row) for row in array], np.int8)
     return np.where(table < 0, max_dice + 1, table).astype(np.int8)
+
+
+def _are_numbers(rows: Any) -> bool:
+    """Whether these are lists of one length of plain numbers, which numpy reads all at once."""
+    if not isinstance(rows, list) or {*map(type, rows)} != {list} or len({*map(len, rows)}) > 1:
+        return False
+    return {*map(type, chain.from_iterable(rows))} <= {int, float}
 
 
 def bad_cells(rows: Any, goal: int, max_dice: int, least: int = 0) -> Iterator[tuple[str, str]]:
