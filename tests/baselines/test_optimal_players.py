@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from hogeq import figures
 from hogeq.baselines import (
     full_memory,
     hog_wild_heuristic,
@@ -151,13 +150,3 @@ def test_beliefs_where_turns_do_not_alternate(folder: Path) -> None:
     found = ask("beliefs", "always_roll:5", "--score", "40", "--opponent", "42", "--rules", "su21")
     assert found["total_variation"] is None
     assert set(found["memories"][0]) == {"turn", "extra", "probability"}
-
-
-def test_a_figure_of_beliefs_refuses_what_does_not_fit(tmp_path: Path) -> None:
-    axes = ("own last", ["0", "1"]), ("opponent's last", ["0", "1", "2"])
-    figures.beliefs({"exact": np.full((2, 3), 1 / 6)}, tmp_path / "b.png", *axes, "su20")
-    with pytest.raises(ValueError, match=r"beliefs: exact has shape \(3, 2\); allowed: \(2, 3\)"):
-        figures.beliefs({"exact": np.full((3, 2), 1 / 6)}, tmp_path / "c.png", *axes)
-    with pytest.raises(ValueError, match="nothing to draw"):
-        figures.beliefs({}, tmp_path / "c.png", *axes)
-    assert not (tmp_path / "c.png").exists()

@@ -133,14 +133,6 @@ def test_a_rival_that_draws_is_one_rival() -> None:
     assert study_field(game, [drawn], cap=0.9, budget=QUICK, steps=4).answer.win_rates.shape == (1,)
 
 
-def test_a_field_of_one_is_an_attack() -> None:
-    game, rivals = small()
-    alone = answer_field(game, rivals[3:], "mean", SearchBudget(starts=3))
-    assert alone.mean == pytest.approx(
-        attack(game, rivals[3], SearchBudget(starts=3)).win_rate, abs=1e-9
-    )
-
-
 def test_no_change_of_one_cell_raises_the_mean() -> None:
     game = compile_game(rules_from({"edition": "su20", "goal": 10, "max_dice": 2}))
     rivals = [always_roll(game, 1), always_roll(game, 2)]
@@ -249,13 +241,11 @@ def test_a_study_has_the_answer_and_the_curve_that_were_asked_for() -> None:
     free = study_field(game, rivals, budget=QUICK)
     assert np.array_equal(free.answer.strategy, answer_field(game, rivals, "mean", QUICK).strategy)
     assert (free.chosen, free.points) == (None, [])
-    curve = study_field(game, rivals, shares=(0.5, 0.0), budget=QUICK, steps=20)
-    assert [point.share for point in curve.points] == [0.0, 0.5]
-    assert curve.answer is curve.points[0].answer
-    capped = study_field(game, rivals, cap=1.0, shares=(0.0, 1.0), budget=QUICK, steps=20)
-    assert capped.chosen is capped.points[0]
-    assert capped.answer is capped.chosen.answer
-    assert [point.share for point in capped.points] == [0.0, 1.0]
+    for cap, shares in ((None, (0.5, 0.0)), (1.0, (0.0, 1.0))):
+        study = study_field(game, rivals, cap=cap, shares=shares, budget=QUICK, steps=20)
+        assert [point.share for point in study.points] == sorted(shares)
+        assert study.answer is study.points[0].answer
+        assert study.chosen is (None if cap is None else study.points[0])
 
 
 def test_the_objective_beaten_has_caps_too() -> None:

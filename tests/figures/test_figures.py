@@ -46,16 +46,12 @@ FIGURES: dict[str, Callable[[Path], None]] = {
         MIXED, path, "su20", {**RESULT, "mixture": (0.51, 0.52)}, EFFORTS
     ),
     "exploitability that is 0": lambda path: figures.exploitability(SOLVED, path, "fa22, dcfr"),
-    "matrix": lambda path: figures.matrix(MATRIX, path, "su20, argmax"),
     "policy": lambda path: figures.policy(POLICY, path, "su20, average"),
     "policy and where it comes": lambda path: figures.policy(POLICY, path, "su20", REACH),
     "difference": lambda path: figures.difference(MATRIX, POLICY, path, names=("cfr", "huan2020")),
     "values": lambda path: figures.values(POLICY[:, :, 0], path),
-    "win_rates": lambda path: figures.win_rates(RATES, ENTRIES, path, "su20"),
-    "exploitability of both": lambda path: figures.exploitability(METRICS, path, "su20", RESULT),
     "matrix and where it comes": lambda path: figures.matrix(MATRIX, path, "su20", 11, REACH),
     "intervals": lambda path: figures.intervals(*SWEEP, path, "sweep"),
-    "intervals of one seed": lambda path: figures.intervals(["su20"], [[0.51]], [[0.53]], path),
     "counter": lambda path: figures.counter(MATRIX - 5, GAINS, REACH, path, "counter to a$b, su20"),
     "counter of nothing": lambda path: figures.counter(0 * MATRIX, 0 * GAINS, REACH, path),
     "tradeoff": lambda path: figures.tradeoff(*CURVE, path, "su20", cap=0.55),
@@ -313,6 +309,11 @@ HOLE = np.where(np.arange(MATRIX.size).reshape(MATRIX.shape) == 2 * len(MATRIX) 
         (lambda path: figures.intervals(["a"], [[]], [[]], path), "a setting without runs"),
         (lambda path: figures.win_rates(RATES, ["a"], path), "1 names, shape"),
         (lambda path: figures.difference(MATRIX, MATRIX[:5, :5], path), r"\(100, 100\).*\(5, 5\)"),
+        (
+            lambda path: figures.beliefs({"exact": [[1.0, 0.0]]}, path, ("own", "1"), ("a", "1")),
+            r"beliefs: exact has shape \(1, 2\); allowed: \(1, 1\)",
+        ),
+        (lambda path: figures.beliefs({}, path, ("own", "1"), ("a", "1")), "nothing to draw"),
     ],
 )
 def test_what_cannot_be_drawn(tmp_path: Path, draw: Callable[[Path], None], words: str) -> None:
@@ -321,10 +322,10 @@ def test_what_cannot_be_drawn(tmp_path: Path, draw: Callable[[Path], None], word
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize("name", ["figure.xyz", "figure.svg", "figure"])
-def test_only_a_png_is_written(tmp_path: Path, name: str) -> None:
-    with pytest.raises(ValueError, match=rf"^path: got '.*{name}'; allowed: .* ends in \.png$"):
-        figures.matrix(MATRIX, tmp_path / name)
+def test_only_a_png_is_written(tmp_path: Path) -> None:
+    for name in ("figure.xyz", "figure.svg", "figure"):
+        with pytest.raises(ValueError, match=rf"^path: got '.*{name}'; .* ends in \.png$"):
+            figures.matrix(MATRIX, tmp_path / name)
     assert not list(tmp_path.iterdir())
     figures.matrix(MATRIX, tmp_path / "figure.PNG")
 
