@@ -91,6 +91,8 @@ class Assessment(NamedTuple):
     costs: Floats
     """(G, G), of every position as in `Loss`. Without hidden memory they and `endless` sum to what
     `win_rate` falls short of `best_response`."""
+    rolls: Matrix
+    """(G, G), dice of the strategy, or -1 for that choice."""
     best: Matrix
     """(G, G), the rolls that cost nothing."""
     losses: tuple[Loss, ...]
@@ -190,8 +192,9 @@ def assess(game: HogEngine, matrix: Matrix, against: NDArray[np.generic]) -> Ass
     rate = _rate(game, matrix, against)
     response = _best_response(game, matrix, against, rate)
     costs, best, reach = _costs(game, matrix, against, response)
+    dice, ideal = (np.array(game.choices, np.int8)[table] for table in (matrix, best))
     losses = [
-        Loss(*at, int(matrix[at]), int(best[at]), float(costs[at]), float(reach[at]))
+        Loss(*at, int(dice[at]), int(ideal[at]), float(costs[at]), float(reach[at]))
         for at in _largest(costs, LISTED)
     ]
     changes = _changes(game, matrix, against, rate)
@@ -206,7 +209,8 @@ def assess(game: HogEngine, matrix: Matrix, against: NDArray[np.generic]) -> Ass
         bound=upper_bound(game, against) if game.has_memory else most,
         effort=SEARCH if game.has_memory else None,
         costs=costs,
-        best=best,
+        rolls=dice,
+        best=ideal,
         losses=tuple(losses),
         changes=tuple(changes),
         changed=_rate(game, changed, against) if changes else rate,
@@ -259,7 +263,7 @@ def _changes(
         changed = matrix.copy()
         changed[at] = instead[at]
         gain = _rate(game, changed, against) - rate
-        changes.append(Change(*at, int(matrix[at]), int(instead[at]), gain))
+        changes.append(Change(*at, game.choices[matrix[at]], game.choices[instead[at]], gain))
     return sorted(changes, key=lambda one: -one.gain)[:CHANGES]
 
 
@@ -340,7 +344,7 @@ def diff(
     for own, other in np.argwhere(one != two).tolist():
         at = own, other
         worth = float(gains[at]), float(reach[at])
-        changes.append(CellChange(own, other, int(one[at]), int(two[at]), *worth))
+        changes.append(CellChange(*at, game.choices[one[at]], game.choices[two[at]], *worth))
     return Difference(
         float(found.rates.mean()),
         float(field.rates_of(after).mean()),

@@ -18,6 +18,7 @@ from hogeq.figures.style import (
     add_colour_bar,
     as_table,
     check_rolls,
+    choices_of,
     draw_map,
     finite,
     label_outer,
@@ -58,27 +59,28 @@ def matrix(
     Parameters
     ----------
     array : array_like of int, shape (G, G)
-        Row = own score.
+        Row = own score. A `Strategy` knows whether its last action is the choice -1.
     rolls : int, optional
         Number of rolls to choose from, K; by default as many as `array` needs, at least 11.
     reach : array_like of float, shape (G, G), optional
         Probability of coming to move there. With it, the matrix is drawn a second time below: grey
         where play never comes, and the paler, the more rarely it does.
     """
-    table = as_table(array, "matrix")
-    rolls = max(int(table.max()) + 1, 11) if rolls is None else rolls
-    check_rolls(table, rolls, "matrix")
+    table, least = choices_of(array, as_table(array, "matrix"))
+    rolls = max(int(table.max()) + 1, 11) - least if rolls is None else rolls
+    check_rolls(table, rolls, "matrix", least)
+    colours = of_dice(rolls, least)
     met = _reach("matrix", table, reach)
 
     def draw(figure: "Figure") -> None:
         if met is None:
-            draw_map(figure.subplots(), table, title, _DICE, **of_dice(rolls))
+            draw_map(figure.subplots(), table, title, _DICE, **colours)
             return
         above, below = _two_maps(figure, title)
-        draw_map(above, table, "all positions", _DICE, **of_dice(rolls))
+        draw_map(above, table, "all positions", _DICE, **colours)
         reached = np.where(met > 0.0, table, np.nan)
         note = "grey: never reached; pale: rarely"
-        look = {**of_dice(rolls), "alpha": _opacity(met), "met": met, "note": note}
+        look = {**colours, "alpha": _opacity(met), "met": met, "note": note}
         draw_map(below, reached, "where its play comes", _DICE, **look)
         above.label_outer()
 
@@ -108,7 +110,8 @@ def policy(
     def draw(figure: "Figure") -> None:
         above, below = _two_maps(figure, title)
         grey: dict[str, Any] = {"met": met, "note": "" if met is None else _GREY}
-        usual, look = table.argmax(axis=2), of_dice(table.shape[2])
+        usual, least = choices_of(array, table.argmax(axis=2))
+        look = of_dice(table.shape[2], least)
         draw_map(above, usual, "most probable roll", _DICE, **look, **grey)
         chance, look = table.max(axis=2), of_numbers(0.0, 1.0)
         draw_map(below, chance, "its probability", "probability", **look, **grey)
@@ -265,6 +268,7 @@ def mixture(
     title: str = "",
     rolls: int = 11,
     reach: ArrayLike | None = None,
+    least: int = 0,
 ) -> None:
     """Draw a mixture: its components, where the draw decides, and how uncertain each roll is.
 
@@ -281,13 +285,15 @@ def mixture(
         Number of rolls to choose from, K.
     reach : array_like of float, shape (G, G), optional
         Probability of coming to move there; grey where play never does.
+    least : int
+        Least of the rolls: 0, or -1.
     """
     chances, parts = np.asarray(weights, np.float64), np.asarray(likeliest)
     decided, whole = as_table(drawn, "drawn"), as_table(total, "total")
     met = np.ones_like(whole) if reach is None else as_table(reach, "reach")
     if chances.ndim != 1 or parts.shape != (len(chances), *whole.shape):
         raise ValueError(f"mixture: shapes are {chances.shape} and {parts.shape}; allowed: n parts")
-    check_rolls(parts, rolls, "mixture")
+    check_rolls(parts, rolls, "mixture", least)
     order = np.argsort(-chances, kind="stable")[:_PARTS].tolist()
     columns = 2 if len(order) in {1, 2, 4} else 3
     rows = math.ceil(len(order) / columns)
@@ -301,7 +307,7 @@ def mixture(
         for axes, part in zip(panels.flat, order, strict=False):
             name = f"component {part + 1}: {percent(chances[part])}"
             usual = np.where(met > 0.0, parts[part], np.nan)
-            image = draw_map(axes, usual, name, met=met, **of_dice(rolls))
+            image = draw_map(axes, usual, name, met=met, **of_dice(rolls, least))
         add_colour_bar(panels.flat[len(order) - 1], image, "most probable roll")
         label_outer(panels[:rows], len(order))
         note = _GREY if (met <= 0.0).any() else ""
@@ -396,5 +402,6 @@ def _reach(name: str, table: NDArray[Any], reach: ArrayLike | None) -> NDArray[A
 def _expected_dice(array: ArrayLike, name: str) -> NDArray[np.float64]:
     table = finite(as_array(array, name), name).astype(np.float64)
     if table.ndim == 3:
-        table = table @ np.arange(table.shape[2])
-    return as_table(table, name)
+        dice, _ = choices_of(array, np.arange(table.shape[2]))
+        return as_table(table @ dice, name)
+    return as_table(choices_of(array, table)[0], name)

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from hogeq.strategies.arrays import as_array
+from hogeq.strategies.strategy import Strategy
 from hogeq.support.files import replacing
 from hogeq.support.messages import refusal
 from hogeq.support.numbers import EXACT
@@ -30,6 +31,8 @@ ATTACK: Final = "#D55E00"
 BOUND: Final = "#0072B2"
 PURIFIED: Final = "#009E73"
 MIXED: Final = "#CC79A7"
+
+MINUS_ONE: Final = MIXED  # the choice -1, which is no number of dice
 
 LABEL_SIZE: Final = 8
 TICK_SIZE: Final = 7
@@ -124,20 +127,21 @@ def add_colour_bar(axes: "Axes", image: "AxesImage", label: str) -> None:
     bar.ax.tick_params(which="both", length=0)
     low, high = image.get_clim()
     if isinstance(image.norm, BoundaryNorm):
-        rolls = image.norm.N - 1
-        bar.set_ticks(np.arange(0, rolls, math.ceil(rolls / 12)).tolist())
+        first, last = image.norm.boundaries[[0, -1]] + 0.5
+        bar.set_ticks(np.arange(first, last, math.ceil((last - first) / 12)).tolist())
     elif not isinstance(image.norm, LogNorm) and high - low > 1.0:  # dice; else probabilities
         bar.locator = MaxNLocator(8, integer=True)
         bar.update_ticks()
 
 
-def of_dice(rolls: int) -> dict[str, Any]:
-    """Look of a map with a colour for each number of dice, 0 to ``rolls - 1``."""
+def of_dice(rolls: int, least: int = 0) -> dict[str, Any]:
+    """Look of a map with a colour for each of so many choices, from 0 dice on, or from -1."""
     import matplotlib as mpl
     from matplotlib.colors import BoundaryNorm, ListedColormap
 
-    colours = ListedColormap(mpl.colormaps["viridis"](np.linspace(0.0, 1.0, rolls)))
-    return {"cmap": colours, "norm": BoundaryNorm(np.arange(rolls + 1) - 0.5, rolls)}
+    dice = mpl.colormaps["viridis"](np.linspace(0.0, 1.0, rolls + least))
+    colours = ListedColormap([MINUS_ONE] * -least + [*dice])
+    return {"cmap": colours, "norm": BoundaryNorm(np.arange(rolls + 1) + least - 0.5, rolls)}
 
 
 def of_numbers(low: float, high: float, colours: str = "cividis") -> dict[str, Any]:
@@ -219,10 +223,20 @@ def finite(table: NDArray[Any], name: str) -> NDArray[Any]:
     return table
 
 
-def check_rolls(table: NDArray[Any], rolls: int, name: str) -> None:
-    """Check that a table holds numbers of dice below `rolls`."""
-    if table.min() < 0 or table.max() >= rolls:
-        raise ValueError(f"{name}: holds a roll outside 0..{rolls - 1}")
+def check_rolls(table: NDArray[Any], rolls: int, name: str, least: int = 0) -> None:
+    """Check that a table holds so many choices from the least on."""
+    if table.min() < least or table.max() >= rolls + least:
+        raise ValueError(f"{name}: holds a roll outside {least}..{rolls + least - 1}")
+
+
+def choices_of(given: ArrayLike, actions: NDArray[Any]) -> tuple[NDArray[Any], int]:
+    """Write actions of a strategy as its choices, -1 for the last where that is one; and the least.
+
+    Of an array numbers of dice and of actions are the same.
+    """
+    if not isinstance(given, Strategy) or given.least == 0:
+        return actions, 0
+    return np.where(actions == given.shape[-1] - 1, given.least, actions), given.least
 
 
 def wrapped(title: str) -> str:

@@ -11,7 +11,6 @@ import numpy as np
 from hogeq.contest.assessment import Assessment
 from hogeq.contest.tournament import WIN
 from hogeq.pages import frame
-from hogeq.support.aliases import Matrix
 from hogeq.support.messages import printable
 from hogeq.support.numbers import DIGITS, EXACT, counted, duration, percent, pp
 
@@ -123,12 +122,10 @@ def public_page(found: Mapping[str, Any], names: Sequence[str]) -> str:
 # --- a submission, and the page of its entrant ----------------------------------------------------
 
 
-def checked_page(
-    found: Mapping[str, Any], matrix: Matrix | None, assessed: Assessment | None
-) -> str:
+def checked_page(found: Mapping[str, Any], assessed: Assessment | None) -> str:
     """Write the page about a submission, one self-contained HTML file."""
     title = printable(f"{found['player_name'] or found['file']}, {found['rules']}")
-    if matrix is None or assessed is None:
+    if assessed is None:
         parts, data = _faults(found["faults"]), {}
         verdict = '<p class="bad"><b>Not valid.</b> All that was found:</p>'
     else:
@@ -141,7 +138,7 @@ def checked_page(
         )
         parts = "".join((_changes(found), _losses(found), _map(found), _rates(found)))
         data = {
-            "dice": matrix.tolist(),
+            "dice": assessed.rolls.tolist(),
             "best": assessed.best.tolist(),
             "losses": assessed.costs.round(_DECIMALS).tolist(),
             "most": float(assessed.costs.max()),
@@ -290,15 +287,9 @@ def standing(line: Mapping[str, Any] | None, names: Sequence[str], notes: Sequen
     return "".join(f"<p>{html.escape(one)}</p>" for one in (*told, *notes))
 
 
-def entrant_page(
-    facts: Mapping[str, Any],
-    matrix: Matrix | None,
-    assessed: Assessment | None,
-    key: str,
-    text: str,
-) -> str:
+def entrant_page(facts: Mapping[str, Any], assessed: Assessment | None, key: str, text: str) -> str:
     """Write the page of an entrant, with the text of `standing`; `key` says what it is made of."""
-    page = checked_page(facts, matrix, assessed)
+    page = checked_page(facts, assessed)
     return page.replace("</h1>", f"</h1>{_opening(key)}{text}</section>", 1)
 
 

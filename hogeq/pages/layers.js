@@ -4,9 +4,9 @@ const LAYERS = {
   best: {
     title: "most probable roll",
     about: () => "The roll that the strategy makes most often.",
-    of: ({ strategy }, cell) => strategy.usual(cell),
+    of: ({ data, strategy }, cell) => data.choices[strategy.usual(cell)],
     written: String,
-    scale: ({ data }) => rollScale(data.colours.rolls, "dice"),
+    scale: ({ data }) => rollScale(data.colours.rolls, "dice", Math.min(...data.choices)),
   },
   probability: {
     title: "its probability",
@@ -44,8 +44,8 @@ const LAYERS = {
     title: "counter: dice less the usual",
     about: () =>
       "Dice of the counter-matrix less the usual roll of the strategy. Grey: it never comes here.",
-    of: ({ strategy: { counter } }, cell) =>
-      counter.reach[cell] > 0 ? counter.dice[cell] - counter.usual[cell] : null,
+    of: ({ data: { choices }, strategy: { counter } }, cell) =>
+      counter.reach[cell] > 0 ? choices[counter.dice[cell]] - choices[counter.usual[cell]] : null,
     written: String,
     scale: ({ data }) => signedScale(data.colours.signed, data.rolls - 1, "dice more"),
   },

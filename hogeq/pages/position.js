@@ -17,6 +17,7 @@ class Position {
   }
 
   summarise(strategy, cell, where) {
+    const { choices } = this.data;
     const usual = strategy.usual(cell);
     const values = strategy.valuesOf(cell);
     const best = Math.max(...values);
@@ -24,11 +25,11 @@ class Position {
     const often = visits > 1 ? `${times(visits)} a game` : `in ${chance(visits)} of games`;
     const found = strategy.reaches(cell)
       ? `It wins from here ${percent(strategy.value[cell])}, with the best roll ` +
-        `(${values.indexOf(best)}) ${percent(best)}; a given player comes to move here ${often}.`
+        `(${choices[values.indexOf(best)]}) ${percent(best)}; a given player comes to move here ${often}.`
       : "Play never comes here when both play this strategy, and so there is no average of the " +
         "rolls' win probabilities.";
     document.getElementById("summary").textContent =
-      `${where}: rolls ${usual} dice with probability ${percent(strategy.row(cell)[usual])}. ${found}`;
+      `${where}: rolls ${choices[usual]} dice with probability ${percent(strategy.row(cell)[usual])}. ${found}`;
   }
 
   fillRolls(strategy, other, cell) {
@@ -36,7 +37,7 @@ class Position {
     const best = Math.max(...values);
     const theirs = other.row(cell);
     const rows = Array.from(strategy.row(cell), (share, dice) => [
-      dice,
+      this.data.choices[dice],
       percent(values[dice]),
       pp(values[dice] - best),
       percent(share),
@@ -52,8 +53,7 @@ class Position {
   }
 
   describeCounter(counter, cell) {
-    const dice = counter.dice[cell];
-    const usual = counter.usual[cell];
+    const [dice, usual] = [counter.dice, counter.usual].map((rolls) => this.data.choices[rolls[cell]]);
     const gain = pp(counter.gains[cell], 4);
     let text = `The counter-matrix rolls ${dice} here instead of ${usual}: ${gain} of win rate.`;
     if (dice === usual) text = `The counter-matrix rolls ${dice} here too.`;

@@ -13,6 +13,7 @@ from hogeq.baselines.registry import builtins_of
 from hogeq.contest import tournament
 from hogeq.evaluation.counterfactual import counterfactual_values
 from hogeq.evaluation.values import fold, reach
+from hogeq.figures.style import MINUS_ONE
 from hogeq.model.game import HogEngine
 from hogeq.pages import frame
 from hogeq.rules import describe
@@ -152,11 +153,12 @@ def make(
     data = {
         "goal": game.goal,
         "rolls": game.num_actions,
+        "choices": game.choices,
         "region": region_size(game.goal),
         "rules": game.rules.name,
         "parts": describe(game.rules),
         "memory": [axis._asdict() for axis in axes(game.rules)] if game.has_memory else None,
-        "colours": _colours(game.num_actions),
+        "colours": _colours(game.choices),
         "runs": [_run(run) for run in runs],
         "strategies": [
             _strategy(game, entry.name, entry.strategy, explored.get(entry.name))
@@ -229,12 +231,13 @@ def _summary(runs: Sequence[Run], explored: Mapping[str, Explored]) -> str:
     return f"{who}: {text}."
 
 
-def _colours(rolls: int) -> dict[str, Any]:
+def _colours(choices: Sequence[int]) -> dict[str, Any]:
     from plotly.colors import diverging, sample_colorscale
 
+    dice = np.linspace(0.0, 1.0, sum(choice >= 0 for choice in choices)).tolist()
     return {
         # Dice are ordered, and the lightness of viridis rises all the way.
-        "rolls": sample_colorscale("Viridis", np.linspace(0.0, 1.0, rolls).tolist()),
+        "rolls": [*[MINUS_ONE] * (-1 in choices), *sample_colorscale("Viridis", dice)],
         # Blue to red through near-white: no difference leaves no ink.
         "signed": diverging.RdBu_r,
         "runs": _RUNS,

@@ -10,19 +10,20 @@ function colourbar(title, more = {}) {
   return { thickness: 14, outlinewidth: 0, ...place, ...more };
 }
 
-function rollScale(colours, title) {
+// A colour for each choice, from the least on: no dice, or -1.
+function rollScale(colours, title, least) {
   const steps = colours.flatMap((colour, i) => [
     [i / colours.length, colour],
     [(i + 1) / colours.length, colour],
   ]);
   const every = Math.ceil(colours.length / 12);
-  const ticks = colours.map((_, dice) => dice).filter((dice) => dice % every === 0);
+  const ticks = colours.map((_, i) => i + least).filter((_, i) => i % every === 0);
   return {
     place: (dice) => dice,
     trace: {
       colorscale: steps,
-      zmin: -0.5,
-      zmax: colours.length - 0.5,
+      zmin: least - 0.5,
+      zmax: least + colours.length - 0.5,
       colorbar: colourbar(title, { tickvals: ticks }),
     },
   };

@@ -4,6 +4,7 @@ class Strategy {
   constructor(data, unpacked) {
     Object.assign(this, unpacked);
     this.rolls = data.rolls;
+    this.choices = data.choices;
   }
 
   // Probabilities of the rolls.
@@ -16,14 +17,14 @@ class Strategy {
     return this.values.subarray(cell * this.rolls, (cell + 1) * this.rolls);
   }
 
-  // The most probable roll, the lower on ties.
+  // The number of the most probable choice, the lower on ties.
   usual(cell) {
     const row = this.row(cell);
     return row.indexOf(Math.max(...row));
   }
 
   meanDice(cell) {
-    return this.row(cell).reduce((sum, share, dice) => sum + share * dice, 0);
+    return this.row(cell).reduce((sum, share, dice) => sum + share * this.choices[dice], 0);
   }
 
   reaches(cell) {

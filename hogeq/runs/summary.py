@@ -347,7 +347,8 @@ def draw(game: HogEngine | TreeEngine, matrix: Matrix, summary: RunSummary) -> N
     title = f"{rules}, {solver}, {config.purify.method} of the average"
     with reported(path / MATRIX_PLOT, "written"):
         met = reach(game, matrix).sum(axis=2)
-        figures.matrix(matrix, path / MATRIX_PLOT, title, game.num_actions, met)
+        drawn = strategy_of(game, matrix)
+        figures.matrix(drawn, path / MATRIX_PLOT, title, game.num_actions, met)
 
 
 def _effort(budget: SearchBudget) -> str:

@@ -34,6 +34,7 @@ from hogeq.trees.tree import (
     flat_tree,
 )
 
+USUAL_GOAL = 6  # of a small game, or less where its tree would be too large
 MOST_NODES = 1_000_000  # most nodes of a tree to walk: some ten seconds
 MOST_POSITIONS = 300_000
 """Most positions among which one that recurs is looked for: some ten seconds."""
@@ -204,14 +205,22 @@ def audit(rules: Rules, *, memory: bool = False, full: Rules | None = None) -> A
     return result
 
 
-def small(rules: Rules, goal: int, max_dice: int) -> Rules:
+def small(rules: Rules, goal: int | None, max_dice: int) -> Rules:
     """Give the same rules with a goal and dice of at most these.
+
+    Without a goal it is the highest of at most `USUAL_GOAL` with which the tree can be walked.
 
     A loss of recall in the small game is one in the big game too. A turn depends on the goal only
     by ending the game, and not on dice that nobody rolls: so what leads to a move in the small game
     leads to a move in the big one, in the same information set.
     """
-    return replace(rules, goal=min(goal, rules.goal), max_dice=min(max_dice, rules.max_dice))
+    for highest in range(USUAL_GOAL, 0, -1) if goal is None else (goal,):
+        walked = replace(
+            rules, goal=min(highest, rules.goal), max_dice=min(max_dice, rules.max_dice)
+        )
+        if not total_rises(walked) or count(HogTree(walked), most=MOST_NODES).exact:
+            break
+    return walked
 
 
 def recurrence(tree: HogTree, player: int, most: int) -> tuple[Witness | None, bool]:
@@ -297,14 +306,16 @@ def tell(rules: Rules, history: History) -> str:
         if before.mover == START:
             sentences.append(f"{move.action}.")
         elif after.dice is None:  # a roll is written once its points are known
-            dice = before.dice or 0
-            points = (
-                int(move.action) if dice > 0 else turns.free(before.own, before.opponent).points
-            )
+            dice = before.dice or int(move.action)
+            points = int(move.action)
+            if dice == 0:
+                points = turns.free(before.own, before.opponent).points
+            elif dice < 0:
+                points = turns.branches(dice, 0)[0].points
+            does = "rolls" if dice >= 0 else "chooses"
             extra = turns.memory_effect(before.memory, dice).bonus
             more = f" and {extra} more" if extra else ""
             scores = (after.own, after.opponent)[:: 1 if after.mover == 0 else -1]
-            sentences.append(
-                f"{PLAYERS[before.mover]} rolls {dice} for {points}{more}: {scores[0]}-{scores[1]}."
-            )
+            who = PLAYERS[before.mover]
+            sentences.append(f"{who} {does} {dice} for {points}{more}: {scores[0]}-{scores[1]}.")
     return " ".join(sentences)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from hogeq.rules import EDITIONS, Rules, rules_from
 from hogeq.rules.turn import total_rises
-from hogeq.trees.audit import audit, audit_tree, replay, shows, small, tell
+from hogeq.trees.audit import MOST_NODES, audit, audit_tree, replay, shows, small, tell
 from hogeq.trees.flat import CHANCE, TERMINAL, History, HistoryStep, Node
 from hogeq.trees.recall import Audit, Witness
 from hogeq.trees.tree import HogTree, count
@@ -268,6 +268,26 @@ def test_findings_are_those_of_all_pairs_of_histories(
     assert not recall or a_loss
     assert not strict or skew
     assert not recall or strict  # one part each
+
+
+@pytest.mark.parametrize("edition", ENDING)
+def test_the_usual_goal_is_the_highest_that_can_be_walked(edition: str) -> None:
+    full = EDITIONS[edition]
+    sizes = [count(HogTree(small(full, goal, 2)), most=MOST_NODES) for goal in range(4, 7)]
+    fits = [goal for goal, size in enumerate(sizes, 4) if size.exact]
+    assert small(full, None, 2).goal == fits[-1]
+    assert fits[-1] == 6 - (edition in {"fa13", "fa18", "sp19"})
+
+
+def test_histories_tell_the_choice_minus_one() -> None:
+    rules = rules_from({"edition": "fa13", "goal": 4, "max_dice": 1})
+    found = audit(rules)
+    witness = found.forgets["own action"].witness
+    assert witness is not None
+    # 0 against 1 scores 2, and 2 is double 1: a swap.
+    after = "B rolls 0 for 2: 2-1."
+    assert tell(rules, witness.first) == f"A begins. A rolls 0 for 1: 1-0. {after}"
+    assert tell(rules, witness.second) == f"A begins. A chooses -1 for 1: 1-0. {after}"
 
 
 @pytest.mark.parametrize("edition", ENDING)

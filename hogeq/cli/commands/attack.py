@@ -65,6 +65,8 @@ def attack_(
         raise BadInputError("--most-kicks: allowed only with --until-saturated")
     proofs = ["certificates"] * (certify is not None)
     game = chosen.load("search", "full memory", *proofs, strategies=[strategy], own_goals=True)
+    from numpy import array
+
     from hogeq.search.attack import SearchBudget
     from hogeq.search.bounds import full_memory_bound
     from hogeq.search.certificate import certified_bound, write_certificate
@@ -81,8 +83,9 @@ def attack_(
         told = full_memory_bound(chosen.engine, target) if target.kind == "mixture" else None
         gained = game.gains(search.matrix, target)
     bound = search.bound or 1.0
-    difference, reached = search.matrix.astype(int) - gained.usual, gained.reach > 0.0
     choices = game.rules.choices
+    difference = array(choices)[search.matrix] - array(choices)[gained.usual]
+    reached = gained.reach > 0.0
     cells = [
         cell._replace(usual=choices[cell.usual], counter=choices[cell.counter])
         for cell in largest_gains(gained, search.matrix)

@@ -74,7 +74,7 @@ def check(
     about = {**data, "rules": chosen.title}
     if page is not None:
         with refusing():
-            write(page, checked_page(about, submission.matrix, assessed))
+            write(page, checked_page(about, assessed))
     notes = contest_notes(data)
     if assessed is None:
         refusal: Text = [f"{file}: not valid for {chosen.title}"]
@@ -291,4 +291,4 @@ def _page(engine: Any, title: str, reference: Any, task: "tuple[Judged, str, str
 
     one, key, text = task
     facts, assessed = facts_of(engine, one.entrant.file, title, one.submission, reference)
-    return entrant_page(facts, one.submission.matrix, assessed, key, text)
+    return entrant_page(facts, assessed, key, text)

@@ -138,7 +138,10 @@ def equilibrium(
 
 def audit_(
     chosen: AnyChosen,
-    goal: Annotated[int, option("Goal of the game walked.", "G", min=1)] = 6,
+    goal: Annotated[
+        int | None,
+        option("Goal of the game walked. [6, or less where that is too large]", "G", min=1),
+    ] = None,
     max_dice: Annotated[int, option("Most dice in it.", "N", min=1)] = 2,
     memory: MemoryOption = False,
 ) -> Result:

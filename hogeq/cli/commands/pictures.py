@@ -181,7 +181,7 @@ def show(
             )
         return _of_mixture(chosen, one, out, strategy)
     if out is not None:
-        two = None if minus is None else chosen.table(minus).array
+        two = None if minus is None else chosen.table(minus)
         _draw(chosen, one, two, values, out, (strategy, minus or ""))
     counts = {
         choice: int((one.likeliest == action).sum())
@@ -205,6 +205,8 @@ def show(
 
 
 def _of_mixture(chosen: Chosen, strategy: "Strategy", out: Path | None, name: str) -> Result:
+    import numpy as np
+
     from hogeq.evaluation.mixtures import entropy, spread
     from hogeq.strategies.arrays import one_hot
 
@@ -241,7 +243,9 @@ def _of_mixture(chosen: Chosen, strategy: "Strategy", out: Path | None, name: st
 
         met = reach(engine, apart.mean).sum(axis=2)
         title, rolls = f"{name}, {chosen.title}", engine.num_actions
-        figures.mixture(weights, likeliest, apart.total, apart.drawn, out, title, rolls, met)
+        usual = np.array(engine.choices)[likeliest]
+        entropies = apart.total, apart.drawn
+        figures.mixture(weights, usual, *entropies, out, title, rolls, met, min(engine.choices))
         return Result(data, [f"drawn to {out}"])
     rows = [
         (number, percent(part["weight"]), f"{part['entropy']:.3f}", f"{part['distance']:.3f}")
@@ -273,7 +277,7 @@ def _of_mixture(chosen: Chosen, strategy: "Strategy", out: Path | None, name: st
 def _draw(
     chosen: Chosen,
     one: "Strategy",
-    two: "NDArray[Any] | None",
+    two: "Strategy | None",
     values: bool,
     out: Path,
     names: tuple[str, str],
@@ -283,15 +287,13 @@ def _draw(
     title = f"{names[0]}, {chosen.title}"
     with refusing():
         if two is not None:
-            figures.difference(
-                one.array, two, out, f"{names[0]} less {names[1]}, {chosen.title}", names
-            )
+            figures.difference(one, two, out, f"{names[0]} less {names[1]}, {chosen.title}", names)
         elif values:
             figures.values(chosen.game.mean_values(one), out, title)
         elif one.kind == "policy":
-            figures.policy(one.array, out, title, chosen.game.reach(one).sum(axis=2))
+            figures.policy(one, out, title, chosen.game.reach(one).sum(axis=2))
         else:
-            figures.matrix(one.array, out, title, chosen.engine.num_actions)
+            figures.matrix(one, out, title, chosen.engine.num_actions)
 
 
 def _axes(rules: "Rules") -> list[str]:

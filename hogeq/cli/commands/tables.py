@@ -188,11 +188,12 @@ def diff(
     with refusing():
         found = game.diff(one, two, list(rivals.values()))
     if plot is not None:
-        from numpy import maximum
+        from numpy import array, maximum
 
         from hogeq import figures
 
-        gap = two.array.astype(int) - one.array
+        choices = array(game.rules.choices)
+        gap = choices[two.array] - choices[one.array]
         figures.counter(gap, maximum(found.gains, 0.0), found.reach, plot, chosen.title, (b, a))
     return _changes(chosen, found, a, b, list(rivals))
 
