@@ -15,6 +15,7 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 from PIL import Image
 
+import hogeq
 from hogeq import figures
 from hogeq.figures.style import number_log_axis
 from tests.figures.samples import BEGUN, EFFORTS, METRICS, MIXED, RESULT, SOLVED
@@ -141,6 +142,27 @@ def test_a_matrix_is_grey_where_play_never_comes(tmp_path: Path, drawn: list[Fig
     order = np.argsort(REACH, axis=None)
     assert (np.diff(opacity.ravel()[order]) >= 0.0).all()  # the rarer, the paler
     assert opacity.min() > 0.1
+
+
+def test_the_choice_minus_one_is_so_labelled(tmp_path: Path, drawn: list[Figure]) -> None:
+    game = hogeq.Game({"edition": "fa13", "goal": 10, "max_dice": 2})
+    choices = np.resize([2, -1, 0, 1, -1, 2, 2], (10, 10))
+    matrix = game.strategy(choices)
+    policy = game.strategy(np.eye(4)[choices])
+    figures.matrix(matrix, tmp_path / "a.png", rolls=4)
+    figures.policy(policy, tmp_path / "b.png")
+    for figure in drawn:
+        axes = figure.axes[0]
+        np.testing.assert_array_equal(axes.images[0].get_array(), choices)
+        (bar,) = axes.child_axes
+        labels = [
+            label.get_text().replace("\N{MINUS SIGN}", "-") for label in bar.get_yticklabels()
+        ]
+        assert labels == ["-1", "0", "1", "2"]
+    figures.difference(matrix, game.strategy("always_roll:2"), tmp_path / "c.png")
+    figures.difference(policy, game.strategy("always_roll:2"), tmp_path / "d.png")
+    for figure in drawn[2:]:
+        np.testing.assert_array_equal(figure.axes[0].images[0].get_array(), choices - 2)
 
 
 def test_a_difference_from_a_policy_is_of_mean_dice(tmp_path: Path, drawn: list[Figure]) -> None:
