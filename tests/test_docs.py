@@ -23,7 +23,7 @@ from hogeq.cli import app
 from hogeq.rules import EDITIONS
 from hogeq.search.certificate import read_certificate
 from hogeq.solvers import SOLVERS
-from hogeq.support.numbers import percent
+from hogeq.support.messages import percent
 
 PUBLIC: list[str] = vars(hogeq)["__all__"]  # made from the stub
 ROOT = Path(__file__).parents[1]

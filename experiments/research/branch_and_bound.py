@@ -23,7 +23,7 @@ from hogeq.model.game import HogEngine
 from hogeq.search.attack import attack
 from hogeq.strategies.strategy import StrategyLike, strategy_of
 from hogeq.support.aliases import Ints, Matrix
-from hogeq.support.numbers import percent
+from hogeq.support.messages import percent
 from hogeq.support.progress import phase
 
 

@@ -10,9 +10,8 @@ from typing import Any, NamedTuple, TypeAlias
 
 import typer
 
-from hogeq.support import numbers
-from hogeq.support.messages import printable
-from hogeq.support.numbers import DIGITS
+from hogeq.support import messages
+from hogeq.support.messages import DIGITS, printable
 
 digits: ContextVar[int] = ContextVar("digits", default=DIGITS)
 """Decimals that the user asks for, of per cents and percentage points."""
@@ -95,19 +94,19 @@ def encodable(text: str, encoding: str | None) -> str:
 
 def percent(probability: float) -> str:
     """Write a probability in per cent."""
-    return numbers.percent(probability, digits.get())
+    return messages.percent(probability, digits.get())
 
 
 def pp(difference: float) -> str:
     """Write a gain or a loss of probability, with its sign."""
-    return numbers.pp(difference, digits.get())
+    return messages.pp(difference, digits.get())
 
 
 def loss(difference: float) -> str:
     """Write a loss of probability, which has no sign."""
-    return numbers.pp(difference, digits.get(), signed=False)
+    return messages.pp(difference, digits.get(), signed=False)
 
 
 def between(lower: float, upper: float) -> str:
     """Write an interval of differences of probability."""
-    return numbers.between(lower, upper, digits.get())
+    return messages.between(lower, upper, digits.get())

@@ -18,8 +18,7 @@ from typer.models import CommandFunctionType
 from hogeq.cli import INTERRUPTED, leave_the_prompt, options
 from hogeq.cli.options import Output
 from hogeq.cli.result import Result, digits, encodable, show
-from hogeq.support.messages import BadInputError, one_line
-from hogeq.support.numbers import DIGITS
+from hogeq.support.messages import DIGITS, BadInputError, one_line
 from hogeq.support.plugins import load_plugin
 from hogeq.support.progress import show_progress
 

@@ -29,8 +29,7 @@ from hogeq.search.population import Measured, Population
 from hogeq.strategies.arrays import match_regrets, normalised, one_hot
 from hogeq.strategies.strategy import StrategyLike, policy_of, strategy_of
 from hogeq.support.aliases import Floats, Matrix
-from hogeq.support.messages import BadInputError, shown
-from hogeq.support.numbers import percent
+from hogeq.support.messages import BadInputError, percent, shown
 from hogeq.support.parameters import Count, Share, check
 from hogeq.support.progress import Phase, phase, tell_steps
 

@@ -22,7 +22,7 @@ from hogeq.figures.style import (
     wrapped,
     write_figure,
 )
-from hogeq.support.numbers import counted
+from hogeq.support.messages import counted
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

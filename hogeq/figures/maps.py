@@ -31,7 +31,7 @@ from hogeq.figures.style import (
     write_figure,
 )
 from hogeq.strategies.arrays import as_array
-from hogeq.support.numbers import percent
+from hogeq.support.messages import percent
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

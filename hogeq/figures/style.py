@@ -12,8 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from hogeq.strategies.arrays import as_array
 from hogeq.strategies.strategy import Strategy
 from hogeq.support.files import replacing
-from hogeq.support.messages import refusal
-from hogeq.support.numbers import EXACT
+from hogeq.support.messages import EXACT, refusal
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -11,8 +11,7 @@ import numpy as np
 from hogeq.contest.assessment import Assessment
 from hogeq.contest.tournament import WIN
 from hogeq.pages import frame
-from hogeq.support.messages import printable
-from hogeq.support.numbers import DIGITS, EXACT, counted, duration, percent, pp
+from hogeq.support.messages import DIGITS, EXACT, counted, duration, percent, pp, printable
 
 _DECIMALS: Final = 8  # of win rates in the picture, and of costs on the map
 

@@ -1,4 +1,4 @@
-// How numbers are written: as hogeq.support.numbers writes them in the terminal, but for the sign of
+// How numbers are written: as hogeq.support.messages writes them in the terminal, but for the sign of
 // a loss, a true minus here.
 
 const MISSING = "–";

@@ -25,8 +25,7 @@ from hogeq.search.bounds import full_memory_bound
 from hogeq.search.population import Gains, gains
 from hogeq.strategies.strategy import policy_of
 from hogeq.support.aliases import Floats, Matrix
-from hogeq.support.messages import BadInputError, not_installed
-from hogeq.support.numbers import percent
+from hogeq.support.messages import BadInputError, not_installed, percent
 from hogeq.support.parameters import plain
 from hogeq.support.progress import phase, tell_steps
 

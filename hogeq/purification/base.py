@@ -11,8 +11,7 @@ from hogeq.search.population import CounterPool, read_counters
 from hogeq.strategies.arrays import StrategyError, check_matrix
 from hogeq.strategies.strategy import Strategy, StrategyLike, policy_of
 from hogeq.support.aliases import Floats, Matrix, Policy
-from hogeq.support.messages import raised
-from hogeq.support.numbers import percent
+from hogeq.support.messages import percent, raised
 from hogeq.support.plugins import entering, is_ours, named
 from hogeq.support.progress import phase
 from hogeq.support.workers import WorkersLostError

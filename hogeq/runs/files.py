@@ -21,8 +21,7 @@ from typing import Any, Final
 from hogeq import __version__
 from hogeq.support import files
 from hogeq.support.files import parse_json, read_whole
-from hogeq.support.messages import BadInputError, one_line
-from hogeq.support.numbers import between
+from hogeq.support.messages import BadInputError, between, one_line
 from hogeq.support.workers import cores
 
 

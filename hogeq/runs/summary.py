@@ -30,7 +30,7 @@ from hogeq.strategies.files import write_strategy
 from hogeq.strategies.strategy import StrategyLike, policies_of, strategy_of
 from hogeq.support.aliases import Matrix, Policy
 from hogeq.support.files import write_arrays, write_whole
-from hogeq.support.numbers import DIGITS, between, counted, percent
+from hogeq.support.messages import DIGITS, between, counted, percent
 from hogeq.support.parameters import plain
 from hogeq.support.progress import Phase, phase
 from hogeq.trees.engine import TreeEngine

@@ -33,8 +33,7 @@ from hogeq.search.counter_search import (
 from hogeq.search.moves import MOVES, NEAR, MoveOdds, SearchContext, bandits
 from hogeq.strategies.strategy import Strategy, StrategyLike, strategy_of
 from hogeq.support.aliases import Matrix
-from hogeq.support.messages import refusal
-from hogeq.support.numbers import percent, pp
+from hogeq.support.messages import percent, pp, refusal
 from hogeq.support.parameters import Count, Natural, PositiveShare, Seed, parameters
 from hogeq.support.progress import Phase, phase
 from hogeq.support.workers import compute

@@ -53,8 +53,7 @@ from hogeq.strategies.arrays import check_policy
 from hogeq.strategies.strategy import Strategy, StrategyLike, mixture_of_shape, strategy_of
 from hogeq.support.aliases import Floats
 from hogeq.support.files import parse_json, read_whole, write_whole
-from hogeq.support.messages import one_line, refusal, shown_path
-from hogeq.support.numbers import percent
+from hogeq.support.messages import one_line, percent, refusal, shown_path
 from hogeq.support.parameters import keys, parameters, plain
 from hogeq.support.progress import phase, working_time
 

@@ -16,7 +16,7 @@ from contextvars import ContextVar
 from threading import Event, Lock, RLock, Thread
 from typing import TYPE_CHECKING, Any, Final, TextIO, TypeVar
 
-from hogeq.support.numbers import percent
+from hogeq.support.messages import percent
 
 if TYPE_CHECKING:
     from tqdm import tqdm

@@ -12,7 +12,7 @@ from hogeq.model.game import HogEngine
 from hogeq.search.bounds import full_memory_bound
 from hogeq.search.population import gains
 from hogeq.strategies.files import read_strategy
-from hogeq.support.numbers import percent, pp
+from hogeq.support.messages import percent, pp
 from tests.cli.calls import ask, ok, refused
 
 R = ("--rules", "small.yaml")

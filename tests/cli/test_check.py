@@ -7,7 +7,7 @@ import pytest
 from typer.testing import CliRunner
 
 from hogeq.cli import app
-from hogeq.support.numbers import percent
+from hogeq.support.messages import percent
 from tests.cli.calls import ask, ok, said
 
 R = ("--rules", "fa22.yaml")

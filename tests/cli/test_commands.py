@@ -14,7 +14,7 @@ from hogeq.evaluation.values import belief, hidden_action_values, reach, win_rat
 from hogeq.model.game import HogEngine
 from hogeq.rules import EDITIONS
 from hogeq.strategies.files import read_strategy
-from hogeq.support.numbers import between, percent
+from hogeq.support.messages import between, percent
 from tests.cli.calls import ask, ok, refused
 
 # --- figures --------------------------------------------------------------------------------------

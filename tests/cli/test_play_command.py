@@ -20,7 +20,7 @@ from hogeq.cli import app
 from hogeq.contest.turns import Engine, Session
 from hogeq.model.game import compile_game
 from hogeq.rules import rules_from
-from hogeq.support.numbers import percent, pp
+from hogeq.support.messages import percent, pp
 from tests.cli.calls import said
 
 RULES = "rules.yaml"

@@ -11,7 +11,7 @@ from hogeq.cli import app
 from hogeq.contest.review import Review, review
 from hogeq.contest.transcript import read_transcript
 from hogeq.model.game import compile_game
-from hogeq.support.numbers import percent, pp
+from hogeq.support.messages import percent, pp
 from tests.cli.calls import ask, ok, refused
 
 

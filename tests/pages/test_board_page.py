@@ -23,7 +23,7 @@ from hogeq.rules import rules_from
 from hogeq.rules.memory import Memory
 from hogeq.strategies.arrays import StrategyError
 from hogeq.strategies.files import read_strategy
-from hogeq.support.numbers import percent
+from hogeq.support.messages import percent
 from tests.browsers import Tab, wait_until
 from tests.strategies import test_forms
 

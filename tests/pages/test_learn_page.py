@@ -24,7 +24,7 @@ from hogeq.pages.book import LEAST
 from hogeq.rules import Rules, rules_from
 from hogeq.rules.memory import Memory
 from hogeq.rules.turn import TurnTable, dice_sides
-from hogeq.support.numbers import percent, pp
+from hogeq.support.messages import percent, pp
 from hogeq.support.parameters import plain
 from tests.browsers import Tab
 from tests.contest.test_transcript import HOSTILE, NOT_FOLLOWING, SHORT

@@ -18,7 +18,7 @@ from hogeq.evaluation.values import belief, hidden_action_values, reach, win_rat
 from hogeq.model.game import HogEngine
 from hogeq.pages.contest import field_page
 from hogeq.runs.files import MANIFEST, METRICS, read_metrics
-from hogeq.support.numbers import counted, percent, pp
+from hogeq.support.messages import counted, percent, pp
 from tests.browsers import Tab, wait_until
 from tests.pages.runs import data_of, table_of
 

@@ -8,7 +8,7 @@ import pytest
 
 from hogeq.runs.files import MANIFEST, METRICS, read_metrics
 from hogeq.runs.runner import run_experiment as run
-from hogeq.support.numbers import between, percent
+from hogeq.support.messages import between, percent
 from tests.cli.calls import ask, ok, refused
 from tests.runs.trials import numbers, quick, trial, written
 

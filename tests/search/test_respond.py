@@ -16,7 +16,7 @@ from hogeq.rules import EDITIONS, rules_from
 from hogeq.search.attack import SearchBudget, attack, search_steps
 from hogeq.search.bounds import best_response_interval, exploitability, full_memory_bound
 from hogeq.solvers.cfr_br import CFRBR
-from hogeq.support.numbers import percent
+from hogeq.support.messages import percent
 from hogeq.support.progress import Phase
 from hogeq.support.workers import workers
 from tests.twin import Match, Play, every_matrix_wins

@@ -14,7 +14,7 @@ from hogeq.rules.memory import all_memories
 from hogeq.rules.parts import LANDINGS, MORE_BOAR, SWAPS, ZERO_DICE
 from hogeq.rules.register import MEMORY_PARTS
 from hogeq.rules.rules import COUNT_ONES, FERAL_HOGS
-from hogeq.support.numbers import counted
+from hogeq.support.messages import counted
 
 PARTS = {
     "zero_dice": ZERO_DICE,

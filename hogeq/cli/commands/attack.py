@@ -10,8 +10,7 @@ from hogeq.cli.options import CERTIFICATE, MATRIX, PICTURE, PROOF, SEARCH, argum
 from hogeq.cli.result import Result, Table, Text, between, loss, percent, pp
 from hogeq.cli.shell import computing, refusing
 from hogeq.support.files import write_arrays
-from hogeq.support.messages import BadInputError
-from hogeq.support.numbers import counted
+from hogeq.support.messages import BadInputError, counted
 
 if TYPE_CHECKING:
     from hogeq.search.attack import Saturation, SearchBudget

@@ -13,8 +13,7 @@ from hogeq.cli.inputs import Chosen, write, write_csv
 from hogeq.cli.options import PAGE, argument, option
 from hogeq.cli.result import Result, Table, Text, digits, loss, percent
 from hogeq.cli.shell import refusing
-from hogeq.support.messages import BadInputError, printable
-from hogeq.support.numbers import counted, duration
+from hogeq.support.messages import BadInputError, counted, duration, printable
 from hogeq.support.progress import phase
 
 if TYPE_CHECKING:

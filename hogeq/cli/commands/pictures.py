@@ -9,8 +9,7 @@ from hogeq.cli.inputs import Chosen, default_rules, write
 from hogeq.cli.options import PAGE, PICTURE, SEARCH, argument, option
 from hogeq.cli.result import Result, Table, Text, percent
 from hogeq.cli.shell import computing, refusing
-from hogeq.support.messages import BadInputError
-from hogeq.support.numbers import counted
+from hogeq.support.messages import BadInputError, counted
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

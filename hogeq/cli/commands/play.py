@@ -17,8 +17,7 @@ from hogeq.cli.result import Result, Table, Text, loss, percent, pp, say
 from hogeq.cli.shell import refusing
 from hogeq.rules import Rules, describe
 from hogeq.rules.memory import memory_columns, memory_line, memory_texts
-from hogeq.support.messages import one_line
-from hogeq.support.numbers import counted
+from hogeq.support.messages import counted, one_line
 
 if TYPE_CHECKING:
     from hogeq.contest.review import Review

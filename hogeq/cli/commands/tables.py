@@ -9,8 +9,7 @@ from hogeq.cli.options import MATRIX, PURIFIERS, SUBMISSION, argument, option
 from hogeq.cli.result import Result, Table, Text, percent, pp
 from hogeq.cli.shell import computing, refusing
 from hogeq.support.files import write_arrays
-from hogeq.support.messages import BadInputError
-from hogeq.support.numbers import counted
+from hogeq.support.messages import BadInputError, counted
 from hogeq.support.progress import phase
 
 if TYPE_CHECKING:
