@@ -126,10 +126,14 @@ def _is_folder(path: Path) -> bool:
 
 
 def _entries_in(folder: Path) -> list[str]:
-    entries = [str(file) for file in _files_in(folder)]
-    for path in folder.iterdir():
-        if is_folder(path) and not path.name.startswith("."):
-            entries += [str(path)] if not _is_folder(path) else _student_in(path)
+    inside = list(folder.iterdir())
+    entries = [str(path) for path in inside if is_strategy_file(path)]
+    for path in inside:
+        if not is_folder(path) or path.name.startswith("."):
+            continue
+        files = submitted(filter(is_strategy_file, path.iterdir())) if _is_folder(path) else [path]
+        # Of several it is not clear which: the folder is refused when it is read.
+        entries += [str(file) for file in (files if len(files) < 2 else [path])]
     if not entries:
         raise StrategyError(
             f"{shown_path(folder)}: holds no strategy file; allowed: names ending in "
@@ -138,20 +142,15 @@ def _entries_in(folder: Path) -> list[str]:
     return in_order(entries)
 
 
-def _files_in(folder: Path) -> list[Path]:
-    return [path for path in folder.iterdir() if is_strategy_file(path)]
-
-
 def is_strategy_file(path: Path) -> bool:
     """Whether a file in a folder has the name of a strategy."""
     return path.suffix.lower() in SUFFIXES + PICKLES and not path.name.startswith(".")
 
 
-def _student_in(folder: Path) -> list[str]:
-    """Give the strategy of a student's folder; the folder itself where it is not clear which."""
-    files = _files_in(folder)
-    submitted = [file for file in files if file.name == SUBMISSION]
-    return [str(file) for file in submitted or (files if len(files) < 2 else [folder])]
+def submitted(files: Iterable[Path]) -> list[Path]:
+    """Files of a student that may count: those named `SUBMISSION`, else all."""
+    every = list(files)
+    return [file for file in every if file.name == SUBMISSION] or every
 
 
 def in_order(names: Iterable[str]) -> list[str]:

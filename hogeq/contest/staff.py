@@ -18,7 +18,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from hogeq import __version__
-from hogeq.contest.entries import SUBMISSION, in_order, is_strategy_file
+from hogeq.contest.entries import in_order, is_strategy_file, submitted
 from hogeq.contest.submission import Submission, inspect_submission
 from hogeq.contest.tournament import check_rates, round_robin
 from hogeq.model.game import HogEngine
@@ -70,9 +70,9 @@ def entrants(folder: Path, out: Path) -> list[Entrant]:
         if name.startswith((".", "__")) or path.resolve() == out.resolve():
             continue
         if is_folder(path):
-            files = [file for file in path.rglob("*") if _counts(file.relative_to(path))]
-            named = [file for file in files if file.name == SUBMISSION]
-            in_turn = in_order(str(file.relative_to(folder)) for file in named or files)
+            files = [file for file in path.rglob("*") if is_strategy_file(file)]
+            counted = [file for file in files if not _is_hidden(file.relative_to(path))]
+            in_turn = in_order(str(file.relative_to(folder)) for file in submitted(counted))
             if in_turn:
                 shown = [printable(file) for file in in_turn]
                 last = folder / in_turn[-1]
@@ -82,10 +82,8 @@ def entrants(folder: Path, out: Path) -> list[Entrant]:
     return found
 
 
-def _counts(inside: Path) -> bool:
-    return is_strategy_file(inside) and not any(
-        part.startswith((".", "__")) for part in inside.parts
-    )
+def _is_hidden(inside: Path) -> bool:
+    return any(part.startswith((".", "__")) for part in inside.parts)
 
 
 class Contest:
