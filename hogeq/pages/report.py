@@ -159,10 +159,7 @@ def make(
         "memory": [axis._asdict() for axis in axes(game.rules)] if game.has_memory else None,
         "colours": _colours(game.choices),
         "runs": [_run(run) for run in runs],
-        "strategies": [
-            _strategy(game, entry.name, entry.strategy, explored.get(entry.name))
-            for entry in strategies
-        ],
+        "strategies": [_strategy(game, one, explored.get(one.name)) for one in strategies],
         "tournament": {
             "win_rates": rates.tolist(),
             "win": tournament.WIN,
@@ -263,22 +260,16 @@ def _run(run: Run) -> dict[str, Any]:
     }
 
 
-def _strategy(
-    game: HogEngine, name: str, strategy: ArrayLike, explored: Explored | None
-) -> dict[str, Any]:
-    return {
-        "name": name,
-        "policy": frame.pack_fractions(policy_of(game, strategy), PROBABILITY_DIGITS),
-        "explored": None if explored is None else _explored(game, explored),
-    }
-
-
-def _explored(game: HogEngine, explored: Explored) -> dict[str, Any]:
+def _strategy(game: HogEngine, entry: Entry, explored: Explored | None) -> dict[str, Any]:
+    policy = frame.pack_fractions(policy_of(game, entry.strategy), PROBABILITY_DIGITS)
+    packed: dict[str, Any] = {"name": entry.name, "policy": policy, "explored": None}
+    if explored is None:
+        return packed
     value = (explored.values * explored.policy).sum(axis=2)
     # By memory first: neighbouring positions have like beliefs.
     beliefs = explored.belief.reshape(game.goal**2, -1).T
     search, cells = explored.search, explored.cells
-    return {
+    packed["explored"] = {
         "values": frame.pack_fractions(explored.values, PROBABILITY_DIGITS),
         "value": frame.pack_fractions(value, PROBABILITY_DIGITS),
         "reach": frame.pack_floats(explored.reach),
@@ -295,6 +286,7 @@ def _explored(game: HogEngine, explored: Explored) -> dict[str, Any]:
             "regions": explored.regions.tolist(),
         },
     }
+    return packed
 
 
 # --- a strategy seen from inside ------------------------------------------------------------------
