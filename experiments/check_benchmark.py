@@ -161,10 +161,15 @@ class Instance:
         demand(not (illegal & (table > 0.0)).any(), "strategy: an action that does not exist")
         return np.asarray((np.where(illegal, 0.0, values) * table).sum(axis=2))
 
-    def bound(self, allowed: Array) -> float:
-        """Payoff of a player who knows every state, rows choosing among actions, bool (R, K)."""
+    def bound(self, allowed: Array, kept: dict[int, Array] | None = None) -> float:
+        """Payoff of a player who knows every state, rows choosing among actions, bool (R, K).
+
+        Action values are kept, step by step, if that is asked for.
+        """
 
         def choose(positions: Array, values: Array) -> Array:
+            if kept is not None:
+                kept[len(kept)] = values
             found = self._chosen(positions, values, np.eye(1, self.actions))
             own = self["player"][positions] != NATURE
             may = allowed[self["row"][positions[own]]][:, None]
@@ -173,3 +178,143 @@ class Instance:
             return found
 
         return self.backward(choose)
+
+
+class Proof(NamedTuple):
+    """Questions in the order of a walk, and prices at the leaves, those that are not 0."""
+
+    questions: Array  # (n, 2), row and action, yes before no; -1, -1 at a leaf
+    first: Array  # (leaves + 1,)
+    place: Array  # in prices (J, K), flattened
+    price: Array
+
+    @classmethod
+    def of(cls, questions: Array, prices: list[Array | None]) -> "Proof":
+        """Pack the prices of all leaves."""
+        flat = [np.zeros(0) if one is None else one.ravel() for one in prices]
+        places = [np.flatnonzero(one) for one in flat]
+        first = np.cumsum([0, *map(len, places)]).astype(np.int32)
+        price = [one[at] for one, at in zip(flat, places, strict=True)]
+        place = np.concatenate(places).astype(np.int32)
+        return cls(questions, first, place, np.concatenate(price).astype(np.float32))
+
+    def bound(self, relaxed: "Instance | Tree", legal: Array) -> float:
+        """Highest bound of all leaves: each leaves some actions to the rows."""
+        leaf, found, stack = 0, -np.inf, [legal]
+        for row, action in self.questions.tolist():
+            demand(stack, "proof: more than one tree")
+            allowed = stack.pop()
+            if row < 0:
+                found = max(found, self._leaf(relaxed, allowed, leaf))
+                leaf += 1
+                continue
+            demand(0 <= row < len(legal) and 0 <= action < legal.shape[1], "proof: no such action")
+            no, yes = allowed.copy(), allowed.copy()
+            no[row, action] = False
+            yes[row] &= np.arange(legal.shape[1]) == action
+            stack += [no, yes]
+        demand(not stack and leaf == len(self.first) - 1, "proof: ends too early")
+        return found
+
+    def _leaf(self, relaxed: "Instance | Tree", allowed: Array, leaf: int) -> float:
+        if not allowed.any(axis=1).all():
+            return -np.inf  # no strategy is left
+        span = slice(*self.first[leaf : leaf + 2])
+        if isinstance(relaxed, Instance):
+            demand(not len(self.place[span]), "proof: prices where there is memory")
+            return relaxed.bound(allowed)
+        prices = np.zeros((len(relaxed.row), relaxed.actions))
+        prices.ravel()[self.place[span]] = self.price[span]
+        return relaxed.bound(allowed, prices)
+
+
+class Tree:
+    """What one player of a game tree can do, others playing a mixture; it remembers its own past.
+
+    Sequence 0 is the empty one. After action a at *past* j, a row and the sequence that led there,
+    the sequence is 1 + j K + a.
+    """
+
+    def __init__(self, instance: Instance, player: int, weights: Array, others: Array) -> None:
+        demand(instance.memories == 1, "tree: has memory")
+        self.actions, self.rows = instance.actions, instance.rows
+        positions = len(instance["player"])
+        sequence = np.zeros(positions, np.int64)
+        reach = np.zeros((len(weights), positions))  # own moves count 1
+        at = instance["start"][:, 0]
+        reach[:, at] = instance["start_chance"]
+        met = np.bincount(at, minlength=positions)
+        numbers: dict[int, int] = {}
+        row, before, size = list[int](), list[int](), 1 + positions * self.actions
+        self.mass = np.zeros(positions)
+        payoff = np.zeros(size)
+        self.legal = np.zeros((self.rows, self.actions), bool)
+        policies = [self._policy(instance, player, one) for one in others]
+        for step in reversed(instance.steps):
+            mine = instance["player"][step.positions] == player
+            keys = sequence[step.positions] * self.rows + instance["row"][step.positions]
+            for key in np.unique(keys[mine]).tolist():
+                if numbers.setdefault(key, len(numbers)) == len(row):
+                    row.append(key % self.rows)
+                    before.append(key // self.rows)
+            past = np.array([numbers.get(key, 0) for key in keys.tolist()], np.int64)
+            here = weights @ reach[:, step.positions]
+            np.add.at(self.mass, past[mine], here[mine])
+            for action in range(self.actions):
+                way = step.plays[0, action]
+                if way == len(step.ways):
+                    continue
+                self.legal[[row[one] for one in past[mine]], action] = True
+                chosen = [np.where(mine, 1.0, one[step.positions, action]) for one in policies]
+                after = 1 + past * self.actions + action
+                after = np.where(mine, after, sequence[step.positions])
+                for end in np.flatnonzero(step.ways[way]):
+                    comes = reach[:, step.positions] * chosen * step.ways[way, end]
+                    to = step.after[:, end]
+                    stops = to < 0
+                    won = (weights @ comes)[stops] * instance["payoff"][-1 - to[stops]]
+                    np.add.at(payoff, after[stops], won)
+                    sequence[to[~stops]] = after[~stops]
+                    reach[:, to[~stops]] = comes[:, ~stops]
+                    met += np.bincount(to[~stops], minlength=positions)
+        demand((met <= 1).all(), "next: a position with two ways to it is none of a tree")
+        self.row, self.before = np.array(row, np.int64), np.array(before, np.int64)
+        self.payoff = payoff[: 1 + len(row) * self.actions] * (1 - 2 * player)
+        self.mass = self.mass[: len(row)]
+        self.levels = list(self._levels())
+
+    def _policy(self, instance: Instance, player: int, given: Array) -> Array:
+        """Probabilities of all actions at all positions, (C, K)."""
+        rows, fixed = instance["row"], instance["fixed"]
+        own = given[np.minimum(rows, len(given) - 1)]
+        nature = fixed[np.minimum(rows, len(fixed) - 1)]
+        del player
+        return np.where((instance["player"] == NATURE)[:, None], nature, own)
+
+    def _levels(self) -> Iterator[Array]:
+        """Pasts by the number of own moves before, and no row twice in a play."""
+        depth, earlier = np.zeros(len(self.row), np.int64), self.before
+        while earlier.any():
+            depth += earlier > 0
+            past = np.maximum(earlier - 1, 0) // self.actions
+            demand(not ((self.row[past] == self.row) & (earlier > 0)).any(), "row: met twice")
+            earlier = np.where(earlier > 0, self.before[past], 0)
+        for one in range(int(depth.max(initial=-1)), -1, -1):
+            yield np.flatnonzero(depth == one)
+
+    def bound(self, allowed: Array, prices: Array | None = None) -> float:
+        """Payoff of a player who remembers its past, at prices (J, K) and with what they refund."""
+        worth, refund = self.payoff.copy(), 0.0
+        may = (allowed & self.legal)[self.row]
+        demand(may.any(axis=1).all(), "proof: a row is left without an action")
+        if prices is not None:
+            demand((prices >= 0.0).all(), "proof: a negative price")
+            worth[1:] -= prices.ravel()
+            total = np.zeros((self.rows, self.actions))
+            np.add.at(total, self.row, prices)
+            refund = float(np.where(allowed & self.legal, total, 0.0).max(axis=1).sum())
+        actions = worth[1:].reshape(-1, self.actions)
+        for pasts in self.levels:
+            best = np.where(may[pasts], actions[pasts], -np.inf).max(axis=1)
+            np.add.at(worth, self.before[pasts], best)
+        return float(worth[0]) + refund

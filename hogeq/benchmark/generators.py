@@ -16,44 +16,47 @@ def _tree(name: str, look: Any) -> FlatTree:
     return flatten(name, (), look, lambda moves: [str(move) for move in moves])
 
 
+TESTERS = 2
+
+
 def simulation(rounds: int, actions: int, scenes: int, seed: int) -> FlatTree:
-    """Act in rounds of which the last may be real: the others are tests, and nobody says which.
+    """Act in rounds of which the last is real: those before are tests, and nobody says which.
 
     A player sees the round and its scene, and forgets earlier ones and its actions there. Each
     action has a gain, which counts in the real round alone, and a risk that a test ends the play.
+    It depends on the tester, who is hidden, so that to have passed a test says something.
     """
     random = np.random.default_rng([1, rounds, actions, scenes, seed])
-    gain = random.integers(0, 65, (rounds, scenes, actions)) / 64
-    risk = random.integers(0, 33, (rounds, scenes, actions)) / 32
-    # How many tests precede the real round.
-    tests = random.integers(1, 9, rounds)
+    gain = random.integers(0, 65, (TESTERS, rounds, scenes, actions)) / 64
+    risk = random.integers(0, 33, (TESTERS, rounds, scenes, actions)) / 32
+    # How many tests precede the real round, by tester.
+    tests = random.integers(1, 9, TESTERS * rounds)
     tests = tests / tests.sum()
     # A scene follows the scene and the action before it.
     drawn = random.integers(1, 9, (scenes + 1, actions, scenes))
     follows = drawn / drawn.sum(axis=2, keepdims=True)
 
     def look(state: tuple[int, ...]) -> Node:
-        # The number of tests, then in turn a scene, an action and whether it passed.
+        # The tester and the number of tests, then in turn a scene, an action, whether it passed.
         if not state:
-            return Node(CHANCE, moves=[(n, float(p), (n,)) for n, p in enumerate(tests)])
-        count, *past = state
-        done, phase = divmod(len(past), 3)
-        if phase == 0 and past and past[-1] == 0:
+            return Node(CHANCE, moves=[(n, p, (n,)) for n, p in enumerate(tests.tolist())])
+        tester, count = divmod(state[0], rounds)
+        done, phase = divmod(len(state) - 1, 3)
+        if phase == 0 and done and state[-1] == 0:
             return Node(TERMINAL)
         if phase == 0:
-            scene, action = past[-3:-1] if past else (scenes, 0)
-            chances = enumerate(follows[scene, action].tolist())
-            return Node(CHANCE, moves=[(s, p, (*state, s)) for s, p in chances])
+            before = state[-3:-1] if done else (scenes, 0)
+            scenery = enumerate(follows[before].tolist())
+            return Node(CHANCE, moves=[(s, p, (*state, s)) for s, p in scenery])
         if phase == 1:
-            known = f"round {done} scene {past[-1]}"
+            known = f"round {done} scene {state[-1]}"
             return Node(0, known, moves=[(a, 1.0, (*state, a)) for a in range(actions)])
-        scene, action = past[-2:]
+        scene, action = state[-2:]
         if done == count:
-            return Node(TERMINAL, payoff=float(gain[done, scene, action]))
-        fails = float(risk[done, scene, action])
-        return Node(
-            CHANCE, moves=[(passed, abs(1 - passed - fails), (*state, passed)) for passed in (0, 1)]
-        )
+            return Node(TERMINAL, payoff=float(gain[tester, done, scene, action]))
+        fails = float(risk[tester, done, scene, action])
+        chances = ((0, fails), (1, 1.0 - fails))
+        return Node(CHANCE, moves=[(passed, p, (*state, passed)) for passed, p in chances])
 
     return _tree(f"simulation-{rounds}x{actions}x{scenes}-{seed}", look)
 

@@ -30,7 +30,7 @@ from hogeq.search.counter_search import (
     SearchState,
     run,
 )
-from hogeq.search.moves import MOVES, NEAR, MoveOdds, SearchContext, bandits
+from hogeq.search.moves import MOVES, NEAR, MoveOdds, SearchContext, bandits, usual_moves
 from hogeq.strategies.strategy import Strategy, StrategyLike, strategy_of
 from hogeq.support.aliases import Matrix
 from hogeq.support.messages import percent, pp, refusal
@@ -173,7 +173,7 @@ def attack(
     game: Engine,
     strategy: StrategyLike,
     budget: SearchBudget | None = None,
-    moves: Collection[str] = tuple(MOVES),
+    moves: Collection[str] | None = None,
 ) -> SearchResult:
     """Search for the matrix that wins most against a strategy, or against a mixture of several.
 
@@ -196,6 +196,7 @@ def attack(
     if not isinstance(budget, SearchBudget):
         raise TypeError(refusal("budget", budget, "a SearchBudget"))
     target = strategy_of(game, strategy)
+    moves = usual_moves(game) if moves is None else moves
     if isinstance(moves, str) or not isinstance(moves, Collection):
         raise TypeError(refusal("moves", moves, "a list of names of moves"))
     for name in moves:
@@ -205,7 +206,7 @@ def attack(
         raise ValueError(refusal("moves", list(moves), f"some of {', '.join(NEAR)}, and others"))
     known = None if budget.until_saturated else budget.starts * search_steps(budget)
     with phase("attack", known) as progress:
-        search = _Attack(game, target, budget, moves, progress)
+        search = AttackSearch(game, target, budget, moves, progress)
         search.begin()
         search.kick_on()
         return search.result()
@@ -235,7 +236,7 @@ class _Trail:
         return 2.0 * self.rate - self.mark
 
 
-class _Attack:
+class AttackSearch:
     """A search from several starts, which tell each other what they find."""
 
     def __init__(
@@ -260,11 +261,11 @@ class _Attack:
         """Kick as often as the budget says."""
         starts = self.budget.starts
         while self.kicks < starts * self.budget.perturbations:
-            self._kick(starts * self.budget.perturbations - self.kicks)
+            self.kick(starts * self.budget.perturbations - self.kicks)
         while self.budget.until_saturated and not self._saturation().saturated:
             if self.kicks >= starts * self.budget.most_kicks:
                 break
-            self._kick(starts * self.budget.most_kicks - self.kicks)
+            self.kick(starts * self.budget.most_kicks - self.kicks)
 
     def result(self) -> SearchResult:
         """Give what the search has come to."""
@@ -312,7 +313,7 @@ class _Attack:
         self.progress.found(state.rate)
         return state
 
-    def _kick(self, most: int) -> None:
+    def kick(self, most: int) -> None:
         """Give every trail a round of kicks, at most so many in all; then they compare notes."""
         self.trails.sort(key=lambda trail: -trail.rate)
         those = self.trails[:most]

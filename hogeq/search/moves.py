@@ -217,6 +217,13 @@ def relinked(at: SearchContext, temperature: float) -> int:
     return annealed_again(at, temperature)
 
 
+def restarted(at: SearchContext, share: float) -> int:  # noqa: ARG001
+    """Begin anew at a random matrix."""
+    actions = at.game.num_actions
+    at.policies[0] = one_hot(at.random.integers(actions, size=at.policies.shape[1:-1]), actions)
+    return 0
+
+
 STAY: Final = "stay"
 
 MOVES: Final[Mapping[str, Move]] = {
@@ -232,8 +239,12 @@ MOVES: Final[Mapping[str, Move]] = {
     "other_opening": Move(other_opening, None, (5e-3, 1e-1), 4.0),
     "crossover": Move(crossover, None, (0.05, 0.5)),
     "relinked": Move(relinked, None, (1e-3, 5e-3)),
+    "restarted": Move(restarted, None, (1.0, 1.0), 4.0),
 }
 """All moves, by their names."""
+
+USUAL: Final = tuple(name for name in MOVES if name != "restarted")
+"""Moves of Hog: at its size a random matrix is no place to begin anew."""
 
 NEAR: Final = tuple(name for name, move in MOVES.items() if move.near)  # moves that refine
 FAR: Final = tuple(name for name, move in MOVES.items() if move.far)  # moves that lead far
@@ -319,7 +330,12 @@ class Bandit:
         self._sweeps[at] += sweeps
 
 
-def bandits(num_actions: int, moves: Collection[str] = tuple(MOVES)) -> dict[str, Bandit]:
+def usual_moves(game: Engine) -> tuple[str, ...]:
+    """Name the moves of a search by default: all where rows are one list, as those of a tree."""
+    return tuple(MOVES) if len(game.shape) == 2 else USUAL
+
+
+def bandits(num_actions: int, moves: Collection[str] = USUAL) -> dict[str, Bandit]:
     """Bandits of near moves, of far moves and of the rolls of moves by one roll."""
     near = [name for name in NEAR if name in moves]
     far = [name for name in FAR if name in moves or name == STAY]
