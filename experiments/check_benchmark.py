@@ -20,8 +20,14 @@ Some pure strategy is best, since no row is met twice in a play, which is checke
 """
 
 import hashlib
+import json
+import math
+import sys
+import zipfile
+import zlib
 from collections.abc import Callable, Iterator
 from itertools import pairwise
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -31,7 +37,8 @@ FIELDS = (
     *("chance", "end", "place", "next", "label", "payoff", "start", "start_chance"),
 )
 NATURE = 2
-DIGITS = 10  # of values, rounded down, and of bounds, rounded up
+FORMAT = "benchmark of imperfect recall 1"
+UNIT = 1e-10  # of values, which are rounded down, and of bounds, which are rounded up
 ROUNDING = 1e-13  # what sums of products may be off
 SUM = 1e-9  # by which probabilities may miss 1
 
@@ -42,10 +49,18 @@ class RefusedError(Exception):
     """Something is not as it is said to be; one line."""
 
 
+WRONG = (RefusedError, OSError, ValueError, TypeError, LookupError, zipfile.BadZipFile, zlib.error)
+
+
 def demand(holds: object, line: str) -> None:
     """Refuse with a line unless something holds."""
     if not holds:
         raise RefusedError(line)
+
+
+def are_chances(given: Array) -> bool:
+    """Whether rows are probabilities."""
+    return bool((given >= 0.0).all() and (np.abs(given.sum(axis=-1) - 1.0) < SUM).all())
 
 
 class Step(NamedTuple):
@@ -63,7 +78,6 @@ class Instance:
 
     def __init__(self, arrays: dict[str, Array]) -> None:
         demand(sorted(arrays) == sorted(FIELDS), "arrays: not those of the form")
-        self.__dict__.update(arrays)
         self.arrays = arrays
         self.memories, self.actions = arrays["way"].shape[1:]
         moving = self["player"] != NATURE
@@ -105,24 +119,31 @@ class Instance:
 
     def _check(self) -> None:
         own = self["player"] != NATURE
-        for name in ("chance", "fixed", "start_chance"):
-            demand((self[name] >= 0.0).all(), f"{name}: negative probabilities")
-        demand(abs(self["start_chance"].sum() - 1.0) < SUM, "start_chance: does not sum to 1")
-        demand((np.abs(self["fixed"].sum(axis=1) - 1.0) < SUM).all(), "fixed: does not sum to 1")
+        for name in ("fixed", "start_chance"):
+            demand(are_chances(self[name]), f"{name}: no probabilities")
         highest = np.zeros(len(own), np.int64)
         for level, end in pairwise(self["level"]):
             highest[level:end] = end
         for step in self.steps:
-            demand((np.abs(step.ways.sum(axis=1) - 1.0) < SUM).all(), "chance: does not sum to 1")
+            demand(are_chances(step.ways), "chance: no probabilities")
             goes_on, later = step.after >= 0, highest[step.positions][:, None]
             demand((~goes_on | (step.after >= later)).all(), "next: an earlier position")
-            owned = own[step.positions].any()
-            demand(not owned or (step.plays[:, 0] < len(step.ways)).all(), "way: no first action")
+            exists = step.plays < len(step.ways)
+            same = exists[:, 0].all() and (exists == exists[:1]).all()
+            demand(same or not own[step.positions].any(), "way: actions hang on memory")
         if self.memories > 1:  # positions do not recur, so neither do rows of one position each
             for player in (0, 1):
                 rows = self["row"][self["player"] == player]
                 met = np.bincount(rows, minlength=1).max(initial=0)
                 demand(met <= 1, "row: a row of two positions, with memory")
+
+    def may(self) -> Array:
+        """Which actions rows have, bool (R, K), in all memories alike."""
+        legal = np.zeros((self.rows, self.actions), bool)
+        for step in self.steps:
+            own = step.positions[self["player"][step.positions] != NATURE]
+            legal[self["row"][own]] = step.plays[0] < len(step.ways)
+        return legal
 
     def backward(self, choose: Callable[[Array, Array], Array]) -> float:
         """Payoff to player 0, by a function of positions and action values (n, H, K) to (n, H)."""
@@ -162,10 +183,7 @@ class Instance:
         return np.asarray((np.where(illegal, 0.0, values) * table).sum(axis=2))
 
     def bound(self, allowed: Array, kept: dict[int, Array] | None = None) -> float:
-        """Payoff of a player who knows every state, rows choosing among actions, bool (R, K).
-
-        Action values are kept, step by step, if that is asked for.
-        """
+        """Payoff of a player who knows every state, rows having actions (R, K); keep all values."""
 
         def choose(positions: Array, values: Array) -> Array:
             if kept is not None:
@@ -188,16 +206,6 @@ class Proof(NamedTuple):
     place: Array  # in prices (J, K), flattened
     price: Array
 
-    @classmethod
-    def of(cls, questions: Array, prices: list[Array | None]) -> "Proof":
-        """Pack the prices of all leaves."""
-        flat = [np.zeros(0) if one is None else one.ravel() for one in prices]
-        places = [np.flatnonzero(one) for one in flat]
-        first = np.cumsum([0, *map(len, places)]).astype(np.int32)
-        price = [one[at] for one, at in zip(flat, places, strict=True)]
-        place = np.concatenate(places).astype(np.int32)
-        return cls(questions, first, place, np.concatenate(price).astype(np.float32))
-
     def bound(self, relaxed: "Instance | Tree", legal: Array) -> float:
         """Highest bound of all leaves: each leaves some actions to the rows."""
         leaf, found, stack = 0, -np.inf, [legal]
@@ -205,7 +213,8 @@ class Proof(NamedTuple):
             demand(stack, "proof: more than one tree")
             allowed = stack.pop()
             if row < 0:
-                found = max(found, self._leaf(relaxed, allowed, leaf))
+                if (allowed.any(axis=1) >= legal.any(axis=1)).all():  # else no strategy is left
+                    found = max(found, self._leaf(relaxed, allowed, leaf))
                 leaf += 1
                 continue
             demand(0 <= row < len(legal) and 0 <= action < legal.shape[1], "proof: no such action")
@@ -217,8 +226,6 @@ class Proof(NamedTuple):
         return found
 
     def _leaf(self, relaxed: "Instance | Tree", allowed: Array, leaf: int) -> float:
-        if not allowed.any(axis=1).all():
-            return -np.inf  # no strategy is left
         span = slice(*self.first[leaf : leaf + 2])
         if isinstance(relaxed, Instance):
             demand(not len(self.place[span]), "proof: prices where there is memory")
@@ -237,19 +244,21 @@ class Tree:
 
     def __init__(self, instance: Instance, player: int, weights: Array, others: Array) -> None:
         demand(instance.memories == 1, "tree: has memory")
+        fits = others.shape == (len(weights), instance.rows, instance.actions)
+        demand(fits, "policies: not of this instance")
         self.actions, self.rows = instance.actions, instance.rows
         positions = len(instance["player"])
         sequence = np.zeros(positions, np.int64)
         reach = np.zeros((len(weights), positions))  # own moves count 1
-        at = instance["start"][:, 0]
-        reach[:, at] = instance["start_chance"]
-        met = np.bincount(at, minlength=positions)
+        reach[:, instance["start"][:, 0]] = instance["start_chance"]
+        met = np.bincount(instance["start"][:, 0], minlength=positions)
         numbers: dict[int, int] = {}
-        row, before, size = list[int](), list[int](), 1 + positions * self.actions
-        self.mass = np.zeros(positions)
-        payoff = np.zeros(size)
+        row, before = list[int](), list[int]()
+        self.mass, payoff = np.zeros(positions), np.zeros(1 + positions * self.actions)
         self.legal = np.zeros((self.rows, self.actions), bool)
-        policies = [self._policy(instance, player, one) for one in others]
+        nature, rows = (instance["player"] == NATURE)[:, None], instance["row"]
+        fixed = instance["fixed"][np.where(nature[:, 0], rows, 0)]
+        policies = [np.where(nature, fixed, one[np.where(nature[:, 0], 0, rows)]) for one in others]
         for step in reversed(instance.steps):
             mine = instance["player"][step.positions] == player
             keys = sequence[step.positions] * self.rows + instance["row"][step.positions]
@@ -283,14 +292,6 @@ class Tree:
         self.mass = self.mass[: len(row)]
         self.levels = list(self._levels())
 
-    def _policy(self, instance: Instance, player: int, given: Array) -> Array:
-        """Probabilities of all actions at all positions, (C, K)."""
-        rows, fixed = instance["row"], instance["fixed"]
-        own = given[np.minimum(rows, len(given) - 1)]
-        nature = fixed[np.minimum(rows, len(fixed) - 1)]
-        del player
-        return np.where((instance["player"] == NATURE)[:, None], nature, own)
-
     def _levels(self) -> Iterator[Array]:
         """Pasts by the number of own moves before, and no row twice in a play."""
         depth, earlier = np.zeros(len(self.row), np.int64), self.before
@@ -318,3 +319,82 @@ class Tree:
             best = np.where(may[pasts], actions[pasts], -np.inf).max(axis=1)
             np.add.at(worth, self.before[pasts], best)
         return float(worth[0]) + refund
+
+
+def rounded(value: float, *, up: bool) -> float:
+    """Round so that rounding errors of the computation do no harm."""
+    most = math.ceil(((value if up else -value) + ROUNDING) / UNIT) * UNIT
+    return round(most if up else -most, 10)
+
+
+class Known:
+    """The folder of results: known.json, and the arrays of strategies.npz and proofs.npz."""
+
+    def __init__(self, folder: Path) -> None:
+        self.known = json.loads((folder / "known.json").read_text("utf-8"))
+        demand(self.known.get("format") == FORMAT, f"known.json: its format is not {FORMAT}")
+        self.arrays: list[dict[str, Array]] = []
+        for name in ("strategies", "proofs"):
+            path = folder / f"{name}.npz"
+            found = hashlib.sha256(path.read_bytes()).hexdigest()
+            demand(found == self.known[name], f"{path.name}: its SHA-256 is not that of known.json")
+            self.arrays.append(read(path))
+
+    def bound(self, name: str, problem: Instance | Tree) -> tuple[float, int]:
+        """Bound that a proof gives, and its leaves; the past of a tree is less than its states."""
+        proof = Proof(*(self.arrays[1][f"{name}.{field}"] for field in Proof._fields))
+        if isinstance(problem, Instance) and problem.memories == 1:
+            nobody = np.zeros((1, problem.rows, problem.actions))
+            problem = Tree(problem, 0, np.ones(1), nobody)
+        legal = problem.legal if isinstance(problem, Tree) else problem.may()
+        return rounded(proof.bound(problem, legal), up=True), len(proof.first) - 1
+
+    def facts(self, name: str, instance: Instance) -> dict[str, Any]:
+        """Compute anew all that known.json says of an instance."""
+        strategies = self.arrays[0]
+        facts = {"instance": instance.digest(), "states": instance.states, "rows": instance.rows}
+        if name in strategies:
+            value = rounded(instance.value(strategies[name].astype(np.int64)), up=False)
+            bound, number = self.bound(name, instance)
+            return facts | {"value": value, "bound": bound, "leaves": number}
+        # What a mixture of one player allows the other, from the side of player 0.
+        ends, leaves = [], []
+        for player in (0, 1):
+            mixture = [strategies[f"{name}.{player}.{what}"] for what in ("weights", "policies")]
+            demand(all(map(are_chances, mixture)), "mixture: no probabilities")
+            bound, count = self.bound(f"{name}.{player}", Tree(instance, 1 - player, *mixture))
+            ends.append(bound)
+            leaves.append(count)
+        return facts | {"lower": -ends[0], "upper": ends[1], "leaves": leaves}
+
+
+def read(path: Path) -> dict[str, Array]:
+    """Read all arrays of a file."""
+    with np.load(path) as arrays:
+        return dict(arrays)
+
+
+def main(instances: str, folder: str, *only: str) -> int:
+    """Check all instances, or those with a part of their names given; 1 if one is refused."""
+    known, refused = Known(Path(folder)), 0
+    for name, said in known.known["instances"].items():
+        if only and not any(part in name for part in only):
+            continue
+        try:
+            found = known.facts(name, Instance(read(Path(instances, f"{name}.npz"))))
+            demand(sorted(said) == sorted(found), f"known.json: has not {', '.join(sorted(found))}")
+            for key, fact in found.items():
+                demand(said[key] == fact, f"{key}: {said[key]} is said, {fact} is found")
+            print(f"{name}: accepted", flush=True)
+        except WRONG as error:
+            print(f"{name}: refused: {error}", flush=True)
+            refused += 1
+    print(f"{refused} refused" if refused else "all accepted")
+    return min(refused, 1)
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main(*sys.argv[1:]))
+    except WRONG as wrong:
+        sys.exit(f"refused: {wrong}")

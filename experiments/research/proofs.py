@@ -36,7 +36,8 @@ class Relaxed(NamedTuple):
     """(R,), a strategy that the relaxation suggests."""
 
 
-Relax = Callable[[Allowed], Relaxed]
+Relax = Callable[[Allowed, Floats | None], Relaxed]
+"""Of the actions allowed and prices that gave the bound before."""
 
 
 class Branch(NamedTuple):
@@ -59,7 +60,7 @@ def branch_and_bound(
     """Best strategy found, the bound proved, and its proof."""
     began, number = process_time(), count()
     best = value(pure)
-    first = relax(everything)
+    first = relax(everything, None)
     branches = [Branch((-1, -1), 0, 0, first)]
     queue = [(-first.bound, next(number), 0, everything)]
     closed = -np.inf  # highest bound of branches that are left as they are
@@ -80,9 +81,7 @@ def branch_and_bound(
             left[relaxed.row, relaxed.action] = says_yes
             if says_yes:
                 left[relaxed.row] = np.arange(left.shape[1]) == relaxed.action
-            one = relax(left)
-            if one.bound > -bound:  # prices of the branch before are as good
-                one = one._replace(bound=-bound)
+            one = relax(left, relaxed.prices)
             after.append(len(branches))
             branches.append(Branch((-1, -1), 0, 0, one))
             heapq.heappush(queue, (-one.bound, next(number), after[-1], left))
@@ -101,7 +100,14 @@ def _proof(branches: list[Branch]) -> Proof:
             stack += [branch.no, branch.yes]
         else:
             prices.append(branch.relaxed.prices)
-    return Proof.of(np.array(questions, np.int32), prices)
+    flat = [np.zeros(0) if one is None else one.ravel() for one in prices]
+    places = [np.flatnonzero(one) for one in flat]
+    return Proof(
+        np.array(questions, np.int32),
+        np.cumsum([0, *map(len, places)]).astype(np.int32),
+        np.concatenate(places).astype(np.int32),
+        np.concatenate([one[at] for one, at in zip(flat, places, strict=True)]).astype(np.float32),
+    )
 
 
 # --- game trees -----------------------------------------------------------------------------------
@@ -142,8 +148,8 @@ class LinearProgram:
         self.right = np.concatenate([start, np.ones(len(self.shared))])
         self.cost = np.concatenate([-tree.payoff, np.zeros(choices)])
 
-    def __call__(self, allowed: Allowed) -> Relaxed:
-        """Solve it where rows have these actions."""
+    def __call__(self, allowed: Allowed, before: Floats | None) -> Relaxed:
+        """Solve it where rows have these actions; prices of the branch before may be better."""
         tree, actions = self.tree, self.tree.actions
         may = allowed & tree.legal
         most = np.concatenate([[True], may[tree.row].ravel(), may[self.shared].ravel()])
@@ -159,7 +165,7 @@ class LinearProgram:
         )
         pure = may.argmax(axis=1)
         if answer.x is None or answer.status != 0:
-            return Relaxed(tree.bound(may), None, -1, -1, pure)
+            return Relaxed(tree.bound(may, before), before, -1, -1, pure)
         prices = np.zeros(len(tree.row) * actions)
         duals = -answer.ineqlin.marginals
         prices[self.at] = np.where(duals > LEAST, duals, 0.0).astype(np.float32)
@@ -174,7 +180,10 @@ class LinearProgram:
         place = int(doubt.argmax()) if len(doubt) else -1
         row = int(self.shared[place]) if len(doubt) and doubt[place] > 1e-7 else -1
         action = int(choices[place].argmax()) if row >= 0 else -1
-        return Relaxed(tree.bound(may, priced), priced, row, action, pure)
+        bound = tree.bound(may, priced)
+        if before is not None and (known := tree.bound(may, before)) < bound:
+            bound, priced = known, before
+        return Relaxed(bound, priced, row, action, pure)
 
 
 # --- hidden memory --------------------------------------------------------------------------------
@@ -186,8 +195,9 @@ class FullMemory:
     def __init__(self, instance: Instance) -> None:
         self.instance = instance
 
-    def __call__(self, allowed: Allowed) -> Relaxed:
+    def __call__(self, allowed: Allowed, before: Floats | None) -> Relaxed:
         """Solve it where rows have these actions."""
+        del before  # there are no prices
         instance = self.instance
         values: dict[int, Floats] = {}
         bound = instance.bound(allowed, values)
