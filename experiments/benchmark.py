@@ -16,13 +16,13 @@ import hashlib
 import json
 import time
 from argparse import Namespace
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from check_benchmark import FORMAT, Instance, Known, Proof, Tree
-from common import arguments
+from common import arguments, draw, publish
 from research.decision import Problem, player_tree, problem_of
 from research.methods import METHODS, improved
 from research.proofs import FullMemory, LinearProgram, branch_and_bound
@@ -35,9 +35,8 @@ from hogeq.trees.game import load_tree
 
 GAIN = 1e-9  # that counts as another point of a curve
 EQUAL = 1e-6  # payoffs this close are equal
-CLOSED = 1e-4  # a gap that counts as closed
 DRAWN = 40  # points of a curve in the figure
-LEAST = 1e-6  # shown as this much or less
+LEAST = 1e-7  # added to what is drawn, since axes are logarithmic
 
 Record = dict[str, Any]
 
@@ -70,7 +69,7 @@ def main() -> None:
     }
     if first == 0 and records:
         keep(given.out, records)
-        # tables(given.out, {name: catalogue()[name].family for name in records}, records)
+        tables(given.out, records)
 
 
 # --- one instance ---------------------------------------------------------------------------------
@@ -202,6 +201,106 @@ def write(folder: Path, known: Mapping[str, Any]) -> None:
     """Write known.json."""
     with replacing(folder / "known.json") as path:
         path.write_text(json.dumps(known, indent=1) + "\n", encoding="utf-8")
+
+
+# --- tables and figure ----------------------------------------------------------------------------
+
+
+def tables(out: Path, records: Mapping[str, Record]) -> None:
+    """Write who is best on how many, all instances, and the courses."""
+    problems = {name: one for name, one in records.items() if one["courses"]}
+    header = ["method", "best", "alone", "mean short", "most short", "hog", "generated", "trees"]
+    publish(out, "benchmark", header, ranking(problems))
+    header = ["instance", "states", "rows", "value", "bound", "gap", "leaves", *METHODS]
+    publish(out, "benchmark_instances", header, lines(records))
+    if problems:
+        draw(out, "benchmark", panels(problems), "mean short of the best known")
+
+
+def short(record: Record, method: str, seconds: float = np.inf) -> float:
+    """How far a method is below the best value known after so many seconds."""
+    courses = record["courses"]
+    known = [value for spent, value in courses[method] if spent <= seconds]
+    worst = min(points[0][1] for points in courses.values())
+    return float(record["value"] - max(known, default=worst))
+
+
+def ranking(problems: Mapping[str, Record]) -> Iterator[list[object]]:
+    """Compare methods at the end of their time, in all and by family."""
+    best = {
+        name: {
+            method
+            for method in METHODS
+            if short(one, method) <= min(short(one, other) for other in METHODS) + EQUAL
+        }
+        for name, one in problems.items()
+    }
+    for method in METHODS:
+        wins = [name for name in problems if method in best[name]]
+        lags = [max(short(one, method), 0.0) for one in problems.values()]
+        families = [
+            f"{sum(group(name) == one for name in wins)}/{sum(group(n) == one for n in problems)}"
+            for one in GROUPS
+        ]
+        yield [
+            *(method, f"{len(wins)}/{len(problems)}", sum(len(best[name]) == 1 for name in wins)),
+            *(f"{np.mean(lags):.6f}", f"{max(lags):.6f}", *families),
+        ]
+
+
+def group(name: str) -> str:
+    """Name the column of an instance."""
+    family = catalogue()[name].family
+    return {"hog": "hog", "tree": "trees"}.get(family, "generated")
+
+
+def lines(records: Mapping[str, Record]) -> Iterator[list[object]]:
+    """List what is known of every instance, and how far below it each method ends."""
+    for name, record in records.items():
+        known = record["known"]
+        low, high = (known.get(one, known.get(two)) for one, two in ENDS)
+        gap = high - low
+        leaves = known["leaves"]
+        lags = ["" for _ in METHODS]
+        if record["courses"]:
+            lags = [lag(short(record, method)) for method in METHODS]
+        yield [
+            *(name, f"{known['states']:,}", f"{known['rows']:,}", f"{low:.7f}", f"{high:.7f}"),
+            *("0" if gap < EQUAL else f"{gap:.1e}", sum(np.atleast_1d(leaves)), *lags),
+        ]
+
+
+def lag(value: float) -> str:
+    """Write how far a value is below another."""
+    return "0" if value < EQUAL else f"{value:.1e}"
+
+
+def panels(problems: Mapping[str, Record]) -> dict[str, dict[str, list[tuple[float, float]]]]:
+    """Mean course of every method, by kind of problem."""
+    drawn: dict[str, dict[str, list[tuple[float, float]]]] = {}
+    for title, belongs in PANELS.items():
+        records = [one for name, one in problems.items() if belongs(name)]
+        if not records:
+            continue
+        seconds = np.geomspace(FIRST, max(one["seconds"] for one in records), DRAWN)
+        drawn[f"processor seconds: {title} ({len(records)})"] = {
+            method: [
+                (float(at), LEAST + float(np.mean([short(one, method, at) for one in records])))
+                for at in seconds
+            ]
+            for method in METHODS
+        }
+    return drawn
+
+
+GROUPS = ("hog", "generated", "trees")
+ENDS = (("value", "lower"), ("bound", "upper"))
+FIRST = 2e-3  # seconds from which on courses are drawn
+PANELS: dict[str, Callable[[str], bool]] = {
+    "Hog to 100 points": lambda name: is_large(catalogue()[name]),
+    "smaller Hog": lambda name: group(name) == "hog" and not is_large(catalogue()[name]),
+    "others": lambda name: group(name) != "hog",
+}
 
 
 if __name__ == "__main__":

@@ -1,6 +1,10 @@
 """The benchmark of imperfect recall: its instances, its checker, its methods and its results."""
 
+import hashlib
+import json
+import shutil
 import sys
+from argparse import Namespace
 from itertools import islice, product
 from pathlib import Path
 from typing import Any
@@ -15,13 +19,16 @@ from hogeq.benchmark.generators import detection, random_tree, simulation
 from hogeq.evaluation.values import win_rate
 from hogeq.model.game import HogEngine
 from hogeq.search.bounds import full_memory_bound
-from hogeq.trees.flat import FlatTree, payoff
+from hogeq.support.files import write_arrays
+from hogeq.trees.flat import TERMINAL, FlatTree, Seen, flatten, payoff
 from tests.cli.calls import ask, refused
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "experiments"))
 import check_benchmark as checker
-from research.decision import problem_of
+from benchmark import keep, play, recorded, solve, tables
+from research.decision import player_tree, problem_of
 from research.methods import METHODS, projected
+from research.proofs import LinearProgram, branch_and_bound
 
 SMALL_HOG = (("su20", 9, 3), ("sp20", 8, 2), ("su21", 9, 2), ("fa18", 9, 3), ("fa13", 8, 2))
 TREES = (simulation(3, 3, 2, 5), detection(3, 2, 3, 5), random_tree(3, 3, 2, 5))
@@ -96,7 +103,7 @@ def test_the_command_lists_and_writes_what_the_form_says(tmp_path: Path) -> None
 
 # --- methods --------------------------------------------------------------------------------------
 
-TINY = (random_tree(2, 2, 2, 1), simulation(2, 3, 2, 1), detection(3, 2, 2, 1))
+TINY = (random_tree(2, 2, 2, 1), simulation(2, 3, 2, 1), detection(2, 2, 2, 1))
 
 
 def entry(tree: FlatTree) -> Entry:
@@ -152,3 +159,153 @@ def test_projection_is_the_nearest_distribution() -> None:
     for row, near in zip(rows, projected(rows), strict=True):
         shift = brentq(lambda s, row=row: np.maximum(row - s, 0.0).sum() - 1.0, -3.0, 5.0)
         np.testing.assert_allclose(near, np.maximum(row - shift, 0.0), atol=1e-9)
+
+
+# --- proofs and the checker -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("tree", TINY, ids=lambda tree: tree.name)
+def test_no_prices_and_no_questions_give_less_than_a_strategy_wins(tree: FlatTree) -> None:
+    instance = read(from_tree(tree))
+    every = [np.array(one) for one in product(*(range(legal) for legal in tree.num_legal))]
+    best = max(map(instance.value, every))
+    pasts = player_tree(instance)
+    random = np.random.default_rng(7)
+    for _ in range(20):
+        prices = random.exponential(0.1, (len(pasts.row), pasts.actions))
+        prices *= random.random(prices.shape) < 0.5
+        assert pasts.bound(pasts.legal, prices) >= best - 1e-12
+        allowed = pasts.legal & (random.random(pasts.legal.shape) < 0.7)
+        left = [one for one in every if allowed[np.arange(len(one)), one].all()]
+        if left:
+            assert pasts.bound(allowed, prices) >= max(map(instance.value, left)) - 1e-12
+
+
+@pytest.mark.parametrize("tree", TINY, ids=lambda tree: tree.name)
+def test_branch_and_bound_meets_the_best_of_all(tree: FlatTree) -> None:
+    instance = read(from_tree(tree))
+    every = product(*(range(legal) for legal in tree.num_legal))
+    best = max(instance.value(np.array(one)) for one in every)
+    pasts = player_tree(instance)
+    start = np.zeros(tree.num_rows, np.int64)
+    relax = LinearProgram(pasts, 10.0)
+    pure, value, proof = branch_and_bound(relax, pasts.legal, instance.value, start, 60.0)
+    assert value == instance.value(pure) == pytest.approx(best, abs=1e-12)
+    assert best - 1e-12 <= proof.bound(pasts, pasts.legal) <= best + 1e-7
+
+
+def test_a_row_that_is_met_twice_is_refused() -> None:
+    def look(moves: tuple[int, ...]) -> Seen:
+        if len(moves) == 2:
+            return Seen(TERMINAL, payoff=float(moves == (0, 1)))
+        return Seen(0, "crossing", moves=[(move, 1.0, (*moves, move)) for move in (0, 1)])
+
+    driver = flatten("driver", (), look, lambda moves: [str(move) for move in moves])
+    with pytest.raises(checker.RefusedError, match="row: met twice"):
+        player_tree(read(from_tree(driver)))
+
+
+CHECKED = ("random-3x4x4", "detection-3x3x3", "fa13-10x3-ignore", "hog_fa13-5x1-game")
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """Instances, and what a short run knows of them."""
+    folder = tmp_path_factory.mktemp("benchmark")
+    given = Namespace(seconds=0.02, large=0.02, proof=5.0)
+    records = {}
+    for name in CHECKED:
+        made = catalogue()[name]
+        write_arrays(folder / f"{name}.npz", **made.make()._asdict())
+        done = play(made, given) if made.family == "game" else solve(made, given)
+        write_arrays(folder / "record.npz", **done)
+        records[name] = recorded(folder / "record.npz")
+    keep(folder, records)
+    tables(folder, records)
+    return folder, folder / "benchmark"
+
+
+def accepts(instances: Path, folder: Path) -> bool:
+    try:
+        return bool(checker.main(str(instances), str(folder)) == 0)
+    except checker.WRONG:
+        return False
+
+
+@pytest.fixture
+def copied(results: tuple[Path, Path], tmp_path: Path) -> tuple[Path, Path]:
+    shutil.copytree(results[0], tmp_path, dirs_exist_ok=True)
+    return tmp_path, tmp_path / "benchmark"
+
+
+def test_the_checker_accepts_a_run_and_its_tables_agree(results: tuple[Path, Path]) -> None:
+    instances, folder = results
+    assert accepts(instances, folder)
+    known = json.loads((folder / "known.json").read_text())["instances"]
+    assert known["detection-3x3x3"]["bound"] - known["detection-3x3x3"]["value"] < 1e-6
+    assert known["fa13-10x3-ignore"]["bound"] - known["fa13-10x3-ignore"]["value"] < 1e-6
+    assert abs(known["hog_fa13-5x1-game"]["lower"]) < 1e-6  # a symmetric game
+    table = (instances / "benchmark_instances.md").read_text().splitlines()
+    assert [line.split(" | ")[0].removeprefix("| ") for line in table[2:]] == [*CHECKED]
+    assert (instances / "benchmark.png").exists()
+
+
+def test_the_checker_refuses_a_changed_digit_of_what_is_known(copied: tuple[Path, Path]) -> None:
+    instances, folder = copied
+    path = folder / "known.json"
+    text = path.read_text()
+    digits = [place for place, letter in enumerate(text) if letter.isdigit()]
+    random = np.random.default_rng(8)
+    # Digits of names are no digits of what is known: without its name an instance has no file.
+    for place in random.choice(digits, 20, replace=False):
+        other = str((int(text[place]) + random.integers(1, 10)) % 10)
+        path.write_text(text[:place] + other + text[place + 1 :])
+        assert not accepts(instances, folder), text[place - 30 : place + 2]
+
+
+def test_the_checker_refuses_a_changed_number_of_an_array(copied: tuple[Path, Path]) -> None:
+    instances, folder = copied
+    random = np.random.default_rng(9)
+    files = [*(instances / f"{name}.npz" for name in CHECKED)]
+    files += [folder / "strategies.npz", folder / "proofs.npz"]
+    for path in files:
+        with np.load(path) as stored:
+            arrays = dict(stored)
+        for name in random.choice([*arrays], 4):
+            changed = arrays[name].copy()
+            if changed.size:
+                changed.flat[random.integers(changed.size)] += 1
+                write_arrays(path, **{**arrays, name: changed})
+                assert not accepts(instances, folder), f"{path.name} {name}"
+        write_arrays(path, **arrays)
+
+
+def test_the_checker_believes_no_claim_whose_hash_is_right(copied: tuple[Path, Path]) -> None:
+    instances, folder = copied
+    path = folder / "known.json"
+    known = json.loads(path.read_text())
+    with np.load(folder / "proofs.npz") as stored:
+        proofs = dict(stored)
+    with np.load(folder / "strategies.npz") as stored:
+        strategies = dict(stored)
+    cheap = {**proofs, "random-3x4x4.price": 0.9 * proofs["random-3x4x4.price"]}
+    shorter = {**proofs, "random-3x4x4.questions": proofs["random-3x4x4.questions"][:-1]}
+    negative = {**proofs, "random-3x4x4.price": -proofs["random-3x4x4.price"]}
+    other = 1 - np.minimum(strategies["random-3x4x4"], 1)
+    played = {**strategies, "random-3x4x4": other}
+    for what, arrays in (
+        *(("proofs", one) for one in (cheap, shorter, negative)),
+        ("strategies", played),
+    ):
+        original = proofs if what == "proofs" else strategies
+        write_arrays(folder / f"{what}.npz", **arrays)
+        digest = hashlib.sha256((folder / f"{what}.npz").read_bytes()).hexdigest()
+        path.write_text(json.dumps({**known, what: digest}))
+        assert not accepts(instances, folder)
+        write_arrays(folder / f"{what}.npz", **original)
+
+
+@pytest.mark.slow
+def test_the_checker_accepts_all_that_is_known(tmp_path: Path) -> None:
+    ask("bench-games", "write", str(tmp_path))
+    assert accepts(tmp_path, Path(__file__).parents[1] / "results" / "benchmark")
