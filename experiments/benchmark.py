@@ -30,7 +30,7 @@ from research.proofs import FullMemory, LinearProgram, branch_and_bound
 from hogeq.benchmark.catalogue import GAMES, LARGEST, Entry, catalogue
 from hogeq.support.aliases import Floats, Ints
 from hogeq.support.files import replacing, write_arrays
-from hogeq.trees.equilibrium import equilibrium
+from hogeq.trees.exact import equilibrium
 from hogeq.trees.game import load_tree
 
 GAIN = 1e-9  # that counts as another point of a curve

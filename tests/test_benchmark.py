@@ -20,7 +20,7 @@ from hogeq.evaluation.values import win_rate
 from hogeq.model.game import HogEngine
 from hogeq.search.bounds import full_memory_bound
 from hogeq.support.files import write_arrays
-from hogeq.trees.flat import TERMINAL, FlatTree, Seen, flatten, payoff
+from hogeq.trees.flat import TERMINAL, FlatTree, Node, flatten, payoff
 from tests.cli.calls import ask, refused
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "experiments"))
@@ -195,10 +195,10 @@ def test_branch_and_bound_meets_the_best_of_all(tree: FlatTree) -> None:
 
 
 def test_a_row_that_is_met_twice_is_refused() -> None:
-    def look(moves: tuple[int, ...]) -> Seen:
+    def look(moves: tuple[int, ...]) -> Node:
         if len(moves) == 2:
-            return Seen(TERMINAL, payoff=float(moves == (0, 1)))
-        return Seen(0, "crossing", moves=[(move, 1.0, (*moves, move)) for move in (0, 1)])
+            return Node(TERMINAL, payoff=float(moves == (0, 1)))
+        return Node(0, "crossing", moves=[(move, 1.0, (*moves, move)) for move in (0, 1)])
 
     driver = flatten("driver", (), look, lambda moves: [str(move) for move in moves])
     with pytest.raises(checker.RefusedError, match="row: met twice"):
