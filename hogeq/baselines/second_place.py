@@ -20,7 +20,7 @@ from hogeq.baselines.registry import baseline
 from hogeq.baselines.solved import ignore_memory
 from hogeq.rules import Rules
 from hogeq.rules.memory import Memory, memory_sizes
-from hogeq.rules.turn import TurnTable
+from hogeq.rules.turn import TurnTable, dice_sides, land, memory_effect
 from hogeq.strategies.arrays import StrategyError
 from hogeq.strategies.strategy import policy_of
 from hogeq.support.aliases import Floats, Ints, Matrix, Policy
@@ -62,7 +62,7 @@ class Diagonals:
         rolls = range(self.num_actions)
         own_records = [Memory(own=own) for own in range(self.records)]
         added = np.array(
-            [[turns.memory_effect(own, roll).bonus for roll in rolls] for own in own_records]
+            [[memory_effect(rules, own, roll).bonus for roll in rolls] for own in own_records]
         )
         self.fires = added > 0  # (W, K)
         self.bonus = int(added.max())
@@ -70,7 +70,7 @@ class Diagonals:
         free = [[turns.free(own, opponent) for opponent in scores] for own in scores]
         self.zero = np.array([[branch.points for branch in row] for row in free])
         self.zero_record = np.array([[branch.record for branch in row] for row in free])
-        sides = [turns.dice_sides(total, 0, Memory()) for total in range(2 * self.goal - 1)]
+        sides = [dice_sides(rules, total, 0, Memory()) for total in range(2 * self.goal - 1)]
         kinds = {kind: self._rolled(kind) for kind in dict.fromkeys(sides)}
         self.rolled = [kinds[kind] for kind in sides]  # Hog Wild depends on the sum alone
         self._land()
@@ -98,7 +98,7 @@ class Diagonals:
         rows = []
         for own in range(top):
             for opponent in range(self.goal):
-                landing = self.turns.land(own, opponent)
+                landing = land(self.turns.rules, own, opponent)
                 if landing.winner is None:
                     cell = landing.opponent * self.goal + landing.score
                     rows.append((landing.score + landing.opponent, own, opponent, cell))

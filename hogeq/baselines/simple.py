@@ -18,7 +18,7 @@ from hogeq.rules import EDITIONS, Rules
 from hogeq.rules.memory import Memory
 from hogeq.rules.parts import MORE_BOAR
 from hogeq.rules.rules import HOG_WILD_MULTIPLE
-from hogeq.rules.turn import Landing, TurnTable
+from hogeq.rules.turn import Landing, TurnTable, dice_sides, land
 from hogeq.support.aliases import Matrix
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def _free_where(
     for score in range(game.goal):
         for opponent in range(game.goal):
             points = turns.free(score, opponent).points
-            if is_good(score, opponent, points, turns.land(score + points, opponent)):
+            if is_good(score, opponent, points, land(game.rules, score + points, opponent)):
                 matrix[score, opponent] = 0
     return matrix
 
@@ -173,7 +173,7 @@ def hog_wild_heuristic(game: "HogEngine") -> Matrix:
     matrix = np.zeros((game.goal, game.goal), np.int8)
     means: dict[int, list[float]] = {}
     for own, opponent in product(range(game.goal), repeat=2):
-        sides, free = turns.dice_sides(own, opponent, Memory()), turns.free(own, opponent).points
+        sides, free = dice_sides(rules, own, opponent, Memory()), turns.free(own, opponent).points
         if sides not in means:
             means[sides] = [_mean(turns, roll, sides) for roll in range(1, rules.max_dice + 1)]
         points = [float(free), *means[sides]]
@@ -192,7 +192,7 @@ def hog_wild_heuristic(game: "HogEngine") -> Matrix:
         if rules.hog_wild and (own + opponent + 1) % HOG_WILD_MULTIPLE == 0:
             points[-1] += FORCED_DICE_BONUS * chance_of_one
         wins = own + 2 * free >= rules.goals[0]
-        if wins and turns.land(own + 2 * free, opponent).opponent == opponent:
+        if wins and land(rules, own + 2 * free, opponent).opponent == opponent:
             points[0] = float(rules.size)
         matrix[own, opponent] = np.argmax(points)
     return matrix

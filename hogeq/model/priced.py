@@ -15,8 +15,8 @@ from hogeq.kernels.responder import Responder, Scratch
 from hogeq.model.game import MEMORY_LIMIT
 from hogeq.model.interpreter import turn_lists
 from hogeq.rules import Rules
-from hogeq.rules.memory import Memory
-from hogeq.rules.turn import TurnTable, total_rises
+from hogeq.rules.memory import Memory, all_memories
+from hogeq.rules.turn import total_rises
 from hogeq.support.aliases import Floats, Ints
 
 WIDTH = 8
@@ -66,7 +66,7 @@ class Board:
                 "rules under which it rises"
             )
         self.turns = turns = turn_lists(rules)
-        memories = TurnTable(rules).memories
+        memories = all_memories(rules)
         self.memories, self.start = len(memories), memories.index(Memory())
         cells, ways, lanes = len(turns.order), len(turns.dice), turns.following.shape[2]
         self.reach = np.zeros((2, cells, self.memories))

@@ -21,9 +21,9 @@ from numpy.typing import NDArray
 from hogeq.kernels.interpreter import AGAIN, LOSS, OTHER, WIN
 from hogeq.kernels.recurrence import Dice, Target
 from hogeq.rules import Rules
-from hogeq.rules.memory import memory_of_dice, record, records_left
+from hogeq.rules.memory import all_memories, memory_of_dice, next_memory, record, records_left
 from hogeq.rules.rules import kinds_of_dice, sums_without_ones
-from hogeq.rules.turn import Branch, TurnTable
+from hogeq.rules.turn import Branch, TurnTable, dice_sides, land, memory_effect
 from hogeq.support.aliases import Floats, Ints
 
 
@@ -109,20 +109,20 @@ class Tables(NamedTuple):
 @lru_cache(maxsize=2)
 def ways_of(rules: Rules) -> Ways:
     """List the ways to roll, and which is played where."""
-    turns, found = TurnTable(rules), dict[Way, int]()
-    looks = [memory_of_dice(rules, memory) for memory in turns.memories]
-    examples = dict(zip(looks, turns.memories, strict=True))
+    memories, found = all_memories(rules), dict[Way, int]()
+    looks = [memory_of_dice(rules, memory) for memory in memories]
+    examples = dict(zip(looks, memories, strict=True))
     sides = {
         (own, opponent): tuple(
-            [turns.dice_sides(own, opponent, memory) for memory in examples.values()]
+            [dice_sides(rules, own, opponent, memory) for memory in examples.values()]
         )
         for own, opponent in product(range(rules.size), repeat=2)
     }
     kinds = sorted(set(sides.values()))
-    number = np.zeros((len(kinds), len(turns.memories), rules.num_actions), np.int64)
+    number = np.zeros((len(kinds), len(memories), rules.num_actions), np.int64)
     for kind, index, action in np.ndindex(number.shape):
         rolled = kinds[kind][list(examples).index(looks[index])] if action else 0
-        effect = turns.memory_effect(turns.memories[index], rules.choices[action])
+        effect = memory_effect(rules, memories[index], rules.choices[action])
         way = Way(action, rolled, *effect)
         number[kind, index, action] = found.setdefault(way, len(found))
     situation = np.array([kinds.index(kind) for kind in sides.values()], np.uint8)
@@ -156,34 +156,34 @@ def landings(rules: Rules) -> Landings:
     bonus = max(way.bonus for way in ways_of(rules).ways) * (1 + _counts_own(free))
     found = np.zeros((3, goal + most + bonus, goal + given), np.int64)
     for score, opponent in np.ndindex(found.shape[1:]):
-        land = turns.land(score, opponent)
+        there = land(rules, score, opponent)
         lowers = ""
-        if land.winner is None and max(score, opponent) >= goal:
+        if there.winner is None and max(score, opponent) >= goal:
             lowers = f"past the goal {goal} back below it"
-        elif land.winner is None and land.score + land.opponent < score + opponent:
-            lowers = f"to {land.score}, {land.opponent}"
+        elif there.winner is None and there.score + there.opponent < score + opponent:
+            lowers = f"to {there.score}, {there.opponent}"
         if lowers:
             raise ValueError(
                 f"rules: a landing lowers scores {score}, {opponent} {lowers}, which no edition "
                 "does and the kernels cannot play"
             )
-        kind = {None: AGAIN if land.again else OTHER, 0: WIN, 1: LOSS}[land.winner]
-        found[:, score, opponent] = kind, land.score, land.opponent
+        kind = {None: AGAIN if there.again else OTHER, 0: WIN, 1: LOSS}[there.winner]
+        found[:, score, opponent] = kind, there.score, there.opponent
     return Landings(*found)
 
 
 @lru_cache(maxsize=2)
 def lanes_of(rules: Rules) -> Lanes:
     """Sort memories into lanes."""
-    turns = TurnTable(rules)
-    number = {memory: index for index, memory in enumerate(turns.memories)}
+    memories = all_memories(rules)
+    number = {memory: index for index, memory in enumerate(memories)}
     records = records_left(rules)
     rows: dict[tuple[int, ...], int] = {}
     lanes = []
-    for memory in turns.memories:
+    for memory in memories:
         row = tuple(
             [
-                number[turns.next_memory(memory, recorded, again)]
+                number[next_memory(rules, memory, recorded, again)]
                 for again, recorded in product((False, True), range(records))
             ]
         )
@@ -207,7 +207,7 @@ class _Kind(NamedTuple):
 @lru_cache(maxsize=2)
 def tables_of(rules: Rules) -> Tables:
     """Compile rules."""
-    turns, free, land, ways = TurnTable(rules), free_turns(rules), landings(rules), ways_of(rules)
+    turns, free, ends, ways = TurnTable(rules), free_turns(rules), landings(rules), ways_of(rules)
     played, bonus = _played(ways, own_counts=_counts_own(free))
     planes = sorted(set(played.values()))
     kinds = sorted({kind for kind, _ in planes})
@@ -238,13 +238,13 @@ def tables_of(rules: Rules) -> Tables:
         zero_points=points,
         zero_gift=gift,
         zero_record=recorded,
-        terminal_win=_terminal_win(rules.size, most, land, branches, points, gift),
+        terminal_win=_terminal_win(rules.size, most, ends, branches, points, gift),
         plane_kind=np.array([kinds.index(kind) for kind, _ in planes], np.int64),
         plane_forces=np.array([int(forced) for _, forced in planes], np.int64),
         situation=ways.situation,
         plane=plane,
         bonus=bonuses,
-        landings=land,
+        landings=ends,
         **lanes_of(rules)._asdict(),
     )
 

@@ -21,7 +21,15 @@ from hogeq.pages import frame
 from hogeq.pages.book import book
 from hogeq.rules import describe
 from hogeq.rules.edition import names_of
-from hogeq.rules.memory import Memory, memory_columns, memory_texts, record, records_left
+from hogeq.rules.memory import (
+    Memory,
+    all_memories,
+    memory_columns,
+    memory_texts,
+    next_memory,
+    record,
+    records_left,
+)
 from hogeq.rules.parts import LANDINGS, MORE_BOAR, SWAPS, square_swine
 from hogeq.rules.rules import (
     HOG_WILD_MULTIPLE,
@@ -29,7 +37,7 @@ from hogeq.rules.rules import (
     prime_boost,
     zero_points,
 )
-from hogeq.rules.turn import TurnTable, turn_parts
+from hogeq.rules.turn import TurnTable, dice_sides, memory_effect, turn_parts
 from hogeq.support.aliases import Matrix
 from hogeq.support.messages import BadInputError
 from hogeq.support.parameters import plain
@@ -217,8 +225,8 @@ def _landings(turns: TurnTable) -> dict[str, Any]:
     rules = turns.rules
     points, gift = turns.most()
     bonus = max(
-        turns.memory_effect(memory, dice).bonus
-        for memory in turns.memories
+        memory_effect(rules, memory, dice).bonus
+        for memory in all_memories(rules)
         for dice in rules.choices
     )
     scores, others = rules.size + points + bonus, rules.size + gift
@@ -242,7 +250,7 @@ def _memory(game: HogEngine, turns: TurnTable) -> dict[str, Any]:
     seats = (0, 1) if game.has_own_goals else (0,)
     number = {memory: index for index, memory in enumerate(product(seats, game.memories))}
     effects = [
-        [turns.memory_effect(memory, dice) for dice in rules.choices] for _, memory in number
+        [memory_effect(rules, memory, dice) for dice in rules.choices] for _, memory in number
     ]
     columns, texts = memory_columns(rules), [memory_texts(rules, memory) for _, memory in number]
     if game.has_own_goals:
@@ -257,7 +265,7 @@ def _memory(game: HogEngine, turns: TurnTable) -> dict[str, Any]:
         "starts": [number[seats[0], Memory()], number[seats[-1], Memory()]],
         # Kinds of dice by memory, first without Hog Wild, then with it.
         "dice": [
-            [kinds.index(turns.dice_sides(total, 0, memory)) for _, memory in number]
+            [kinds.index(dice_sides(rules, total, 0, memory)) for _, memory in number]
             for total in (1, 0)
         ],
         "bonus": [[effect.bonus for effect in row] for row in effects],
@@ -266,7 +274,7 @@ def _memory(game: HogEngine, turns: TurnTable) -> dict[str, Any]:
         "next": [
             [
                 [
-                    number[mover, turns.next_memory(memory, left, again)]
+                    number[mover, next_memory(rules, memory, left, again)]
                     for left in range(records_left(rules))
                 ]
                 for again, mover in ((False, seats[-1 - seat]), (True, seat))

@@ -21,7 +21,7 @@ from hogeq.model.workspace import TIE
 from hogeq.rules import Rules
 from hogeq.rules.memory import next_memory, record, remembered
 from hogeq.rules.rules import zero_points
-from hogeq.rules.turn import Branch, TurnTable, dice_sides, turn_parts
+from hogeq.rules.turn import Branch, TurnTable, dice_sides, land, memory_effect, turn_parts
 from hogeq.support.aliases import Floats
 
 OFF: Final[dict[str, Any]] = {
@@ -112,10 +112,10 @@ def _effects(game: HogEngine, rules: Rules) -> tuple[NDArray[np.int64], NDArray[
 
     A part's values have other numbers, or are fewer, in a game by those rules.
     """
-    turn = TurnTable(replace(rules, memory="none"))
+    turn_rules = replace(rules, memory="none")
     effects = []
     for dice, memory in product(game.choices, game.memories):
-        bonus, forced = turn.memory_effect(memory._replace(state=0), max(dice, 0))
+        bonus, forced = memory_effect(turn_rules, memory._replace(state=0), max(dice, 0))
         forced = forced and dice >= 0  # no other part looks at the choice -1
         if rules.memory != "none":
             more, again = remembered(game.rules).effect(memory.state, dice)
@@ -169,7 +169,7 @@ class _Landings:
     def __init__(self, turn: TurnTable, bonus: int) -> None:
         rules, (points, gift) = turn.rules, turn.most()
         shape = rules.size + points + bonus, rules.size + gift
-        ends = [turn.land(s, o) for s, o in product(*map(range, shape))]
+        ends = [land(rules, s, o) for s, o in product(*map(range, shape))]
         self.goal = rules.size
         self.score = np.array([end.score for end in ends]).reshape(shape)
         self.opponent = np.array([end.opponent for end in ends]).reshape(shape)

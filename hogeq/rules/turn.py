@@ -13,7 +13,6 @@ from typing import NamedTuple
 
 from hogeq.rules.memory import (
     Memory,
-    all_memories,
     memory_line,
     next_memory,
     record,
@@ -108,14 +107,17 @@ def dice_sides(rules: Rules, score: int, opponent: int, memory: Memory) -> int:
     return remembered(rules).sides(memory.state, sides)
 
 
-def bonus(rules: Rules, memory: Memory, dice: int) -> int:
-    """Points that the memory adds to a roll.
+def memory_effect(rules: Rules, memory: Memory, dice: int) -> MemoryEffect:
+    """Bonus and extra turn that the mover's memory adds to a choice.
 
-    Feral Hogs: 3 if `dice` is 2 away from the record of the mover's last turn. The part
-    `Rules.memory` may give more.
+    Feral Hogs: 3 points if `dice` is 2 away from the record of the mover's last turn. Time Trot: an
+    extra turn, unless this is one. The part `Rules.memory` may add to both.
     """
-    fires = rules.feral_hogs != "none" and abs(max(dice, 0) - memory.own) == FERAL_DISTANCE
-    return (FERAL_BONUS if fires else 0) + remembered(rules).effect(memory.state, dice)[0]
+    added, again = remembered(rules).effect(memory.state, dice)
+    if rules.feral_hogs != "none" and abs(max(dice, 0) - memory.own) == FERAL_DISTANCE:
+        added += FERAL_BONUS
+    on_time = rules.time_trot and memory.turn % rules.time_trot_period == dice
+    return MemoryEffect(added, again or (on_time and memory.extra == 0))
 
 
 def given(rules: Rules, dice: int, points: int) -> int:
@@ -124,12 +126,6 @@ def given(rules: Rules, dice: int, points: int) -> int:
 
 
 # --- scores and who moves next --------------------------------------------------------------------
-
-
-def trots(rules: Rules, memory: Memory, dice: int) -> bool:
-    """Whether rolling `dice` on this turn earns an extra turn, by Time Trot or `Rules.memory`."""
-    on_time = rules.time_trot and memory.turn % rules.time_trot_period == dice
-    return remembered(rules).effect(memory.state, dice)[1] or (on_time and memory.extra == 0)
 
 
 def land(rules: Rules, score: int, opponent: int) -> Landing:
@@ -177,11 +173,6 @@ def branch_of(rules: Rules, dice: int, points: int, probability: Fraction = Frac
     return Branch(points, gift, record(rules, dice, points), probability)
 
 
-def memory_effect(rules: Rules, memory: Memory, dice: int) -> MemoryEffect:
-    """Bonus and forced extra turn that the mover's memory adds to rolling so many dice."""
-    return MemoryEffect(bonus(rules, memory, dice), trots(rules, memory, dice))
-
-
 def end_turn(
     rules: Rules, scores: tuple[int, int], memory: Memory, branch: Branch, effect: MemoryEffect
 ) -> Turn:
@@ -206,13 +197,8 @@ class TurnTable:
 
     def __init__(self, rules: Rules) -> None:
         self.rules = rules
-        self.memories = all_memories(rules)
         self._branches: dict[tuple[int, int], tuple[Branch, ...]] = {}
         self._free: dict[int, Branch] = {}  # by points
-
-    def dice_sides(self, score: int, opponent: int, memory: Memory) -> int:
-        """Sides of the dice of a turn."""
-        return dice_sides(self.rules, score, opponent, memory)
 
     def branches(self, dice: int, sides: int) -> tuple[Branch, ...]:
         """Results of a choice other than no dice, dice having `sides` sides: points ascending."""
@@ -233,18 +219,6 @@ class TurnTable:
             self._free[points] = branch_of(self.rules, 0, points)
         return self._free[points]
 
-    def memory_effect(self, memory: Memory, dice: int) -> MemoryEffect:
-        """Bonus and forced extra turn that the mover's memory adds to rolling `dice` dice."""
-        return memory_effect(self.rules, memory, dice)
-
-    def land(self, score: int, opponent: int) -> Landing:
-        """Where a turn ends that leaves these scores, everything added."""
-        return land(self.rules, score, opponent)
-
-    def next_memory(self, memory: Memory, recorded: int, again: bool) -> Memory:
-        """Memory of the next player to move."""
-        return next_memory(self.rules, memory, recorded, again)
-
     def most(self) -> tuple[int, int]:
         """Most points that a turn can score, without a bonus, and most that it can give."""
         branches = [self.free(*pair) for pair in product(range(self.rules.size), repeat=2)]
@@ -255,10 +229,10 @@ class TurnTable:
     def outcomes(self, score: int, opponent: int, memory: Memory, dice: int) -> tuple[Turn, ...]:
         """List every way in which one turn can end, points ascending."""
         if dice:
-            branches = self.branches(dice, self.dice_sides(score, opponent, memory))
+            branches = self.branches(dice, dice_sides(self.rules, score, opponent, memory))
         else:
             branches = (self.free(score, opponent),)
-        effect = self.memory_effect(memory, dice)
+        effect = memory_effect(self.rules, memory, dice)
         scores = score, opponent
         return tuple(end_turn(self.rules, scores, memory, branch, effect) for branch in branches)
 

@@ -39,7 +39,7 @@ from pydantic import Field
 
 from hogeq.model.game import HogEngine, required_bytes
 from hogeq.rules import Rules, rules_from
-from hogeq.rules.turn import TurnTable
+from hogeq.rules.memory import all_memories
 from hogeq.search.lifted_bound import (
     LEAST,
     MOST_STEPS,
@@ -368,6 +368,6 @@ def certify(
 ) -> LiftedBound:
     """Look for prices that lower the bound."""
     found = LiftedBound(rules, strategy)
-    if TurnTable(rules).memories[1:] or len(strategy.chances) > 1:
+    if all_memories(rules)[1:] or len(strategy.chances) > 1:
         improve(found, seconds, clock)
     return found

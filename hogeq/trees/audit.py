@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hogeq.rules import Rules
-from hogeq.rules.turn import TurnTable, total_rises
+from hogeq.rules.turn import TurnTable, memory_effect, total_rises
 from hogeq.support.aliases import Ints
 from hogeq.trees.flat import CHANCE, History, HistoryStep, Node
 from hogeq.trees.recall import (
@@ -313,7 +313,7 @@ def tell(rules: Rules, history: History) -> str:
             elif dice < 0:
                 points = turns.branches(dice, 0)[0].points
             does = "rolls" if dice >= 0 else "chooses"
-            extra = turns.memory_effect(before.memory, dice).bonus
+            extra = memory_effect(rules, before.memory, dice).bonus
             more = f" and {extra} more" if extra else ""
             scores = (after.own, after.opponent)[:: 1 if after.mover == 0 else -1]
             who = PLAYERS[before.mover]

@@ -168,7 +168,7 @@ def test_every_turn_is_played_as_python_plays_it(
     for own, other in generator.sample(pairs, 30):
         memory = generator.choice(memories)
         dice = generator.choice(game.choices)
-        sides = table.dice_sides(own, other, memory)
+        sides = dice_sides(game.rules, own, other, memory)
         faces = [generator.randint(1, sides) for _ in range(dice)] if dice >= 0 else None
         turns.append([own, other, number[memory], faces])
         ways.append(

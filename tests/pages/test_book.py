@@ -15,7 +15,7 @@ from hogeq.pages.book import LEAST, MOST, OFF, Reason, book, reasons, turn_value
 from hogeq.rules import EDITIONS, Rules, rules_from
 from hogeq.rules.memory import next_memory, record
 from hogeq.rules.rules import rolled_points, zero_points
-from hogeq.rules.turn import bonus, dice_sides, given, land, trots
+from hogeq.rules.turn import dice_sides, given, land, memory_effect
 
 Values = NDArray[np.float64]
 
@@ -57,12 +57,12 @@ def by_faces(game: HogEngine, values: Values, place: Reason, rules: Rules, dice:
     for faces in ways:
         points = rolled_points(rules, faces) if dice > 0 else zero_points(rules, own, other)
         points = 1 if dice < 0 else points
-        more, gift = bonus(rules, memory, dice), given(rules, dice, points)
+        more, gift = memory_effect(rules, memory, dice).bonus, given(rules, dice, points)
         end = land(rules, own + points + more, other + gift)
         if end.winner is not None:
             total += end.winner == 0
             continue
-        again = end.again or trots(rules, memory, dice)
+        again = end.again or memory_effect(rules, memory, dice).forced
         after = next_memory(game.rules, before, record(game.rules, dice, points), again)
         index = game.memories.index(after)
         total += (

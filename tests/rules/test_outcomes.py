@@ -8,11 +8,7 @@ import pytest
 from hogeq.rules import EDITIONS
 from hogeq.rules.memory import Memory
 from hogeq.rules.rules import zero_points
-from hogeq.rules.turn import (
-    TurnTable,
-    scoreless_turn,
-    total_rises,
-)
+from hogeq.rules.turn import TurnTable, dice_sides, land, scoreless_turn, total_rises
 from tests import twin
 
 
@@ -48,7 +44,9 @@ def test_no_turn_scores_or_gives_more_than_the_most(edition: str) -> None:
     points, gifts = turns.most()
     found = [
         branch
-        for sides in {turns.dice_sides(own, 0, Memory(extra=e)) for own in range(8) for e in (0, 1)}
+        for sides in {
+            dice_sides(turns.rules, own, 0, Memory(extra=e)) for own in range(8) for e in (0, 1)
+        }
         for dice in range(1, 4)
         for branch in turns.branches(dice, sides)
     ] + [turns.free(*cell) for cell in product(range(12), repeat=2)]
@@ -79,7 +77,7 @@ def test_longest_game_of_hogfish() -> None:
         for own in range(max(0, total - rules.size + 1), min(rules.size, total + 1)):
             other = total - own
             ends = [
-                turns.land(own + points, other)
+                land(rules, own + points, other)
                 for points in {*rolled, turns.free(own, other).points}
             ]
             longest[own, other] = 1 + max(

@@ -15,7 +15,7 @@ from hogeq.rules.integers import is_prime, next_prime
 from hogeq.rules.memory import Memory, next_memory
 from hogeq.rules.parts import LANDINGS, MORE_BOAR, SWAPS, ZERO_DICE
 from hogeq.rules.rules import pig_out, prime_boost, rolled_points, zero_points
-from hogeq.rules.turn import Landing, Turn, bonus, dice_sides, land, play_turn, trots
+from hogeq.rules.turn import Landing, Turn, dice_sides, land, memory_effect, play_turn
 from tests.twin import State, editions, parts
 from tests.twin.turn import Memory as TwinMemory
 from tests.twin.turn import Play
@@ -172,13 +172,18 @@ def test_hog_wild_dice(rules: Rules, total: int, sides: int) -> None:
 # --- Feral Hogs -----------------------------------------------------------------------------------
 
 
+def bonuses(rules: Rules, memory: Memory) -> list[int]:
+    """Numbers of dice that earn a bonus."""
+    return [dice for dice in range(11) if memory_effect(rules, memory, dice).bonus]
+
+
 def test_feral_hogs_of_summer_2020() -> None:
-    assert [k for k in range(11) if bonus(SU20, START, k)] == [2]  # a first turn of two dice
-    assert [k for k in range(11) if bonus(SU20, Memory(own=2), k)] == [0, 4]  # 0 dice count too
-    assert [k for k in range(11) if bonus(SU20, Memory(own=12), k)] == [10]
-    assert [k for k in range(11) if bonus(SU20, Memory(own=13), k)] == []
-    assert bonus(SU20, Memory(opponent=2), 4) == 0
-    assert bonus(SU20, Memory(own=2), 4) == 3
+    assert bonuses(SU20, START) == [2]  # a first turn of two dice
+    assert bonuses(SU20, Memory(own=2)) == [0, 4]  # 0 dice count too
+    assert bonuses(SU20, Memory(own=12)) == [10]
+    assert bonuses(SU20, Memory(own=13)) == []
+    assert memory_effect(SU20, Memory(opponent=2), 4).bonus == 0
+    assert memory_effect(SU20, Memory(own=2), 4).bonus == 3
 
 
 def test_feral_hogs_remembers_points_without_the_bonus() -> None:
@@ -190,7 +195,7 @@ def test_feral_hogs_remembers_points_without_the_bonus() -> None:
 def test_feral_hogs_of_fall_2019_remembers_dice() -> None:
     turn = play_turn(FA19, 0, 2, START, 3, [6, 6, 6])
     assert (turn.bonus, turn.memory) == (0, Memory(own=0, opponent=3))
-    assert [k for k in range(11) if bonus(FA19, Memory(own=3), k)] == [1, 5]
+    assert bonuses(FA19, Memory(own=3)) == [1, 5]
 
 
 def test_a_swap_leaves_each_player_their_own_memory() -> None:
@@ -337,8 +342,8 @@ def test_a_whole_game_of_fall_2021() -> None:
 @pytest.mark.parametrize(("rules", "period"), [(SU21, 8), (FA18, 5)], ids=["su21", "fa18"])
 def test_time_trot(rules: Rules, period: int) -> None:
     for turn in range(period):
-        assert [k for k in range(11) if trots(rules, Memory(turn), k)] == [turn]
-        assert not any(trots(rules, Memory(turn, extra=1), k) for k in range(11))
+        assert [k for k in range(11) if memory_effect(rules, Memory(turn), k).forced] == [turn]
+        assert not any(memory_effect(rules, Memory(turn, extra=1), k).forced for k in range(11))
     assert next_memory(rules, Memory(period - 1), 0, again=False) == Memory(0)
 
 

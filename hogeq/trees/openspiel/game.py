@@ -9,6 +9,7 @@ import numpy as np
 import pyspiel
 
 from hogeq.rules import EDITIONS, Rules, rules_from
+from hogeq.rules.memory import all_memories
 from hogeq.rules.rules import kinds_of_dice
 from hogeq.trees.tree import START, HogTree, TreePosition, refuse_endless
 
@@ -111,7 +112,7 @@ class HogGame(pyspiel.Game):  # type: ignore[misc]
         self.rules = rules = rules_of(params)
         self.memory = bool({**_DEFAULTS, **params}["memory"])
         self.tree = HogTree(rules)
-        if len(self.tree.turns.memories) > 1 and not self.memory:
+        if len(all_memories(rules)) > 1 and not self.memory:
             warnings.warn(_NOT_RECALLED, stacklevel=1)  # once, by Python's own rule
         sides = max(kinds_of_dice(rules))
         most_dice = self.tree.turns.branches(rules.max_dice, sides)
