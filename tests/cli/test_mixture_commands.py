@@ -50,7 +50,6 @@ def test_show(folder: Path) -> None:
     assert f" 0 {'-' * 20}\n" in text
     ok("show", "drawn.npz", *RULES, "--out", "drawn.png")
     assert (folder / "drawn.png").stat().st_size > 10_000
-    assert "not for drawn.npz" in refused("show", "drawn.npz", *RULES, "--values", "--out", "a.png")
 
 
 def test_beliefs() -> None:

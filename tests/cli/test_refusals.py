@@ -82,11 +82,6 @@ R = ("--rules", "small.yaml")
         ),
         (("runs", ".", "--status", "zap"), "--status: got 'zap'; allowed: complete, running,"),
         (("runs", ".", "--solver", "cfrr"), "; nearest: cfr"),
-        (("show", "always_roll:1", *R, "--values"), "--values: needs --out"),
-        (
-            ("show", "always_roll:1", *R, "--values", "--minus", "always_roll:2"),
-            "--values and --minus exclude each other",
-        ),
     ],
 )
 def test_bad_input_is_refused_in_one_line(

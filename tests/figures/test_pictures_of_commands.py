@@ -29,12 +29,6 @@ def _call(*arguments: str) -> None:
     assert result.exit_code == 0, result.stderr
 
 
-def test_show_minus_names_both(drawn: list[Figure]) -> None:
-    _call("show", "always_roll:2", "--minus", "always_roll:3", *RULES, "--out", "a.png")
-    title = drawn[0].axes[0].get_title().replace("\n", " ")
-    assert title.startswith("always_roll:2 less always_roll:3, su20 with goal=10")
-
-
 def test_a_run_draws_its_result_and_both_efforts(drawn: list[Figure]) -> None:
     _call("run", "run.yaml")
     curves, matrix = drawn

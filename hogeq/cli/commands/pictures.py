@@ -154,34 +154,17 @@ def show(
     out: Annotated[
         Path | None, option("Draw to a file. [text in the terminal]", "PNG"), PICTURE
     ] = None,
-    minus: Annotated[str | None, option("Show the dice of S less those of T.", "T")] = None,
-    values: Annotated[bool, option("Show win probabilities when both play S.")] = False,
 ) -> Result:
     """Picture of a strategy: the dice it rolls at every position.
 
     Of a mixture: its components, and where they differ.
     """
-    if values and minus is not None:
-        raise BadInputError("--values and --minus exclude each other")
-    kind = "--values" if values else "--minus" if minus is not None else ""
-    if out is None and kind:
-        raise BadInputError(f"{kind}: needs --out FILE.png to draw to")
-    game = chosen.load(strategies=[strategy, minus])
-    if values:
-        chosen.expect("values", "reach", "hidden states")
+    game = chosen.load(strategies=[strategy])
     one = game.strategy(strategy)
-    if out is not None and minus is None and one.kind != "matrix":
+    if out is not None and one.kind != "matrix":
         chosen.expect("reach", "hidden states")
     if one.kind == "mixture":
-        if kind:
-            raise BadInputError(
-                f"{kind}: allowed for a matrix or a policy, not for {strategy}, a mixture; "
-                "hogeq export --part 1 writes a component of it"
-            )
         return _of_mixture(chosen, one, out, strategy)
-    if out is not None:
-        two = None if minus is None else chosen.table(minus)
-        _draw(chosen, one, two, values, out, (strategy, minus or ""))
     counts = {
         choice: int((one.likeliest == action).sum())
         for action, choice in enumerate(game.rules.choices)
@@ -194,6 +177,14 @@ def show(
         "out": out,
     }
     if out is not None:
+        from hogeq import figures
+
+        title = f"{strategy}, {chosen.title}"
+        with refusing():
+            if one.kind == "policy":
+                figures.policy(one, out, title, game.reach(one).sum(axis=2))
+            else:
+                figures.matrix(one, out, title, game.engine.num_actions)
         return Result(data, [f"drawn to {out}"])
     most = ", most probable roll" if one.kind == "policy" else ""
     rows = [(roll, count, percent(count / game.rules.size**2)) for roll, count in counts.items()]
@@ -238,9 +229,8 @@ def _of_mixture(chosen: Chosen, strategy: "Strategy", out: Path | None, name: st
     }
     if out is not None:
         from hogeq import figures
-        from hogeq.evaluation.values import reach
 
-        met = reach(engine, apart.mean).sum(axis=2)
+        met = chosen.game.reach(apart.mean).sum(axis=2)
         title, rolls = f"{name}, {chosen.title}", engine.num_actions
         usual = np.array(engine.choices)[likeliest]
         entropies = apart.total, apart.drawn
@@ -252,7 +242,7 @@ def _of_mixture(chosen: Chosen, strategy: "Strategy", out: Path | None, name: st
     ]
     header = ("component", "drawn", "entropy of its rolls, bits", "distance from the mean")
     text: Text = [
-        (f"{name}, {chosen.title}, a mixture of {len(weights)} {of}: one is drawn before a game"),
+        f"{name}, {chosen.title}, a mixture of {len(weights)} {of}: one is drawn before a game",
         "",
         Table(rows, header, left=0),
         "",
@@ -271,28 +261,6 @@ def _of_mixture(chosen: Chosen, strategy: "Strategy", out: Path | None, name: st
         *_map(apart.mean.argmax(axis=2), chosen.rules, differ),
     ]
     return Result(data, text)
-
-
-def _draw(
-    chosen: Chosen,
-    one: "Strategy",
-    two: "Strategy | None",
-    values: bool,
-    out: Path,
-    names: tuple[str, str],
-) -> None:
-    from hogeq import figures
-
-    title = f"{names[0]}, {chosen.title}"
-    with refusing():
-        if two is not None:
-            figures.difference(one, two, out, f"{names[0]} less {names[1]}, {chosen.title}", names)
-        elif values:
-            figures.values(chosen.game.mean_values(one), out, title)
-        elif one.kind == "policy":
-            figures.policy(one, out, title, chosen.game.reach(one).sum(axis=2))
-        else:
-            figures.matrix(one, out, title, chosen.engine.num_actions)
 
 
 def _axes(rules: "Rules") -> list[str]:

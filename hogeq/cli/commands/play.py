@@ -310,12 +310,11 @@ def _text(reviewed: "Review", title: str, endless: Sequence[str]) -> Text:
     play = "optimal play that remembers everything" if hidden else "optimal play"
     # Tables fit 80 columns.
     short = [part.replace("opponent's", "their").replace("last points", "last") for part in hidden]
-    played: list[list[object]] = []
-    valued: list[list[object]] = []
+    played, valued = [], []
     for turn in reviewed.turns:
         score, theirs = turn.before.view
         played.append(
-            [
+            (
                 one_line(names[turn.before.mover], LONGEST),
                 turn.number,
                 f"{score} to {theirs}",
@@ -323,35 +322,29 @@ def _text(reviewed: "Review", title: str, endless: Sequence[str]) -> Text:
                 turn.dice,
                 " ".join(map(str, turn.faces)),
                 ", ".join(turn.fired(transcript.rules)),
-            ]
+            )
         )
         best = " ".join(map(str, turn.best[:FEW])) + (" ..." if len(turn.best) > FEW else "")
         valued.append(
-            [
+            (
                 turn.number,
                 turn.dice,
                 "any" if len(turn.best) > transcript.rules.max_dice else best,
                 *map(percent, (turn.best_value, turn.value, turn.value_after)),
-                loss(turn.loss).removesuffix(" pp"),
-                pp(turn.luck).removesuffix(" pp"),
+                *_pp(loss(turn.loss), pp(turn.luck)),
                 turn.grade,
-            ]
+            )
         )
-    grades: list[list[object]] = []
-    sums: list[list[object]] = []
-    costliest: list[str] = []
+    grades, sums, kept, costliest = [], [], [], []
     for name, own, other, start, result in zip(
         names, tallies, reversed(tallies), reviewed.start, reviewed.result, strict=True
     ):
-        grades.append([name, own.moves, *own.grades.values(), loss(own.loss)])
-        changes = -own.loss, own.luck, other.loss, -other.luck
-        in_points = [pp(change).removesuffix(" pp") for change in changes]
-        sums.append([name, percent(start), *in_points, percent(result)])
+        grades.append((name, own.moves, *own.grades.values(), loss(own.loss)))
+        changes = _pp(*map(pp, (-own.loss, own.luck, other.loss, -other.luck)))
+        sums.append((name, percent(start), *changes, percent(result)))
+        kept.append(f"{name} {percent(own.accuracy)}")
         if own.costliest:
             costliest += ["", f"costliest mistakes of {name}", *map(_mistake, own.costliest)]
-    kept = ", ".join(
-        f"{name} {percent(tally.accuracy)}" for name, tally in zip(names, tallies, strict=True)
-    )
     order = ("turn", "rolled", "best", "before", "chosen", "after", "loss", "luck", "grade")
     return [
         f"{title}, {names[0]} against {names[1]}{seed}: {how}",
@@ -371,13 +364,18 @@ def _text(reviewed: "Review", title: str, endless: Sequence[str]) -> Text:
         Table(grades, ("player", "turns", *tallies[0].grades, "loss")),
         "",
         *wrap(
-            f"Accuracy, the mean of what a choice kept of the best roll's win probability: {kept}.",
+            f"Accuracy, the mean of what a choice kept of the best roll's win probability: "
+            f"{', '.join(kept)}.",
             79,
         ),
         "",
         Table(sums, ("player", "start", "own choices", "dice", "their choices", "dice", "result")),
         *costliest,
     ]
+
+
+def _pp(*texts: str) -> list[str]:
+    return [text.removesuffix(" pp") for text in texts]
 
 
 def _mistake(turn: "Turn") -> str:

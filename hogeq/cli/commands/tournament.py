@@ -263,29 +263,25 @@ def _data(
 
 def _text(data: dict[str, Any], title: str, names: Sequence[str]) -> Text:
     count, ranking = len(names), data["ranking"]
-    rows: list[tuple[object, ...]] = [
-        (
-            names[line["index"]],
-            line["rank"],
-            line["wins"],
-            percent(line["mean_win_rate"]),
-            percent(line["nash"]) if line["nash"] else "-",
-            percent(line["lowest_win_rate"]),
-            names[line["lowest_against"]],
-        )
-        for line in ranking
-    ]
-    header = ["strategy", "rank", "won", "mean win rate", "Nash", "lowest", "against"]
-    if any(line["ties"] for line in data["ranking"]):
-        header.insert(3, "tied")
-        rows = [(*row[:3], line["ties"], *row[3:]) for row, line in zip(rows, ranking, strict=True)]
-    if "goal" in ranking[0]:
-        header.insert(1, "goal")
-        rows = [(row[0], line["goal"], *row[1:]) for row, line in zip(rows, ranking, strict=True)]
-    if any(line["name"] != line["file"] for line in ranking):
-        header.append("file")
-        rows = [(*row, line["file"]) for row, line in zip(rows, ranking, strict=True)]
-    mixed = sorted(data["ranking"], key=lambda line: -line["nash"])
+    columns: dict[str, list[object]] = {
+        "strategy": [names[line["index"]] for line in ranking],
+        "goal": [line.get("goal") for line in ranking],
+        "rank": [line["rank"] for line in ranking],
+        "won": [line["wins"] for line in ranking],
+        "tied": [line["ties"] for line in ranking],
+        "mean win rate": [percent(line["mean_win_rate"]) for line in ranking],
+        "Nash": [percent(line["nash"]) if line["nash"] else "-" for line in ranking],
+        "lowest": [percent(line["lowest_win_rate"]) for line in ranking],
+        "against": [names[line["lowest_against"]] for line in ranking],
+        "file": [line["file"] for line in ranking],
+    }
+    if "goal" not in ranking[0]:
+        del columns["goal"]
+    if not any(columns["tied"]):
+        del columns["tied"]
+    if all(line["name"] == line["file"] for line in ranking):
+        del columns["file"]
+    mixed = sorted(ranking, key=lambda line: -line["nash"])
     shares = [f"{percent(one['nash'])} {names[one['index']]}" for one in mixed if one["nash"] > 0.0]
     more = f", and {len(shares) - MOST_NAMED} more" if len(shares) > MOST_NAMED else ""
     begins = "" if data["start"] == [0, 0] else ", from {}:{}".format(*data["start"])
@@ -293,7 +289,7 @@ def _text(data: dict[str, Any], title: str, names: Sequence[str]) -> Text:
     text: Text = [
         f"{title}, {count} strategies, {matches} each{begins}",
         "",
-        Table(rows, header),
+        Table(list(zip(*columns.values(), strict=True)), list(columns)),
         "",
         f"no entry beats the mixture (Nash): {', '.join(shares[:MOST_NAMED])}{more}",
     ]
