@@ -198,9 +198,7 @@ def _directories(root: Path) -> Iterator[Path]:
 
 def _last_measured(path: Path, manifest: Mapping[str, Any]) -> dict[str, Any]:
     """Take from `metrics.csv` what the manifest of a run under way does not say yet."""
-    if not (path / METRICS).exists():
-        return {}
-    rows = read_metrics(path / METRICS)
+    rows = read_metrics(path / METRICS) if (path / METRICS).exists() else []
     if not rows:
         return {}
     last = rows[-1]

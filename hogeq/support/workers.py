@@ -106,7 +106,11 @@ class Threads(Workers):
         tasks: Sequence[Task],
         grace: float = 0.0,  # noqa: ARG002 - threads get no signals
     ) -> Generator[tuple[int, Result | Exception], None, None]:
-        """Compute tasks."""
+        """Compute tasks; the only one, or all of a single thread, by the calling thread."""
+        attempt = partial(_attempt, function)
+        if 1 in {self.width, len(tasks)}:
+            yield from enumerate(map(attempt, tasks))
+            return
         started: dict[int, ThreadPool] = _pools.__dict__.setdefault("started", {})
         pool = started.get(self.width)
         if pool is None:
@@ -114,7 +118,7 @@ class Threads(Workers):
             pool = started[self.width] = ThreadPool(self.width, lambda: _chosen.set(_NOBODY))
             atexit.register(pool.terminate)
         try:
-            yield from enumerate(pool.imap(partial(_attempt, function), tasks))
+            yield from enumerate(pool.imap(attempt, tasks))
         except BaseException:
             del started[self.width]
             pool.terminate()  # tasks that have not begun must not begin
@@ -358,18 +362,10 @@ def compute(
     *,
     local: bool = False,
 ) -> list[Result]:
-    """Compute tasks by the workers that were chosen (:func:`workers`), results in their order.
-
-    A single task, or all tasks of a single thread, are computed by the calling thread.
-    """
+    """Compute tasks by the workers that were chosen (:func:`workers`), results in their order."""
     anywhere, here = _chosen.get()
     chosen, tasks = here if local else anywhere, list(tasks)
     results: dict[int, Result] = {}
-    if isinstance(chosen, Threads) and 1 in {chosen.width, len(tasks)}:
-        for index, task in enumerate(tasks):
-            results[index] = function(task)
-            progress(index)
-        return list(results.values())
     with closing(chosen.outcomes(function, tasks)) as outcomes:
         for index, result in outcomes:
             if isinstance(result, Exception):

@@ -78,21 +78,6 @@ def refusal(work: Callable[[], object]) -> str:
 # --- directories -------------------------------------------------------------------------------
 
 
-def test_a_new_directory(tmp_path: Path) -> None:
-    with RunDirectory.create(tmp_path / "a" / "b", "trial") as directory:
-        assert directory.path == tmp_path / "a" / "b" / "trial"
-        assert directory.load("toy", "", {}) is None
-        assert readable_manifest(directory.path) == {}
-
-
-def test_an_existing_directory_is_left_alone(folder: Path) -> None:
-    before = contents(folder)
-    message = refusal(lambda: RunDirectory.create(folder.parent, "trial"))
-    for part in (str(folder), "exists", "--resume", "--overwrite"):
-        assert part in message
-    assert contents(folder) == before
-
-
 def test_overwrite_removes_what_a_run_writes_and_nothing_else(folder: Path) -> None:
     (folder / "notes.txt").write_text("mine")
     (folder / ".tmp-1234-policy.npz").write_text("torn")
@@ -167,14 +152,6 @@ def test_replacing_keeps_the_old_file_when_its_block_fails(tmp_path: Path) -> No
     with replacing(file) as temporary:
         temporary.write_text("new")
     assert contents(tmp_path) == {"a.txt": b"new"}
-
-
-def test_what_a_killed_writer_left_is_swept(folder: Path) -> None:
-    (folder / ".tmp-0a1b2c3d-policy.npz").write_text("torn")
-    with RunDirectory.resume(folder) as directory:
-        directory.remove_leftovers()
-    assert not list(folder.glob(".tmp*"))
-    assert (folder / "policy.npz").exists()
 
 
 def test_manifest_has_no_nan(folder: Path) -> None:
