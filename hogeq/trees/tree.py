@@ -148,7 +148,7 @@ def flat_tree(tree: Tree, name: str = "tree", longest: int | None = None) -> Fla
     def look(state: Hashable) -> Node:
         node = tree.node(state)
         moves = [
-            (numbers.setdefault(label, len(numbers)), chance, after)
+            (numbers.setdefault(label, len(numbers)), float(chance), after)
             for label, chance, after in node.moves
         ]
         return node._replace(moves=moves)
