@@ -138,7 +138,6 @@ TARGETS = (
         "solvers/regret_steps solvers/steps solvers/base solvers/regret_hog"
         " solvers/regret_convergence solvers/solvers solvers/bundle",
         each=4,
-        without="value_of_kuhn exploitability_falls",
     ),
     Target("formats", "strategies", "files forms arrays strategy", "strategies", each=8),
     Target(

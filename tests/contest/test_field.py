@@ -27,7 +27,7 @@ from hogeq.search.bounds import full_memory_bound
 from hogeq.strategies.arrays import one_hot
 from hogeq.strategies.strategy import Mixture
 from hogeq.support.workers import workers
-from tests.search.test_respond import TINY
+from tests.search.games import TINY
 from tests.twin import Play, every_matrix_wins
 
 Floats = NDArray[np.float64]

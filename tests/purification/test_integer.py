@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hogeq.model.game import HogEngine, compile_game
+from hogeq.model.game import HogEngine
 from hogeq.purification import argmax, integer, purify
 from hogeq.purification.integer import EXCESS, IntegerRounding, RoundingState, nearest_choice
-from hogeq.rules import rules_from
 from hogeq.runs.directory import saved_rounds
 from hogeq.search.attack import SearchBudget, attack
 from hogeq.search.population import CounterPool
@@ -30,16 +29,6 @@ QUICK: dict[str, Any] = {
     "warm": 2,
     "seed": 3,
 }
-
-
-@pytest.fixture(scope="module")
-def game() -> HogEngine:
-    return compile_game(rules_from({"edition": "su20", "goal": 10, "max_dice": 2}))
-
-
-@pytest.fixture(scope="module")
-def policy() -> Any:
-    return np.random.default_rng(5).dirichlet(np.ones(3), (10, 10))
 
 
 # --- the program ----------------------------------------------------------------------------------
@@ -156,9 +145,9 @@ def test_a_search_goes_on_with_the_same_bits(game: HogEngine, policy: Any, tmp_p
 
 
 @pytest.mark.slow
-def test_it_loses_less_than_the_likeliest_rolls() -> None:
+def test_it_loses_less_than_the_likeliest_rolls(larger: HogEngine) -> None:
     """By attacks with another seed, from a policy that is mixed in many rows."""
-    game = compile_game(rules_from({"edition": "su20", "goal": 20, "max_dice": 4}))
+    game = larger
     solver = DiscountedCFR(average_weight="reach")
     state = solver.init(game)
     for _ in range(100):

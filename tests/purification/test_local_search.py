@@ -7,10 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hogeq.model.game import HogEngine, compile_game
+from hogeq.model.game import HogEngine
 from hogeq.purification import argmax
 from hogeq.purification.local_search import LocalSearch, LocalState
-from hogeq.rules import rules_from
 from hogeq.runs.directory import Checkpoint, packed, saved_rounds
 from hogeq.runs.files import ResultsError
 from hogeq.search.population import CounterPool, read_counters
@@ -19,22 +18,6 @@ from hogeq.strategies.files import write_strategy
 from hogeq.support.workers import workers
 
 TRAILS: dict[str, Any] = {"trails": 2, "kicks": 2, "life": 4, "rounds": 3, "seed": 4}
-
-
-@pytest.fixture(scope="module")
-def game() -> HogEngine:
-    return compile_game(rules_from({"edition": "su20", "goal": 10, "max_dice": 2}))
-
-
-@pytest.fixture(scope="module")
-def larger() -> HogEngine:
-    """Large enough for kicks to find what annealing does not."""
-    return compile_game(rules_from({"edition": "su20", "goal": 20, "max_dice": 4}))
-
-
-@pytest.fixture(scope="module")
-def policy() -> Any:
-    return np.random.default_rng(5).dirichlet(np.ones(3), (10, 10))
 
 
 def same(one: LocalState, two: LocalState) -> bool:

@@ -36,12 +36,6 @@ def policy() -> Any:
     return np.random.default_rng(5).dirichlet(np.ones(4), (6, 6))
 
 
-@pytest.fixture(scope="module")
-def larger() -> HogEngine:
-    """Large enough for the memory to count."""
-    return compile_game(rules_from({"edition": "su20", "goal": 20, "max_dice": 4}))
-
-
 # --- cell by cell ---------------------------------------------------------------------------------
 
 
@@ -62,12 +56,14 @@ def test_on_ties_the_lower_roll_is_taken(game: HogEngine, row: list[float], roll
     assert np.count_nonzero(matrix) == (roll > 0)
 
 
-def test_a_matrix_and_its_policy_come_back_as_they_are(game: HogEngine) -> None:
+def test_a_matrix_and_its_policy_come_back_as_they_are(game: HogEngine, policy: Any) -> None:
     matrix = np.random.default_rng(6).integers(0, 4, (6, 6)).astype(np.int8)
     np.testing.assert_array_equal(argmax(game, matrix), matrix)
     for method in ("argmax", "threshold", "sample"):
         np.testing.assert_array_equal(purify(game, one_hot(matrix, 4), method), matrix)
     assert not np.shares_memory(argmax(game, matrix), matrix)
+    found = purify(game, policy, "threshold", threshold=1.0, samples=1)
+    np.testing.assert_array_equal(found, argmax(game, policy))
 
 
 def test_thresholds_cut_what_is_unlikely_and_leave_the_rest_in_proportion(game: HogEngine) -> None:
@@ -76,11 +72,6 @@ def test_thresholds_cut_what_is_unlikely_and_leave_the_rest_in_proportion(game: 
     assert thresholded(game, policy, 0.25)[1, 2] == pytest.approx([0.625, 0.375, 0.0, 0.0])
     for all_gone in (0.6, 1.0):
         np.testing.assert_array_equal(thresholded(game, policy, all_gone)[1, 2], [1, 0, 0, 0])
-
-
-def test_a_threshold_of_one_is_the_argmax(game: HogEngine, policy: Any) -> None:
-    found = purify(game, policy, "threshold", threshold=1.0, samples=1)
-    np.testing.assert_array_equal(found, argmax(game, policy))
 
 
 def test_draws_follow_the_policy_and_the_best_is_kept(game: HogEngine) -> None:

@@ -7,19 +7,13 @@ import pytest
 from numpy.typing import NDArray
 
 from hogeq.evaluation.counterfactual import counterfactual_values
-from hogeq.model.game import HogEngine, compile_game
-from hogeq.rules import rules_from
 from hogeq.search.ascent import anneal, ascend, passes
 from hogeq.search.attack import SearchBudget, attack
 from hogeq.strategies.arrays import one_hot
 from tests import toys
+from tests.search.games import small_su20
 
 Floats = NDArray[np.float64]
-
-
-def small_su20() -> tuple[HogEngine, Floats]:
-    game = compile_game(rules_from({"edition": "su20", "goal": 16, "max_dice": 4}))
-    return game, np.random.default_rng(3).dirichlet(np.ones(5), game.shape[:2])
 
 
 def test_no_single_cell_of_an_attack_can_be_bettered() -> None:

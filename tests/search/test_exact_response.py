@@ -9,24 +9,16 @@ from research.priced_bound import largest_reach, priced_bound
 from research.process import decision_process, remember, value_of
 
 from hogeq.evaluation.values import reach, win_rate
-from hogeq.model.game import HogEngine, compile_game
+from hogeq.model.game import compile_game
 from hogeq.rules import rules_from
 from hogeq.search.attack import SearchBudget, attack
 from hogeq.search.bounds import full_memory_bound
-from tests.search.test_respond import TINY
+from tests.search.games import TINY, random_policy, small
 from tests.twin import Play, every_matrix_wins
 
 pytestmark = pytest.mark.slow  # of tools outside the package
 
 POLICIES = 3
-
-
-def small(goal: int, dice: int, edition: str = "su20") -> HogEngine:
-    return compile_game(rules_from({"edition": edition, "goal": goal, "max_dice": dice}))
-
-
-def random_policy(game: HogEngine, seed: int) -> Any:
-    return np.random.default_rng(seed).dirichlet(np.ones(game.num_actions), game.shape[:2])
 
 
 @pytest.mark.parametrize("parts", TINY.values(), ids=TINY)

@@ -23,15 +23,10 @@ from hogeq.search.moves import FAR, FLOOR, MOVES, NEAR, STAY, Bandit, SearchCont
 from hogeq.strategies.arrays import one_hot
 from hogeq.strategies.strategy import Mixture
 from hogeq.support.workers import workers
+from tests.search.games import small_su20
 from tests.twin import Play, every_matrix_wins
 
 Floats = NDArray[np.float64]
-SMALL = {"edition": "su20", "goal": 16, "max_dice": 4}
-
-
-def small() -> tuple[HogEngine, Floats]:
-    game = compile_game(rules_from(SMALL))
-    return game, np.random.default_rng(3).dirichlet(np.ones(5), game.shape[:2])
 
 
 class Counted:
@@ -56,7 +51,7 @@ class Counted:
 
 @pytest.mark.parametrize("name", MOVES)
 def test_a_move_makes_another_matrix_and_leaves_the_opponent(name: str) -> None:
-    game, opponent = small()
+    game, opponent = small_su20()
     random = np.random.default_rng(1)
     mate, begun = random.integers(5, size=(2, *game.shape[:2]))
     move = MOVES[name]
@@ -79,7 +74,7 @@ def test_beliefs_are_those_of_a_responder_who_plays_so() -> None:
 
     A sweep whose reach is that of another responder, by hand.
     """
-    game, opponent = small()
+    game, opponent = small_su20()
     work = quick_workspace(game, 2)
     begun = one_hot(np.zeros(game.shape[:2], np.int8), 5)
     made = np.broadcast_to(np.eye(5)[2], game.shape)
@@ -120,7 +115,7 @@ def test_what_pays_by_the_sweep_is_chosen() -> None:
 
 
 def test_kicks_do_not_depend_on_threads_and_wins_are_exact() -> None:
-    game, policy = small()
+    game, policy = small_su20()
     budget = SearchBudget(starts=5, anneal_steps=0, perturbations=12, seed=5)
     one = attack(game, policy, budget)
     with workers(3):
@@ -139,7 +134,7 @@ def test_kicks_do_not_depend_on_threads_and_wins_are_exact() -> None:
 
 
 def test_some_moves_alone() -> None:
-    game, policy = small()
+    game, policy = small_su20()
     budget = SearchBudget(starts=2, anneal_steps=0, perturbations=10)
     rolls = attack(game, policy, budget, ["believed_roll"]).moves
     assert {"near.believed_roll"} <= set(rolls)
@@ -194,7 +189,7 @@ def test_saturation_of_a_curve() -> None:
 
 
 def test_until_saturated() -> None:
-    game, policy = small()
+    game, policy = small_su20()
     plain = SearchBudget(starts=2, anneal_steps=0, perturbations=5)
     assert not attack(game, policy, plain).saturation.saturated
     for most in (10, 400):

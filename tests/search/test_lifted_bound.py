@@ -27,20 +27,10 @@ from hogeq.search.certificate import (
 )
 from hogeq.search.lifted_bound import LiftedBound, Revision, Step, replay
 from hogeq.strategies.strategy import Mixture, Strategy, strategy_of
-from tests.search.test_mixture_bounds import matrices_of, mixture_of
-from tests.search.test_respond import TINY
+from tests.search.games import TINY, matrices_of, mixture_of, random_policy, small
 from tests.twin import Play, every_matrix_wins
 
 ROOT = Path(__file__).parents[2]
-
-
-def small(goal: int, dice: int, edition: str = "su20") -> HogEngine:
-    return compile_game(rules_from({"edition": edition, "goal": goal, "max_dice": dice}))
-
-
-def random_policy(game: HogEngine, seed: int) -> Strategy:
-    rows = np.random.default_rng(seed).dirichlet(np.ones(game.num_actions), game.shape[:2])
-    return strategy_of(game, rows)
 
 
 def random_claims(game: HogEngine, seed: int, number: int) -> list[Step]:
@@ -140,12 +130,22 @@ def test_a_mixture_of_one_is_its_policy_to_the_last_bit() -> None:
     assert replayed.value == pytest.approx(alone.value, abs=1e-12)
 
 
-def test_it_closes_most_of_the_gap_on_a_small_game() -> None:
-    game = small(12, 3)
-    policy = random_policy(game, 3)
-    exact, full = best_response(game, policy), full_memory_bound(game, policy)
+@pytest.mark.parametrize(
+    ("size", "make"),
+    [
+        ((12, 3), lambda game: random_policy(game, 3)),
+        ((11, 2, "fa22"), lambda game: matrices_of(game, 2, 5)),  # the draw alone is hidden
+    ],
+)
+def test_it_closes_most_of_the_gap_on_a_small_game(size: Any, make: Any) -> None:
+    game = small(*size)
+    strategy = make(game)
+    exact, full = best_response(game, strategy), full_memory_bound(game, strategy)
     assert exact.is_exact
-    found = certified_bound(game, policy, 5.0)
+    untold = mixture_bound(game, strategy, 4)
+    assert exact.win_rate < untold
+    assert (untold < full - 1e-4) is isinstance(strategy, Mixture)
+    found = certified_bound(game, strategy, 3.0)
     assert found.full_memory == pytest.approx(full, abs=1e-12)
     assert exact.win_rate <= found.bound < full - 0.5 * (full - exact.win_rate)
     again = check_certificate(found)
@@ -237,19 +237,6 @@ def test_the_shipped_certificate_begins_as_it_says() -> None:
         assert given.bound < found.value < before
         before = found.value
     assert found.bound() == pytest.approx(before, abs=1e-9)
-
-
-def test_it_takes_off_what_knowing_the_draw_is_worth() -> None:
-    game = small(11, 2, "fa22")  # nothing is hidden but the draw
-    mixture = matrices_of(game, 2, 5)
-    most = best_response(game, mixture)
-    assert most.is_exact
-    told, untold = (mixture_bound(game, mixture, resolution) for resolution in (1, 4))
-    assert most.win_rate < untold < told
-    found = certified_bound(game, mixture, 1.0)
-    assert most.win_rate <= found.bound < told - 0.5 * (told - most.win_rate)
-    again = check_certificate(found)
-    assert again.bound == pytest.approx(found.bound, abs=1e-12)
 
 
 def test_what_a_certificate_of_a_mixture_is_about() -> None:

@@ -14,20 +14,8 @@ from hogeq.rules.turn import Turn, TurnTable
 from hogeq.search.bounds import Grid, default_resolution, full_memory_bound, mixture_bound
 from hogeq.strategies.strategy import Mixture, strategy_of
 from hogeq.support.aliases import Floats
-from tests.search.test_respond import TINY
+from tests.search.games import TINY, matrices_of, mixture_of, small
 from tests.twin import Play, every_matrix_wins
-
-
-def mixture_of(game: HogEngine, parts: int, seed: int = 0) -> Mixture:
-    random = np.random.default_rng(seed)
-    rows = random.dirichlet(np.ones(game.num_actions), (parts, *game.shape[:2]))
-    return Mixture(random.dirichlet(np.ones(parts)), rows)
-
-
-def matrices_of(game: HogEngine, parts: int, seed: int = 0) -> Mixture:
-    random = np.random.default_rng(seed)
-    rolls = random.integers(game.num_actions, size=(parts, *game.shape[:2]))
-    return Mixture(random.dirichlet(np.ones(parts)), rolls)
 
 
 class Naive:
@@ -92,7 +80,7 @@ def test_who_is_not_told_the_draw_learns_it_on_the_way(name: str, make: Any) -> 
 
 
 def test_known_mixtures() -> None:
-    game = compile_game(rules_from({"edition": "su20", "goal": 9, "max_dice": 2}))
+    game = small(9, 2)
     same = matrices_of(game, 1)
     one = full_memory_bound(game, same.parts[0])
     twice = Mixture([0.0, 0.4, 0.6], [1 - same.parts[0] // 2, same.parts[0], same.parts[0]])
@@ -120,9 +108,7 @@ def test_chords_have_the_belief_for_their_mean(parts: int, resolution: int) -> N
 
 
 def test_the_grid_that_is_taken_has_the_draw_on_it_where_that_can_be() -> None:
-    rules = {"goal": 9, "max_dice": 2}
-    game = compile_game(rules_from({"edition": "su20", **rules}))
-    recurring = compile_game(rules_from({"edition": "sp22", **rules}))
+    game, recurring = small(9, 2), small(9, 2, "sp22")
     for parts, resolution in ((1, 1), (2, 2), (3, 3), (8, 1)):
         assert default_resolution(game, strategy_of(game, matrices_of(game, parts))) == resolution
         mixture = matrices_of(recurring, parts)
@@ -132,7 +118,7 @@ def test_the_grid_that_is_taken_has_the_draw_on_it_where_that_can_be() -> None:
 
 
 def test_what_cannot_be_bounded() -> None:
-    game = compile_game(rules_from({"edition": "su20", "goal": 9, "max_dice": 2}))
+    game = small(9, 2)
     mixture = matrices_of(game, 8)
     with pytest.raises(ValueError, match="resolution: got 0; allowed: 1 or more"):
         mixture_bound(game, mixture, 0)
@@ -140,6 +126,6 @@ def test_what_cannot_be_bounded() -> None:
         ValueError, match=r"resolution: got 8; .* 8 components make at most 500 beliefs"
     ):
         mixture_bound(game, mixture, 8)
-    recurring = compile_game(rules_from({"edition": "sp22", "goal": 9, "max_dice": 2}))
+    recurring = small(9, 2, "sp22")
     with pytest.raises(ValueError, match="positions do not recur"):
         mixture_bound(recurring, matrices_of(recurring, 2), 2)

@@ -11,7 +11,6 @@ from hogeq.model.workspace import Role, Workspace
 from hogeq.rules import rules_from
 from hogeq.search.attack import SearchBudget, attack
 from hogeq.search.bounds import best_response_interval, full_memory_bound
-from hogeq.strategies.strategy import Mixture
 
 # Nothing is hidden in it, so the best response that remembers all is one that does not.
 RECURS = {"edition": "sp22", "goal": 8, "max_dice": 3}
@@ -65,17 +64,3 @@ def test_an_interval_of_games_that_never_end_is_one() -> None:
     game = compile_game(rules_from({"goal": 12, "max_dice": 3, "zero_dice": [0] * 12}))
     found = best_response_interval(game, np.zeros((12, 12), int), SearchBudget(1, 0))
     assert found.lower <= found.upper
-
-
-@pytest.mark.parametrize(
-    ("part", "says"),
-    [
-        (np.full((4, 4), 3), r"cell \(row 0, column 4\) is missing"),
-        (np.full((12, 12), 3), r"cell \(row 8, column 0\)|rows"),
-        (np.full((8, 8, 6), 1 / 6), "part 1"),
-        (np.full((8, 8), 9), "is 9"),
-    ],
-)
-def test_a_mixture_of_another_game_has_no_bound(part: np.ndarray, says: str) -> None:
-    with pytest.raises(ValueError, match=says):
-        full_memory_bound(small(), Mixture([1.0], [part]))

@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from hogeq.baselines.registry import builtin
 from hogeq.evaluation.values import win_rate
@@ -16,39 +15,12 @@ from hogeq.rules import EDITIONS, rules_from
 from hogeq.search.attack import SearchBudget, attack, search_steps
 from hogeq.search.bounds import best_response_interval, exploitability, full_memory_bound
 from hogeq.solvers.cfr_br import CFRBR
+from hogeq.support.aliases import Floats
 from hogeq.support.messages import percent
 from hogeq.support.progress import Phase
 from hogeq.support.workers import workers
+from tests.search.games import TINY, small_su20
 from tests.twin import Match, Play, every_matrix_wins
-
-Floats = NDArray[np.float64]
-
-# Games small enough to try every matrix (256 to 16,384 that differ), in which to forget costs the
-# responder something.
-_POINTS: dict[str, Any] = {
-    "goal": 4,
-    "max_dice": 1,
-    "sides": 2,
-    "zero_dice": "twice_tens_minus_ones",
-    "feral_hogs": "points",
-}
-_TURNS: dict[str, Any] = {
-    "goal": 4,
-    "max_dice": 1,
-    "sides": 2,
-    "zero_dice": "twice_tens_minus_ones",
-    "time_trot": True,
-    "time_trot_period": 2,
-}
-TINY: dict[str, dict[str, Any]] = {
-    "points": _POINTS,
-    "points and extra turns": _POINTS | {"more_boar": "digit_range", "swap": "ones_gap_is_tens"},
-    "turn number": _TURNS,
-    "two dice": _TURNS | {"goal": 3, "max_dice": 2, "more_boar": "digit_range"},
-    "three sides": _TURNS
-    | {"goal": 3, "sides": 3, "more_boar": "digit_range", "swap": "ones_gap_is_tens"},
-    "bacon": _TURNS | {"sides": 3, "zero_dice": "one_plus_max_digit", "swap": "ones_gap_is_tens"},
-}
 
 
 class Tiny(NamedTuple):
@@ -68,11 +40,6 @@ def tiny(name: str, seed: int) -> Tiny:
     rates = every_matrix_wins(play, policy)[2]
     assert 256 <= len(rates) <= 16384
     return Tiny(game, policy, float(rates.max()), Match(play, None, policy).win_rate()[0])
-
-
-def small_su20() -> tuple[HogEngine, Floats]:
-    game = compile_game(rules_from({"edition": "su20", "goal": 16, "max_dice": 4}))
-    return game, np.random.default_rng(3).dirichlet(np.ones(5), game.shape[:2])
 
 
 # --- against all matrices there are ---------------------------------------------------------------
@@ -212,7 +179,7 @@ def test_an_attack_with_moves_or_a_budget_that_are_none(
     given: dict[str, Any], kind: type[Exception], says: str
 ) -> None:
     with pytest.raises(kind, match=says):
-        attack(compile_game(rules_from(_POINTS)), np.ones((4, 4)), **given)
+        attack(compile_game(rules_from(TINY["points"])), np.ones((4, 4)), **given)
 
 
 # --- published figures ----------------------------------------------------------------------------

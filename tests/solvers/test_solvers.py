@@ -34,20 +34,6 @@ def small() -> HogEngine:
 # --- perfect recall: all of them converge ---------------------------------------------------------
 
 
-@pytest.mark.parametrize("make", [toys.rock_paper_scissors, toys.kuhn])
-@pytest.mark.parametrize(
-    ("name", "iterations"), [("fsicfr", 100), ("cfr_br", 50), ("fictitious", 100), ("bundle", 20)]
-)
-def test_exploitability_falls(name: str, iterations: int, make: Any) -> None:
-    toy = make()
-    solver, early = run(toy, name, 10)
-    before = toys.exploitability(toy, solver.average(toy, early))
-    solver, late = run(toy, name, iterations)
-    after = toys.exploitability(toy, solver.average(toy, late))
-    assert after < 0.05
-    assert after < before / 2 or after < 1e-7
-
-
 @pytest.mark.parametrize("make", PERFECT_RECALL)
 def test_double_oracle_ends_with_an_equilibrium(make: Any) -> None:
     toy = make()
@@ -119,13 +105,6 @@ def test_counterfactual_weights_miss_the_best_of_forgetful() -> None:
     assert toys.seat_value(toy, solver.average(toy, state)) == pytest.approx(0.6, abs=0.02)
 
 
-def test_mixtures_of_bits_have_an_equilibrium_that_no_policy_has() -> None:
-    toy = toys.bits()
-    solver, state = run(toy, "double_oracle", 20)
-    assert float(state.responder_win) == pytest.approx(0.5, abs=1e-9)
-    assert toys.exploitability(toy, solver.average(toy, state)) >= 1 / 8 - 1e-9
-
-
 def test_meta_game_is_solved_exactly() -> None:
     payoffs = np.array([[0.5, 0.0, 1.0], [1.0, 0.5, 0.0], [0.0, 1.0, 0.5]])
     assert equilibrium(payoffs) == pytest.approx(1 / 3)
@@ -142,8 +121,7 @@ def test_meta_game_is_solved_exactly() -> None:
 @pytest.mark.parametrize(
     ("name", "iterations", "options"),
     [
-        *((name, 200, {"regret_weight": "belief"}) for name in ("cfr", "cfr_plus", "linear")),
-        *((name, 200, {"regret_weight": "belief"}) for name in ("dcfr", "pcfr_plus")),
+        ("cfr_plus", 200, {"regret_weight": "belief"}),
         ("fsicfr", 200, {}),
         ("fictitious", 40, {"step_size": "square_root"}),
         ("double_oracle", 25, {}),

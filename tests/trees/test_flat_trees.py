@@ -86,13 +86,9 @@ def test_a_response_that_has_forgotten_is_the_best_of_all(tmp_path: Path) -> Non
     assert best == pytest.approx(3.5)
     answer = respond(tree, tree.uniform(), 10.0)
     assert answer.is_proved
-    assert answer.attack == pytest.approx(best / 2 + 0.0 - _second(tree) / 2, abs=1e-9)
-    assert answer.full_memory == pytest.approx(5.0 / 2 - _second(tree) / 2, abs=1e-9)
-
-
-def _second(tree: FlatTree) -> float:
-    """Payoff of random play; the second player has nothing to do."""
-    return payoff(tree, tree.uniform(), tree.uniform())
+    second = payoff(tree, tree.uniform(), tree.uniform())  # who has nothing to do
+    assert answer.attack == pytest.approx((best - second) / 2, abs=1e-9)
+    assert answer.full_memory == pytest.approx((5.0 - second) / 2, abs=1e-9)
 
 
 @pytest.mark.parametrize("seed", range(4))
