@@ -130,7 +130,8 @@ def _check_goals(goals: Sequence[int], number: int, most: int) -> None:
 def mean_win_rates(win_rates: ArrayLike) -> list[float]:
     """Mean win rate of every entry against the others, row against column."""
     rates = check_rates(win_rates)
-    means: list[float] = ((rates.sum(axis=1) - rates.diagonal()) / (len(rates) - 1)).tolist()
+    np.fill_diagonal(rates, 0.0)
+    means: list[float] = (rates.sum(axis=1) / (len(rates) - 1)).tolist()
     return means
 
 
