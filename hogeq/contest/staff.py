@@ -123,13 +123,16 @@ class Contest:
             judged.append(one)
         return judged
 
-    def play(self, tables: Sequence[Matrix]) -> Floats:
+    def play(self, tables: Sequence[Matrix], goals: Sequence[int] | None = None) -> Floats:
         """Exact win rates (n, n) of all tables; of pairs that are known, not again."""
-        keys = [_hash(table.tobytes()) for table in tables]
+        ends = [self.game.goal] * len(tables) if goals is None else goals
+        keys = [
+            _hash(table.tobytes() + b"%d" % end) for table, end in zip(tables, ends, strict=True)
+        ]
         known = self._known_rates(keys)
         unplayed = int(np.isnan(known).sum() - len(known)) // 2
         with phase("tournament", unplayed, "matches") as progress:
-            rates = round_robin(self.game, tables, progress.step, known, self.start)
+            rates = round_robin(self.game, tables, progress.step, known, self.start, goals)
         self.tables, self.rates = keys, rates.tolist()
         return rates
 

@@ -24,6 +24,7 @@ _COLUMNS: tuple[tuple[str, str, str], ...] = (
     ("rank", "number", "rank"),
     ("strategy", "text", "name"),
     ("file", "text", "file"),
+    ("goal", "number", "goal"),
     ("won", "number", "wins"),
     ("tied", "number", "ties"),
     ("mean win rate", "share", "mean_win_rate"),
@@ -51,6 +52,8 @@ def field_page(found: Mapping[str, Any], names: Sequence[str]) -> str:
     left_out = set() if by_player else {"file"}
     if not any(line.get("ties") for line in ranking):
         left_out.add("ties")
+    if "goal" not in ranking[0]:
+        left_out.add("goal")
     columns = [column for column in _COLUMNS if column[2] not in left_out]
     rates = np.array(found["win_rates"])
     data = {

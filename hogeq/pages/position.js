@@ -29,7 +29,7 @@ class Position {
       : "Play never comes here when both play this strategy, and so there is no average of the " +
         "rolls' win probabilities.";
     document.getElementById("summary").textContent =
-      `${where}: rolls ${choices[usual]} dice with probability ${percent(strategy.row(cell)[usual])}. ${found}`;
+      `${where}: rolls ${choices[usual]} with probability ${percent(strategy.row(cell)[usual])}. ${found}`;
   }
 
   fillRolls(strategy, other, cell) {

@@ -1,11 +1,13 @@
 """A goal for each player on the command line: an option of rules, and a file for a field."""
 
+import csv
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import hogeq
+from hogeq.support.numbers import percent
 from tests.cli.calls import ask, ok, refused
 
 RULES = {"edition": "fa21", "goal": [9, 14], "max_dice": 3}
@@ -113,5 +115,34 @@ def test_a_goal_for_each_entry_of_a_tournament() -> None:
     ):
         Path("goals.csv").write_text(text)
         assert told in refused(*field, "--goals", "goals.csv")
-    line = refused("tournament", ".", "--rules", "usual.yaml", "--goals", "goals.csv", "--out", "x")
-    assert "--goals: allowed without --out FOLDER" in line
+
+
+@pytest.mark.usefixtures("folder")
+def test_pages_of_entries_with_goals_of_their_own() -> None:
+    Path("in").mkdir()
+    for number in (1, 2):
+        Path(f"table{number}.csv").rename(f"in/table{number}.csv")
+    np.savetxt("in/table3.csv", np.full((20, 20), 2), "%d", ",")
+    Path("goals.csv").write_text("entry,goal\ntable2.csv,14\n")
+    asked = ("tournament", "in", "--rules", "usual.yaml", "--goals", "goals.csv", "--out", "out")
+    found = ask(*asked)
+    game, files = hogeq.Game("usual.yaml"), [f"in/table{number}.csv" for number in (1, 2, 3)]
+    assert found["win_rates"] == game.round_robin(files, goals=[20, 14, 20]).tolist()
+    ranks = list(csv.DictReader(Path("out/ranks.csv").read_text().splitlines()))
+    assert {line["student"]: line["goal"] for line in ranks} == {
+        **dict.fromkeys(("table1.csv", "table3.csv"), "20"),
+        "table2.csv": "14",
+    }
+    # What the page says is so in the game to 14 against 20.
+    page = Path("out/entrants/table2.csv.html").read_text()
+    assert "Its goal is 14. The opponents below have 20." in page
+    pair = hogeq.Game(RULES | {"goal": [14, 20]})
+    wins = pair.win_rate("in/table2.csv", "optimal").win_rate
+    assert f"Wins {percent(wins)} against optimal" in page
+    # The same again computes nothing; another goal is another entry.
+    before = Path("out/index.html").read_text()
+    assert ask(*asked)["win_rates"] == found["win_rates"]
+    assert Path("out/index.html").read_text() == before
+    Path("goals.csv").write_text("table2.csv,20\n")
+    assert ask(*asked)["win_rates"] == game.round_robin(files).tolist()
+    assert "Its goal is" not in Path("out/entrants/table2.csv.html").read_text()

@@ -4,6 +4,7 @@ import hashlib
 import json
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from hogeq.contest.assessment import Reference
     from hogeq.contest.entries import Entries
     from hogeq.contest.staff import Entrant, Judged
+    from hogeq.model.game import HogEngine
     from hogeq.support.aliases import Floats
 
 NOT_VALID = 2  # exit status
@@ -152,8 +154,14 @@ class Folder:
     valid: "list[Judged]"
 
     def __init__(
-        self, named: Sequence[str], out: Path, chosen: Chosen, start: tuple[int, int]
+        self,
+        named: Sequence[str],
+        out: Path,
+        chosen: Chosen,
+        start: tuple[int, int],
+        goals: Path | None,
     ) -> None:
+        from hogeq.contest.entries import read_goals
         from hogeq.contest.staff import CACHE, Contest, entrants
 
         if len(named) != 1 or not Path(named[0]).is_dir():
@@ -163,6 +171,9 @@ class Folder:
             raise BadInputError(f"{out}: has other files; allowed: a new folder, or an earlier one")
         with refusing():
             self.entrants: list[Entrant] = entrants(Path(named[0]), out)
+            students = [one.student for one in self.entrants]
+            own = read_goals(goals, students, chosen.engine.goal)
+            self._goals = None if own is None else dict(zip(students, own, strict=True))
             (out / "entrants").mkdir(parents=True, exist_ok=True)
         self.out, self.chosen = out, chosen
         self.contest = Contest(chosen.engine, out, start)
@@ -193,11 +204,17 @@ class Folder:
         names: list[str | None] = [printable(_name(one)) for one in self.valid]
         return Entries(list(tables), names, list(tables.values()), refused)
 
+    @property
+    def goals(self) -> list[int] | None:
+        """Goals of the valid submissions, if each has its own."""
+        goals = self._goals
+        return None if goals is None else [goals[one.entrant.student] for one in self.valid]
+
     def play(self, field: "Entries") -> "Floats":
         """Play the pairs that were not played before."""
         from numpy import asarray
 
-        return self.contest.play([asarray(one) for one in field.strategies])
+        return self.contest.play([asarray(one) for one in field.strategies], self.goals)
 
     def write(self, data: dict[str, Any], names: Sequence[str], pseudonyms: bool) -> Text:
         """Write pages, ranks and what is known for the next time; say what was written."""
@@ -214,10 +231,11 @@ class Folder:
             pages.append(f"{plain}.{same + 1}.html" if same else f"{plain}.html")
         write(self.out / "index.html", public_page({**data, "rules": self.chosen.title}, public))
         self._write_pages(lines, public, pages)
+        header = RANKS if self._goals is None else ("goal", *RANKS)
         rows = []
         for one, page in zip(self.judged, pages, strict=True):
             line = lines.get(one.entrant.file, {})
-            row = {key: line.get(key, "") for key in RANKS}
+            row = {key: line.get(key, "") for key in header}
             if line:
                 against = public[line["lowest_against"]]
                 row |= {"lowest_against": against, "public_name": public[line["index"]]}
@@ -225,7 +243,7 @@ class Folder:
             rows.append({**row, "page": f"entrants/{page}", "not_valid": _reason(one)})
         unranked = len(rows) + 1
         rows.sort(key=lambda row: row["rank"] or unranked)
-        write_csv(self.out / "ranks.csv", RANKS, [list(row.values()) for row in rows])
+        write_csv(self.out / "ranks.csv", header, [list(row.values()) for row in rows])
         self.contest.keep()
         earlier = sum(len(one.entrant.earlier) for one in self.judged)
         pages_written = counted(len(self.judged), "page")
@@ -243,29 +261,32 @@ class Folder:
         from hogeq.support.workers import compute
 
         engine = self.chosen.engine
-        new: list[tuple[Judged, str, str]] = []
+        new: list[tuple[Judged, str, str, int]] = []
         paths: list[Path] = []
         for one, name in zip(self.judged, pages, strict=True):
             entrant, line = one.entrant, lines.get(one.entrant.file)
+            goal = engine.goal if self._goals is None else self._goals[entrant.student]
             notes = [f"Judged: {entrant.file}."]
+            if goal != engine.goal:
+                notes.append(f"Its goal is {goal}. The opponents below have {engine.goal}.")
             if line is not None:
                 notes.append(f"On the page of all it is called {public[line['index']]}.")
             if entrant.earlier:
                 notes.append(f"Not judged, since {LATEST}: {', '.join(entrant.earlier)}.")
             text, path = standing(line, public, notes), self.out / "entrants" / name
-            facts = json.dumps([one.facts(), self.contest.made_by])
+            facts = json.dumps([one.facts(), self.contest.made_by, goal])
             key = hashlib.sha256(facts.encode()).hexdigest()
             known = path.read_text("utf-8") if path.exists() else ""
             page = with_standing(known, key, text)
             if page is None:
-                new.append((one, key, text))
+                new.append((one, key, text, goal))
                 paths.append(path)
             elif page != known:
                 write(path, page)
-        against = usual_reference(engine)
-        self.chosen.expect("full memory", strategies=[against])
+        self.chosen.expect("full memory", strategies=[usual_reference(engine)])
         with phase("assessing", len(new), "entrants") as progress:
-            make = partial(_page, engine, self.chosen.title, _reference(self.chosen, against))
+            games = {goal: _to_goal(engine, goal) for *_, goal in new}
+            make = partial(_page, games, self.chosen.title)
             made = compute(make, new, lambda _: progress.step(), local=True)
         for path, page in zip(paths, made, strict=True):
             write(path, page)
@@ -283,11 +304,30 @@ def _reason(one: "Judged") -> str:
     return f"{faults[0].line}{more}"
 
 
-def _page(engine: Any, title: str, reference: Any, task: "tuple[Judged, str, str]") -> str:
+def _to_goal(engine: "HogEngine", goal: int) -> "tuple[HogEngine, Reference]":
+    """Give the game of an entrant with this goal, and its opponents with the goal of the rules."""
+    from hogeq.baselines.registry import find_table
+    from hogeq.contest.assessment import Reference, opponents, usual_reference
+    from hogeq.model.game import compile_game
+
+    game = other = engine
+    if goal != engine.goal:
+        game = compile_game(replace(engine.rules, goal=(goal, engine.goal)), own_goals=True)
+        other = compile_game(game.rules.for_second(), own_goals=True)
+    name = usual_reference(other)
+    return game, Reference(name, find_table(name, other).array, opponents(other))
+
+
+def _page(
+    games: "dict[int, tuple[HogEngine, Reference]]",
+    title: str,
+    task: "tuple[Judged, str, str, int]",
+) -> str:
     """Make the page of one entrant."""
     from hogeq.contest.assessment import facts_of
     from hogeq.pages.contest import entrant_page
 
-    one, key, text = task
+    one, key, text, goal = task
+    engine, reference = games[goal]
     facts, assessed = facts_of(engine, one.entrant.file, title, one.submission, reference)
     return entrant_page(facts, assessed, key, text)

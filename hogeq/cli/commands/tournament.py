@@ -120,7 +120,8 @@ def tournament(
     ranks.csv, and a page for each entrant. The same command again computes only what is new.
 
     With --goals each entry has its own goal, that of the rules at most and unless the file names
-    it. Each cell of a table is still dice by own and opponent's score.
+    it. Each cell of a table is still dice by own and opponent's score. With --out FOLDER entries
+    are named as in the column student of ranks.csv.
 
     JSON: rules, start, threshold, entries, win_rates (row against column), ranking (a line for
     each entry, best first: rank, name, file, entry, index, wins, ties, mean_win_rate, nash,
@@ -130,8 +131,6 @@ def tournament(
     is_folder = out is not None and not out.suffix
     if pseudonyms and not is_folder:
         raise BadInputError("--pseudonyms: allowed with --out FOLDER")
-    if goals is not None and is_folder:
-        raise BadInputError("--goals: allowed without --out FOLDER, whose pages are of one goal")
     if not is_folder:
         check_output(out, (".csv", ".json"), reads=[*entries, chosen.spec])
     engine = chosen.load("matches", strategies=entries).engine
@@ -142,9 +141,9 @@ def tournament(
     scores, folder = chosen.start(start), None
     with computing(on, jobs):
         if out is not None and is_folder:
-            folder = Folder(entries, out, chosen, scores)
+            folder = Folder(entries, out, chosen, scores, goals)
             field = folder.read(time_limit)
-            rates = folder.play(field)
+            rates, own_goals = folder.play(field), folder.goals
         else:
             written = [path for path in (ranks, page, out) if path is not None]
             field = _read(entries, written, chosen, skip_bad, time_limit)
