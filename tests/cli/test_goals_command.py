@@ -5,9 +5,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hogeq.support.numbers import percent
 
 import hogeq
+from hogeq.support.messages import percent
 from tests.cli.calls import ask, ok, refused
 
 RULES = {"edition": "fa21", "goal": [9, 14], "max_dice": 3}
