@@ -91,15 +91,6 @@ def test_what_was_drawn_follows_by_bayes_rule(game: HogEngine) -> None:
     assert at.memory == pytest.approx(joint.sum(axis=(0, 1)) / joint.sum())
 
 
-def test_at_the_start_nothing_is_known(game: HogEngine) -> None:
-    one, two = players(game)
-    at = components_at(game, one, 0, 0, two)
-    assert at is not None
-    assert at.reach == 0.5
-    assert at.own.tolist() == pytest.approx(one.weights.tolist())
-    assert at.other.tolist() == pytest.approx(two.weights.tolist())
-
-
 def test_unreached_positions_say_so(game: HogEngine) -> None:
     three = builtin("always_roll:3", game)
     assert components_at(game, hogeq.Mixture([1.0], [three]), 0, 5) is None

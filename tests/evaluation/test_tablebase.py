@@ -95,13 +95,6 @@ def test_a_remembering_player_agrees_with_the_twin(edition: str) -> None:
     assert full_memory_win_rate(game, policy) == pytest.approx(expected, abs=1e-12)
 
 
-def test_optimal_play_with_memory_is_no_response() -> None:
-    game = small("su20", goal=20)
-    target = always_roll(game, 3)
-    rate = solve(game).against(target).win_rate
-    assert 0.5 < rate <= full_memory_bound(game, target) + 1e-12
-
-
 def test_one_who_remembers_plays_where_positions_recur_or_something_is_hidden() -> None:
     recurs, both = (
         compile_game(Rules(goal=12, max_dice=3, pig_out=0, feral_hogs=feral))
