@@ -9,8 +9,7 @@ import pytest
 
 from hogeq.baselines.registry import builtin, names
 from hogeq.baselines.simple import always_roll
-from hogeq.evaluation.tablebase import solve
-from hogeq.evaluation.values import belief, hidden_action_values, reach, win_rate
+from hogeq.evaluation.values import belief, reach, win_rate
 from hogeq.model.game import HogEngine
 from hogeq.rules import EDITIONS
 from hogeq.strategies.files import read_strategy
@@ -101,20 +100,17 @@ def test_analyze_lists_every_roll_best_first(folder: Path) -> None:
     assert lines[3].split() == best.split()
 
 
-def test_analyze_without_memory_given_says_what_it_takes(folder: Path, game: HogEngine) -> None:
-    usual = builtin("ignore_memory", game)
-    own, other = np.argwhere(reach(game, usual).sum(axis=2) > 0.0)[-1].tolist()
-    position = "--score", str(own), "--opponent", str(other)
-    arguments = ["analyze", "--rules", "small.yaml", *position]
-    found = ask(*arguments)
-    assert found["memory"] == {"source": "belief", "past": "ignore_memory"}
-    assert "memory not given, averaged over how ignore_memory gets here" in ok(*arguments)
-    shares = belief(game, usual, None, own, other)
-    assert shares is not None
-    want = shares @ solve(game).roll_values(own, other)
-    assert {roll["dice"]: roll["win_probability"] for roll in found["rolls"]} == pytest.approx(
-        dict(enumerate(want)), abs=1e-12
-    )
+def test_analyze_says_whose_play_makes_the_belief(folder: Path, game: HogEngine) -> None:
+    own, other = np.argwhere(reach(game, builtin("ignore_memory", game)).sum(axis=2) > 0.0)[-1]
+    at = ["analyze", "--rules", "small.yaml", "--score", str(own), "--opponent", str(other)]
+    assert ask(*at)["memory"] == {"source": "belief", "past": "ignore_memory"}
+    assert "memory not given, averaged over how ignore_memory gets here" in ok(*at)
+    at = ["analyze", "--rules", "small.yaml", "--score", "9", "--opponent", "8"]
+    found = ask(*at, "--strategy", "always_roll:2")
+    assert found["memory"] == {"source": "belief"}
+    assert [roll["played"] for roll in found["rolls"] if roll["dice"] == 2] == [1.0]
+    text = ok(*at, "--strategy", "always_roll:2")
+    assert "averaged over how always_roll:2 gets here" in text
 
 
 def test_analyze_where_the_usual_play_never_comes(folder: Path, game: HogEngine) -> None:
@@ -160,24 +156,6 @@ def test_analyze_says_what_of_the_memory_it_takes(folder: Path) -> None:
     start = ["analyze", "--rules", "small.yaml", "--score", "0", "--opponent", "0"]
     for option in ("--own-last", "--opponent-last"):
         assert f"{option}: got 6; allowed at 0 points" in refused(*start, option, "17")
-
-
-def test_analyze_averages_memory_over_how_a_strategy_gets_there(
-    folder: Path, game: HogEngine
-) -> None:
-    arguments = ["analyze", "--rules", "small.yaml", "--score", "9", "--opponent", "8"]
-    found = ask(*arguments, "--strategy", "always_roll:2")
-    matrix = always_roll(game, 2)
-    shares = belief(game, matrix, None, 9, 8)
-    assert shares is not None
-    want = shares @ hidden_action_values(game, matrix, None, [(9, 8)])[0]
-    for roll in found["rolls"]:
-        assert roll["win_probability"] == pytest.approx(want[roll["dice"]], abs=1e-15)
-        assert roll["played"] == float(roll["dice"] == 2)
-    assert found["memory"] == {"source": "belief"}
-    assert "averaged over how always_roll:2 gets here" in ok(
-        *arguments, "--strategy", "always_roll:2"
-    )
 
 
 def test_beliefs(folder: Path, game: HogEngine) -> None:

@@ -23,18 +23,9 @@ from hogeq.rules import rules_from
 from hogeq.support.messages import percent, pp
 from tests.cli.calls import said
 
-RULES = "rules.yaml"
+RULES = "fa22.yaml"
 PROMPT = "roll 0 to 3 > "
 ALL = ("--digits", "10")
-
-
-@pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    for name in ("su20", "su21", "hw13"):
-        (tmp_path / f"{name}.yaml").write_text(f"{{edition: {name}, goal: 20, max_dice: 3}}")
-    (tmp_path / RULES).write_text("{edition: fa22, goal: 20, max_dice: 3}")
-    return tmp_path
 
 
 def session() -> Session:
@@ -157,7 +148,7 @@ def test_bytes_that_are_no_text_are_bad_input(folder: Path) -> None:
 
 
 def test_a_game_is_played_to_the_end(folder: Path) -> None:
-    data, text = recorded(*["2"] * 60, options=("--engine", "memory", *ALL), rules="su21.yaml")
+    data, text = recorded(*["2"] * 60, options=("--engine", "memory", *ALL), rules="turns.yaml")
     assert data["winner"] in {"you", "engine"}
     assert f"{data['you']} to {data['engine']}" in text
     for turn in data["turns"]:
@@ -191,11 +182,12 @@ def test_what_is_drawn_from_a_mixture_does_not_show_in_the_dice(folder: Path) ->
 
 
 def test_memory_is_told_where_the_rules_have_one(folder: Path) -> None:
-    text = play("2", "quit", rules="su20.yaml")
+    text = play("2", "quit", rules="small.yaml")
     assert "turn 1: you 0, engine 0; own last points: 0, opponent's last points: 0" in text
     assert "remembering everything" in text
-    text = play("quit", rules="su21.yaml")
+    text = play("quit", rules="turns.yaml")
     assert "turn (mod 8): 0, extra turn: no" in text
+    Path("hw13.yaml").write_text("{edition: hw13, goal: 20, max_dice: 3}")
     assert "turn 1: you 0, engine 0; 4-sided dice" in play("quit", rules="hw13.yaml")
 
 

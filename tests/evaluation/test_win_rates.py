@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from hogeq.baselines.registry import builtin
+from hogeq.contest.turns import Situation, advance
 from hogeq.evaluation.counterfactual import counterfactual_values
 from hogeq.evaluation.values import hidden_action_values, reach, win_rate
 from hogeq.model.game import HogEngine, compile_game
@@ -119,3 +120,33 @@ def test_strategies_are_left_as_they_were() -> None:
     policy_of(game, policy)[:] = 0.0
     win_rate(game, policy, policy)
     np.testing.assert_array_equal(policy, kept)
+
+
+@pytest.mark.parametrize("edition", ["fa25", "su20", "su21"])
+def test_win_rates_from_scores_are_those_of_games_played_out(edition: str) -> None:
+    """Every way the dice fall is followed, turn by turn, by the rules alone."""
+    rules = rules_from({"edition": edition, "goal": 9, "max_dice": 2, "sides": 3})
+    random = np.random.default_rng(5)
+    tables = random.integers(0, 3, (2, 9, 9))
+    known: dict[tuple[int, tuple[int, int], Memory, int], float] = {}
+
+    def won(here: Situation) -> float:
+        """Probability that player 0 wins."""
+        if here.winner is not None:
+            return float(here.winner == 0)
+        key = (here.mover, here.scores, here.memory, here.turns % 8)
+        if key not in known:
+            dice = int(tables[here.mover][here.view])
+            sides = (here.memory.extra and rules.extra_turn_sides) or rules.sides
+            ways = list(np.ndindex((sides,) * dice))
+            after = [advance(rules, here, tuple(int(f) + 1 for f in way)).after for way in ways]
+            known[key] = sum(map(won, after)) / len(after)
+        return known[key]
+
+    game = compile_game(rules)
+    for start in ((0, 0), (4, 1), (0, 7)):
+        first = won(Situation(start, 0, Memory(), 0, None))
+        second = won(Situation((start[1], start[0]), 1, Memory(), 0, None))
+        rate = win_rate(game, *tables, start=start)
+        assert (rate.first, rate.second) == pytest.approx((first, second), abs=1e-12)
+        assert rate.win_rate == pytest.approx((first + second) / 2, abs=1e-12)

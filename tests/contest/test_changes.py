@@ -1,15 +1,11 @@
 """What changes of a table are worth, and tables made better."""
 
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 import hogeq
-from hogeq.contest import assessment
-from tests.cli.calls import ask, ok, refused
 
 GAMES = [
     {"edition": "fa25", "goal": 12, "max_dice": 3},
@@ -55,44 +51,3 @@ def test_an_improved_table_wins_more_by_as_many_cells_as_allowed(rules: dict[str
     assert max(one.changes[0].gain for one in every) == best[0].gain
     if not game.engine.has_memory:
         assert rates[2] == pytest.approx(game.bound(rival), abs=1e-12)
-
-
-def test_commands_write_and_tell(folder: Path) -> None:
-    rules = ("--rules", "fa22.yaml")
-    ok("export", "always_roll:1", *rules, "--out", "one.csv")
-    found = ask("improve", "one.csv", *rules, "--cells", "3", "--out", "better.csv")
-    assert found["out"] == "better.csv"
-    assert found["against"] == ["optimal"]
-    again = ask("diff", "one.csv", "better.csv", *rules, "--plot", "diff.png")
-    assert again == {key: value for key, value in found.items() if key != "out"}
-    assert len(again["changes"]) == 3
-    assert Path("diff.png").stat().st_size > 1000
-    text = ok("diff", "better.csv", "one.csv", *rules)
-    assert "one.csv differs from better.csv in 3 cells" in text
-    assert "changes that lose most" in text
-    Path("rivals").mkdir()
-    for name in ("one.csv", "better.csv"):
-        Path("rivals", name).write_bytes(Path(name).read_bytes())
-    text = ok("diff", "one.csv", "better.csv", *rules, "--against", "rivals")
-    assert "against 2 opponents, on average: " in text
-
-
-def test_improve_stopped_writes_the_best_so_far(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    rules = ("--rules", "fa22.yaml")
-    real = assessment.improvements
-
-    def stopped(*given: Any) -> Iterator[Any]:
-        for number, answer in enumerate(real(*given)):
-            if number == 2:
-                raise KeyboardInterrupt
-            yield answer
-
-    monkeypatch.setattr(assessment, "improvements", stopped)
-    nine = "--cells", "9", "--out", "better.py", "--player-name", "Me"
-    found = ask("improve", "always_roll:1", *rules, *nine)
-    assert len(found["changes"]) == 1
-    assert "PLAYER_NAME = 'Me'" in Path("better.py").read_text()
-    line = refused("improve", "always_roll:1", *rules, "--out", "b.py")
-    assert "--player-name: needed for a .py file" in line
