@@ -282,7 +282,7 @@ def _arrays(data: bytes, path: Path, advice: str = "") -> dict[str, NDArray[Any]
 def saved_rounds(
     game: HogEngine, search: SearchPurifier[State], strategy: NDArray[Any], path: Path
 ) -> Iterator[State]:
-    """Do the rounds that are left, with the same bits as if they had never been interrupted."""
+    """Do the rounds that are left, with the same bits as without an interruption."""
     parameters = plain(search)
     del parameters["rounds"]
     table_hash = hashlib.sha256(np.ascontiguousarray(strategy).data).hexdigest()

@@ -197,7 +197,7 @@ def _directories(root: Path) -> Iterator[Path]:
 
 
 def _last_measured(path: Path, manifest: Mapping[str, Any]) -> dict[str, Any]:
-    """Take from `metrics.csv` what the manifest of a run under way does not say yet."""
+    """Read the last line of `metrics.csv`, for a run whose manifest has no figures yet."""
     rows = read_metrics(path / METRICS) if (path / METRICS).exists() else []
     if not rows:
         return {}

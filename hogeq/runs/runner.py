@@ -167,7 +167,7 @@ def run_experiment(
 
 @dataclasses.dataclass
 class _Runner:
-    """One run on its way: what has been done, and what is saved of it."""
+    """One run under way: its state, and how much of it is saved."""
 
     config: Config
     game: HogEngine | TreeEngine
@@ -323,7 +323,7 @@ class _Runner:
     # --- what is saved -------------------------------------------------------------------------
 
     def _first_manifest(self, read: list[dict[str, str]]) -> dict[str, Any]:
-        """Say what makes the run; one that goes on keeps when it started and what it read."""
+        """Describe the run at its start; one that goes on keeps its first start and files."""
         before = readable_manifest(self.directory.path) if self.iteration else {}
         started, resumed, files = (before.get(key) for key in ("started", "resumed_at", "files"))
         resumed_at = resumed if isinstance(resumed, list) else []

@@ -53,7 +53,7 @@ def schedule(iterations: int, every: int | Literal["log"]) -> list[int]:
 
 
 class Strategies(NamedTuple):
-    """What a solver gives."""
+    """The strategies of a solver: its average policy, and its mixture if it looks for one."""
 
     policy: Policy
     mixture: StrategyLike | None
@@ -68,7 +68,7 @@ def measured(
     seconds: float,
     average_regret: float,
 ) -> Metrics:
-    """Measure what a solver gives on the way."""
+    """Measure the strategies of an iteration."""
     on_mixture, mixture_bound = np.nan, np.nan
     with phase("measuring", 2 + (strategies.mixture is not None), "strategies") as progress:
         if strategies.mixture is not None:
@@ -237,7 +237,7 @@ class RunSummary:
         }
 
     def lines(self, digits: int = DIGITS) -> list[str]:
-        """Say it to people, with so many decimals of per cents and points."""
+        """Return the summary as text, with so many decimals of per cents and points."""
         solver = self.config.solver
         lines = [
             f"{self.config.title}, {solver.name}, {solver.iterations} iterations",
@@ -299,7 +299,7 @@ def export(
     """Write the strategies of a run, and the matrix also as the contest takes it."""
     if isinstance(game, TreeEngine):
         with reported(directory / POLICY, "written"):
-            write_game(directory, strategies, matrix, game)
+            _export_other(directory, strategies, matrix, game)
         return
     for file, strategy in (
         (MIXTURE, strategies.mixture),
@@ -313,8 +313,10 @@ def export(
                 write_strategy(path, strategy_of(game, strategy), player_name=name)
 
 
-def write_game(directory: Path, strategies: Strategies, matrix: Matrix, game: TreeEngine) -> None:
-    """Write what a run of a game other than Hog has strategies."""
+def _export_other(
+    directory: Path, strategies: Strategies, matrix: Matrix, game: TreeEngine
+) -> None:
+    """Write the strategies of a run of another game than Hog."""
     write_arrays(directory / POLICY, policy=strategies.policy)
     if strategies.mixture is not None:
         target = strategy_of(game, strategies.mixture)

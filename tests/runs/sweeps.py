@@ -10,7 +10,6 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-import pytest
 import yaml
 
 from hogeq.model.game import compile_game
@@ -73,9 +72,6 @@ def until(true: Callable[[], object], seconds: float = 60.0) -> None:
     while not true():
         assert time.monotonic() < limit
         time.sleep(0.02)
-
-
-quick = pytest.mark.usefixtures("plain_figures")
 
 
 def here(path: Path, root: Path, *overrides: str, **options: Any) -> SweepSummary:

@@ -38,6 +38,14 @@ def run(path: Path, *overrides: str, resume: Path | None = None, overwrite: bool
     return run_experiment(found, "results", resume, overwrite, quiet=True).directory
 
 
+def failing(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> str:
+    assert main(arguments) == 1
+    out, err = capsys.readouterr()
+    assert out == ""
+    (line,) = said(err).splitlines()
+    return line
+
+
 def test_a_run_keeps_its_plugins(config: Path, registries: Callable[[], None]) -> None:
     made = run(config)
     manifest = json.loads((made / "manifest.json").read_text())
@@ -99,13 +107,11 @@ Lazy.{method} = _later
     (config.parent / "parts" / "lazy.py").write_text(LAZY + fails)
     arguments = ["run", str(config), "--trust", "--set", "solver.iterations=4"]
     arguments += ["--set", "measure.every=1"]
-    assert main(arguments) == 1
-    out, err = capsys.readouterr()
-    assert out == ""
+    line = failing(arguments, capsys)
     kept = "results/lazy holds the checkpoint after iteration 2"
     where = "" if method == "step" and "gave" in says else " (HOGEQ_DEBUG=1 shows where)"
     failed = "hogeq: solver lazy of plugin in/parts/lazy.py failed at iteration 3"
-    assert said(err) == f"{failed}: {says}{where}; {kept}\n"
+    assert line == f"{failed}: {says}{where}; {kept}"
     monkeypatch.setenv("HOGEQ_DEBUG", "1")
     assert main([*arguments, "--overwrite"]) == 1
     assert "Traceback" in capsys.readouterr().err
@@ -131,12 +137,8 @@ class Hasty(Purifier):
     def matrix(self, game, policy):
         {body}
 """)
-    assert main(["run", str(config), "--trust", "--set", "purify.method=hasty"]) == 1
-    out, err = capsys.readouterr()
-    assert out == ""
-    start = f"hogeq: purifier hasty of plugin in/parts/lazy.py: {says}"
-    (line,) = said(err).splitlines()
-    assert line.startswith(start)
+    line = failing(["run", str(config), "--trust", "--set", "purify.method=hasty"], capsys)
+    assert line.startswith(f"hogeq: purifier hasty of plugin in/parts/lazy.py: {says}")
     assert line.endswith("; results/lazy holds the checkpoint after iteration 1")
 
 

@@ -35,7 +35,8 @@ from hogeq.runs.sweep import (
 from hogeq.runs.sweep_file import FIGURE, PARQUET, TABLE, TOKEN, load_sweep
 from hogeq.support.workers import Remote
 from tests.cli.calls import said
-from tests.runs.sweeps import BASE, GRID, contents, here, manifest, quick, written
+from tests.runs.sweeps import BASE, GRID, contents, here, manifest, written
+from tests.runs.trials import quick
 
 # --- what is done, cut off, failed ----------------------------------------------------------------
 

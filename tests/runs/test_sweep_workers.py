@@ -41,11 +41,11 @@ from tests.runs.sweeps import (
     contents,
     here,
     manifest,
-    quick,
     spoken,
     until,
     written,
 )
+from tests.runs.trials import quick
 
 pytestmark = pytest.mark.slow
 
