@@ -26,6 +26,7 @@ from hogeq.figures.style import (
     of_dice,
     of_numbers,
     of_rare,
+    reach_beside,
     shortened,
     wrapped,
     write_figure,
@@ -70,7 +71,7 @@ def matrix(
     rolls = max(int(table.max()) + 1, 11) - least if rolls is None else rolls
     check_rolls(table, rolls, "matrix", least)
     colours = of_dice(rolls, least)
-    met = _reach("matrix", table, reach)
+    met = reach_beside("matrix", table, reach)
 
     def draw(figure: "Figure") -> None:
         if met is None:
@@ -103,7 +104,7 @@ def policy(
     table = finite(as_array(array, "policy", "(G, G, K)"), "policy").astype(np.float64)
     if table.ndim != 3 or table.shape[0] != table.shape[1] or not table.size:
         raise ValueError(f"policy: shape is {table.shape}; allowed: (G, G, K)")
-    met = _reach("policy", table, reach)
+    met = reach_beside("policy", table, reach)
     if met is not None and (met > 0.0).all():
         met = None
 
@@ -387,16 +388,6 @@ def _of_difference(gap: NDArray[Any]) -> dict[str, Any]:
     """Look of a map of differences, blue to red through near-white: none leaves no ink."""
     most = max(1, math.ceil(np.nanmax(np.abs(gap), initial=0.0)))
     return of_numbers(-most, most, "RdBu_r")
-
-
-def _reach(name: str, table: NDArray[Any], reach: ArrayLike | None) -> NDArray[Any] | None:
-    """Check a table of reach probabilities beside a matrix or a policy."""
-    if reach is None:
-        return None
-    met = as_table(reach, "reach")
-    if met.shape != table.shape[:2]:
-        raise ValueError(f"{name}: shapes are {table.shape} and {met.shape}; allowed: the same G")
-    return met
 
 
 def _expected_dice(array: ArrayLike, name: str) -> NDArray[np.float64]:

@@ -211,6 +211,16 @@ def as_table(array: ArrayLike, name: str, *, has_holes: bool = False) -> NDArray
     return table if has_holes else finite(table, name)
 
 
+def reach_beside(name: str, table: NDArray[Any], reach: ArrayLike | None) -> NDArray[Any] | None:
+    """Check a table of reach probabilities beside a matrix or a policy."""
+    if reach is None:
+        return None
+    met = as_table(reach, "reach")
+    if met.shape != table.shape[:2]:
+        raise ValueError(f"{name}: shapes are {table.shape} and {met.shape}; allowed: the same G")
+    return met
+
+
 def finite(table: NDArray[Any], name: str) -> NDArray[Any]:
     """Check that an array holds numbers alone."""
     if table.dtype.kind not in "biuf":
