@@ -51,7 +51,7 @@ class Infoset(NamedTuple):
     """OpenSpiel's numbers of its actions, in the order of the game."""
 
 
-def profile_rows(given: object, infosets: Sequence[Infoset], where: str) -> list[Floats]:
+def profile_rows(given: Any, infosets: Sequence[Infoset], where: str) -> list[Floats]:
     """Probabilities of the actions of every information set, in Gambit's order.
 
     `given` is a policy of OpenSpiel, a mapping as it gives it, or a text. StrategyError if it is
@@ -62,7 +62,11 @@ def profile_rows(given: object, infosets: Sequence[Infoset], where: str) -> list
             given = parse_json(given) if given.lstrip().startswith("{") else _numbers(given)
         if isinstance(given, list):
             return list(_by_order(given, infosets))
-        states = states_of(given)
+        if not is_profile(given):
+            allowed = "a tabular policy of OpenSpiel, or a dict"
+            raise StrategyError(f"got {type(given).__name__}; allowed: {allowed}")
+        table = next((getattr(given, name) for name in _TABLES if hasattr(given, name)), None)
+        states: Mapping[str, Any] = given if table is None else table()
         found = [_row_of(states, one) for one in infosets]
         known = {key for one in infosets for key in one.keys}
         other = next((key for key in states if key not in known), None)
@@ -76,16 +80,6 @@ def profile_rows(given: object, infosets: Sequence[Infoset], where: str) -> list
 def is_profile(given: object) -> bool:
     """Whether a Python object is a tabular policy of OpenSpiel, or made of one."""
     return isinstance(given, Mapping) or any(hasattr(given, name) for name in _TABLES)
-
-
-def states_of(policy: Any) -> Mapping[str, Any]:
-    """Information states of a policy of OpenSpiel, or of a mapping that was made of one."""
-    if not is_profile(policy):
-        allowed = "a tabular policy of OpenSpiel, or a dict"
-        raise StrategyError(f"got {type(policy).__name__}; allowed: {allowed}")
-    name = next((name for name in _TABLES if hasattr(policy, name)), None)
-    states: Mapping[str, Any] = policy if name is None else getattr(policy, name)()
-    return states
 
 
 def _row_of(states: Mapping[str, Any], infoset: Infoset) -> Floats:

@@ -1,7 +1,6 @@
 """The forms in which people keep tables: each is read exactly, or refused with what it is."""
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -101,10 +100,6 @@ def test_a_file_may_name_its_player(tmp_path: Path, name: str, player: str | Non
     assert read_form(tmp_path / name, GOAL, DICE, trust=False).player_name == player
 
 
-def changed(name: str, change: Callable[[str], str]) -> str:
-    return change(FORMS[name])
-
-
 REFUSED: dict[str, tuple[str, str]] = {
     "nameless.csv": (
         lines([list(one) for one in LONG]),
@@ -112,7 +107,7 @@ REFUSED: dict[str, tuple[str, str]] = {
     ),
     "corner.csv": (labelled(",", "opponent"), "has the corner 'opponent', by which rows may be"),
     "twice.csv": (
-        changed("long.csv", lambda text: text + "0,0,1\n"),
+        FORMS["long.csv"] + "0,0,1\n",
         "stands twice, in record 197 too",
     ),
     "gap.csv": (
@@ -120,13 +115,13 @@ REFUSED: dict[str, tuple[str, str]] = {
         "cell (row 13, column 13) is missing; allowed: 196 entries",
     ),
     "columns.csv": (
-        changed("long.csv", lambda text: text.replace("rolls", "x")),
+        FORMS["long.csv"].replace("rolls", "x"),
         "has columns ['score', 'opponent_score', 'x']; allowed: one called score",
     ),
     "shortened.txt": ("[[0 3 ... 2 1]\n ...\n [1 2 ... 2 1]]", "printed with parts left out"),
     "deeper.txt": ("[[[1 2]]]", "is no list of 14 lists of 14 numbers"),
     "broken.txt": (
-        changed("numpy.txt", lambda text: text.replace("]]", "")),
+        FORMS["numpy.txt"].replace("]]", ""),
         "is no list of 14 lists",
     ),
     "few.txt": (
@@ -134,7 +129,7 @@ REFUSED: dict[str, tuple[str, str]] = {
         " (read as printed lists): cell (row 0, column 2) is missing; allowed: 14 rows",
     ),
     "keys.json": (
-        changed("nested.json", lambda text: text.replace('"13"', '"x"', 1)),
+        FORMS["nested.json"].replace('"13"', '"x"', 1),
         "row 0, column 'x'; allowed: 0 to 13",
     ),
     "records.json": (json.dumps([*records(LONG), {"score": 1}]), "records whose keys differ"),
