@@ -324,12 +324,7 @@ def _matrix(policy: Floats, chosen: Ints) -> Matrix:
 
 
 def nearest_choice(
-    rates: Floats,
-    changes: NDArray[np.floating],
-    rows: Ints,
-    dear: Floats,
-    level: float,
-    nodes: int,
+    rates: Floats, changes: NDArray[np.floating], rows: Ints, dear: Floats, level: float, nodes: int
 ) -> ChosenRolls:
     """Choose a roll in each row: those most dear, but against which no counter wins above a level.
 

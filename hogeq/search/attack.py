@@ -22,14 +22,7 @@ from pydantic import Field
 
 from hogeq.model.protocol import Engine
 from hogeq.search.ascent import climb, ith_start, to_matrix
-from hogeq.search.counter_search import (
-    ASCENT,
-    CounterSearch,
-    Excursion,
-    MoveGain,
-    SearchState,
-    run,
-)
+from hogeq.search.counter_search import ASCENT, CounterSearch, Excursion, MoveGain, SearchState, run
 from hogeq.search.moves import MOVES, NEAR, MoveOdds, SearchContext, bandits, usual_moves
 from hogeq.strategies.strategy import Strategy, StrategyLike, strategy_of
 from hogeq.support.aliases import Matrix

@@ -22,34 +22,15 @@ from pydantic import Field
 
 from hogeq.model.protocol import Engine
 from hogeq.search.ascent import log_uniform, random_policy
-from hogeq.search.counter_search import (
-    CROSSED,
-    CounterSearch,
-    Trails,
-    no_trails,
-)
+from hogeq.search.counter_search import CROSSED, CounterSearch, Trails, no_trails
 from hogeq.search.population import read_counters
 from hogeq.solvers.base import Solver, State, solver, start_of
-from hogeq.solvers.cuts import (
-    OF_POLICY,
-    Check,
-    Counters,
-    Modelling,
-    modelled,
-    search,
-)
+from hogeq.solvers.cuts import OF_POLICY, Check, Counters, Modelling, modelled, search
 from hogeq.solvers.proximal import ALIVE, Point, Trial, soft_maximum, trial
 from hogeq.solvers.regret import DiscountedCFR
 from hogeq.strategies.strategy import Strategy
 from hogeq.support.aliases import Floats, Matrix, Singles
-from hogeq.support.parameters import (
-    Count,
-    Natural,
-    NotNegative,
-    Positive,
-    Seed,
-    parameters,
-)
+from hogeq.support.parameters import Count, Natural, NotNegative, Positive, Seed, parameters
 from hogeq.support.workers import compute
 
 SELF_PLAY: Final = 100  # iterations of the default start
@@ -209,10 +190,8 @@ class BundleMethod(Solver[State]):
     def _trial(self, now: Any, won: Floats, iteration: int) -> Trial:
         """Take one proximal step from where a state is, with win rates `won` there."""
         point, size = self._at(now), float(now.step_size)
-        logits = np.log(point.parts)
-        return trial(
-            Counters.of(now), point, logits, won, now.weights, size, self.floor, 0.0, self.softness
-        )
+        how = size, self.floor, 0.0, self.softness
+        return trial(Counters.of(now), point, np.log(point.parts), won, *how)
 
     def _answered(
         self, game: Engine, state: Any, trial: Trial, hoped: float, iteration: int
@@ -366,15 +345,5 @@ class ProximalBundle(BundleMethod[BundleState]):
         size, price = float(now.step_size), self.sharpen * iteration
         logits = (1.0 + price * size) * np.log(now.policy)
         logits -= np.logaddexp.reduce(logits, axis=-1, keepdims=True)
-        floor = LEAST_FLOOR if price else self.floor
-        return trial(
-            Counters.of(now),
-            self._at(now),
-            logits,
-            won,
-            now.weights,
-            size,
-            floor,
-            price,
-            self.softness,
-        )
+        how = size, LEAST_FLOOR if price else self.floor, price, self.softness
+        return trial(Counters.of(now), self._at(now), logits, won, *how)

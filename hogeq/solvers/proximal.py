@@ -247,7 +247,6 @@ def trial(
     point: Point,
     logits: Floats,
     won: Floats,
-    weights: Floats,
     size: float,
     floor: float,
     price: float,
@@ -255,8 +254,7 @@ def trial(
 ) -> Trial:
     """Step from a point, with win rates `won` (m, n) there, by the few counters that bind.
 
-    Logits (n, G, G, K) are those of the point's rows, `weights` (m,) those of the last step, and
-    `price` is that of entropy.
+    Logits (n, G, G, K) are those of the point's rows, and `price` is that of entropy.
     """
     parts, draw = point
     models = models.by_component(len(parts))
@@ -295,7 +293,7 @@ def trial(
         return Trial(there, each, 1.0 - modelled(models, there.parts) @ drawn, saved)
 
     # By the models of the few counters that bind: the likely ones, then those overlooked.
-    here = 1.0 - won @ draw
+    here, weights = 1.0 - won @ draw, models.weights
     active = np.flatnonzero((weights > ALIVE) | (here >= np.sort(here)[-MORE:][0]))
     for _ in range(ROUNDS):
         found = step(active, weights)

@@ -13,14 +13,7 @@ from numpy.typing import NDArray
 from hogeq.evaluation.mixtures import policy_of_mixture
 from hogeq.model.many import shared_workspace
 from hogeq.model.protocol import Engine
-from hogeq.search.ascent import (
-    TEMPERATURES,
-    anneal,
-    passes,
-    random_policy,
-    to_matrix,
-    to_pure,
-)
+from hogeq.search.ascent import TEMPERATURES, anneal, passes, random_policy, to_matrix, to_pure
 from hogeq.search.counter_search import CounterSearch
 from hogeq.search.moves import SearchContext
 from hogeq.search.population import Population
@@ -29,14 +22,7 @@ from hogeq.strategies.arrays import normalised, one_hot
 from hogeq.strategies.strategy import Strategy, mixture_of_shape
 from hogeq.support.aliases import Floats, Matrix
 from hogeq.support.messages import refusal
-from hogeq.support.parameters import (
-    Count,
-    NotNegative,
-    Positive,
-    PositiveShare,
-    Seed,
-    parameters,
-)
+from hogeq.support.parameters import Count, NotNegative, Positive, PositiveShare, Seed, parameters
 from hogeq.support.workers import compute
 
 SUPPORT = 1e-9  # weights of the meta-game below this are rounding errors

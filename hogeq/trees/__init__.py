@@ -1,1 +1,1 @@
-"""Game trees: their export to other programs, and the audit of recall."""
+"""Game trees of any finite two-player zero-sum game: laid out, solved, audited, exported."""

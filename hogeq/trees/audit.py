@@ -15,24 +15,8 @@ from hogeq.rules import Rules
 from hogeq.rules.turn import TurnTable, memory_effect, total_rises
 from hogeq.support.aliases import Ints
 from hogeq.trees.flat import CHANCE, History, HistoryStep, Node
-from hogeq.trees.recall import (
-    Audit,
-    Finding,
-    Loss,
-    Pair,
-    Recall,
-    Witness,
-    smallest,
-)
-from hogeq.trees.tree import (
-    PLAYERS,
-    START,
-    HogTree,
-    Tree,
-    TreePosition,
-    count,
-    flat_tree,
-)
+from hogeq.trees.recall import Audit, Finding, Loss, Pair, Recall, Witness, smallest
+from hogeq.trees.tree import PLAYERS, START, HogTree, Tree, TreePosition, count, flat_tree
 
 USUAL_GOAL = 6  # of a small game, or less where its tree would be too large
 MOST_NODES = 1_000_000  # most nodes of a tree to walk: some ten seconds

@@ -11,14 +11,7 @@ from hogeq.model.game import HogEngine, compile_game
 from hogeq.model.many import quick_workspace
 from hogeq.model.workspace import Role
 from hogeq.rules import rules_from
-from hogeq.search.attack import (
-    ENOUGH,
-    ROUNDS,
-    Saturation,
-    SearchBudget,
-    attack,
-    saturation,
-)
+from hogeq.search.attack import ENOUGH, ROUNDS, Saturation, SearchBudget, attack, saturation
 from hogeq.search.moves import FAR, FLOOR, MOVES, NEAR, STAY, Bandit, SearchContext
 from hogeq.strategies.arrays import one_hot
 from hogeq.strategies.strategy import Mixture

@@ -163,11 +163,7 @@ def test_exploitability_is_the_value_of_a_best_response_less_that_of_the_game() 
 @pytest.mark.parametrize(
     ("given", "kind", "says"),
     [
-        (
-            {"moves": ["drawn_rolls", "drawn_rols"]},
-            ValueError,
-            "'drawn_rols'.*: drawn_rolls$",
-        ),
+        ({"moves": ["drawn_rolls", "drawn_rols"]}, ValueError, "'drawn_rols'.*: drawn_rolls$"),
         ({"moves": [["drawn_rolls"]]}, ValueError, r"^moves: got \['drawn_rolls'\]; allowed"),
         ({"moves": "drawn_rolls"}, TypeError, "^moves: got 'drawn_rolls'; allowed: a list"),
         ({"moves": 5}, TypeError, "^moves: got 5; allowed: a list"),

@@ -18,11 +18,7 @@ def pool_of(used: list[int]) -> Counters:
 
 
 def cut_of(value: float) -> Cut:
-    return Cut(
-        np.full((1, 2), value, np.float32),
-        np.array(value),
-        np.full(1, value, np.float32),
-    )
+    return Cut(np.full((1, 2), value, np.float32), np.array(value), np.full(1, value, np.float32))
 
 
 def test_a_counter_whose_model_failed_is_in_use_and_is_not_dropped() -> None:

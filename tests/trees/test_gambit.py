@@ -199,10 +199,7 @@ def test_the_command_says_sizes_before_it_writes(tmp_path: Path) -> None:
     ],
 )
 def test_the_command_refuses(
-    arguments: tuple[str, ...],
-    message: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    arguments: tuple[str, ...], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     found = export("--rules", "su20", *arguments)

@@ -41,10 +41,7 @@ def test_a_simultaneous_iteration_is_openspiel_s(number: int, plus: bool) -> Non
     rules = small_games()[number]
     game = compile_game(rules)
     theirs = cfr._CFRSolver(
-        game_of(rules),
-        alternating_updates=False,
-        linear_averaging=False,
-        regret_matching_plus=plus,
+        game_of(rules), alternating_updates=False, linear_averaging=False, regret_matching_plus=plus
     )
     ours: Any = SOLVERS["cfr_plus" if plus else "cfr"](regret_weight="counterfactual")
     for _ in range(3):

@@ -21,10 +21,7 @@ def test_policies_come_back(number: int) -> None:
             state.scores(player) for state in policy.states if state.current_player() == player
         ]
         uniform = np.full_like(table, 1 / table.shape[2])
-        for found in (
-            from_tabular(game, policy, player),
-            from_tabular(game, compiled, player),
-        ):
+        for found in (from_tabular(game, policy, player), from_tabular(game, compiled, player)):
             for own, opponent in np.ndindex(table.shape[:2]):
                 expected = table if (own, opponent) in reached else uniform
                 np.testing.assert_array_equal(found[own, opponent], expected[own, opponent])
