@@ -84,9 +84,8 @@ class Game:
         game : str or pyspiel.Game
             A game, or its name with parameters: ``"liars_dice_ir(dice_sides=4)"``.
         forget : str or callable, optional
-            ``own_actions``, ``order`` or ``last:K``, as in
-            :func:`hogeq.trees.openspiel.coarser`; or a function of a player and an
-            information state, str, that gives the key of the information set.
+            ``own_actions``, ``order`` or ``last:K``; or a function of a player and an information
+            state, str, that gives the key of the information set.
         most_nodes : int, optional
             Larger trees are refused.
 
@@ -233,8 +232,7 @@ class Game:
     ) -> Interval:
         """Interval that contains the exploitability of a strategy.
 
-        That is the win rate of a best response less 1/2: half of NashConv. It is 0 for an
-        equilibrium.
+        It is the win rate of a best response less 1/2, half of NashConv: 0 for an equilibrium.
         """
         return bounds.exploitability(self.engine, self.strategy(strategy), budget)
 
@@ -283,8 +281,7 @@ class Game:
         against : strategy or list of strategies, optional
             As for `diff`.
         cells : int, optional
-            Most cells to change: one at a time, the one that gains most. Without it, until no
-            change of one cell gains.
+            Most cells to change, one at a time; by default, until no change of one cell gains.
         seconds : float, optional
             When to stop.
         """

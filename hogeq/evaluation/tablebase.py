@@ -20,7 +20,7 @@ from hogeq.evaluation.values import (
     remembering_win_rate,
     win_rate,
 )
-from hogeq.model.game import HogEngine, compile_game
+from hogeq.model.game import HogEngine
 from hogeq.model.workspace import TIE, Role, WinRate, Workspace
 from hogeq.rules.memory import Memory
 from hogeq.strategies.strategy import StrategyLike, strategy_of, table_of
@@ -133,20 +133,6 @@ def solve(game: HogEngine) -> Tablebase:
     rolls = np.zeros((game.goal, game.goal, game.memory_size), np.int8)
     value, _, _ = work.backward(np.zeros((1, *game.shape)), Role.FULL_MEMORY, choice=rolls)
     return Tablebase(game, value, rolls, work)
-
-
-def full_memory_win_rate(game: HogEngine, strategy: StrategyLike | None = None) -> WinRate:
-    """Exact win rate of the player who plays optimally and remembers everything.
-
-    Without a strategy the other plays the same.
-    """
-    solved = solve(game)
-    if strategy is None and game.has_own_goals:
-        other = solve(compile_game(game.rules.for_second(), own_goals=True))
-        return WinRate.from_starts(solved.value, other.value)
-    if strategy is None:
-        return WinRate(0.5, solved.value, 1.0 - solved.value)
-    return solved.against(strategy)
 
 
 def best_first(values: ArrayLike) -> list[int]:

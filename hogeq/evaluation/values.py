@@ -16,13 +16,7 @@ from hogeq.model.workspace import WinRate, Workspace
 from hogeq.rules import Rules
 from hogeq.rules.memory import Memory, memory_sizes, states
 from hogeq.strategies.arrays import one_hot
-from hogeq.strategies.strategy import (
-    StrategyLike,
-    check_game,
-    policies_of,
-    strategy_of,
-    table_of,
-)
+from hogeq.strategies.strategy import StrategyLike, check_game, policies_of, strategy_of, table_of
 from hogeq.support.aliases import Floats
 from hogeq.support.messages import refusal
 

@@ -16,7 +16,7 @@ from hogeq.baselines import (
 from hogeq.baselines.registry import builtin
 from hogeq.baselines.second_place import guess_by_counting
 from hogeq.baselines.simple import always_roll
-from hogeq.evaluation.tablebase import full_memory_win_rate, solve
+from hogeq.evaluation.tablebase import solve
 from hogeq.evaluation.values import belief, win_rate
 from hogeq.model.game import compile_game
 from hogeq.rules import EDITIONS
@@ -96,7 +96,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_compare_with_full_memory(folder: Path) -> None:
     of = game(SMALL)
-    want = full_memory_win_rate(of, huan2020(of))
+    want = solve(of).against(huan2020(of))
     arguments = ("--rules", "small.yaml")
     found = ask("compare", "full_memory", "huan2020", *arguments)
     assert [found[name] for name in want._fields] == list(want)

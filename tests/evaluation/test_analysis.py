@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hogeq.evaluation.tablebase import UnreachedError, analyze, full_memory_win_rate, solve
+from hogeq.evaluation.tablebase import UnreachedError, analyze, solve
 from hogeq.evaluation.values import (
     belief,
     hidden_action_values,
@@ -77,12 +77,6 @@ def test_mean_values_are_averaged_over_the_belief() -> None:
     assert shares is not None
     assert found[3, 5] == pytest.approx(shares @ values(GAME, POLICY, MATRIX)[3, 5], abs=1e-14)
     np.testing.assert_array_equal(mean_values(PLAIN, MATRIX), values(PLAIN, MATRIX)[:, :, 0])
-
-
-def test_win_rate_of_the_player_with_full_memory() -> None:
-    for game in (GAME, PLAIN):
-        itself = full_memory_win_rate(game)
-        assert itself == (0.5, solve(game).value, 1.0 - solve(game).value)
 
 
 @pytest.mark.parametrize(

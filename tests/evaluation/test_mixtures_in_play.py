@@ -9,7 +9,7 @@ import hogeq
 from hogeq.baselines import builtin
 from hogeq.contest.tournament import round_robin
 from hogeq.evaluation.mixtures import Spread, components_at, policy_of_mixture, spread
-from hogeq.evaluation.tablebase import full_memory_win_rate, solve
+from hogeq.evaluation.tablebase import solve
 from hogeq.evaluation.values import reach, remembering_win_rate, win_rate
 from hogeq.model.game import HogEngine, compile_game
 from hogeq.strategies.strategy import StrategyLike, strategy_of_shape
@@ -56,7 +56,7 @@ def test_whoever_remembers_plays_the_same_whatever_is_drawn(game: HogEngine) -> 
     one, _ = players(game)
     solved = solve(game)
     each = [remembering_win_rate(game, solved.rolls, part).win_rate for part in one.parts]
-    found = full_memory_win_rate(game, one).win_rate
+    found = solved.against(one).win_rate
     assert found == pytest.approx(float(one.weights @ each), abs=1e-14)
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from hogeq.baselines import ignore_memory, optimal
 from hogeq.baselines.simple import always_roll
-from hogeq.evaluation.tablebase import best_first, full_memory_win_rate, solve
+from hogeq.evaluation.tablebase import best_first, solve
 from hogeq.evaluation.values import remembering_win_rate, win_rate
 from hogeq.evaluation.values import values as strategy_values
 from hogeq.model.game import HogEngine, compile_game
@@ -92,7 +92,7 @@ def test_a_remembering_player_agrees_with_the_twin(edition: str) -> None:
     assert found == pytest.approx(expected, abs=1e-12)
     full = solve(game).rolls
     expected = Remembering(game, full, policy).win_rate()
-    assert full_memory_win_rate(game, policy) == pytest.approx(expected, abs=1e-12)
+    assert solve(game).against(policy) == pytest.approx(expected, abs=1e-12)
 
 
 def test_one_who_remembers_plays_where_positions_recur_or_something_is_hidden() -> None:
