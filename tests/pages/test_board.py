@@ -2,25 +2,42 @@
 
 import json
 import random
+from collections.abc import Iterator
 from itertools import product
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from hogeq.baselines.simple import always_roll
 from hogeq.evaluation.tablebase import solve
 from hogeq.evaluation.values import reach
 from hogeq.model.game import HogEngine, compile_game
 from hogeq.pages.board import Shown, edition_data, make
 from hogeq.rules import EDITIONS, rules_from
-from hogeq.rules.memory import Memory, memory_line
-from hogeq.rules.register import MemoryPart, rule_part
+from hogeq.rules.memory import Memory
+from hogeq.rules.register import MEMORY_PARTS, MemoryPart
 from hogeq.rules.turn import TurnTable, dice_sides, play_turn, turn_effects, turn_parts
 from hogeq.search.bounds import full_memory_bound
 from hogeq.strategies.strategy import policy_of
 from tests.browsers import Tab
+
+
+class Stubborn(MemoryPart):
+    """2 more points for as many dice as last time; another turn for none after one."""
+
+    start = None, None
+    text = "last dice of both"
+
+    def update(self, value: Any, dice: int, points: int, again: bool) -> Any:
+        del points
+        return (dice, value[1]) if again else (value[1], dice)
+
+    def bonus(self, value: Any, dice: int) -> int:
+        return 2 if dice == value[0] else 0
+
+    def again(self, value: Any, dice: int) -> bool:
+        return value[0] == 1 and dice == 0
+
 
 SMALL: dict[str, dict[str, Any]] = {
     **{name: {"edition": name, "goal": 14, "max_dice": 3} for name in EDITIONS},
@@ -37,6 +54,8 @@ SMALL: dict[str, dict[str, Any]] = {
     },
     "two goals": {"edition": "fa22", "goal": [9, 14], "max_dice": 3},
     "two goals, hidden": {"edition": "su20", "goal": [12, 10], "max_dice": 3},
+    "stubborn": {"goal": 10, "max_dice": 2, "memory": "Stubborn"},
+    "idle": {"goal": 9, "max_dice": 1, "pig_out": 0, "zero_dice": [0] * 9},
     "large": {"edition": "su20", "goal": 40, "max_dice": 10},
 }
 """Every part of the rules, in games that Python and a browser both solve at once."""
@@ -59,8 +78,11 @@ def is_inside(game: HogEngine, own: int, other: int) -> bool:
 
 
 @pytest.fixture(scope="module")
-def all_games() -> dict[str, HogEngine]:
-    return {name: compile_game(rules_from(spec), own_goals=True) for name, spec in SMALL.items()}
+def all_games() -> Iterator[dict[str, HogEngine]]:
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setitem(MEMORY_PARTS, "Stubborn", Stubborn())
+        compiled = {name: rules_from(spec) for name, spec in SMALL.items()}
+        yield {name: compile_game(rules, own_goals=True) for name, rules in compiled.items()}
 
 
 @pytest.fixture(scope="module")
@@ -208,17 +230,10 @@ def test_every_turn_is_played_as_python_plays_it(
 
 
 @pytest.mark.parametrize(("dice", "told"), [(0, "play never ends"), (1, "1.20 times")])
-def test_play_that_never_ends_or_comes_back(
-    browser: Any, tmp_path: Path, dice: int, told: str
-) -> None:
-    game = compile_game(rules_from({"goal": 9, "max_dice": 1, "pig_out": 0, "zero_dice": [0] * 9}))
-    path = tmp_path / "board.html"
-    path.write_text(make([Shown(game, "idle", {"idle": always_roll(game, dice)})]), "utf-8")
-    tab = Tab(browser, path, reduced_motion="reduce")
-    tab.page.click("a.tab[href='#map']")
-    tab.page.select_option("#map select >> nth=0", label="visits of: idle")
-    tab.page.wait_for_selector(f"#map .atlas-said >> text=/Here: {told}\\./")
-    assert tab.said == []
+def test_play_that_never_ends_or_comes_back(opened: Tab, dice: int, told: str) -> None:
+    table = f"new Uint8Array(81).fill({dice})"
+    script = f"const r = await e.reach('{dice}', {table}); return r.said(0, 0);"
+    assert asked(opened, script, list(SMALL).index("idle")) == told
 
 
 LANDED = "landing", "square_swine"
@@ -232,7 +247,7 @@ FIRING: list[tuple[dict[str, Any], tuple[str, ...]]] = [
 
 
 @pytest.mark.parametrize(("spec", "rules"), FIRING)
-def test_rules_fire_as_often_as_in_python(
+def test_rules_fire_as_often_as_they_do_in_turns(
     opened: Tab, spec: dict[str, Any], rules: tuple[str, ...]
 ) -> None:
     game = compile_game(rules_from(spec))
@@ -247,71 +262,26 @@ def test_rules_fire_as_often_as_in_python(
         "piggy_back": "Piggy Back",
     }
     pairs = [(20, 17), (24, 17), (32, 24), (1, 8), (13, 31)]
+    named_rules = [(rule, called[rule]) for rule in rules]
     views = [(*pair, n % game.memory_size) for n, pair in enumerate(pairs, 5)]
-    asked_for = [(*view, dice, rule) for view in views for dice in (1, 3) for rule in rules]
+    # How often, by all faces of turns, which are those of Python by a test above.
     found = opened.page.evaluate(
-        """([data, all]) => {
+        """([data, views, rules]) => {
           const e = new Edition(data);
-          return all.map(([own, other, memory, dice, rule]) =>
-            firesIn(e, [own, other, memory], dice, rule));
+          const all = (dice, sides) => dice === 0 ? [[]] : all(dice - 1, sides).flatMap((faces) =>
+            Array.from({ length: sides }, (_, face) => [...faces, face + 1]));
+          return views.flatMap((view) => [1, 3].flatMap((dice) => rules.map(([rule, called]) => {
+            const turns = all(dice, e.sides(...view)).map((faces) => e.play(...view, faces));
+            const fired = turns.filter(({ effects }) =>
+              effects.some((line) => line.startsWith(`${called}: `)));
+            return [firesIn(e, view, dice, rule), fired.length / turns.length];
+          })));
         }""",
-        [json.loads(json.dumps(edition_data(game, "", {}))), asked_for],
+        [json.loads(json.dumps(edition_data(game, "", {}))), views, [*map(list, named_rules)]],
     )
-
-    def often(own: int, other: int, memory: int, dice: int, rule: str) -> float:
-        sides = dice_sides(game.rules, own, other, game.memories[memory])
-        ways = list(product(range(1, sides + 1), repeat=dice))
-        turns = (
-            (faces, play_turn(game.rules, own, other, game.memories[memory], dice, faces))
-            for faces in ways
-        )
-        told = [turn_effects(game.rules, own, other, *turn) for turn in turns]
-        return sum(any(line.startswith(f"{called[rule]}: ") for line in one) for one in told) / len(
-            ways
-        )
-
-    np.testing.assert_allclose(found, [often(*one) for one in asked_for], atol=1e-12)
-    assert max(found) > 0.0
-
-
-class Stubborn(MemoryPart):
-    """2 more points for as many dice as last time; another turn for none after one."""
-
-    start = None, None
-    text = "last dice of both"
-
-    def update(self, value: Any, dice: int, points: int, again: bool) -> Any:
-        del points
-        return (dice, value[1]) if again else (value[1], dice)
-
-    def bonus(self, value: Any, dice: int) -> int:
-        return 2 if dice == value[0] else 0
-
-    def again(self, value: Any, dice: int) -> bool:
-        return value[0] == 1 and dice == 0
-
-
-@pytest.mark.usefixtures("registries")
-def test_a_memory_part_of_somebody_is_played_too(browser: Any, tmp_path: Path) -> None:
-    rule_part("memory")(Stubborn)
-    game = compile_game(rules_from({"goal": 10, "max_dice": 2, "memory": "Stubborn"}))
-    path = tmp_path / "board.html"
-    path.write_text(make([Shown(game, "stubborn", {})]), "utf-8")
-    tab = Tab(browser, path)
-    found = asked(
-        tab,
-        """const v = await e.solved(), rolls = [];
-        for (let s = 0; s < e.goal; s++) for (let o = 0; o < e.goal; o++)
-          for (let m = 0; m < e.memorySize; m++) rolls.push(...v.rolls(s, o, m));
-        return [rolls, e.memoryLine(5)];""",
-        0,
-    )
-    solved = solve(game)
-    pairs = ((own, other) for own in range(game.goal) for other in range(game.goal))
-    expected = np.concatenate([solved.roll_values(*pair).ravel() for pair in pairs])
-    np.testing.assert_allclose(found[0], expected, atol=1e-13)
-    assert found[1] == memory_line(game.rules, game.memories[5])
-    assert tab.said == []
+    told, counted = np.transpose(found)
+    np.testing.assert_allclose(told, counted, atol=1e-12)
+    assert max(told) > 0.0
 
 
 def faces_of(seed: int, turn: int, count: int, sides: int) -> list[int]:

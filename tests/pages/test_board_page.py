@@ -4,17 +4,16 @@ import base64
 import json
 import re
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
 from hogeq.baselines.registry import builtin
 from hogeq.baselines.simple import always_roll
-from hogeq.cli import app
 from hogeq.evaluation.tablebase import analyze, solve
 from hogeq.model.game import HogEngine, compile_game
 from hogeq.pages import board as board_page
@@ -25,6 +24,7 @@ from hogeq.strategies.arrays import StrategyError
 from hogeq.strategies.files import read_strategy
 from hogeq.support.messages import percent
 from tests.browsers import Tab, wait_until
+from tests.cli.calls import ask, ok, refused
 from tests.strategies import test_forms
 
 pytestmark = pytest.mark.slow
@@ -48,10 +48,7 @@ def written(tmp_path_factory: pytest.TempPathFactory, hidden: HogEngine) -> Path
         file.write_text(json.dumps(rules))
         specs += ["--rules", str(file)]
     out = folder / "board.html"
-    given = ["board", *specs, "--out", str(out), "--opponent", "always_roll:2", "--json"]
-    result = CliRunner().invoke(app, given)
-    assert result.exit_code == 0, result.stderr
-    told = json.loads(result.stdout)
+    told = ask("board", *specs, "--out", str(out), "--opponent", "always_roll:2")
     assert told["bytes"] == out.stat().st_size
     assert [list(names)[-1] for names in told["opponents"].values()] == ["always_roll:2"] * 2
     return out
@@ -119,6 +116,8 @@ def test_a_whole_game_by_keys_has_the_odds_of_python(board: Played, hidden: HogE
     winner = "You win" if board.scores()[0] >= board.scores()[1] else "Perfect play wins"
     assert winner in board.text(".ending")
     assert board.page.get_attribute(".bar", "aria-valuenow") in {"0.00", "100.00"}
+    board.page.click("#play button >> text=Review this game")
+    board.page.wait_for_selector("#learn .review tbody tr")
 
 
 def test_a_seed_gives_the_same_game_and_a_turn_taken_back_the_same_dice(board: Played) -> None:
@@ -171,11 +170,6 @@ def test_another_game_of_the_page(board: Played) -> None:
     assert "Boar" in board.text("#play .parts") or "tens digit" in board.text("#play .parts")
     board.page.click("a.tab >> text=Know")
     assert not board.page.is_visible("#know .heat")
-    game = compile_game(rules_from(OPEN))
-    board.page.fill("#know input[type=number] >> nth=0", "12")
-    board.page.keyboard.press("Tab")
-    values = solve(game).roll_values(12, 0)[0]
-    board.page.wait_for_selector(f"#know .verdict >> text={percent(values.max())}")
 
 
 def test_know_opens_averaged_as_analyze_does(board: Played, hidden: HogEngine) -> None:
@@ -247,91 +241,86 @@ def test_the_skip_link_stays_on_the_screen(board: Played) -> None:
 # --- tables out of files ------------------------------------------------------------------------
 
 
-def whole(goal: int, change: Callable[[list[list[Any]]], Any] = lambda rows: rows) -> Any:
-    return change([[(own + other) % 5 for other in range(goal)] for own in range(goal)])
+def whole(row: int = 0, column: int = 0, cell: Any = 0) -> list[list[Any]]:
+    """Give a table to 24, with one cell as it is given."""
+    rows: list[list[Any]] = [[(own + other) % 5 for other in range(24)] for own in range(24)]
+    rows[row][column] = cell
+    return rows
 
 
 def csv(rows: list[list[Any]]) -> bytes:
     return "\n".join(",".join(map(str, row)) for row in rows).encode()
 
 
-def spoilt(rows: list[list[Any]], row: int, column: int, cell: Any) -> list[list[Any]]:
-    rows[row][column] = cell
-    return rows
-
-
 FILES: dict[str, bytes] = {
     "empty.csv": b"",
-    "short.csv": csv(whole(24)[:-1]),
-    "wide.csv": csv([row + [1] * (i == 3) for i, row in enumerate(whole(24))]),
-    "high.csv": csv(spoilt(whole(24), 2, 5, 11)),
-    "word.csv": csv(spoilt(whole(24), 23, 23, "<b>six</b>")),
-    "nan.csv": csv(spoilt(whole(24), 1, 1, "nan")),
-    "gap.csv": csv(spoilt(whole(24), 1, 1, "")),
-    "true.json": json.dumps(spoilt(whole(24), 4, 4, True)).encode(),
-    "text.json": json.dumps(spoilt(whole(24), 4, 4, "3")).encode(),
+    "short.csv": csv(whole()[:-1]),
+    "wide.csv": csv([row + [1] * (i == 3) for i, row in enumerate(whole())]),
+    "high.csv": csv(whole(2, 5, 11)),
+    "word.csv": csv(whole(23, 23, "<b>six</b>")),
+    "nan.csv": csv(whole(1, 1, "nan")),
+    "gap.csv": csv(whole(1, 1, "")),
+    "true.json": json.dumps(whole(4, 4, True)).encode(),
+    "text.json": json.dumps(whole(4, 4, "3")).encode(),
     "key.json": json.dumps({"1;2": 3}).encode(),
     "twice.json": json.dumps({"1,2": 3, "(1, 2)": 4}).encode(),
-    "table.npy": b"\x93NUMPY",
-    "final_strategy.py": b"raise SystemExit",
 }
 
-# What a page says in its own words: Python reads these files, or an error of its own parser.
-OWN_WORDS = {
-    "table.npy": "table.npy: a page reads text alone; make some of it with: "
-    "hogeq export table.npy --out table.csv",
-    "final_strategy.py": "final_strategy.py: a page runs no code; make a table of it with: "
-    "hogeq export final_strategy.py --trust --out table.csv",
+OWN_WORDS: dict[str, tuple[bytes, str]] = {
+    "table.npy": (b"\x93NUMPY", "a page reads text alone; make some of it with: hogeq export "),
+    "x.py": (
+        b"raise SystemExit",
+        "a page runs no code; make a table of it with: hogeq export x",
+    ),
+    "bytes.csv": (b"\xff\xfe1", "is not UTF-8 text"),
+    "deep.json": (b"[" * 100_000, "is not JSON"),
+    "doubled.json": (b'{"0,0": 1, "0,0": 2}', "a key stands twice"),
 }
+"""What a page says in words of its own: Python reads the file, or its own parser says so."""
+
+READ = """([name, data, goal, maxDice, least]) => {
+  try {
+    const { buffer } = Uint8Array.from(atob(data), (letter) => letter.charCodeAt(0));
+    return Array.from(readTable(name, buffer, { goal, maxDice, least }));
+  } catch (error) {
+    return error instanceof TableError ? error.message : `not refused: ${error}`;
+  }
+}"""
 
 
-def test_hostile_tables_are_refused_in_the_words_of_python(board: Played, tmp_path: Path) -> None:
-    board.page.keyboard.press("n")
+def read(board: Played, name: str, data: bytes, *sizes: int) -> Any:
+    return board.page.evaluate(READ, [name, base64.b64encode(data).decode(), *sizes])
+
+
+def test_tables_are_read_and_refused_as_by_python(board: Played, tmp_path: Path) -> None:
     for name, data in FILES.items():
         (tmp_path / name).write_bytes(data)
-        wanted = OWN_WORDS.get(name)
-        if wanted is None:
-            with pytest.raises(StrategyError) as error:
-                read_strategy(tmp_path / name, 24, 4)
-            wanted = str(error.value).replace(f"{tmp_path}/", "")
-        board.page.set_input_files("#own-table", str(tmp_path / name))
-        board.page.wait_for_selector(f"dialog .alert >> text=/^{re.escape(name)}/")
-        assert board.text("dialog .alert") == wanted
-    for name, data, says in (
-        ("bytes.csv", b"\xff\xfe1", "is not UTF-8 text"),
-        ("deep.json", b"[" * 100_000, "is not JSON"),
-        ("doubled.json", b'{"0,0": 1, "0,0": 2}', "a key stands twice"),
-    ):
-        file = {"name": name, "mimeType": "", "buffer": data}
-        board.page.set_input_files("#own-table", files=[file])
-        board.page.wait_for_selector(f"dialog .alert >> text={name}: {says}")
-
-
-def test_every_form_of_text_is_read_as_python_reads_it(board: Played, tmp_path: Path) -> None:
-    read = """([name, text, goal, maxDice]) => {
-      try {
-        const bytes = new TextEncoder().encode(text).buffer;
-        return Array.from(readTable(name, bytes, { goal, maxDice }));
-      } catch (error) {
-        return error.message;
-      }
-    }"""
+        with pytest.raises(StrategyError) as error:
+            read_strategy(tmp_path / name, 24, 4)
+        assert read(board, name, data, 24, 4, 0) == str(error.value).replace(f"{tmp_path}/", "")
+    for name, (data, says) in OWN_WORDS.items():
+        assert read(board, name, data, 24, 4, 0).startswith(f"{name}: {says}")
+    sizes = test_forms.GOAL, test_forms.DICE, 0
     for name, text in test_forms.FORMS.items():
         if not name.endswith(".py"):
-            given = [name, text, test_forms.GOAL, test_forms.DICE]
-            wanted = [cell for row in test_forms.ROWS for cell in row]
-            assert board.page.evaluate(read, given) == wanted, name
+            assert read(board, name, text.encode(), *sizes) == [*chain(*test_forms.ROWS)], name
     for name, (text, says) in test_forms.REFUSED.items():
         if not name.endswith(".py"):
-            told = board.page.evaluate(read, [name, text, test_forms.GOAL, test_forms.DICE])
+            told = read(board, name, text.encode(), *sizes)
             assert says.removeprefix(" (read as printed lists)") in told, name
+    # The choice -1, which is the last action of a game that has it.
+    (tmp_path / "m.csv").write_bytes(csv(whole(1, 2, -1)))
+    wanted = read_strategy(tmp_path / "m.csv", 24, 4, least=-1).array.ravel().tolist()
+    assert read(board, "m.csv", csv(whole(1, 2, -1)), 24, 4, -1) == wanted
+    told = read(board, "m.csv", csv(whole(1, 2, -2)), 24, 4, -1)
+    assert told == "m.csv: cell (row 1, column 2) is -2; allowed: whole numbers from -1 to 4"
 
 
 def test_a_table_of_ones_own_is_played_against(board: Played) -> None:
     board.begin("perfect", seed=-1)
     assert board.text("dialog .alert") == "seed: got '-1'; allowed: up to 9 digits"
     board.page.fill("#seed", "1")
-    file = {"name": "mine.csv", "mimeType": "", "buffer": csv(whole(24))}
+    file = {"name": "mine.csv", "mimeType": "", "buffer": csv(whole())}
     board.page.set_input_files("#own-table", files=[file])
     board.page.wait_for_selector("#opponent option:checked >> text=mine.csv", state="attached")
     board.page.select_option("#first", "them")
@@ -349,7 +338,7 @@ def test_a_file_is_dropped_on_the_page(board: Played) -> None:
     }"""
     board.page.evaluate(drop, ["bad.csv", "1,2\n"])
     board.page.wait_for_selector("#play .side > .alert >> text=/^bad.csv: cell/")
-    board.page.evaluate(drop, ["good.csv", csv(whole(24)).decode()])
+    board.page.evaluate(drop, ["good.csv", csv(whole()).decode()])
     board.page.wait_for_selector(".them .name >> text=good.csv")
     assert not board.page.is_visible("#play .side > .alert")
     assert "counts on best play against this table: good.csv" in board.text(".seed")
@@ -431,8 +420,7 @@ MADE_BY = (
 
 def test_the_example_is_what_the_command_makes(tmp_path: Path) -> None:
     out = tmp_path / "fa22.html"
-    result = CliRunner().invoke(app, ["board", "--rules", "fa22", "--out", str(out)])
-    assert result.exit_code == 0, result.stderr
+    ok("board", "--rules", "fa22", "--out", str(out))
     stored = re.compile(r'(?<=id="data">).*?(?=</script>)', re.DOTALL)
     pages = [file.read_text("utf-8") for file in (EXAMPLE, out)]
     games = [json.loads(stored.findall(html)[0]) for html in pages]
@@ -449,23 +437,13 @@ def test_the_example_is_what_the_command_makes(tmp_path: Path) -> None:
 # --- the command ------------------------------------------------------------------------------
 
 
-def refused(*arguments: str) -> str:
-    result = CliRunner().invoke(app, ["board", *arguments])
-    assert result.exit_code == 2, result.output
-    assert result.stdout == ""
-    assert re.fullmatch(
-        r"(hogeq: rules su20, the default[^\n]+\n)?hogeq: [^\n]+\n", result.stderr
-    ), result.stderr
-    return result.stderr
-
-
 def test_what_no_page_can_be_made_of_is_refused(tmp_path: Path) -> None:
     out = str(tmp_path / "b.html")
     large = tmp_path / "large.yaml"
     large.write_text("edition: su20\ngoal: 250\n")
-    told = refused("--rules", str(large), "--out", out)
+    told = refused("board", "--rules", str(large), "--out", out)
     assert "12,250,000 hidden states to go through in a browser; allowed: 8,000,000" in told
-    assert "is no matrix" in refused("--opponent", "champion:policy", "--out", out)
+    assert "is no matrix" in refused("board", "--opponent", "champion:policy", "--out", out)
     assert not (tmp_path / "b.html").exists()
 
 
@@ -491,8 +469,7 @@ def test_names_cannot_break_out_of_the_page() -> None:
 def test_games_begin_where_they_are_told(browser: Any, tmp_path: Path) -> None:
     (tmp_path / "open.yaml").write_text(json.dumps(OPEN))
     out, rules = tmp_path / "board.html", ["--rules", str(tmp_path / "open.yaml")]
-    given = ["board", *rules, "--out", str(out), "--start", "20:5"]
-    assert CliRunner().invoke(app, given).exit_code == 0
+    ok("board", *rules, "--out", str(out), "--start", "20:5")
     tab = Played(browser, out, reduced_motion="reduce")
     tab.begin("friend", 1, "them")
     assert tab.scores() == (5, 20)
@@ -503,9 +480,7 @@ def test_games_begin_where_they_are_told(browser: Any, tmp_path: Path) -> None:
     with tab.page.expect_download() as saving:
         tab.page.click("#play button >> text=Save")
     saving.value.save_as(tmp_path / "game.json")
-    asked = ["review", str(tmp_path / "game.json"), *rules, "--start", "20:5", "--json"]
-    found = CliRunner().invoke(app, asked)
-    assert found.exit_code == 0, found.stderr
-    assert json.loads(found.stdout)["turns"][0]["before"] == [20, 5]
+    found = ask("review", str(tmp_path / "game.json"), *rules, "--start", "20:5")
+    assert found["turns"][0]["before"] == [20, 5]
     assert tab.said == []
     tab.page.context.close()

@@ -11,9 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from playwright.sync_api import expect
-from typer.testing import CliRunner
 
-from hogeq.cli import app
 from hogeq.contest.review import Review, review
 from hogeq.contest.transcript import Transcript, TranscriptError, parse_transcript
 from hogeq.contest.turns import Situation, advance
@@ -184,17 +182,8 @@ def test_a_saved_game_is_opened_and_told(tab: Tab) -> None:
         page.get_attribute(".graph-frame", "aria-valuetext")
     )
     assert "Turn 2: " in tab.text("#learn .turn-head h2")
-    page.click("#learn summary")
-    page.wait_for_selector("#learn .odds tbody tr")
-    values = page.eval_on_selector_all(
-        "#learn .odds tbody tr", "rows => rows.map((row) => Number(row.dataset.value))"
-    )
-    place = played.turns[1].before
-    number = compiled(1).memories.index(place.memory)
-    rolls = solve(compiled(1)).roll_values(*place.view)[number]
-    np.testing.assert_allclose(values, rolls, rtol=0, atol=1e-11)
     # From there the game can be played on.
-    own, other = place.view
+    own, other = played.turns[1].before.view
     page.click("#learn button >> text=Play on from here")
     assert page.is_visible("#play .choices")
     assert (tab.text(".you .score"), tab.text(".them .score")) == (str(own), str(other))
@@ -301,32 +290,6 @@ def test_the_focus_stays_on_what_was_pressed(tab: Tab) -> None:
     page.focus("#opening button >> text=Back")
     page.keyboard.press("Enter")
     assert page.evaluate(pressed)
-
-
-def test_a_game_of_the_page_is_reviewed_alike_in_the_terminal(tab: Tab, tmp_path: Path) -> None:
-    page = tab.page
-    for _ in range(100):
-        page.wait_for_selector("#play .choice:not([disabled]), .ending:not([hidden])")
-        if page.is_visible(".ending"):
-            break
-        page.keyboard.press("3")
-    with page.expect_download() as saving:
-        page.click("#play button >> text=Save")
-    path = tmp_path / saving.value.suggested_filename
-    saving.value.save_as(path)
-    page.click("#play button >> text=Review this game")
-    page.wait_for_selector("#learn .review tbody tr")
-    found = CliRunner().invoke(app, ["review", str(path), "--json"])
-    assert found.exit_code == 0, found.stderr
-    told = json.loads(found.stdout)
-    assert told["players"][0] == "You"
-    rows = page.eval_on_selector_all(
-        ".review tbody tr", "rows => rows.map(({ dataset }) => ({ ...dataset }))"
-    )
-    for row, turn in zip(rows, told["turns"], strict=True):
-        assert (int(row["turn"]), row["grade"]) == (turn["turn"], turn["grade"])
-        assert float(row["loss"]) == pytest.approx(turn["cost"], abs=1e-11)
-        assert float(row["luck"]) == pytest.approx(turn["luck"], abs=1e-11)
 
 
 def test_what_python_refuses_the_page_refuses(tab: Tab, tmp_path: Path) -> None:

@@ -1,22 +1,29 @@
 """The page of `hogeq report`: the numbers in it, and what is refused."""
 
+import base64
 import json
-import re
 import shutil
 import sys
+import zlib
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
-from typer.testing import CliRunner
 
-from hogeq.cli import app
-from hogeq.model.game import HogEngine
+from hogeq.baselines.simple import always_roll
+from hogeq.evaluation.values import belief, hidden_action_values, reach, win_rate
+from hogeq.model.game import HogEngine, compile_game
+from hogeq.pages import frame
 from hogeq.pages import report as page
+from hogeq.pages.report import explore, region_gains
+from hogeq.rules import memory, rules_from
 from hogeq.runs.files import MANIFEST, MATRIX, METRICS, POLICY, read_metrics
 from hogeq.runs.index import load_runs
+from hogeq.search.attack import SearchBudget
 from hogeq.support.workers import workers
+from tests.cli.calls import ask, ok, refused
 from tests.pages.runs import CONFIG, data_of
 
 
@@ -42,10 +49,7 @@ def test_the_same_runs_give_the_same_page(folder: Path, game: HogEngine) -> None
 def test_a_run_given_twice_is_on_the_page_once(folder: Path, tmp_path: Path) -> None:
     first = folder / "first"
     given = ["report", str(first), f"{first}/", str(folder / "second" / ".." / "first")]
-    options = ["--out", str(tmp_path / "r.html"), "--no-matrices", "--json"]
-    result = CliRunner().invoke(app, [*given, *options])
-    assert result.exit_code == 0, result.stderr
-    answer = json.loads(result.stdout)
+    answer = ask(*given, "--out", str(tmp_path / "r.html"), "--no-matrices")
     assert (answer["runs"], list(answer["counters"])) == (["first"], ["first: average policy"])
 
 
@@ -60,21 +64,12 @@ def test_options_change_the_effort_behind_the_final_figures(folder: Path, tmp_pa
         ([], {}),
         (["--kicks", "0", "--anneal-steps", "4"], {"kicks": 0, "anneal_steps": 4}),
     ):
-        result = CliRunner().invoke(app, [*given, *options])
-        assert result.exit_code == 0, result.stderr
+        ok(*given, *options)
         spent = data_of(tmp_path / "r.html")["strategies"][0]["explored"]["counter"]["effort"]
         assert {key: spent[key] for key in final} == final | changed
 
 
 # --- bad input ------------------------------------------------------------------------------------
-
-
-def refused(*arguments: str) -> str:
-    result = CliRunner().invoke(app, ["report", *arguments])
-    assert result.exit_code == 2, result.output
-    assert result.stdout == ""
-    assert re.fullmatch(r"hogeq: [^\n]+\n", result.stderr), result.stderr
-    return result.stderr
 
 
 @pytest.mark.parametrize(
@@ -100,12 +95,12 @@ def test_what_no_page_can_be_made_of_is_refused(
 ) -> None:
     first, out = str(folder / "first"), str(tmp_path / "r.html")
     (tmp_path / "empty").mkdir()
-    assert "No such file" in refused(str(tmp_path / "none"), "--out", out)
-    assert "no policy.npz" in refused(str(tmp_path / "empty"), "--out", out)
-    assert "runs of one game" in refused(first, str(folder / "other"), "--out", out)
-    assert "kicks: got -1" in refused(first, "--out", out, "--kicks", "-1")
+    assert "No such file" in refused("report", str(tmp_path / "none"), "--out", out)
+    assert "no policy.npz" in refused("report", str(tmp_path / "empty"), "--out", out)
+    assert "runs of one game" in refused("report", first, str(folder / "other"), "--out", out)
+    assert "kicks: got -1" in refused("report", first, "--out", out, "--kicks", "-1")
     monkeypatch.setattr(page, "MOST_BYTES", 10**6)
-    assert "give fewer runs, or --no-matrices" in refused(first, "--out", out)
+    assert "give fewer runs, or --no-matrices" in refused("report", first, "--out", out)
     assert not (tmp_path / "r.html").exists()
 
 
@@ -113,5 +108,77 @@ def test_a_page_without_plotly_is_refused(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "plotly", None)
-    told = refused(str(folder / "first"), "--out", str(tmp_path / "r.html"))
+    told = refused("report", str(folder / "first"), "--out", str(tmp_path / "r.html"))
     assert "plotly: not installed, and needed for the page; pip install plotly brings it" in told
+
+
+# --- the numbers, before they are on the page -----------------------------------------------------
+
+
+def unpacked(packed: dict[str, Any]) -> Any:
+    """Unpack number by number, as slowly as can be."""
+    data = zlib.decompress(base64.b64decode(packed["data"]))
+    planes, length = packed["planes"], len(data) // packed["planes"]
+    found = []
+    for i in range(length):
+        whole = int.from_bytes(bytes(data[p * length + i] for p in range(planes)), "little")
+        found.append(np.nan if whole == 256**planes - 1 else whole / packed["per"])
+    return np.array(found)
+
+
+@pytest.mark.parametrize(
+    ("values", "digits", "planes"),
+    [
+        ([0.0, 254.0], 0, 1),
+        ([0.0, 255.0], 0, 2),
+        ([0.1234567, 1.0, np.nan], 6, 3),
+        ([], 2, 1),
+    ],
+)
+def test_fractions_come_back_rounded(values: list[float], digits: int, planes: int) -> None:
+    packed = frame.pack_fractions(values, digits)
+    assert packed["planes"] == planes
+    np.testing.assert_array_equal(unpacked(packed), np.round(values, digits))
+
+
+@pytest.mark.parametrize("edition", ["su20", "su21"])
+def test_explored_values_are_those_of_every_position(edition: str) -> None:
+    game = compile_game(rules_from({"edition": edition, "goal": 12, "max_dice": 2}))
+    policy = np.random.default_rng(1).dirichlet(np.ones(game.num_actions), game.shape[:2])
+    policy[:, :, 1] = 0.0  # so that some positions are out of reach
+    policy /= policy.sum(axis=2, keepdims=True)
+    found = explore(game, policy, SearchBudget(1, 3))
+    rows, columns = memory.axes(game.rules)
+    assert found.belief.shape[2:] == (len(rows.ticks), len(columns.ticks))
+    unreached = 0
+    for own in range(game.goal):
+        for other in range(game.goal):
+            shares = belief(game, policy, None, own, other)
+            if shares is None:
+                unreached += 1
+                assert np.isnan(found.values[own, other]).all()
+                assert not found.belief[own, other].any()
+                continue
+            by_memory = hidden_action_values(game, policy, None, [(own, other)])[0]
+            np.testing.assert_allclose(found.values[own, other], shares @ by_memory, atol=1e-12)
+            for index, row in enumerate(found.belief[own, other].sum(axis=1)):
+                part = "own" if edition == "su20" else "turn"
+                told = [getattr(state, part) == index for state in game.memories]
+                assert row == pytest.approx(shares[told].sum(), abs=1e-12)
+    assert unreached > 0
+    np.testing.assert_allclose(found.reach, reach(game, policy).sum(axis=2), atol=1e-15)
+
+
+def test_gains_of_regions_are_exact() -> None:
+    game = compile_game(rules_from({"edition": "su20", "goal": 20, "max_dice": 3}))
+    matrix, usual = always_roll(game, 3), always_roll(game, 2)
+    usual[:10, 10:] = 3
+    rival = np.full(game.shape, 1.0 / game.num_actions)
+    found = region_gains(game, matrix, usual, rival)
+    assert found.shape == (2, 2)
+    assert found[0, 1] == 0.0
+    changed = matrix.copy()
+    changed[10:, :10] = 2
+    lost = win_rate(game, matrix, rival).win_rate - win_rate(game, changed, rival).win_rate
+    assert abs(lost) > 1e-4
+    assert found[1, 0] == pytest.approx(lost, abs=1e-13)
