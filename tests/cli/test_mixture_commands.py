@@ -67,7 +67,7 @@ def test_beliefs() -> None:
     assert "what was drawn from drawn.npz, the other" in text
     assert " more, together " in text
     never = "--score", "0", "--opponent", "10"
-    assert "never comes to 0 against 10" in refused("beliefs", "drawn.npz", *RULES, *never)
+    assert "never comes to 0 points against 10" in refused("beliefs", "drawn.npz", *RULES, *never)
     assert "not for a mixture" in refused("beliefs", "drawn.npz", *RULES, *AT, "--plot", "a.png")
     open_game = ask("beliefs", "drawn.npz", "--rules", "fa22.yaml", *AT)
     assert len(open_game["parts"]) == 2

@@ -1,6 +1,6 @@
 """One position: every roll there (analyze), and the hidden memory (beliefs)."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 from hogeq.cli import options
@@ -225,55 +225,58 @@ def beliefs(
     Each with its total variation distance from the truth.
     """
     game = chosen.load("reach", "full memory", "hidden states", strategies=[strategy, against])
-    engine = game.engine
     chosen.check_position(score, opponent)
     one = game.strategy(strategy)
-    two = None if against is None else game.strategy(against)
-    data: dict[str, Any] = {
-        **chosen.facts,
-        "strategy": strategy,
-        "against": against or strategy,
-        "score": score,
-        "opponent": opponent,
-    }
-    if "mixture" in {one.kind, two.kind if two else ""}:
-        if plot is not None:
-            raise BadInputError("--plot: allowed for matrices and policies, not for a mixture")
-        return _of_mixtures(chosen, data, one, two, top)
-    if not engine.has_memory:
+    two = one if against is None else game.strategy(against)
+    is_drawn = "mixture" in {one.kind, two.kind}
+    if is_drawn and plot is not None:
+        raise BadInputError("--plot: allowed for matrices and policies, not for a mixture")
+    if not is_drawn and not game.engine.has_memory:
         raise BadInputError(
             f"beliefs: rules {chosen.title} have no hidden memory; allowed: rules with hidden "
             "memory, or a mixture, whose draw is hidden"
         )
-    from hogeq.baselines.second_place import countable, guess_by_counting
-    from hogeq.evaluation.values import fold, total_variation
-
-    reached = game.reach(one, two)[score, opponent]
-    data["reach"] = float(reached.sum())
-    if data["reach"] <= 0.0:
+    at = game.components_at(score, opponent, one, two)
+    if at is None:
         raise BadInputError(
             f"strategy {strategy}: play never comes to {score} points against {opponent}"
         )
-    shares, distances = {"probability": reached / data["reach"]}, {}
-    if countable(engine):
-        guesses = guess_by_counting(engine, one.policy, None if two is None else two.policy)
-        for name, guess in zip(GUESSES, guesses, strict=True):
-            shares[name] = guess[score, opponent]
-            distances[name] = float(total_variation(shares["probability"], shares[name]))
+    other = against or strategy
+    data: dict[str, Any] = {
+        **chosen.facts,
+        "strategy": strategy,
+        "against": other,
+        "score": score,
+        "opponent": opponent,
+        "reach": at.reach,
+    }
+    text: Text = [
+        f"{chosen.title}, {strategy} at {score} points against {other} at {opponent}",
+        f"reached in a game with probability {percent(at.reach)}",
+    ]
+    if one.kind == "mixture":
+        data["parts"], table = _draw(one, at.own, f"{strategy}, to move")
+        text += table
+    if two.kind == "mixture":
+        data["parts_against"], table = _draw(two, at.other, f"{other}, the other")
+        text += table
+    shares, distances = {"probability": at.memory}, {}
+    if not is_drawn:
+        policies = (one.policy, None if against is None else two.policy)
+        distances = _guess(chosen, shares, policies, (score, opponent))
+        data["total_variation"] = distances or None
     data["memories"], table = _memories(chosen, shares, top)
-    data["total_variation"] = distances or None
-    text = [*_heading(chosen, data), "", *table]
+    if game.engine.has_memory:
+        text += ["", *table]
     if distances:
-        rows = [
-            (words, percent(distances[name]), where) for name, (words, where) in GUESSES.items()
-        ]
-        text += [
-            "",
-            "total variation distance of the guesses, which weigh a memory by the ways into it",
-            Table(rows, left=3),
-        ]
+        rows = [(words, percent(distances[key]), how) for key, (words, how) in GUESSES.items()]
+        heading = (
+            "total variation distance of the guesses, which weigh a memory by the ways into it"
+        )
+        text += ["", heading, Table(rows, left=3)]
     if plot is not None:
         from hogeq import figures
+        from hogeq.evaluation.values import fold
         from hogeq.rules.memory import axes
 
         titles = {"probability": "exact"} | {
@@ -287,14 +290,32 @@ def beliefs(
     return Result(data, text)
 
 
-def _heading(chosen: Chosen, data: Mapping[str, Any]) -> Text:
-    return [
-        (
-            f"{chosen.title}, {data['strategy']} at {data['score']} points against "
-            f"{data['against']} at {data['opponent']}"
-        ),
-        f"reached in a game with probability {percent(data['reach'])}",
+def _draw(strategy: "Strategy", chances: "Floats", who: str) -> tuple[list[dict[str, Any]], Text]:
+    """Say how probable each component of a mixture is where play has come to."""
+    shares = zip(strategy.weights.tolist(), chances.tolist(), strict=True)
+    data = [
+        {"part": number, "weight": weight, "probability": probability}
+        for number, (weight, probability) in enumerate(shares, 1)
     ]
+    rows = [(row["part"], percent(row["weight"]), percent(row["probability"])) for row in data]
+    heading = f"what was drawn from {who}"
+    return data, ["", heading, Table(rows, ("component", "drawn", "here"), left=0)]
+
+
+def _guess(
+    chosen: Chosen, shares: "dict[str, Floats]", policies: Sequence[Any], place: tuple[int, int]
+) -> dict[str, float]:
+    """Add the guesses of the memory to the shares; give their distances from the truth."""
+    from hogeq.baselines.second_place import countable, guess_by_counting
+    from hogeq.evaluation.values import total_variation
+
+    distances: dict[str, float] = {}
+    if countable(chosen.engine):
+        guesses = guess_by_counting(chosen.engine, *policies)
+        for name, guess in zip(GUESSES, guesses, strict=True):
+            shares[name] = guess[place]
+            distances[name] = float(total_variation(shares["probability"], guess[place]))
+    return distances
 
 
 def _memories(
@@ -318,37 +339,3 @@ def _memories(
         rest = 1.0 - sum(row["probability"] for row in numbers[:top])
         text.append(f"and {len(both) - top} more, together {percent(rest)}")
     return data, text
-
-
-def _of_mixtures(
-    chosen: Chosen, data: dict[str, Any], one: "Strategy", two: "Strategy | None", top: int
-) -> Result:
-    """Say what was drawn, and the memory."""
-    at = chosen.game.components_at(data["score"], data["opponent"], one, two)
-    if at is None:
-        raise BadInputError(
-            f"strategy {data['strategy']}: play never comes to {data['score']} against "
-            f"{data['opponent']}; allowed: positions that it does come to"
-        )
-    data["reach"] = at.reach
-    text = _heading(chosen, data)
-    for key, strategy, name, chances, who in (
-        ("parts", one, data["strategy"], at.own, "to move"),
-        ("parts_against", two or one, data["against"], at.other, "the other"),
-    ):
-        if strategy.kind != "mixture":
-            continue
-        pairs = zip(strategy.weights.tolist(), chances.tolist(), strict=True)
-        data[key] = [
-            {"part": number, "weight": weight, "probability": probability}
-            for number, (weight, probability) in enumerate(pairs, 1)
-        ]
-        rows = [
-            (row["part"], percent(row["weight"]), percent(row["probability"])) for row in data[key]
-        ]
-        heading = f"what was drawn from {name}, {who}"
-        text += ["", heading, Table(rows, ("component", "drawn", "here"), left=0)]
-    data["memories"], table = _memories(chosen, {"probability": at.memory}, top)
-    if chosen.engine.has_memory:
-        text += ["", *table]
-    return Result(data, text)
