@@ -221,12 +221,6 @@ def reading(path: Path) -> Iterator[None]:
             raise BadInputError(unreadable(path, error)) from error
 
 
-def write(path: Path, content: str | bytes) -> None:
-    """Write a file whole."""
-    data = content if isinstance(content, bytes) else content.encode("utf-8", "backslashreplace")
-    write_whole(path, data)
-
-
 def write_csv(path: Path, header: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
     """Write a table, numbers with all digits; what others named is escaped."""
     file = io.StringIO()
@@ -235,7 +229,7 @@ def write_csv(path: Path, header: Sequence[str], rows: Iterable[Sequence[object]
     writer.writerows(
         [printable(cell) if isinstance(cell, str) else cell for cell in row] for row in rows
     )
-    write(path, file.getvalue())
+    write_whole(path, file.getvalue())
 
 
 def check_output(

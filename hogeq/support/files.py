@@ -43,9 +43,11 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
 
 
 def write_whole(path: str | os.PathLike[str], content: str | bytes) -> None:
-    """Write a file whole or not at all; text is written as UTF-8."""
+    """Write a file whole or not at all; text as UTF-8, with what that cannot hold escaped."""
+    if isinstance(content, str):
+        content = content.encode("utf-8", "backslashreplace")
     with replacing(path) as temporary:
-        temporary.write_bytes(content.encode() if isinstance(content, str) else content)
+        temporary.write_bytes(content)
 
 
 def write_arrays(path: str | os.PathLike[str], **arrays: Any) -> None:

@@ -11,19 +11,11 @@ from hogeq.cli.result import Result, Table, Text, lines_of
 from hogeq.cli.shell import computing
 from hogeq.rules import ALIASES, EDITIONS, Rules, describe, names_of
 from hogeq.rules.memory import all_memories
-from hogeq.rules.parts import LANDINGS, MORE_BOAR, SWAPS, ZERO_DICE
-from hogeq.rules.register import MEMORY_PARTS
+from hogeq.rules.register import MEMORY_PARTS, PARTS
 from hogeq.rules.rules import COUNT_ONES, FERAL_HOGS
 from hogeq.support.messages import counted
 
-PARTS = {
-    "zero_dice": ZERO_DICE,
-    "feral_hogs": FERAL_HOGS,
-    "landing": LANDINGS,
-    "swap": SWAPS,
-    "more_boar": MORE_BOAR,
-    "memory": MEMORY_PARTS,
-}
+KNOWN = {**PARTS, "feral_hogs": FERAL_HOGS, "memory": MEMORY_PARTS}
 
 
 def rules_(
@@ -37,7 +29,7 @@ def rules_(
     chosen = list(asked.values())
     data = {
         "editions": {rules.name: _facts(rules) for rules in chosen},
-        "parts": {key: list(parts) for key, parts in PARTS.items()},
+        "parts": {key: list(parts) for key, parts in KNOWN.items()},
     }
     text: Text = []
     for known, rules in asked.items():
@@ -67,7 +59,7 @@ def _described(rules: Rules, asked: str) -> list[str]:
 
 def _switches() -> list[str]:
     """Say what a YAML file of rule parts may hold."""
-    choices = {**PARTS, "pig_out": (0, 1, COUNT_ONES)}
+    choices = {**KNOWN, "pig_out": (0, 1, COUNT_ONES)}
     rows = [("edition", ", ".join([*EDITIONS, *ALIASES]))]
     for key, value in asdict(Rules()).items():
         if key in choices:

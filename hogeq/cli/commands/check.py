@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from hogeq.cli import options
-from hogeq.cli.inputs import Chosen, write, write_csv
+from hogeq.cli.inputs import Chosen, write_csv
 from hogeq.cli.options import PAGE, argument, option
 from hogeq.cli.result import Result, Table, Text, digits, loss, percent
 from hogeq.cli.shell import refusing
+from hogeq.support.files import write_whole
 from hogeq.support.messages import BadInputError, counted, duration, printable
 from hogeq.support.progress import phase
 
@@ -75,7 +76,7 @@ def check(
     about = {**data, "rules": chosen.title}
     if page is not None:
         with refusing():
-            write(page, checked_page(about, assessed))
+            write_whole(page, checked_page(about, assessed))
     notes = contest_notes(data)
     if assessed is None:
         refusal: Text = [f"{file}: not valid for {chosen.title}"]
@@ -229,7 +230,9 @@ class Folder:
             plain = re.sub(r"[^\w.-]+", "_", one.entrant.student)[:80]
             same = sum(name.lower().startswith(f"{plain.lower()}.") for name in pages)
             pages.append(f"{plain}.{same + 1}.html" if same else f"{plain}.html")
-        write(self.out / "index.html", public_page({**data, "rules": self.chosen.title}, public))
+        write_whole(
+            self.out / "index.html", public_page({**data, "rules": self.chosen.title}, public)
+        )
         self._write_pages(lines, public, pages)
         header = RANKS if self._goals is None else ("goal", *RANKS)
         rows = []
@@ -282,14 +285,14 @@ class Folder:
                 new.append((one, key, text, goal))
                 paths.append(path)
             elif page != known:
-                write(path, page)
+                write_whole(path, page)
         self.chosen.expect("full memory", strategies=[usual_reference(engine)])
         with phase("assessing", len(new), "entrants") as progress:
             games = {goal: _to_goal(engine, goal) for *_, goal in new}
             make = partial(_page, games, self.chosen.title)
             made = compute(make, new, lambda _: progress.step(), local=True)
         for path, page in zip(paths, made, strict=True):
-            write(path, page)
+            write_whole(path, page)
 
 
 def _name(one: "Judged") -> str:

@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
 from hogeq.cli import options
-from hogeq.cli.inputs import AnyChosen, Chosen, title_of, write
+from hogeq.cli.inputs import AnyChosen, Chosen, title_of
 from hogeq.cli.options import ARRAYS, MATRIX_SUFFIXES, TREE, Output, option
 from hogeq.cli.result import Result, Table, Text, percent
 from hogeq.cli.shell import refusing, warn
 from hogeq.rules import Rules
-from hogeq.support.files import write_arrays
+from hogeq.support.files import write_arrays, write_whole
 from hogeq.support.messages import BadInputError
 
 if TYPE_CHECKING:
@@ -312,7 +312,7 @@ def export_game(
     if chosen.tree is not None:
         tree = chosen.tree.tree
         with refusing():
-            write(out, flat_efg(tree))
+            write_whole(out, flat_efg(tree))
         infosets = [int((tree.seat == player).sum()) for player in (0, 1)]
         data = {**chosen.facts, "out": out, "nodes": tree.num_nodes, "infosets": infosets}
         return Result(data, [f"{tree.num_nodes:,} nodes written to {out}"])

@@ -5,10 +5,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from hogeq.cli import options
-from hogeq.cli.inputs import Chosen, default_rules, write
+from hogeq.cli.inputs import Chosen, default_rules
 from hogeq.cli.options import PAGE, PICTURE, SEARCH, argument, option
 from hogeq.cli.result import Result, Table, Text, percent
 from hogeq.cli.shell import computing, refusing
+from hogeq.support.files import write_whole
 from hogeq.support.messages import BadInputError, counted
 
 if TYPE_CHECKING:
@@ -58,7 +59,7 @@ def board(
         content = page.make(games).encode()
     except BoardError as error:
         raise BadInputError(f"board: {error}") from error
-    write(out, content)
+    write_whole(out, content)
     data = {
         "out": out,
         "bytes": len(content),
@@ -122,7 +123,7 @@ def report(
     except page.ReportError as error:
         raise BadInputError(f"report: {error}") from error
     content = made.html.encode()
-    write(out, content)
+    write_whole(out, content)
     counters: dict[str, Any] = {
         name: {"attack": search.win_rate, "bound": search.bound}
         for name, search in made.counters.items()

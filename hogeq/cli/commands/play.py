@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from hogeq.cli import options
-from hogeq.cli.inputs import ENDLESS, Chosen, reading, title_of, write
+from hogeq.cli.inputs import ENDLESS, Chosen, reading, title_of
 from hogeq.cli.options import TRANSCRIPT, argument, option
 from hogeq.cli.result import Result, Table, Text, loss, percent, pp, say
 from hogeq.cli.shell import refusing
 from hogeq.rules import Rules, describe
 from hogeq.rules.memory import memory_columns, memory_line, memory_texts
+from hogeq.support.files import write_whole
 from hogeq.support.messages import counted, one_line
 
 if TYPE_CHECKING:
@@ -260,7 +261,7 @@ def _save(path: Path, talk: _Talk, rules: str) -> None:
         session.seed,
         written_rules(talk.rules, rules),
     )
-    write(path, played.to_json())
+    write_whole(path, played.to_json())
     say(f"saved to {path}: hogeq review {path} says what each turn cost")
 
 

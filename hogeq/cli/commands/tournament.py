@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from hogeq.cli import options
 from hogeq.cli.commands.check import Folder
-from hogeq.cli.inputs import AnyChosen, Chosen, check_output, write, write_csv
+from hogeq.cli.inputs import AnyChosen, Chosen, check_output, write_csv
 from hogeq.cli.options import PAGE, Output, argument, option
 from hogeq.cli.result import Result, Table, Text, json_text, percent
 from hogeq.cli.shell import computing, refusing
+from hogeq.support.files import write_whole
 from hogeq.support.messages import BadInputError, printable
 from hogeq.support.progress import phase
 
@@ -165,12 +166,12 @@ def tournament(
     if page is not None:
         from hogeq.pages.contest import field_page
 
-        write(page, field_page({**data, "rules": chosen.title}, names))
+        write_whole(page, field_page({**data, "rules": chosen.title}, names))
     if out is not None and out.suffix.lower() == ".csv":
         rows = zip(data["entries"], data["win_rates"], strict=True)
         write_csv(out, ["strategy", *data["entries"]], ([entry, *row] for entry, row in rows))
     elif out is not None and not is_folder:
-        write(out, json_text(data, indent=1) + "\n")
+        write_whole(out, json_text(data, indent=1) + "\n")
     if plot is not None:
         from hogeq import figures
 
