@@ -81,15 +81,15 @@ class Position {
       note.textContent = "Play never comes here: there is no belief over the memory.";
       return;
     }
+    // What has one value alone is not told.
+    const named = [down, across].filter((part) => part.ticks.length > 1);
+    const said = (one) => named.map((part) => `${part.name} ${part.ticks[part === down ? one.i : one.j]}`).join(", ");
     const likely = rows
       .flatMap((row, i) => row.map((share, j) => ({ share, i, j })))
       .filter(({ share }) => share > 0)
       .sort((a, b) => b.share - a.share)
       .slice(0, 3)
-      .map(
-        ({ share, i, j }) =>
-          `${percent(share)} ${down.name} ${down.ticks[i]}, ${across.name} ${across.ticks[j]}`,
-      );
+      .map((one) => `${percent(one.share)} ${said(one)}`);
     note.textContent = `Most probable: ${likely.join("; ")}.`;
     const scale = logScale([RAREST, 1], "probability", percentTick);
     const trace = {
@@ -98,11 +98,11 @@ class Position {
       text: rows.map((row) => row.map((share) => percent(share))),
       x: across.ticks,
       y: down.ticks,
-      hovertemplate: `${down.name} %{y}, ${across.name} %{x}: %{text}<extra></extra>`,
+      hovertemplate: `${named.map((part) => `${part.name} %{${part === down ? "y" : "x"}}`).join(", ")}: %{text}<extra></extra>`,
       hoverongaps: false,
       ...scale.trace,
     };
-    const axis = (part) => ({ type: "category", title: { text: part.name }, showgrid: false });
+    const axis = (part) => ({ type: "category", title: { text: part.name }, showgrid: false, visible: named.includes(part) });
     const layout = {
       ...look({ size: 12 }),
       margin: { l: 48, r: 8, t: 32, b: 44 },

@@ -123,6 +123,15 @@ def test_pseudonyms_stay_and_tell_nothing(here: Path) -> None:
     assert data["index"] == [0, 1, 2, 3]
 
 
+def test_namesakes_are_told_apart_without_their_files(here: Path) -> None:
+    for number in range(3):
+        name = "Same" if number else "Other"
+        Path(f"class/s{number}.py").write_text(code(rows_of(number, GOAL), name))
+    ok(*RUN)
+    assert {row["public_name"] for row in ranks()} == {"Other", "Same", "Same (2)"}
+    assert "s1.py" not in Path("out/index.html").read_text()
+
+
 def test_other_folders_are_left_alone(here: Path) -> None:
     Path("class/s0.csv").write_text("1")
     Path("other").mkdir()

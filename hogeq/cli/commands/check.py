@@ -217,13 +217,18 @@ class Folder:
 
         return self.contest.play([asarray(one) for one in field.strategies], self.goals)
 
-    def write(self, data: dict[str, Any], names: Sequence[str], pseudonyms: bool) -> Text:
+    def write(self, data: dict[str, Any], pseudonyms: bool) -> Text:
         """Write pages, ranks and what is known for the next time; say what was written."""
         from hogeq.pages.contest import public_page
 
-        public = names
-        if pseudonyms:
-            public = self.contest.pseudonyms([one.entrant for one in self.valid])
+        public = self.contest.pseudonyms([one.entrant for one in self.valid])
+        if not pseudonyms:  # namesakes by numbers: files say who is who
+            given = [printable(_name(one)) for one in self.valid]
+            before = [given[:number].count(name) for number, name in enumerate(given)]
+            public = [
+                f"{name} ({count + 1})" if count else name
+                for name, count in zip(given, before, strict=True)
+            ]
         lines = {self.valid[line["index"]].entrant.file: line for line in data["ranking"]}
         pages: list[str] = []  # of each entrant
         for one in self.judged:

@@ -156,7 +156,7 @@ def tournament(
                 )
         data = _data(chosen, field, rates, scores, threshold, own_goals)
         names = [printable(name) for name in field.names]
-        made = [] if folder is None else folder.write(data, names, pseudonyms)
+        made = [] if folder is None else folder.write(data, pseudonyms)
     if ranks is not None:
         header = [key for key in data["ranking"][0] if key not in {"entry", "index"}]
         lines = [
