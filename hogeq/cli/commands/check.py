@@ -293,7 +293,7 @@ class Folder:
                 write_whole(path, page)
         self.chosen.expect("full memory", strategies=[usual_reference(engine)])
         with phase("assessing", len(new), "entrants") as progress:
-            games = {goal: _to_goal(engine, goal) for *_, goal in new}
+            games = {goal: _to_goal(engine, goal) for goal in {goal for *_, goal in new}}
             make = partial(_page, games, self.chosen.title)
             made = compute(make, new, lambda _: progress.step(), local=True)
         for path, page in zip(paths, made, strict=True):
