@@ -11,15 +11,13 @@ Examples
 >>> hogeq.figures.matrix(game.strategy("huan2020"), "matrix.png", "huan2020")
 """
 
-from hogeq.figures.curves import exploitability, intervals, tradeoff
+from hogeq.figures.curves import exploitability, intervals
 from hogeq.figures.maps import (
     beliefs,
     counter,
-    difference,
     matrix,
     mixture,
     policy,
-    values,
     win_rates,
 )
 from hogeq.figures.style import WIDTH
@@ -28,13 +26,10 @@ __all__ = [
     "WIDTH",
     "beliefs",
     "counter",
-    "difference",
     "exploitability",
     "intervals",
     "matrix",
     "mixture",
     "policy",
-    "tradeoff",
-    "values",
     "win_rates",
 ]

@@ -50,7 +50,6 @@ _FOUND: Final[dict[str, Any]] = {"marker": "*", "ls": "none", "ms": 7, "mec": "w
 
 _HIGHEST: Final[dict[str, Any]] = {"marker": "v", "ls": "none", "ms": 5, "mfc": "white"}
 
-_NEAR: Final = 0.06  # of the axes' width and height: numbers closer than this overlap
 
 _ASIDE: Final = 0.035  # of the axes' width: between the results at the last iteration
 
@@ -292,83 +291,3 @@ def _number_iterations(axes: "Axes", first: int, last: int) -> None:
     axes.set_xticks(ticks, list(map(str, ticks)))
     axes.set_xticks(whole, minor=True)
     axes.xaxis.set_minor_formatter(NullFormatter())
-
-
-def tradeoff(
-    shares: Sequence[float],
-    attacks: Sequence[float],
-    won: Sequence[float],
-    path: str | Path,
-    title: str = "",
-    label: str = "mean win rate against the field",
-    cap: float | None = None,
-) -> None:
-    """Draw what winning from a field costs in safety: a point for every share of free opponents.
-
-    Parameters
-    ----------
-    shares : sequence of float
-        Written beside the points, where there is room.
-    attacks : sequence of float
-        Win rate of the strongest counter-matrix found.
-    won : sequence of float
-        Result against the field.
-    label : str
-        Name of that result, with its unit.
-    cap : float, optional
-        Drawn as a line: the attack that is allowed.
-    """
-    if not len(shares) or not len(shares) == len(attacks) == len(won):
-        raise ValueError(
-            f"tradeoff: {len(shares)} shares, {len(attacks)} attacks, {len(won)} results; "
-            "allowed: as many of each, one or more"
-        )
-
-    def draw(figure: "Figure") -> None:
-        axes = _frame(figure, title)
-        numbered = "numbers: share of opponents free to exploit"
-        axes.plot(attacks, won, "o-", color=BOUND, lw=LINE_WIDTH, ms=MARKER_SIZE, label=numbered)
-        _add_legend(figure, 1, None)
-        if cap is not None:
-            axes.axvline(cap, color=ATTACK, ls="--", lw=LINE_WIDTH)
-            axes.annotate(
-                "cap",
-                (cap, 1.0),
-                (2, -8),
-                xycoords=("data", "axes fraction"),
-                textcoords="offset points",
-                fontsize=TICK_SIZE,
-                color=ATTACK,
-            )
-        for share, attack, height in _numbered(shares, attacks, won):
-            axes.annotate(
-                f"{share:.2g}",
-                (attack, height),
-                (4, -8),
-                textcoords="offset points",
-                fontsize=TICK_SIZE,
-            )
-        axes.margins(0.08)
-        axes.set_xlabel("attack found (win rate against it)")
-        axes.set_ylabel(label)
-
-    write_figure(path, 2.9, draw)
-
-
-def _numbered(
-    shares: Sequence[float], attacks: Sequence[float], won: Sequence[float]
-) -> list[tuple[float, float, float]]:
-    """Points of a curve whose numbers do not overlap, the first and the last for sure."""
-    points = sorted(zip(shares, attacks, won, strict=True))
-    wide = max(attacks) - min(attacks) or 1.0
-    tall = max(won) - min(won) or 1.0
-    chosen: list[tuple[float, float, float]] = []
-    for point in [points[0], points[-1], *points[1:-1]]:
-        near = [
-            abs(point[1] - other[1]) < 2.0 * _NEAR * wide
-            and abs(point[2] - other[2]) < _NEAR * tall
-            for other in chosen
-        ]
-        if not any(near):
-            chosen.append(point)
-    return chosen

@@ -13,7 +13,6 @@ from hogeq.figures.style import (
     NAMED,
     PANEL,
     RAREST,
-    WIDEST,
     WIDTH,
     add_colour_bar,
     as_table,
@@ -121,36 +120,6 @@ def policy(
     write_figure(path, _TWO_MAPS, draw)
 
 
-def difference(
-    first: ArrayLike,
-    second: ArrayLike,
-    path: str | Path,
-    title: str = "",
-    names: tuple[str, str] = ("A", "B"),
-) -> None:
-    """Draw where two strategies differ: dice rolled by the first less dice rolled by the second.
-
-    Parameters
-    ----------
-    first, second : array_like, shape (G, G) or (G, G, K)
-        Matrices or policies; of a policy the expected number of dice is taken.
-    names : tuple of str
-        Names of the two.
-    """
-    one, two = _expected_dice(first, "first"), _expected_dice(second, "second")
-    if one.shape != two.shape:
-        raise ValueError(f"difference: shapes are {one.shape} and {two.shape}; allowed: the same")
-    more, less = (shortened(name) for name in names)
-    dice = "mean dice" if np.ndim(first) == 3 or np.ndim(second) == 3 else "dice"
-    parts = f"{dice} of {more}", f"less {dice} of {less}"
-    label = " ".join(parts) if len(" ".join(parts)) <= WIDEST else "\n".join(parts)
-
-    def draw(figure: "Figure") -> None:
-        draw_map(figure.subplots(), one - two, title, label, **_of_difference(one - two))
-
-    write_figure(path, _ONE_MAP, draw)
-
-
 def counter(
     gap: ArrayLike,
     gains: ArrayLike,
@@ -189,34 +158,6 @@ def counter(
         above.label_outer()
 
     write_figure(path, _TWO_MAPS, draw)
-
-
-def values(
-    array: ArrayLike,
-    path: str | Path,
-    title: str = "",
-    label: str = "win probability of the player to move",
-) -> None:
-    """Draw a number for every position, of the player to move.
-
-    Parameters
-    ----------
-    array : array_like of float, shape (G, G)
-        Row = own score. NaN is left white: a position that play cannot reach.
-    label : str
-        Name of the numbers, with their unit.
-    """
-    table = as_table(array, "values", has_holes=True).astype(np.float64)
-    known = table[np.isfinite(table)]
-    # Probabilities may miss their range by rounding.
-    inside = known.size == 0 or (known.min() >= -1e-9 and known.max() <= 1.0 + 1e-9)
-    low, high = (0.0, 1.0) if inside else (float(known.min()), float(known.max()))
-    note = "white: never reached" if known.size < table.size else ""
-
-    def draw(figure: "Figure") -> None:
-        draw_map(figure.subplots(), table, title, label, note=note, **of_numbers(low, high))
-
-    write_figure(path, _ONE_MAP, draw)
 
 
 def win_rates(array: ArrayLike, names: Sequence[str], path: str | Path, title: str = "") -> None:
@@ -388,11 +329,3 @@ def _of_difference(gap: NDArray[Any]) -> dict[str, Any]:
     """Look of a map of differences, blue to red through near-white: none leaves no ink."""
     most = max(1, math.ceil(np.nanmax(np.abs(gap), initial=0.0)))
     return of_numbers(-most, most, "RdBu_r")
-
-
-def _expected_dice(array: ArrayLike, name: str) -> NDArray[np.float64]:
-    table = finite(as_array(array, name), name).astype(np.float64)
-    if table.ndim == 3:
-        dice, _ = choices_of(array, np.arange(table.shape[2]))
-        return as_table(table @ dice, name)
-    return as_table(choices_of(array, table)[0], name)

@@ -203,12 +203,12 @@ def number_log_axis(axis: "Axis", shown: NDArray[Any], decades: float) -> None:
 # --- arrays and texts -----------------------------------------------------------------------------
 
 
-def as_table(array: ArrayLike, name: str, *, has_holes: bool = False) -> NDArray[Any]:
+def as_table(array: ArrayLike, name: str) -> NDArray[Any]:
     """Check that an array is square, (G, G), and without holes holds numbers alone."""
     table = as_array(array, name, "(G, G)")
     if table.ndim != 2 or table.shape[0] != table.shape[1] or not table.size:
         raise ValueError(f"{name}: shape is {table.shape}; allowed: (G, G)")
-    return table if has_holes else finite(table, name)
+    return finite(table, name)
 
 
 def reach_beside(name: str, table: NDArray[Any], reach: ArrayLike | None) -> NDArray[Any] | None:

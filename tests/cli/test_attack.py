@@ -1,6 +1,5 @@
 """hogeq attack with a picture of what is gained; attack-field with a cap and a trade-off curve."""
 
-import csv
 import re
 from pathlib import Path
 
@@ -9,7 +8,6 @@ import pytest
 
 from hogeq.baselines.simple import always_roll
 from hogeq.model.game import HogEngine
-from hogeq.search.bounds import full_memory_bound
 from hogeq.search.population import gains
 from hogeq.strategies.files import read_strategy
 from hogeq.support.messages import percent, pp
@@ -72,48 +70,7 @@ def test_a_field(folder: Path) -> None:
     assert found["mean"] == pytest.approx(np.mean(exact), abs=1e-12)
     assert found["beaten"] == sum(each > 0.500001 for each in exact) == 3
     assert found["field"] == list(RIVALS)
-    assert found["attack"] is found["share"] is None
     assert f"{percent(found['mean'], 10)}  3 of 3 beaten" in ok(*beaten, "--digits", "10")
-
-
-@pytest.mark.slow
-def test_a_cap(folder: Path, game: HogEngine) -> None:
-    free = ask(*FIELD, *R, *QUICK, "--out", "m.csv")
-    cap = 0.56
-    assert ask("attack", "m.csv", *R, *QUICK)["attack"] > cap
-    capped = [*FIELD, *R, *QUICK, "--cap", str(cap), "--steps", "50"]
-    found = ask(*capped, "--out", "c.csv")
-    assert found["attack"] <= cap
-    assert 0.0 < found["share"] <= 1.0
-    assert found["mean"] < free["mean"]
-    assert ask("attack", "c.csv", *R, *QUICK, "--kicks", "0")["attack"] == pytest.approx(
-        found["attack"], abs=1e-12
-    )
-    bound = full_memory_bound(game, read_strategy(folder / "c.csv", 20, 3))
-    assert found["bound"] == pytest.approx(bound, abs=1e-12)
-    text = ok(*capped, "--digits", "10")
-    assert f"attack  {percent(found['attack'], 10)}  strongest found on it, cap {cap}" in text
-    mixed = ask(*capped, "--mixed", "--out", "p.npz")
-    assert read_strategy(folder / "p.npz", 20, 3).kind == "policy"
-    assert mixed["attack"] <= cap
-
-
-@pytest.mark.slow
-def test_the_tradeoff_is_drawn_and_written(folder: Path) -> None:
-    arguments = [*FIELD, *R, *QUICK, "--steps", "10", "--tradeoff", "curve.png"]
-    found = ask(*arguments, "--cap", "0.6")
-    assert (folder / "curve.png").read_bytes().startswith(b"\x89PNG")
-    with (folder / "curve.csv").open(newline="") as file:
-        rows = list(csv.DictReader(file))
-    assert [{key: float(cell) for key, cell in row.items()} for row in rows] == found["curve"]
-    shares = [point["share"] for point in found["curve"]]
-    assert shares == sorted(set(shares))
-    assert shares[0] == 0.0
-    assert shares[-1] == 1.0
-    assert all(point["attack"] <= point["bound"] for point in found["curve"])
-    alone = ask(*arguments)
-    assert alone["mean"] == alone["curve"][0]["mean"] == ask(*FIELD, *R, *QUICK)["mean"]
-    assert "trade-off drawn to curve.png, numbers in curve.csv" in ok(*arguments)
 
 
 # --- refusals -------------------------------------------------------------------------------------
@@ -122,20 +79,11 @@ def test_the_tradeoff_is_drawn_and_written(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        ((*FIELD, "--mixed"), "--mixed: needs --cap or --tradeoff"),
-        ((*FIELD, "--cap", "0.4"), "--cap: 0.4; allowed: win rates from 0.5 to 1"),
-        ((*FIELD, "--cap", "0.6", "--mixed", "--out", "m.csv"), "names ending in .npy, .npz"),
-        ((*FIELD, "--tradeoff", "t.pdf"), "allowed: names ending in .png"),
-        ((*FIELD, "--steps", "0"), "--steps"),
         (("attack", "always_roll:1", "--most-kicks", "9"), "--most-kicks: allowed only with"),
         (("attack", "always_roll:1", "--certificate", "p.json"), "allowed only with --certify"),
         (
             ("attack", "always_roll:1", "--certify", "1", "--certificate", "p.txt"),
             "allowed: names ending in .json",
-        ),
-        (
-            (*FIELD, *QUICK, "--cap", "0.5", "--steps", "1"),
-            "the lowest attack is 0.[0-9]+, .* allowed: higher caps, more --steps, or --mixed",
         ),
     ],
 )

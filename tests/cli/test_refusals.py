@@ -111,7 +111,7 @@ def test_bad_input_is_refused_in_one_line(
         ("attack", "mine.csv", "--out", "mine.csv"),
         ("attack", "./mine.csv", "--out", "link.csv", "--overwrite"),
         ("attack", "run", "--out", "run/matrix.csv", "--overwrite"),
-        ("attack-field", "mine.csv", "always_roll:1", "--tradeoff", "mine.png"),
+        ("attack-field", "mine.csv", "always_roll:1", "--out", "mine.csv"),
         ("attack", "rows.json", "--certify", "1", "--certificate", "rows.json", "--overwrite"),
         ("export", "mine.csv", "--out", "mine.csv", "--overwrite"),
         ("purify", "mine.csv", "--set", "counters=run/matrix.csv", "--out", "run/matrix.csv"),

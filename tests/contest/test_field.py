@@ -1,4 +1,4 @@
-"""One strategy against a field: against all matrices there are, and what safety costs."""
+"""One strategy against a field: against all matrices there are."""
 
 import math
 from functools import cache
@@ -11,19 +11,14 @@ from numpy.typing import NDArray
 from hogeq.baselines.simple import always_roll, bacon
 from hogeq.contest import field
 from hogeq.contest.field import (
-    CapError,
-    Field,
     Objective,
     Score,
     answer_field,
-    restricted_response,
-    study_field,
 )
 from hogeq.evaluation.values import win_rate
 from hogeq.model.game import HogEngine, compile_game
 from hogeq.rules import rules_from
 from hogeq.search.attack import SearchBudget, attack
-from hogeq.search.bounds import full_memory_bound
 from hogeq.strategies.arrays import one_hot
 from hogeq.strategies.strategy import Mixture
 from hogeq.support.workers import workers
@@ -130,7 +125,6 @@ def test_a_rival_that_draws_is_one_rival() -> None:
     alone = answer_field(game, [Mixture([0.5, 0.0, 0.5], [two, some, four])], "mean", QUICK)
     both = answer_field(game, [two, four], "mean", QUICK)
     np.testing.assert_array_equal(alone.strategy, both.strategy)
-    assert study_field(game, [drawn], cap=0.9, budget=QUICK, steps=4).answer.win_rates.shape == (1,)
 
 
 def test_no_change_of_one_cell_raises_the_mean() -> None:
@@ -168,92 +162,6 @@ def test_threads_and_order_change_nothing() -> None:
     assert np.array_equal(one.win_rates, two.win_rates)
 
 
-# --- safety ---------------------------------------------------------------------------------------
-
-
-def test_a_point_is_judged_by_attacks_on_it() -> None:
-    game, rivals = small()
-    for mixed in (False, True):
-        study = study_field(game, rivals, shares=[0.5, 0.0], mixed=mixed, budget=QUICK, steps=20)
-        for point in study.points:
-            strategy = point.answer.strategy
-            assert strategy.ndim == (3 if mixed and point.share > 0.0 else 2)
-            assert point.attack == attack(game, strategy, QUICK).win_rate
-            assert point.bound == full_memory_bound(game, strategy)
-            assert point.attack <= point.bound + 1e-12
-            exact = [win_rate(game, strategy, rival).win_rate for rival in rivals]
-            assert point.answer.win_rates == pytest.approx(exact, abs=1e-14)
-
-
-def test_safety_is_bought_with_wins() -> None:
-    game, rivals = small()
-    shares = [1.0, 0.3, 0.0]
-    alone, half, safe = study_field(game, rivals, shares=shares, mixed=True, budget=QUICK).points
-    assert [alone.share, half.share, safe.share] == [0.0, 0.3, 1.0]
-    assert alone.attack > half.attack + 0.02 > safe.attack + 0.02
-    assert alone.answer.mean > half.answer.mean > safe.answer.mean + 0.005
-    assert alone.answer.mean == answer_field(game, rivals, "mean", QUICK).mean
-
-
-def test_without_memory_a_restricted_response_is_worth_most() -> None:
-    """Without memory the bound is the attack, so what a strategy is worth is known exactly.
-
-    With nobody else to play, the free opponents hold it to one half.
-    """
-    game = compile_game(rules_from({"edition": "fa22", "goal": 20, "max_dice": 3}))
-    rivals = [always_roll(game, 1), always_roll(game, 3)]
-    rival, share = Field(game, rivals), 0.5
-
-    def worth(strategy: Any) -> float:
-        mean = np.mean([win_rate(game, strategy, rival).win_rate for rival in rivals])
-        return float((1.0 - share) * mean + share * (1.0 - full_memory_bound(game, strategy)))
-
-    start = answer_field(game, rivals, "mean", QUICK).strategy
-    found = worth(restricted_response(rival, share, start=start, steps=200))
-    safe = restricted_response(rival, 1.0, steps=200)
-    assert full_memory_bound(game, safe) == pytest.approx(0.5, abs=1e-4)
-    assert found > worth(start)
-    assert found > worth(safe) + 0.002
-    others = [restricted_response(rival, other, steps=200) for other in (0.1, 0.3, 0.7)]
-    assert found > max(map(worth, others)) - 1e-4
-
-
-@pytest.mark.slow
-def test_the_cap_is_kept() -> None:
-    game, rivals = small()
-    free = answer_field(game, rivals, "mean", QUICK)
-    loose = study_field(game, rivals, cap=1.0, budget=QUICK, steps=20)
-    assert np.array_equal(loose.answer.strategy, free.strategy)
-    for cap, mixed in ((0.55, False), (0.53, True)):
-        study = study_field(game, rivals, cap=cap, mixed=mixed, budget=QUICK, steps=60)
-        assert study.chosen is not None
-        assert study.chosen.attack <= cap
-        assert attack(game, study.answer.strategy, QUICK).win_rate <= cap
-        below = [point.answer.mean for point in study.points if point.attack <= cap]
-        assert study.answer.mean == max(below)
-        shares = [point.share for point in study.points]
-        assert shares == sorted(set(shares))
-        assert study.answer.mean < free.mean
-
-
-def test_a_study_has_the_answer_and_the_curve_that_were_asked_for() -> None:
-    game, rivals = small()
-    free = study_field(game, rivals, budget=QUICK)
-    assert np.array_equal(free.answer.strategy, answer_field(game, rivals, "mean", QUICK).strategy)
-    assert (free.chosen, free.points) == (None, [])
-    for cap, shares in ((None, (0.5, 0.0)), (1.0, (0.0, 1.0))):
-        study = study_field(game, rivals, cap=cap, shares=shares, budget=QUICK, steps=20)
-        assert [point.share for point in study.points] == sorted(shares)
-        assert study.answer is study.points[0].answer
-        assert study.chosen is (None if cap is None else study.points[0])
-
-
-def test_the_objective_beaten_has_caps_too() -> None:
-    game, rivals = small()
-    best = study_field(game, rivals, "beaten", cap=0.6, mixed=True, budget=QUICK, steps=40)
-    assert best.answer.beaten == 4
-
-
 # --- refusals -------------------------------------------------------------------------------------
 
 
@@ -264,14 +172,6 @@ def test_what_is_no_request_is_refused() -> None:
         answer_field(game, rivals, goal)
     with pytest.raises(ValueError, match="field: 0 strategies"):
         answer_field(game, [])
-    with pytest.raises(ValueError, match=r"share: got 1\.5; allowed: numbers from 0 to 1"):
-        restricted_response(Field(game, rivals), 1.5)
-    with pytest.raises(ValueError, match="steps: got 0"):
-        restricted_response(Field(game, rivals), 0.5, steps=0)
-    with pytest.raises(ValueError, match=r"cap: 0\.4; allowed: win rates from 0\.5 to 1"):
-        study_field(game, rivals, cap=0.4)
-    with pytest.raises(CapError, match=r"cap: 0\.5, but every matrix .* lowest attack is 0\."):
-        study_field(game, rivals, cap=0.5, budget=QUICK, steps=5)
 
 
 # --- scores and their slopes ----------------------------------------------------------------------

@@ -29,11 +29,6 @@ RATES = np.array([[0.5 + 0.3 * (a - b) for b in KINDS] for a in KINDS])
 ENTRIES = [f"{'ab'[kind]}{index}$x^2" for index, kind in enumerate(KINDS)]
 REACH = RANDOM.random((100, 100)) * (RANDOM.random((100, 100)) > 0.3)
 GAINS = REACH * 10.0 ** RANDOM.uniform(-9, -3, (100, 100)) * (MATRIX != 5)
-CURVE = (
-    [0.0, 0.02, 0.05, 0.5, 1.0],
-    [0.69, 0.66, 0.655, 0.53, 0.51],
-    [0.75, 0.74, 0.74, 0.73, 0.6],
-)
 SWEEP = (
     ["su20, dcfr", "fa22, dcfr"],
     [[0.514, 0.516, 0.515], [0.50003, 0.50003, 0.50004]],
@@ -49,18 +44,10 @@ FIGURES: dict[str, Callable[[Path], None]] = {
     "exploitability that is 0": lambda path: figures.exploitability(SOLVED, path, "fa22, dcfr"),
     "policy": lambda path: figures.policy(POLICY, path, "su20, average"),
     "policy and where it comes": lambda path: figures.policy(POLICY, path, "su20", REACH),
-    "difference": lambda path: figures.difference(MATRIX, POLICY, path, names=("cfr", "huan2020")),
-    "values": lambda path: figures.values(POLICY[:, :, 0], path),
     "matrix and where it comes": lambda path: figures.matrix(MATRIX, path, "su20", 11, REACH),
     "intervals": lambda path: figures.intervals(*SWEEP, path, "sweep"),
     "counter": lambda path: figures.counter(MATRIX - 5, GAINS, REACH, path, "counter to a$b, su20"),
     "counter of nothing": lambda path: figures.counter(0 * MATRIX, 0 * GAINS, REACH, path),
-    "tradeoff": lambda path: figures.tradeoff(*CURVE, path, "su20", cap=0.55),
-    "tradeoff of one": lambda path: figures.tradeoff([0.0], [0.6], [0.7], path),
-    "values of some": lambda path: figures.values(np.where(REACH > 0.0, GAINS, np.nan), path),
-    "map of long names": lambda path: figures.difference(
-        MATRIX, POLICY, path, f"{LONG}, su20 with goal=100", (f"{LONG}/one.csv", f"{LONG}/two.csv")
-    ),
     "matrix of long names": lambda path: figures.matrix(MATRIX, path, f"{LONG}/one.csv, su20"),
     "win_rates of many": lambda path: figures.win_rates(
         np.tile(POLICY[:60, :60, 0], (7, 7)), 420 * ["long "], path
@@ -86,8 +73,6 @@ AXES = {
         "own score (points)",
         "opponent score (points)\ngrey: never reached; white: no gain",
     },
-    "tradeoff": {"attack found (win rate against it)", "mean win rate against the field"},
-    "values of some": {"own score (points)", "opponent score (points)\nwhite: never reached"},
     "map": {"own score (points)", "opponent score (points)"},
 }
 
@@ -159,17 +144,6 @@ def test_the_choice_minus_one_is_so_labelled(tmp_path: Path, drawn: list[Figure]
             label.get_text().replace("\N{MINUS SIGN}", "-") for label in bar.get_yticklabels()
         ]
         assert labels == ["-1", "0", "1", "2"]
-    figures.difference(matrix, game.strategy("always_roll:2"), tmp_path / "c.png")
-    figures.difference(policy, game.strategy("always_roll:2"), tmp_path / "d.png")
-    for figure in drawn[2:]:
-        np.testing.assert_array_equal(figure.axes[0].images[0].get_array(), choices - 2)
-
-
-def test_a_difference_from_a_policy_is_of_mean_dice(tmp_path: Path, drawn: list[Figure]) -> None:
-    figures.difference(MATRIX, MATRIX, tmp_path / "a.png")
-    figures.difference(MATRIX, POLICY, tmp_path / "b.png")
-    assert "dice of A less dice of B" in {text.get_text() for text in texts(drawn[0])}
-    assert "mean dice of A less mean dice of B" in {text.get_text() for text in texts(drawn[1])}
 
 
 def _draw_mixture(path: Path, parts: int, reach: Any = None) -> None:
@@ -221,16 +195,6 @@ def test_what_a_counter_gains_is_told_from_what_is_not_reached(
     most = GAINS.max()
     np.testing.assert_array_equal(gains.compressed(), np.maximum(GAINS[GAINS > 0.0], most * 1e-4))
     assert np.array_equal(unreached.mask, REACH > 0.0)
-
-
-def test_a_tradeoff_shows_its_numbers(tmp_path: Path, drawn: list[Figure]) -> None:
-    figures.tradeoff(*CURVE, tmp_path / "figure.png", cap=0.55)
-    (axes,) = drawn[0].axes
-    np.testing.assert_array_equal(axes.lines[0].get_xdata(), CURVE[1])
-    np.testing.assert_array_equal(axes.lines[0].get_ydata(), CURVE[2])
-    found = {text.get_text() for text in texts(drawn[0])}
-    assert {"0", "0.02", "0.5", "1", "cap"} <= found
-    assert "0.05" not in found  # too near to the point before
 
 
 def _lightness(colour: tuple[float, float, float]) -> float:
@@ -290,9 +254,7 @@ def test_small_games_and_single_checkpoints(tmp_path: Path, drawn: list[Figure])
     figures.exploitability(METRICS[:1], tmp_path / "e.png")
     names = [text.get_text() for text in drawn[-1].axes[0].get_yticklabels()]
     assert names == ["average policy", "matrix"]
-    figures.difference(MATRIX, MATRIX, tmp_path / "f.png")
-    figures.values(np.full((3, 3), np.nan), tmp_path / "g.png")
-    assert len(list(tmp_path.glob("*.png"))) == 7
+    assert len(list(tmp_path.glob("*.png"))) == 5
 
 
 def test_no_settings_are_touched_even_by_many_threads(tmp_path: Path) -> None:
@@ -325,12 +287,10 @@ HOLE = np.where(np.arange(MATRIX.size).reshape(MATRIX.shape) == 2 * len(MATRIX) 
         (lambda path: figures.matrix(MATRIX + HOLE, path), r"^matrix: cell \(2, 1\) is nan"),
         (lambda path: figures.matrix([["a"]], path), "^matrix: holds <U1 values; allowed: numbers"),
         (lambda path: figures.matrix(MATRIX, path, reach=REACH + HOLE), r"^reach: cell \(2, 1\)"),
-        (lambda path: figures.difference(MATRIX, MATRIX + HOLE, path), r"^second: cell \(2, 1\)"),
         (lambda path: figures.counter(MATRIX + HOLE, GAINS, REACH, path), r"^gap: cell \(2, 1\)"),
         (lambda path: figures.exploitability(BEGUN, path), "a line at iteration 0; allowed: 1"),
         (lambda path: figures.intervals(["a"], [[]], [[]], path), "a setting without runs"),
         (lambda path: figures.win_rates(RATES, ["a"], path), "1 names, shape"),
-        (lambda path: figures.difference(MATRIX, MATRIX[:5, :5], path), r"\(100, 100\).*\(5, 5\)"),
         (
             lambda path: figures.beliefs({"exact": [[1.0, 0.0]]}, path, ("own", "1"), ("a", "1")),
             r"beliefs: exact has shape \(1, 2\); allowed: \(1, 1\)",
@@ -363,7 +323,7 @@ def test_a_figure_that_cannot_be_written_leaves_the_old_one(tmp_path: Path) -> N
 def test_a_name_is_no_formula(tmp_path: Path, drawn: list[Figure]) -> None:
     name = "a$x^2$b"
     figures.matrix(MATRIX, tmp_path / "a.png", name)
-    figures.difference(MATRIX, POLICY, tmp_path / "b.png", name, (name, "other"))
+    figures.policy(POLICY, tmp_path / "b.png", name)
     figures.beliefs({name: [[1.0]]}, tmp_path / "c.png", ("r", "1"), ("c", "1"), name)
     figures.win_rates(RATES, len(RATES) * [name], tmp_path / "d.png", name)
     figures.intervals([name], [[0.6]], [[0.7]], tmp_path / "e.png", name)

@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from hogeq.cli import options
-from hogeq.cli.inputs import AnyChosen, Chosen, check_output, reading, write_csv
-from hogeq.cli.options import CERTIFICATE, MATRIX, PICTURE, PROOF, SEARCH, argument, option
+from hogeq.cli.inputs import AnyChosen, Chosen, reading
+from hogeq.cli.options import CERTIFICATE, MATRIX, PROOF, SEARCH, argument, option
 from hogeq.cli.result import Result, Table, Text, between, loss, percent, pp
 from hogeq.cli.shell import computing, refusing
 from hogeq.support.files import write_arrays
@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from hogeq.trees.game import TreeGame
 
 ROUNDING = 1e-9  # what a bound may differ by where processors add up differently
-
-SAFETY = "Safety: what an attack may win from the answer"
 
 
 def attack_(
@@ -215,21 +213,6 @@ def attack_field(
         Goal, option("The mean win rate, or how many are beaten (above 0.500001).")
     ] = Goal.mean,
     out: Annotated[Path | None, option("Write the answer.", "FILE"), MATRIX] = None,
-    cap: Annotated[
-        float | None,
-        option("The strongest attack found on the answer may win no more than this.", group=SAFETY),
-    ] = None,
-    tradeoff: Annotated[
-        Path | None,
-        option("Win rate against attack, drawn and as .csv beside.", "PNG", group=SAFETY),
-        PICTURE,
-    ] = None,
-    mixed: Annotated[
-        bool, option("With --cap or --tradeoff: policies, not matrices.", group=SAFETY)
-    ] = False,
-    steps: Annotated[
-        int, option("Of regret matching, for --cap and --tradeoff.", group=SAFETY, min=1)
-    ] = 100,
     starts: options.Starts = 4,
     anneal_steps: options.AnnealSteps = 60,
     damping: options.Damping = 0.5,
@@ -238,53 +221,17 @@ def attack_field(
     jobs: options.Jobs = None,
     on: options.On = None,
 ) -> Result:
-    """Find the matrix that wins most from several rivals.
-
-    If you like with a cap on what an attack may win from it (a restricted Nash response).
-    """
-    if mixed and cap is None and tradeoff is None:
-        raise BadInputError("--mixed: needs --cap or --tradeoff; against a field alone a matrix is")
-    if cap is not None and not 0.5 <= cap <= 1.0:
-        raise BadInputError(f"--cap: {cap}; allowed: win rates from 0.5 to 1")
-    if mixed:
-        check_output(out, (".npy", ".npz"))
-    numbers = None if tradeoff is None else tradeoff.with_suffix(".csv")
-    check_output(numbers, (".csv",), reads=[chosen.spec, *strategies], option="--tradeoff")
-    game = chosen.load("search", "full memory", strategies=strategies)
+    """Find the matrix that wins most from several rivals."""
+    game = chosen.load("search", strategies=strategies)
     rivals = [game.strategy(name) for name in strategies]
-    from hogeq.contest.field import CURVE_SHARES, CapError, study_field
+    from hogeq.contest.field import answer_field
     from hogeq.contest.tournament import WIN
     from hogeq.search.attack import SearchBudget
 
     effort: dict[str, Any] = {"anneal_steps": anneal_steps, "damping": damping, "kicks": kicks}
     budget = SearchBudget(starts=starts, seed=seed, **effort)
-    try:
-        with computing(on, jobs):
-            study = study_field(
-                game.engine,
-                rivals,
-                objective.value,
-                cap=cap,
-                shares=() if tradeoff is None else CURVE_SHARES,
-                mixed=mixed,
-                budget=budget,
-                steps=steps,
-            )
-    except CapError as error:
-        more = "" if mixed else ", or --mixed"
-        raise BadInputError(f"{error}; allowed: higher caps, more --steps{more}") from error
-    answer = study.answer
-    safe = {name: getattr(study.chosen, name, None) for name in ("share", "attack", "bound")}
-    curve = [
-        {
-            "share": point.share,
-            "mean": point.answer.mean,
-            "beaten": point.answer.beaten,
-            "attack": point.attack,
-            "bound": point.bound,
-        }
-        for point in study.points
-    ]
+    with computing(on, jobs):
+        answer = answer_field(game.engine, rivals, objective.value, budget)
     data = {
         **chosen.facts,
         "field": strategies,
@@ -293,12 +240,6 @@ def attack_field(
         "mean": answer.mean,
         "beaten": answer.beaten,
         **budget.fields(),
-        "cap": cap,
-        **safe,
-        "steps": steps if study.points else None,
-        "mixed": mixed,
-        "curve": curve,
-        "tradeoff": tradeoff,
         "out": out,
     }
     what = "the highest mean win rate" if objective is Goal.mean else "the most rivals beaten"
@@ -308,28 +249,10 @@ def attack_field(
     ]
     rows.append(("mean", percent(answer.mean), f"{answer.beaten} of {len(rows)} beaten"))
     text: Text = [f"against {len(rivals)} rivals, {chosen.title}, for {what}", "", Table(rows), ""]
-    if study.chosen is not None:
-        safety = [
-            ("attack", percent(study.chosen.attack), f"strongest found on it, cap {cap}"),
-            ("bound", percent(study.chosen.bound), "best responder that remembers everything"),
-        ]
-        free = f"restricted Nash response: {study.chosen.share:g} of the opponents free to exploit"
-        text += [Table(safety, left=3), "", free]
     text.append(_budget_text(budget))
-    if tradeoff is not None and numbers is not None:
-        from hogeq import figures
-
-        write_csv(numbers, list(curve[0]), [list(line.values()) for line in curve])
-        named = "mean win rate, field" if objective is Goal.mean else "rivals beaten"
-        shares, attacks, gained = (
-            [line[key] for line in curve] for key in ("share", "attack", objective.value)
-        )
-        figures.tradeoff(shares, attacks, gained, tradeoff, chosen.title, named, cap)
-        text.append(f"trade-off drawn to {tradeoff}, numbers in {numbers}")
     if out is not None:
         game.strategy(answer.strategy).write(out)
-        kind = "policy" if answer.strategy.ndim == 3 else "counter-matrix"
-        text.append(f"{kind} written to {out}")
+        text.append(f"counter-matrix written to {out}")
     return Result(data, text)
 
 
