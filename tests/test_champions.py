@@ -61,14 +61,11 @@ def test_the_interval_is_what_the_manifest_says(
     assert seeds[str(effort["seed"])] == figures["attack"]
     assert kicks.keys() == seeds.keys()
     assert kicks[str(effort["seed"])] == effort["kicks"]
-    if manifest.parent.name == "fa13":  # attacked by one seed, too lightly to say what is left
-        assert (max(kicks.values()), left, saturated) == (10, None, False)
-    else:
-        assert effort["kicks"] >= 40
-        assert max(kicks.values()) >= 320
-        assert len(seeds) > 1
-        assert 0.0 <= last_half <= left
-        assert saturated == (left < 3e-4)
+    assert effort["kicks"] >= 40
+    assert max(kicks.values()) >= 320
+    assert len(seeds) > 1
+    assert 0.0 <= last_half <= left
+    assert saturated == (left < 3e-4)
     assert config_from(figures["config"]).rules == game.rules
 
 
@@ -102,8 +99,8 @@ def test_the_matrix_beats_what_has_a_name(manifest: Path, game: HogEngine) -> No
     edition = manifest.parent.name
     names = BEATEN if edition == "su20" else BEATEN[1:]
     rates = {name: win_rate(game, matrix, builtin(name, game)).win_rate for name in names}
-    # That of fa13 is from a few minutes' search, and loses a little to ignore_memory.
-    least = {"su20": 0.515, "su21": 0.515, "fa13": 0.495}.get(edition, 0.5)
+    # In fa13 a matrix cannot mix, so what is least exploitable loses to some: to ignore_memory.
+    least = {"su20": 0.515, "su21": 0.515, "fa13": 0.475}.get(edition, 0.5)
     assert min(rates.values()) > least, rates
     assert rates.get("huan2020", 1.0) > 0.52
 
