@@ -17,51 +17,32 @@ from hogeq.model.tables import lanes_of, ways_of
 from hogeq.rules.memory import Memory
 from hogeq.rules.turn import total_rises
 from hogeq.support.aliases import Floats
-from hogeq.trees.flat import CHANCE, TERMINAL, FlatTree
+from hogeq.trees.flat import CHANCE, TERMINAL, FlatTree, Indices
 
-NATURE: Final = 2
-"""Who moves where all probabilities are fixed."""
-
+NATURE: Final = 2  # who moves where all probabilities are fixed
 REAL: Final = ("fixed", "chance", "payoff", "start_chance")
 
 
 class Instance(NamedTuple):
     """A decision problem of one player, or a zero-sum game of two, without recurring positions."""
 
-    level: NDArray[np.int32]
-    """(L + 1,), first position of each level; a turn ends in a later level."""
-    player: NDArray[np.int8]
-    """(C,), who moves at a position: 0, 1 or `NATURE`."""
-    row: NDArray[np.int32]
-    """(C,), row of the player's strategy, or of `fixed`."""
-    fixed: Floats
-    """(F, K), probabilities of nature's actions."""
-    situation: NDArray[np.int32]
-    """(C,)"""
-    way: NDArray[np.int32]
-    """(S, H, K), how an action plays, by situation and memory; -1 if there is no such action."""
-    lane: NDArray[np.int32]
-    """(H,), part of the memory that is handed on."""
-    following: NDArray[np.int32]
-    """(labels, lanes), memory after a turn."""
-    first: NDArray[np.int32]
-    """(W + 1,), first outcome of each way."""
-    chance: Floats
-    """(outcomes,)"""
-    end: NDArray[np.int32]
-    """(outcomes,), number of an end, counted at each position anew."""
-    place: NDArray[np.int32]
-    """(C,), where the ends of a position begin."""
-    next: NDArray[np.int32]
-    """(ends,), next position, or -1 - t for payoff t."""
-    label: NDArray[np.int16]
-    """(ends,), what memory learns."""
-    payoff: Floats
-    """(T,), to player 0."""
-    start: NDArray[np.int32]
-    """(n, 2), position and memory."""
-    start_chance: Floats
-    """(n,)"""
+    level: Indices  # (L + 1,), first position of each level; a turn ends in a later level
+    player: NDArray[np.int8]  # (C,), who moves at a position: 0, 1 or `NATURE`
+    row: Indices  # (C,), row of the player's strategy, or of `fixed`
+    fixed: Floats  # (F, K), probabilities of nature's actions
+    situation: Indices  # (C,)
+    way: Indices  # (S, H, K), how an action plays; -1 if there is none
+    lane: Indices  # (H,), part of the memory that is handed on
+    following: Indices  # (labels, lanes), memory after a turn
+    first: Indices  # (W + 1,), first outcome of each way
+    chance: Floats  # (outcomes,)
+    end: Indices  # (outcomes,), number of an end, counted at each position anew
+    place: Indices  # (C,), where the ends of a position begin
+    next: Indices  # (ends,), next position, or -1 - t for payoff t
+    label: NDArray[np.int16]  # (ends,), what memory learns
+    payoff: Floats  # (T,), to player 0
+    start: Indices  # (n, 2), position and memory
+    start_chance: Floats  # (n,)
 
     @property
     def digest(self) -> str:
