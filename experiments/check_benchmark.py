@@ -365,7 +365,7 @@ class Known:
             bound, count = self.bound(f"{name}.{player}", Tree(instance, 1 - player, *mixture))
             ends.append(bound)
             leaves.append(count)
-        return facts | {"lower": -ends[0], "upper": ends[1], "leaves": leaves}
+        return facts | {"lower": 0.0 - ends[0], "upper": ends[1], "leaves": leaves}
 
 
 def read(path: Path) -> dict[str, Array]:

@@ -239,7 +239,7 @@ MOVES: Final[Mapping[str, Move]] = {
     "other_opening": Move(other_opening, None, (5e-3, 1e-1), 4.0),
     "crossover": Move(crossover, None, (0.05, 0.5)),
     "relinked": Move(relinked, None, (1e-3, 5e-3)),
-    "restarted": Move(restarted, None, (1.0, 1.0), 4.0),
+    "restarted": Move(restarted, None, (1.0, 1.0), 40.0),
 }
 """All moves, by their names."""
 
