@@ -303,3 +303,9 @@ def test_the_checker_believes_no_claim_whose_hash_is_right(copied: tuple[Path, P
         path.write_text(json.dumps({**known, what: digest}))
         assert not accepts(instances, folder)
         write_arrays(folder / f"{what}.npz", **original)
+
+
+@pytest.mark.slow
+def test_the_checker_accepts_all_that_is_known(tmp_path: Path) -> None:
+    ask("bench-games", "write", str(tmp_path))
+    assert accepts(tmp_path, Path(__file__).parents[1] / "results" / "benchmark")
