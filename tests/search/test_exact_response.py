@@ -27,7 +27,7 @@ def test_no_matrix_wins_more(parts: dict[str, Any]) -> None:
     for seed in range(POLICIES):
         policy = random_policy(game, seed)
         found = best_response(game, policy, start=np.zeros((game.goal, game.goal), np.int8))
-        rates = every_matrix_wins(Play(game.rules), policy)[2]
+        rates = every_matrix_wins(Play(game.rules), policy.policy)[2]
         assert found.is_exact
         assert found.win_rate == found.bound == pytest.approx(rates.max(), abs=1e-12)
         assert win_rate(game, found.rolls, policy).win_rate == pytest.approx(found.win_rate)
