@@ -148,9 +148,12 @@ class Work:
 
     def pair(self) -> Callable[[], float]:
         """Win rate of one matrix against another."""
-        from hogeq.evaluation.values import win_rate
-
-        return lambda: win_rate(self.game, *self.matrices).win_rate
+        evaluation: Any
+        try:
+            evaluation = import_module("hogeq.evaluation.values").win_rate
+        except ImportError:
+            evaluation = import_module("hogeq.evaluation.win_rates").win_rate
+        return lambda: float(evaluation(self.game, *self.matrices).win_rate)
 
 
 def serve() -> None:
