@@ -11,8 +11,7 @@ from check_benchmark import Instance, Tree
 from numpy.typing import DTypeLike
 from research import tree_passes
 
-from hogeq.baselines.registry import builtin
-from hogeq.benchmark.catalogue import Entry, hog_game
+from hogeq.benchmark.catalogue import Entry
 from hogeq.model.protocol import Engine
 from hogeq.model.workspace import Role
 from hogeq.strategies.strategy import Strategy, strategy_of
@@ -44,9 +43,7 @@ class Problem:
 def problem_of(entry: Entry) -> Problem:
     """Make the problem of an instance."""
     if entry.hog is not None:
-        edition, goal, dice, rival = entry.hog
-        game = hog_game(edition, goal, dice)
-        return Problem(game, builtin(rival, game), 0.0, 1.0)
+        return Problem(*entry.match(), 0.0, 1.0)
     tree = player_tree(Instance(dict(entry.make()._asdict())))
     engine = TreeProblem(tree)
     nobody = strategy_of(engine, np.full(engine.shape, 1.0 / engine.num_actions))

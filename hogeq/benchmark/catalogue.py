@@ -9,6 +9,7 @@ from hogeq.benchmark.form import Instance, from_hog, from_tree
 from hogeq.benchmark.generators import detection, random_tree, simulation
 from hogeq.model.game import HogEngine, compile_game
 from hogeq.rules import rules_from
+from hogeq.strategies.strategy import Strategy
 from hogeq.trees.flat import FlatTree
 from hogeq.trees.game import load_tree
 
@@ -48,14 +49,32 @@ MADE: Final[tuple[tuple[Callable[..., FlatTree], tuple[tuple[int, ...], ...]], .
 
 
 class Entry(NamedTuple):
-    """An instance that can be made."""
+    """An instance that can be made: of Hog, or of a game tree."""
 
     name: str
     family: str
     about: str
-    make: Callable[[], Instance]
     hog: tuple[str, int, int, str] | None = None
     """Edition, goal, most dice and opponent."""
+    tree: Callable[[], FlatTree] | None = None
+    seat: int | None = None
+    """Seat in a tree against the uniform strategy; None if nobody or both play against it."""
+
+    def make(self) -> Instance:
+        """Make its arrays."""
+        if self.tree is None:
+            game, opponent = self.match()
+            return from_hog(game, opponent.policy)
+        tree = self.tree()
+        return from_tree(tree) if self.seat is None else from_tree(tree, self.seat, tree.uniform())
+
+    def match(self) -> tuple[HogEngine, Strategy]:
+        """Compile a game of Hog, and make the opponent."""
+        if self.hog is None:
+            raise ValueError(f"{self.name}: no game of Hog")
+        edition, goal, dice, opponent = self.hog
+        game = hog_game(edition, goal, dice)
+        return game, builtin(opponent, game)
 
 
 def catalogue() -> dict[str, Entry]:
@@ -82,13 +101,7 @@ def _hog() -> Iterator[Entry]:
                 name = f"{edition}-{goal}x{dice}-{kind}"
                 rival = opponent_name(kind, dice)
                 about = f"{edition} to {goal} points with {dice} dice, against {rival}"
-                game = edition, goal, dice, rival
-                yield Entry(name, "hog", about, partial(_respond, *game), game)
-
-
-def _respond(edition: str, goal: int, dice: int, rival: str) -> Instance:
-    game = hog_game(edition, goal, dice)
-    return from_hog(game, builtin(rival, game).policy)
+                yield Entry(name, "hog", about, (edition, goal, dice, rival))
 
 
 def _made() -> Iterator[Entry]:
@@ -97,27 +110,14 @@ def _made() -> Iterator[Entry]:
         about = str(generate.__doc__).partition("\n")[0]
         for sizes in parameters:
             name = f"{family}-{'x'.join(map(str, sizes))}"
-            yield Entry(name, family, about, partial(_generated, generate, sizes))
-
-
-def _generated(generate: Callable[..., FlatTree], sizes: tuple[int, ...]) -> Instance:
-    return from_tree(generate(*sizes, 0))
+            yield Entry(name, family, about, tree=partial(generate, *sizes, 0))
 
 
 def _games() -> Iterator[Entry]:
     for name, (game, forget) in GAMES.items():
         forgetting = f", forgetting {forget}" if forget else ""
+        tree = partial(load_tree, game, forget)
         for seat in (0, 1):
             about = f"{game}{forgetting}: player {seat} against the uniform strategy"
-            yield Entry(f"{name}-seat_{seat}", "tree", about, partial(_tree, game, forget, seat))
-        yield Entry(
-            f"{name}-game",
-            "game",
-            f"{game}{forgetting}: both players",
-            partial(_tree, game, forget, None),
-        )
-
-
-def _tree(game: str, forget: str | None, seat: int | None) -> Instance:
-    tree: FlatTree = load_tree(game, forget)
-    return from_tree(tree) if seat is None else from_tree(tree, seat, tree.uniform())
+            yield Entry(f"{name}-seat_{seat}", "tree", about, tree=tree, seat=seat)
+        yield Entry(f"{name}-game", "game", f"{game}{forgetting}: both players", tree=tree)

@@ -1,19 +1,26 @@
-"""The benchmark of imperfect recall: its instances, listed and written."""
+"""The benchmark of imperfect recall: its instances, listed, written and solved."""
 
 from pathlib import Path
-from typing import Annotated, Literal
+from time import perf_counter
+from typing import TYPE_CHECKING, Annotated, Literal
 
+from hogeq.cli import options
 from hogeq.cli.options import argument, option
 from hogeq.cli.result import Result, Table
 from hogeq.cli.shell import refusing
 from hogeq.support.files import write_arrays
 from hogeq.support.messages import BadInputError, refusal
+from hogeq.support.progress import phase
+
+if TYPE_CHECKING:
+    from hogeq.benchmark.catalogue import Entry
 
 KEEP = 12  # characters of a digest that are shown
+CLOSED = 1e-6  # smaller gaps are none
 
 
 def bench_games(
-    what: Annotated[Literal["list", "write"], argument("list|write", "Which of both to do.")],
+    what: Annotated[Literal["list", "write", "run"], argument("list|write|run", "What to do.")],
     folder: Annotated[
         Path | None, argument("[DIR]", "Where write puts one .npz file for each instance.")
     ] = None,
@@ -21,10 +28,16 @@ def bench_games(
         list[str] | None,
         option("Part of the names that are meant; may be given again.", "NAME", "--only"),
     ] = None,
+    kicks: options.Kicks = 20,
+    seconds: Annotated[
+        float, option("With run: of each proof in a game tree.", group=options.SEARCH, min=0)
+    ] = 5.0,
 ) -> Result:
-    """List the instances of the benchmark of imperfect recall, or write them as arrays.
+    """List, write or solve the instances of the benchmark of imperfect recall.
 
-    docs/benchmark.md describes the arrays.
+    Write makes arrays, which docs/benchmark.md describes. Run searches for a best strategy of each,
+    and bounds it: in Hog by an attack and a responder who forgets nothing, in game trees by an
+    integer program, in games of two players by mixtures of both.
     """
     from hogeq.benchmark.catalogue import catalogue
 
@@ -42,6 +55,8 @@ def bench_games(
             {"name": one.name, "family": one.family, "about": one.about} for one in entries.values()
         ]
         return Result({"instances": data}, [Table([tuple(one.values()) for one in data], left=3)])
+    if what == "run":
+        return _run(list(entries.values()), kicks, seconds)
     if folder is None:
         raise BadInputError("write: no folder; allowed: bench-games write DIR")
     with refusing():
@@ -67,4 +82,31 @@ def bench_games(
     return Result(
         {"out": folder, "instances": rows},
         [Table(text, header), "", f"{len(rows)} files written to {folder}"],
+    )
+
+
+def _run(entries: "list[Entry]", kicks: int, seconds: float) -> Result:
+    from hogeq.benchmark.solving import solve
+
+    rows, text, closed = [], [], 0
+    with phase("instances", len(entries)) as progress:
+        for entry in entries:
+            progress.now(entry.name)
+            began = perf_counter()
+            with refusing():
+                value, bound = solve(entry, kicks, seconds)
+            taken = perf_counter() - began
+            rows.append({"name": entry.name, "value": value, "bound": bound, "seconds": taken})
+            is_closed = bound - value < CLOSED
+            closed += is_closed
+            gap = "0" if is_closed else f"{bound - value:.1e}"
+            text.append((entry.name, f"{value:.7f}", f"{bound:.7f}", gap, f"{taken:.1f}"))
+            progress.step()
+    return Result(
+        {"kicks": kicks, "seconds": seconds, "instances": rows},
+        [
+            Table(text, ("instance", "value", "bound", "gap", "seconds")),
+            "",
+            f"{closed} of {len(rows)} proved: no strategy has more",
+        ],
     )
