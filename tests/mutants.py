@@ -136,7 +136,7 @@ TARGETS = (
         "solvers",
         "regret cfr_br responses proximal bundle mixture_bundle cuts comparisons",
         "solvers/regret_steps solvers/steps solvers/base solvers/regret_hog"
-        " solvers/regret_convergence solvers/solvers solvers/bundle",
+        " solvers/regret_convergence solvers/solvers solvers/bundle solvers/mixtures",
         each=4,
     ),
     Target("formats", "strategies", "files forms arrays strategy", "strategies", each=8),

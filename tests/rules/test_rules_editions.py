@@ -137,3 +137,8 @@ def test_describe_tells_the_parts_in_play(name: str, parts: set[str]) -> None:
     assert all(meaning and "\n" not in meaning for _, meaning in lines)
     assert ("Goal", "100 points") in lines
     assert any(f"({EDITIONS[name].zero_dice})" in meaning for _, meaning in lines)
+
+
+@pytest.mark.parametrize(("name", "unit"), [("su20", "points scored"), ("fa19", "number of dice")])
+def test_describe_tells_what_feral_hogs_compare(name: str, unit: str) -> None:
+    assert f"2 away from the {unit}" in dict(describe(EDITIONS[name]))["Feral Hogs"]

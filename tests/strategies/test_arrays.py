@@ -141,6 +141,13 @@ def test_a_table_without_cells_is_no_strategy(shape: tuple[int, ...]) -> None:
         check_table(np.zeros(shape), (0, 0, 3), "mine")
 
 
+def test_actions_of_another_game_are_checked() -> None:
+    assert check_table([0, 2, 1], (3, 3)).tolist() == [0, 2, 1]
+    for wrong in ([0, 3, 1], [0, -1, 1]):
+        with pytest.raises(StrategyError, match=r"has actions out of range; allowed: .* 0 to 2"):
+            check_table(wrong, (3, 3))
+
+
 @pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
 def test_probabilities_of_few_digits_are_told_what_to_do(dtype: type[np.floating[Any]]) -> None:
     rows = np.full((4, 4, 3), 0.3333, dtype)

@@ -30,12 +30,17 @@ def test_matrices_come_back(tmp_path: Path, data: st.DataObject, suffix: str) ->
 
 
 @settings(in_one_folder, max_examples=40)
-@given(st.integers(0, 2**32), st.sampled_from([".npy", ".npz"]), st.integers(1, 9))
-def test_policies_come_back(tmp_path: Path, seed: int, suffix: str, goal: int) -> None:
-    policy = np.random.default_rng(seed).dirichlet(np.ones(goal + 1) / 3, (goal, goal))
+@given(
+    st.integers(0, 2**32),
+    st.sampled_from([".npy", ".npz"]),
+    st.integers(1, 9),
+    st.sampled_from([0, -1]),
+)
+def test_policies_come_back(tmp_path: Path, seed: int, suffix: str, goal: int, least: int) -> None:
+    policy = np.random.default_rng(seed).dirichlet(np.ones(goal + 1 - least) / 3, (goal, goal))
     path = tmp_path / f"policy{suffix}"
     write_strategy(path, policy)
-    back = read_strategy(path, goal, goal)
+    back = read_strategy(path, goal, goal, least=least)
     assert back.array.dtype == np.float64
     assert np.array_equal(back, policy)
 
