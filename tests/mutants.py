@@ -136,7 +136,8 @@ TARGETS = (
         "solvers",
         "regret cfr_br responses proximal bundle mixture_bundle cuts comparisons",
         "solvers/regret_steps solvers/steps solvers/base solvers/regret_hog"
-        " solvers/regret_convergence solvers/solvers solvers/bundle solvers/mixtures",
+        " solvers/regret_convergence solvers/solvers solvers/bundle solvers/mixtures"
+        " solvers/openspiel_solver",
         each=4,
     ),
     Target("formats", "strategies", "files forms arrays strategy", "strategies", each=8),

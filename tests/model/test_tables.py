@@ -96,7 +96,7 @@ def test_rules_with_tables_are_small_values() -> None:
         ({"zero_dice": [1, True, 3]}, "True stands at opponent's score 1"),
         ({"zero_dice": [1, 2, 9999]}, "9999 stands at opponent's score 2"),
         ({"zero_dice": []}, "a table of at least one cell"),
-        ({"zero_dice": [[1, 2, 3], [1, 2], [1, 2, 3]]}, "that of score 1 has 2"),
+        ({"zero_dice": [[1, 2, 3], [1, 2], [1, 2]]}, "first has 3 cells, that of score 1 has 2"),
         ({"zero_dice": [[1, 2, 3], 4, [1, 2, 3]]}, "that of score 1 has no"),
         ({"zero_dice": [[1, 2], [1, 2], [1, 2]]}, "opponent's score from 0 to 2; it ends at 1"),
         ({"zero_dice": "[1,2"}, "the text of a table, its brackets in pairs"),

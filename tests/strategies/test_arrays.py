@@ -143,7 +143,7 @@ def test_a_table_without_cells_is_no_strategy(shape: tuple[int, ...]) -> None:
 
 def test_actions_of_another_game_are_checked() -> None:
     assert check_table([0, 2, 1], (3, 3)).tolist() == [0, 2, 1]
-    for wrong in ([0, 3, 1], [0, -1, 1]):
+    for wrong in ([0, 3, 1], [0, 4, 1], [0, -1, 1]):
         with pytest.raises(StrategyError, match=r"has actions out of range; allowed: .* 0 to 2"):
             check_table(wrong, (3, 3))
 
