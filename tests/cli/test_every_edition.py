@@ -1,6 +1,5 @@
 """Every name of an edition through every command that takes rules, to a small goal."""
 
-import json
 from pathlib import Path
 
 import pytest
@@ -65,13 +64,3 @@ def test_every_command(folder: Path, name: str, rules: tuple[str, str]) -> None:
     assert 0.5 <= found["attack"] <= found["bound"] + 1e-12
     field = ask("tournament", "me.csv", "ignore_memory", "always_roll:2", *rules)
     assert field["ranking"][0]["rank"] == 1
-
-
-def test_an_exported_game_is_told_by_both_names(folder: Path) -> None:
-    command = ["export-game", "--rules", "fa25", "--goal", "3", "--max-dice", "2", "--json"]
-    found = CliRunner().invoke(app, [*command, "--out", "a.efg"])
-    assert found.stderr.startswith(
-        "hogeq: fa25 (the game of fa23) to 3 with 0 to 2 dice: 3,081 nodes"
-    )
-    assert json.loads(found.stdout)["rules"] == "fa25"
-    assert (folder / "a.efg").exists()

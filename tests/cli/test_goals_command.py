@@ -78,9 +78,6 @@ def test_who_remembers_everything() -> None:
     [
         ("audit",),
         ("export-game", "--out", "game.efg"),
-        ("show", "always_roll:1"),
-        ("check", "table1.csv"),
-        ("improve", "table1.csv", "--out", "better.csv"),
         ("tournament", "always_roll:1", "always_roll:2"),
     ],
     ids=lambda command: command[0],
@@ -88,12 +85,6 @@ def test_who_remembers_everything() -> None:
 def test_commands_that_take_one(command: tuple[str, ...]) -> None:
     line = refused(*command, "--rules", "rules.yaml")
     assert "rules.goal: got [9, 14]; allowed: one number here; compare, attack" in line
-
-
-@pytest.mark.usefixtures("folder")
-def test_a_run_takes_one() -> None:
-    Path("run.yaml").write_text(f"{{name: x, rules: {RULES}, solver: {{name: cfr_plus}}}}")
-    assert "rules.goal: got [9, 14]; allowed: one number here" in refused("run", "run.yaml")
 
 
 @pytest.mark.usefixtures("folder")

@@ -312,14 +312,6 @@ def test_only_a_png_is_written(tmp_path: Path) -> None:
     figures.matrix(MATRIX, tmp_path / "figure.PNG")
 
 
-def test_a_figure_that_cannot_be_written_leaves_the_old_one(tmp_path: Path) -> None:
-    path = tmp_path / "none" / "figure.png"
-    with pytest.raises(OSError, match="No such file") as caught:
-        figures.matrix(MATRIX, path)
-    assert caught.value.filename == str(path)
-    assert not list(tmp_path.iterdir())
-
-
 def test_a_name_is_no_formula(tmp_path: Path, drawn: list[Figure]) -> None:
     name = "a$x^2$b"
     figures.matrix(MATRIX, tmp_path / "a.png", name)

@@ -40,11 +40,3 @@ def test_a_run_draws_its_result_and_both_efforts(drawn: list[Figure]) -> None:
     stars = [line for line in curves.axes[0].lines if line.get_marker() == "*"]
     assert len(stars) == 3  # of the policy, of the matrix, and in the legend
     assert [axes.get_title() for axes in matrix.axes] == ["all positions", "where its play comes"]
-
-
-def test_show_explains_what_a_policy_never_reaches(drawn: list[Figure]) -> None:
-    _call("run", "run.yaml")
-    _call("show", "results/drawn/policy.npz", *RULES, "--out", "a.png")
-    above, below = drawn[-1].axes
-    assert (above.get_title(), below.get_title()) == ("most probable roll", "its probability")
-    assert below.get_xlabel() == "opponent score (points)\ngrey: never reached"

@@ -164,14 +164,6 @@ def test_two_friends_play_at_one_screen(board: Played) -> None:
     assert turns[1].startswith("Friend")
 
 
-def test_another_game_of_the_page(board: Played) -> None:
-    board.page.select_option("#edition", "1")
-    board.page.wait_for_selector(".choice >> nth=5")
-    assert "Boar" in board.text("#play .parts") or "tens digit" in board.text("#play .parts")
-    board.page.click("a.tab >> text=Know")
-    assert not board.page.is_visible("#know .heat")
-
-
 def test_know_opens_averaged_as_analyze_does(board: Played, hidden: HogEngine) -> None:
     board.page.click("a.tab >> text=Know")
     for field, score in enumerate((7, 9)):

@@ -29,7 +29,7 @@ from pydantic import AllowInfNan
 from hogeq.cli import main
 from hogeq.model.game import compile_game
 from hogeq.runs import runner, summary
-from hogeq.runs.config import config_from, load_config
+from hogeq.runs.config import load_config
 from hogeq.runs.files import CHECKPOINT, CONFIG, MANIFEST, METRICS, ResultsError, read_metrics
 from hogeq.runs.runner import RunError
 from hogeq.runs.runner import run_experiment as run
@@ -406,22 +406,6 @@ def test_a_clock_that_jumps_between_two_parts_of_a_run(
 
 
 # --- any number of threads and processes ----------------------------------------------------------
-
-
-@pytest.mark.slow
-@quick
-def test_the_same_seeds_give_the_same_bytes_for_any_number_of_workers(tmp_path: Path) -> None:
-    oracle = {"name": "double_oracle", "iterations": 3, "responders": 2, "responder_steps": 3}
-    found = []
-    for name, where in (
-        ("one", contextlib.nullcontext()),
-        ("threads", workers(3)),
-        ("processes", workers(2, on="local")),
-    ):
-        with where:
-            run(config_from({**TREE, "solver": oracle}), tmp_path / name)
-        found.append(numbers(tmp_path / name / "trial"))
-    assert found[0] == found[1] == found[2]
 
 
 def test_every_fault_of_the_table_is_tried() -> None:

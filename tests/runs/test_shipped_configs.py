@@ -3,7 +3,6 @@
 import json
 from pathlib import Path
 
-import numpy as np
 import pytest
 from research.branch_and_bound import best_response
 
@@ -37,23 +36,6 @@ def test_a_shipped_config_runs(path: Path, tmp_path: Path) -> None:
     summary = run(load_config(path, TINY), tmp_path)
     assert (tmp_path / path.stem / "matrix.csv").exists()
     assert 0.5 - 1e-9 <= summary.average.lower <= summary.average.upper <= 1.0
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ["double_oracle", "fictitious", "openspiel"])
-def test_runs_whose_state_grows_go_on(name: str, tmp_path: Path) -> None:
-    options = [*TINY, "rules.goal=8" if name != "openspiel" else "rules.goal=4"]
-    if name == "fictitious":
-        options.append("solver.keep_matrices=true")
-    path = FOLDER / f"{name}.yaml"
-    longer = load_config(path, [*options, "solver.iterations=5"])
-    run(load_config(path, options), tmp_path / "cut")
-    run(longer, tmp_path / "cut", resume=tmp_path / "cut" / name)
-    run(longer, tmp_path / "whole")
-    cut, whole = (
-        np.load(tmp_path / kind / name / "policy.npz")["policy"] for kind in ("cut", "whole")
-    )
-    np.testing.assert_array_equal(cut, whole)
 
 
 def test_a_mixture_is_kept_and_measured_and_goes_on(tmp_path: Path) -> None:

@@ -6,38 +6,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from hogeq.evaluation.counterfactual import counterfactual_values
 from hogeq.search.ascent import anneal, ascend, passes
-from hogeq.search.attack import SearchBudget, attack
-from hogeq.strategies.arrays import one_hot
 from tests import toys
-from tests.search.games import small_su20
 
 Floats = NDArray[np.float64]
-
-
-def test_no_single_cell_of_an_attack_can_be_bettered() -> None:
-    game, policy = small_su20()
-    matrix = attack(game, policy, SearchBudget(starts=1, anneal_steps=0)).matrix
-    pure = one_hot(matrix, game.num_actions)
-    found = counterfactual_values(game.workspace(2), np.stack([pure, policy]), "reach")
-    chosen = np.take_along_axis(found.values, matrix[..., None].astype(np.int64), axis=2)[..., 0]
-    short = found.values.max(axis=2) - chosen
-    assert np.all(short <= 1e-12 * found.infoset_reach + 1e-15)
-
-
-def test_annealing_ends_near_a_matrix_and_above_its_start() -> None:
-    game, policy = small_su20()
-    policies = np.stack([np.full_like(policy, 0.2), policy])
-    work = game.workspace(2)
-    before = work.win_rate(policies).win_rate
-    anneal(passes(game), policies, 60, 0.5)
-    after = work.win_rate(policies).win_rate
-    assert after > before + 0.01
-    infoset_reach = work.cell_reach(policies)
-    purity = (policies[0].max(axis=2) * infoset_reach).sum() / infoset_reach.sum()
-    assert purity > 0.95
-    np.testing.assert_array_equal(policies[1], policy)
 
 
 @pytest.mark.parametrize("make", [toys.pennies, toys.kuhn, toys.rooms, toys.bits])

@@ -40,10 +40,6 @@ def test_what_gives_no_list_of_cells(counter: Any, count: Any, says: str) -> Non
         largest_gains(FOUND, counter, count)
 
 
-def test_gains_are_shown_in_a_line() -> None:
-    assert repr(FOUND) == f"Gains(8 x 8 cells, of which one gains at most {FOUND.gains.max():.3g})"
-
-
 @pytest.mark.parametrize("edition", ["su20", "su21", "fa15"])
 @pytest.mark.parametrize("pure", [False, True])
 def test_a_gain_is_what_the_win_rate_loses_without_the_cell(edition: str, pure: bool) -> None:

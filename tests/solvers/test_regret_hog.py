@@ -9,9 +9,7 @@ import pytest
 from hogeq.evaluation.values import win_rate
 from hogeq.model.game import HogEngine, compile_game
 from hogeq.model.workspace import Role
-from hogeq.purification import purify
 from hogeq.rules import rules_from
-from hogeq.search.bounds import full_memory_bound
 from hogeq.solvers import SOLVERS
 from tests.solvers.family import FAMILY, averages, run
 
@@ -39,22 +37,6 @@ def test_without_memory_the_tablebase_s_value_is_found(
     ]
     assert found[1] < found[0] / 2 + 1e-5
     assert found[1] < (3e-3 if name == "cfr" else 1e-4)
-
-
-@pytest.mark.parametrize("edition", [*MEMORYLESS, "fa15"])
-@pytest.mark.parametrize("name", ["cfr_plus", "dcfr", "pcfr_plus"])
-def test_with_a_floor_the_tablebase_is_found_wherever_play_could_go(
-    name: str, edition: str
-) -> None:
-    """The floor sends play everywhere; what remains to be gained from the average is its price."""
-    game, _ = short(edition)
-    epsilon = 1e-3
-    policy = next(averages(game, name, [150], epsilon=epsilon))
-    gap = full_memory_bound(game, policy) - 0.5
-    assert 0.0 < gap < 3 * epsilon
-    assert full_memory_bound(game, purify(game, policy)) - 0.5 < 1e-4
-    looser = next(averages(game, name, [150], epsilon=10 * epsilon))
-    assert full_memory_bound(game, looser) - 0.5 > 5 * gap
 
 
 def su20() -> HogEngine:

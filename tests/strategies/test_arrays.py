@@ -87,25 +87,10 @@ def test_a_table_of_the_wrong_size_is_refused(
         check_matrix(convert(np.zeros(shape, int)), 4, 2)
 
 
-def test_a_ragged_table_is_refused_where_it_first_goes_wrong() -> None:
-    rows = table()
-    rows[1].pop()
-    rows[2].append(0)
-    with pytest.raises(StrategyError, match=r"cell \(row 1, column 3\) is missing"):
-        check_matrix(rows, 4, 2)
-
-
 @pytest.mark.parametrize("thing", [5, None, "0000", np.zeros(4), np.zeros((4, 4, 3)), {}, [1, 2]])
 def test_what_is_no_table_is_refused_in_one_line(thing: object) -> None:
     with pytest.raises(StrategyError) as caught:
         check_matrix(thing, 4, 2)
-    assert "\n" not in str(caught.value)
-
-
-def test_a_message_repeats_no_more_than_a_little_of_a_bad_value() -> None:
-    with pytest.raises(StrategyError) as caught:
-        check_matrix([["x\n" * 10_000]], 4, 2)
-    assert len(str(caught.value)) < 200
     assert "\n" not in str(caught.value)
 
 

@@ -115,11 +115,6 @@ def test_files_that_hold_none(tmp_path: Path, arrays: dict[str, Any], says: str)
     refused(file(tmp_path, "drawn.npz", saved(np.savez, **arrays)), says)
 
 
-def test_a_matrix_is_no_mixture(tmp_path: Path) -> None:
-    path = file(tmp_path, "one.npz", saved(np.savez, matrix=MATRIX))
-    assert read_strategy(path, GOAL, DICE).kind == "matrix"
-
-
 def test_small_files_do_not_become_large_arrays(tmp_path: Path) -> None:
     # 32 million halves are 64 MB in the file's type, and would be 256 MB of policies.
     header = (
