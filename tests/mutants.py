@@ -7,7 +7,7 @@
 Cosmic Ray makes the mutants. Of each module a fixed number is drawn, one operator at each drawn
 position, the same ones every time while the code stays. Left out is code that no test can see: type
 annotations, messages, decorators that only cache or compile. A mutant is caught when the tests of
-its target fail or hang. Survivors that docs/mutants.md explains are counted as explained; any other
+its target fail or hang. Survivors that tests/mutants.md explains are counted as explained; any other
 makes the command end with status 1.
 
 The code is changed in copies below build/mutants, never in place.
@@ -32,7 +32,7 @@ from tqdm import tqdm
 
 ROOT = Path(__file__).resolve().parents[1]
 BUILD = ROOT / "build" / "mutants"
-EXPLAINED = ROOT / "docs" / "mutants.md"
+EXPLAINED = ROOT / "tests" / "mutants.md"
 PARTS = (
     "hogeq",
     "tests",
@@ -182,7 +182,7 @@ class Mutant:
         return changed
 
     def change(self) -> str:
-        """Write ``module: old line -> new line``, as docs/mutants.md quotes it."""
+        """Write ``module: old line -> new line``, as tests/mutants.md quotes it."""
         lines = zip(self.source.splitlines(), self.changed().splitlines(), strict=False)
         old, new = next(pair for pair in lines if pair[0] != pair[1])
         module = "/".join(self.path.with_suffix("").parts[1:])
