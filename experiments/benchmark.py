@@ -6,11 +6,11 @@
 
 Every method gets so many seconds of the processor on every problem of one player, `--large` on
 those of 100 points; compiling is not counted. Then a proof of an upper bound is looked for, in at
-most `--proof` seconds, and for games of 100 points a better strategy, by an attack of four starts
-and `--kicks`. Both players of a game get mixtures. Each instance is kept in a file of
-`--work` as soon as it is done, and not done again. At the end tables, figure, strategies and proofs
-are written: results/benchmark.md, benchmark_instances.md and benchmark.png, and to the folder
-results/benchmark what experiments/check_benchmark.py checks.
+most `--proof` seconds (below 100 points), and a better strategy, by attacks of four starts and 40
+kicks with seeds 0, 1, ... until `--longer` seconds are over. Both players of a game get mixtures.
+Each instance is kept in a file of `--work` as soon as it is done, and not done again. At the end
+tables, figure, strategies and proofs are written: results/benchmark.md, benchmark_instances.md and
+benchmark.png, and to the folder results/benchmark what experiments/check_benchmark.py checks.
 """
 
 import hashlib
@@ -29,7 +29,7 @@ from research.methods import METHODS, improved
 from research.proofs import FullMemory, LinearProgram, branch_and_bound
 
 from hogeq.benchmark.catalogue import GAMES, LARGEST, Entry, catalogue
-from hogeq.search.attack import SearchBudget, attack
+from hogeq.search.attack import SearchBudget, SearchResult, attack
 from hogeq.strategies.arrays import one_hot
 from hogeq.support.aliases import Floats, Ints
 from hogeq.support.files import replacing, write_arrays
@@ -52,7 +52,7 @@ def main() -> None:
         seconds=1.0,
         large=5.0,
         proof=20.0,
-        kicks=40,
+        longer=20.0,
         work="build/benchmark",
         part="0/1",
         redraw=0,
@@ -105,26 +105,39 @@ def is_large(entry: Entry) -> bool:
 
 
 def strengthen(entry: Entry, path: Path, given: Namespace) -> None:
-    """Give what was kept the longer attack, or the seconds for a proof, that it has not had."""
+    """Give what was kept the longer attacks, or the seconds for a proof, that it has not had."""
     record = recorded(path)
     arrays = record.pop("arrays")
-    if is_large(entry) and record.get("kicks", 0) < given.kicks:
+    is_searched = record.get("longer", 0.0) >= given.longer
+    is_proved = is_large(entry) or record["proof"] >= given.proof
+    if is_searched and is_proved:
+        return
+    instance = Instance(dict(entry.make()._asdict()))
+    if not is_searched:
         problem = problem_of(entry)
-        found = attack(problem.engine, problem.opponent, SearchBudget(4, perturbations=given.kicks))
-        record["kicks"] = given.kicks
-        if found.win_rate > record["value"]:
-            best = pure_rows(problem, one_hot(found.matrix, problem.shape[-1]))
-            arrays["strategy"] = best.astype(np.int16)
-            record["value"] = Instance(dict(entry.make()._asdict())).value(best)
-    elif not is_large(entry) and record["proof"] < given.proof:
-        instance = Instance(dict(entry.make()._asdict()))
+        rate, policy = longest(problem, given.longer)
+        record["longer"] = given.longer
+        if problem.payoff(rate) > record["value"]:
+            rows = pure_rows(problem, policy)
+            arrays["strategy"], record["value"] = rows.astype(np.int16), instance.value(rows)
+    if not is_proved:
         best, value, proof = proved(instance, arrays["strategy"].astype(np.int64), given.proof)
         arrays |= {"strategy": best.astype(np.int16), **parts("proof", proof)}
         record |= {"value": value, "proof": given.proof}
-    else:
-        return
     write_arrays(path, **arrays, record=np.array(json.dumps(record)))
     print(f"{entry.name}, longer", flush=True)
+
+
+def longest(problem: Problem, seconds: float) -> tuple[float, Floats]:
+    """Best win rate and policy of attacks with other seeds, until so many seconds are over."""
+    end, seed = time.process_time() + seconds, 0
+    found: list[SearchResult] = []
+    while not found or time.process_time() < end:
+        budget = SearchBudget(starts=4, perturbations=40, seed=seed)
+        found.append(attack(problem.engine, problem.opponent, budget))
+        seed += 1
+    best = max(found, key=lambda one: one.win_rate)
+    return best.win_rate, one_hot(best.matrix, problem.shape[-1])
 
 
 def course(problem: Problem, method: str, seconds: float) -> tuple[list[list[float]], Floats]:
