@@ -7,8 +7,8 @@
 Cosmic Ray makes the mutants. Of each module a fixed number is drawn, one operator at each drawn
 position, the same ones every time while the code stays. Left out is code that no test can see: type
 annotations, messages, decorators that only cache or compile. A mutant is caught when the tests of
-its target fail or hang. Survivors that tests/mutants.md explains are counted as explained; any other
-makes the command end with status 1.
+its target fail or hang. Survivors that tests/mutants.md explains are counted as explained; any
+other makes the command end with status 1.
 
 The code is changed in copies below build/mutants, never in place.
 """

@@ -48,18 +48,6 @@ def test_switches_that_it_does_not_know_are_refused() -> None:
 # --- parts ----------------------------------------------------------------------------------------
 
 
-def test_ones_that_count() -> None:
-    assert rolled(9, 9, 9, "count_ones") == 2
-    assert rolled(4, 2, 7, "count_ones") == 2
-    # Three dice of two sides: no 1 (222) scores 6; one, two or three ones score as many.
-    assert points_of_rolls(3, 2, "count_ones") == {
-        1: Fraction(3, 8),
-        2: Fraction(3, 8),
-        3: Fraction(1, 8),
-        6: Fraction(1, 8),
-    }
-
-
 @pytest.mark.parametrize(
     ("edition", "dice", "sides"), [("su20", 3, 6), ("fa15", 2, 4), ("sp17", 4, 3)]
 )
@@ -95,16 +83,7 @@ def test_the_order_of_events() -> None:
     assert land(EDITIONS["fa15"], 101, 10) == Landing(10, 101, 1, again=False)
 
 
-def test_what_is_remembered() -> None:
-    feral, dice, trot = (Play(EDITIONS[name]) for name in ("su20", "fa19", "fa18"))
-    assert [k for k in feral.rolls() if feral.bonus(START, k)] == [2]
-    assert feral.after(START, 2, 4, again=False) == Memory(own=0, opponent=4)
-    assert feral.after(START, 9, 40, again=False) == Memory(opponent=13)
-    assert dice.after(START, 3, 18, again=False) == Memory(own=0, opponent=3)
-    assert [k for k in trot.rolls() if trot.trots(Memory(3), k)] == [3]
-    assert not any(trot.trots(Memory(3, extra=1), k) for k in trot.rolls())
-    assert trot.after(Memory(4), 4, 7, again=True) == Memory(0, extra=1)
-    assert trot.after(Memory(0, extra=1), 0, 7, again=False) == Memory(1)
+def test_how_much_every_edition_remembers() -> None:
     sizes = {name: len(Play(rules).memories()) for name, rules in EDITIONS.items()}
     hidden = {"su20": 196, "sp20": 196, "fa19": 121, "su21": 16, "fa18": 10, "sp19": 10, "fa17": 16}
     assert sizes == dict.fromkeys(EDITIONS, 1) | hidden | {"fa13": 2}

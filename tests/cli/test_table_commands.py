@@ -15,7 +15,7 @@ from hogeq.model.game import compile_game
 from hogeq.purification import PURIFIERS, argmax
 from hogeq.purification.local_search import LocalSearch
 from hogeq.rules import rules_from
-from hogeq.strategies.files import WRITTEN, read_strategy, write_strategy
+from hogeq.strategies.files import read_strategy, write_strategy
 from tests.cli.calls import ask, ok, refused
 
 TWELVE = "--rules", "twelve.yaml"
@@ -35,20 +35,6 @@ def matrix(folder: Path) -> NDArray[np.int64]:
     table = np.random.default_rng(8).integers(0, 11, (100, 100))
     np.savetxt(folder / "given.csv", table, fmt="%d", delimiter=",")
     return table
-
-
-@pytest.mark.parametrize("suffix", WRITTEN)
-def test_a_matrix_comes_back_from_every_format(
-    folder: Path, matrix: NDArray[np.int64], suffix: str
-) -> None:
-    out = f"m{suffix}"
-    name = ("--player-name", "A team") if suffix == ".py" else ()
-    ok("export", "given.csv", "--out", out, *name)
-    back = read_strategy(folder / out, trust=True)
-    assert back.array.dtype == np.int8
-    assert np.array_equal(back, matrix)
-    ok("export", out, "--out", "again.csv", "--trust")
-    assert (folder / "again.csv").read_text() == (folder / "given.csv").read_text()
 
 
 @pytest.mark.parametrize("name", ["A team", 'it\'s "us"', "Zürich 猪", "a\\nb\n", "x" * 64])

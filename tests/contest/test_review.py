@@ -14,11 +14,8 @@ from hogeq.contest.review import Review, review
 from hogeq.contest.transcript import Transcript, parse_transcript
 from hogeq.contest.turns import (
     COSTLIEST,
-    ENGINE,
     GRADES,
-    PLAYERS,
     Engine,
-    Session,
     Situation,
     advance,
     grade,
@@ -188,14 +185,3 @@ def worth(engine: Engine, place: Situation, after: Situation) -> float:
         return float(after.winner == place.mover)
     value = float(engine.values(after).max())
     return value if after.mover == place.mover else 1.0 - value
-
-
-def test_perfect_play_costs_nothing() -> None:
-    game, engine = small("fa23")
-    session = Session(game, engine, "engine", 11)
-    while not session.over:
-        session.roll(session.odds()[0].dice) if session.yours else session.engine_turn()
-    rolls = [turn.faces for turn in session.turns]
-    found = review(game, Transcript.of(rolls, game.rules, PLAYERS, ENGINE))
-    assert [tally.loss for tally in found.tallies] == [0.0, 0.0]
-    assert {turn.grade for turn in found.turns} == {"best"}

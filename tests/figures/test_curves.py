@@ -72,14 +72,6 @@ def test_what_is_0_stands_at_the_lower_edge(tmp_path: Path, drawn: list[Figure])
     assert not curve.get_clip_on()
 
 
-def test_intervals_have_a_0_too(tmp_path: Path, drawn: list[Figure]) -> None:
-    figures.intervals(["a", "b"], [[0.5], [0.6]], [[0.5], [0.7]], tmp_path / "figure.png")
-    (axes,) = drawn[0].axes
-    assert axes.get_xticklabels()[0].get_text() == "0"
-    found: Any = axes.lines[0].get_xdata()
-    assert found[0] == axes.get_xticks()[0]
-
-
 @pytest.mark.parametrize(
     ("iterations", "labels"),
     [

@@ -151,19 +151,6 @@ def test_the_bar_counts_on_the_table_that_is_played_against(
     assert not board.page.is_visible(".bar")
 
 
-def test_two_friends_play_at_one_screen(board: Played) -> None:
-    board.begin("friend", seed=5)
-    for _ in range(2):
-        board.wait()
-        board.page.keyboard.press("2")
-        board.page.wait_for_timeout(150)
-    board.wait()
-    turns = board.turns()
-    assert len(turns) == 2
-    assert turns[0].startswith("you")
-    assert turns[1].startswith("Friend")
-
-
 def test_know_opens_averaged_as_analyze_does(board: Played, hidden: HogEngine) -> None:
     board.page.click("a.tab >> text=Know")
     for field, score in enumerate((7, 9)):

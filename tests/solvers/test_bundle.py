@@ -101,12 +101,6 @@ def test_it_ends_far_below_where_it_starts(small: HogEngine) -> None:
     assert after - 0.5 < 0.05 * (before - 0.5)
 
 
-def test_a_full_pool_drops_what_was_used_least(small: HogEngine) -> None:
-    state = run(small, 12, pool_size=12)
-    assert len(state.pool) == 12
-    assert (state.used[state.weights > 1e-6] == 12).all()
-
-
 def test_sharpening_ends_with_a_matrix() -> None:
     plain, sharp = (run(toys.pennies(), 60, sharpen=sharpen).policy for sharpen in (0.0, 0.05))
     assert plain.max() < 0.7  # the equilibrium plays one side a third of the time

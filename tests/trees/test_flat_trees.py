@@ -1,7 +1,6 @@
 """Any game of OpenSpiel as a flat tree: passes, recall, exact responses, equilibria in mixtures."""
 
 import itertools
-import re
 from pathlib import Path
 
 import numpy as np
@@ -174,25 +173,6 @@ def test_other_games_are_refused_in_one_line(name: str, reason: str) -> None:
 def test_a_tree_that_is_too_large_is_refused() -> None:
     with pytest.raises(ValueError, match="has more than 100 nodes"):
         from_openspiel("leduc_poker", most_nodes=100)
-
-
-def test_a_card_that_is_forgotten_costs_the_responder() -> None:
-    """Leduc, where players no longer know their own card when the public one lies there."""
-
-    def without_card(_: int, known: str) -> str:
-        return re.sub(r"\[Private: .\]", "", known) if "Round 2" in known else known
-
-    tree = from_openspiel("leduc_poker", forget=without_card)
-    findings = Recall(tree, 0).audit().findings
-    assert not findings["perfect recall"].holds
-    assert not findings["A-loss recall"].holds
-    answer = respond(tree, tree.uniform(), 60.0)
-    assert answer.is_proved
-    won = mean_payoff(tree, answer.strategy, tree.uniform())
-    assert won == pytest.approx(answer.attack, abs=1e-9)
-    # 2.3736 is what OpenSpiel says of Leduc's uniform policy, and what full memory wins here.
-    assert answer.full_memory == pytest.approx(2.373611111111111, abs=1e-9)
-    assert answer.attack < answer.full_memory - 0.05
 
 
 def test_histories_that_differ_in_their_actions_cannot_be_confused() -> None:
