@@ -107,6 +107,7 @@ def test_the_command_solves_and_bounds() -> None:
     for row in run["instances"]:
         one = known[row["name"]]
         value, bound = one.get("value", one.get("lower")), one.get("bound", one.get("upper"))
+        assert (row["states"], row["rows"]) == (one["states"], one["rows"])
         assert row["value"] <= bound + 1e-6
         assert row["bound"] >= value - 1e-6
         assert row["bound"] - row["value"] < 1e-6

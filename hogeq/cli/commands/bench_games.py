@@ -96,16 +96,27 @@ def _run(entries: "list[Entry]", kicks: int, seconds: float) -> Result:
             with refusing():
                 value, bound = solve(entry, kicks, seconds)
             taken = perf_counter() - began
-            rows.append({"name": entry.name, "value": value, "bound": bound, "seconds": taken})
+            instance = entry.make()
+            rows.append(
+                {
+                    "name": entry.name,
+                    "states": instance.states,
+                    "rows": instance.rows,
+                    "value": value,
+                    "bound": bound,
+                    "seconds": taken,
+                }
+            )
             is_closed = bound - value < CLOSED
             closed += is_closed
             gap = "0" if is_closed else f"{bound - value:.1e}"
-            text.append((entry.name, f"{value:.7f}", f"{bound:.7f}", gap, f"{taken:.1f}"))
+            size = (f"{instance.states:,}", f"{instance.rows:,}")
+            text.append((entry.name, *size, f"{value:.7f}", f"{bound:.7f}", gap, f"{taken:.1f}"))
             progress.step()
     return Result(
         {"kicks": kicks, "seconds": seconds, "instances": rows},
         [
-            Table(text, ("instance", "value", "bound", "gap", "seconds")),
+            Table(text, ("instance", "states", "rows", "value", "bound", "gap", "seconds")),
             "",
             f"{closed} of {len(rows)} proved: no strategy has more",
         ],
