@@ -11,14 +11,12 @@ from itertools import permutations, product
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hogeq.strategies.arrays import one_hot
+from hogeq.support.aliases import Floats
 from hogeq.trees.engine import TreeEngine
 from hogeq.trees.flat import CHANCE, TERMINAL, flatten
 from hogeq.trees.flat import Node as TreeNode
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

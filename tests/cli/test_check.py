@@ -77,19 +77,6 @@ def test_a_name_turns_no_page_around(folder: Path) -> None:
     assert "\u202e" not in page
 
 
-def test_other_files_are_named_and_that_a_contest_may_take_one(folder: Path) -> None:
-    Path("helper.py").write_text("roll = 1\n")
-    Path("two.py").write_text(
-        "import helper\nPLAYER_NAME = 'Me'\n"
-        "def final_strategy(score, opponent): return helper.roll\n"
-    )
-    told = "it reads other files, where a contest may take one, and does not work without them: "
-    assert f"\n{told}helper.py\n" in ok("check", "two.py", *R, "--trust", "--html", "check.html")
-    assert f"<p>I{told[1:]}helper.py.</p>" in Path("check.html").read_text()
-    found = ask("check", "two.py", *R, "--trust")
-    assert (found["files"], found["alone"], found["prints"]) == (["helper.py"], False, False)
-
-
 def test_a_search_is_not_shown_as_the_most(folder: Path) -> None:
     of = ("--rules", "small.yaml")
     ok("export", "always_roll:1", *of, "--out", "one.csv")

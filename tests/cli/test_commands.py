@@ -19,13 +19,6 @@ from tests.cli.calls import ask, ok, refused
 # --- figures --------------------------------------------------------------------------------------
 
 
-def test_compare_gives_the_official_win_rate() -> None:
-    # The contest's server [7].
-    found = ask("compare", "always_roll:0", "always_roll:6", "--rules", "su20")
-    assert found["win_rate"] == pytest.approx(0.560052926770, abs=1e-12)
-    assert found["win_rate"] == pytest.approx((found["first"] + found["second"]) / 2, abs=1e-15)
-
-
 def test_tablebase(folder: Path) -> None:
     found = ask("tablebase", "--rules", "fa22", "--out", "m.csv")
     assert found["value"] == pytest.approx(0.51736, abs=0.5000001e-5)  # Tong (2023) [4]

@@ -6,16 +6,10 @@ import numpy as np
 import pytest
 
 from tests.cli.calls import ask, ok, refused
+from tests.trees.test_flat_trees import DRIVER
 
 GAME = ("--game", "liars_dice_ir(dice_sides=3)")
 LEARNT = "game: kuhn_poker, solver: {name: double_oracle, iterations: 20}, measure: {every: 20}"
-DRIVER = """EFG 2 R "Absent-minded driver" { "Driver" "Nobody" }
-p "" 1 1 "Crossing" { "exit" "on" } 0
-t "" 1 "" { 0, 0 }
-p "" 1 1 "Crossing" { "exit" "on" } 0
-t "" 2 "" { 4, -4 }
-t "" 3 "" { 1, -1 }
-"""
 
 
 def test_an_audit_says_what_each_player_recalls() -> None:

@@ -6,7 +6,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from hogeq.baselines.simple import always_roll, bacon
 from hogeq.contest import field
@@ -21,10 +20,10 @@ from hogeq.rules import rules_from
 from hogeq.search.attack import SearchBudget, attack
 from hogeq.strategies.arrays import one_hot
 from hogeq.strategies.strategy import Mixture
+from hogeq.support.aliases import Floats
 from tests.search.games import TINY
 from tests.twin import Play, every_matrix_wins
 
-Floats = NDArray[np.float64]
 WIN = 0.500001  # the contest's convention [7]
 
 # Goal 4 with two dice: 177,147 matrices that differ. Time Trot would make it 5 million.

@@ -1,12 +1,11 @@
 """Players, and games in which positions recur, that tests share."""
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hogeq.rules import Rules
 from hogeq.strategies.arrays import one_hot
+from hogeq.support.aliases import Floats
 
-Floats = NDArray[np.float64]
 EXACT = 1e-12  # largest difference between two exact results
 
 RECURRING = {

@@ -13,7 +13,8 @@ from hogeq.model.game import HogEngine, compile_game
 from hogeq.rules import EDITIONS, Rules, rules_from
 from hogeq.search.bounds import full_memory_bound
 from hogeq.strategies.arrays import one_hot
-from tests.evaluation.players import EXACT, RECURRING, Floats, random_policy
+from hogeq.support.aliases import Floats
+from tests.evaluation.players import EXACT, RECURRING, random_policy
 from tests.twin import Match, Play, State, arrays, counterfactual
 
 # Every edition at sizes that the twin can manage, several of them past a score of 10 so that digits

@@ -18,8 +18,9 @@ from hogeq.model.game import HogEngine, compile_game
 from hogeq.rules import Rules, parts
 from hogeq.search.attack import SearchBudget, attack
 from hogeq.search.bounds import full_memory_bound
+from hogeq.support.aliases import Floats
 from tests import twin
-from tests.evaluation.players import EXACT, Floats, random_policy
+from tests.evaluation.players import EXACT, random_policy
 from tests.twin.evaluate import ENDLESS
 from tests.twin.parts import LANDINGS, MORE_BOAR, SWAPS, ZERO_DICE
 from tests.twin.turn import SWITCHES

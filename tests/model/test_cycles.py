@@ -4,7 +4,6 @@ from itertools import product
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from hogeq.evaluation.values import hidden_action_values, reach, values, win_rate
 from hogeq.model.game import HogEngine, compile_game
@@ -14,10 +13,9 @@ from hogeq.rules.parts import ZERO_DICE
 from hogeq.search.attack import attack
 from hogeq.search.bounds import full_memory_bound
 from hogeq.strategies.arrays import one_hot
+from hogeq.support.aliases import Floats
 from tests.evaluation.players import RECURRING
 from tests.twin import Match, Play, arrays, parts
-
-Floats = NDArray[np.float64]
 
 
 def random_policy(game: HogEngine, seed: int) -> Floats:

@@ -5,9 +5,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner
 
-from hogeq.cli import app
+from tests.cli.calls import ok
 
 pytestmark = pytest.mark.slow
 
@@ -19,11 +18,6 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     Path("small.yaml").write_text("edition: fa25\ngoal: 20\nmax_dice: 3\n")
     return tmp_path
-
-
-def ok(*arguments: str) -> None:
-    result = CliRunner().invoke(app, arguments)
-    assert result.exit_code == 0, result.stderr
 
 
 def test_the_map_of_check_has_axes_a_scale_and_a_key(browser: Any, here: Path) -> None:

@@ -5,7 +5,6 @@ The table in docs/faults.md lists them all, and the files of this folder that tr
 
 import contextlib
 import errno
-import json
 import multiprocessing
 import os
 import random
@@ -40,13 +39,8 @@ from hogeq.solvers.regret import CFRPlus
 from hogeq.support.parameters import parameters
 from hogeq.support.workers import workers
 from tests.cli.calls import said
+from tests.runs.sweeps import manifest
 from tests.runs.trials import ROOT, TREE, Killed, numbers, quick, trial, written
-
-
-def manifest(path: Path) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads((path / MANIFEST).read_text())
-    return found
-
 
 # --- the disk -------------------------------------------------------------------------------------
 

@@ -4,12 +4,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from hogeq.search.ascent import anneal, ascend, passes
 from tests import toys
-
-Floats = NDArray[np.float64]
 
 
 @pytest.mark.parametrize("make", [toys.pennies, toys.kuhn, toys.rooms, toys.bits])

@@ -4,7 +4,6 @@ from itertools import product
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from hogeq.evaluation.values import win_rate
 from hogeq.model.game import HogEngine, compile_game
@@ -15,11 +14,10 @@ from hogeq.search.attack import ENOUGH, ROUNDS, Saturation, SearchBudget, attack
 from hogeq.search.moves import FAR, FLOOR, MOVES, NEAR, STAY, Bandit, SearchContext
 from hogeq.strategies.arrays import one_hot
 from hogeq.strategies.strategy import Mixture
+from hogeq.support.aliases import Floats
 from hogeq.support.workers import workers
 from tests.search.games import small_su20
 from tests.twin import Play, every_matrix_wins
-
-Floats = NDArray[np.float64]
 
 
 class Counted:

@@ -3,13 +3,9 @@
 from collections.abc import Iterator
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from hogeq.solvers import SOLVERS
+from hogeq.support.aliases import Floats
 from tests import toys
-
-Floats = NDArray[np.float64]
 
 FAMILY = ("cfr", "cfr_plus", "linear", "dcfr", "pcfr_plus")
 WEIGHTS = ("reach", "counterfactual", "belief")

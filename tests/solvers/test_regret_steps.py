@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from hogeq.solvers import SOLVERS
+from hogeq.support.aliases import Floats
 from tests import toys
-from tests.solvers.family import FAMILY, SOLVABLE, Floats, run
+from tests.solvers.family import FAMILY, SOLVABLE, run
 from tests.toys import Chance, Choice, Node, Toy
 
 

@@ -10,8 +10,8 @@ from hogeq.search.attack import SearchBudget, attack
 from hogeq.solvers import SOLVERS
 from hogeq.strategies.arrays import StrategyError
 from hogeq.strategies.strategy import Strategy, strategy_of
+from hogeq.support.aliases import Floats
 from tests import toys
-from tests.solvers.family import Floats
 
 HOG_ONLY = {"dynamic", "openspiel"}
 LEARN: dict[str, dict[str, Any]] = {

@@ -8,8 +8,8 @@ import pytest
 from hogeq.search.ascent import anneal, passes
 from hogeq.solvers import SOLVERS
 from hogeq.strategies.arrays import one_hot
+from hogeq.support.aliases import Floats
 from tests import toys
-from tests.solvers.family import Floats
 from tests.solvers.test_regret_steps import matched, textbook
 from tests.toys import Choice, Node, Toy, first_wins, following
 

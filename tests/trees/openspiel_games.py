@@ -5,15 +5,13 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hogeq.rules import EDITIONS, Rules
 from hogeq.rules.parts import LANDINGS, SWAPS, ZERO_DICE
 from hogeq.rules.rules import FERAL_HOGS
 from hogeq.rules.turn import total_rises
+from hogeq.support.aliases import Floats
 from hogeq.trees.tree import HogTree, count
-
-Floats = NDArray[np.float64]
 
 
 def same(found: Any, expected: Any) -> None:
