@@ -247,9 +247,7 @@ def find_strategy(
     return read_strategy(spec, trust=trust, time_limit=time_limit, **sizes_of(game))
 
 
-def find_table(
-    spec: str, game: "HogEngine", trust: bool = False, *, time_limit: float = 60.0
-) -> Strategy:
+def find_table(spec: str, game: "HogEngine", trust: bool = False) -> Strategy:
     """Find a matrix or a policy; a mixture is refused."""
     name = f"strategy {shown(spec)}" if is_builtin(spec) else shown_path(Path(spec))
-    return find_strategy(spec, game, trust, time_limit=time_limit).unmixed(name)
+    return find_strategy(spec, game, trust).unmixed(name)

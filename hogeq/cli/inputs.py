@@ -1,9 +1,7 @@
 """What users name: rules, strategies, and files to write."""
 
 import contextlib
-import csv
 import errno
-import io
 import os
 import re
 import warnings
@@ -14,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from hogeq.cli import options
 from hogeq.cli.shell import refusing, warn
 from hogeq.rules import ALIASES, Rules
-from hogeq.support.files import write_whole
+from hogeq.support.files import csv_text, write_whole
 from hogeq.support.messages import BadInputError, printable, unreadable
 
 if TYPE_CHECKING:
@@ -223,13 +221,8 @@ def reading(path: Path) -> Iterator[None]:
 
 def write_csv(path: Path, header: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
     """Write a table, numbers with all digits; what others named is escaped."""
-    file = io.StringIO()
-    writer = csv.writer(file, lineterminator="\n")
-    writer.writerow(map(printable, header))
-    writer.writerows(
-        [printable(cell) if isinstance(cell, str) else cell for cell in row] for row in rows
-    )
-    write_whole(path, file.getvalue())
+    cells = ([printable(cell) if isinstance(cell, str) else cell for cell in row] for row in rows)
+    write_whole(path, csv_text(map(printable, header), cells))
 
 
 def check_output(

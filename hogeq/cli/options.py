@@ -127,7 +127,6 @@ Starts = Annotated[int, option("Independent starts of the search.", group=SEARCH
 AnnealSteps = Annotated[
     int, option("Steps of the softmax responder from each start.", group=SEARCH)
 ]
-Damping = Annotated[float, option("Share of the way that each step goes.", group=SEARCH)]
 Kicks = Annotated[int, option("Rounds of iterated local search from each start.", group=SEARCH)]
 Seed = Annotated[int, option("Of random starts and kicks.", group=SEARCH, min=0)]
 Jobs = Annotated[

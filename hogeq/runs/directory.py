@@ -1,19 +1,22 @@
 """A run directory and its checkpoint, which holds everything that a run needs to go on.
 
 Each file is written beside its place and then moved there, whole or not at all. One process writes
-a directory at a time. The search for a matrix has a checkpoint of its own.
+a directory at a time. Signals are let in only where nothing is lost. The search for a matrix has a
+checkpoint of its own.
 """
 
 import contextlib
-import csv
 import dataclasses
 import hashlib
 import io
 import json
 import shutil
+import signal
+import threading
 import zipfile
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
+from types import FrameType
 from typing import Any, Final, Self
 
 import numpy as np
@@ -143,11 +146,7 @@ class RunDirectory(contextlib.AbstractContextManager["RunDirectory", None]):
 
     def write_metrics(self, metrics: Sequence[Metrics]) -> None:
         """Write `metrics.csv`: numbers in full, so that reading gives them back exactly."""
-        text = io.StringIO()
-        writer = csv.writer(text, lineterminator="\n")
-        writer.writerow(columns(metrics))
-        writer.writerows([repr(value) for value in row] for row in table(metrics))
-        self.write(METRICS, text.getvalue())
+        self.write(METRICS, files.csv_text(columns(metrics), table(metrics)))
 
     def save(self, checkpoint: "Checkpoint") -> None:
         """Write a checkpoint, then `metrics.csv` with its lines."""
@@ -168,6 +167,65 @@ class RunDirectory(contextlib.AbstractContextManager["RunDirectory", None]):
         with reported(path, "read"):
             data = files.read_whole(path, MAX_CHECKPOINT)
         return unpacked(data, path, solver, fingerprint, like, grows)
+
+
+# --- signals --------------------------------------------------------------------------------------
+
+
+class Interrupted(KeyboardInterrupt):
+    """A signal stopped the run; what was computed is saved."""
+
+    def __init__(self, signum: int, directory: Path | None = None, iteration: int = 0) -> None:
+        super().__init__(signum)
+        self.signum = signum
+        self.directory = directory
+        self.iteration = iteration
+
+    def __str__(self) -> str:
+        name = signal.Signals(self.signum).name
+        if self.directory is None:
+            return f"stopped by {name}; nothing was written"
+        again = f"hogeq run --resume {self.directory}"
+        return f"stopped by {name} after iteration {self.iteration}; to continue: {again}"
+
+
+class Signals(contextlib.ExitStack):
+    """SIGINT and SIGTERM as `Interrupted`, raised only where `check` or `at_once` allow it.
+
+    A second signal is raised wherever it comes. Outside the main thread signals are left alone.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._caught: int | None = None
+        self._at_once = False
+
+    def __enter__(self) -> Self:
+        if threading.current_thread() is threading.main_thread():
+            for kind in (signal.SIGINT, signal.SIGTERM):
+                self.callback(signal.signal, kind, signal.signal(kind, self._handle))
+        return super().__enter__()
+
+    def _handle(self, signum: int, _frame: FrameType | None) -> None:
+        again = self._caught is not None
+        self._caught = signum
+        if again or self._at_once:
+            raise Interrupted(signum)
+
+    def check(self) -> None:
+        """Raise `Interrupted` if a signal came."""
+        if self._caught is not None:
+            raise Interrupted(self._caught)
+
+    @contextlib.contextmanager
+    def at_once(self) -> Iterator[None]:
+        """Let signals interrupt the block: long work that changes no state."""
+        self._at_once = True
+        try:
+            self.check()
+            yield
+        finally:
+            self._at_once = False
 
 
 # --- the checkpoint of a run ----------------------------------------------------------------------

@@ -167,10 +167,10 @@ def selected(
     ]
 
 
-def ordered(runs: Sequence[RunRecord], key: str, *, descending: bool = False) -> list[RunRecord]:
+def ordered(runs: Sequence[RunRecord], key: str) -> list[RunRecord]:
     """Sort runs by one of `KEYS`, those that lack it last."""
     have = [run for run in runs if getattr(run, key) is not None]
-    have.sort(key=lambda run: getattr(run, key), reverse=descending)
+    have.sort(key=lambda run: getattr(run, key))
     return have + [run for run in runs if getattr(run, key) is None]
 
 

@@ -19,7 +19,7 @@ from hogeq.model.compiling import expect
 from hogeq.model.game import HogEngine, compile_game
 from hogeq.purification import purified
 from hogeq.runs.config import Config, facts, load_config, require_same_plugins, stored_as
-from hogeq.runs.directory import Checkpoint, RunDirectory
+from hogeq.runs.directory import Checkpoint, Interrupted, RunDirectory, Signals
 from hogeq.runs.files import (
     CHECKPOINT,
     CONFIG,
@@ -30,7 +30,6 @@ from hogeq.runs.files import (
     now,
     readable_manifest,
 )
-from hogeq.runs.signals import Interrupted, Signals
 from hogeq.runs.summary import (
     KERNELS,
     RunSummary,

@@ -1,8 +1,6 @@
 """What a run measures on its way and comes to, and the files of it that others read."""
 
-import csv
 import dataclasses
-import io
 from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple
 
@@ -29,7 +27,7 @@ from hogeq.search.bounds import Interval, full_memory_bound, upper_bound
 from hogeq.strategies.files import write_strategy
 from hogeq.strategies.strategy import StrategyLike, policies_of, strategy_of
 from hogeq.support.aliases import Matrix, Policy
-from hogeq.support.files import write_arrays, write_whole
+from hogeq.support.files import csv_text, write_arrays, write_whole
 from hogeq.support.messages import DIGITS, between, counted, percent
 from hogeq.support.parameters import plain
 from hogeq.support.progress import Phase, phase
@@ -323,13 +321,10 @@ def _export_other(
         write_arrays(
             directory / MIXTURE, weights=target.chances, strategies=game.legal(target.policies)
         )
-    text = io.StringIO()
-    lines = csv.writer(text, lineterminator="\n")
-    lines.writerow(("player", "information set", "action"))
     tree = game.tree
     actions = np.where(matrix < tree.num_legal, matrix, 0)
-    lines.writerows(zip(tree.seat.tolist(), tree.names, actions.tolist(), strict=True))
-    write_whole(directory / MATRIX, text.getvalue().encode())
+    rows = zip(tree.seat.tolist(), tree.names, actions.tolist(), strict=True)
+    write_whole(directory / MATRIX, csv_text(("player", "information set", "action"), rows))
 
 
 def draw(game: HogEngine | TreeEngine, matrix: Matrix, summary: RunSummary) -> None:

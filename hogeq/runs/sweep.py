@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from hogeq.model.compiling import compile_now
 from hogeq.runs.config import Config, load_config, require_same_plugins
-from hogeq.runs.directory import RunDirectory
+from hogeq.runs.directory import Interrupted, RunDirectory, Signals
 from hogeq.runs.files import (
     CONFIG,
     LOCK_FILE,
@@ -29,7 +29,6 @@ from hogeq.runs.files import (
 )
 from hogeq.runs.index import read_run
 from hogeq.runs.runner import RunError, run_experiment
-from hogeq.runs.signals import Interrupted, Signals
 from hogeq.runs.summary import KERNELS
 from hogeq.runs.sweep_file import TOKEN, Sweep, SweepPoint, identity, table_row, write_table
 from hogeq.support.messages import one_line

@@ -1,8 +1,6 @@
 """The file of a sweep, which says which runs it asks for, and its table and figure."""
 
-import csv
 import dataclasses
-import io
 import itertools
 import json
 import math
@@ -28,6 +26,7 @@ from hogeq.runs.config import (
 from hogeq.runs.files import ResultsError, replacing, reported
 from hogeq.runs.index import read_run
 from hogeq.runs.runner import engine_of
+from hogeq.support.files import csv_text
 from hogeq.support.messages import one_line
 from hogeq.support.parameters import parameters
 from hogeq.support.plugins import load_named
@@ -225,15 +224,11 @@ def table_row(
 
 def write_table(sweep: Sweep, rows: Sequence[Mapping[str, Any]], folder: Path) -> tuple[str, ...]:
     """Write a sweep's table as CSV and as Parquet, and draw its figure."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(rows[0])
-    writer.writerows(
-        [["" if cell is None else setting_text(cell) for cell in row.values()] for row in rows]
-    )
+    cells = (["" if cell is None else setting_text(cell) for cell in row.values()] for row in rows)
+    text = csv_text(rows[0], cells)
     noted = (folder / TABLE).exists() and not (folder / PARQUET).exists()
     with replacing(folder / TABLE) as temporary:
-        temporary.write_text(text.getvalue(), encoding="utf-8")
+        temporary.write_text(text, encoding="utf-8")
     notes = _write_parquet(folder / TABLE, folder / PARQUET)
     with reported(folder / FIGURE, "written"):
         _draw(sweep, rows, folder / FIGURE)

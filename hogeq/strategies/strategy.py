@@ -342,9 +342,9 @@ def mixture_of_shape(
     return Strategy("mixture", checked, chances, shape, least)
 
 
-def table_of(game: Sized, given: StrategyLike, name: str = "strategy") -> Strategy:
+def table_of(game: Sized, given: StrategyLike) -> Strategy:
     """Check a matrix or a policy; a mixture is refused."""
-    return strategy_of(game, given, name).unmixed(name)
+    return strategy_of(game, given).unmixed("strategy")
 
 
 def policy_of(game: Sized, strategy: StrategyLike) -> Policy:

@@ -1,13 +1,15 @@
 """Files that are written whole or not at all, and read whole or refused."""
 
 import contextlib
+import csv
 import errno
+import io
 import json
 import os
 import secrets
 import stat
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -56,6 +58,15 @@ def write_arrays(path: str | os.PathLike[str], **arrays: Any) -> None:
 
     with replacing(path) as temporary:
         np.savez_compressed(temporary, **arrays)
+
+
+def csv_text(header: Iterable[str], rows: Iterable[Sequence[object]]) -> str:
+    """Write a table as CSV; floats have all their digits."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(header)
+    writer.writerows(rows)
+    return text.getvalue()
 
 
 def read_whole(path: str | os.PathLike[str], most: int) -> bytes:

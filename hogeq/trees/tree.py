@@ -211,24 +211,25 @@ def _number(value: int) -> str:
     return f"{value:,}" if value < 10**9 else f"{float(value):.1e}"
 
 
-def tree_sizes(rules: Rules, *, memory: bool = False) -> Sizes:
+def tree_sizes(rules: Rules) -> Sizes:
     """Sizes of the tree of a game, counted up to `MOST_WRITTEN` nodes."""
     refuse_endless(rules, "export")
-    return count(HogTree(rules, memory=memory), most=MOST_WRITTEN)
+    return count(HogTree(rules), most=MOST_WRITTEN)
 
 
-def write_efg(path: str | Path, rules: Rules, *, memory: bool = False) -> Sizes:
+def write_efg(path: str | Path, rules: Rules) -> Sizes:
     """Write a game as a file of Gambit's."""
-    counted = tree_sizes(rules, memory=memory)
+    counted = tree_sizes(rules)
     if not counted.exact or counted.nodes > MOST_WRITTEN:
         size = counted if counted.exact else f"more than {MOST_WRITTEN:,} nodes"
         raise ValueError(
             f"export: {rules.name} to {rules.goal} with 0 to {rules.max_dice} dice is a tree of "
             f"{size}; allowed: at most {MOST_WRITTEN:,}: lower goal or max_dice"
         )
-    what = "everything remembered" if memory else "only the scores seen"
-    title = f"Hog, {rules.name}, to {rules.goal} with 0 to {rules.max_dice} dice, {what}"
-    text = "".join(efg_lines(HogTree(rules, memory=memory), title))
+    title = (
+        f"Hog, {rules.name}, to {rules.goal} with 0 to {rules.max_dice} dice, only the scores seen"
+    )
+    text = "".join(efg_lines(HogTree(rules), title))
     write_whole(Path(path), text.encode())
     return counted
 

@@ -146,7 +146,7 @@ def test_links_are_followed_once(root: Path, tmp_path_factory: pytest.TempPathFa
 
 def test_order_and_difference(root: Path) -> None:
     found, _ = find_runs(root)
-    assert [run.name for run in ordered(found, "seconds", descending=True)] == ["c", "b", "a"]
+    assert [run.name for run in ordered(found, "seconds")] == ["b", "a", "c"]
     assert [run.name for run in ordered(found, "matrix_bound")][-1] == "c"
     keys = differing(found)
     assert {"solver.alpha", "rules.zero_dice"} <= set(keys)

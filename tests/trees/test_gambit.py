@@ -119,11 +119,6 @@ def test_openspiel_reads_the_game_we_mean(spec: dict[str, Any], tmp_path: Path) 
     utility = 2.0 * win_rate(compile_game(rules), *tables).win_rate - 1.0
     assert payoff(tree, first, second) == pytest.approx(utility, abs=1e-12)
 
-    remembered = write_efg(tmp_path / "hog.efg", rules, memory=True)
-    tree = from_efg(tmp_path / "hog.efg")
-    assert tree.num_rows == sum(remembered.infosets) == remembered.choices
-    assert Recall(tree, 0).audit().findings["perfect recall"].holds
-
 
 @pytest.fixture(scope="module")
 def gambit() -> Any:
@@ -185,8 +180,6 @@ def test_the_command_says_sizes_before_it_writes(tmp_path: Path) -> None:
     assert len(path.read_text().splitlines()) == 3386
     data = json.loads(export(*arguments, "--json").stdout)
     assert (data["nodes"], data["infosets"], data["out"]) == (3385, [13, 13], str(path))
-    export(*arguments, "--memory")
-    assert "\"('A begins',)\"" in path.read_text()
 
 
 @pytest.mark.parametrize(

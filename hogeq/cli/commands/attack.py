@@ -26,7 +26,6 @@ def attack_(
     plot: options.Plot = None,
     starts: options.Starts = 4,
     anneal_steps: options.AnnealSteps = 60,
-    damping: options.Damping = 0.5,
     kicks: options.Kicks = 20,
     until_saturated: Annotated[
         bool,
@@ -69,7 +68,7 @@ def attack_(
     from hogeq.search.certificate import certified_bound, write_certificate
     from hogeq.search.population import largest_gains
 
-    effort: dict[str, Any] = {"anneal_steps": anneal_steps, "damping": damping, "kicks": kicks}
+    effort: dict[str, Any] = {"anneal_steps": anneal_steps, "kicks": kicks}
     effort |= {} if most_kicks is None else {"most_kicks": most_kicks}
     budget = SearchBudget(starts=starts, seed=seed, until_saturated=until_saturated, **effort)
     target = game.second.strategy(strategy)
@@ -215,7 +214,6 @@ def attack_field(
     out: Annotated[Path | None, option("Write the answer.", "FILE"), MATRIX] = None,
     starts: options.Starts = 4,
     anneal_steps: options.AnnealSteps = 60,
-    damping: options.Damping = 0.5,
     kicks: options.Kicks = 0,
     seed: options.Seed = 0,
     jobs: options.Jobs = None,
@@ -228,8 +226,7 @@ def attack_field(
     from hogeq.contest.tournament import WIN
     from hogeq.search.attack import SearchBudget
 
-    effort: dict[str, Any] = {"anneal_steps": anneal_steps, "damping": damping, "kicks": kicks}
-    budget = SearchBudget(starts=starts, seed=seed, **effort)
+    budget = SearchBudget(starts, anneal_steps, kicks=kicks, seed=seed)
     with computing(on, jobs):
         answer = answer_field(game.engine, rivals, objective.value, budget)
     data = {

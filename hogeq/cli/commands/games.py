@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from hogeq.trees.game import TreeGame
     from hogeq.trees.recall import Audit, Witness
 
-MemoryOption = Annotated[bool, option("Players remember everything that happened.")]
 LETTERS = {
     "own action": "a",
     "own observation": "o",
@@ -143,7 +142,6 @@ def audit_(
         option("Goal of the game walked. [6, or less where that is too large]", "G", min=1),
     ] = None,
     max_dice: Annotated[int, option("Most dice in it.", "N", min=1)] = 2,
-    memory: MemoryOption = False,
 ) -> Result:
     """Say what information sets forget, and what theory says of such a game.
 
@@ -158,7 +156,7 @@ def audit_(
     full = chosen.choose()
     walked = small(full, goal, max_dice)
     with refusing():
-        audited = audit(walked, memory=memory, full=full)
+        audited = audit(walked, full=full)
 
     def told(witness: "Witness | None") -> dict[str, Any] | None:
         if witness is None:
@@ -196,14 +194,13 @@ def audit_(
         },
     }
     how = "all histories" if audited.whole else "the first turns of all histories"
-    seen = "everything that happened" if memory else "the scores"
     forgotten = [
         (LETTERS[what], what, f"{len(loss.infosets)} of {count}")
         for what, loss in audited.forgets.items()
     ]
     text: Text = [
         (
-            f"Recall in {chosen.title}, where a player sees {seen}: {how} of the game to "
+            f"Recall in {chosen.title}, where a player sees the scores: {how} of the game to "
             f"{walked.goal} with 0 to {walked.max_dice} dice, {audited.histories:,} of them ending "
             f"in {count:,} information sets of player A"
         ),
@@ -211,7 +208,7 @@ def audit_(
         Table(forgotten, ("", "forgotten", "information sets"), left=2),
         "",
     ]
-    if walked.size <= MAP_GOAL and not memory:
+    if walked.size <= MAP_GOAL:
         text += [
             (
                 "What is forgotten at own score (down) and opponent's score (across); - nothing, "
@@ -300,7 +297,6 @@ def export_game(
     goal: Annotated[int | None, option("Another goal than that of the rules.", "G", min=1)] = None,
     max_dice: Annotated[int | None, option("Another most number of dice.", "N", min=1)] = None,
     out: Annotated[Path, option("A name ending in .efg.", "FILE"), TREE] = Path("hog.efg"),
-    memory: MemoryOption = False,
 ) -> Result:
     """Write the game tree in Gambit's extensive form.
 
@@ -319,7 +315,7 @@ def export_game(
     full = chosen.choose()
     with refusing():
         rules = replace(full, goal=goal or full.goal, max_dice=max_dice or full.max_dice)
-        sizes = tree_sizes(rules, memory=memory)
+        sizes = tree_sizes(rules)
     if not sizes.exact:
         raise BadInputError(
             f"the tree has more than {MOST_WRITTEN:,} nodes, the most allowed: "
@@ -328,7 +324,7 @@ def export_game(
     title = title_of(chosen.name, rules)
     warn(f"{title} to {rules.goal} with 0 to {rules.max_dice} dice: {sizes}")
     with refusing():
-        write_efg(out, rules, memory=memory)
+        write_efg(out, rules)
     data = {
         **chosen.facts,
         "goal": rules.goal,

@@ -104,7 +104,7 @@ def sweep(
     Points that are done are skipped and those that were cut off go on, so the same command may be
     given again. The status is 1 if a point failed; the others are computed all the same.
     """
-    from hogeq.runs.signals import Interrupted
+    from hogeq.runs.directory import Interrupted
     from hogeq.runs.sweep import run_sweep
     from hogeq.runs.sweep_file import load_sweep
 
@@ -157,7 +157,6 @@ def runs(
         list[str] | None, option("Only runs whose config says so: rules.goal=50", "KEY=VALUE")
     ] = None,
     sort: Annotated[str, option("Sort by attack, bound, seconds, started, ...", "KEY")] = "path",
-    descending: Annotated[bool, option("Highest first.")] = False,
     compare: Annotated[bool, option("Show the config keys in which they differ.")] = False,
 ) -> Result:
     """Run directories: list, filter, sort and compare them.
@@ -185,7 +184,7 @@ def runs(
     if edition is not None and not index.selected(records, edition=edition):
         _require_known("--edition", edition, [*EDITIONS, *ALIASES])
     chosen = index.selected(records, solver=solver, edition=edition, status=status, where=wanted)
-    chosen = index.ordered(chosen, sort, descending=descending)
+    chosen = index.ordered(chosen, sort)
     keys = index.differing(chosen) if compare else []
     data = {
         "root": root,
