@@ -226,7 +226,8 @@ def attack_field(
     from hogeq.contest.tournament import WIN
     from hogeq.search.attack import SearchBudget
 
-    budget = SearchBudget(starts, anneal_steps, kicks=kicks, seed=seed)
+    effort: dict[str, Any] = {"anneal_steps": anneal_steps, "kicks": kicks}
+    budget = SearchBudget(starts=starts, seed=seed, **effort)
     with computing(on, jobs):
         answer = answer_field(game.engine, rivals, objective.value, budget)
     data = {
