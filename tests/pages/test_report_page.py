@@ -137,6 +137,17 @@ def test_the_page_opens_where_games_come_and_most_is_gained(browser: Any, writte
     assert not fresh.said
 
 
+def test_the_head_says_what_was_found(opened: Opened, folder: Path) -> None:
+    answer = json.loads((folder / "answer.json").read_text())["counters"]
+    found = {name: answer[f"{name}: average policy"] for name in ("first", "second")}
+    best = min(found, key=lambda name: float(found[name]["attack"]))
+    assert opened.text("#found").startswith(f"Of 2 runs, {best} is the hardest to beat: against")
+    for counter in (found[best], answer[f"{best}: matrix"]):
+        attack, bound = percent(counter["attack"]), percent(counter["bound"])
+        told = f"wins {attack} of games; none can win more than {bound}"
+        assert told in opened.text("#found")
+
+
 def test_logarithmic_axes_read_in_plain_digits(opened: Opened) -> None:
     ticks = opened.page.evaluate(
         """() => {
