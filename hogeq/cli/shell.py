@@ -37,20 +37,19 @@ def warn(what: object, status: int = 0) -> int:
 
 
 @contextmanager
-def refusing(*kinds: type[Exception]) -> Iterator[None]:
-    """Count errors of values, types and files in the block, or those of `kinds`, as bad input.
+def refusing() -> Iterator[None]:
+    """Count errors of values, types and files in the block as bad input.
 
     Only for what uses what the user gave: such an error from the middle of a computation is a
     failure of ours. A `BadInputError`, or an error that names a file, needs no such block.
     """
-    caught = kinds or (OSError, ValueError, TypeError)
     try:
         yield
     except BadInputError:
         raise
-    except caught as error:
-        if not isinstance(error, OSError):
-            raise BadInputError(str(error)) from error
+    except (ValueError, TypeError) as error:
+        raise BadInputError(str(error)) from error
+    except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
         raise BadInputError(f"{where}{error.strerror or error}") from error
 

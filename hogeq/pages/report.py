@@ -4,6 +4,7 @@ import dataclasses
 import html
 import json
 from collections.abc import Mapping, Sequence
+from itertools import product
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -27,7 +28,7 @@ from hogeq.strategies.strategy import policy_of
 from hogeq.support.aliases import Floats, Matrix
 from hogeq.support.messages import BadInputError, not_installed, percent
 from hogeq.support.parameters import plain
-from hogeq.support.progress import phase, tell_steps
+from hogeq.support.progress import phase
 
 MOST_BYTES: Final = 10 * 10**6
 """Size of the largest page: what still opens at once, and passes as an attachment."""
@@ -335,8 +336,10 @@ def region_gains(game: HogEngine, matrix: Matrix, usual: Matrix, policy: Floats)
     size = region_size(game.goal)
     starts = range(0, game.goal, size)
     lost = np.zeros((len(starts), len(starts)))
-    for row, own in enumerate(tell_steps("gains of regions", starts)):
-        for column, other in enumerate(starts):
+    regions = list(product(enumerate(starts), repeat=2))
+    with phase("gains of regions", len(regions)) as progress:
+        for (row, own), (column, other) in regions:
+            progress.step()
             at = slice(own, own + size), slice(other, other + size)
             if (matrix[at] == usual[at]).all():
                 continue

@@ -344,7 +344,7 @@ def mixture_of_shape(
 
 def table_of(game: Sized, given: StrategyLike) -> Strategy:
     """Check a matrix or a policy; a mixture is refused."""
-    return strategy_of(game, given).unmixed("strategy")
+    return strategy_of(game, given).unmixed()
 
 
 def policy_of(game: Sized, strategy: StrategyLike) -> Policy:

@@ -10,18 +10,16 @@ import logging
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from threading import Event, Lock, RLock, Thread
-from typing import TYPE_CHECKING, Any, Final, TextIO, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TextIO
 
 from hogeq.support.messages import percent
 
 if TYPE_CHECKING:
     from tqdm import tqdm
-
-Step = TypeVar("Step")
 
 INTERVAL: Final = 0.2
 """Seconds between two looks at the phases."""
@@ -241,14 +239,6 @@ def phase(name: str, total: int | None = None, unit: str = "", *, done: int = 0)
         yield opened
     finally:
         display.pop(opened)
-
-
-def tell_steps(name: str, steps: Sequence[Step]) -> Iterator[Step]:
-    """Go through steps, in a phase of their own."""
-    with phase(name, len(steps)) as opened:
-        for step in steps:
-            yield step
-            opened.step()
 
 
 def tell(line: str) -> None:
