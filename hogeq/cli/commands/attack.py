@@ -1,8 +1,7 @@
 """What wins most from one strategy or a field, and whether a proof that no more can is true."""
 
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from hogeq.cli import options
 from hogeq.cli.inputs import AnyChosen, Chosen, reading
@@ -198,19 +197,13 @@ def _attack_tree(
     return Result(data, [f"against {strategy}, {chosen.title}", "", Table(rows, left=3)])
 
 
-class Goal(StrEnum):
-    """What a field is played for."""
-
-    mean = "mean"
-    beaten = "beaten"
-
-
 def attack_field(
     strategies: Annotated[list[str], argument("S ...", "The rivals: names, files or runs.")],
     chosen: Chosen,
     objective: Annotated[
-        Goal, option("The mean win rate, or how many are beaten (above 0.500001).")
-    ] = Goal.mean,
+        Literal["mean", "beaten"],
+        option("The mean win rate, or how many are beaten (above 0.500001)."),
+    ] = "mean",
     out: Annotated[Path | None, option("Write the answer.", "FILE"), MATRIX] = None,
     starts: options.Starts = 4,
     anneal_steps: options.AnnealSteps = 60,
@@ -229,7 +222,7 @@ def attack_field(
     effort: dict[str, Any] = {"anneal_steps": anneal_steps, "kicks": kicks}
     budget = SearchBudget(starts=starts, seed=seed, **effort)
     with computing(on, jobs):
-        answer = answer_field(game.engine, rivals, objective.value, budget)
+        answer = answer_field(game.engine, rivals, objective, budget)
     data = {
         **chosen.facts,
         "field": strategies,
@@ -240,7 +233,7 @@ def attack_field(
         **budget.fields(),
         "out": out,
     }
-    what = "the highest mean win rate" if objective is Goal.mean else "the most rivals beaten"
+    what = "the highest mean win rate" if objective == "mean" else "the most rivals beaten"
     rows = [
         (name, percent(rate), "beaten" if rate > WIN else "")
         for name, rate in zip(strategies, answer.win_rates.tolist(), strict=True)

@@ -3,10 +3,9 @@
 import re
 import sys
 from collections.abc import Callable, Sequence
-from enum import StrEnum
 from pathlib import Path
 from textwrap import wrap
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -36,14 +35,6 @@ HELP = (
 )
 
 
-class First(StrEnum):
-    """Who moves first."""
-
-    you = "you"
-    engine = "engine"
-    coin = "coin"
-
-
 def play(
     chosen: Chosen,
     engine: Annotated[
@@ -52,7 +43,7 @@ def play(
             "Your opponent: a strategy, or optimal (or memory): best play that remembers all.", "S"
         ),
     ] = "optimal",
-    first: Annotated[First, option("Who moves first.")] = First.coin,
+    first: Annotated[Literal["you", "engine", "coin"], option("Who moves first.")] = "coin",
     seed: Annotated[int | None, option("Of coin and dice. [a new one each time]", min=0)] = None,
     save: Annotated[
         Path | None, option("Save the game, for hogeq review or a board.", "GAME.json"), TRANSCRIPT
@@ -79,7 +70,7 @@ def play(
             drawn = np.random.default_rng([seed, 0, 1]).choice(len(chances), p=chances)
             table, opposite = strategy.components[drawn], f"what was drawn from {engine}"
     with refusing():
-        session = Session(chosen.engine, Engine(chosen.engine, table), first.value, seed)
+        session = Session(chosen.engine, Engine(chosen.engine, table), first, seed)
     talk = _Talk(session, chosen.title, opposite)
     try:
         talk.play()
