@@ -7,16 +7,14 @@ This file shares no code with hogeq. It reads the instances, whose arrays docs/b
 describes, and of the second folder known.json, strategies.npz and proofs.npz. It computes the value
 of every strategy and every bound anew, and refuses what differs in a digit.
 
-A bound. A strategy plays one action in all states of a row. A player who knows the state wins at
-least as much: one backward induction. A *proof* is a binary tree of questions "does the row play
-this action?", so each leaf leaves some actions to each row, and the bound is the largest of the
-leaves. In a game tree the player knows its own past, no more: the row and all own moves before.
-There a leaf may also have *prices* p >= 0 on (own past, action): for a pure strategy with weights
-r and choices z, r <= z, so its payoff is at most
+A bound. Some pure strategy is best, since no row is met twice in a play (checked). Who knows the
+state wins at least as much: one backward induction. A *proof* is a binary tree of questions "does
+the row play this action?", so each leaf leaves some actions to each row, and the bound is the
+largest of the leaves. In a game tree the player knows its own past, no more: the row and all own
+moves before. A leaf may there have *prices* p >= 0 on (own past, action): for a pure strategy with
+weights r and choices z, r <= z, so its payoff is at most
 
     max over players who remember of (payoff - sum of p r) + sum over rows of max over a of sum of p
-
-Some pure strategy is best, since no row is met twice in a play, which is checked as well.
 """
 
 import hashlib
@@ -377,7 +375,9 @@ def read(path: Path) -> dict[str, Array]:
 def main(instances: str, folder: str, *only: str) -> int:
     """Check all instances, or those with a part of their names given; 1 if one is refused."""
     known, refused = Known(Path(folder)), 0
-    for name, said in known.known["instances"].items():
+    listed = known.known["instances"]
+    demand({key.split(".")[0] for key in known.arrays[0]} == set(listed), "known.json: its names")
+    for name, said in listed.items():
         if only and not any(part in name for part in only):
             continue
         try:

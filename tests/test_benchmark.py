@@ -322,6 +322,16 @@ def test_the_checker_believes_no_claim_whose_hash_is_right(copied: tuple[Path, P
         write_arrays(folder / f"{what}.npz", **original)
 
 
+def test_the_checker_refuses_an_instance_under_the_name_of_another(
+    copied: tuple[Path, Path],
+) -> None:
+    instances, folder = copied
+    path = folder / "known.json"
+    text = path.read_text()
+    path.write_text(text.replace(f'"{CHECKED[0]}"', f'"{CHECKED[1]}"'))  # the later one counts
+    assert not accepts(instances, folder)
+
+
 @pytest.mark.slow
 def test_the_checker_accepts_all_that_is_known(tmp_path: Path) -> None:
     ask("bench-games", "write", str(tmp_path))
