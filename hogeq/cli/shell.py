@@ -110,7 +110,8 @@ def _ending(error: Exception) -> tuple[object, int]:
     if usage is not None:
         context = getattr(error, "ctx", None)
         command = context.command_path if context else "hogeq"
-        return f"{usage().rstrip('.')}; see {command} --help", 2
+        line = usage().rstrip(".").replace("Value error, ", "")
+        return f"{line}; see {command} --help", 2
     if os.environ.get("HOGEQ_DEBUG"):
         raise error
     kind = type(error).__name__
