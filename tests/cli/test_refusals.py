@@ -24,6 +24,7 @@ R = ("--rules", "small.yaml")
         (("comapre",), "No such command 'comapre'"),
         (("compare",), "Missing argument 'A'; see hogeq compare --help"),
         (("compare", "a", "b", "--no-such"), "No such option: --no-such"),
+        (("play", "--first", "me"), "Invalid value for '--first': 'me' is not one of 'you', 'engi"),
         # rules
         (("compare", "always_roll:1", "always_roll:2", "--rules", "su2"), "unknown edition 'su2'"),
         (("tablebase", "--rules", "broken.yaml"), "broken.yaml: line 1"),
