@@ -81,7 +81,7 @@ def main() -> None:
         most=64,
         beginnings=(0,),
         parts=4,
-        seconds=16.0,
+        seconds=60.0,
         starts=8,
         kicks=40,
     )
