@@ -107,7 +107,6 @@ def test_the_command_solves_and_bounds() -> None:
     for row in run["instances"]:
         one = known[row["name"]]
         value, bound = one.get("value", one.get("lower")), one.get("bound", one.get("upper"))
-        assert (row["states"], row["rows"]) == (one["states"], one["rows"])
         assert row["value"] <= bound + 1e-6
         assert row["bound"] >= value - 1e-6
         assert row["bound"] - row["value"] < 1e-6
@@ -115,6 +114,7 @@ def test_the_command_solves_and_bounds() -> None:
 
 def test_the_command_refuses_what_it_cannot_do() -> None:
     assert "allowed: bench-games write DIR" in refused("bench-games", "write")
+    assert "run: got random; allowed: a folder for write" in refused("bench-games", "run", "random")
     assert "--only: got ['nothing']" in refused("bench-games", "list", "--only", "nothing")
 
 

@@ -110,6 +110,7 @@ def _ending(error: Exception) -> tuple[object, int]:
     if usage is not None:
         context = getattr(error, "ctx", None)
         command = context.command_path if context else "hogeq"
+        # Typer hands on the words of pydantic.
         line = usage().rstrip(".").replace("Value error, ", "")
         return f"{line}; see {command} --help", 2
     if os.environ.get("HOGEQ_DEBUG"):
