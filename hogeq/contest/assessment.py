@@ -14,10 +14,9 @@ from hogeq.contest.field import Answer, Field, ascend, mean_wins
 from hogeq.contest.submission import Submission
 from hogeq.evaluation.counterfactual import counterfactual_values
 from hogeq.evaluation.values import win_rate
-from hogeq.model.endless import EndlessError
 from hogeq.model.game import HogEngine
 from hogeq.model.many import shared_workspace
-from hogeq.model.workspace import TIE, Role, WinRate
+from hogeq.model.workspace import TIE, EndlessError, Role, WinRate
 from hogeq.search.attack import SearchBudget, attack
 from hogeq.search.bounds import upper_bound
 from hogeq.strategies.arrays import StrategyError, one_hot

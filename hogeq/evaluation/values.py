@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from hogeq.model.endless import EndlessError, endless_position
 from hogeq.model.game import HogEngine
 from hogeq.model.many import shared_duels, shared_workspace
-from hogeq.model.workspace import WinRate, Workspace
+from hogeq.model.workspace import EndlessError, WinRate, Workspace, endless_position
 from hogeq.rules import Rules
 from hogeq.rules.memory import Memory, memory_sizes, states
 from hogeq.strategies.arrays import one_hot

@@ -249,34 +249,12 @@ def backward(
 ):
     """Backward induction over all cells where no position recurs; returns the changes of ASCEND.
 
-    Parameters
-    ----------
-    turns : TurnLists
-    role : int
-        How the rolls of player 0 come about; all others follow their policies.
-    policies : float64 (1 + n, C, K)
-        Of player 0, whose rows ASCEND and SOFTMAX change, and of its opponents; (1, C, K) is
-        self-play.
-    weights : float64 (n,)
-        Of the opponents, against all of whom a row of player 0 is set at once.
-    reach : float64 (n, 2, C, H)
-        From :func:`forward`; not read by EVALUATE and FULL_MEMORY.
-    values : float64 (n, 2, C, H)
-        Filled: win probability of player 0 against each opponent, by who moves.
-    averages : float64 (C, K)
-        Filled with counterfactual values, by COUNTERFACTUAL; scratch of ASCEND and SOFTMAX.
-    infoset_reach : float64 (C,)
-        Filled by these three.
-    choice : int8 (C, H)
-        Filled by FULL_MEMORY.
-    temperature, damping : float
-        Of SOFTMAX.
-    ends : float64 (E * J,)
-        Scratch.
-    rolled : float64 (n, U * J)
-        Scratch.
-    wanted : uint8 (U,)
-        Scratch.
+    `policies` (1 + n, C, K) are of player 0, whose rows ASCEND and SOFTMAX change, and of its
+    opponents; (1, C, K) is self-play. A row of player 0 is set at once against all opponents, by
+    their `weights` (n,). `reach` (n, 2, C, H) is of :func:`forward`, for all but EVALUATE and
+    FULL_MEMORY. Filled are `values` (n, 2, C, H), the win probability of player 0 by who moves,
+    `choice` (C, H) by FULL_MEMORY, and by the others `averages` (C, K), counterfactual values after
+    COUNTERFACTUAL, and `infoset_reach` (C,). The last three arrays are scratch.
     """
     changes = 0
     row_values = role not in (EVALUATE, FULL_MEMORY)
@@ -318,21 +296,9 @@ def backward(
 def forward(turns, policies, reach, infoset_reach, masses, skipped, ends):
     """Reach of every hidden state by who moves, where no position recurs.
 
-    Parameters
-    ----------
-    turns : TurnLists
-    policies : float64 (P, C, K)
-        Rows need not sum to 1: a row of ones counts every roll once.
-    reach : float64 (P, C, H)
-        Probability that a game starts in each; that of coming there is added.
-    infoset_reach : float64 (C,)
-        Filled with the sums of player 0's.
-    masses : float64 (U * J,)
-        Scratch, 0 before and after.
-    skipped : uint8 (U,)
-        Zeros.
-    ends : float64 (E * J,)
-        Scratch, 0 before and after.
+    Rows of `policies` (P, C, K) need not sum to 1: a row of ones counts every roll once. To `reach`
+    (P, C, H), the probability that a game starts in each state, that of coming there is added.
+    `infoset_reach` (C,) is filled with the sums of player 0's. The last three arrays are scratch.
     """
     players = len(policies)
     for turn in range(len(turns.order)):

@@ -129,18 +129,7 @@ def backward(
     that the slope favours can lose: so a change is kept only if it wins, and in one pass a
     component changes one row only, since the reach of its other rows then is out of date.
 
-    Parameters
-    ----------
-    left : float64 (most cells of a component, 2, U * J)
-        Scratch: what ways to roll win where they leave the component.
-    weight, outside : float64 (V, K)
-        Scratch.
-    wins, exits : float64 (V,)
-        Scratch.
-    chain : float64 (V, V)
-        Scratch.
-    before : float64 (K,)
-        Scratch.
+    The arrays from `left` on are scratch; `left` holds what ways to roll win where they leave.
     """
     players, memories, changes = len(policies), values.shape[2], 0
     searches, row_values = role == FULL_MEMORY, role not in (EVALUATE, FULL_MEMORY)

@@ -68,15 +68,7 @@ class _Group(NamedTuple):
 
 
 class CellLayout:
-    """Where a game's numbers lie when vectors run over cells of a diagonal.
-
-    Attributes
-    ----------
-    shape : Shape
-    board : Board
-    blocks : int
-        Of a diagonal.
-    """
+    """Where a game's numbers lie when vectors run over cells of a diagonal."""
 
     def __init__(self, tables: Tables, cells: int) -> None:
         self.tables, self.cells = tables, cells

@@ -13,13 +13,7 @@ from hogeq.support.aliases import Floats
 
 
 class CellPasses:
-    """Passes of one player (self-play), or of one player against n opponents.
-
-    Attributes
-    ----------
-    weights : float64 (n,)
-        Of the opponents in the mixture against which rows are set.
-    """
+    """Passes of one player (self-play), or of one player against n opponents by their `weights`."""
 
     def __init__(
         self, tables: Tables, players: int, dtype: DTypeLike = np.float64, matches: int = 1

@@ -39,15 +39,8 @@ class Duels:
 class HogEngine:
     """A compiled game.
 
-    Attributes
-    ----------
-    rules : Rules
-    tables : Tables
-        What the kernels read.
-    memories : tuple of Memory, length H
-        Every value of the hidden memory of the player to move.
-    recurrence : Recurrence or None
-        How positions recur.
+    Its `tables` are what the kernels read; `memories`, H of them, are the values of the hidden
+    memory of the player to move; `recurrence` tells how positions recur, or is None.
     """
 
     rules: Rules

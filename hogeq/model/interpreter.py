@@ -108,17 +108,10 @@ TIE = interpreter.TIE
 class Interpreter:
     """Values and reach of every hidden state of a game, in double precision.
 
-    Attributes
-    ----------
-    weights : float64 (n,)
-        Of the opponents, when the rows of player 0 are set.
-    values : float64 (n, 2, C, H)
-        Win probability of player 0 against each opponent, by who moves.
-    reach : float64 (n, 2, C, H)
-        Reach probability of every hidden state, by who moves; (1, 1, C, H) in self-play.
+    By who moves, `values` (n, 2, C, H) are win probabilities of player 0 against each opponent, and
+    `reach` is likewise; in self-play it is (1, 1, C, H). `weights` (n,) are of the opponents, when
+    the rows of player 0 are set.
 
-    Notes
-    -----
     Where each player has a goal of its own, player 0 moves in the first half of the cells and
     player 1 in the second; in self-play one strategy moves in both. Outside there are G * G cells.
     """

@@ -27,25 +27,12 @@ class ManyWorkspace:
 
     Each pair is a player, who is improved or evaluated, and an opponent, who follows a policy. Both
     sides may be the same in all pairs. One player who meets n opponents has one row at each cell:
-    coordinate ascent, softmax steps and counterfactual values are then against the mixture of
-    them, of which one is drawn before the game by their weights. n players who meet one opponent
-    are independent of each other.
+    ascent, softmax steps and counterfactual values are then against the mixture of them by their
+    `weights` (n,). n players who meet one opponent are independent of each other.
 
     As of a :class:`hogeq.model.workspace.Workspace`, attributes hold the result of the last pass
-    only.
-
-    Attributes
-    ----------
-    weights : float64 (n,)
-        Of the opponents in the mixture.
-    counterfactual_values : float64 (G, G, K)
-        Of every roll against the mixture: the weighted sum over the opponents. Of one player only.
-    infoset_reach : float64 (G, G)
-        Reach probability of every cell, the player to move, weighted likewise.
-    each : float64 (n, G, G, K)
-        Counterfactual value of every roll of the player against each opponent, without its weight.
-    each_reach : float64 (n, G, G)
-        Reach probability of every cell against each opponent.
+    only: `counterfactual_values` (G, G, K) and `infoset_reach` (G, G) against the mixture, and the
+    same against every opponent in `each` (n, G, G, K), without its weight, and `each_reach`.
     """
 
     def __init__(

@@ -9,9 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hogeq.kernels import lifting, responder
-from hogeq.kernels.lifting import Claims
-from hogeq.kernels.responder import Responder, Scratch
+from hogeq.kernels import priced as kernels
+from hogeq.kernels.priced import Claims, Responder, Scratch
 from hogeq.model.game import MEMORY_LIMIT
 from hogeq.model.interpreter import turn_lists
 from hogeq.rules import Rules
@@ -156,14 +155,14 @@ class PricedResponder:
 
     def remember(self) -> float:
         """Solve it by one backward induction."""
-        responder.remember(self.turns, self.arrays, self.board.scratch)
+        kernels.remember(self.turns, self.arrays, self.board.scratch)
         return self.value
 
     def infoset_reach(self) -> Floats:
         """Reach of its states as it chose when it was last solved: float64 (C, H), scratch."""
         board = self.board
         board.reach[:] = 0.0
-        responder.reach(self.turns, self.arrays, board.scratch, board.start, board.reach)
+        kernels.reach(self.turns, self.arrays, board.scratch, board.start, board.reach)
         return board.reach[0]
 
     def slack(self, cell: int) -> Floats:
@@ -187,7 +186,7 @@ class PricedResponder:
         claims[:, -1] = claim.fall
         weights[:asked] = claim.weight
         found, zeros = board.claims(WIDTH), (0.0,) * WIDTH
-        lifting.lift(
+        kernels.lift(
             self.turns, self.arrays, found, cell, claims.ravel(), weights, claim.lent, zeros
         )
         here = board.at_start(WIDTH)
@@ -204,7 +203,7 @@ class PricedResponder:
         """Put into the prices what is claimed and lent by the pass that was last made."""
         claims, zeros = self.board.claims(WIDTH), (0.0,) * WIDTH
         with self._rows(kept) as row:
-            lifting.lend(self.turns, self.arrays, claims, cell, row, kept.prices, zeros)
+            kernels.lend(self.turns, self.arrays, claims, cell, row, kept.prices, zeros)
             if row[cell] >= 0:
                 kept.prices[row[cell], :, claim.rolls] += claim.claims
         self.prices[cell, :, claim.rolls] += claim.claims
@@ -241,12 +240,12 @@ class PricedResponder:
     ) -> Floats:
         board, rolls = self.board, claims.shape[1]
         width = width_of(rolls)
-        idle = np.full(width, -2.0 * lifting.NONE)
+        idle = np.full(width, -2.0 * kernels.NONE)
         idle[:rolls] = 0.0
         claimed = np.zeros((board.memories, width))
         claimed[:, :rolls] = claims
         with self._rows(kept) as row:
-            lifting.revise(
+            kernels.revise(
                 self.turns,
                 self.arrays,
                 board.claims(width),

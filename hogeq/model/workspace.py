@@ -3,35 +3,22 @@
 from collections.abc import Callable, Sequence
 from enum import IntEnum
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from hogeq.kernels import recurrence
-from hogeq.model.interpreter import TIE, Interpreter
-from hogeq.support.aliases import Floats, Ints
-
-if TYPE_CHECKING:
-    from hogeq.model.game import HogEngine
-from typing import TYPE_CHECKING, Protocol
-
+from hogeq.kernels import interpreter, recurrence
 from hogeq.model.cell_passes import CellPasses
+from hogeq.model.interpreter import Interpreter
 from hogeq.model.memory_passes import MemoryPasses
+from hogeq.support.aliases import Floats, Ints
+from hogeq.support.messages import BadInputError
 
 if TYPE_CHECKING:
     from hogeq.model.game import HogEngine
 
-__all__ = [
-    "TIE",
-    "MemoryValues",
-    "Passes",
-    "Role",
-    "WinRate",
-    "Workspace",
-    "backward_together",
-    "passes_for",
-]
+TIE = interpreter.TIE
 
 
 class Passes(Protocol):
@@ -135,20 +122,12 @@ class Workspace:
     """Passes over one game, for one player (self-play) or two, and the arrays that they fill.
 
     Keep one for repeated evaluation: nothing is allocated after the first use. Its attributes are
-    internal, and hold the result of the last pass only: every pass overwrites them. Other packages
-    call :func:`hogeq.evaluation.counterfactual.counterfactual_values` and its like, which return
-    fresh arrays; a solver that reads an attribute copies it, or is done with it before the next
-    pass.
+    internal, and hold the result of the last pass only: `counterfactual_values` (G, G, K) of player
+    0, and `infoset_reach` (G, G) of its cells. Functions of :mod:`hogeq.evaluation` return fresh
+    arrays; a solver that reads an attribute copies it, or is done with it before the next pass.
 
-    Most games have fast passes (:func:`hogeq.model.workspace.passes_for`), which keep nothing by
-    memory. What is to be kept, and a player with full memory, is interpreted.
-
-    Attributes
-    ----------
-    counterfactual_values : float64 (G, G, K)
-        Counterfactual value of every roll of player 0.
-    infoset_reach : float64 (G, G)
-        Reach probability of every cell, player 0 to move.
+    Most games have fast passes (:func:`passes_for`), which keep nothing by memory. What is to be
+    kept, and a player with full memory, is interpreted.
     """
 
     def __init__(
@@ -316,3 +295,65 @@ def backward_together(
 def _plain(policies: Floats) -> Floats:
     """Policies as kernels are compiled for: contiguous float64, not read-only."""
     return np.require(policies, np.float64, ["C", "W"])
+
+
+# --- games that never end: two strategies that leave the scores as they are, turn after turn ------
+
+
+class EndlessError(BadInputError):
+    """Two strategies between which a game may never end."""
+
+
+def endless_position(work: Workspace, policies: Floats) -> tuple[int, int] | None:
+    """Find scores, the mover's first, from which a game never ends; policies are (2, G, G, K)."""
+    certain = work.certain_turns
+    if not len(certain):
+        return None
+    half, cell = np.divmod(certain[:, 0], policies.shape[1] ** 2)
+    for_ever = _for_ever(certain, _staying(certain, policies))
+    for player in np.flatnonzero(for_ever.any(axis=1)):
+        reach = work.cell_reach(policies, int(player)).ravel()
+        moves = half == player * work.has_own_goals
+        met = cell[for_ever[player] & moves & (reach[cell] > 0.0)]
+        if len(met):
+            own, opponent = divmod(int(met[0]), policies.shape[1])
+            return own, opponent
+    return None
+
+
+def ways_to_stay(work: Workspace, policies: Floats) -> list[tuple[int, int, int]]:
+    """List scores and rolls by which player 0 of policies (2, G, G, K) could stay for ever.
+
+    Staying there, and wherever player 0 comes to move before that again, is for ever, since the
+    other player stays too.
+    """
+    certain = work.certain_turns
+    if not len(certain):
+        return []
+    stays = _staying(certain, policies)
+    can = np.stack([np.ones_like(stays[0]), stays[1]])
+    goal = policies.shape[1]
+    found = certain[_for_ever(certain, can)[0] & ~stays[0] & (certain[:, 0] < goal**2)]
+    return [(*divmod(cell, goal), roll) for cell, roll, *_ in found.tolist()]
+
+
+def _staying(certain: Ints, policies: Floats) -> NDArray[np.bool_]:
+    """Whether a player always plays the turns that stay for certain, (2, n), n of them."""
+    cell, roll = certain[:, :2].T
+    goal, num_actions = policies.shape[1], policies.shape[3]
+    rows = policies.reshape(2, goal * goal, num_actions)[:, cell % goal**2]
+    only = (rows > 0.0).sum(axis=2) == 1
+    return np.asarray(only & (rows[:, np.arange(len(cell)), roll] > 0.0))
+
+
+def _for_ever(certain: Ints, for_ever: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Of turns that stay, by the player to move, those after which all that follow stay too."""
+    cell, _, target, again = certain.T
+    place = np.full(certain[:, [0, 2]].max() + 1, -1)
+    place[cell] = np.arange(len(cell))
+    mover = np.where(again, [[0], [1]], [[1], [0]])
+    while True:
+        goes_on = for_ever & for_ever[mover, place[target]]
+        if (goes_on == for_ever).all():
+            return for_ever
+        for_ever = goes_on

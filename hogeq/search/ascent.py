@@ -5,10 +5,9 @@ from typing import Protocol
 
 import numpy as np
 
-from hogeq.model.endless import ways_to_stay
 from hogeq.model.many import quick_many, quick_workspace, shared_many, shared_workspace
 from hogeq.model.protocol import Engine
-from hogeq.model.workspace import Role, WinRate, Workspace
+from hogeq.model.workspace import Role, WinRate, Workspace, ways_to_stay
 from hogeq.support.aliases import Floats, Matrix
 
 TEMPERATURES = (0.1, 1e-4)  # temperatures of the softmax responder, in win probability
