@@ -72,14 +72,6 @@ def computing(on: str | None = None, jobs: int | None = None) -> Iterator["Worke
 class _Commands(TyperGroup):
     """Ends every command with the right status, and one line where something is wrong."""
 
-    def invoke(self, ctx: Any) -> Any:
-        try:
-            return super().invoke(ctx)
-        except KeyboardInterrupt as stop:
-            leave_the_prompt()
-            status = 128 + getattr(stop, "signum", signal.SIGINT)
-            raise typer.Exit(warn(str(stop) or "stopped", status)) from None
-
     def main(self, *args: Any, standalone_mode: bool = True, **extra: Any) -> Any:
         more = {**extra, "prog_name": "hogeq", "standalone_mode": False}
         if sys.stdout is None:
@@ -182,7 +174,7 @@ def _command(function: Callable[..., Any]) -> Callable[..., Any]:
         *, as_json: bool, decimals: int, trust: bool, plugins: list[Path] | None, **given: Any
     ) -> None:
         digits.set(decimals)
-        with _answer_alone() if as_json else nullcontext():
+        with _stoppable(), _answer_alone() if as_json else nullcontext():
             for path in plugins or ():
                 load_plugin(path, trust)
             overwrite = given.pop("overwrite") if "overwrite" in shared else True
@@ -215,6 +207,17 @@ def _keyword(name: str, kind: Any, default: Any) -> Parameter:
     if getattr(kind, "__args__", ()) == (bool,) and kind.__metadata__[0].default is ...:
         kind.__metadata__[0].default = f"--{name.replace('_', '-')}"  # where typer looks for it
     return Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=kind)
+
+
+@contextmanager
+def _stoppable() -> Iterator[None]:
+    """End a command that is interrupted with one line."""
+    try:
+        yield
+    except KeyboardInterrupt as stop:
+        leave_the_prompt()
+        status = 128 + getattr(stop, "signum", signal.SIGINT)
+        raise typer.Exit(warn(str(stop) or "stopped", status)) from None
 
 
 @contextmanager

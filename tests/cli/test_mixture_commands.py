@@ -82,7 +82,6 @@ def test_export(folder: Path) -> None:
     for given, says in (
         (("drawn.npz", "--player-name", "me"), "--part 1 takes a component"),
         (("drawn.npz", "--out", "c.csv"), "--part 1"),
-        (("drawn.npz", "--purify", "argmax", "--out", "c.npz"), "--part 1"),
         (("drawn.npz", "--part", "3", "--out", "c.csv"), "--part: 3; allowed: 1 to 2"),
         (("always_roll:2", "--part", "1", "--out", "c.csv"), "is none"),
     ):

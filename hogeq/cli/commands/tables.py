@@ -25,9 +25,6 @@ def export(
     out: Annotated[Path, option("Its suffix says the format.", "FILE"), SUBMISSION] = Path(
         "final_strategy.py"
     ),
-    purify: Annotated[
-        str | None, option(f"Make a policy a matrix first: {PURIFIERS}.", "METHOD")
-    ] = None,
     part: Annotated[
         int | None, option("Of a mixture: its N-th component alone, from 1.", "N")
     ] = None,
@@ -47,7 +44,7 @@ def export(
     if player_name is not None:
         check_player_name(player_name)
     game = chosen.load(strategies=[strategy])
-    written = _exported(game, strategy, out, purify, part)
+    written = _exported(game, strategy, out, part)
     written.write(out, player_name)
     data = {
         **chosen.facts,
@@ -59,9 +56,7 @@ def export(
     return Result(data, [f"{written.kind} of {strategy} for {chosen.title} written to {out}"])
 
 
-def _exported(
-    game: "Game", name: str, out: Path, purify: str | None, part: int | None
-) -> "Strategy":
+def _exported(game: "Game", name: str, out: Path, part: int | None) -> "Strategy":
     """Give what is to be written; or refuse what `out` cannot hold."""
     strategy, suffix = game.strategy(name), out.suffix.lower()
     if strategy.kind != "mixture":
@@ -72,20 +67,16 @@ def _exported(
         if not 1 <= part <= count:
             raise BadInputError(f"--part: {part}; allowed: 1 to {count} in {name}")
         strategy = game.strategy(strategy.components[part - 1])
-    elif purify is not None or suffix != ".npz":
-        given = f"--purify {purify}" if purify is not None else str(out)
+    elif suffix != ".npz":
         kind = "matrices" if strategy.is_pure else "policies"
         raise BadInputError(
-            f"{given}: not for a mixture, and {name} is one of {len(strategy.weights)} {kind}; "
+            f"{out}: not for a mixture, and {name} is one of {len(strategy.weights)} {kind}; "
             "--part 1 takes a component (hogeq show lists them), --out FILE.npz all"
         )
-    if purify is not None:
-        with refusing():
-            return game.purify(strategy, purify)
     if strategy.kind == "policy" and suffix not in {".npy", ".npz"}:
         raise BadInputError(
             f"strategy {name}: is a policy, which {out.suffix} cannot hold; "
-            "--purify argmax makes it a matrix"
+            "hogeq purify makes it a matrix"
         )
     return strategy
 
