@@ -1,6 +1,6 @@
 from . import figures as figures
 from .baselines import baseline as baseline
-from .contest.assessment import Difference as Difference
+from .contest.field import Difference as Difference
 from .contest.review import Review as Review
 from .contest.tournament import Standing as Standing
 from .contest.tournament import rank as rank

@@ -28,7 +28,7 @@ from hogeq.strategies.strategy import Strategy, StrategyLike, strategy_of
 from hogeq.support.aliases import Floats
 
 if TYPE_CHECKING:
-    from hogeq.contest.assessment import Difference
+    from hogeq.contest.field import Difference
     from hogeq.contest.review import Review
     from hogeq.contest.transcript import Transcript
     from hogeq.trees.game import TreeGame
@@ -261,10 +261,10 @@ class Game:
         against : strategy or list of strategies, optional
             Opponents, of which the mean counts; by default the strongest that the package has.
         """
-        from hogeq.contest import assessment
+        from hogeq.contest import field
 
         one, two = self.strategy(first), self.strategy(second)
-        return assessment.diff(self.engine, one, two, self._rivals(against))
+        return field.diff(self.engine, one, two, self._rivals(against))
 
     def improve(
         self,
@@ -285,10 +285,10 @@ class Game:
         seconds : float, optional
             When to stop.
         """
-        from hogeq.contest import assessment
+        from hogeq.contest import field
 
         table, rivals = self.strategy(matrix), self._rivals(against)
-        *_, best = assessment.improvements(self.engine, table, rivals, cells, seconds)
+        *_, best = field.improvements(self.engine, table, rivals, cells, seconds)
         return self.strategy(best.strategy)
 
     def tablebase(self) -> Tablebase:

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any
 from hogeq.cli import options
 from hogeq.cli.shell import refusing, warn
 from hogeq.rules import ALIASES, Rules
-from hogeq.support.files import csv_text, write_whole
-from hogeq.support.messages import BadInputError, printable, unreadable
+from hogeq.support.messages import BadInputError, unreadable
 
 if TYPE_CHECKING:
     from hogeq.game import Game
@@ -217,12 +216,6 @@ def reading(path: Path) -> Iterator[None]:
             if error.errno == errno.EFBIG:  # it can, but should not: the reader's own words say why
                 raise
             raise BadInputError(unreadable(path, error)) from error
-
-
-def write_csv(path: Path, header: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-    """Write a table, numbers with all digits; what others named is escaped."""
-    cells = ([printable(cell) if isinstance(cell, str) else cell for cell in row] for row in rows)
-    write_whole(path, csv_text(map(printable, header), cells))
 
 
 def check_output(

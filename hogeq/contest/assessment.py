@@ -1,27 +1,26 @@
 """What the cells of a table are worth: where it loses, what a change gains, and a better table."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from time import monotonic
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hogeq.baselines.registry import builtins_of
+from hogeq.baselines.registry import builtins_of, find_table
 from hogeq.baselines.simple import samples_of
-from hogeq.contest.field import Answer, Field, ascend, mean_wins
 from hogeq.contest.submission import Submission
 from hogeq.evaluation.counterfactual import counterfactual_values
 from hogeq.evaluation.values import win_rate
-from hogeq.model.game import HogEngine
+from hogeq.model.game import HogEngine, compile_game
 from hogeq.model.many import shared_workspace
 from hogeq.model.workspace import TIE, EndlessError, Role, WinRate
 from hogeq.search.attack import SearchBudget, attack
 from hogeq.search.bounds import upper_bound
-from hogeq.strategies.arrays import StrategyError, one_hot
-from hogeq.strategies.strategy import StrategyLike, policies_of, policy_of, table_of
+from hogeq.strategies.strategy import policies_of, policy_of
 from hogeq.support.aliases import Floats, Matrix
+from hogeq.support.messages import DIGITS, EXACT, counted, percent, pp
 
 OPPONENTS = ("optimal", "champion", "ignore_memory", "huan2020", "hog_wild_heuristic")
 """Strategies of the package that a submission is played against, if the rules allow them."""
@@ -169,6 +168,20 @@ def opponents(game: HogEngine) -> list[tuple[str, NDArray[np.generic]]]:
     return found
 
 
+def reference_of(game: HogEngine, name: str) -> Reference:
+    """Compare submissions with an opponent by name."""
+    return Reference(name, find_table(name, game).array, opponents(game))
+
+
+def game_to(game: HogEngine, goal: int) -> tuple[HogEngine, Reference]:
+    """Give the game of an entrant with this goal, and its opponents with the goal of the rules."""
+    if goal == game.goal:
+        return game, reference_of(game, usual_reference(game))
+    own = compile_game(replace(game.rules, goal=(goal, game.goal)), own_goals=True)
+    other = compile_game(own.rules.for_second(), own_goals=True)
+    return own, reference_of(other, usual_reference(other))
+
+
 def outcomes(
     game: HogEngine, matrix: Matrix, opponents: Iterable[tuple[str, NDArray[np.generic]]]
 ) -> list[dict[str, Any]]:
@@ -277,110 +290,33 @@ def _at(values: Floats, matrix: Matrix) -> Floats:
     return np.take_along_axis(values, matrix[..., None].astype(np.int64), axis=2)[..., 0]
 
 
-# --- changes of a table ---------------------------------------------------------------------------
+def contest_notes(found: Mapping[str, Any]) -> list[str]:
+    """Say what a contest may not like, although it is no fault."""
+    notes = []
+    if found["files"]:
+        alone = "works without them" if found["alone"] else "does not work without them"
+        files = ", ".join(found["files"])
+        notes.append(f"it reads other files, where a contest may take one, and {alone}: {files}")
+    if found["prints"]:
+        notes.append("it prints: what it prints is not shown")
+    return notes
 
 
-class CellChange(NamedTuple):
-    """A cell in which two tables differ."""
-
-    score: int
-    opponent: int
-    before: int
-    after: int
-    gain: float
-    """Gain of win rate by this change alone."""
-    reach: float
-    """Probability that the first table comes to move there."""
-
-
-class Difference(NamedTuple):
-    """How a table differs from another.
-
-    Examples
-    --------
-    >>> import hogeq
-    >>> game = hogeq.Game({"edition": "fa25", "goal": 20, "max_dice": 4})
-    >>> found = game.diff("always_roll:3", "optimal", against="always_roll:2")
-    >>> len(found.changes), round(found.after - found.before, 3)
-    (336, 0.134)
-    """
-
-    before: float
-    """Mean win rate of the first table against the opponents."""
-    after: float
-    """That of the second."""
-    match: float
-    """Win rate of the second against the first; a game that never ends counts as half a win."""
-    changes: tuple[CellChange, ...]
-    """The one that gains most first."""
-    gains: Floats
-    """(G, G), what each change gains alone; 0 where the tables agree."""
-    reach: Floats
-    """(G, G), of the first table."""
-
-    def __repr__(self) -> str:
-        """Say how much changed: the arrays would fill pages."""
-        return (
-            f"Difference({len(self.changes)} cells, {self.before:.4f} becomes {self.after:.4f}; "
-            f"match {self.match:.4f})"
-        )
-
-
-def diff(
-    game: HogEngine, first: StrategyLike, second: StrategyLike, against: Sequence[StrategyLike]
-) -> Difference:
-    """Value every cell of `first` that is another in `second`, against some opponents.
-
-    A win rate is linear in each cell, so what one change gains is exact; changes together may gain
-    more or less than their sum. Where positions recur it is exact to first order.
-    """
-    one, two = (_matrix(game, given) for given in (first, second))
-    field = Field(game, [table_of(game, rival) for rival in against])
-    before, after = (one_hot(table, game.num_actions) for table in (one, two))
-    found = field.measure(before)
-    gains, reach = (found.values * (after - before)).sum(axis=-1), found.infoset_reach
-    changes = []
-    for own, other in np.argwhere(one != two).tolist():
-        at = own, other
-        worth = float(gains[at]), float(reach[at])
-        changes.append(CellChange(*at, game.choices[one[at]], game.choices[two[at]], *worth))
-    return Difference(
-        float(found.rates.mean()),
-        float(field.rates_of(after).mean()),
-        _rate(game, two, one),
-        tuple(sorted(changes, key=lambda change: -change.gain)),
-        gains,
-        reach,
+def response_text(found: Mapping[str, Any], digits: int = DIGITS) -> str:
+    """Say what a best response wins; or the best found, by what effort, and what none exceeds."""
+    rate, effort = percent(found["best_response"], digits), found["effort"]
+    if effort is None:
+        told = f"a best response wins {rate}"
+        if not found["endless"]:
+            return told
+        lost = pp(found["endless"], digits, signed=False)
+        return f"{told}; {lost} of that are lost by games that never end"
+    kicks = counted(effort["kicks"], "kick") if effort["kicks"] else "no kicks"
+    spent = f"({counted(effort['starts'], 'start')}, {kicks})"
+    better = found["best_response"] > found["win_rate"] + EXACT
+    told = (
+        f"the best response found {spent} wins {rate}"
+        if better
+        else f"none found {spent} wins more"
     )
-
-
-def improvements(
-    game: HogEngine,
-    table: StrategyLike,
-    against: Sequence[StrategyLike],
-    cells: int | None = None,
-    seconds: float | None = None,
-) -> Iterator[Answer]:
-    """Change a table step by step so that it wins more on average against some opponents.
-
-    Each table that comes is better than the one before, and the first is the table itself. With
-    `cells` one cell is changed at a time, the one that gains most, and at most so many in all.
-    With `seconds` the first step that ends later is the last.
-    """
-    start, begun = _matrix(game, table), monotonic()
-    field = Field(game, [table_of(game, rival) for rival in against])
-    yield field.answer(start)
-    for answer in ascend(field, start.copy(), mean_wins, None if cells is None else 1):
-        changed = int((np.asarray(answer.strategy) != start).sum())
-        if cells is not None and changed > cells:
-            return
-        yield answer
-        if seconds is not None and monotonic() - begun > seconds:
-            return
-
-
-def _matrix(game: HogEngine, given: StrategyLike) -> Matrix:
-    found = table_of(game, given)
-    if found.kind != "matrix":
-        raise StrategyError(f"strategy: is a {found.kind}; allowed: a matrix, one roll a position")
-    return np.array(found.array, np.int8)
+    return f"{told}, and none can win more than {percent(found['bound'], digits)}"

@@ -1,4 +1,4 @@
-"""One strategy against a whole field: the one that wins most.
+"""One strategy against a whole field: the one that wins most, and what changes of one are worth.
 
 A player meets one rival and does not know which, so the value of a roll is the mean of its
 counterfactual values against the rivals. Annealing and ascent change all cells at once, unlike
@@ -7,20 +7,22 @@ raise the objective is halved, down to the one cell that gains most.
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from time import monotonic
 from typing import Final, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hogeq.contest.tournament import WIN
+from hogeq.evaluation.values import win_rate
 from hogeq.model.game import HogEngine
 from hogeq.model.workspace import TIE
 from hogeq.search.ascent import random_policy, to_matrix, with_random_rolls
 from hogeq.search.attack import SearchBudget, search_steps
 from hogeq.search.counter_search import ASCENT
 from hogeq.search.population import Measured, Population
-from hogeq.strategies.arrays import one_hot
-from hogeq.strategies.strategy import StrategyLike, strategy_of
+from hogeq.strategies.arrays import StrategyError, one_hot
+from hogeq.strategies.strategy import StrategyLike, strategy_of, table_of
 from hogeq.support.aliases import Floats, Matrix
 from hogeq.support.messages import percent, shown
 from hogeq.support.progress import Phase, phase
@@ -232,3 +234,112 @@ def ascend(field: Field, matrix: Matrix, score: Score, most: int | None = None) 
             return
         matrix[...], rates = changed, after
         yield Answer(changed, rates)
+
+
+# --- changes of a table ---------------------------------------------------------------------------
+
+
+class CellChange(NamedTuple):
+    """A cell in which two tables differ."""
+
+    score: int
+    opponent: int
+    before: int
+    after: int
+    gain: float
+    """Gain of win rate by this change alone."""
+    reach: float
+    """Probability that the first table comes to move there."""
+
+
+class Difference(NamedTuple):
+    """How a table differs from another.
+
+    Examples
+    --------
+    >>> import hogeq
+    >>> game = hogeq.Game({"edition": "fa25", "goal": 20, "max_dice": 4})
+    >>> found = game.diff("always_roll:3", "optimal", against="always_roll:2")
+    >>> len(found.changes), round(found.after - found.before, 3)
+    (336, 0.134)
+    """
+
+    before: float
+    """Mean win rate of the first table against the opponents."""
+    after: float
+    """That of the second."""
+    match: float
+    """Win rate of the second against the first; a game that never ends counts as half a win."""
+    changes: tuple[CellChange, ...]
+    """The one that gains most first."""
+    gains: Floats
+    """(G, G), what each change gains alone; 0 where the tables agree."""
+    reach: Floats
+    """(G, G), of the first table."""
+
+    def __repr__(self) -> str:
+        """Say how much changed: the arrays would fill pages."""
+        return (
+            f"Difference({len(self.changes)} cells, {self.before:.4f} becomes {self.after:.4f}; "
+            f"match {self.match:.4f})"
+        )
+
+
+def diff(
+    game: HogEngine, first: StrategyLike, second: StrategyLike, against: Sequence[StrategyLike]
+) -> Difference:
+    """Value every cell of `first` that is another in `second`, against some opponents.
+
+    A win rate is linear in each cell, so what one change gains is exact; changes together may gain
+    more or less than their sum. Where positions recur it is exact to first order.
+    """
+    one, two = (_matrix(game, given) for given in (first, second))
+    field = Field(game, [table_of(game, rival) for rival in against])
+    before, after = (one_hot(table, game.num_actions) for table in (one, two))
+    found = field.measure(before)
+    gains, reach = (found.values * (after - before)).sum(axis=-1), found.infoset_reach
+    changes = []
+    for own, other in np.argwhere(one != two).tolist():
+        at = own, other
+        worth = float(gains[at]), float(reach[at])
+        changes.append(CellChange(*at, game.choices[one[at]], game.choices[two[at]], *worth))
+    return Difference(
+        float(found.rates.mean()),
+        float(field.rates_of(after).mean()),
+        win_rate(game, two, one, endless_is_draw=True).win_rate,
+        tuple(sorted(changes, key=lambda change: -change.gain)),
+        gains,
+        reach,
+    )
+
+
+def improvements(
+    game: HogEngine,
+    table: StrategyLike,
+    against: Sequence[StrategyLike],
+    cells: int | None = None,
+    seconds: float | None = None,
+) -> Iterator[Answer]:
+    """Change a table step by step so that it wins more on average against some opponents.
+
+    Each table that comes is better than the one before, and the first is the table itself. With
+    `cells` one cell is changed at a time, the one that gains most, and at most so many in all.
+    With `seconds` the first step that ends later is the last.
+    """
+    start, begun = _matrix(game, table), monotonic()
+    field = Field(game, [table_of(game, rival) for rival in against])
+    yield field.answer(start)
+    for answer in ascend(field, start.copy(), mean_wins, None if cells is None else 1):
+        changed = int((np.asarray(answer.strategy) != start).sum())
+        if cells is not None and changed > cells:
+            return
+        yield answer
+        if seconds is not None and monotonic() - begun > seconds:
+            return
+
+
+def _matrix(game: HogEngine, given: StrategyLike) -> Matrix:
+    found = table_of(game, given)
+    if found.kind != "matrix":
+        raise StrategyError(f"strategy: is a {found.kind}; allowed: a matrix, one roll a position")
+    return np.array(found.array, np.int8)

@@ -13,12 +13,19 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, cast
 
 import numpy as np
 
 from hogeq import __version__
-from hogeq.contest.entries import in_order, is_strategy_file, submitted
+from hogeq.contest.entries import (
+    Entries,
+    Refused,
+    in_order,
+    is_strategy_file,
+    read_goals,
+    submitted,
+)
 from hogeq.contest.submission import Submission, inspect_submission
 from hogeq.contest.tournament import check_rates, round_robin
 from hogeq.model.game import HogEngine
@@ -26,9 +33,10 @@ from hogeq.rules import Rules
 from hogeq.strategies.arrays import StrategyError, check_matrix
 from hogeq.strategies.files import MAX_BYTES, is_folder
 from hogeq.strategies.sandbox import Fault
+from hogeq.strategies.strategy import strategy_of
 from hogeq.support.aliases import Floats, Matrix
 from hogeq.support.files import parse_json, read_whole, write_whole
-from hogeq.support.messages import printable
+from hogeq.support.messages import BadInputError, printable
 from hogeq.support.parameters import plain
 from hogeq.support.progress import phase
 from hogeq.support.workers import compute
@@ -54,6 +62,18 @@ class Judged(NamedTuple):
 
     entrant: Entrant
     submission: Submission
+
+    @property
+    def name(self) -> str:
+        """What a page calls it: the player, or else the student."""
+        return printable(self.submission.name or self.entrant.student)
+
+    @property
+    def reason(self) -> str:
+        """Why it is not valid, in a line; empty if it is."""
+        faults = self.submission.faults
+        more = f", and {len(faults) - 1} more on the page" if len(faults) > 1 else ""
+        return f"{faults[0].line}{more}" if faults else ""
 
     def facts(self) -> dict[str, Any]:
         """Give the submission as plain values, its table as two digits a cell."""
@@ -87,14 +107,31 @@ def _is_hidden(inside: Path) -> bool:
 
 
 class Contest:
-    """Submissions of a folder, with what earlier calls have found out.
+    """A folder of submissions, and what earlier calls have found out of it.
 
-    `judge` and `play` compute what is new alone, and `keep` writes all that is known.
+    `judge` and `play` compute what is new alone, and `keep` writes all that is known. A
+    `BadInputError` if the folder `out` has other files.
     """
 
-    def __init__(self, game: HogEngine, out: Path, start: tuple[int, int] = (0, 0)) -> None:
-        self.game, self.start = game, start
-        self.out = out
+    judged: list[Judged]
+
+    def __init__(
+        self,
+        folder: Path,
+        out: Path,
+        game: HogEngine,
+        start: tuple[int, int] = (0, 0),
+        goals: Path | None = None,
+    ) -> None:
+        is_other = out.is_dir() and any(out.iterdir()) and not (out / CACHE).exists()
+        if is_other or out.resolve() == folder.resolve():
+            raise BadInputError(f"{out}: has other files; allowed: a new folder, or an earlier one")
+        self.game, self.out, self.start = game, out, start
+        self.entrants = entrants(folder, out)
+        students = [one.student for one in self.entrants]
+        own = read_goals(goals, students, game.goal)
+        self.own_goals = {} if own is None else dict(zip(students, own, strict=True))
+        (out / "entrants").mkdir(parents=True, exist_ok=True)
         self.made_by = {"version": __version__, "rules": plain(game.rules), "start": list(start)}
         salt, known = _read_cache(out / CACHE, self.made_by, game)
         self.salt = salt or secrets.token_hex(16)
@@ -102,32 +139,62 @@ class Contest:
         self.tables: list[str] = known.get("tables", [])
         self.rates: list[list[float]] = known.get("rates", [])
 
-    def judge(self, entrants: Sequence[Entrant], trust: bool, time_limit: float) -> list[Judged]:
-        """Look at every submission as `hogeq check` does; at one that is known, not again."""
-        keys = [_key(one.path) for one in entrants]
+    @property
+    def valid(self) -> list[Judged]:
+        """The submissions that play."""
+        return [one for one in self.judged if one.submission.matrix is not None]
+
+    @property
+    def goals(self) -> list[int] | None:
+        """Goals of the valid submissions, if each has its own."""
+        if not self.own_goals:
+            return None
+        return [self.own_goals[one.entrant.student] for one in self.valid]
+
+    def judge(self, trust: bool, time_limit: float) -> Entries:
+        """Look at every submission as `hogeq check` does, unless it is known; give the valid."""
+        keys = [_key(one.path) for one in self.entrants]
         new = [number for number, key in enumerate(keys) if key not in self.files]
         look = partial(_inspect, self.game.rules, trust, time_limit)
-        paths = [entrants[number].path for number in new]
-        with phase("reading", len(entrants), "files") as progress:
-            progress.step(len(entrants) - len(new))
+        paths = [self.entrants[number].path for number in new]
+        with phase("reading", len(keys), "files") as progress:
+            progress.step(len(keys) - len(new))
             found = compute(look, paths, lambda _: progress.step(), local=True)
         inspected = dict(zip(new, found, strict=True))
-        judged = []
-        for number, (entrant, key) in enumerate(zip(entrants, keys, strict=True)):
+        self.judged = []
+        for number, (entrant, key) in enumerate(zip(self.entrants, keys, strict=True)):
             submission = inspected.get(number) or _known(self.files[key], self.game)
             one = Judged(entrant, submission)
             # What other files say may change, and so may a machine that was slow.
             kinds = {fault.kind for fault in submission.faults}
             if key and not submission.files and kinds.isdisjoint({"time", "unread"}):
                 self.files[key] = one.facts()
-            judged.append(one)
-        return judged
+            self.judged.append(one)
+        refused = [
+            Refused(one.entrant.file, f"{one.entrant.file}: {one.reason}")
+            for one in self.judged
+            if one.submission.matrix is None
+        ]
+        if len(self.valid) < 2:
+            told = "".join(f"; {one.reason}" for one in refused)
+            raise BadInputError(
+                f"tournament: {len(self.valid)} of {len(self.judged)} submissions are valid; "
+                f"allowed: 2 or more{told}"
+            )
+        return Entries(
+            [one.entrant.file for one in self.valid],
+            [one.name for one in self.valid],
+            [strategy_of(self.game, cast("Matrix", one.submission.matrix)) for one in self.valid],
+            refused,
+        )
 
-    def play(self, tables: Sequence[Matrix], goals: Sequence[int] | None = None) -> Floats:
+    def play(self, field: Entries) -> Floats:
         """Exact win rates (n, n) of all tables; of pairs that are known, not again."""
-        ends = [self.game.goal] * len(tables) if goals is None else goals
+        tables, goals = field.strategies, self.goals
+        ends = goals or [self.game.goal] * len(tables)
         keys = [
-            _hash(table.tobytes() + b"%d" % end) for table, end in zip(tables, ends, strict=True)
+            _hash(table.array.tobytes() + b"%d" % end)
+            for table, end in zip(tables, ends, strict=True)
         ]
         known = self._known_rates(keys)
         unplayed = int(np.isnan(known).sum() - len(known)) // 2
@@ -146,13 +213,21 @@ class Contest:
         np.fill_diagonal(known, np.nan)
         return known
 
-    def pseudonyms(self, entrants: Sequence[Entrant]) -> list[str]:
-        """Names that tell nobody who they are, the same in every call for this folder."""
+    def public_names(self, pseudonyms: bool) -> list[str]:
+        """Name the valid submissions: namesakes by numbers, since their files say who is who.
+
+        Pseudonyms tell nobody who they are, and are the same in every call for this folder.
+        """
         names: list[str] = []
-        for one in entrants:
-            code = _hash(f"{self.salt} {one.student}".encode())
-            digits = next(size for size in range(4, 64) if f"Hog {code[:size]}" not in names)
-            names.append(f"Hog {code[:digits]}")
+        given = [one.name for one in self.valid]
+        for number, one in enumerate(self.valid):
+            before = given[:number].count(one.name)
+            name = f"{one.name} ({before + 1})" if before else one.name
+            if pseudonyms:
+                code = _hash(f"{self.salt} {one.entrant.student}".encode())
+                digits = next(size for size in range(4, 64) if f"Hog {code[:size]}" not in names)
+                name = f"Hog {code[:digits]}"
+            names.append(name)
         return names
 
     def keep(self) -> None:

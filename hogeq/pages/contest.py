@@ -1,17 +1,35 @@
 """The pages of a contest: the ranks of a field, and one about each submission."""
 
+import hashlib
 import html
+import json
+import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from pathlib import PurePath
+from functools import partial
+from pathlib import Path, PurePath
 from typing import Any, Final
 
 import numpy as np
 
-from hogeq.contest.assessment import Assessment
+from hogeq.contest.assessment import (
+    Assessment,
+    Reference,
+    contest_notes,
+    facts_of,
+    game_to,
+    response_text,
+    usual_reference,
+)
+from hogeq.contest.staff import Contest, Judged
 from hogeq.contest.tournament import WIN
+from hogeq.model.compiling import expect
+from hogeq.model.game import HogEngine
 from hogeq.pages import frame
-from hogeq.support.messages import DIGITS, EXACT, counted, duration, percent, pp, printable
+from hogeq.support.files import csv_text, write_whole
+from hogeq.support.messages import counted, duration, percent, pp, printable
+from hogeq.support.progress import phase
+from hogeq.support.workers import compute
 
 _DECIMALS: Final = 8  # of win rates in the picture, and of costs on the map
 
@@ -152,38 +170,6 @@ def checked_page(found: Mapping[str, Any], assessed: Assessment | None) -> str:
     return frame.page(title, body, styles="sheet", scripts=f"{_SHARED} check", data=data)
 
 
-def contest_notes(found: Mapping[str, Any]) -> list[str]:
-    """Say what a contest may not like, although it is no fault."""
-    notes = []
-    if found["files"]:
-        alone = "works without them" if found["alone"] else "does not work without them"
-        files = ", ".join(found["files"])
-        notes.append(f"it reads other files, where a contest may take one, and {alone}: {files}")
-    if found["prints"]:
-        notes.append("it prints: what it prints is not shown")
-    return notes
-
-
-def response_text(found: Mapping[str, Any], digits: int = DIGITS) -> str:
-    """Say what a best response wins; or the best found, by what effort, and what none exceeds."""
-    rate, effort = percent(found["best_response"], digits), found["effort"]
-    if effort is None:
-        told = f"a best response wins {rate}"
-        if not found["endless"]:
-            return told
-        lost = pp(found["endless"], digits, signed=False)
-        return f"{told}; {lost} of that are lost by games that never end"
-    kicks = counted(effort["kicks"], "kick") if effort["kicks"] else "no kicks"
-    spent = f"({counted(effort['starts'], 'start')}, {kicks})"
-    better = found["best_response"] > found["win_rate"] + EXACT
-    told = (
-        f"the best response found {spent} wins {rate}"
-        if better
-        else f"none found {spent} wins more"
-    )
-    return f"{told}, and none can win more than {percent(found['bound'], digits)}"
-
-
 def _faults(faults: Sequence[Mapping[str, Any]]) -> str:
     lists = []
     for fault in faults:
@@ -278,7 +264,7 @@ def _table(header: Iterable[str], rows: Iterable[Sequence[object]]) -> str:
     return f'<div class="wide" tabindex="0"><table>{filled}</table></div>'
 
 
-def standing(line: Mapping[str, Any] | None, names: Sequence[str], notes: Sequence[str]) -> str:
+def _standing(line: Mapping[str, Any] | None, names: Sequence[str], notes: Sequence[str]) -> str:
     """Say where an entrant stands by the line of the ranking, None if not ranked; and more."""
     told = ["Not ranked."]
     if line is not None:
@@ -289,13 +275,7 @@ def standing(line: Mapping[str, Any] | None, names: Sequence[str], notes: Sequen
     return "".join(f"<p>{html.escape(one)}</p>" for one in (*told, *notes))
 
 
-def entrant_page(facts: Mapping[str, Any], assessed: Assessment | None, key: str, text: str) -> str:
-    """Write the page of an entrant, with the text of `standing`; `key` says what it is made of."""
-    page = checked_page(facts, assessed)
-    return page.replace("</h1>", f"</h1>{_opening(key)}{text}</section>", 1)
-
-
-def with_standing(page: str, key: str, text: str) -> str | None:
+def _with_standing(page: str, key: str, text: str) -> str | None:
     """Put another standing into a page that was made of the same; None if it was not."""
     found = re.search(f"{re.escape(_opening(key))}.*?</section>", page, re.DOTALL)
     if found is None:
@@ -305,3 +285,98 @@ def with_standing(page: str, key: str, text: str) -> str | None:
 
 def _opening(key: str) -> str:
     return f'<section id="standing" data-key="{key}">'
+
+
+# --- the folder of a contest ----------------------------------------------------------------------
+
+RANKS: Final = (
+    *("rank", "name", "student", "file", "page", "wins", "ties", "mean_win_rate", "nash"),
+    *("lowest_win_rate", "lowest_against", "public_name", "not_valid"),
+)
+"""Columns of ranks.csv."""
+
+LATEST: Final = "of a student's files the last by name counts"
+
+
+def write_contest(
+    contest: Contest, found: Mapping[str, Any], title: str, pseudonyms: bool
+) -> list[str]:
+    """Write pages, ranks and what is known for the next time; say what was written."""
+    judged, out = contest.judged, contest.out
+    public = contest.public_names(pseudonyms)
+    lines = {contest.valid[line["index"]].entrant.file: line for line in found["ranking"]}
+    pages: list[str] = []  # of each entrant
+    for one in judged:
+        plain = re.sub(r"[^\w.-]+", "_", one.entrant.student)[:80]
+        same = sum(name.lower().startswith(f"{plain.lower()}.") for name in pages)
+        pages.append(f"{plain}.{same + 1}.html" if same else f"{plain}.html")
+    write_whole(out / "index.html", public_page({**found, "rules": title}, public))
+    _write_entrants(contest, title, lines, public, pages)
+    header = ("goal", *RANKS) if contest.own_goals else RANKS
+    rows = []
+    for one, page in zip(judged, pages, strict=True):
+        line = lines.get(one.entrant.file, {})
+        row = {key: line.get(key, "") for key in header}
+        if line:
+            against = public[line["lowest_against"]]
+            row |= {"lowest_against": against, "public_name": public[line["index"]]}
+        row |= {"student": one.entrant.student, "file": one.entrant.file, "name": one.name}
+        rows.append({**row, "page": f"entrants/{page}", "not_valid": one.reason})
+    rows.sort(key=lambda row: row["rank"] or math.inf)
+    write_whole(out / "ranks.csv", csv_text(header, [list(row.values()) for row in rows]))
+    contest.keep()
+    earlier = sum(len(one.entrant.earlier) for one in judged)
+    written = f"{out}: index.html (public), ranks.csv, {counted(len(judged), 'page')} in entrants/"
+    return [
+        written,
+        *([f"{counted(earlier, 'earlier file')} left out: {LATEST}"] if earlier else []),
+    ]
+
+
+def _write_entrants(
+    contest: Contest,
+    title: str,
+    lines: Mapping[str, Mapping[str, Any]],
+    public: Sequence[str],
+    pages: Sequence[str],
+) -> None:
+    game = contest.game
+    new: list[tuple[Judged, str, str, int]] = []
+    paths: list[Path] = []
+    for one, name in zip(contest.judged, pages, strict=True):
+        entrant, line = one.entrant, lines.get(one.entrant.file)
+        goal = contest.own_goals.get(entrant.student, game.goal)
+        notes = [f"Judged: {entrant.file}."]
+        if goal != game.goal:
+            notes.append(f"Its goal is {goal}. The opponents below have {game.goal}.")
+        if line is not None:
+            notes.append(f"On the page of all it is called {public[line['index']]}.")
+        if entrant.earlier:
+            notes.append(f"Not judged, since {LATEST}: {', '.join(entrant.earlier)}.")
+        text, path = _standing(line, public, notes), contest.out / "entrants" / name
+        facts = json.dumps([one.facts(), contest.made_by, goal])
+        key = hashlib.sha256(facts.encode()).hexdigest()
+        known = path.read_text("utf-8") if path.exists() else ""
+        page = _with_standing(known, key, text)
+        if page is None:
+            new.append((one, key, text, goal))
+            paths.append(path)
+        elif page != known:
+            write_whole(path, page)
+    expect(game, "full memory", strategies=[usual_reference(game)])
+    with phase("assessing", len(new), "entrants") as progress:
+        games = {goal: game_to(game, goal) for goal in {goal for *_, goal in new}}
+        make = partial(_entrant_page, games, title)
+        made = compute(make, new, lambda _: progress.step(), local=True)
+    for path, page in zip(paths, made, strict=True):
+        write_whole(path, page)
+
+
+def _entrant_page(
+    games: Mapping[int, tuple[HogEngine, Reference]], title: str, task: tuple[Judged, str, str, int]
+) -> str:
+    """Write the page of an entrant with the text of its standing; a key says what it is made of."""
+    one, key, text, goal = task
+    game, reference = games[goal]
+    page = checked_page(*facts_of(game, one.entrant.file, title, one.submission, reference))
+    return page.replace("</h1>", f"</h1>{_opening(key)}{text}</section>", 1)

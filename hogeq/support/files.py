@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from hogeq.support.messages import shown
+from hogeq.support.messages import printable, shown
 
 TEMPORARY: Final = ".tmp-"
 """Prefix of files that are not complete yet."""
@@ -61,11 +61,11 @@ def write_arrays(path: str | os.PathLike[str], **arrays: Any) -> None:
 
 
 def csv_text(header: Iterable[str], rows: Iterable[Sequence[object]]) -> str:
-    """Write a table as CSV; floats have all their digits."""
+    """Write a table as CSV; floats have all their digits, and what others named is escaped."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(header)
-    writer.writerows(rows)
+    for row in (header, *rows):
+        writer.writerow(printable(cell) if isinstance(cell, str) else cell for cell in row)
     return text.getvalue()
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from hogeq.contest import assessment
+from hogeq.contest import field
 from hogeq.model.game import compile_game
 from hogeq.purification import PURIFIERS, argmax
 from hogeq.purification.local_search import LocalSearch
@@ -146,7 +146,7 @@ def test_improve_stopped_writes_the_best_so_far(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rules = ("--rules", "fa22.yaml")
-    real = assessment.improvements
+    real = field.improvements
 
     def stopped(*given: Any) -> Iterator[Any]:
         for number, answer in enumerate(real(*given)):
@@ -154,7 +154,7 @@ def test_improve_stopped_writes_the_best_so_far(
                 raise KeyboardInterrupt
             yield answer
 
-    monkeypatch.setattr(assessment, "improvements", stopped)
+    monkeypatch.setattr(field, "improvements", stopped)
     nine = "--cells", "9", "--out", "better.py", "--player-name", "Me"
     found = ask("improve", "always_roll:1", *rules, *nine)
     assert len(found["changes"]) == 1

@@ -13,7 +13,7 @@ from hogeq.support.messages import BadInputError, counted
 from hogeq.support.progress import phase
 
 if TYPE_CHECKING:
-    from hogeq.contest.assessment import Difference
+    from hogeq.contest.field import Difference
     from hogeq.game import Game
     from hogeq.strategies.strategy import Strategy
 
@@ -210,12 +210,12 @@ def improve(
     if (out.suffix.lower() == ".py") != bool((player_name or "").strip()):
         raise BadInputError("--player-name: needed for a .py file, and allowed for no other")
     game = chosen.load("matches", "search", strategies=[table, *(against or [])])
-    from hogeq.contest import assessment
+    from hogeq.contest import field
 
     start, rivals = game.strategy(table), _rivals(game, against)
     opponents = list(rivals.values())
     with phase("improving", None, "steps") as progress, refusing():
-        steps = assessment.improvements(game.engine, start, opponents, cells, seconds)
+        steps = field.improvements(game.engine, start, opponents, cells, seconds)
         best = next(steps)  # the table itself
         try:
             for answer in steps:

@@ -5,12 +5,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from hogeq.cli import options
-from hogeq.cli.commands.check import Folder
-from hogeq.cli.inputs import AnyChosen, Chosen, check_output, write_csv
+from hogeq.cli.inputs import AnyChosen, Chosen, check_output
 from hogeq.cli.options import PAGE, Output, argument, option
 from hogeq.cli.result import Result, Table, Text, json_text, percent
 from hogeq.cli.shell import computing, refusing
-from hogeq.support.files import write_whole
+from hogeq.support.files import csv_text, write_whole
 from hogeq.support.messages import BadInputError, printable
 from hogeq.support.progress import phase
 
@@ -136,15 +135,17 @@ def tournament(
         check_output(out, (".csv", ".json"), reads=[*entries, chosen.spec])
     engine = chosen.load("matches", strategies=entries).engine
     from hogeq.contest.entries import read_goals
+    from hogeq.contest.staff import Contest
     from hogeq.contest.tournament import round_robin
 
-    own_goals = None
-    scores, folder = chosen.start(start), None
+    own_goals, made = None, []
+    scores, contest = chosen.start(start), None
     with computing(on, jobs):
         if out is not None and is_folder:
-            folder = Folder(entries, out, chosen, scores, goals)
-            field = folder.read(time_limit)
-            rates, own_goals = folder.play(field), folder.goals
+            with refusing():
+                contest = Contest(_only_folder(entries), out, engine, scores, goals)
+            field = contest.judge(chosen.trust, time_limit)
+            rates, own_goals = contest.play(field), contest.goals
         else:
             written = [path for path in (ranks, page, out) if path is not None]
             field = _read(entries, written, chosen, skip_bad, time_limit)
@@ -156,27 +157,39 @@ def tournament(
                 )
         data = _data(chosen, field, rates, scores, threshold, own_goals)
         names = [printable(name) for name in field.names]
-        made = [] if folder is None else folder.write(data, pseudonyms)
+        if contest is not None:
+            from hogeq.pages.contest import write_contest
+
+            made = ["", *write_contest(contest, data, chosen.title, pseudonyms)]
     if ranks is not None:
         header = [key for key in data["ranking"][0] if key not in {"entry", "index"}]
         lines = [
             {**line, "lowest_against": names[line["lowest_against"]]} for line in data["ranking"]
         ]
-        write_csv(ranks, header, ([line[key] for key in header] for line in lines))
+        write_whole(ranks, csv_text(header, ([line[key] for key in header] for line in lines)))
     if page is not None:
         from hogeq.pages.contest import field_page
 
         write_whole(page, field_page({**data, "rules": chosen.title}, names))
-    if out is not None and out.suffix.lower() == ".csv":
-        rows = zip(data["entries"], data["win_rates"], strict=True)
-        write_csv(out, ["strategy", *data["entries"]], ([entry, *row] for entry, row in rows))
-    elif out is not None and not is_folder:
-        write_whole(out, json_text(data, indent=1) + "\n")
+    if out is not None and not is_folder:
+        text = _rates_text(data) if out.suffix.lower() == ".csv" else f"{json_text(data, 1)}\n"
+        write_whole(out, text)
     if plot is not None:
         from hogeq import figures
 
         figures.win_rates(rates, names, plot, chosen.title)
     return Result(data, [*_text(data, chosen.title, names), *made, *chosen.endless])
+
+
+def _only_folder(entries: Sequence[str]) -> Path:
+    if len(entries) != 1 or not Path(entries[0]).is_dir():
+        raise BadInputError("tournament: --out FOLDER: allowed for one folder of submissions")
+    return Path(entries[0])
+
+
+def _rates_text(data: dict[str, Any]) -> str:
+    rows = zip(data["entries"], data["win_rates"], strict=True)
+    return csv_text(["strategy", *data["entries"]], ([entry, *row] for entry, row in rows))
 
 
 def _read(
