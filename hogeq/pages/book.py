@@ -5,7 +5,6 @@ this very turn is the reason. The loss of the roll that would be best without it
 reason. Both are exact.
 """
 
-from collections.abc import Iterator
 from dataclasses import replace
 from itertools import product
 from typing import Any, Final, NamedTuple
@@ -16,12 +15,11 @@ from numpy.typing import NDArray
 from hogeq.baselines.registry import builtin
 from hogeq.evaluation.tablebase import solve
 from hogeq.evaluation.values import reach
-from hogeq.model.game import HogEngine
+from hogeq.model.game import HogEngine, compile_game
 from hogeq.model.workspace import TIE
 from hogeq.rules import Rules
-from hogeq.rules.memory import next_memory, record, remembered
-from hogeq.rules.rules import zero_points
-from hogeq.rules.turn import Branch, TurnTable, dice_sides, land, memory_effect, turn_parts
+from hogeq.rules.memory import remembered
+from hogeq.rules.turn import turn_parts
 from hogeq.support.aliases import Floats
 
 OFF: Final[dict[str, Any]] = {
@@ -32,9 +30,6 @@ OFF: Final[dict[str, Any]] = {
     "piggy_back": False,
     "prime_boost": False,
     "hog_wild": False,
-    "feral_hogs": "none",
-    "time_trot": False,
-    "memory": "none",
 }
 """Fields of `Rules` that a turn can be played without, and what they are then."""
 
@@ -83,121 +78,31 @@ class Reason(NamedTuple):
 
 def turn_values(
     game: HogEngine, values: Floats, memories: NDArray[np.int64], rules: Rules
-) -> Floats:
-    """Win probability of every roll if this one turn is played by other rules."""
-    turn = TurnTable(rules)
-    bonuses, forces = _effects(game, rules)
-    lands = _Landings(turn, int(bonuses.max()))
-    own, other = np.indices((game.goal, game.goal))
-    worth = np.zeros(game.shape)
-    for action, dice in enumerate(game.choices):
-        bonus, forced = bonuses[action][memories], forces[action][memories]
-        for here, branches in _rolls(game, turn, dice, memories):
-            for points, gift, _, probability in branches:
-                mine, theirs = (
-                    _after(game, dice, points, again)[memories[here]] for again in (True, False)
-                )
-                scores = (own + points + bonus)[here], (other + gift)[here]
-                worth[here, action] += float(probability) * lands.worth(
-                    values, scores, forced[here], mine, theirs
-                )
-    if rules.num_actions < game.num_actions:
-        # The choice -1 is the part's: without it, only what it adds to the others can be told.
-        worth[..., -1] = worth[..., :-1].max(axis=2)
-    return worth
+) -> Floats | None:
+    """Win probability of every roll if this one turn is played by other rules, (G, G, K).
 
-
-def _effects(game: HogEngine, rules: Rules) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """Give bonus and extra turn, (K, H) each, that the game's memories add to rolls by other rules.
-
-    A part's values have other numbers, or are fewer, in a game by those rules.
+    Values (G, G, H) are of all that follows, memories (G, G) those that count. None where turns by
+    those rules leave other memories, or none that raises the sum of the scores.
     """
-    turn_rules = replace(rules, memory="none")
-    effects = []
-    for dice, memory in product(game.choices, game.memories):
-        bonus, forced = memory_effect(turn_rules, memory._replace(state=0), max(dice, 0))
-        forced = forced and dice >= 0  # no other part looks at the choice -1
-        if rules.memory != "none":
-            more, again = remembered(game.rules).effect(memory.state, dice)
-            bonus, forced = bonus + more, forced or again
-        effects.append((bonus, forced))
-    bonuses, forces = np.array(effects).T.reshape(2, game.num_actions, game.memory_size)
-    return bonuses, forces.astype(bool)
+    other = compile_game(rules)
+    same = remembered(rules).values == remembered(game.rules).values
+    if not same or other.memories != game.memories or other.positions_recur:
+        return None
+    worth = np.zeros(game.shape)
 
+    def as_it_goes_on(_player: int, own: int, opponent: int, rolls: Floats) -> Floats:
+        worth[own, opponent] = rolls[memories[own, opponent]]
+        return values[own, opponent]
 
-def _after(game: HogEngine, dice: int, points: int, again: bool) -> NDArray[np.int64]:
-    """Index of the next memory after each of the game's, (H,), also for points by other rules."""
-    rules = game.rules
-    number = {memory: index for index, memory in enumerate(game.memories)}
-    recorded, following = record(rules, dice, points), []
-    for memory in game.memories:
-        after = next_memory(rules, memory, recorded, again)
-        if rules.memory != "none":
-            state = remembered(rules).after_turn(memory.state, dice, points, again)
-            after = after._replace(state=state)
-        following.append(number[after])
-    return np.array(following)
-
-
-def _rolls(
-    game: HogEngine, turn: TurnTable, dice: int, memories: NDArray[np.int64]
-) -> Iterator[tuple[NDArray[np.bool_], tuple[Branch, ...]]]:
-    """List where a roll has the same results, and these."""
-    pairs = list(product(range(game.goal), repeat=2))
-    if dice < 0:
-        yield np.ones((game.goal, game.goal), bool), turn.branches(dice, 0)
-        return
-    if dice:
-        # Dice of extra turns are the game's own, whatever the turn is played without.
-        same = turn.rules.extra_turn_sides == game.rules.extra_turn_sides
-        rules, known = turn.rules if same else game.rules, game.memories
-        if rules.memory == "none":
-            known = tuple(memory._replace(state=0) for memory in known)
-        kind = [dice_sides(rules, s, o, known[memories[s, o]]) for s, o in pairs]
-        results = {sides: turn.branches(dice, sides) for sides in set(kind)}
-    else:
-        kind = [zero_points(turn.rules, s, o) for s, o in pairs]
-        results = {branch.points: (branch,) for branch in (turn.free(s, o) for s, o in pairs)}
-    where = np.array(kind).reshape(game.goal, game.goal)
-    for one, branches in results.items():
-        yield where == one, branches
-
-
-class _Landings:
-    """Where turns end, by the scores that they leave, as arrays."""
-
-    def __init__(self, turn: TurnTable, bonus: int) -> None:
-        rules, (points, gift) = turn.rules, turn.most()
-        shape = rules.size + points + bonus, rules.size + gift
-        ends = [land(rules, s, o) for s, o in product(*map(range, shape))]
-        self.goal = rules.size
-        self.score = np.array([end.score for end in ends]).reshape(shape)
-        self.opponent = np.array([end.opponent for end in ends]).reshape(shape)
-        self.again = np.array([end.again for end in ends]).reshape(shape)
-
-    def worth(
-        self,
-        values: Floats,
-        scores: tuple[NDArray[np.int64], NDArray[np.int64]],
-        forced: NDArray[np.bool_],
-        mine: NDArray[np.int64],
-        theirs: NDArray[np.int64],
-    ) -> Floats:
-        """Win probability of the mover once the turn is over, by scores before the landing."""
-        score, opponent = self.score[scores], self.opponent[scores]
-        last = self.goal - 1
-        own, other = np.minimum(score, last), np.minimum(opponent, last)
-        again = self.again[scores] | forced
-        goes_on = np.where(again, values[own, other, mine], 1.0 - values[other, own, theirs])
-        return np.where((score > last) | (opponent > last), score >= opponent, goes_on)
+    other.workspace(1).backward_by(as_it_goes_on)
+    return worth
 
 
 def book(game: HogEngine) -> dict[str, Any]:
     """Reasons of strange positions, fit for JSON; none where each player has a goal."""
     listed = [] if game.has_own_goals else reasons(game)
     named = turn_parts(game.rules)
-    names = {**_NAMES, "landing": named.landing, "time_trot": named.turn}
-    names |= {"feral_hogs": named.bonus, "memory": named.bonus}
+    names = {**_NAMES, "landing": named.landing}
     return {
         "reasons": [
             [round(part, DIGITS) if isinstance(part, float) else part for part in one]
@@ -218,13 +123,20 @@ def reasons(game: HogEngine) -> list[Reason]:
     memories = often.argmax(axis=2)
     values = solved.values
     rolls = turn_values(game, values, memories, game.rules)
+    if rolls is None:
+        return []
     best = _best(rolls)
     strange = best != _commonest(best, game.num_actions)
     candidates = []
     for rule, off in OFF.items():
         if getattr(game.rules, rule) == off:
             continue
-        without = turn_values(game, values, memories, _without(game.rules, rule))
+        try:
+            without = turn_values(game, values, memories, replace(game.rules, **{rule: off}))
+        except ValueError:  # the dice of extra turns go with the last that gives any
+            continue
+        if without is None:
+            continue
         forgot = _best(without)
         at = np.take_along_axis
         cost = rolls.max(axis=2) - at(rolls, forgot[..., None], 2)[..., 0]
@@ -260,14 +172,6 @@ def _commonest(best: NDArray[np.int64], actions: int) -> NDArray[np.int64]:
         if (down, right) != (AROUND, AROUND):
             counts[down : down + goal, right : right + goal] += chosen
     return counts[AROUND:-AROUND, AROUND:-AROUND].argmax(axis=2)
-
-
-def _without(rules: Rules, rule: str) -> Rules:
-    """Give rules without one; the dice of extra turns go with the last that gives any."""
-    try:
-        return replace(rules, **{rule: OFF[rule]})
-    except ValueError:
-        return replace(rules, **{rule: OFF[rule]}, extra_turn_sides=None)
 
 
 def _apart(reasons: list[Reason]) -> list[Reason]:

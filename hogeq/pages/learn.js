@@ -39,7 +39,7 @@ class Learn {
       h("div", { class: "tools" }, this.beforeButton, this.afterButton, this.backButton, button("Play on from here", () => this.playOn(this.review.turns[this.at - 1]))),
       this.tries,
     );
-    this.costliest = h("section", { class: "card", "aria-label": "The costliest mistakes" });
+    this.costliest = h("section", { class: "card", "aria-label": "The costliest rolls" });
     this.sums = h("section", { class: "card", "aria-label": "Skill and luck" });
     this.rows = h("tbody", {});
     const columns = ["turn", "player", "scores", "rolled", "best", "loss", "luck", "then"];
@@ -291,7 +291,7 @@ class Learn {
       costliest.length ? [h("h3", {}, review.game.names[player]), h("ol", { class: "costliest" }, costliest.map(item))] : [],
     );
     const none = h("p", {}, "None: every choice was the best there was.");
-    this.costliest.replaceChildren(h("h2", {}, "The costliest mistakes"), ...(wrong.length ? parts : [none]));
+    this.costliest.replaceChildren(h("h2", {}, "The costliest rolls"), ...(wrong.length ? parts : [none]));
   }
 
   lead(number) {

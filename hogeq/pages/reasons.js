@@ -6,8 +6,6 @@ const RULE_FIRES = {
   square_swine: (way, land) => land.squared !== land.reached,
   swap: (way, land) => land.swaps,
   more_boar: (way) => way.boar,
-  time_trot: (way) => way.again && !way.boar,
-  feral_hogs: (way) => way.bonus > 0, // where a memory part may give it, the name says so
   piggy_back: (way) => way.gift > 0,
 };
 
@@ -45,8 +43,7 @@ function ruleOnRoll(edition, reason, dice) {
     const scored = `${dice === 0 ? "No dice score" : "-1 scores"} ${counted(turn.points, "point")}`;
     return [scored, ...turn.effects.slice(1)].join("; ");
   }
-  const isExchanged = reason.rule === "memory" && edition.sides(...view) !== edition.sides(reason.own, reason.other, edition.start);
-  if (reason.rule === "hog_wild" || isExchanged) return `${reason.name} makes ${dice === 1 ? "the die" : `the ${dice} dice`} ${edition.sides(...view)}-sided`;
+  if (reason.rule === "hog_wild") return `${reason.name} makes ${dice === 1 ? "the die" : `the ${dice} dice`} ${edition.sides(...view)}-sided`;
   const often = firesIn(edition, view, dice, reason.rule);
   return often === null ? `${reason.name} counts with ${edition.diceText(dice)}` : `${reason.name} fires in ${percent(often, 1)} of rolls of ${edition.diceText(dice)}`;
 }

@@ -53,8 +53,8 @@ def test_a_saved_game_is_reviewed(folder: Path, rules: str) -> None:
     for turn in mine.costliest:
         loss, best = pp(turn.loss, 10, signed=False), percent(turn.best_value, 10)
         assert f"; {turn.best[0]} has {best}: {loss}, {turn.grade}\n" in text
-    assert f"costliest mistakes of {found.transcript.players[0]}" in text
-    assert "costliest mistakes of optimal play" not in text
+    assert f"costliest rolls of {found.transcript.players[0]}" in text
+    assert "costliest rolls of optimal play" not in text
 
 
 def test_a_game_by_an_alias_says_so(folder: Path) -> None:

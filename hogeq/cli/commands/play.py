@@ -336,7 +336,7 @@ def _text(reviewed: "Review", title: str, endless: Sequence[str]) -> Text:
         sums.append((name, percent(start), *changes, percent(result)))
         kept.append(f"{name} {percent(own.accuracy)}")
         if own.costliest:
-            costliest += ["", f"costliest mistakes of {name}", *map(_mistake, own.costliest)]
+            costliest += ["", f"costliest rolls of {name}", *map(_mistake, own.costliest)]
     order = ("turn", "rolled", "best", "before", "chosen", "after", "loss", "luck", "grade")
     return [
         f"{title}, {names[0]} against {names[1]}{seed}: {how}",
