@@ -9,9 +9,13 @@ from hogeq.benchmark.form import Instance, from_hog, from_tree
 from hogeq.benchmark.generators import detection, random_tree, simulation
 from hogeq.model.game import HogEngine, compile_game
 from hogeq.rules import rules_from
+from hogeq.search.attack import SearchBudget, attack
+from hogeq.search.bounds import full_memory_bound
 from hogeq.strategies.strategy import Strategy
+from hogeq.trees.exact import best_response, equilibrium
 from hogeq.trees.flat import FlatTree
 from hogeq.trees.game import load_tree
+from hogeq.trees.sequences import sequence_form
 
 HOG: Final = {
     "su20": ((10, 2), (14, 2), (20, 4), (40, 6), (100, 10)),
@@ -75,6 +79,25 @@ class Entry(NamedTuple):
         edition, goal, dice, opponent = self.hog
         game = hog_game(edition, goal, dice)
         return game, builtin(opponent, game)
+
+    def solve(self, kicks: int, seconds: float) -> tuple[float, float]:
+        """Give a value that player 0 can get, and a bound that no strategy exceeds.
+
+        In Hog an attack gives each of its starts some kicks, and the bound is that of a player who
+        forgets nothing. In a game tree a program has some seconds; a game of two players is solved
+        in mixtures.
+        """
+        if self.tree is None:
+            game, opponent = self.match()
+            found = attack(game, opponent, SearchBudget(perturbations=kicks))
+            return found.win_rate, full_memory_bound(game, opponent)
+        tree = self.tree()
+        if self.family == "game":
+            solved = equilibrium(tree, seconds)
+            return solved.lower, solved.upper
+        form = sequence_form(tree, self.seat or 0)
+        response = best_response(form, form.payoffs(tree.uniform()), seconds)
+        return response.payoff, response.bound
 
 
 def catalogue() -> dict[str, Entry]:

@@ -88,15 +88,13 @@ def bench_games(
 
 
 def _run(entries: "list[Entry]", kicks: int, seconds: float) -> Result:
-    from hogeq.benchmark.solving import solve
-
     rows, text, closed = [], [], 0
     with phase("instances", len(entries)) as progress:
         for entry in entries:
             progress.now(entry.name)
             began = perf_counter()
             with refusing():
-                value, bound = solve(entry, kicks, seconds)
+                value, bound = entry.solve(kicks, seconds)
             taken = perf_counter() - began
             rows.append({"name": entry.name, "value": value, "bound": bound, "seconds": taken})
             is_closed = bound - value < CLOSED
