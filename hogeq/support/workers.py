@@ -1,20 +1,9 @@
 """Where independent tasks are computed: threads, processes of this machine, or a Dask cluster.
 
-That is chosen once, around a block of code::
-
-    with hogeq.workers(4):                         # four threads
-    with hogeq.workers(4, on="local"):             # four processes of this machine
-    with hogeq.workers(on="dask://host:8786"):     # the workers of a Dask scheduler
-
-Algorithms call `compute` and do not know the answer. Outside any block the calling thread computes
-everything. Results do not depend on who computes them.
-
-NumPy's linear algebra (BLAS) has one thread within a block: its own wait for work busily, on the
-cores that compute tasks, and what they add up in parts may differ in the last bits.
-
-Processes are joblib's, the cluster is Dask distributed; both are used as executors of
-`concurrent.futures`. Threads stay for the next call, because each keeps the arrays that it fills
-(`hogeq.model.many`).
+`workers` chooses once, around a block of code; algorithms call `compute` and do not know the
+answer, and results do not depend on it. Processes are joblib's, the cluster is Dask distributed;
+both are executors of `concurrent.futures`. Threads stay for the next call, because each keeps the
+arrays that it fills (`hogeq.model.many`).
 """
 
 import atexit
@@ -299,11 +288,11 @@ _chosen: ContextVar[tuple[Workers, Threads]] = ContextVar("workers", default=_NO
 
 @contextmanager
 def workers(jobs: int | None = None, on: str | None = None) -> Iterator[Workers]:
-    """Choose who computes independent tasks, for the time of a block.
+    """Choose who computes independent tasks, for the time of a block; of nested ones the innermost.
 
-    Blocks can be nested: the innermost counts, and when it ends the one around it counts again. A
-    task that itself has tasks to compute computes them in its own thread. In the whole process BLAS
-    has one thread until the outermost block ends.
+    Outside any block the calling thread computes everything, and so does a task that itself has
+    tasks. NumPy's linear algebra (BLAS) has one thread in a block: its own would keep the cores
+    busy while they wait, and sums made in parts may differ in the last bits.
 
     Parameters
     ----------
@@ -366,6 +355,11 @@ def compute(
     anywhere, here = _chosen.get()
     chosen, tasks = here if local else anywhere, list(tasks)
     results: dict[int, Result] = {}
+    if isinstance(chosen, Threads) and 1 in {chosen.width, len(tasks)}:
+        for index, task in enumerate(tasks):
+            results[index] = function(task)
+            progress(index)
+        return list(results.values())
     with closing(chosen.outcomes(function, tasks)) as outcomes:
         for index, result in outcomes:
             if isinstance(result, Exception):
