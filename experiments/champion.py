@@ -34,7 +34,7 @@ from numpy.typing import ArrayLike
 
 from hogeq.evaluation.values import win_rate
 from hogeq.model.game import HogEngine, compile_game
-from hogeq.purification.sampling import thresholded
+from hogeq.purification.base import thresholded
 from hogeq.rules import EDITIONS, rules_from
 from hogeq.runs.config import load_config
 from hogeq.runs.files import MANIFEST, SCHEMA, environment, now

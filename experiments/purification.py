@@ -24,9 +24,9 @@ from common import EFFORT, arguments, draw, effort, publish, small_game, solved
 
 from hogeq.model.game import HogEngine
 from hogeq.purification import PURIFIERS, argmax, thresholded
+from hogeq.purification.base import Sample
 from hogeq.purification.integer import IntegerRounding
 from hogeq.purification.local_search import LocalSearch
-from hogeq.purification.sampling import Sample
 from hogeq.search.attack import SearchBudget, attack
 from hogeq.search.bounds import full_memory_bound
 from hogeq.solvers.bundle import BundleState, ProximalBundle

@@ -6,9 +6,9 @@ from .contest.tournament import Standing as Standing
 from .contest.tournament import rank as rank
 from .contest.transcript import Transcript as Transcript
 from .contest.transcript import read_transcript as read_transcript
-from .evaluation.mixtures import ComponentsAt as ComponentsAt
 from .evaluation.tablebase import Analysis as Analysis
 from .evaluation.tablebase import Tablebase as Tablebase
+from .evaluation.values import ComponentsAt as ComponentsAt
 from .game import Game as Game
 from .model.workspace import WinRate as WinRate
 from .purification import purifier as purifier

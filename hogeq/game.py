@@ -10,10 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hogeq.baselines.registry import find_strategy
-from hogeq.evaluation import counterfactual, mixtures, tablebase, values
-from hogeq.evaluation.counterfactual import RegretWeight
-from hogeq.evaluation.mixtures import ComponentsAt
+from hogeq.evaluation import tablebase, values
 from hogeq.evaluation.tablebase import Analysis, Tablebase
+from hogeq.evaluation.values import ComponentsAt, RegretWeight
 from hogeq.model.game import HogEngine, compile_game
 from hogeq.model.workspace import WinRate
 from hogeq.rules import Rules, rules_from
@@ -343,7 +342,7 @@ class Game:
     ) -> ComponentsAt | None:
         """Distribution of what was drawn of mixtures, given that a position is reached."""
         one, two = self._both(a, b)
-        return mixtures.components_at(self._engine, one, score, opponent, two)
+        return values.components_at(self._engine, one, score, opponent, two)
 
     def action_values(
         self, a: StrategySpec, b: StrategySpec | None = None, weight: RegretWeight = "reach"
@@ -359,7 +358,7 @@ class Game:
             the player's own actions, as CFR is defined; or given that the information set is
             reached.
         """
-        return counterfactual.action_values(self._engine, *self._both(a, b), weight)
+        return values.action_values(self._engine, *self._both(a, b), weight)
 
     def purify(self, strategy: StrategySpec, method: str = "argmax", **parameters: Any) -> Strategy:
         """Make a matrix of a policy by a purifier's name and parameters."""

@@ -108,7 +108,7 @@ TARGETS = (
     Target(
         "evaluation",
         "evaluation",
-        "values counterfactual tablebase mixtures",
+        "values tablebase",
         "evaluation/analysis evaluation/beliefs evaluation/stationarity evaluation/win_rates"
         " evaluation/tablebase evaluation/random_games evaluation/against_the_twin"
         " evaluation/mixtures_in_play",
@@ -127,7 +127,7 @@ TARGETS = (
     Target(
         "purification",
         "purification",
-        "local_search integer sampling",
+        "local_search integer base",
         "purification",
         each=7,
     ),

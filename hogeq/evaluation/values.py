@@ -1,23 +1,36 @@
-"""Exact values: win rates, values, reach probabilities and beliefs; sums, never a sample.
+"""Exact values: win rates, values, reach, beliefs, regrets' values; sums, never a sample.
 
-Hidden states are in the order of `HogEngine.memories`.
+Hidden states are in the order of `HogEngine.memories`. Whoever plays a mixture knows what was
+drawn; nobody else does: the draw is hidden as the memory is.
 """
 
 from collections.abc import Iterable
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from hogeq.model.game import HogEngine
 from hogeq.model.many import shared_duels, shared_workspace
-from hogeq.model.workspace import EndlessError, WinRate, Workspace, endless_position
+from hogeq.model.protocol import Engine
+from hogeq.model.workspace import EndlessError, Role, WinRate, Workspace, endless_position
 from hogeq.rules import Rules
 from hogeq.rules.memory import Memory, memory_sizes, states
-from hogeq.strategies.arrays import one_hot
-from hogeq.strategies.strategy import StrategyLike, check_game, policies_of, strategy_of, table_of
+from hogeq.strategies.arrays import normalised, one_hot
+from hogeq.strategies.strategy import (
+    Strategy,
+    StrategyLike,
+    check_game,
+    policies_of,
+    strategy_of,
+    table_of,
+)
 from hogeq.support.aliases import Floats
-from hogeq.support.messages import refusal
+from hogeq.support.messages import refusal, shown
+
+RegretWeight = Literal["reach", "counterfactual", "belief"]
+"""How hidden states are weighted: see :func:`action_values`."""
 
 
 def win_rate(
@@ -220,3 +233,186 @@ def _played(game: HogEngine, a: StrategyLike, b: StrategyLike | None) -> tuple[F
     work = game.workspace(len(policies))
     work.backward(policies, keep=True)
     return policies, work
+
+
+# --- counterfactual values ------------------------------------------------------------------------
+
+
+class Counterfactual(NamedTuple):
+    """Counterfactual values, from which regrets are computed, and reach probabilities."""
+
+    values: Floats
+    """(G, G, K), of every action at every information set."""
+    infoset_reach: Floats
+    """(G, G), reach probability of every information set: the sum of the weights. Where positions
+    recur, the expected number of visits."""
+
+
+def action_values(
+    game: Engine,
+    policy: StrategyLike,
+    opponent: StrategyLike | None = None,
+    weight: RegretWeight = "reach",
+) -> Floats:
+    """Counterfactual value of every action at every information set, (G, G, K).
+
+    An information set joins hidden states that the scores do not tell apart. The value of an action
+    is the sum, over these states, of its win probability, play going on by the strategies, times
+    the weight of the state. Under imperfect recall the player's own reach does not cancel, so the
+    weight matters.
+
+    "reach" weights a hidden state by its reach probability with a fair coin to say who starts, the
+    player's own actions included; by the expected number of visits where positions recur. That is
+    the gradient of the win rate in the policy. "counterfactual" leaves the player's own actions out
+    (each counts 1), as CFR is defined in Zinkevich et al. (2007), equation 5, which only games have
+    whose positions cannot recur. "belief" divides the values of "reach" by the reach of the
+    information set: the win probability, given that it is reached. It is 0 where play never comes.
+    The opponent plays the same by default.
+    """
+    if weight not in get_args(RegretWeight):
+        raise ValueError(f"weight: {shown(weight)}; allowed: {', '.join(get_args(RegretWeight))}")
+    policies = policies_of(game, policy, policy if opponent is None else opponent)
+    return counterfactual_values(shared_workspace(game, 2), policies, weight).values
+
+
+def counterfactual_values(
+    work: Workspace, policies: Floats, weight: RegretWeight = "reach"
+) -> Counterfactual:
+    """Counterfactual values and reach, fresh arrays, from valid policies (Q, G, G, K).
+
+    Row 0 is the player whose actions are valued. A workspace of one player is for self-play, with
+    any weight but "counterfactual"; the turns of both seats count then, so that reach is twice what
+    two players have.
+    """
+    if weight == "counterfactual":
+        any_action = policies.copy()
+        any_action[0] = 1.0
+        work.forward(any_action)
+    else:
+        work.forward(policies)
+    work.backward(policies, Role.COUNTERFACTUAL)
+    values, infoset_reach = work.counterfactual_values.copy(), work.infoset_reach.copy()
+    if weight == "belief":
+        reach = infoset_reach[..., None]
+        np.divide(values, reach, out=values, where=reach > 0.0)
+    return Counterfactual(values, infoset_reach)
+
+
+def kkt_gap(game: Engine, policy: Floats) -> float:
+    """Measure how far a policy is from a stationary point of self-play, in units of win rate.
+
+    The win rate is linear in each row of a policy, so its gradient at the policy against itself is
+    exact; the gap is what the best direction gains to first order, all rows taken together. It is 0
+    exactly at the policies that meet the Karush-Kuhn-Tucker conditions of a best response to
+    themselves, which under imperfect recall is necessary for an equilibrium, not sufficient.
+    """
+    values = counterfactual_values(shared_workspace(game, 2), np.stack([policy, policy])).values
+    return float((values.max(axis=-1) - (values * policy).sum(axis=-1)).sum())
+
+
+# --- mixtures -------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class ComponentsAt:
+    """What was drawn, given that a position is reached.
+
+    Attributes
+    ----------
+    reach : float
+        Probability of coming to move there in a game; the expected number of visits where positions
+        recur.
+    own : float64 (n,)
+        Probability that each component of the player to move was drawn; one, if it is no mixture.
+    other : float64 (m,)
+        The same of the other player.
+    memory : float64 (H,)
+        Distribution of the hidden memory.
+
+    Examples
+    --------
+    >>> import hogeq
+    >>> game = hogeq.Game({"edition": "su20", "goal": 20, "max_dice": 4})
+    >>> one, four = (game.strategy(f"always_roll:{dice}") for dice in (1, 4))
+    >>> drawn = hogeq.Mixture([0.5, 0.5], [one, four])
+    >>> game.components_at(16, 4, drawn, one).own.round(3).tolist()  # well ahead: four dice
+    [0.078, 0.922]
+    """
+
+    reach: float
+    own: Floats
+    other: Floats
+    memory: Floats
+
+
+def components_at(
+    game: HogEngine,
+    strategy: StrategyLike,
+    score: int,
+    opponent: int,
+    against: StrategyLike | None = None,
+) -> ComponentsAt | None:
+    """Distribution of what was drawn, given that a position is reached; None if it never is.
+
+    By Bayes' rule: a component's weight times its probability of coming to the position, over the
+    sum. What a player who sees the scores alone can know; one who saw the whole game knows more.
+    Without `against` the other plays the same, drawn apart.
+    """
+    check_position(game, score, opponent)
+    one = strategy_of(game, strategy)
+    two = one if against is None else strategy_of(game, against)
+    parts = [[strategy_of(game, part) for part in each.components] for each in (one, two)]
+    weights = np.zeros((len(one.weights), len(two.weights), game.memory_size))
+    for row, column in np.argwhere(np.multiply.outer(one.weights, two.weights)).tolist():
+        met = reach(game, parts[0][row], parts[1][column])[score, opponent]
+        weights[row, column] = one.weights[row] * two.weights[column] * met
+    total = float(weights.sum())
+    if total <= 0.0:
+        return None
+    shares = weights / total
+    return ComponentsAt(
+        total, shares.sum(axis=(1, 2)), shares.sum(axis=(0, 2)), shares.sum(axis=(0, 1))
+    )
+
+
+def policy_of_mixture(game: Engine, weights: Floats, components: Floats) -> Floats:
+    """Policy (G, G, K) of a mixture: in every cell its components, weighted by their reach.
+
+    Under perfect recall it plays as the mixture does (Kuhn 1953, "Extensive games and the problem
+    of information"); under imperfect recall it is another strategy. Cells that no component reaches
+    have their mean. What reaches a cell depends on the opponent too: that is their mean.
+    """
+    mean = normalised(np.tensordot(weights, components, 1))
+    work = shared_workspace(game, 2)
+    total = np.zeros(game.shape)
+    for weight, component in zip(weights, components, strict=True):
+        if weight > 0.0:
+            reached = work.cell_reach(np.stack([component, mean]))[..., None]
+            total += weight * reached * component
+    return normalised(total, mean)
+
+
+class Spread(NamedTuple):
+    """Entropy of the next roll at every position, in bits, and how much of it the draw decides."""
+
+    mean: Floats
+    """(G, G, K), probability of every roll, components weighted as they are drawn."""
+    total: Floats
+    """(G, G), entropy of the roll for a player who knows neither the draw nor the game so far."""
+    drawn: Floats
+    """(G, G), mutual information of draw and roll: the Jensen-Shannon divergence of the components'
+    rows. 0 where all components play alike."""
+
+
+def spread(strategy: Strategy) -> Spread:
+    """Split the entropy of each roll between the draw before the game and the roll itself."""
+    mean = strategy.mean
+    within = np.tensordot(strategy.chances, entropy(strategy.policies), axes=1)
+    total = entropy(mean)
+    return Spread(mean, total, np.maximum(total - within, 0.0))
+
+
+def entropy(rows: Floats) -> Floats:
+    """Entropy in bits of distributions along the last axis."""
+    logs = np.log2(rows, out=np.zeros_like(rows), where=rows > 0.0)
+    return np.asarray(-np.einsum("...k,...k->...", rows, logs))

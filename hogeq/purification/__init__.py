@@ -8,14 +8,13 @@ search, and judge matrices by attacks on them.
 from typing import Any
 
 from hogeq.model.protocol import Engine
-from hogeq.purification.base import PURIFIERS, Purifier, purified, purifier
+from hogeq.purification.base import PURIFIERS, Purifier, argmax, purified, purifier, thresholded
 
 # Each registers itself when it is imported; help and messages list them in this order.
 # isort: off
-from hogeq.purification import sampling, local_search, integer  # noqa: F401
+from hogeq.purification import local_search, integer  # noqa: F401
 # isort: on
 
-from hogeq.purification.sampling import argmax, thresholded
 from hogeq.strategies.strategy import StrategyLike
 from hogeq.support.aliases import Matrix
 from hogeq.support.messages import refusal

@@ -19,8 +19,7 @@ from numpy.typing import NDArray
 
 from hogeq.model.protocol import Engine
 from hogeq.model.workspace import WinRate
-from hogeq.purification.base import SearchPurifier, purifier
-from hogeq.purification.sampling import argmax
+from hogeq.purification.base import SearchPurifier, argmax, purifier
 from hogeq.search.counter_search import CROSSED, Trails, no_trails
 from hogeq.search.population import CounterPool, Population, overlooked
 from hogeq.strategies.arrays import one_hot

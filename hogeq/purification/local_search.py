@@ -12,8 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hogeq.model.protocol import Engine
-from hogeq.purification.base import SearchPurifier, purifier
-from hogeq.purification.sampling import argmax
+from hogeq.purification.base import SearchPurifier, argmax, purifier
 from hogeq.search.counter_search import Trails
 from hogeq.search.population import CounterPool, Slopes, overlooked
 from hogeq.strategies.arrays import one_hot

@@ -7,8 +7,7 @@ from typing import Any, Final, Literal, NamedTuple
 import numpy as np
 
 from hogeq import figures
-from hogeq.evaluation.counterfactual import kkt_gap
-from hogeq.evaluation.values import reach, win_rate
+from hogeq.evaluation.values import kkt_gap, reach, win_rate
 from hogeq.model.game import HogEngine
 from hogeq.purification import argmax
 from hogeq.runs.config import Config, MeasureConfig

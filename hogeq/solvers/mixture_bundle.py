@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from hogeq.evaluation.mixtures import policy_of_mixture
+from hogeq.evaluation.values import policy_of_mixture
 from hogeq.model.protocol import Engine
 from hogeq.search.ascent import perturbed, random_policy
 from hogeq.search.counter_search import PERTURBED_SHARES, CounterSearch, no_trails

@@ -9,8 +9,8 @@ import pytest
 from hogeq.baselines.registry import builtin
 from hogeq.model.game import HogEngine, compile_game
 from hogeq.purification import PURIFIERS, argmax, purify, thresholded
+from hogeq.purification.base import Sample
 from hogeq.purification.local_search import LocalSearch, best_moves
-from hogeq.purification.sampling import Sample
 from hogeq.rules import rules_from
 from hogeq.search.attack import SearchBudget, attack
 from hogeq.search.population import CounterPool, Slopes
