@@ -222,9 +222,7 @@ class Game:
             draw, the crudest bound; by default one that takes seconds.
         """
         target = self.second.strategy(strategy)
-        if resolution is None:
-            return bounds.upper_bound(self._engine, target)
-        return bounds.mixture_bound(self._engine, target, resolution)
+        return bounds.upper_bound(self._engine, target, resolution)
 
     def exploitability(
         self, strategy: StrategySpec, budget: SearchBudget | None = None

@@ -22,7 +22,6 @@ from research.decision import Problem
 from hogeq.model.workspace import Role
 from hogeq.search.ascent import ith_start, random_policy
 from hogeq.search.attack import ROUND, AttackSearch, SearchBudget
-from hogeq.search.moves import usual_moves
 from hogeq.strategies.arrays import one_hot
 from hogeq.support.aliases import Floats
 from hogeq.support.progress import Phase
@@ -152,8 +151,7 @@ def coordinate_ascent(problem: Problem) -> Course:
 def attack(problem: Problem) -> Course:
     """Search as `hogeq attack` does, with kicks without end."""
     budget = SearchBudget(starts=2, perturbations=MANY)
-    moves = usual_moves(problem.engine)
-    search = AttackSearch(problem.engine, problem.opponent, budget, moves, Phase("attack"))
+    search = AttackSearch(problem.engine, problem.opponent, budget, Phase("attack"))
     search.begin()
     while True:
         found = search.result()

@@ -108,15 +108,9 @@ class Tablebase:
         return self._work.hidden_values(score, opponent)
 
     def against(self, strategy: StrategyLike) -> WinRate:
-        """Exact win rate of the tablebase's rolls against a strategy.
+        """Exact win rate of the tablebase's rolls against a strategy, which sees no memory.
 
         The rolls stay those that are best against optimal play: this is no response to `strategy`.
-        Where the rules have a memory the tablebase sees it and `strategy` does not.
-
-        Raises
-        ------
-        ValueError
-            If the strategy is malformed, or positions of a game with hidden memory can recur.
         """
         target = strategy_of(self.game, strategy)
         if not self.game.has_memory:

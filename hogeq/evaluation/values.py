@@ -30,7 +30,7 @@ from hogeq.support.aliases import Floats
 from hogeq.support.messages import refusal, shown
 
 RegretWeight = Literal["reach", "counterfactual", "belief"]
-"""How hidden states are weighted: see :func:`action_values`."""
+"""How hidden states are weighted: see :meth:`hogeq.Game.action_values`."""
 
 
 def win_rate(
@@ -41,29 +41,20 @@ def win_rate(
     endless_is_draw: bool = False,
     start: tuple[int, int] = (0, 0),
 ) -> WinRate:
-    """Exact win rate of strategy `a` against strategy `b`; each mixture is drawn for itself.
-
-    A game begins with `start`: the score of the player who moves first, and that of the other.
+    """Exact win rate of `a` against `b`; `start` has the scores of who moves first and the other.
 
     An `EndlessError` if a game between the two may never end, unless that counts as half a win, as
     in the tablebase and where a game begins with other scores than 0.
     """
     check_position(game, *start)
     check_position(game, *start[::-1])  # each may be the one who moves first
-    one, two = strategy_of(game, a), strategy_of(game, b)
-
-    def of_tables(mine: NDArray[Any], theirs: NDArray[Any]) -> WinRate:
-        if start == (0, 0):
-            return _of_tables(game, mine, theirs, endless_is_draw)
-        return _from_scores(game, mine, theirs, start)
-
-    if len(one.chances) == len(two.chances) == 1:
-        return of_tables(one.drawn()[0][1], two.drawn()[0][1])
-    return mean_win_rate(
-        (weight * other, of_tables(mine, theirs))
-        for weight, mine in one.drawn()
-        for other, theirs in two.drawn()
-    )
+    one, two = strategy_of(game, a).drawn(), strategy_of(game, b).drawn()
+    rates = [
+        (weight * other, _of_tables(game, mine, theirs, start, endless_is_draw))
+        for weight, mine in one
+        for other, theirs in two
+    ]
+    return mean_win_rate(rates) if len(rates) > 1 else rates[0][1]
 
 
 def mean_win_rate(found: Iterable[tuple[float, WinRate]]) -> WinRate:
@@ -74,7 +65,15 @@ def mean_win_rate(found: Iterable[tuple[float, WinRate]]) -> WinRate:
     return WinRate(*(float(np.dot(shares, column)) for column in columns))
 
 
-def _of_tables(game: HogEngine, a: NDArray[Any], b: NDArray[Any], endless_is_draw: bool) -> WinRate:
+def _of_tables(
+    game: HogEngine,
+    a: NDArray[Any],
+    b: NDArray[Any],
+    start: tuple[int, int],
+    endless_is_draw: bool,
+) -> WinRate:
+    if start != (0, 0):
+        return _from_scores(game, a, b, start)
     duels = shared_duels(game) if a.ndim == b.ndim == len(game.shape) - 1 else None
     if duels is not None:
         return duels.win_rate(np.stack([a, b]).astype(np.int64))
@@ -104,12 +103,7 @@ def _from_scores(
 
 
 def remembering_win_rate(game: HogEngine, rolls: NDArray[Any], strategy: StrategyLike) -> WinRate:
-    """Exact win rate of a player who knows the hidden memory against one who does not.
-
-    Rolls are whole numbers (G, G, H), dice by own score, opponent's score and memory
-    (`HogEngine.memories`); the strategy is a matrix or a policy. A `ValueError` if positions of a
-    game with hidden memory can recur.
-    """
+    """Exact win rate of rolls (G, G, H), by the hidden memory too, against a matrix or a policy."""
     if game.has_memory and game.positions_recur:
         raise ValueError(
             f"rules {game.rules.name}: positions can recur and rolls depend on hidden memory; "
@@ -142,10 +136,7 @@ def values(game: HogEngine, a: StrategyLike, b: StrategyLike | None = None) -> F
 
 
 def mean_values(game: HogEngine, a: StrategyLike, b: StrategyLike | None = None) -> Floats:
-    """Win probability of the player to move, averaged over the belief, (G, G).
-
-    In games with a hidden memory NaN where play never comes.
-    """
+    """Win probability of the player to move, averaged over the belief, (G, G); NaN if unreached."""
     by_memory = values(game, a, b)
     if not game.has_memory:
         return by_memory[:, :, 0]
@@ -162,10 +153,7 @@ def hidden_action_values(
     b: StrategyLike | None = None,
     cells: list[tuple[int, int]] | None = None,
 ) -> Floats:
-    """Win probability of every roll in every hidden state, (len(cells), H, K).
-
-    Cells are pairs of own and opponent's score, by default all, row by row.
-    """
+    """Win probability of every roll in hidden states, (len(cells), H, K), by default of all."""
     _, work = _played(game, a, b)
     wanted = list(np.ndindex(game.goal, game.goal)) if cells is None else cells
     return np.stack([work.hidden_values(*cell) for cell in wanted])
@@ -174,8 +162,7 @@ def hidden_action_values(
 def reach(game: HogEngine, a: StrategyLike, b: StrategyLike | None = None) -> Floats:
     """Probability of reaching every hidden state with the player of `a` to move, (G, G, H).
 
-    A fair coin says who starts. The sum is the expected number of turns of that player, and where
-    positions recur a value is an expected number of visits. Play that can never end is followed to
+    Where positions recur, the expected number of visits. Play that can never end is followed to
     where that is certain, and no further.
     """
     policies = policies_of(game, a, a if b is None else b)
@@ -195,11 +182,7 @@ def belief(
 
 
 def fold(rules: Rules, shares: ArrayLike) -> Floats:
-    """Lay a distribution over the memory out along the axes of `hogeq.rules.memory.axes`.
-
-    Shares are (..., H), the table (..., rows, columns). Parts of the memory that have no axis are
-    summed over.
-    """
+    """Sum a distribution (..., H) over the memory to a table by `hogeq.rules.memory.axes`."""
     turns, extras, records = memory_sizes(rules)
     table = np.asarray(shares, np.float64)
     parts = table.reshape(*table.shape[:-1], states(rules), turns, extras, records, records)
@@ -239,13 +222,11 @@ def _played(game: HogEngine, a: StrategyLike, b: StrategyLike | None) -> tuple[F
 
 
 class Counterfactual(NamedTuple):
-    """Counterfactual values, from which regrets are computed, and reach probabilities."""
+    """One pass of a policy: counterfactual values, from which regrets are computed, and reach."""
 
-    values: Floats
-    """(G, G, K), of every action at every information set."""
-    infoset_reach: Floats
-    """(G, G), reach probability of every information set: the sum of the weights. Where positions
-    recur, the expected number of visits."""
+    values: Floats  # (G, G, K), of every action at every information set
+    infoset_reach: Floats  # (G, G), of every information set: the sum of the weights
+    starts: tuple[float, float]  # win probability of whoever moves first: the policy, or the other
 
 
 def action_values(
@@ -254,20 +235,10 @@ def action_values(
     opponent: StrategyLike | None = None,
     weight: RegretWeight = "reach",
 ) -> Floats:
-    """Counterfactual value of every action at every information set, (G, G, K).
+    """Counterfactual values of every action, (G, G, K); the opponent plays the same by default.
 
-    An information set joins hidden states that the scores do not tell apart. The value of an action
-    is the sum, over these states, of its win probability, play going on by the strategies, times
-    the weight of the state. Under imperfect recall the player's own reach does not cancel, so the
-    weight matters.
-
-    "reach" weights a hidden state by its reach probability with a fair coin to say who starts, the
-    player's own actions included; by the expected number of visits where positions recur. That is
-    the gradient of the win rate in the policy. "counterfactual" leaves the player's own actions out
-    (each counts 1), as CFR is defined in Zinkevich et al. (2007), equation 5, which only games have
-    whose positions cannot recur. "belief" divides the values of "reach" by the reach of the
-    information set: the win probability, given that it is reached. It is 0 where play never comes.
-    The opponent plays the same by default.
+    "reach" includes the player's own actions, "counterfactual" counts each of them as 1
+    (Zinkevich et al. 2007, equation 5), "belief" divides by the reach of the information set.
     """
     if weight not in get_args(RegretWeight):
         raise ValueError(f"weight: {shown(weight)}; allowed: {', '.join(get_args(RegretWeight))}")
@@ -278,11 +249,10 @@ def action_values(
 def counterfactual_values(
     work: Workspace, policies: Floats, weight: RegretWeight = "reach"
 ) -> Counterfactual:
-    """Counterfactual values and reach, fresh arrays, from valid policies (Q, G, G, K).
+    """Value the actions of row 0 of valid policies (Q, G, G, K); fresh arrays.
 
-    Row 0 is the player whose actions are valued. A workspace of one player is for self-play, with
-    any weight but "counterfactual"; the turns of both seats count then, so that reach is twice what
-    two players have.
+    A workspace of one player is for self-play, with any weight but "counterfactual"; the turns of
+    both seats count then, so that reach is twice what two players have.
     """
     if weight == "counterfactual":
         any_action = policies.copy()
@@ -290,21 +260,19 @@ def counterfactual_values(
         work.forward(any_action)
     else:
         work.forward(policies)
-    work.backward(policies, Role.COUNTERFACTUAL)
+    first, other, _ = work.backward(policies, Role.COUNTERFACTUAL)
     values, infoset_reach = work.counterfactual_values.copy(), work.infoset_reach.copy()
     if weight == "belief":
         reach = infoset_reach[..., None]
         np.divide(values, reach, out=values, where=reach > 0.0)
-    return Counterfactual(values, infoset_reach)
+    return Counterfactual(values, infoset_reach, (first, other))
 
 
 def kkt_gap(game: Engine, policy: Floats) -> float:
     """Measure how far a policy is from a stationary point of self-play, in units of win rate.
 
-    The win rate is linear in each row of a policy, so its gradient at the policy against itself is
-    exact; the gap is what the best direction gains to first order, all rows taken together. It is 0
-    exactly at the policies that meet the Karush-Kuhn-Tucker conditions of a best response to
-    themselves, which under imperfect recall is necessary for an equilibrium, not sufficient.
+    It is 0 where the Karush-Kuhn-Tucker conditions of a best response to itself hold, which under
+    imperfect recall is necessary for an equilibrium, not sufficient.
     """
     values = counterfactual_values(shared_workspace(game, 2), np.stack([policy, policy])).values
     return float((values.max(axis=-1) - (values * policy).sum(axis=-1)).sum())
@@ -352,12 +320,8 @@ def components_at(
     opponent: int,
     against: StrategyLike | None = None,
 ) -> ComponentsAt | None:
-    """Distribution of what was drawn, given that a position is reached; None if it never is.
-
-    By Bayes' rule: a component's weight times its probability of coming to the position, over the
-    sum. What a player who sees the scores alone can know; one who saw the whole game knows more.
-    Without `against` the other plays the same, drawn apart.
-    """
+    """Distribution of what was drawn, given that a position is reached; None if it never is."""
+    # By Bayes' rule: a component's weight times its probability of coming there, over the sum.
     check_position(game, score, opponent)
     one = strategy_of(game, strategy)
     two = one if against is None else strategy_of(game, against)
@@ -378,9 +342,8 @@ def components_at(
 def policy_of_mixture(game: Engine, weights: Floats, components: Floats) -> Floats:
     """Policy (G, G, K) of a mixture: in every cell its components, weighted by their reach.
 
-    Under perfect recall it plays as the mixture does (Kuhn 1953, "Extensive games and the problem
-    of information"); under imperfect recall it is another strategy. Cells that no component reaches
-    have their mean. What reaches a cell depends on the opponent too: that is their mean.
+    Under perfect recall it plays as the mixture does (Kuhn 1953); under imperfect recall it is
+    another strategy. Against their mean, which is also what cells have that none reaches.
     """
     mean = normalised(np.tensordot(weights, components, 1))
     work = shared_workspace(game, 2)
@@ -395,13 +358,9 @@ def policy_of_mixture(game: Engine, weights: Floats, components: Floats) -> Floa
 class Spread(NamedTuple):
     """Entropy of the next roll at every position, in bits, and how much of it the draw decides."""
 
-    mean: Floats
-    """(G, G, K), probability of every roll, components weighted as they are drawn."""
-    total: Floats
-    """(G, G), entropy of the roll for a player who knows neither the draw nor the game so far."""
-    drawn: Floats
-    """(G, G), mutual information of draw and roll: the Jensen-Shannon divergence of the components'
-    rows. 0 where all components play alike."""
+    mean: Floats  # (G, G, K), probability of every roll, components weighted as they are drawn
+    total: Floats  # (G, G), entropy of the roll for who knows neither the draw nor the game so far
+    drawn: Floats  # (G, G), mutual information of draw and roll: a Jensen-Shannon divergence
 
 
 def spread(strategy: Strategy) -> Spread:

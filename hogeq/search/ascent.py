@@ -64,11 +64,9 @@ def ascend(
     least_gain: float = -1.0,
     to_beat: float = -1.0,
 ) -> tuple[float, int]:
-    """Ascend by row 0 of policies (1 + n, G, G, K), in place; give its win rate, and the sweeps.
-
-    A sweep that gains less than `least_gain` is the last; so is one after which the same gain again
-    would stay below `to_beat`.
-    """
+    """Ascend by row 0 of policies (1 + n, G, G, K), in place; give its win rate, and the sweeps."""
+    # A sweep that gains less than `least_gain` is the last; so is one after which the same gain
+    # again would stay below `to_beat`.
     sweeps, changes, rate, gain = 0, -1, -1.0, 1.0
     while changes != 0 and sweeps < limit and gain >= least_gain:
         work.forward(policies)

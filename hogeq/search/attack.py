@@ -1,17 +1,10 @@
 """Search for a best response to a strategy: the attack, and how far it has saturated.
 
-Under imperfect recall a best response is NP-hard to find in general, so it is searched for. The win
-rate of the best counter-matrix found is a true lower bound on what a best response wins;
-:mod:`hogeq.search.bounds` has the upper bound and the interval between the two.
-
-What a search has found rises by about as much with every doubling of its effort while there is much
-to find, and by less and less as it runs out. So what twice the effort would find is estimated from
-what the last doublings did find. Where two starts of one search have come to different win rates,
-luck is worth that much, and twice the effort is more luck: a share of their difference is left at
-least (:data:`LUCK`).
+Under imperfect recall a best response is NP-hard to find in general. The win rate of the best
+counter-matrix found is a true lower bound on it; ``docs/attack.md`` says how the search goes.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import count
@@ -22,8 +15,8 @@ from pydantic import Field
 
 from hogeq.model.protocol import Engine
 from hogeq.search.ascent import climb, ith_start, to_matrix
-from hogeq.search.counter_search import ASCENT, CounterSearch, Excursion, MoveGain, SearchState, run
-from hogeq.search.moves import MOVES, NEAR, MoveOdds, SearchContext, bandits, usual_moves
+from hogeq.search.counter_search import ASCENT, CounterSearch, Excursion, MoveGain, SearchState
+from hogeq.search.moves import MOVES, USUAL, SearchContext, bandits
 from hogeq.strategies.strategy import Strategy, StrategyLike, strategy_of
 from hogeq.support.aliases import Matrix
 from hogeq.support.messages import percent, pp, refusal
@@ -94,10 +87,8 @@ class SearchBudget:
 class Saturation(NamedTuple):
     """How much the last half of a search found, and an estimate of what is left."""
 
-    last_half: float
-    """Win rate gained in the last half of the effort."""
-    left: float | None
-    """Estimated win rate that twice the effort would gain; None if nothing can be said."""
+    last_half: float  # win rate gained in the last half of the effort
+    left: float | None  # estimate of what twice the effort would gain; None if none is possible
 
     @property
     def saturated(self) -> bool:
@@ -163,43 +154,23 @@ class SearchResult:
 
 
 def attack(
-    game: Engine,
-    strategy: StrategyLike,
-    budget: SearchBudget | None = None,
-    moves: Collection[str] | None = None,
+    game: Engine, strategy: StrategyLike, budget: SearchBudget | None = None
 ) -> SearchResult:
     """Search for the matrix that wins most against a strategy, or against a mixture of several.
 
-    From every start a softmax responder is annealed, then each cell in turn is set to its best
-    roll until no change of one cell improves. Action values are weighted by the reach of each
-    hidden state under the responder's own play. The ascent goes backward over the cells: the reach
-    of a cell depends on cells not yet changed, its values on cells already changed, so every step
-    is exact. A strategy wins half of the games against itself: if the first start ends below 1/2,
-    another ascent starts from the strategy itself, so that no attack wins less. Against a mixture
-    a sweep takes a pass for each component.
-
-    Then come kicks, by moves that a bandit chooses (:mod:`hogeq.search.moves`), some of `MOVES`, of
-    which one at least refines. A far move begins an excursion from the best matrix of a start, near
-    moves follow while they promise to lead above it. After each round the starts compare notes:
-    which moves have paid, by the sweep, and what others have found, for crossovers. Whenever the
-    number of kicks has doubled, the half that promises less is given up, down to a quarter of the
-    starts, and the others get its kicks. With more starts the win rate is never lower, kicks apart.
+    Action values are weighted by the reach of each hidden state under the responder's own play. The
+    reach of a cell depends on cells not yet changed, its values on cells already changed, so every
+    step of the ascent is exact. If the first start ends below 1/2, another ascent starts from the
+    strategy itself, so that no attack wins less. With more starts the win rate is never lower,
+    kicks apart.
     """
     budget = SearchBudget() if budget is None else budget
     if not isinstance(budget, SearchBudget):
         raise TypeError(refusal("budget", budget, "a SearchBudget"))
     target = strategy_of(game, strategy)
-    moves = usual_moves(game) if moves is None else moves
-    if isinstance(moves, str) or not isinstance(moves, Collection):
-        raise TypeError(refusal("moves", moves, "a list of names of moves"))
-    for name in moves:
-        if not isinstance(name, str) or name not in MOVES:
-            raise ValueError(refusal("moves", name, ", ".join(MOVES), MOVES))
-    if not set(moves) & set(NEAR):
-        raise ValueError(refusal("moves", list(moves), f"some of {', '.join(NEAR)}, and others"))
     known = None if budget.until_saturated else budget.starts * search_steps(budget)
     with phase("attack", known) as progress:
-        search = AttackSearch(game, target, budget, moves, progress)
+        search = AttackSearch(game, target, budget, progress)
         search.begin()
         search.kick_on()
         return search.result()
@@ -223,25 +194,16 @@ class _Trail:
         """Win rate of the best matrix."""
         return self.state.rate
 
-    @property
-    def promise(self) -> float:
-        """Win rate if it rises once more by as much as since trails were compared."""
-        return 2.0 * self.rate - self.mark
-
 
 class AttackSearch:
     """A search from several starts, which tell each other what they find."""
 
     def __init__(
-        self,
-        game: Engine,
-        strategy: Strategy,
-        budget: SearchBudget,
-        moves: Collection[str],
-        progress: Phase,
+        self, game: Engine, strategy: Strategy, budget: SearchBudget, progress: Phase
     ) -> None:
         self.game, self.strategy, self.budget, self.progress = game, strategy, budget, progress
-        self.bandits = bandits(game.num_actions, moves)
+        is_tree = len(game.shape) == 2  # rows are one list
+        self.bandits = bandits(game.num_actions, MOVES if is_tree else USUAL)
         self.moves: dict[str, MovePay] = {}
         self.sweeps = self.kicks = 0
         self.trails: list[_Trail] = []  # that go on
@@ -311,9 +273,20 @@ class AttackSearch:
         self.trails.sort(key=lambda trail: -trail.rate)
         those = self.trails[:most]
         each = min(ROUND, most // len(those))
-        odds = {kind: bandit.odds() for kind, bandit in self.bandits.items()}
-        rounds = [self._round(trail, each, odds) for trail in those]
-        ended = compute(partial(run, self.game, self.strategy, progress=self.progress), rounds)
+        every = [*self.trails, *self.given_up]
+        rounds = [
+            CounterSearch(
+                trail.state,
+                kicks=each,
+                seed=(self.budget.seed, trail.start, 1 + self.kicks),
+                bandits=self.bandits,
+                # Those that win less, or all would become the best.
+                mates=[mate.state.matrix for mate in every if mate.rate < trail.rate],
+            )
+            for trail in those
+        ]
+        run = partial(CounterSearch.run, game=self.game, strategy=self.strategy)
+        ended = compute(partial(run, progress=self.progress), rounds)
         for trail, state in zip(those, ended, strict=True):
             trail.state = state
             self.sweeps += state.sweeps
@@ -326,17 +299,6 @@ class AttackSearch:
         if self.kicks >= self.compare_at:
             self.compare_at *= 2
             self._compare()
-
-    def _round(self, trail: _Trail, kicks: int, odds: dict[str, MoveOdds]) -> CounterSearch:
-        """Kicks of a trail: it crosses with those that win less, or all would become the best."""
-        every = [*self.trails, *self.given_up]
-        return CounterSearch(
-            trail.state,
-            kicks=kicks,
-            seed=(self.budget.seed, trail.start, 1 + self.kicks),
-            odds=odds,
-            mates=[mate.state.matrix for mate in every if mate.rate < trail.rate],
-        )
 
     def _learn(self, kind: str, choices: list[MoveGain]) -> None:
         for choice in choices:
@@ -363,9 +325,12 @@ class AttackSearch:
 
     def _compare(self) -> None:
         """Give up the half of the trails that promises less, but neither the best nor too many."""
+        # A trail promises to rise once more by as much as since trails were compared.
         least = min(len(self.trails), max(FEWEST, self.budget.starts // 4))
         best = max(self.trails, key=lambda trail: trail.rate)
-        order = sorted(self.trails, key=lambda trail: (trail is not best, -trail.promise))
+        order = sorted(
+            self.trails, key=lambda trail: (trail is not best, trail.mark - 2.0 * trail.rate)
+        )
         number = max(least, (len(order) + 1) // 2)
         self.trails = order[:number]
         self.given_up += order[number:]

@@ -1,28 +1,7 @@
 """Intervals that contain the win rate of a best response and the exploitability of a strategy.
 
-The lower end is the win rate of a counter-matrix, by search (:mod:`hogeq.search.attack`). The
-upper end is the win rate of a responder with full memory, by one backward induction. Without hidden
-memory both are the same.
-
-Against a mixture that responder is not told which component was drawn. It sees every roll, and by
-each learns something: its *belief*, a probability of each component, is updated by Bayes' rule,
-
-    b(i | k)  is in proportion to  b(i) component_i(cell, k)    when k dice are rolled at a cell.
-
-The belief follows from all rolls so far. It is no function of the scores and the memory, since
-different rolls can lead to the same of these; so it is kept beside them. The best that the
-responder can win from a hidden state is convex in its belief: with any one response it is linear in
-who may have been drawn, and the responder takes the best of many. A convex function lies below the
-chords between its values. So the value at a belief is at most the mean of the values at beliefs
-around it, and one backward induction over a grid of beliefs, with chords in between, gives an upper
-bound [1]_.
-
-With the corners alone for a grid the responder is told the draw at once: the crudest bound, the
-mean of the full-memory bounds of the components. A finer grid comes down to what the responder can
-win. That may still be more than any matrix does, which forgets.
-
-.. [1] W. S. Lovejoy, "Computationally feasible bounds for partially observed Markov decision
-   processes", *Operations Research* 39, 1991.
+The lower end is an attack, the upper end a responder with full memory: ``docs/mixtures.md`` has its
+bounds against a mixture.
 """
 
 from functools import partial
@@ -70,12 +49,7 @@ class Interval(NamedTuple):
 def exploitability(
     game: HogEngine, strategy: StrategyLike, budget: SearchBudget | None = None
 ) -> Interval:
-    """Interval that contains the exploitability of a strategy.
-
-    Exploitability is the value of a best response less the value of the game, which is 1/2: in a
-    symmetric game half of NashConv (Lanctot et al. 2017; OpenSpiel's `exploitability`). It is 0 for
-    an equilibrium strategy.
-    """
+    """Interval that contains the exploitability: a best response's win rate less 1/2."""
     response = best_response_interval(game, strategy, budget)
     return response._replace(lower=response.lower - VALUE, upper=response.upper - VALUE)
 
@@ -89,12 +63,6 @@ def best_response_interval(
     # Where a response is exact, the two are one figure, but for rounding.
     bound = max(upper_bound(game, target), attacked.win_rate)
     return Interval(attacked.win_rate, bound, attacked.budget, attacked.saturation)
-
-
-def upper_bound(game: HogEngine, strategy: StrategyLike) -> float:
-    """Upper bound on any attack, the lowest that takes seconds."""
-    target = strategy_of(game, strategy)
-    return mixture_bound(game, target, default_resolution(game, target))
 
 
 def full_memory_bound(game: Engine, strategy: StrategyLike) -> float:
@@ -115,14 +83,16 @@ def default_resolution(game: HogEngine, strategy: Strategy) -> int:
     return components if number * values <= MOST_BYTES else 1
 
 
-def mixture_bound(game: HogEngine, strategy: StrategyLike, resolution: int = 1) -> float:
-    """Upper bound on any attack on a mixture, by a responder who remembers all but the draw.
+def upper_bound(game: HogEngine, strategy: StrategyLike, resolution: int | None = None) -> float:
+    """Upper bound on any attack, by a responder who remembers all but the draw of a mixture.
 
-    The resolution is that of the grid of beliefs. At 1 the responder is told the draw. Multiples of
-    the number n of components are best. Passes and memory grow as C(resolution + n - 1, n - 1). A
-    grid of more than 500 beliefs is refused, and games whose positions recur.
+    At a resolution of 1 the responder is told the draw. Multiples of the number n of components are
+    best. Passes and memory grow as C(resolution + n - 1, n - 1), the beliefs of the grid. By
+    default the bound is the lowest that takes seconds.
     """
     target = strategy_of(game, strategy)
+    if resolution is None:
+        resolution = default_resolution(game, target)
     if resolution == 1:
         return full_memory_bound(game, target)
     components = len(target.chances)

@@ -1,28 +1,7 @@
 """Certificates: a bound on what wins from a strategy, in a file that anyone can check.
 
-A certificate is one JSON object::
-
-    {"format": "hogeq certificate", "version": 4,
-     "rules": {"edition": "su20", "goal": 20, "max_dice": 4},
-     "bound": 0.5116, "full_memory": 0.5153,
-     "policy": [[[0.0, 1.0, ...], ...], ...],
-     "steps": [[6, 5, 4, 0.5, 0.25, 1.0, 2.0], [6, 5, 0.1, 0.25], ...]}
-
-``rules`` are an edition's name or fields of `hogeq.Rules`, ``policy`` is the strategy, by own
-score, opponent's score and roll, and ``steps`` are, in order, the seven fields of a
-`hogeq.search.lifted_bound.Step` or the four of a `Revision`. A mixture has ``weights`` and
-``parts``, one policy each, in the place of ``policy``. The rest of a proof follows: the check takes
-the steps one after the other, each by one pass over the game, and solves the game once more. What
-``bound`` says is not believed. Version 3 had no revisions.
-
-A file whose name ends in ``.gz`` is packed by gzip, to a tenth and less.
-
-The search for steps takes first claims, then revisions of them. A cell that has claimed is lent
-slack, which other cells may need more, and is refunded for what it could not be lent when there was
-none. So cells are visited anew, those first where forgetting still costs most or most is refunded:
-what a cell claims in all is revised, and then it may claim more. (In the words of dual
-decomposition: block coordinate descent, in which a block leaves to the others what it can do
-without; Werner, Prusa and Dlask, "Relative interior rule in block-coordinate descent", 2020.)
+A JSON object: see :meth:`Certificate.to_json`, with an edition's name or fields of `hogeq.Rules`,
+and steps as lists of the fields of a `Step` or a `Revision`. Version 3 had no revisions.
 """
 
 import gzip
@@ -250,23 +229,22 @@ def _step(given: object, number: int, rules: Rules) -> Step | Revision:
     return kind(*given)
 
 
-def improve(
-    found: LiftedBound,
-    seconds: float,
-    clock: Callable[[], float] = working_time,
-    *,
-    revises: bool = True,
-) -> None:
-    """Take steps that lower a bound, until the seconds are over or none is left."""
-    began = clock()
+def certify(
+    rules: Rules, strategy: Strategy, seconds: float, clock: Callable[[], float] = working_time
+) -> LiftedBound:
+    """Look for steps that lower the bound: first claims, then revisions of them."""
+    found, began = LiftedBound(rules, strategy), clock()
+    if len(all_memories(rules)) == len(strategy.chances) == 1:  # nothing is hidden
+        return found
 
     def has_ended(until: float) -> bool:
         return clock() >= until or len(found.steps) > MOST_STEPS - STEPS_OF_A_VISIT
 
     search, revisions = _Search(found), _Revisions(found)
-    courses = [(began + seconds, revisions.cells, revisions.revise)] if revises else []
-    first = FIRST if revises else 1.0
-    courses.insert(0, (began + first * seconds, search.cells, search.claim))
+    courses = [
+        (began + FIRST * seconds, search.cells, search.claim),
+        (began + seconds, revisions.cells, revisions.revise),
+    ]
     with phase("certificate", 100) as told:
         for until, cells, visit in courses:
             while not has_ended(until) and (batch := cells()):
@@ -276,6 +254,7 @@ def improve(
                         break
                     visit(cell)
                     told.reach(int(100.0 * (clock() - began) / seconds))
+    return found
 
 
 class _Search:
@@ -322,7 +301,11 @@ class _Search:
 
 
 class _Revisions:
-    """Where claims are revised: first where most can be won, by what was won there before."""
+    """Where claims are revised: first where most can be won, by what was won there before.
+
+    Block coordinate descent, in which a block leaves to the others what it can do without (Werner,
+    Prusa and Dlask 2020, "Relative interior rule in block-coordinate descent").
+    """
 
     def __init__(self, bound: LiftedBound) -> None:
         self.bound = bound
@@ -361,13 +344,3 @@ def _first(promise: Floats) -> list[int]:
     """Give the cells that promise most."""
     first = np.argsort(-promise, kind="stable")[:BATCH]
     return cast("list[int]", first[promise[first] > PAYS * SMALLEST].tolist())
-
-
-def certify(
-    rules: Rules, strategy: Strategy, seconds: float, clock: Callable[[], float] = working_time
-) -> LiftedBound:
-    """Look for prices that lower the bound."""
-    found = LiftedBound(rules, strategy)
-    if all_memories(rules)[1:] or len(strategy.chances) > 1:
-        improve(found, seconds, clock)
-    return found

@@ -1,15 +1,9 @@
 """The search for a counter from one start: anneal, ascend, and kick. Trails do it a few at a time.
 
-A far move (:mod:`hogeq.search.moves`) begins an excursion from the best matrix. Near moves refine
-what it has led to while that promises to come above the best matrix, which stays until then.
-Without a far move the excursion refines the best matrix itself.
-
-A strategy that learns is met by trails. The strongest counters to a policy near equilibrium are
-hardly alike: they differ in a third of what they roll, and a policy that answers one of them is as
-weak against the next. An attack finds them by a hundred kicks from a random start, passing through
-weaker ones. A search that only follows the strongest known therefore never meets them. A trail
-begins where a start of an attack does and has its kicks a few at a time, each time against the
-policy of today; when it has had them all it ends, and another begins.
+The strongest counters to a policy near equilibrium differ in a third of what they roll, and are
+found by a hundred kicks, passing through weaker ones. So a solver that only follows the strongest
+known never meets them: its trails begin as an attack does and are kicked from iteration to
+iteration, each time against the policy of today.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -32,7 +26,7 @@ from hogeq.search.ascent import (
     to_matrix,
     to_pure,
 )
-from hogeq.search.moves import MOVES, STAY, MoveOdds, SearchContext, bandits
+from hogeq.search.moves import MOVES, STAY, Bandit, SearchContext, bandits
 from hogeq.strategies.arrays import one_hot
 from hogeq.strategies.strategy import Strategy
 from hogeq.support.aliases import Floats, Matrix
@@ -93,11 +87,7 @@ class SearchState(NamedTuple):
 
 
 class CounterSearch(NamedTuple):
-    """A search for a counter to a strategy, from a start or from where it was left.
-
-    From a start a softmax responder is annealed, made pure, and each cell is set to its best roll
-    in turn until no change of one cell improves. Then come kicks, from the best matrix so far.
-    """
+    """A search for a counter to a strategy, from a start or from where it was left."""
 
     start: Floats | Matrix | SearchState  # a policy, a matrix, or where it was left, to be kicked
     steps: int = 0  # of annealing
@@ -107,7 +97,7 @@ class CounterSearch(NamedTuple):
     is_exact: bool = True  # whether ends of ascents and finds of kicks are confirmed in double
     kicks: int = 0
     seed: tuple[int, ...] = ()  # of the kicks
-    odds: Mapping[str, MoveOdds] = {}  # of the moves to kick by
+    bandits: Mapping[str, Bandit] = {}  # that choose the moves to kick by
     mates: Sequence[Matrix] = ()  # matrices that kicks cross with
 
     def run(
@@ -140,13 +130,13 @@ class CounterSearch(NamedTuple):
         single = game.quick_dtype(len(policies) - 1) == np.float32
         margin = ROUNDING if single else 0.0
         best, rate, away = state.matrix, state.rate, state.away
-        choices: dict[str, list[MoveGain]] = {kind: [] for kind in self.odds}
+        choices: dict[str, list[MoveGain]] = {kind: [] for kind in self.bandits}
         spent = 0
 
         def kick(matrix: Matrix, kind: str, name: str, to_beat: float) -> tuple[Matrix, float, int]:
             move = MOVES[name]
             low_high = move.near if kind == "near" else move.far
-            roll = self.odds["roll"].draw(random) if move.by_roll else "0"
+            roll = self.bandits["roll"].draw(random) if move.by_roll else "0"
             policies[0] = one_hot(matrix, game.num_actions)
             context.roll = int(roll)
             sweeps = move.go(context, log_uniform(random, low_high or (1.0, 1.0)))
@@ -157,7 +147,7 @@ class CounterSearch(NamedTuple):
 
         for _ in range(self.kicks):
             if away is None:
-                name = self.odds["far"].draw(random)
+                name = self.bandits["far"].draw(random)
                 if name == STAY:
                     away = Excursion.stay(best, rate)
                 else:
@@ -165,7 +155,7 @@ class CounterSearch(NamedTuple):
                     away = Excursion(name, matrix, again, again, rate, sweeps)
                     spent += sweeps
             else:
-                name = self.odds["near"].draw(random)
+                name = self.bandits["near"].draw(random)
                 matrix, again, sweeps = kick(away.matrix, "near", name, away.rate)
                 choices["near"].append(MoveGain(name, max(0.0, again - away.rate), sweeps))
                 spent += sweeps
@@ -189,13 +179,6 @@ class CounterSearch(NamedTuple):
         return SearchState(to_matrix(policies[0]), rate, spent + sweeps, away, choices)
 
 
-def run(
-    game: Engine, strategy: Strategy, search: CounterSearch, progress: Phase | None = None
-) -> SearchState:
-    """Run a search: what workers are given."""
-    return search.run(game, strategy, progress)
-
-
 class Trails(NamedTuple):
     """Searches under way; n is their number."""
 
@@ -209,12 +192,12 @@ class Trails(NamedTuple):
 
         What they find is evaluated anew anyway, so they climb in the precision of searches.
         """
-        odds = {kind: bandit.odds() for kind, bandit in bandits(game.num_actions).items()}
+        chosen_by = bandits(game.num_actions)
         searches = []
         for place, (matrix, left) in enumerate(zip(*self, strict=True)):
             random = np.random.default_rng((*seed, place, START))
             search = CounterSearch(
-                matrix, is_exact=False, kicks=kicks, seed=(*seed, place, KICKS), odds=odds
+                matrix, is_exact=False, kicks=kicks, seed=(*seed, place, KICKS), bandits=chosen_by
             )
             if left < 0:
                 number = 2 + int(random.integers(2))
@@ -243,7 +226,7 @@ class Trails(NamedTuple):
     ) -> "Trails":
         """Let every trail climb against a strategy as it is now, and kick it."""
         searches = self.searches(game, strategy, known, kicks, seed)
-        ended = compute(partial(run, game, strategy), searches)
+        ended = compute(partial(CounterSearch.run, game=game, strategy=strategy), searches)
         return self.after([state.matrix for state in ended], kicks, life)
 
 

@@ -1,63 +1,6 @@
 """An upper bound on best responses below full memory, at full size: cells claim what memory gains.
 
-A responder who remembers everything is a flow: mu(x, a), how often it is in state x and rolls a.
-Its win rate is linear in mu. Take any functions c_I of states and rolls, one for each of some cells
-I, and write F for all flows. For every responder who forgets, making one roll a(I) in a cell,
-
-    win rate  =  (win rate - sum over I of c_I mu) + sum over I of c_I mu
-              <= max over F of (win rate - sum over I of c_I mu)
-                 + sum over I of max over a of max over F_a of c_I mu
-
-where F_a are the flows that in I make no roll but a. The first term is one backward induction,
-in which rolls have prices of any sign, and each of the others is one more. So *any* c_I give a
-bound. This is Lagrangian decomposition [2]_ of the lift-and-project relaxation [1]_, in which the
-flow must be, for each cell on its own, a mixture of flows that make one roll there.
-
-What is claimed. Let V(x) and Q(x, a) be the values with the prices so far, and b a roll that loses
-little in the cell over all. In the states of I,
-
-    c(x, a) = s (Q(x, a) - Q(x, b))        for every roll a that is better than b in some state,
-
-by which the worth of each state falls by a share s of what the roll b loses in it: memory gains
-nothing any more. Over the states of the cell as they are reached, no roll claims more than 0. But a
-responder that only collects claims would come to those states where its roll claims much. Whatever
-it does on the way there instead of the best rolls loses V(x) - Q(x, a), its *slack*. So slack is
-lent to the cell: before I, c(x, a) = -q(x, a), where q is what claims would gain by rolling a
-instead, or the slack if that is less. The responder that plays does not gain by what is lent, and
-the claims do not gain by steering. Slack that is lent once is gone for the cells that follow, so
-a quarter of it is lent at most when a cell is tried for the first time. A cell that claims in
-several steps still makes one roll: what it is refunded is the most that any one roll claims in all
-of them.
-
-But a claim makes slack too, and that is its own. A roll that leads to I more often than the best
-one falls further by the claims in I, and what it falls further is new slack, lent whole. It is
-found where it is needed, at the rolls that steer towards claims, even if they were as good as the
-best before.
-
-Nor does a cell use up slack that it can do without. Where a is worse than b, the claim above is
-negative: it makes a as good as b, and leaves no slack to lend. But claims of 0 in the mean, over
-the states as they are reached, are enough. So a negative claim is multiplied by
-
-    min(1, k (mean of the positive claims of a) / (mean of its negative ones))
-
-and what is left of the slack in those states is there for other cells; k > 1, since a responder
-that steers towards claims meets the positive ones more often.
-
-A cell can be *revised*. All that is its own of the prices, c_I, has been kept, and one pass finds
-what the claims of each roll are worth from every state on. It moves c_I in four ways, none of which
-raises the bound. Before I, a roll by which all claims are worth less than by others gives back what
-they are short of: the responder pays more, and the refund stays. A roll by which some claim is
-worth more than by those that the responder prefers is lent more, if the responder has slack there
-by now: the refund falls, and the responder does not gain. In I, a roll whose claims are worth less
-than the refund claims more; and what is refunded is lowered, by a share of the slack there. So what
-a cell was lent early, and can do without, comes back to the others.
-
-Against a mixture the responder is told what was drawn, and pays for using that too: the draw is one
-more thing that it remembers. Flows are of (scores, memory, part), and a cell has the memories of
-all parts; that a part is kept to the end makes each maximum a mean over the parts.
-
-.. [1] E. Balas, "Disjunctive programming", *Annals of Discrete Mathematics* 5, 1979.
-.. [2] M. Guignard and S. Kim, "Lagrangean decomposition", *Mathematical Programming* 39, 1987.
+``docs/exact-response.md`` has the idea, its equation and its sources; here its c_I are *claims*.
 """
 
 from collections.abc import Sequence
@@ -81,11 +24,11 @@ SMALLEST = 1e-8  # loss by forgetting that is no loss
 
 
 class Step(NamedTuple):
-    """One cell's claim; with the steps before it, it says all prices."""
+    """One cell's claim, as the page has it; all steps together define the prices."""
 
     score: int
     opponent: int
-    roll: int  # b in the module's words
+    roll: int  # b
     share: float  # s
     lent: float  # largest share of a roll's slack that is lent
     weight: float  # share lent of what claims would gain
@@ -105,8 +48,7 @@ class LiftedBound:
     """The bound, step by step, on what wins from a policy or a mixture.
 
     Claims of the cells `revised` are kept, and no others; by default those of all cells, in the
-    order in which they claim, as long as they fit into 3 GiB. A `ValueError` if a turn can leave
-    the sum of scores as it was, or a mixture has too many parts for the memory.
+    order in which they claim, as long as they fit into 3 GiB.
     """
 
     def __init__(
@@ -162,7 +104,11 @@ class LiftedBound:
         return self._responder.slack(cell) @ self._reach[cell]
 
     def claim(self, step: Step) -> Claim:
-        """Give what a step claims at the prices in force."""
+        """Give what a step claims at the prices in force: a share of what its roll loses."""
+        # What is lent before the cell, so that nobody steers towards claims, is slack of other
+        # rolls. Claims of 0 in the mean over the states as they are reached are enough, so negative
+        # ones shrink and leave slack for other cells; by less than that (`cover`), since a
+        # responder that steers towards claims meets the positive ones more often.
         cell = self._cell(step)
         short = self._responder.slack(cell)
         claims = step.share * (short[step.roll] - short)
@@ -212,6 +158,11 @@ class LiftedBound:
         return KeptClaims() if is_kept else None
 
     def _revise(self, cell: int, step: Revision) -> None:
+        # None of four changes raises the bound. Before the cell, a roll by which all claims are
+        # worth less than by others gives back what they are short of; one by which some claim is
+        # worth more than by those preferred is lent more, if the responder has slack there by now.
+        # In the cell, a roll whose claims are worth less than the refund claims more; and what is
+        # refunded is lowered, by a share of the slack there.
         kept = self._kept.get(cell)
         if kept is None:
             raise ValueError(f"{step}: allowed where claims are kept")

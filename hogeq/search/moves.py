@@ -1,13 +1,8 @@
-"""Moves of a search for a response, of one interface, and a bandit that chooses among them.
+"""Moves of a search for a response, and a bandit that chooses among them.
 
-A move changes a matrix that coordinate ascent ended in; an ascent follows. Kicks at random are the
-plainest. The others change what the responder sees for a sweep or a few: whom it meets, how likely
-it believes each memory to be, how sharply it chooses. What it rolls then is sensible under
-circumstances a little different, and an ascent from there often ends in a better matrix.
-
-Each has a strength. Near moves, weak ones, leave most of the matrix as it is and refine it. Far
-moves, strong ones, lead to another part of the space, where near moves have to follow before it can
-be seen whether that is a better one (:mod:`hogeq.search.attack`).
+A move changes a matrix that coordinate ascent ended in, near moves a little and far moves a lot; an
+ascent follows. Most change what the responder sees for a sweep or a few: whom it meets, how likely
+it believes each memory to be, how sharply it chooses. ``docs/attack.md`` lists them.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -244,7 +239,7 @@ MOVES: Final[Mapping[str, Move]] = {
 """All moves, by their names."""
 
 USUAL: Final = tuple(name for name in MOVES if name != "restarted")
-"""Moves of Hog: at its size a random matrix is no place to begin anew."""
+"""Moves of Hog: at its size a random matrix is no place to begin anew, but in trees it is."""
 
 NEAR: Final = tuple(name for name, move in MOVES.items() if move.near)  # moves that refine
 FAR: Final = tuple(name for name, move in MOVES.items() if move.far)  # moves that lead far
@@ -284,24 +279,12 @@ def _mate(at: SearchContext) -> Matrix:
     return at.mates[int(at.random.integers(len(at.mates)))]
 
 
-class MoveOdds(NamedTuple):
-    """Moves, and how likely each is to be chosen."""
-
-    moves: tuple[str, ...]
-    chances: Floats
-
-    def draw(self, random: np.random.Generator) -> str:
-        """Choose a move."""
-        return self.moves[int(random.choice(len(self.moves), p=self.chances))]
-
-
 class Bandit:
     """Probability matching: a move is chosen as often as it has paid lately, by the sweep.
 
-    Pay is the win rate gained for each sweep, counted in sweeps and never in seconds, so that a
-    search is the same on every machine. What is known fades with every choice, and a part of all
-    choices is dealt by weight, so that a move whose time comes late is noticed (Thierens 2005, "An
-    adaptive pursuit strategy for allocating operator probabilities").
+    What is known fades with every choice, and a part of all choices is dealt by weight, so that a
+    move whose time comes late is noticed (Thierens 2005, "An adaptive pursuit strategy for
+    allocating operator probabilities"). Seconds do not count, so all machines choose alike.
     """
 
     def __init__(self, moves: Sequence[str], weights: ArrayLike | None = None) -> None:
@@ -311,15 +294,18 @@ class Bandit:
         self._gains = np.zeros(len(moves))
         self._sweeps = np.zeros(len(moves))
 
-    def odds(self) -> MoveOdds:
+    def chances(self) -> Floats:
         """Probabilities of the moves; one never chosen counts as the best."""
         known = self._sweeps > 0.0
         pay = np.divide(self._gains, self._sweeps, out=np.zeros(len(known)), where=known)
         if not pay.any():
-            return MoveOdds(self.moves, self._default)
+            return self._default
         pay[~known] = pay.max()
-        chances = FLOOR * self._default + (1.0 - FLOOR) * pay / pay.sum()
-        return MoveOdds(self.moves, chances)
+        return FLOOR * self._default + (1.0 - FLOOR) * pay / pay.sum()
+
+    def draw(self, random: np.random.Generator) -> str:
+        """Choose a move."""
+        return self.moves[int(random.choice(len(self.moves), p=self.chances()))]
 
     def report(self, move: str, gain: float, sweeps: int) -> None:
         """Learn what a choice has gained, in win rate, and how many sweeps it took."""
@@ -328,11 +314,6 @@ class Bandit:
         self._sweeps *= MEMORY
         self._gains[at] += gain
         self._sweeps[at] += sweeps
-
-
-def usual_moves(game: Engine) -> tuple[str, ...]:
-    """Name the moves of a search by default: all where rows are one list, as those of a tree."""
-    return tuple(MOVES) if len(game.shape) == 2 else USUAL
 
 
 def bandits(num_actions: int, moves: Collection[str] = USUAL) -> dict[str, Bandit]:

@@ -1,9 +1,7 @@
 """A population of strategies that one policy plays: opponents of a responder, or responders to it.
 
-A win rate is linear in each row of a policy, so one pass forward and one back give the exact effect
-of every change of a single cell on the win rate against one opponent; weighted sums of these give
-the effect on the win rate against a mixture. Effects of several cells do not add up exactly, so a
-change of many cells must be evaluated before it is accepted.
+A win rate is linear in each row of a policy, so one pass gives the exact effect of every change of
+a single cell. Effects of several cells do not add up: such changes are evaluated before they count.
 """
 
 import zipfile
@@ -17,11 +15,12 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from hogeq.evaluation.values import Counterfactual, counterfactual_values
 from hogeq.model.many import quick_workspace, shared_duels, shared_workspace
 from hogeq.model.protocol import Engine
-from hogeq.model.workspace import Role, WinRate
+from hogeq.model.workspace import WinRate
 from hogeq.search.ascent import TEMPERATURES
-from hogeq.search.counter_search import CounterSearch, run
+from hogeq.search.counter_search import CounterSearch
 from hogeq.strategies.arrays import StrategyError, given_arrival, one_hot, softmax
 from hogeq.strategies.files import read_strategy, sizes_of
 from hogeq.strategies.strategy import Strategy, StrategyLike, strategy_of, table_of
@@ -33,14 +32,6 @@ BATCH: Final = 32  # passes whose tables are held in memory together
 
 POOLS: Final = ("pool", "state.pool", "state.counters")
 """Names of the array in checkpoints, of searches and of the solvers that keep counters."""
-
-
-class Pass(NamedTuple):
-    """Result of one pass of a policy against one member."""
-
-    starts: tuple[float, float]  # win probability of whoever moves first: the policy, or the member
-    values: Floats  # (G, G, K), counterfactual values of the policy's rolls
-    infoset_reach: Floats  # (G, G), probability that the policy comes to move at a cell
 
 
 class Measured(NamedTuple):
@@ -59,10 +50,7 @@ class Slopes(NamedTuple):
 
 
 class Population:
-    """A mixture of valid matrices (G, G) or policies (G, G, K), by weights or equally likely.
-
-    Passes are computed by threads of this process (:func:`hogeq.support.workers.compute`).
-    """
+    """A mixture of valid matrices (G, G) or policies (G, G, K), by weights or equally likely."""
 
     def __init__(
         self,
@@ -72,9 +60,8 @@ class Population:
     ) -> None:
         self.game = game
         self.members = members
-        self.weights = np.full(len(members), 1.0 / max(1, len(members)))
-        if weights is not None:
-            self.weights = weights
+        equal = np.full(len(members), 1.0 / max(1, len(members)))
+        self.weights = equal if weights is None else weights
 
     @property
     def policies(self) -> Floats:
@@ -87,9 +74,12 @@ class Population:
 
     def rates_against(self, policy: Floats) -> Floats:
         """Exact win rate of every member against a policy (G, G, K), quicker if it is pure."""
-        return _rates_of_members(self.game, policy, self.members)
+        rolls = policy.argmax(axis=-1)
+        is_pure = np.count_nonzero(policy) == rolls.size
+        rate = partial(_rate_of_member, self.game, policy, rolls if is_pure else None)
+        return np.array(compute(rate, self.members, local=True))
 
-    def passes(self, policy: Floats, *, exact: bool = True) -> Iterator[Pass]:
+    def passes(self, policy: Floats, *, exact: bool = True) -> Iterator[Counterfactual]:
         """Pass with a policy (G, G, K) against each member; or in the precision of searches."""
         for start in range(0, len(self.members), BATCH):
             batch = self.members[start : start + BATCH]
@@ -135,10 +125,7 @@ class Population:
 
 
 class CounterPool(Population):
-    """A growing pool of counter-matrices, int8 (n, G, G), to a strategy that changes.
-
-    It remembers the win rates that were asked for, so that none is computed twice.
-    """
+    """A growing pool of counter-matrices, int8 (n, G, G), which computes no win rate twice."""
 
     members: Matrix
 
@@ -151,7 +138,7 @@ class CounterPool(Population):
         """Exact win rate of every member against a policy (G, G, K), float64 (n,)."""
         key = sha256(np.ascontiguousarray(policy).data).digest()
         known = self._rates.get(key, np.zeros(0))
-        new = _rates_of_members(self.game, policy, self.members[len(known) :])
+        new = Population(self.game, self.members[len(known) :]).rates_against(policy)
         self._rates[key] = np.concatenate([known, new])
         return self._rates[key].copy()
 
@@ -172,8 +159,8 @@ class CounterPool(Population):
     def climb(self, policy: Floats, warm: int) -> None:
         """Climb from the `warm` strongest counters, and add what that comes to."""
         searches = [CounterSearch(self.members[one]) for one in self.strongest(policy, warm)]
-        climbed = partial(run, self.game, Strategy.unchecked(policy))
-        self.add(state.matrix for state in compute(climbed, searches, local=True))
+        climb = partial(CounterSearch.run, game=self.game, strategy=Strategy.unchecked(policy))
+        self.add(state.matrix for state in compute(climb, searches, local=True))
 
     def add(self, matrices: Iterable[Matrix]) -> None:
         """Add the matrices that it does not hold, each once."""
@@ -198,16 +185,6 @@ def _rate(game: Engine, policy: Floats, member: NDArray[Any]) -> float:
     return shared_workspace(game, 2).win_rate(policies).win_rate
 
 
-def _rates_of_members(
-    game: Engine, policy: Floats, members: Sequence[NDArray[Any]] | NDArray[Any]
-) -> Floats:
-    """Win rates of matrices or policies; of matrices against a matrix, if the policy is one."""
-    rolls = policy.argmax(axis=-1)
-    pure = np.count_nonzero(policy) == rolls.size
-    rate = partial(_rate_of_member, game, policy, rolls if pure else None)
-    return np.array(compute(rate, members, local=True))
-
-
 def _rate_of_member(
     game: Engine, policy: Floats, matrix: NDArray[np.int64] | None, member: NDArray[Any]
 ) -> float:
@@ -218,12 +195,9 @@ def _rate_of_member(
     return _rate(game, _policy(game, member), policy)
 
 
-def _pass(game: Engine, policy: Floats, exact: bool, member: NDArray[Any]) -> Pass:
+def _pass(game: Engine, policy: Floats, exact: bool, member: NDArray[Any]) -> Counterfactual:
     work = (shared_workspace if exact else quick_workspace)(game, 2)
-    policies = np.stack([policy, _policy(game, member)])
-    work.forward(policies)
-    first, other, _ = work.backward(policies, Role.COUNTERFACTUAL)
-    return Pass((first, other), work.counterfactual_values.copy(), work.infoset_reach.copy())
+    return counterfactual_values(work, np.stack([policy, _policy(game, member)]))
 
 
 def read_counters(path: Path, game: Engine) -> Matrix:
@@ -261,12 +235,9 @@ class CellGain(NamedTuple):
 
     score: int
     opponent: int
-    usual: int
-    """Most probable roll of the strategy countered."""
+    usual: int  # most probable roll of the strategy countered
     counter: int
-    """Roll of the counter-matrix."""
-    gain: float
-    """Gain of that roll over the usual one, in win rate."""
+    gain: float  # of that roll over the usual one, in win rate
 
 
 class Gains(NamedTuple):
@@ -301,10 +272,8 @@ class Gains(NamedTuple):
 def gains(game: Engine, counter: StrategyLike, strategy: StrategyLike) -> Gains:
     """Exact gain of every cell of a counter-strategy over the rolls of the strategy countered.
 
-    A win rate is linear in each cell, so a cell's gain is the difference of two of its
-    counterfactual values. Gains of several cells do not add up: each is computed with the other
-    cells as they are. Where positions can recur a cell may be met twice, and gains are exact only
-    to first order. What is usual of a mixture is the mean of its components.
+    Each with the other cells as they are. Where positions can recur a cell may be met twice, and
+    gains are exact only to first order. What is usual of a mixture is the mean of its components.
     """
     target = strategy_of(game, strategy)
     policy = table_of(game, counter).policy

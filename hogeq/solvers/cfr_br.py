@@ -11,7 +11,7 @@ from hogeq.evaluation.values import Counterfactual, RegretWeight, counterfactual
 from hogeq.model.many import quick_workspace, shared_workspace
 from hogeq.model.protocol import Engine
 from hogeq.search.ascent import ascend, ith_start, perturbed, to_matrix
-from hogeq.search.counter_search import PERTURBED_SHARES, CounterSearch, Trails, no_trails, run
+from hogeq.search.counter_search import PERTURBED_SHARES, CounterSearch, Trails, no_trails
 from hogeq.solvers.base import Solver, solver, start_of
 from hogeq.solvers.regret import check_weight
 from hogeq.strategies.arrays import match_regrets, normalised, one_hot, row_sums
@@ -148,7 +148,7 @@ class CFRBR(Solver[CFRBRState]):
         target = Strategy.unchecked(policy)
         # What takes long goes to any workers; one sweep and one pass are done before they would be.
         searches = self._newcomers(game, policy, parents, iteration)
-        ended = compute(partial(run, game, target), searches)
+        ended = compute(partial(CounterSearch.run, game=game, strategy=target), searches)
         climbed: list[tuple[Matrix, float | None]] = [(one.matrix, one.rate) for one in ended]
         climbed += [(counter, None) for counter in strongest]
         if self.trails:

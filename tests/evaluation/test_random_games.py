@@ -138,16 +138,16 @@ def compare_policies(game: HogEngine, play: twin.Play, a: Floats, b: Floats) -> 
     expected = np.zeros(game.shape[:2])
     for (player, state), visited in visits.items():
         expected[state[:2]] += float(visited) * (player == 0)
-    found = reach(game, a, b).sum(axis=2)
-    np.testing.assert_allclose(found, expected, rtol=EXACT, atol=EXACT)
+    reached = reach(game, a, b).sum(axis=2)
+    np.testing.assert_allclose(reached, expected, rtol=EXACT, atol=EXACT)
 
     weights: list[RegretWeight] = ["reach", "counterfactual"]
     for weight in weights[: 1 if game.positions_recur else 2]:
         own_reach = weight == "reach"
         worth, met = twin.counterfactual(play, a, b, own_reach=own_reach, endless=DRAW)
-        values, infoset_reach = counterfactual_values(game.workspace(2), np.stack([a, b]), weight)
-        np.testing.assert_allclose(values, worth, rtol=EXACT, atol=EXACT)
-        np.testing.assert_allclose(infoset_reach, met, rtol=EXACT, atol=EXACT)
+        found = counterfactual_values(game.workspace(2), np.stack([a, b]), weight)
+        np.testing.assert_allclose(found.values, worth, rtol=EXACT, atol=EXACT)
+        np.testing.assert_allclose(found.infoset_reach, met, rtol=EXACT, atol=EXACT)
 
 
 def compare_best_play(game: HogEngine, play: twin.Play, b: Floats) -> None:

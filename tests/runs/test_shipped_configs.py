@@ -10,7 +10,7 @@ from hogeq.model.game import compile_game
 from hogeq.runs.config import load_config
 from hogeq.runs.index import read_run
 from hogeq.runs.runner import run_experiment as run
-from hogeq.search.bounds import full_memory_bound, mixture_bound
+from hogeq.search.bounds import full_memory_bound, upper_bound
 from hogeq.solvers import SOLVERS
 from hogeq.strategies.files import read_strategy
 
@@ -51,7 +51,7 @@ def test_a_mixture_is_kept_and_measured_and_goes_on(tmp_path: Path) -> None:
     game = compile_game(longer.rules)
     assert summary.mixture is not None
     assert summary.mixture.lower <= best_response(game, drawn).win_rate + 1e-9
-    assert summary.mixture.upper == mixture_bound(game, drawn, 2)
+    assert summary.mixture.upper == upper_bound(game, drawn, 2)
     figures = json.loads((whole.parent / "manifest.json").read_text("utf-8"))["figures"]
     ends = {"attack": summary.mixture.lower, "bound": summary.mixture.upper}
     assert ends.items() <= figures["mixture"].items()

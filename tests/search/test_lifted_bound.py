@@ -17,12 +17,11 @@ from hogeq.model.compiling import missing
 from hogeq.model.game import HogEngine, compile_game
 from hogeq.rules import rules_from
 from hogeq.search import certificate, lifted_bound
-from hogeq.search.bounds import full_memory_bound, mixture_bound
+from hogeq.search.bounds import full_memory_bound, upper_bound
 from hogeq.search.certificate import (
     certified_bound,
     certify,
     check_certificate,
-    improve,
     read_certificate,
 )
 from hogeq.search.lifted_bound import LiftedBound, Revision, Step, replay
@@ -142,7 +141,7 @@ def test_it_closes_most_of_the_gap_on_a_small_game(size: Any, make: Any) -> None
     strategy = make(game)
     exact, full = best_response(game, strategy), full_memory_bound(game, strategy)
     assert exact.is_exact
-    untold = mixture_bound(game, strategy, 4)
+    untold = upper_bound(game, strategy, 4)
     assert exact.win_rate < untold
     assert (untold < full - 1e-4) is isinstance(strategy, Mixture)
     found = certified_bound(game, strategy, 3.0)
@@ -181,8 +180,7 @@ def test_what_has_no_such_bound() -> None:
 
 def test_a_revision_never_raises_the_bound() -> None:
     game = small(14, 3)
-    found = LiftedBound(game.rules, random_policy(game, 3))
-    improve(found, 0.5)
+    found = certify(game.rules, random_policy(game, 3), 0.5)
     cells = {divmod(cell, 14) for cell in range(14 * 14) if found.is_kept(cell)}
     lowest = start = found.bound()
     for share in (0.0, 0.3, 1.0):

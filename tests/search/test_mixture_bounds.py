@@ -11,7 +11,7 @@ from hogeq.model.game import HogEngine, compile_game
 from hogeq.rules import rules_from
 from hogeq.rules.memory import Memory
 from hogeq.rules.turn import Turn, TurnTable
-from hogeq.search.bounds import Grid, default_resolution, full_memory_bound, mixture_bound
+from hogeq.search.bounds import Grid, default_resolution, full_memory_bound, upper_bound
 from hogeq.strategies.strategy import Mixture, strategy_of
 from hogeq.support.aliases import Floats
 from tests.search.games import TINY, matrices_of, mixture_of, small
@@ -72,7 +72,7 @@ def test_who_is_not_told_the_draw_learns_it_on_the_way(name: str, make: Any) -> 
     untold = Naive(game, mixture).rate
     told = float(np.dot(mixture.weights, [full_memory_bound(game, one) for one in mixture.parts]))
     exact = best_response(game, mixture).win_rate
-    bounds = [mixture_bound(game, mixture, resolution) for resolution in (1, 2, 4, 16, 64)]
+    bounds = [upper_bound(game, mixture, resolution) for resolution in (1, 2, 4, 16, 64)]
     assert bounds[0] == pytest.approx(told, abs=1e-12)
     assert np.diff(bounds).max() < 1e-12  # each grid refines the one before
     assert exact - 1e-12 <= untold <= bounds[-1] + 1e-12
@@ -85,7 +85,7 @@ def test_known_mixtures() -> None:
     one = full_memory_bound(game, same.parts[0])
     twice = Mixture([0.0, 0.4, 0.6], [1 - same.parts[0] // 2, same.parts[0], same.parts[0]])
     for resolution in (1, 5):
-        assert mixture_bound(game, twice, resolution) == pytest.approx(one, abs=1e-9)
+        assert upper_bound(game, twice, resolution) == pytest.approx(one, abs=1e-9)
     assert full_memory_bound(game, twice) == pytest.approx(one, abs=1e-12)
 
 
@@ -113,7 +113,7 @@ def test_the_grid_that_is_taken_has_the_draw_on_it_where_that_can_be() -> None:
         assert default_resolution(game, strategy_of(game, matrices_of(game, parts))) == resolution
         mixture = matrices_of(recurring, parts)
         assert default_resolution(recurring, strategy_of(recurring, mixture)) == 1
-        told = mixture_bound(recurring, mixture, 1)
+        told = upper_bound(recurring, mixture, 1)
         assert told == pytest.approx(full_memory_bound(recurring, mixture), abs=1e-12)
 
 
@@ -121,11 +121,11 @@ def test_what_cannot_be_bounded() -> None:
     game = small(9, 2)
     mixture = matrices_of(game, 8)
     with pytest.raises(ValueError, match="resolution: got 0; allowed: 1 or more"):
-        mixture_bound(game, mixture, 0)
+        upper_bound(game, mixture, 0)
     with pytest.raises(
         ValueError, match=r"resolution: got 8; .* 8 components make at most 500 beliefs"
     ):
-        mixture_bound(game, mixture, 8)
+        upper_bound(game, mixture, 8)
     recurring = small(9, 2, "sp22")
     with pytest.raises(ValueError, match="positions do not recur"):
-        mixture_bound(recurring, matrices_of(recurring, 2), 2)
+        upper_bound(recurring, matrices_of(recurring, 2), 2)
