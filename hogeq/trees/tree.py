@@ -1,26 +1,19 @@
 """Hog's game tree, one node at a time; counted, laid out as a flat tree, and written for Gambit.
 
-A tree is a root and a function from states to nodes. Different histories may lead to equal states,
-so a tree can be counted without being walked.
-
-Gambit's extensive form, ``.efg``, version 2, is that of R. D. McKelvey, A. M. McLennan and T. L.
-Turocy, "Gambit: the package for computation in game theory". Nodes come in the order of a walk
-through the tree; probabilities are written as fractions, so nothing is rounded.
+Different histories may lead to equal states, so a tree can be counted without being walked.
 """
 
 from collections import Counter
 from collections.abc import Hashable, Iterator, Sequence
 from fractions import Fraction
 from functools import lru_cache
-from pathlib import Path
-from typing import Any, Final, NamedTuple, Protocol
+from typing import Any, Final, NamedTuple, Protocol, Self
 
 import numpy as np
 
 from hogeq.rules import Rules
 from hogeq.rules.memory import Memory
 from hogeq.rules.turn import Turn, TurnTable, scoreless_turn, total_rises
-from hogeq.support.files import write_whole
 from hogeq.trees.flat import CHANCE, MOST_NODES, TERMINAL, FlatTree, Node, flatten
 
 PLAYERS = ("A", "B")
@@ -51,15 +44,15 @@ class TreePosition(NamedTuple):
     memory: Memory  # of the mover
     dice: int | None = None  # dice being rolled; None before the mover has chosen
     winner: int | None = None  # player, 0 or 1, once the game is over
-    past: tuple[str, ...] | None = None  # all that happened, if players remember it
+    past: str | None = None  # all that happened in words, if players remember it
+
+    def __deepcopy__(self, memo: object) -> Self:
+        """Nothing in it changes, so OpenSpiel need not copy it with a state."""
+        return self
 
 
 class HogTree:
-    """The tree of a game of Hog.
-
-    First a fair coin says who begins. A turn is a choice of dice and, unless none are rolled, a
-    random move whose branches are the points they can score.
-    """
+    """The tree of a game of Hog: a coin; then turns, each a choice of dice and, if any, chance."""
 
     def __init__(self, rules: Rules, *, memory: bool = False) -> None:
         rules.require_one_goal()
@@ -68,10 +61,14 @@ class HogTree:
         self.turns = TurnTable(rules)
         self._known: dict[tuple[int, int, Memory, int], tuple[Turn, ...]] = {}
 
+    def __deepcopy__(self, memo: object) -> Self:
+        """Nothing in it changes but what it has computed."""
+        return self
+
     @property
     def root(self) -> TreePosition:
         """Before the coin is tossed."""
-        return TreePosition(START, 0, 0, Memory(), past=() if self.memory else None)
+        return TreePosition(START, 0, 0, Memory(), past="" if self.memory else None)
 
     def node(self, state: Hashable) -> Node:
         """Tell what a position is."""
@@ -81,15 +78,11 @@ class HogTree:
         moves: list[tuple[str, Fraction | float, TreePosition]] = []
         if state.mover == START:
             for player, name in enumerate(PLAYERS):
-                label = f"{name} begins"
-                after = self._after(state._replace(mover=player), label)
-                moves.append((label, Fraction(1, 2), after))
+                moves.append((f"{name} begins", Fraction(1, 2), self.begun(player)))
             return Node(CHANCE, moves=moves)
         if state.dice is None:
             for dice in self.rules.choices:
-                chosen = self._after(state._replace(dice=dice), str(dice))
-                # Rolling no dice leaves nothing to chance.
-                moves.append((str(dice), 1.0, chosen if dice > 0 else self.ends(chosen)[0][2]))
+                moves.append((str(dice), 1.0, self.chosen(state, dice)))
             infoset = state.past if self.memory else (state.own, state.opponent)
             return Node(state.mover, infoset, moves=moves)
         ends = self.ends(state)
@@ -97,30 +90,34 @@ class HogTree:
             CHANCE, moves=[(str(way.points), way.probability, after) for _, way, after in ends]
         )
 
-    def outcomes(self, own: int, opponent: int, memory: Memory, dice: int) -> tuple[Turn, ...]:
-        """As `TurnTable.outcomes`, each computed once."""
-        key = own, opponent, memory, dice
-        if key not in self._known:
-            self._known[key] = self.turns.outcomes(*key)
-        return self._known[key]
+    def begun(self, player: int) -> TreePosition:
+        """Give the position after the coin."""
+        return _after(self.root._replace(mover=player), f"player {player} begins")
+
+    def chosen(self, state: TreePosition, dice: int) -> TreePosition:
+        """Give the position after a choice; rolling no dice leaves nothing to chance."""
+        chosen = _after(state._replace(dice=dice), f", player {state.mover} rolls {dice}")
+        return chosen if dice > 0 else self.ends(chosen)[0][2]
 
     def ends(self, state: TreePosition) -> list[tuple[int, Turn, TreePosition]]:
         """How the turn can end for which dice are being rolled: points, outcome, what follows."""
         assert state.dice is not None  # noqa: S101
+        key = state.own, state.opponent, state.memory, state.dice
+        if key not in self._known:
+            self._known[key] = self.turns.outcomes(*key)
         ways = []
-        for way in self.outcomes(state.own, state.opponent, state.memory, state.dice):
+        for way in self._known[key]:
             mover, (own, opponent, _, won) = state.mover, way.landing
             if won is None and not way.again:
                 mover, own, opponent = 1 - mover, opponent, own
             winner = None if won is None else abs(state.mover - won)
             after = TreePosition(mover, own, opponent, way.memory, None, winner, state.past)
-            if state.dice > 0:
-                after = self._after(after, str(way.points))
-            ways.append((way.points, way, after))
+            ways.append((way.points, way, _after(after, f" for {way.points}")))
         return ways
 
-    def _after(self, state: TreePosition, event: str) -> TreePosition:
-        return state if state.past is None else state._replace(past=(*state.past, event))
+
+def _after(state: TreePosition, event: str) -> TreePosition:
+    return state if state.past is None else state._replace(past=state.past + event)
 
 
 def refuse_endless(rules: Rules, where: str) -> None:
@@ -217,25 +214,20 @@ def tree_sizes(rules: Rules) -> Sizes:
     return count(HogTree(rules), most=MOST_WRITTEN)
 
 
-def write_efg(path: str | Path, rules: Rules) -> Sizes:
-    """Write a game as a file of Gambit's."""
-    counted = tree_sizes(rules)
-    if not counted.exact or counted.nodes > MOST_WRITTEN:
-        size = counted if counted.exact else f"more than {MOST_WRITTEN:,} nodes"
-        raise ValueError(
-            f"export: {rules.name} to {rules.goal} with 0 to {rules.max_dice} dice is a tree of "
-            f"{size}; allowed: at most {MOST_WRITTEN:,}: lower goal or max_dice"
-        )
+def hog_efg(rules: Rules) -> str:
+    """Text of the file of a game of Hog that must end."""
     title = (
         f"Hog, {rules.name}, to {rules.goal} with 0 to {rules.max_dice} dice, only the scores seen"
     )
-    text = "".join(efg_lines(HogTree(rules), title))
-    write_whole(Path(path), text.encode())
-    return counted
+    return "".join(efg_lines(HogTree(rules), title))
 
 
 def efg_lines(tree: Tree, title: str, players: tuple[str, str] = PLAYERS) -> Iterator[str]:
-    """Lines of the file of any game tree of two players."""
+    """Write a game tree of two players in Gambit's extensive form, version 2.
+
+    See R. D. McKelvey, A. M. McLennan and T. L. Turocy, "Gambit: the package for computation in
+    game theory". Probabilities are written as fractions, so nothing is rounded.
+    """
     yield f"EFG 2 R {_quoted(title)} {{ {' '.join(map(_quoted, players))} }}\n"
     chances = 0
     outcomes: dict[float, int] = {}
@@ -273,15 +265,15 @@ class _Nodes:
     def node(self, state: Any) -> Node:
         tree, player = self.tree, int(self.tree.player[state])
         moves = [
-            (_label(tree, child), _short(float(tree.chance[child])), child)
+            (
+                tree.history(child)[-1].action.partition(": ")[2],
+                _short(float(tree.chance[child])),
+                child,
+            )
             for child in range(self.starts[state], self.starts[state + 1])
         ]
         infoset = tree.names[tree.row[state]] if player >= 0 else None
         return Node(player, infoset, float(tree.payoff[state]), moves)
-
-
-def _label(tree: FlatTree, node: int) -> str:
-    return tree.history(node)[-1].action.partition(": ")[2]
 
 
 def flat_efg(tree: FlatTree) -> str:

@@ -14,7 +14,7 @@ import hogeq
 from hogeq.rules import rules_from
 from hogeq.trees.game import order_of_rows
 from hogeq.trees.openspiel.game import game_of
-from hogeq.trees.tree import write_efg
+from hogeq.trees.tree import hog_efg
 from tests.cli.calls import ask, refused
 
 SMALL = {"edition": "fa25", "goal": 4, "max_dice": 2}
@@ -37,7 +37,7 @@ def by_state(policy: Any) -> dict[str, list[tuple[int, float]]]:
 def exported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     """Give the small game of Hog as OpenSpiel reads it from the file that hogeq exports."""
     monkeypatch.chdir(tmp_path)
-    write_efg("hog.efg", rules_from(SMALL))
+    Path("hog.efg").write_text(hog_efg(rules_from(SMALL)))
     Path("small.yaml").write_text(json.dumps(SMALL))
     return pyspiel.load_efg_game(Path("hog.efg").read_text())
 

@@ -303,7 +303,7 @@ def export_game(
     Sizes go to standard error before anything is written; trees of more than two million nodes
     are refused.
     """
-    from hogeq.trees.tree import MOST_WRITTEN, flat_efg, tree_sizes, write_efg
+    from hogeq.trees.tree import MOST_WRITTEN, flat_efg, hog_efg, tree_sizes
 
     if chosen.tree is not None:
         tree = chosen.tree.tree
@@ -324,7 +324,7 @@ def export_game(
     title = title_of(chosen.name, rules)
     warn(f"{title} to {rules.goal} with 0 to {rules.max_dice} dice: {sizes}")
     with refusing():
-        write_efg(out, rules)
+        write_whole(out, hog_efg(rules))
     data = {
         **chosen.facts,
         "goal": rules.goal,

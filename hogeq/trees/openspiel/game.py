@@ -2,8 +2,8 @@
 
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
-from typing import Any, Self
+from dataclasses import fields
+from typing import Any
 
 import numpy as np
 import pyspiel
@@ -11,7 +11,7 @@ import pyspiel
 from hogeq.rules import EDITIONS, Rules, rules_from
 from hogeq.rules.memory import all_memories
 from hogeq.rules.rules import kinds_of_dice
-from hogeq.trees.tree import START, HogTree, TreePosition, refuse_endless
+from hogeq.trees.tree import START, HogTree, refuse_endless
 
 NAME = "python_hog"  # short name of the game
 
@@ -111,7 +111,7 @@ class HogGame(pyspiel.Game):  # type: ignore[misc]
         params = dict(params or {})
         self.rules = rules = rules_of(params)
         self.memory = bool({**_DEFAULTS, **params}["memory"])
-        self.tree = HogTree(rules)
+        self.tree = HogTree(rules, memory=True)
         if len(all_memories(rules)) > 1 and not self.memory:
             warnings.warn(_NOT_RECALLED, stacklevel=1)  # once, by Python's own rule
         sides = max(kinds_of_dice(rules))
@@ -138,39 +138,17 @@ class HogGame(pyspiel.Game):  # type: ignore[misc]
         return HogObserver(self.memory)
 
 
-@dataclass(frozen=True, slots=True)
-class _RolledTurn:
-    """A turn that was or is being played."""
-
-    mover: int
-    dice: int
-    points: int | None = None  # None while the dice are being rolled
-
-
-@dataclass(frozen=True, slots=True)
-class _Play:
-    """A game so far; immutable, so that OpenSpiel need not copy it with a state."""
-
-    tree: HogTree
-    position: TreePosition
-    turns: tuple[_RolledTurn, ...] = ()
-    begins: int | None = None
-
-    def __deepcopy__(self, memo: object) -> Self:
-        return self
-
-
 class HogState(pyspiel.State):  # type: ignore[misc]
     """State of a game of Hog."""
 
     def __init__(self, game: HogGame) -> None:
         super().__init__(game)
-        self.play = _Play(game.tree, game.tree.root)
-        self.memory = game.memory
+        self.tree, self.memory = game.tree, game.memory
+        self.position = game.tree.root
 
     def current_player(self) -> int:
         """Who is to move: a player or chance; or that the game is over."""
-        position = self.play.position
+        position = self.position
         if position.winner is not None:
             return int(pyspiel.PlayerId.TERMINAL)
         if position.mover == START or position.dice is not None:
@@ -179,78 +157,56 @@ class HogState(pyspiel.State):  # type: ignore[misc]
 
     def is_terminal(self) -> bool:
         """Whether the game is over."""
-        return self.play.position.winner is not None
+        return self.position.winner is not None
 
     def returns(self) -> list[float]:
         """1 for the winner and -1 for the loser, 0 while the game goes on."""
-        winner = self.play.position.winner
+        winner = self.position.winner
         if winner is None:
             return [0.0, 0.0]
         return [1.0, -1.0] if winner == 0 else [-1.0, 1.0]
 
     def chance_outcomes(self) -> list[tuple[int, float]]:
         """Who begins, or points that the dice can score, with probabilities."""
-        position = self.play.position
-        if position.mover == START:
+        if self.position.mover == START:
             return [(0, 0.5), (1, 0.5)]
-        return [
-            (points, float(way.probability)) for points, way, _ in self.play.tree.ends(position)
-        ]
+        ends = self.tree.ends(self.position)
+        return [(points, float(way.probability)) for points, way, _ in ends]
 
     def scores(self, player: int) -> tuple[int, int]:
         """Own score and opponent's score of a player."""
-        position = self.play.position
+        position = self.position
         if player == position.mover:
             return position.own, position.opponent
         return position.opponent, position.own
 
     def _legal_actions(self, player: int) -> list[int]:  # noqa: ARG002 - OpenSpiel's signature
-        return list(range(self.play.tree.rules.num_actions))
+        return list(range(self.tree.rules.num_actions))
 
     def _apply_action(self, action: int) -> None:
-        play, position = self.play, self.play.position
-        if position.mover == START:
-            self.play = _Play(play.tree, position._replace(mover=action), (), action)
-            return
-        if position.dice is None:
-            dice = play.tree.rules.choices[action]
-            position = position._replace(dice=dice)
-            if dice > 0:
-                turns = (*play.turns, _RolledTurn(position.mover, dice))
-                self.play = _Play(play.tree, position, turns, play.begins)
-                return
-            past = play.turns
-            points, _, after = play.tree.ends(position)[0]
+        if self.position.mover == START:
+            self.position = self.tree.begun(action)
+        elif self.position.dice is None:
+            self.position = self.tree.chosen(self.position, self.tree.rules.choices[action])
         else:
-            past = play.turns[:-1]
-            points, after = next(
-                (points, after) for points, _, after in play.tree.ends(position) if points == action
-            )
-        turn = _RolledTurn(position.mover, position.dice or 0, points)
-        self.play = _Play(play.tree, after, (*past, turn), play.begins)
+            ends = {points: after for points, _, after in self.tree.ends(self.position)}
+            self.position = ends[action]
 
     def _action_to_string(self, player: int, action: int) -> str:
         if player != pyspiel.PlayerId.CHANCE:
-            return f"roll {self.play.tree.rules.choices[action]}"
-        if self.play.position.mover == START:
+            return f"roll {self.tree.rules.choices[action]}"
+        if self.position.mover == START:
             return f"player {action} begins"
         return f"{action} points"
 
     def __str__(self) -> str:
         """Write what happened, and the scores of players 0 and 1."""
-        play = self.play
-        if play.begins is None:
+        position = self.position
+        if position.mover == START:
             return "before the coin"
-        parts = [f"player {play.begins} begins", *map(_turn_text, play.turns)]
-        if play.position.winner is not None:
-            parts.append(f"player {play.position.winner} wins")
+        wins = "" if position.winner is None else f", player {position.winner} wins"
         own, opponent = self.scores(0)
-        return f"{', '.join(parts)} ({own}-{opponent})"
-
-
-def _turn_text(turn: _RolledTurn) -> str:
-    points = "" if turn.points is None else f" for {turn.points}"
-    return f"player {turn.mover} rolls {turn.dice}{points}"
+        return f"{position.past}{wins} ({own}-{opponent})"
 
 
 class HogObserver:
