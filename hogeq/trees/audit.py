@@ -1,7 +1,6 @@
 """What a player of Hog forgets who acts on the scores alone, and what follows for theory.
 
-All histories of a small game are laid out as a flat tree; each loss is shown by a smallest witness,
-two histories that end in one information set. What the properties mean: :mod:`hogeq.trees.recall`.
+All histories of a small game are laid out as a flat tree; each loss is shown by a smallest witness.
 """
 
 from collections import defaultdict, deque
@@ -14,15 +13,13 @@ from numpy.typing import NDArray
 from hogeq.rules import Rules
 from hogeq.rules.turn import TurnTable, memory_effect, total_rises
 from hogeq.support.aliases import Ints
-from hogeq.trees.flat import CHANCE, History, HistoryStep, Node
+from hogeq.trees.flat import CHANCE, History, HistoryStep
 from hogeq.trees.recall import Audit, Finding, Loss, Pair, Recall, Witness, smallest
 from hogeq.trees.tree import PLAYERS, START, HogTree, Tree, TreePosition, count, flat_tree
 
 USUAL_GOAL = 6  # of a small game, or less where its tree would be too large
 MOST_NODES = 1_000_000  # most nodes of a tree to walk: some ten seconds
-MOST_POSITIONS = 300_000
-"""Most positions among which one that recurs is looked for: some ten seconds."""
-
+MOST_POSITIONS = 300_000  # among which one that recurs is looked for: some ten seconds
 HORIZON = 4  # turns to look ahead in a game that may never end
 _NEVER_TWICE = "whatever the goal, since every turn raises the sum of both scores"
 
@@ -45,16 +42,10 @@ def _forgets(recall: Recall) -> dict[str, Loss]:
     # With the coin, which is the seat, and without anything else of chance.
     rolls = _trail(recall, ~chance) * (coin.max() + 1) + coin
     dice, none = _trail(recall, chance), np.zeros_like(coin)
-    lost: dict[str, dict[Hashable, Pair | None]] = {
-        "own action": {},
-        "own observation": {},
-        "opponent's action": {},
-        "chance": {},
-        "seat": {},
-    }
-    nodes_of = _nodes_of_rows(recall)
+    lost: dict[str, dict[Hashable, Pair | None]] = defaultdict(dict)
+    own_nodes = np.flatnonzero(tree.player == recall.player)
     for row, parts in recall.parts.items():
-        infoset, nodes = tree.names[row], nodes_of[row]
+        infoset, nodes = tree.names[row], own_nodes[tree.row[own_nodes] == row]
         # Information sets at even places, acts at odd ones.
         own = [
             (int(form.first[part]), [*_path(form.steps(int(form.before[part]))), row])
@@ -107,13 +98,6 @@ def _path(steps: list[tuple[int, int]]) -> list[Hashable]:
     return [part for step in steps for part in step]
 
 
-def _nodes_of_rows(recall: Recall) -> dict[int, Ints]:
-    nodes = np.flatnonzero(recall.tree.player == recall.player)
-    nodes = nodes[np.argsort(recall.tree.row[nodes], kind="stable")]
-    rows, starts = np.unique(recall.tree.row[nodes], return_index=True)
-    return dict(zip(rows.tolist(), np.split(nodes, starts[1:]), strict=True))
-
-
 def _trail(recall: Recall, counted: NDArray[np.bool_]) -> Ints:
     """Give a number to each sequence of those moves that are counted, (N,)."""
     tree = recall.tree
@@ -129,7 +113,7 @@ def _trail(recall: Recall, counted: NDArray[np.bool_]) -> Ints:
     return np.array(trail)
 
 
-def audit(rules: Rules, *, memory: bool = False, full: Rules | None = None) -> Audit:
+def audit(rules: Rules, *, full: Rules | None = None) -> Audit:
     """Audit a game of Hog by walking all of its histories.
 
     The coin makes both players alike, so one is audited.
@@ -138,8 +122,6 @@ def audit(rules: Rules, *, memory: bool = False, full: Rules | None = None) -> A
     ----------
     rules : Rules
         Of a small game: see :func:`small`.
-    memory : bool
-        Whether players remember everything that happened.
     full : Rules, optional
         The game that `rules` are a small part of: where positions can recur, they are looked for
         up to its goal. By default `rules`.
@@ -167,7 +149,7 @@ def audit(rules: Rules, *, memory: bool = False, full: Rules | None = None) -> A
     B begins. B rolls 1 for 1: 0-1. A rolls 1 for 1: 1-1. B rolls 1 for 1: 1-2.
     """
     ends = total_rises(rules)
-    tree = HogTree(rules, memory=memory)
+    tree = HogTree(rules)
     if ends:
         sizes = count(tree, most=MOST_NODES)
         if not sizes.exact:
@@ -175,11 +157,11 @@ def audit(rules: Rules, *, memory: bool = False, full: Rules | None = None) -> A
                 f"audit: {rules.name} to {rules.goal} with 0 to {rules.max_dice} dice is a tree of "
                 f"{sizes}; allowed: at most {MOST_NODES:,}: lower goal or max_dice"
             )
-    result = audit_tree(tree, ranked=ends and not memory, longest=None if ends else HORIZON)
+    result = audit_tree(tree, ranked=ends, longest=None if ends else HORIZON)
     if ends:
         proven = result.findings["no absent-mindedness"]._replace(note=_NEVER_TWICE)
         result.findings["no absent-mindedness"] = proven
-    elif not memory and result.findings["no absent-mindedness"].holds is None:
+    elif result.findings["no absent-mindedness"].holds is None:
         goal = (full or rules).goal
         searched = HogTree(replace(rules, goal=goal))
         witness, complete = recurrence(searched, result.player, MOST_POSITIONS)
@@ -190,14 +172,7 @@ def audit(rules: Rules, *, memory: bool = False, full: Rules | None = None) -> A
 
 
 def small(rules: Rules, goal: int | None, max_dice: int) -> Rules:
-    """Give the same rules with a goal and dice of at most these.
-
-    Without a goal it is the highest of at most `USUAL_GOAL` with which the tree can be walked.
-
-    A loss of recall in the small game is one in the big game too. A turn depends on the goal only
-    by ending the game, and not on dice that nobody rolls: so what leads to a move in the small game
-    leads to a move in the big one, in the same information set.
-    """
+    """Give the same rules with a goal and dice of at most these, by default one that is walked."""
     for highest in range(USUAL_GOAL, 0, -1) if goal is None else (goal,):
         walked = replace(
             rules, goal=min(highest, rules.goal), max_dice=min(max_dice, rules.max_dice)
@@ -208,51 +183,36 @@ def small(rules: Rules, goal: int | None, max_dice: int) -> Rules:
 
 
 def recurrence(tree: HogTree, player: int, most: int) -> tuple[Witness | None, bool]:
-    """Find a position of a player that comes twice, far into a game as it may be.
-
-    Positions are looked at once each, in the order of the moves that lead there, at most so many.
-    The second value is whether that was all of them.
-    """
-    ways: dict[TreePosition, History] = {tree.root: ()}
-    waiting = deque(ways)
-    while waiting:
-        state = waiting.popleft()
+    """Find a position of a player that comes twice; and say whether so many were all there are."""
+    for number, (state, way) in enumerate(_ways(tree, tree.root)):
+        if number == most:
+            return None, False
         node = tree.node(state)
         if node.player == player:
-            loop = _loop(tree, state, node)
-            if loop:
-                return Witness(node.infoset, ways[state], ways[state] + loop), True
-        for step, after in _steps(node):
-            if after not in ways:
-                if len(ways) >= most:
-                    return None, False
-                ways[after] = (*ways[state], step)
-                waiting.append(after)
+            ahead = _ways(tree, state, state.own + state.opponent)
+            next(ahead)  # the position itself
+            for after, more in ahead:
+                if tree.node(after)[:2] == node[:2]:
+                    return Witness(node.infoset, way, way + more), True
     return None, True
 
 
-def _loop(tree: HogTree, start: TreePosition, home: Node) -> History | None:
-    """Find the shortest way back to an information set; no sum of scores ever falls."""
-    ways: dict[TreePosition, History] = {start: ()}
-    waiting = deque(ways)
+def _ways(
+    tree: HogTree, start: TreePosition, total: int | None = None
+) -> Iterator[tuple[TreePosition, History]]:
+    """List the positions that follow, each with a shortest way; the start again if it comes twice."""
+    known: set[TreePosition] = set()
+    waiting: deque[tuple[TreePosition, History]] = deque([(start, ())])
     while waiting:
-        state = waiting.popleft()
-        for step, after in _steps(tree.node(state)):
-            if after.own + after.opponent != start.own + start.opponent:
-                continue
-            if tree.node(after)[:2] == home[:2]:
-                return (*ways[state], step)
-            if after not in ways:
-                ways[after] = (*ways[state], step)
-                waiting.append(after)
-    return None
-
-
-def _steps(node: Node) -> Iterator[tuple[HistoryStep, TreePosition]]:
-    """List what can happen at a node of Hog's tree, and where it leads."""
-    mover = None if node.player == CHANCE else node.player
-    for label, _, after in node.moves:
-        yield HistoryStep(mover, node.infoset, label), after
+        state, way = waiting.popleft()
+        yield state, way
+        node = tree.node(state)
+        mover = None if node.player == CHANCE else node.player
+        for label, _, after in node.moves:
+            # The sum of scores never falls, so a way back keeps it.
+            if after not in known and total in {None, after.own + after.opponent}:
+                known.add(after)
+                waiting.append((after, (*way, HistoryStep(mover, node.infoset, label))))
 
 
 def replay(rules: Rules, history: History) -> list[TreePosition]:

@@ -25,14 +25,7 @@ ROUNDING: Final = 1e-12  # largest probability or share of a payoff that may be 
 
 
 class TreeEngine:
-    """A flat tree, as algorithms know a game.
-
-    Raises
-    ------
-    ValueError
-        If the information sets of a player have no order: one comes before another in one play and
-        after it in the next, or twice in the same.
-    """
+    """A flat tree, as algorithms know a game."""
 
     positions_recur = False
     can_be_endless = False
@@ -64,11 +57,9 @@ class TreeEngine:
         return any(len(form.shared) for form in self.forms)
 
     def legal(self, policy: Floats) -> Floats:
-        """Spread the probabilities of illegal actions evenly over the legal ones of their rows.
-
-        Rows of ones stay: they say that own actions count 1.
-        """
+        """Spread the probabilities of illegal actions evenly over the legal ones of their rows."""
         illegal = self.illegal(policy)
+        # Rows of ones stay: they say that own actions count 1.
         ones = (policy == 1.0).all(axis=-1)
         spread = np.where(ones, 0.0, illegal / self.tree.num_legal)
         return (policy + spread[..., None]) * self.tree.legal
@@ -79,15 +70,13 @@ class TreeEngine:
         return np.where(total > ROUNDING, total, 0.0)
 
     def gradient(self, values: Floats, policy: Floats, reach: Floats) -> Floats:
-        """Values of actions less their row's mean; ties are 0 to the last digit.
-
-        Illegal actions are worth that mean if the policy plays them, else as little as the worst.
-        """
+        """Values of actions less their row's mean; ties are 0 to the last digit."""
         legal = self.tree.legal
         mean = np.where(legal, values, 0.0).sum(axis=1) / self.tree.num_legal
         centred = values - mean[:, None]
         tied = np.abs(centred) <= ROUNDING * reach[:, None]
         centred = np.where(legal & ~tied, centred, 0.0)
+        # Illegal actions are worth that mean if the policy plays them, else as little as the worst.
         played = self.illegal(policy) > 0.0
         return np.where(legal | played[:, None], centred, centred.min(axis=1, keepdims=True))
 
@@ -176,10 +165,7 @@ class TreeWorkspace:
         return self.infoset_reach.copy()
 
     def measure(self, policies: Floats) -> tuple[Floats, list[float]]:
-        """Gradient of the win rate of player 0, by the reach of the last pass forward.
-
-        With it the win rates of the player who moves first, by who sits where.
-        """
+        """Gradient by the reach of the last pass forward, and win rates by who sits where."""
         engine, tree = self.engine, self.engine.tree
         gradient = np.zeros(tree.num_rows * tree.num_actions)
         rates = []

@@ -1,23 +1,10 @@
-"""Best responses and equilibria under imperfect recall, exact or bounded, by HiGHS.
-
-*Best responses.* Against a fixed opponent the payoff is linear in the realisation weights of
-sequences. What a forgetful player may not do is act differently in two refined information sets of
-one row. One binary for each (row, action) says so, and only rows that join several need any: with
-perfect recall the program is linear. Its relaxation without binaries is the responder with full
-memory.
-
-*Equilibria.* A mixture draws one pure strategy before the game and keeps to it; an equilibrium
-among mixtures exists, one among behaviour strategies need not. A player who forgets is restricted
-to mixtures of a pool of pure strategies, which grows by best responses (McMahan, Gordon and Blum,
-"Planning in the presence of cost functions controlled by an adversary", ICML 2003). A player with
-perfect recall needs no pool: the sequence form has all strategies (Koller, Megiddo and von Stengel
-1996).
-"""
+"""Best responses and equilibria under imperfect recall, exact or bounded, by HiGHS."""
 
 from time import perf_counter
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.optimize import Bounds, LinearConstraint, linprog, milp
 from scipy.sparse import block_array, coo_array, csr_array, eye_array, hstack, kron
 
@@ -74,13 +61,9 @@ class Opponent(NamedTuple):
 
 
 def best_response(form: SequenceForm, payoffs: Floats, seconds: float) -> Response:
-    """Find the best pure response of a player, and a bound that no response exceeds.
-
-    Where the time is over before they meet, both stand apart. A player who may meet an information
-    set twice in a play is refused: a pure response need not be best.
-    """
+    """Find the best pure response of a player, and a bound that no response exceeds."""
     tree, player = form.tree, form.player
-    if next(form.met_again(), None) is not None:
+    if next(form.met_again(), None) is not None:  # a pure response need not be best
         raise ValueError(
             f"{tree.name}: player {player} can meet an information set twice in a play; allowed:"
             " games without absent-mindedness"
@@ -104,9 +87,11 @@ def best_response(form: SequenceForm, payoffs: Floats, seconds: float) -> Respon
 
 
 def _by_program(form: SequenceForm, worth: Floats, seconds: float) -> tuple[Floats | None, float]:
-    """Maximise the payoff over realisation weights and one binary for each action of shared rows.
+    """Give the best strategy met within a time limit, or None, and the proved bound.
 
-    Gives the best strategy met within a time limit, or None, and the proved bound.
+    The payoff is linear in the realisation weights of sequences. One binary for each action of a
+    shared row makes the player act alike in all its refined information sets; without binaries
+    the player has full memory.
     """
     tree, shared, actions = form.tree, form.shared, form.tree.num_actions
     sequences, binaries = len(worth), len(shared) * actions
@@ -153,10 +138,7 @@ def _by_program(form: SequenceForm, worth: Floats, seconds: float) -> tuple[Floa
 
 
 def respond(tree: FlatTree, strategy: Floats, seconds: float) -> Interval:
-    """Find the best response against a strategy from either seat, and bound it.
-
-    Both programs together take so many seconds; payoffs are averaged over both seats.
-    """
+    """Find the best response against a strategy, both seats' mean, within so many seconds."""
     end = perf_counter() + seconds
     responses, memory = [], []
     for player in (0, 1):
@@ -197,18 +179,17 @@ class Side:
         if self.forgets:
             return csr_array(np.array([self.form.realisation(one) for one in self.pool]).T)
         size = 1 + len(self.form.row) * self.form.tree.num_actions
-        return csr_array((np.ones(size), (np.arange(size), np.arange(size))))
+        return eye_array(size, format="csr")
 
     def equations(self) -> csr_array:
         """Equations of what is chosen, with (1, 0, 0, ...) on the other side."""
         return csr_array(np.ones((1, len(self.pool)))) if self.forgets else self.form.flow()
 
-    def illegal(self) -> Floats:
-        """Mark what cannot be chosen: sequences that end with an action that there is not."""
+    def allowed(self) -> NDArray[np.bool_]:
+        """Mark what can be chosen: no sequence that ends with an action that there is not."""
         if self.forgets:
-            return np.zeros(len(self.pool))
-        legal = self.form.tree.legal[self.form.row].ravel()
-        return np.concatenate([[0.0], 1.0 - legal])
+            return np.ones(len(self.pool), bool)
+        return np.append(True, self.form.tree.legal[self.form.row])
 
     def mixture(self, chosen: Floats) -> Opponent:
         """Strategies to be drawn from; with perfect recall one strategy that has the weights."""
@@ -245,26 +226,31 @@ def solve_restricted(payoffs: csr_array, sides: tuple[Side, Side]) -> tuple[Floa
     mine, theirs = first.equations(), second.equations()
     once = [np.concatenate([[1.0], np.zeros(one.shape[0] - 1)]) for one in (mine, theirs)]
     # Maximise the least payoff, written by its dual: `theirs` transposed times q is at most worth.
-    blocked = np.where(second.illegal() > 0.0, np.inf, 0.0)
-    upper = block_array([[-worth.T, theirs.T]]).tocsr()
-    upper = upper[blocked == 0.0]
+    allowed = second.allowed()
+    upper = block_array([[-worth.T, theirs.T]]).tocsr()[allowed]
     answer = linprog(
         np.concatenate([np.zeros(mine.shape[1]), -once[1]]),
         A_ub=upper,
         b_ub=np.zeros(upper.shape[0]),
         A_eq=block_array([[mine, csr_array((mine.shape[0], theirs.shape[0]))]]),
         b_eq=once[0],
-        bounds=[(0.0, 0.0 if no else None) for no in first.illegal()]
+        bounds=[(0.0, None if can else 0.0) for can in first.allowed()]
         + [(None, None)] * theirs.shape[0],
         method="highs",
     )
-    chosen = np.zeros(len(blocked))
-    chosen[blocked == 0.0] = -answer.ineqlin.marginals
+    chosen = np.zeros(len(allowed))
+    chosen[allowed] = -answer.ineqlin.marginals
     return answer.x[: mine.shape[1]], chosen
 
 
 def equilibrium(tree: FlatTree, seconds: float) -> Equilibrium:
-    """Solve a game in mixtures; when the time is over, the bounds reached so far are given."""
+    """Solve a game in mixtures; when the time is over, the bounds reached so far are given.
+
+    A player who forgets mixes a pool of pure strategies, which grows by best responses (McMahan,
+    Gordon and Blum, "Planning in the presence of cost functions controlled by an adversary", ICML
+    2003). With perfect recall the sequence form has all strategies (Koller, Megiddo and von Stengel
+    1996).
+    """
     end = perf_counter() + seconds
     sides = (Side(sequence_form(tree, 0)), Side(sequence_form(tree, 1)))
     payoffs = sequence_payoffs(sides[0].form, sides[1].form)

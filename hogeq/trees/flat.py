@@ -113,6 +113,14 @@ class FlatTree:
         return edge
 
     @cached_property
+    def moves(self) -> Ints:
+        """Number of each row's actions in the game that the tree was made of, (R, K)."""
+        moves = np.zeros((self.num_rows, self.num_actions), int)
+        chosen = np.flatnonzero(self.edge >= 0)
+        moves.ravel()[self.edge[chosen]] = self.move[chosen]
+        return moves
+
+    @cached_property
     def after_chance(self) -> Ints:
         """Nodes to which no player moved."""
         return np.flatnonzero(self.edge < 0)
@@ -148,15 +156,13 @@ class FlatTree:
         while node > 0:
             path.append(node)
             node = int(self.parent[node])
-        words = self.describe([int(self.move[one]) for one in path[::-1]])
+        path.reverse()
         steps = []
-        for one, action in zip(path[::-1], words, strict=True):
-            before = int(self.parent[one])
-            chance = self.player[before] == CHANCE
+        for one, action in zip(path, self.describe(self.move[path].tolist()), strict=True):
+            mover, row = int(self.mover[one]), int(self.row[self.parent[one]])
+            chance = mover == CHANCE
             steps.append(
-                HistoryStep(None, None, action)
-                if chance
-                else HistoryStep(int(self.player[before]), self.names[self.row[before]], action)
+                HistoryStep(None if chance else mover, None if chance else self.names[row], action)
             )
         return tuple(steps)
 
@@ -179,10 +185,7 @@ def flatten(
     most_nodes: int = MOST_NODES,
     longest: int | None = None,
 ) -> FlatTree:
-    """Walk a game whose moves are numbers, and lay it out.
-
-    Trees of more than `most_nodes` are refused. After `longest` moves of players no more are made.
-    """
+    """Lay out a game whose moves are numbers, or all that comes in `longest` moves of players."""
     rows: dict[tuple[int, Hashable], int] = {}
     legal: list[list[int]] = []
     columns = [array(code) for code in "biiiihdd"]

@@ -158,15 +158,12 @@ def _read(tree: FlatTree, path: Path) -> Floats:
 
 
 def _of_profile(tree: FlatTree, given: Any, where: str) -> Floats:
-    moves = np.zeros((tree.num_rows, tree.num_actions), int)
-    chosen = np.flatnonzero(tree.edge >= 0)
-    moves.ravel()[tree.edge[chosen]] = tree.move[chosen]
     rows = order_of_rows(tree)
     counts = tree.num_legal
     infosets = [
-        Infoset((str(tree.names[row]),), moves[row, : counts[row]].tolist()) for row in rows
+        Infoset((str(tree.names[row]),), tree.moves[row, : counts[row]].tolist()) for row in rows
     ]
-    strategy: Floats = np.zeros(moves.shape)
+    strategy: Floats = np.zeros(tree.moves.shape)
     for row, chances in zip(rows, profile_rows(given, infosets, where), strict=True):
         strategy[row, : counts[row]] = chances
     return strategy

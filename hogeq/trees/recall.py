@@ -1,21 +1,7 @@
 """What a player of a game recalls, with two histories wherever something is forgotten.
 
-Notation, for a player i: X(h) is the sequence of information sets that i met on the way to history
-h and what i did there, Y(h) the same of the opponent.
-
-- *Perfect recall* (Kuhn 1953): in every information set all histories have one X.
-- *A-loss recall* (Kaneko and Kline 1995; in the form of Cermak, Bosansky, Horak, Lisy and
-  Pechoucek 2018): two histories of one information set have one X, or there is an information set
-  that both have met and at which they acted differently. All that is lost can then be traced to
-  forgetting one's own acts, and best responses take polynomial time.
-- *Absent-mindedness* (Piccione and Rubinstein 1997): an information set is met twice on one path.
-- *Well-formed* (Lanctot, Gibson, Burch, Zinkevich and Bowling 2012, definition 2) with respect to a
-  refinement that has perfect recall: between any two parts I, J of an information set there is a
-  bijection of the plays through I to those through J that preserves utilities up to a factor,
-  chance's probability up to another, Y of the whole play, and X from there on; factors depend on I
-  and J alone. *Skew well-formed*: utilities need only be near. *Chance-relaxed skew well-formed*
-  (Kroer and Sandholm 2016): nor need chance's probabilities be equal. CFR keeps a bound on its
-  regret in such games.
+docs/recall.md defines the properties, with their sources. X(h) is what the player met and did on
+the way to history h, Y(h) what the opponent met and did.
 """
 
 from collections import defaultdict
@@ -30,8 +16,7 @@ from hogeq.support.aliases import Floats, Ints
 from hogeq.trees.flat import TERMINAL, FlatTree, History
 from hogeq.trees.sequences import SequenceForm, sequence_form
 
-MOST_NODES: Final = 3_000_000
-"""Most nodes of a tree whose well-formedness is decided: some ten seconds."""
+MOST_NODES: Final = 3_000_000  # of a tree whose well-formedness is decided: some ten seconds
 
 # Notes of findings, as people read them.
 EVERY: Final = "whatever the refinement"
@@ -108,14 +93,7 @@ class Audit:
         return tuple(what for what, loss in self.forgets.items() if infoset in loss.infosets)
 
     def witnesses(self) -> dict[Witness, tuple[str, ...]]:
-        """Give every witness with all that it shows.
-
-        Returns
-        -------
-        dict of Witness to tuple of str
-            What is lost as ``forgotten chance``, a property that does not hold as ``not perfect
-            recall``; in the order of `forgets`, then of `findings`.
-        """
+        """Give every witness with all that it shows, ``forgotten chance`` say."""
         shown: dict[Witness, tuple[str, ...]] = {}
         losses = [(f"forgotten {what}", loss.witness) for what, loss in self.forgets.items()]
         failures = [
@@ -245,7 +223,7 @@ class Recall:
         if refuted is None:
             plays = _Plays.of(self.form, self.other)
             coarse = self.form.refined[plays.node]
-            refuted = self._differing(plays.futures(coarse), NO_PLAY)
+            refuted = self._differing(plays.forms(coarse, 3), NO_PLAY)
         if refuted is not None:
             return [Finding(False, self.witness(refuted), EVERY)] * 3
         return [self._kind(plays, coarse, kind) for kind in range(3)]
@@ -277,11 +255,9 @@ class Recall:
         return smallest(pairs)
 
     def _unmatched_pasts(self) -> Iterator[Pair | None]:
-        """Pair a history with an own past that never goes with its past of the opponent.
-
-        Where ranks rise along plays, the opponent's moves before an information set are those at
-        lower ranks: plays that match must then match up to there.
-        """
+        """Pair a history with an own past that never goes with its past of the opponent."""
+        # Where ranks rise along plays, the opponent's moves before an information set are those at
+        # lower ranks: plays that match must then match up to there.
         theirs: dict[int, dict[int, int]] = defaultdict(dict)
         own = np.flatnonzero(self.tree.player == self.player)
         for node, part, past in zip(
@@ -334,15 +310,12 @@ class _Plays(NamedTuple):
         node, end, later = (np.concatenate(parts) for parts in zip(*passed, strict=True))
         return cls(node, other.at[end], later, chance[end], tree.payoff[end])
 
-    def futures(self, part: Ints) -> dict[int, bytes]:
-        """List what the opponent meets in plays through a part, and the player from there on."""
-        return _by_part(np.unique(np.stack([part, self.theirs, self.mine], axis=1), axis=0))
-
     def forms(self, part: Ints, kind: int) -> dict[int, bytes]:
         """List what a bijection of plays preserves: there is one if and only if forms are equal.
 
         Chance's probabilities may differ by one factor, which then is that of their sums, and so
-        may utilities. Kinds: 0 preserves both, 1 leaves utilities out, 2 chance as well.
+        may utilities. Kinds: 0 preserves both, 1 leaves utilities out, 2 chance as well, and 3 how
+        many plays there are of a kind.
         """
         columns = [part, self.theirs, self.mine]
         if kind < 2:
@@ -351,16 +324,10 @@ class _Plays(NamedTuple):
             size = np.bincount(part, np.abs(self.payoff))[part]
             columns.append(_classes(self.payoff / np.where(size > 0.0, size, 1.0)))
         table = np.stack(columns, axis=1)
-        return _by_part(table[np.lexsort(table.T[::-1])])
-
-
-def _by_part(table: Ints) -> dict[int, bytes]:
-    """Cut a table, sorted by its first column, where that changes."""
-    starts = np.flatnonzero(np.diff(table[:, 0], prepend=-1))
-    pieces = np.split(table[:, 1:], starts[1:])
-    return {
-        int(part): piece.tobytes() for part, piece in zip(table[starts, 0], pieces, strict=True)
-    }
+        table = np.unique(table, axis=0) if kind == 3 else table[np.lexsort(table.T[::-1])]
+        starts = np.flatnonzero(np.diff(table[:, 0], prepend=-1))
+        pieces = [piece.tobytes() for piece in np.split(table[:, 1:], starts[1:])]
+        return dict(zip(table[starts, 0].tolist(), pieces, strict=True))
 
 
 def _classes(values: Floats) -> Ints:

@@ -51,11 +51,7 @@ class SequenceForm:
 
     @cached_property
     def rank(self) -> Ints | None:
-        """Order of rows, (R,): those that come later in plays have higher ranks.
-
-        None if there is no such order: a row comes before another in one play and after it in the
-        next, or twice in the same.
-        """
+        """Order of rows in plays, (R,); None if two come in either order, or one comes twice."""
         later = np.flatnonzero(self.before)
         pairs = np.stack(
             [self.row[(self.before[later] - 1) // self.tree.num_actions], self.row[later]]
@@ -108,14 +104,11 @@ class SequenceForm:
         return weights
 
     def ascend(self, start: Floats, payoffs: Floats) -> Floats:
-        """Improve rows one after the other until none alone can be improved, (R, K).
-
-        Rows of one rank do not meet in a play, so they are set together, later ones first, and the
-        payoff never falls.
-        """
+        """Improve rows until none alone can be improved, (R, K); the payoff never falls."""
         tree, strategy, rank = self.tree, start.copy(), self.rank
         if rank is None:
             return strategy
+        # Rows of one rank do not meet in a play, so they are set together, later ones first.
         ranks = rank[self.row]
         groups = [np.flatnonzero(ranks == one) for one in np.unique(ranks)[::-1]]
         improves = True
@@ -136,10 +129,8 @@ class SequenceForm:
         return strategy
 
     def flow(self) -> csr_array:
-        """Equations that realisation weights satisfy, with (1, 0, 0, ...) on the other side.
-
-        The empty sequence weighs 1; actions of a refined information set weigh what leads to it.
-        """
+        """Equations that realisation weights satisfy, with (1, 0, 0, ...) on the other side."""
+        # The empty sequence weighs 1; actions of a refined information set weigh what leads to it.
         count, actions = len(self.row), self.tree.num_actions
         rows = np.concatenate([[0], 1 + np.repeat(np.arange(count), actions), 1 + np.arange(count)])
         columns = np.concatenate([[0], 1 + np.arange(count * actions), self.before])

@@ -18,9 +18,7 @@ from hogeq.trees.flat import CHANCE, MOST_NODES, TERMINAL, FlatTree, Node, flatt
 
 PLAYERS = ("A", "B")
 
-MOST_WRITTEN: Final = 2_000_000
-"""Most nodes of a file: some 100 MB, and more memory than most programs that read it have."""
-
+MOST_WRITTEN: Final = 2_000_000  # nodes of a file: some 100 MB
 START = -1  # the state before the coin is tossed has no mover
 
 
@@ -75,16 +73,16 @@ class HogTree:
         assert isinstance(state, TreePosition)  # noqa: S101 - the protocol promises less
         if state.winner is not None:
             return Node(TERMINAL, payoff=1.0 - 2.0 * state.winner)  # the loser gets -1
-        moves: list[tuple[str, Fraction | float, TreePosition]] = []
         if state.mover == START:
-            for player, name in enumerate(PLAYERS):
-                moves.append((f"{name} begins", Fraction(1, 2), self.begun(player)))
-            return Node(CHANCE, moves=moves)
+            coin = [
+                (f"{name} begins", Fraction(1, 2), self.begun(player))
+                for player, name in enumerate(PLAYERS)
+            ]
+            return Node(CHANCE, moves=coin)
         if state.dice is None:
-            for dice in self.rules.choices:
-                moves.append((str(dice), 1.0, self.chosen(state, dice)))
+            choices = [(str(dice), 1.0, self.chosen(state, dice)) for dice in self.rules.choices]
             infoset = state.past if self.memory else (state.own, state.opponent)
-            return Node(state.mover, infoset, moves=moves)
+            return Node(state.mover, infoset, moves=choices)
         ends = self.ends(state)
         return Node(
             CHANCE, moves=[(str(way.points), way.probability, after) for _, way, after in ends]

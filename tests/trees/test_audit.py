@@ -320,7 +320,7 @@ def test_a_witness_of_another_game_shows_nothing() -> None:
 
 def test_with_memory_nothing_is_forgotten() -> None:
     rules = rules_from({"edition": "su20", "goal": 4, "max_dice": 2, "sides": 3})
-    found = audit(rules, memory=True)
+    found = audit_tree(HogTree(rules, memory=True))
     assert verdicts(found) == [True] * 5
     assert not any(loss.infosets for loss in found.forgets.values())
     assert found.histories == len(found.infosets)

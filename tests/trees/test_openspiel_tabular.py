@@ -5,7 +5,8 @@ import pytest
 from open_spiel.python.policy import TabularPolicy, python_policy_to_pyspiel_policy
 
 from hogeq.rules import rules_from
-from hogeq.trees.openspiel import from_tabular, to_tabular
+from hogeq.strategies.profiles import seat_tables
+from hogeq.trees.openspiel import to_tabular
 from hogeq.trees.openspiel.game import game_of
 from tests.trees.openspiel_games import small_games, two_policies
 
@@ -21,7 +22,8 @@ def test_policies_come_back(number: int) -> None:
             state.scores(player) for state in policy.states if state.current_player() == player
         ]
         uniform = np.full_like(table, 1 / table.shape[2])
-        for found in (from_tabular(game, policy, player), from_tabular(game, compiled, player)):
+        for given in (policy, compiled):
+            found = seat_tables(given, rules, "policy")[player]
             for own, opponent in np.ndindex(table.shape[:2]):
                 expected = table if (own, opponent) in reached else uniform
                 np.testing.assert_array_equal(found[own, opponent], expected[own, opponent])
@@ -43,15 +45,14 @@ def test_policies_with_memory_have_no_table() -> None:
     game = game_of(rules, memory=True)
     policy = to_tabular(game, np.ones((3, 3), int))
     assert {policy.action_probabilities(state)[1] for state in policy.states} == {1.0}
-    with pytest.raises(ValueError, match="allowed: memory=False"):
-        from_tabular(game, policy)
 
 
 def test_malformed_strategies_are_refused() -> None:
-    game = game_of(rules_from({"edition": "su20", "goal": 3, "max_dice": 1}))
+    rules = rules_from({"edition": "su20", "goal": 3, "max_dice": 1})
+    game = game_of(rules)
     with pytest.raises(ValueError, match="row 0, column 0"):
         to_tabular(game, np.full((3, 3), 2))
     policy = TabularPolicy(game)
     policy.action_probability_array[:] = 0.3
-    with pytest.raises(ValueError, match=r"OpenSpiel's policy: state .*, sum 1"):
-        from_tabular(game, policy)
+    with pytest.raises(ValueError, match=r"policy: state .*, sum 1"):
+        seat_tables(policy, rules, "policy")

@@ -1,21 +1,10 @@
 """OpenSpiel's games and solvers, and Hog as one of them; the only package that imports OpenSpiel.
 
 Importing it registers ``python_hog`` (Lanctot et al. 2019, "OpenSpiel: a framework for
-reinforcement learning in games")::
-
-    import hogeq.trees.openspiel
-    game = pyspiel.load_game("python_hog(edition=su20,goal=6,max_dice=2)")
-
-Its parameters are ``edition``, ``goal``, ``max_dice``, ``sides``; ``parts``, other parts of the
-rules to override, ``swap:double+hog_wild:true``, say; and ``memory``. Without memory an
-information state is the pair (own score, opponent's score) and nothing else, as a strategy of the
-contest sees the game. That game has imperfect recall, which much of OpenSpiel assumes away: CFR
-loses its guarantee there, and best responses, NashConv and exploitability may be wrong. With
-memory an information state is everything that happened. Both are texts; there are no tensors.
-
-A fair coin is tossed first. Then turns follow: a choice of dice and, unless none are rolled, a
-chance node whose outcomes are the points that can be scored, with exact probabilities. The winner
-gets 1, the loser -1.
+reinforcement learning in games"), ``python_hog(edition=su20,goal=6,max_dice=2)`` say. Other
+parameters are ``sides``; ``parts``, ``swap:double+hog_wild:true`` say; and ``memory``: without it a
+player sees the scores alone and has imperfect recall, which OpenSpiel's best responses, NashConv
+and CFR assume away (docs/openspiel-best-response.md).
 """
 
 import os
@@ -32,7 +21,6 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from hogeq.rules import Rules
-from hogeq.strategies.profiles import seat_tables
 from hogeq.strategies.strategy import strategy_of_shape
 from hogeq.support.aliases import Floats
 from hogeq.support.messages import (
@@ -54,17 +42,11 @@ except ImportError as _missing:
         not_installed("OpenSpiel", "its games and its solvers", "open_spiel")
     ) from _missing
 
-from hogeq.trees.openspiel.game import NAME, game_of, rules_of
+from hogeq.trees.openspiel.game import game_of, rules_of
 
-Forget = Callable[[int, str], str]
-"""Of a player and an information state; gives the key of the information set."""
-
-
-Move = tuple[int, int]
-"""Who moved, and the number of the move."""
-
-Keep = Callable[[tuple[Move, ...], int], Hashable]
-"""What is left of the moves of a history, for a player."""
+Forget = Callable[[int, str], str]  # of a player, an information state: key of the infoset
+Move = tuple[int, int]  # who moved, and the number of the move
+Keep = Callable[[tuple[Move, ...], int], Hashable]  # what is left of a history, for a player
 
 WAYS: Final = "own_actions, order, or last:K with a whole number K"
 
@@ -152,14 +134,6 @@ def to_tabular(game: Any, first: ArrayLike, second: ArrayLike | None = None) -> 
     return policy
 
 
-def from_tabular(game: Any, policy: Any, player: int = 0) -> Floats:
-    """Give one player's part of a tabular policy of OpenSpiel as a policy."""
-    parameters = game.get_parameters()
-    if parameters["memory"]:
-        raise ValueError(f"{NAME}: a policy of the game with memory; allowed: memory=False")
-    return seat_tables(policy, rules_of(parameters), "OpenSpiel's policy")[player]
-
-
 def from_openspiel(
     game: Any, *, forget: str | Forget | None = None, most_nodes: int = MOST_NODES
 ) -> FlatTree:
@@ -232,27 +206,23 @@ def history(game: Any, moves: Sequence[int]) -> list[str]:
 
 
 def coarser(tree: FlatTree, forget: str) -> FlatTree:
-    """Let both players forget, so that they confuse histories of which the same is left.
+    """Join information sets of histories of which the same is left, if they have the same actions.
 
     ``own_actions``: what the others did is left. ``order``: chance's moves are left, and the
-    players', not in which order. ``last:K``: chance's moves, and the last K of the players. Only
-    information sets with the same legal actions are joined.
+    players', not in which order. ``last:K``: chance's moves, and the last K of the players.
     """
     keep = _keep(forget)
     moves: list[tuple[Move, ...]] = [()]
-    legal: list[tuple[int, ...]] = [()] * tree.num_rows
     steps = zip(tree.parent.tolist(), tree.mover.tolist(), tree.move.tolist(), strict=True)
     for node, (parent, mover, move) in enumerate(steps):
         if node:
             moves.append((*moves[parent], (mover, move)))
-    starts = np.searchsorted(tree.parent, np.arange(tree.num_nodes + 1))
+    legal = [tuple(tree.moves[row, :many].tolist()) for row, many in enumerate(tree.num_legal)]
     numbers: dict[Hashable, int] = {}
     own = np.flatnonzero(tree.player >= 0)
     rows, left = tree.row[own], np.empty(len(own), np.int64)
     for place, (node, row) in enumerate(zip(own.tolist(), rows.tolist(), strict=True)):
-        if not legal[row]:
-            legal[row] = tuple(tree.move[starts[node] : starts[node + 1]].tolist())
-        player = int(tree.player[node])
+        player = int(tree.seat[row])
         key = player, legal[row], keep(moves[node], player)
         left[place] = numbers.setdefault(key, len(numbers))
     size = tree.num_rows + len(numbers)
