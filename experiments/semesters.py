@@ -13,7 +13,7 @@ The turns are those of a whole game between two players of that table, on averag
 
 import math
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from common import arguments, publish
@@ -21,7 +21,7 @@ from common import arguments, publish
 from hogeq.baselines.registry import builtin
 from hogeq.evaluation.tablebase import solve
 from hogeq.evaluation.values import reach
-from hogeq.figures.style import PANEL, draw_map, label_outer, of_dice, write_figure
+from hogeq.figures.style import PANEL, draw_map, label_outer, new_figure, of_dice
 from hogeq.model.game import compile_game
 from hogeq.rules import ALIASES, EDITIONS
 from hogeq.support.aliases import Matrix, Policy
@@ -108,16 +108,14 @@ def draw_sheet(path: Path, tables: dict[str, Matrix | Policy]) -> None:
     """Draw matrices side by side, in rows of up to four."""
     columns = len(tables) if len(tables) <= 4 else 3
     rows = math.ceil(len(tables) / columns)
-
-    def drawn(figure: Any) -> None:
+    size = PANEL * rows + 0.6, PANEL * columns + 0.9
+    with new_figure(path, *size, dpi=150) as figure:
         panels = figure.subplots(rows, columns, squeeze=False)
         for axes, (name, table) in zip(panels.flat, tables.items(), strict=False):
             image = draw_map(axes, table, name, **of_dice(11))
         label_outer(panels, len(tables))
         bar = figure.colorbar(image, ax=panels, label="dice to roll", shrink=0.9, aspect=25)
         bar.set_ticks(range(11))
-
-    write_figure(path, PANEL * rows + 0.6, drawn, width=PANEL * columns + 0.9, dpi=150)
 
 
 def main() -> None:

@@ -12,14 +12,7 @@ Examples
 """
 
 from hogeq.figures.curves import exploitability, intervals
-from hogeq.figures.maps import (
-    beliefs,
-    counter,
-    matrix,
-    mixture,
-    policy,
-    win_rates,
-)
+from hogeq.figures.maps import beliefs, counter, matrix, mixture, policy, win_rates
 from hogeq.figures.style import WIDTH
 
 __all__ = [

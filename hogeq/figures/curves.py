@@ -1,6 +1,7 @@
-"""Figures of how good strategies are: exploitability, intervals, and the price of safety."""
+"""Figures of how good strategies are: exploitability over time, and intervals."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -17,26 +18,15 @@ from hogeq.figures.style import (
     PURIFIED,
     TICK_SIZE,
     WIDTH,
+    new_figure,
     number_log_axis,
     shortened,
     wrapped,
-    write_figure,
 )
 from hogeq.support.messages import counted
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
-_SPREAD: Final = 0.6  # of a row: what its seeds take at most
-
-_APART: Final = 0.26  # of a row: between two seeds
-
-_UPPER: Final[dict[str, Any]] = {"marker": "s", "color": BOUND, "mfc": "white", "mew": 0.9}
-
-_LOWER: Final[dict[str, Any]] = {"marker": "o", "color": ATTACK, "mew": 0.0}
-
-_TICKS_APART: Final = 0.09  # of a logarithmic axis: two of its labels
 
 _CURVES: Final = (  # the first and the second bound the average policy
     ("bound", BOUND, "s--", "its upper bound"),
@@ -97,9 +87,10 @@ def exploitability(
     lowest = curves["attack"].copy()
     if "average policy" in ends:
         lowest[-1] = max(lowest[-1], ends["average policy"][0])
-
-    def draw(figure: "Figure") -> None:
-        axes = _frame(figure, title)
+    caption = f"attacks of {efforts[0]}" if efforts[0] else None
+    if ends and efforts[0] != efforts[1]:
+        caption = f"curves: attacks of {efforts[0]}\nresult: attacks of {efforts[1]}"
+    with _chart(path, 3.0, title, caption, columns=2) as axes:
         axes.set_xscale("log")
         look: dict[str, Any] = {"color": BOUND, "alpha": 0.15, "lw": 0, "label": "average policy"}
         axes.fill_between(iterations, lowest, curves["bound"], **look)
@@ -122,9 +113,6 @@ def exploitability(
         _number_iterations(axes, iterations[0], iterations[-1])
         number_log_axis(axes.yaxis, shown, 3.0)
         axes.grid(which="minor", linewidth=0.25, alpha=0.25)
-        _add_legend(figure, 2, _caption(efforts, bool(ends)))
-
-    write_figure(path, 3.0, draw)
 
 
 def _draw_only(
@@ -143,13 +131,14 @@ def _draw_only(
     known = {name: ends for name, ends in known.items() if not np.isnan(ends[0])}
     known |= result or {}
     after = f"after {counted(row.iteration, 'iteration')}"
+    effort = efforts[bool(result)]
     intervals(
         list(known),
         [[attack] for attack, _ in known.values()],
         [[bound] for _, bound in known.values()],
         path,
         f"{title}, {after}" if title else after,
-        _caption((efforts[1],) * 2 if result else efforts, False),
+        f"attacks of {effort}" if effort else None,
     )
 
 
@@ -166,14 +155,6 @@ def _draw_result(
     # The star comes last, so that it is seen where both are equal.
     for end, marker in ((1, _HIGHEST), (0, _FOUND)):
         axes.plot(iteration, ends[end], **marker, color=colours[end], clip_on=False, **look)
-
-
-def _caption(efforts: tuple[str, str], two: bool) -> str | None:
-    """Describe the effort of the curves and, if there are `two`, of the result where it differs."""
-    curves, result = efforts
-    if two and curves != result:
-        return f"curves: attacks of {curves}\nresult: attacks of {result}"
-    return f"attacks of {curves}" if curves else None
 
 
 def intervals(
@@ -211,62 +192,53 @@ def intervals(
     if len(rows) < len(labels):
         title = f"{title}, the best {len(rows)} of {len(labels)}"
     ends = [[np.asarray(part[row]) - 0.5 for row in rows] for part in (attacks, bounds)]
-    shown = np.concatenate([*ends[0], *ends[1]])
     seeds = max(map(len, ends[0]))
-
-    def draw(figure: "Figure") -> None:
-        axes = _frame(figure, title, axis="x", which="both")
-        apart = min(_APART, _SPREAD / max(seeds - 1, 1))
+    apart = min(0.26, 0.6 / max(seeds - 1, 1))  # of a row: between two seeds
+    lines = [
+        row + apart * (np.arange(len(low)) - (len(low) - 1) / 2.0)
+        for row, low in enumerate(ends[0])
+    ]
+    heights = np.concatenate(lines)
+    low, high = (np.concatenate(part) for part in ends)
+    height = 1.5 + (0.16 + 0.06 * (seeds - 1)) * len(rows)
+    with _chart(path, height, title, caption, axis="x", which="both") as axes:
         size = MARKER_SIZE if seeds == 1 else max(2.0, MARKER_SIZE - 0.3 * seeds)
-        for line, (low, high) in enumerate(zip(*ends, strict=True)):
-            offsets = apart * (np.arange(len(low)) - (len(low) - 1) / 2.0)
-            axes.hlines(line + offsets, low, high, color=BOUND, alpha=0.35, lw=0.8 * size)
-            # The one is a dot and fits into the other, so that both are seen where they are equal.
-            for values, look, label in (
-                (high, _UPPER, "full memory: upper bound"),
-                (low, _LOWER, "attack found: lower bound"),
-            ):
-                axes.plot(
-                    values,
-                    line + offsets,
-                    ls="none",
-                    clip_on=False,
-                    **look,
-                    ms=size * (1.5 if values is high else 0.9),
-                    label=label if not line else None,
-                )
+        axes.hlines(heights, low, high, color=BOUND, alpha=0.35, lw=0.8 * size)
+        # The one is a dot and fits into the other, so that both are seen where they are equal.
+        look: dict[str, Any] = {"color": BOUND, "mfc": "white", "mew": 0.9, "clip_on": False}
+        axes.plot(high, heights, "s", ms=1.5 * size, label="full memory: upper bound", **look)
+        look = {"color": ATTACK, "mew": 0.0, "clip_on": False}
+        axes.plot(low, heights, "o", ms=0.9 * size, label="attack found: lower bound", **look)
         axes.set_yticks(range(len(rows)), [shortened(labels[row]) for row in rows])
         axes.set_ylim(len(rows) - 0.5, -0.5)
-        number_log_axis(axes.xaxis, shown, 1.5)
+        number_log_axis(axes.xaxis, np.concatenate([low, high]), 1.5)
         axes.set_xlabel("exploitability (win rate $-$ 1/2)")
         if seeds > 1:
             axes.plot([], [], " ", label=f"a line for each of {seeds} seeds")
-        _add_legend(figure, 1, caption)
-
-    write_figure(path, 1.5 + (0.16 + 0.06 * (seeds - 1)) * len(rows), draw)
 
 
-def _frame(figure: "Figure", title: str, **lines: Any) -> "Axes":
-    axes = figure.subplots()
-    axes.set_title(wrapped(title))
-    axes.grid(linewidth=0.4, alpha=0.5, **lines)
-    axes.set_axisbelow(True)
-    return axes
-
-
-def _add_legend(figure: "Figure", columns: int, title: str | None) -> None:
-    """Explain the lines below the axes, where no curve can be."""
-    figure.legend(
-        loc="outside lower center",
-        ncols=columns,
-        frameon=False,
-        fontsize=TICK_SIZE,
-        labelspacing=0.2,
-        columnspacing=1.5,
-        title=title,
-        title_fontsize=TICK_SIZE,
-        alignment="left",
-    )
+@contextmanager
+def _chart(
+    path: str | Path, height: float, title: str, caption: str | None, columns: int = 1, **lines: Any
+) -> Iterator["Axes"]:
+    """Draw on axes with a grid; a legend below them, where no curve can be, explains the lines."""
+    with new_figure(path, height) as figure:
+        axes = figure.subplots()
+        axes.set_title(wrapped(title))
+        axes.grid(linewidth=0.4, alpha=0.5, **lines)
+        axes.set_axisbelow(True)
+        yield axes
+        figure.legend(
+            loc="outside lower center",
+            ncols=columns,
+            frameon=False,
+            fontsize=TICK_SIZE,
+            labelspacing=0.2,
+            columnspacing=1.5,
+            title=caption,
+            title_fontsize=TICK_SIZE,
+            alignment="left",
+        )
 
 
 def _number_iterations(axes: "Axes", first: int, last: int) -> None:
@@ -274,7 +246,7 @@ def _number_iterations(axes: "Axes", first: int, last: int) -> None:
     from matplotlib.ticker import NullFormatter
 
     left, right = axes.get_xlim()
-    room = _TICKS_APART * np.log(right / left)
+    room = 0.09 * np.log(right / left)  # between two labels
     whole = [
         digit * 10**power
         for power in range(len(str(last)))

@@ -1,7 +1,8 @@
 """Maps: strategies, values, counters, mixtures and beliefs, and the win rates of a field."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -19,29 +20,20 @@ from hogeq.figures.style import (
     check_rolls,
     choices_of,
     draw_map,
-    finite,
     label_outer,
     literal,
+    new_figure,
     of_dice,
-    of_numbers,
     of_rare,
     reach_beside,
     shortened,
     wrapped,
-    write_figure,
 )
-from hogeq.strategies.arrays import as_array
 from hogeq.support.messages import percent
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    from matplotlib.axes import Axes
 
-_ONE_MAP: Final = 2.9  # inches: height of one
-_TWO_MAPS: Final = 5.6  # of two, one above the other
-_PARTS: Final = 6  # of a mixture: as many are drawn, the likeliest
-_FEW_NAMES: Final = 8  # of a field: there is room for so many
-_MOST_NAMES: Final = 400  # of a field: more cannot be read
-_PER_NAME: Final = 0.13  # inches beside a field's map for each name beyond the few
 _DICE: Final = "dice to roll"
 _GREY: Final = "grey: never reached"
 _PALEST: Final = 0.15  # opacity of positions that play hardly ever comes to
@@ -71,20 +63,16 @@ def matrix(
     check_rolls(table, rolls, "matrix", least)
     colours = of_dice(rolls, least)
     met = reach_beside("matrix", table, reach)
-
-    def draw(figure: "Figure") -> None:
-        if met is None:
+    if met is None:
+        with new_figure(path, 2.9) as figure:
             draw_map(figure.subplots(), table, title, _DICE, **colours)
-            return
-        above, below = _two_maps(figure, title)
+        return
+    with _two_maps(path, title) as (above, below):
         draw_map(above, table, "all positions", _DICE, **colours)
         reached = np.where(met > 0.0, table, np.nan)
         note = "grey: never reached; pale: rarely"
         look = {**colours, "alpha": _opacity(met), "met": met, "note": note}
         draw_map(below, reached, "where its play comes", _DICE, **look)
-        above.label_outer()
-
-    write_figure(path, _ONE_MAP if met is None else _TWO_MAPS, draw)
 
 
 def policy(
@@ -100,24 +88,16 @@ def policy(
         Probability of coming to move there; grey where play never comes, since a policy there is
         mostly what its solver began with.
     """
-    table = finite(as_array(array, "policy", "(G, G, K)"), "policy").astype(np.float64)
-    if table.ndim != 3 or table.shape[0] != table.shape[1] or not table.size:
-        raise ValueError(f"policy: shape is {table.shape}; allowed: (G, G, K)")
+    table = as_table(array, "policy", "(G, G, K)").astype(np.float64)
     met = reach_beside("policy", table, reach)
-    if met is not None and (met > 0.0).all():
-        met = None
-
-    def draw(figure: "Figure") -> None:
-        above, below = _two_maps(figure, title)
-        grey: dict[str, Any] = {"met": met, "note": "" if met is None else _GREY}
+    hides = met is not None and (met <= 0.0).any()
+    grey: dict[str, Any] = {"met": met, "note": _GREY} if hides else {}
+    with _two_maps(path, title) as (above, below):
         usual, least = choices_of(array, table.argmax(axis=2))
-        look = of_dice(table.shape[2], least)
-        draw_map(above, usual, "most probable roll", _DICE, **look, **grey)
-        chance, look = table.max(axis=2), of_numbers(0.0, 1.0)
-        draw_map(below, chance, "its probability", "probability", **look, **grey)
-        above.label_outer()
-
-    write_figure(path, _TWO_MAPS, draw)
+        colours = of_dice(table.shape[2], least)
+        draw_map(above, usual, "most probable roll", _DICE, **colours, **grey)
+        look = {"cmap": "cividis", "vmin": 0.0, "vmax": 1.0, **grey}
+        draw_map(below, table.max(axis=2), "its probability", "probability", **look)
 
 
 def counter(
@@ -145,19 +125,16 @@ def counter(
     if not dice.shape == won.shape == met.shape:
         raise ValueError(f"counter: shapes are {dice.shape}, {won.shape}, {met.shape}")
     highest = max(float(won.max()), 0.0) or 1.0  # any scale will do where nothing is gained
-
-    def draw(figure: "Figure") -> None:
-        above, below = _two_maps(figure, title)
-        gap = np.where(met > 0.0, dice, np.nan)
+    reached = np.where(met > 0.0, dice, np.nan)
+    most = max(1, math.ceil(np.nanmax(np.abs(reached), initial=0.0)))
+    with _two_maps(path, title) as (above, below):
         label = f"dice of {shortened(names[0])} less {shortened(names[1])}"
-        draw_map(above, gap, "how its rolls differ", label, met=met, **_of_difference(gap))
-        note = f"{_GREY}; white: no gain"
+        # Blue to red through near-white: no difference leaves no ink.
+        look: dict[str, Any] = {"cmap": "RdBu_r", "vmin": -most, "vmax": most, "met": met}
+        draw_map(above, reached, "how its rolls differ", label, **look)
         label = f"win rate gained (below {highest * RAREST:.0e}: as that)"
-        look = {**of_rare(won, highest), "met": met, "note": note}
+        look = {**of_rare(won, highest), "met": met, "note": f"{_GREY}; white: no gain"}
         draw_map(below, title="what that gains", label=label, **look)
-        above.label_outer()
-
-    write_figure(path, _TWO_MAPS, draw)
 
 
 def win_rates(array: ArrayLike, names: Sequence[str], path: str | Path, title: str = "") -> None:
@@ -177,16 +154,17 @@ def win_rates(array: ArrayLike, names: Sequence[str], path: str | Path, title: s
         given = f"{len(names)} names, shape {table.shape}"
         raise ValueError(f"win rates: {given}; allowed: n names, (n, n), n at least 2")
 
-    named = len(names) if len(names) <= _MOST_NAMES else 0
+    from scipy.cluster.hierarchy import dendrogram, linkage
 
-    def draw(figure: "Figure") -> None:
-        from scipy.cluster.hierarchy import dendrogram, linkage
-
-        tree = linkage(table, "average", optimal_ordering=True)
-        order = dendrogram(tree, no_plot=True)["leaves"]
+    tree = linkage(table, "average", optimal_ordering=True)
+    order = dendrogram(tree, no_plot=True)["leaves"]
+    named = len(names) if len(names) <= 400 else 0  # more cannot be read
+    most = max(0.01, float(np.abs(table - 0.5).max()))
+    more = 0.13 * max(0, named - 8)  # inches, so that names do not overlap
+    dots = 300 if named <= NAMED else 130  # pictures of hundreds stay below 30 million dots
+    with new_figure(path, 3.2 + more, WIDTH + more, dots) as figure:
         axes = figure.subplots()
-        reach = max(0.01, float(np.abs(table - 0.5).max()))
-        look = of_numbers(0.5 - reach, 0.5 + reach, "RdBu")
+        look: dict[str, Any] = {"cmap": "RdBu", "vmin": 0.5 - most, "vmax": 0.5 + most}
         image = axes.imshow(table[np.ix_(order, order)], interpolation="nearest", **look)
         add_colour_bar(axes, image, "win rate of row against column")
         axes.set_title(wrapped(title))
@@ -195,10 +173,6 @@ def win_rates(array: ArrayLike, names: Sequence[str], path: str | Path, title: s
         labels = [shortened(names[entry]) for entry in order[:named]]
         for axis, turn in ((axes.xaxis, 90), (axes.yaxis, 0)):
             axis.set_ticks(range(len(labels)), labels, rotation=turn)
-
-    more = _PER_NAME * max(0, named - _FEW_NAMES)  # so that names do not overlap
-    dots = 300 if named <= NAMED else 130  # pictures of hundreds stay below 30 million dots
-    write_figure(path, 3.2 + more, draw, width=WIDTH + more, dpi=dots)
 
 
 def mixture(
@@ -236,15 +210,15 @@ def mixture(
     if chances.ndim != 1 or parts.shape != (len(chances), *whole.shape):
         raise ValueError(f"mixture: shapes are {chances.shape} and {parts.shape}; allowed: n parts")
     check_rolls(parts, rolls, "mixture", least)
-    order = np.argsort(-chances, kind="stable")[:_PARTS].tolist()
+    order = np.argsort(-chances, kind="stable")[:6].tolist()
     columns = 2 if len(order) in {1, 2, 4} else 3
     rows = math.ceil(len(order) / columns)
     left = {"left to the components": np.maximum(whole - decided, 0.0)} if columns == 3 else {}
     entropies = {"decided by the draw": decided, **left, "uncertain in all": whole}
     few = len(order) < len(chances)
     above = f"{title}\nthe {len(order)} likeliest of {len(chances)} components" if few else title
-
-    def draw(figure: "Figure") -> None:
+    size = PANEL * (rows + 1) + 0.7, PANEL * columns + 1.1
+    with new_figure(path, *size, dpi=150) as figure:
         panels = figure.subplots(rows + 1, columns, squeeze=False)
         for axes, part in zip(panels.flat, order, strict=False):
             name = f"component {part + 1}: {percent(chances[part])}"
@@ -256,14 +230,13 @@ def mixture(
         for axes, (name, table) in zip(panels[rows], entropies.items(), strict=True):
             known = np.where(met > 0.0, table, np.nan)
             # Any scale will do where nothing is uncertain.
-            look = of_numbers(0.0, np.nanmax(known, initial=1e-9), "magma_r")
-            draw_map(axes, known, name, "entropy of the roll (bits)", met=met, note=note, **look)
+            most = np.nanmax(known, initial=1e-9)
+            look: dict[str, Any] = {"cmap": "magma_r", "vmin": 0.0, "vmax": most, "note": note}
+            draw_map(axes, known, name, "entropy of the roll (bits)", met=met, **look)
         label_outer(panels[rows:], columns)
         if above:
             lines = map(wrapped, above.strip().splitlines())
             figure.suptitle("\n".join(lines), fontsize=LABEL_SIZE)
-
-    write_figure(path, PANEL * (rows + 1) + 0.7, draw, width=PANEL * columns + 1.1, dpi=150)
 
 
 def beliefs(
@@ -289,10 +262,9 @@ def beliefs(
             raise ValueError(f"beliefs: {name} has shape {shares.shape}; allowed: {shape}")
     if not tables or 0 in shape:
         raise ValueError("beliefs: nothing to draw; allowed: one panel or more")
-
-    def draw(figure: "Figure") -> None:
-        panels = figure.subplots(len(tables), 1, sharex=True, squeeze=False)[:, 0]
-        for axes, (name, shares) in zip(panels, tables.items(), strict=True):
+    with new_figure(path, 0.8 + 2.2 * len(tables)) as figure:
+        maps = figure.subplots(len(tables), 1, sharex=True, squeeze=False)[:, 0]
+        for axes, (name, shares) in zip(maps, tables.items(), strict=True):
             look = of_rare(shares)
             image = axes.imshow(look.pop("table"), aspect="auto", origin="lower", **look)
             for axis, names in ((axes.yaxis, rows[1]), (axes.xaxis, columns[1])):
@@ -301,20 +273,21 @@ def beliefs(
                 ticks = [*range(0, len(names) - step, step), len(names) - 1]
                 axis.set_ticks(ticks, [names[tick] for tick in ticks])
             axes.set_ylabel(rows[0])
-            above = f"{title}\n{name}" if title and axes is panels[0] else name
+            above = f"{title}\n{name}" if title and axes is maps[0] else name
             axes.set_title(literal(above))
-        panels[-1].set_xlabel(columns[0])
+        maps[-1].set_xlabel(columns[0])
         name = f"probability (below {RAREST:g}: as {RAREST:g})"
-        figure.colorbar(image, ax=panels.tolist(), label=name)
-
-    write_figure(path, 0.8 + 2.2 * len(tables), draw)
+        figure.colorbar(image, ax=maps.tolist(), label=name)
 
 
-def _two_maps(figure: "Figure", title: str) -> tuple[Any, Any]:
-    if title:
-        figure.suptitle(wrapped(title), fontsize=LABEL_SIZE)
-    above, below = figure.subplots(2, 1, sharex=True)
-    return above, below
+@contextmanager
+def _two_maps(path: str | Path, title: str) -> Iterator[tuple["Axes", "Axes"]]:
+    with new_figure(path, 5.6) as figure:
+        if title:
+            figure.suptitle(wrapped(title), fontsize=LABEL_SIZE)
+        above, below = figure.subplots(2, 1, sharex=True)
+        yield above, below
+        above.label_outer()
 
 
 def _opacity(reach: NDArray[Any]) -> NDArray[np.float64]:
@@ -323,9 +296,3 @@ def _opacity(reach: NDArray[Any]) -> NDArray[np.float64]:
     median = np.median(met) if met.size else 1.0
     share = 1.0 - np.log(np.clip(reach / median, RAREST, 1.0)) / np.log(RAREST)
     return _PALEST + (1.0 - _PALEST) * share
-
-
-def _of_difference(gap: NDArray[Any]) -> dict[str, Any]:
-    """Look of a map of differences, blue to red through near-white: none leaves no ink."""
-    most = max(1, math.ceil(np.nanmax(np.abs(gap), initial=0.0)))
-    return of_numbers(-most, most, "RdBu_r")

@@ -2,7 +2,8 @@
 
 import math
 import textwrap
-from collections.abc import Callable
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -50,14 +51,11 @@ RAREST: Final = 1e-4  # probability that is told apart from none, and from no sm
 _LONGEST_NAME: Final = 24
 
 
-def write_figure(
-    path: str | Path,
-    height: float,
-    draw: Callable[["Figure"], None],
-    width: float = WIDTH,
-    dpi: int = 300,
-) -> None:
-    """Draw a figure, sizes in inches, and write it as PNG, whole or not at all."""
+@contextmanager
+def new_figure(
+    path: str | Path, height: float, width: float = WIDTH, dpi: int = 300
+) -> Iterator["Figure"]:
+    """Draw a figure in a block, sizes in inches, and write it as PNG, whole or not at all."""
     if Path(path).suffix.lower() != ".png":
         raise ValueError(refusal("path", str(path), "a name that ends in .png"))
     from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -65,7 +63,7 @@ def write_figure(
 
     figure = Figure(figsize=(width, height), layout="constrained")
     FigureCanvasAgg(figure)
-    draw(figure)
+    yield figure
     # Sizes are set one by one, since matplotlib's settings are shared by all threads.
     bars = [bar for axes in figure.axes for bar in axes.child_axes]
     for axes in (*figure.axes, *bars):
@@ -93,11 +91,7 @@ def draw_map(
     met: NDArray[Any] | None = None,
     **look: Any,
 ) -> "AxesImage":
-    """Draw a table over both scores, and with a label its colour bar.
-
-    NaN is left blank; positions that play never comes to, where `met` is 0, are grey. A note
-    stands below the axes.
-    """
+    """Draw a table over both scores, grey where `met` is 0, and with a label its colour bar."""
     from matplotlib.colors import ListedColormap
     from matplotlib.ticker import MaxNLocator
 
@@ -121,8 +115,8 @@ def add_colour_bar(axes: "Axes", image: "AxesImage", label: str) -> None:
     from matplotlib.ticker import MaxNLocator
 
     # Inside the axes' own frame of reference it is as tall as the map, whatever its shape.
-    place = axes.inset_axes((1.05, 0.0, 0.05, 1.0))
-    bar = axes.figure.colorbar(image, cax=place, label=label)
+    within = axes.inset_axes((1.05, 0.0, 0.05, 1.0))
+    bar = axes.figure.colorbar(image, cax=within, label=label)
     bar.ax.tick_params(which="both", length=0)
     low, high = image.get_clim()
     if isinstance(image.norm, BoundaryNorm):
@@ -141,11 +135,6 @@ def of_dice(rolls: int, least: int = 0) -> dict[str, Any]:
     dice = mpl.colormaps["viridis"](np.linspace(0.0, 1.0, rolls + least))
     colours = ListedColormap([MINUS_ONE] * -least + [*dice])
     return {"cmap": colours, "norm": BoundaryNorm(np.arange(rolls + 1) + least - 0.5, rolls)}
-
-
-def of_numbers(low: float, high: float, colours: str = "cividis") -> dict[str, Any]:
-    """Look of a map of numbers."""
-    return {"cmap": colours, "vmin": low, "vmax": high}
 
 
 def of_rare(table: NDArray[Any], highest: float = 1.0) -> dict[str, Any]:
@@ -172,10 +161,7 @@ def label_outer(panels: NDArray[Any], shown: int) -> None:
 
 
 def number_log_axis(axis: "Axis", shown: NDArray[Any], decades: float) -> None:
-    """Give an axis a logarithmic scale, labelled in plain digits, and a place for 0 if it is shown.
-
-    Short ranges have few powers of ten: up to so many decades, 2 and 5 of each are labelled too.
-    """
+    """Give an axis a logarithmic scale in plain digits, 2 and 5 too up to so many decades."""
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, SymmetricalLogLocator
 
     def plain(value: float, _position: int | None = None) -> str:
@@ -203,12 +189,18 @@ def number_log_axis(axis: "Axis", shown: NDArray[Any], decades: float) -> None:
 # --- arrays and texts -----------------------------------------------------------------------------
 
 
-def as_table(array: ArrayLike, name: str) -> NDArray[Any]:
-    """Check that an array is square, (G, G), and without holes holds numbers alone."""
-    table = as_array(array, name, "(G, G)")
-    if table.ndim != 2 or table.shape[0] != table.shape[1] or not table.size:
-        raise ValueError(f"{name}: shape is {table.shape}; allowed: (G, G)")
-    return finite(table, name)
+def as_table(array: ArrayLike, name: str, shape: str = "(G, G)") -> NDArray[Any]:
+    """Check that an array has a shape, (G, G) or (G, G, K), and holds finite numbers alone."""
+    table = as_array(array, name, shape)
+    if table.ndim != len(shape.split(",")) or len(set(table.shape[:2])) > 1 or not table.size:
+        raise ValueError(f"{name}: shape is {table.shape}; allowed: {shape}")
+    if table.dtype.kind not in "biuf":
+        raise ValueError(f"{name}: holds {table.dtype} values; allowed: numbers")
+    bad = np.argwhere(~np.isfinite(table))
+    if len(bad):
+        where = ", ".join(map(str, bad[0]))
+        raise ValueError(f"{name}: cell ({where}) is {table[tuple(bad[0])]}; allowed: numbers")
+    return table
 
 
 def reach_beside(name: str, table: NDArray[Any], reach: ArrayLike | None) -> NDArray[Any] | None:
@@ -221,17 +213,6 @@ def reach_beside(name: str, table: NDArray[Any], reach: ArrayLike | None) -> NDA
     return met
 
 
-def finite(table: NDArray[Any], name: str) -> NDArray[Any]:
-    """Check that an array holds numbers alone."""
-    if table.dtype.kind not in "biuf":
-        raise ValueError(f"{name}: holds {table.dtype} values; allowed: numbers")
-    bad = np.argwhere(~np.isfinite(table))
-    if len(bad):
-        where = ", ".join(map(str, bad[0]))
-        raise ValueError(f"{name}: cell ({where}) is {table[tuple(bad[0])]}; allowed: numbers")
-    return table
-
-
 def check_rolls(table: NDArray[Any], rolls: int, name: str, least: int = 0) -> None:
     """Check that a table holds so many choices from the least on."""
     if table.min() < least or table.max() >= rolls + least:
@@ -239,10 +220,7 @@ def check_rolls(table: NDArray[Any], rolls: int, name: str, least: int = 0) -> N
 
 
 def choices_of(given: ArrayLike, actions: NDArray[Any]) -> tuple[NDArray[Any], int]:
-    """Write actions of a strategy as its choices, -1 for the last where that is one; and the least.
-
-    Of an array numbers of dice and of actions are the same.
-    """
+    """Write actions of a `Strategy` as its choices, -1 for the last if it has it; and the least."""
     if not isinstance(given, Strategy) or given.least == 0:
         return actions, 0
     return np.where(actions == given.shape[-1] - 1, given.least, actions), given.least

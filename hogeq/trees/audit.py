@@ -172,7 +172,7 @@ def audit(rules: Rules, *, full: Rules | None = None) -> Audit:
 
 
 def small(rules: Rules, goal: int | None, max_dice: int) -> Rules:
-    """Give the same rules with a goal and dice of at most these, by default one that is walked."""
+    """Give the same rules with a goal and dice of at most these; by default what is walked."""
     for highest in range(USUAL_GOAL, 0, -1) if goal is None else (goal,):
         walked = replace(
             rules, goal=min(highest, rules.goal), max_dice=min(max_dice, rules.max_dice)
@@ -200,7 +200,7 @@ def recurrence(tree: HogTree, player: int, most: int) -> tuple[Witness | None, b
 def _ways(
     tree: HogTree, start: TreePosition, total: int | None = None
 ) -> Iterator[tuple[TreePosition, History]]:
-    """List the positions that follow, each with a shortest way; the start again if it comes twice."""
+    """List the positions that follow, each with a shortest way; the start too, if it recurs."""
     known: set[TreePosition] = set()
     waiting: deque[tuple[TreePosition, History]] = deque([(start, ())])
     while waiting:

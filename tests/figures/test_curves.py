@@ -101,9 +101,8 @@ def test_one_measurement_is_drawn_as_intervals(tmp_path: Path, drawn: list[Figur
     assert axes.get_title() == "su20, after 3 iterations"
     assert axes.get_xlabel() == "exploitability (win rate $-$ 1/2)"
     found: list[Any] = [line.get_xdata() for line in axes.lines]
-    np.testing.assert_allclose(
-        np.ravel(found), [end - 0.5 for attack, bound in result.values() for end in (bound, attack)]
-    )
+    attacks, bounds = zip(*result.values(), strict=True)
+    np.testing.assert_allclose(found, np.array([bounds, attacks]) - 0.5)
     (legend,) = drawn[0].legends
     assert legend.get_title().get_text() == f"attacks of {EFFORTS[1]}"
 
