@@ -29,7 +29,13 @@ from hogeq.search.lifted_bound import (
     replay,
 )
 from hogeq.strategies.arrays import check_policy
-from hogeq.strategies.strategy import Strategy, StrategyLike, mixture_of_shape, strategy_of
+from hogeq.strategies.strategy import (
+    Mixture,
+    Strategy,
+    StrategyLike,
+    strategy_of,
+    strategy_of_shape,
+)
 from hogeq.support.aliases import Floats
 from hogeq.support.files import parse_json, read_whole, write_whole
 from hogeq.support.messages import one_line, percent, refusal, shown_path
@@ -201,7 +207,7 @@ def _strategy(top: _Top, rules: Rules) -> Strategy:
     weights, parts = _array(top.weights, "weights"), _array(top.parts, "parts")
     if parts.ndim != AXES:
         raise CertificateError(f"parts: have shape {parts.shape}; allowed: (n, G, G, K)")
-    return mixture_of_shape(shape, weights, parts)
+    return strategy_of_shape(shape, Mixture(weights, parts))
 
 
 def _array(given: list[Any], name: str) -> Floats:

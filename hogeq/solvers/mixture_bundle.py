@@ -15,7 +15,7 @@ from hogeq.solvers.base import solver, start_of
 from hogeq.solvers.bundle import BundleMethod, self_played
 from hogeq.solvers.cuts import OF_PARTS, Counters, Cut, cut_of_parts, modelled
 from hogeq.solvers.proximal import LEAST_WEIGHT, Trial
-from hogeq.strategies.strategy import Strategy, mixture_of_shape
+from hogeq.strategies.strategy import Mixture, Strategy, strategy_of
 from hogeq.support.aliases import Floats, Matrix, Singles
 from hogeq.support.messages import refusal
 from hogeq.support.parameters import Count, Natural, Share, parameters
@@ -119,7 +119,7 @@ class MixtureBundle(BundleMethod[MixtureBundleState]):
     def mixture(self, game: Engine, state: MixtureBundleState) -> Strategy:
         """Mixture: the best so far, or the average over recent iterations."""
         parts, draw = self._at(state, averaged=True)
-        return mixture_of_shape(game.shape, draw, parts)
+        return strategy_of(game, Mixture(draw, parts))
 
     def average(self, game: Engine, state: MixtureBundleState) -> Floats:
         """Policy (G, G, K): the mixture's parts, weighted by their reach.

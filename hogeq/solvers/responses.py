@@ -19,7 +19,7 @@ from hogeq.search.moves import SearchContext
 from hogeq.search.population import Population
 from hogeq.solvers.base import Solver, solver
 from hogeq.strategies.arrays import normalised, one_hot
-from hogeq.strategies.strategy import Strategy, mixture_of_shape
+from hogeq.strategies.strategy import Mixture, Strategy, strategy_of
 from hogeq.support.aliases import Floats, Matrix
 from hogeq.support.messages import refusal
 from hogeq.support.parameters import Count, NotNegative, Positive, PositiveShare, Seed, parameters
@@ -205,7 +205,7 @@ class DoubleOracle(Solver[OracleState]):
 
     def mixture(self, game: Engine, state: OracleState) -> Strategy:
         mixed = state.weights > 0.0
-        return mixture_of_shape(game.shape, state.weights[mixed], state.pool[mixed])
+        return strategy_of(game, Mixture(state.weights[mixed], state.pool[mixed]))
 
     def average(self, game: Engine, state: OracleState) -> Floats:
         """Behaviour strategy (G, G, K) of the mixture, its parts weighted by their reach.

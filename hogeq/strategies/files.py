@@ -41,11 +41,11 @@ from hogeq.strategies.arrays import StrategyError, check_matrix
 from hogeq.strategies.forms import Form, read_code, read_text, without_goal
 from hogeq.strategies.sandbox import examine
 from hogeq.strategies.strategy import (
+    Mixture,
     Sized,
     Strategy,
     StrategyLike,
     least_choice,
-    mixture_of_shape,
     strategy_of_shape,
 )
 from hogeq.support.aliases import Matrix
@@ -104,10 +104,7 @@ def read_strategy(
     read = read_form(path, goal, max_dice, trust, time_limit=time_limit, least=least)
     name, shape = shown_path(path), (goal, goal, max_dice + 1 - least)
     if read.weights is not None:
-        parts = read.rows
-        if least < 0 and parts.ndim == len(shape):
-            parts = np.stack([check_matrix(part, goal, max_dice, name, least) for part in parts])
-        return mixture_of_shape(shape, read.weights, parts, name, least)
+        return strategy_of_shape(shape, Mixture(read.weights, read.rows), name, least)
     if isinstance(read.rows, np.ndarray) and (least == 0 or read.rows.ndim == len(shape)):
         return strategy_of_shape(shape, read.rows, name, least)
     name += f" (read as {read.form})" if read.form else ""

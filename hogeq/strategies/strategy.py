@@ -34,18 +34,14 @@ MOST_PARTS: Final = 1000
 class Mixture:
     """A mixed strategy: one of its parts is drawn before the game and played to its end.
 
+    It is checked where it is used, as a strategy of a game.
+
     Attributes
     ----------
-    weights : float64 (n,)
+    weights : array_like (n,)
         Probability of drawing each part: not negative, sum 1. At most 1,000 parts.
-    parts : array (n, G, G) or (n, G, G, K)
-        Matrices, as int8, or policies, as float64. Of matrices and policies together, given with
-        as many dice as the policies have, policies are made.
-
-    Raises
-    ------
-    StrategyError
-        If weights or parts are malformed or differ in number.
+    parts : sequence of array_like
+        Matrices (G, G) or policies (G, G, K). Of both together policies are made.
 
     Examples
     --------
@@ -57,41 +53,8 @@ class Mixture:
     0.375809
     """
 
-    weights: Floats
-    parts: NDArray[Any]
-
-    def __init__(self, weights: ArrayLike, parts: Sequence[ArrayLike] | NDArray[Any]) -> None:
-        """Check the weights, and that the parts are tables of one game."""
-        checked = mixed(weights, parts, None, "mixture")
-        object.__setattr__(self, "weights", checked[0])
-        object.__setattr__(self, "parts", checked[1])
-
-    def __len__(self) -> int:
-        """Count the parts."""
-        return len(self.weights)
-
-
-def mixed(
-    weights: ArrayLike, parts: Any, shape: tuple[int, ...] | None, name: str
-) -> tuple[Floats, NDArray[Any]]:
-    """Check and copy the weights and parts of a mixture; without a shape the parts give it."""
-    try:
-        given = list(parts)
-    except TypeError as error:
-        allowed = "a list of parts, each a matrix (G, G) or a policy (G, G, K)"
-        raise StrategyError(refusal(name, parts, allowed)) from error
-    tables = [as_array(part, f"{name}, part {number}") for number, part in enumerate(given, 1)]
-    chances = _checked_weights(weights, len(tables), name)
-    shape = shape or shape_like(tables)
-    pure = all(table.ndim != len(shape) for table in tables)
-    # One by one into the array: there may be many.
-    checked = np.empty(
-        (len(tables), *(shape[:-1] if pure else shape)), np.int8 if pure else np.float64
-    )
-    for number, table in enumerate(tables):
-        part = check_table(table, shape, f"{name}, part {number + 1}")
-        checked[number] = part if part.ndim == checked.ndim - 1 else one_hot(part, shape[-1])
-    return chances, checked
+    weights: Any
+    parts: Any
 
 
 def shape_like(tables: Sequence[NDArray[Any]]) -> tuple[int, int, int]:
@@ -316,30 +279,36 @@ def strategy_of_shape(
         if shape not in {None, given.shape}:
             raise StrategyError(f"{name}: is of shape {given.shape}; allowed: {shape}")
         return given
-    if shape is None:
-        one = given.parts[0] if isinstance(given, Mixture) else as_array(given, name)
-        shape = shape_like([one])
     if isinstance(given, Mixture):
-        return mixture_of_shape(shape, given.weights, given.parts, name, least)
-    if least < 0:
-        given = as_array(given, name)
-        if given.ndim == len(shape) - 1:
-            given = np.where(given == least, shape[-1] - 1, given)
-    table = check_table(given, shape, name)
+        return _mixed(given, shape, "mixture" if name == "strategy" else name, least)
+    table = as_array(given, name)
+    shape = shape or shape_like([table])
+    if least < 0 and table.ndim == len(shape) - 1:
+        table = np.where(table == least, shape[-1] - 1, table)
+    table = check_table(table, shape, name)
     kind: Kind = "policy" if table.ndim == len(shape) else "matrix"
     return Strategy(kind, table, np.ones(1), shape, least)
 
 
-def mixture_of_shape(
-    shape: tuple[int, ...],
-    weights: ArrayLike,
-    parts: NDArray[Any],
-    name: str = "mixture",
-    least: int = 0,
-) -> Strategy:
-    """Make a checked mixture of matrices or policies of a game."""
-    chances, checked = mixed(weights, parts, shape, name)
-    return Strategy("mixture", checked, chances, shape, least)
+def _mixed(given: Mixture, shape: tuple[int, ...] | None, name: str, least: int) -> Strategy:
+    """Check and copy a mixture."""
+    try:
+        parts = list(given.parts)
+    except TypeError as error:
+        allowed = "a list of parts, each a matrix (G, G) or a policy (G, G, K)"
+        raise StrategyError(refusal(name, given.parts, allowed)) from error
+    tables = [as_array(part, f"{name}, part {number}") for number, part in enumerate(parts, 1)]
+    weights = _checked_weights(given.weights, len(tables), name)
+    shape = shape or shape_like(tables)
+    pure = all(table.ndim != len(shape) for table in tables)
+    # One by one into the array: there may be many.
+    checked = np.empty(
+        (len(tables), *(shape[:-1] if pure else shape)), np.int8 if pure else np.float64
+    )
+    for number, table in enumerate(tables):
+        part = strategy_of_shape(shape, table, f"{name}, part {number + 1}", least).array
+        checked[number] = part if part.ndim == checked.ndim - 1 else one_hot(part, shape[-1])
+    return Strategy("mixture", checked, weights, shape, least)
 
 
 def table_of(game: Sized, given: StrategyLike) -> Strategy:

@@ -34,7 +34,8 @@ def players(game: HogEngine) -> tuple[hogeq.Mixture, hogeq.Mixture]:
     random = np.random.default_rng(1)
     matrices = random.integers(0, game.num_actions, (2, *game.shape[:2]))
     policies = random.dirichlet(np.ones(game.num_actions), (3, *game.shape[:2]))
-    return hogeq.Mixture([0.3, 0.7], matrices), hogeq.Mixture([0.5, 0.2, 0.3], policies)
+    weights = np.array([0.3, 0.7]), np.array([0.5, 0.2, 0.3])
+    return hogeq.Mixture(weights[0], matrices), hogeq.Mixture(weights[1], policies)
 
 
 def test_win_rates_are_means_over_both_draws(game: HogEngine) -> None:

@@ -19,11 +19,11 @@ TWO = np.stack([MATRIX, MATRIX.T])
 
 
 def test_parts_are_copied_and_of_one_kind() -> None:
-    mixture = Mixture([0.25, 0.75], [MATRIX, POLICY])
-    assert mixture.parts.dtype == np.float64
-    assert mixture.parts[0].argmax(axis=2).tolist() == MATRIX.tolist()
-    assert not np.shares_memory(mixture.parts, POLICY)
-    assert Mixture([1.0], [MATRIX.tolist()]).parts.dtype == np.int8
+    mixture = strategy_of_shape(None, Mixture([0.25, 0.75], [MATRIX, POLICY]))
+    assert mixture.array.dtype == np.float64
+    assert mixture.array[0].argmax(axis=2).tolist() == MATRIX.tolist()
+    assert not np.shares_memory(mixture.array, POLICY)
+    assert strategy_of_shape(None, Mixture([1.0], [MATRIX.tolist()])).array.dtype == np.int8
     drawn = strategy_of_shape((GOAL, GOAL, DICE + 1), Mixture([0.0, 1.0], TWO))
     assert [weight for weight, _ in drawn.drawn()] == [1.0]
     assert np.asarray(drawn).dtype == drawn.array.dtype == np.int8
@@ -61,7 +61,7 @@ def test_parts_are_copied_and_of_one_kind() -> None:
 )
 def test_what_is_no_mixture(weights: Any, parts: Any, says: str) -> None:
     with pytest.raises(StrategyError, match=says):
-        Mixture(weights, parts)
+        strategy_of_shape(None, Mixture(weights, parts))
 
 
 def test_a_mixture_is_no_table() -> None:
@@ -73,12 +73,12 @@ def test_a_mixture_is_no_table() -> None:
 @pytest.mark.parametrize("parts", [TWO, np.stack([POLICY, POLICY])])
 def test_written_and_read_it_is_the_same(tmp_path: Path, parts: Any) -> None:
     path = tmp_path / "drawn.npz"
-    mixture = Mixture([1 / 3, 2 / 3], parts)
+    mixture = strategy_of_shape(None, Mixture([1 / 3, 2 / 3], parts))
     write_strategy(path, mixture)
     again = read_strategy(path, GOAL, DICE)
     assert again.kind == "mixture"
     assert again.weights.tobytes() == mixture.weights.tobytes()
-    assert again.array.tobytes() == mixture.parts.tobytes()
+    assert again.array.tobytes() == mixture.array.tobytes()
     with pytest.raises(StrategyError, match=r"^mine: is a mixture of 2 strategies, .* --part 1"):
         again.unmixed("mine")
 
