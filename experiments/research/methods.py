@@ -151,12 +151,14 @@ def coordinate_ascent(problem: Problem) -> Course:
 def attack(problem: Problem) -> Course:
     """Search as `hogeq attack` does, with kicks without end."""
     budget = SearchBudget(starts=2, perturbations=MANY)
-    search = AttackSearch(problem.engine, problem.opponent, budget, Phase("attack"))
-    search.begin()
+    meeting = problem.engine, problem.opponent
+    search = AttackSearch(*meeting, budget, Phase("attack"))
+    search.begin([one.run(*meeting) for one in search.starts()])
     while True:
         found = search.result()
         yield found.win_rate, one_hot(found.matrix, problem.shape[-1])
-        search.kick(ROUND * budget.starts)
+        searches = search.round(ROUND * budget.starts)
+        search.learn(searches, [one.run(*meeting) for one in searches])
 
 
 def _matching(plus: bool, predictive: bool) -> Callable[[Problem], Course]:

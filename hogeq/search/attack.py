@@ -7,14 +7,12 @@ counter-matrix found is a true lower bound on it; ``docs/attack.md`` says how th
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import count
 from typing import Annotated, Any, Final, NamedTuple
 
-import numpy as np
 from pydantic import Field
 
 from hogeq.model.protocol import Engine
-from hogeq.search.ascent import climb, ith_start, to_matrix
+from hogeq.search.ascent import climb, to_matrix
 from hogeq.search.counter_search import ASCENT, CounterSearch, Excursion, MoveGain, SearchState
 from hogeq.search.moves import MOVES, USUAL, SearchContext, bandits
 from hogeq.strategies.strategy import Strategy, StrategyLike, strategy_of
@@ -169,10 +167,15 @@ def attack(
         raise TypeError(refusal("budget", budget, "a SearchBudget"))
     target = strategy_of(game, strategy)
     known = None if budget.until_saturated else budget.starts * search_steps(budget)
+    steps = budget.anneal_steps + ASCENT
     with phase("attack", known) as progress:
         search = AttackSearch(game, target, budget, progress)
-        search.begin()
-        search.kick_on()
+        run = partial(CounterSearch.run, game=game, strategy=target, progress=progress)
+        starts = compute(run, search.starts(), lambda number: progress.reach((number + 1) * steps))
+        search.begin(starts)
+        while search.kicks_left:
+            searches = search.round(search.kicks_left)
+            search.learn(searches, compute(run, searches))
         return search.result()
 
 
@@ -212,15 +215,14 @@ class AttackSearch:
         self.curve: list[tuple[int, float]] = []
         self.compare_at = ROUND * budget.starts
 
-    def kick_on(self) -> None:
-        """Kick as often as the budget says."""
-        starts = self.budget.starts
-        while self.kicks < starts * self.budget.perturbations:
-            self.kick(starts * self.budget.perturbations - self.kicks)
-        while self.budget.until_saturated and not self._saturation().saturated:
-            if self.kicks >= starts * self.budget.most_kicks:
-                break
-            self.kick(starts * self.budget.most_kicks - self.kicks)
+    @property
+    def kicks_left(self) -> int:
+        """Kicks that the budget still has for all starts together."""
+        budget = self.budget
+        left = budget.starts * budget.perturbations - self.kicks
+        if left <= 0 and budget.until_saturated and not self._saturation().saturated:
+            left = budget.starts * budget.most_kicks - self.kicks
+        return max(0, left)
 
     def result(self) -> SearchResult:
         """Give what the search has come to."""
@@ -233,11 +235,23 @@ class AttackSearch:
         found = saturation(self.curve, rates[0] - rates[1] if len(rates) > 1 else 0.0)
         return found if self.game.has_memory else found._replace(left=0.0)
 
-    def begin(self) -> None:
-        """Anneal all starts."""
-        steps = self.budget.anneal_steps + ASCENT
-        report = lambda start: self.progress.reach((start + 1) * steps)  # noqa: E731
-        for start, state in enumerate(compute(self._annealed, range(self.budget.starts), report)):
+    def starts(self) -> list[CounterSearch]:
+        """List the searches that begin: annealing, and an ascent."""
+        budget = self.budget
+        return [
+            CounterSearch(
+                start,
+                budget.anneal_steps,
+                damping=budget.damping,
+                seed=(budget.seed, start),
+                name=f"start {start + 1} of {budget.starts}",
+            )
+            for start in range(budget.starts)
+        ]
+
+    def begin(self, states: Sequence[SearchState]) -> None:
+        """Begin with what the starts have come to."""
+        for start, state in enumerate(states):
             away = Excursion.stay(state.matrix, state.rate)
             self.trails.append(_Trail(start, state._replace(away=away), state.rate))
             self.found.append(state.rate)
@@ -251,33 +265,15 @@ class AttackSearch:
             self.trails.append(_Trail(self.budget.starts, state, state.rate))
         self._note()
 
-    def _annealed(self, start: int) -> SearchState:
-        """Anneal one start, and ascend."""
-        budget = self.budget
-        which = f"start {start + 1} of {budget.starts}"
-        annealed = count(1)
-
-        def report() -> None:
-            self.progress.step(1, f"{which}, annealing {next(annealed)}/{budget.anneal_steps}")
-
-        random = np.random.default_rng([budget.seed, start])
-        first, cooling = ith_start(self.game, self.strategy.mean, start, random)
-        search = CounterSearch(first, budget.anneal_steps, cooling, budget.damping)
-        state = search.run(self.game, self.strategy, on_step=report)
-        self.progress.step(ASCENT)
-        self.progress.found(state.rate)
-        return state
-
-    def kick(self, most: int) -> None:
-        """Give every trail a round of kicks, at most so many in all; then they compare notes."""
+    def round(self, most: int) -> list[CounterSearch]:
+        """List a round of kicks of every trail, the best first, at most so many in all."""
         self.trails.sort(key=lambda trail: -trail.rate)
         those = self.trails[:most]
-        each = min(ROUND, most // len(those))
         every = [*self.trails, *self.given_up]
-        rounds = [
+        return [
             CounterSearch(
                 trail.state,
-                kicks=each,
+                kicks=min(ROUND, most // len(those)),
                 seed=(self.budget.seed, trail.start, 1 + self.kicks),
                 bandits=self.bandits,
                 # Those that win less, or all would become the best.
@@ -285,16 +281,17 @@ class AttackSearch:
             )
             for trail in those
         ]
-        run = partial(CounterSearch.run, game=self.game, strategy=self.strategy)
-        ended = compute(partial(run, progress=self.progress), rounds)
-        for trail, state in zip(those, ended, strict=True):
+
+    def learn(self, searches: Sequence[CounterSearch], states: Sequence[SearchState]) -> None:
+        """Compare notes after a round: what trails have come to, and which moves have paid."""
+        for trail, state in zip(self.trails, states, strict=False):
             trail.state = state
             self.sweeps += state.sweeps
             if trail.start < len(self.found):
                 self.found[trail.start] = state.rate
             for kind, choices in state.choices.items():
                 self._learn(kind, choices)
-        self.kicks += each * len(those)
+        self.kicks += sum(search.kicks for search in searches)
         self._note()
         if self.kicks >= self.compare_at:
             self.compare_at *= 2

@@ -6,7 +6,7 @@ known never meets them: its trails begin as an attack does and are kicked from i
 iteration, each time against the policy of today.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Final, NamedTuple
 
@@ -89,31 +89,30 @@ class SearchState(NamedTuple):
 class CounterSearch(NamedTuple):
     """A search for a counter to a strategy, from a start or from where it was left."""
 
-    start: Floats | Matrix | SearchState  # a policy, a matrix, or where it was left, to be kicked
+    start: int | Floats | Matrix | SearchState
+    """Number of a start, a policy, a matrix, or where it was left, to be kicked."""
     steps: int = 0  # of annealing
     cooling: tuple[float, float] = TEMPERATURES
     damping: float = 0.5
     sweeps: int | None = None  # most of the ascent, in the precision of searches; None: to its end
     is_exact: bool = True  # whether ends of ascents and finds of kicks are confirmed in double
     kicks: int = 0
-    seed: tuple[int, ...] = ()  # of the kicks
+    seed: tuple[int, ...] = ()  # of the start and the kicks
     bandits: Mapping[str, Bandit] = {}  # that choose the moves to kick by
     mates: Sequence[Matrix] = ()  # matrices that kicks cross with
+    name: str = ""  # in progress that is shown
 
-    def run(
-        self,
-        game: Engine,
-        strategy: Strategy,
-        progress: Phase | None = None,
-        on_step: Callable[[], object] = lambda: None,
-    ) -> SearchState:
-        """Search for a counter to a strategy; `on_step` is called after each step of annealing."""
+    def run(self, game: Engine, strategy: Strategy, progress: Phase | None = None) -> SearchState:
+        """Search for a counter to a strategy."""
         context, start = SearchContext.of(game, strategy, self.seed, self.mates), self.start
+        policies, cooling, progress = context.policies, self.cooling, progress or Phase("search")
+        if isinstance(start, int):
+            start, cooling = ith_start(game, strategy.mean, start, context.random)
         if not isinstance(start, SearchState):
-            policies = context.policies
             is_matrix = start.dtype.kind == "i"
             policies[0] = one_hot(start, game.num_actions) if is_matrix else start
-            anneal(context.work, policies, self.steps, self.damping, self.cooling, on_step)
+            told = partial(progress.step, 1, f"{self.name}, annealing")
+            anneal(context.work, policies, self.steps, self.damping, cooling, told)
             to_pure(policies[0])
             if self.sweeps is None and self.is_exact:
                 rate, sweeps = climb(game, policies, context.weights)
@@ -122,7 +121,9 @@ class CounterSearch(NamedTuple):
                 limit = SWEEP_LIMIT if self.sweeps is None else self.sweeps
                 rate, sweeps = ascend(context.work, policies, limit, least_gain)
             start = SearchState(to_matrix(policies[0]), rate, sweeps + self.steps)
-        return self._kicked(context, start, progress or Phase("kicks")) if self.kicks else start
+            progress.step(ASCENT)
+            progress.found(rate)
+        return self._kicked(context, start, progress) if self.kicks else start
 
     def _kicked(self, context: SearchContext, state: SearchState, progress: Phase) -> SearchState:
         """Kick the best matrix, in the precision of searches."""
