@@ -85,7 +85,7 @@ fmt: .venv/.test
 	touch $@
 
 .venv/.test: .venv/.run
-	$(PIP) --only-binary :all: --editable '.[openspiel,report,cluster,parquet,docs,dev]'
+	$(PIP) --only-binary :all: --editable '.[openspiel,report,cluster,docs,dev]'
 	touch $@
 
 clean:

@@ -60,7 +60,6 @@ Name: TypeAlias = Annotated[
         "letter or digit and the last no dot",
     ),
 ]
-"""A name that can be a folder's."""
 
 Budget: TypeAlias = Annotated[SearchBudget, section(SearchBudget)]
 
@@ -182,15 +181,11 @@ class Config:
     def resolved(self) -> dict[str, Any]:
         """Return the config as plain values, nothing left to a default."""
         tree = plain(self)
-        left_out = {"plugins": not self.plugins, "game": not self.game, "forget": not self.forget}
-        for key, is_left_out in {**left_out, "rules": bool(self.game)}.items():
-            if is_left_out:
-                del tree[key]
+        unused = [key for key in ("plugins", "game", "forget") if not tree[key]]
+        for key in (*unused, *(["rules"] if self.game else [])):
+            del tree[key]
         for name in ("solver", "purify"):
-            flat: dict[str, Any] = {}
-            for key, value in tree[name].items():
-                flat |= value if key == "params" else {key: value}
-            tree[name] = flat
+            tree[name] |= tree[name].pop("params")
         return tree
 
     @property
@@ -200,20 +195,13 @@ class Config:
         return f"{self.game}{forgetting}" if self.game else str(self.rules.name)
 
     def to_yaml(self) -> str:
-        """Return the resolved config as YAML, which `load_config` reads to an equal config.
-
-        It names plugins where a run directory keeps them.
-        """
+        """Return the resolved config as YAML, which `load_config` reads to an equal config."""
         return yaml.safe_dump(self.resolved(), sort_keys=False, allow_unicode=True)
 
     def fingerprint(self) -> str:
-        """Hash what the numbers of a checkpoint depend on (SHA-256, hexadecimal).
-
-        Left out: the name, the number of iterations (a finished run may be continued), and what
-        comes after the last checkpoint: how the policy becomes a matrix, and the budget of the
-        final search. How many threads compute is in no config.
-        """
+        """Hash what the numbers of a checkpoint depend on (SHA-256, hexadecimal)."""
         tree = self.resolved()
+        # A finished run may be continued, and what follows the last checkpoint may change.
         del tree["name"], tree["seed"], tree["solver"]["iterations"], tree["purify"]
         del tree["measure"]["final_attack"]
         if self.plugins:
@@ -315,7 +303,7 @@ def apply_overrides(tree: object, overrides: Sequence[str]) -> dict[str, Any]:
         path, value = parse_override(item)
         if path == "game":
             result.pop("rules", None)  # which play another game
-        _set_at(result, path, value, f"--set {one_line(item)}")
+        set_key(result, path, value, f"--set {one_line(item)}")
     return result
 
 
@@ -323,36 +311,24 @@ def parse_override(item: str, option: str = "--set") -> tuple[str, Any]:
     """Take ``"solver.iterations=50"`` apart: a key's path, and a value in YAML."""
     where = f"{option} {one_line(item)}"
     path, equals, text = item.partition("=")
-    path = path.strip()
-    if not equals or not all(path.split(".")) or path.count(".") > MAX_DEPTH:
+    if not equals or not path.strip():
         raise ConfigError(f"{where}: not understood; allowed: key=value, seed=1 say")
-    return path, parse_yaml(text, where)
+    return path.strip(), parse_yaml(text, where)
 
 
-def set_keys(
-    tree: Mapping[str, Any], values: Mapping[str, Any], source: str = "config"
-) -> dict[str, Any]:
-    """Set values by their paths in a copy of a config's plain values."""
-    result = dict(tree)
-    for path, value in values.items():
-        if not all(path.split(".")) or path.count(".") > MAX_DEPTH:
-            raise ConfigError(f"{source}: {one_line(path)}: not a key's path; solver.name is one")
-        _set_at(result, path, value, f"{source}: {one_line(path)}")
-    return result
-
-
-def _set_at(tree: dict[str, Any], path: str, value: object, where: str) -> None:
+def set_key(tree: dict[str, Any], path: str, value: object, where: str) -> None:
+    """Set a value by its path, in place; mappings on the way are copied."""
     node, parts = tree, path.split(".")
+    if not all(parts) or len(parts) > MAX_DEPTH:
+        raise ConfigError(f"{where}: not a key's path; solver.name is one")
     for depth, key in enumerate(parts[:-1], start=1):
         below = node.get(key)
         if depth == 1 and key == "rules" and isinstance(below, str):
             below = {"edition": below}
-        if below is None:
-            below = {}
-        if not isinstance(below, Mapping):
+        if not isinstance(below, Mapping | None):
             above = ".".join(parts[:depth])
             raise ConfigError(f"{where}: {above} is {shown(below)}, which has no keys")
-        node[key] = node = dict(below)
+        node[key] = node = dict(below or {})
     node[parts[-1]] = value
 
 

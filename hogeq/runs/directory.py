@@ -1,8 +1,6 @@
 """A run directory and its checkpoint, which holds everything that a run needs to go on.
 
-Each file is written beside its place and then moved there, whole or not at all. One process writes
-a directory at a time. Signals are let in only where nothing is lost. The search for a matrix has a
-checkpoint of its own.
+Each file is written whole or not at all, and one process writes a directory at a time.
 """
 
 import contextlib
@@ -11,12 +9,9 @@ import hashlib
 import io
 import json
 import shutil
-import signal
-import threading
 import zipfile
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
-from types import FrameType
 from typing import Any, Final, Self
 
 import numpy as np
@@ -48,17 +43,13 @@ from hogeq.support import files
 from hogeq.support.messages import one_line, shown
 from hogeq.support.parameters import plain
 
-MAX_CHECKPOINT: Final = 1 << 36
-"""Size of the largest checkpoint read: more than any machine holds."""
+MAX_CHECKPOINT: Final = 1 << 36  # bytes of the largest read: more than any machine holds
 
 _STATE: Final = "state."
 
 
 class RunDirectory(contextlib.AbstractContextManager["RunDirectory", None]):
-    """A run directory held by this process until `close`, or until the process is gone.
-
-    Use `create` or `resume`, and ``with``.
-    """
+    """A run directory held by this process until `close`, or until the process is gone."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -153,80 +144,6 @@ class RunDirectory(contextlib.AbstractContextManager["RunDirectory", None]):
         self.write(CHECKPOINT, packed(checkpoint))
         self.write_metrics(checkpoint.metrics)
 
-    def load(
-        self,
-        solver: str,
-        fingerprint: str,
-        like: Mapping[str, NDArray[Any]],
-        grows: Collection[str] = (),
-    ) -> "Checkpoint | None":
-        """Read the checkpoint of a run that is to go on."""
-        path = self.path / CHECKPOINT
-        if not path.exists():
-            return None
-        with reported(path, "read"):
-            data = files.read_whole(path, MAX_CHECKPOINT)
-        return unpacked(data, path, solver, fingerprint, like, grows)
-
-
-# --- signals --------------------------------------------------------------------------------------
-
-
-class Interrupted(KeyboardInterrupt):
-    """A signal stopped the run; what was computed is saved."""
-
-    def __init__(self, signum: int, directory: Path | None = None, iteration: int = 0) -> None:
-        super().__init__(signum)
-        self.signum = signum
-        self.directory = directory
-        self.iteration = iteration
-
-    def __str__(self) -> str:
-        name = signal.Signals(self.signum).name
-        if self.directory is None:
-            return f"stopped by {name}; nothing was written"
-        again = f"hogeq run --resume {self.directory}"
-        return f"stopped by {name} after iteration {self.iteration}; to continue: {again}"
-
-
-class Signals(contextlib.ExitStack):
-    """SIGINT and SIGTERM as `Interrupted`, raised only where `check` or `at_once` allow it.
-
-    A second signal is raised wherever it comes. Outside the main thread signals are left alone.
-    """
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._caught: int | None = None
-        self._at_once = False
-
-    def __enter__(self) -> Self:
-        if threading.current_thread() is threading.main_thread():
-            for kind in (signal.SIGINT, signal.SIGTERM):
-                self.callback(signal.signal, kind, signal.signal(kind, self._handle))
-        return super().__enter__()
-
-    def _handle(self, signum: int, _frame: FrameType | None) -> None:
-        again = self._caught is not None
-        self._caught = signum
-        if again or self._at_once:
-            raise Interrupted(signum)
-
-    def check(self) -> None:
-        """Raise `Interrupted` if a signal came."""
-        if self._caught is not None:
-            raise Interrupted(self._caught)
-
-    @contextlib.contextmanager
-    def at_once(self) -> Iterator[None]:
-        """Let signals interrupt the block: long work that changes no state."""
-        self._at_once = True
-        try:
-            self.check()
-            yield
-        finally:
-            self._at_once = False
-
 
 # --- the checkpoint of a run ----------------------------------------------------------------------
 
@@ -265,16 +182,15 @@ def packed(checkpoint: Checkpoint) -> bytes:
     return file.getvalue()
 
 
-def unpacked(
-    data: bytes,
+def read_checkpoint(
     path: Path,
     solver: str,
     fingerprint: str,
     like: Mapping[str, NDArray[Any]],
-    grows: Collection[str],
+    grows: Collection[str] = (),
 ) -> Checkpoint:
-    """Read a checkpoint back, and check that it can go on."""
-    arrays = _arrays(data, path, "; --overwrite starts anew")
+    """Read a checkpoint, and check that its run can go on."""
+    arrays = _arrays(path, "; --overwrite starts anew")
     schema = arrays.get("schema")
     if schema is None or schema.ndim or schema.dtype.kind != "i":
         raise ResultsError(f"{path} is not a checkpoint of a run: no schema version in it")
@@ -318,7 +234,9 @@ def unpacked(
     return Checkpoint(solver, fingerprint, iteration, seconds, elapsed, metrics, state)
 
 
-def _arrays(data: bytes, path: Path, advice: str = "") -> dict[str, NDArray[Any]]:
+def _arrays(path: Path, advice: str = "") -> dict[str, NDArray[Any]]:
+    with reported(path, "read"):
+        data = files.read_whole(path, MAX_CHECKPOINT)
     # Broken bytes fail in the zip, the deflate or the array reader, each with its own errors.
     try:
         with np.load(io.BytesIO(data), allow_pickle=False) as archive:
@@ -347,8 +265,7 @@ def saved_rounds(
     facts = [plain(game.rules), parameters, strategy.dtype.str, table_hash]
     made_by = hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()
     if path.exists():
-        with reported(path, "read"):
-            arrays = _arrays(files.read_whole(path, MAX_CHECKPOINT), path)
+        arrays = _arrays(path)
         if arrays.keys() != {"made_by", *search.STATE._fields}:
             raise ResultsError(f"{path} is not a checkpoint of a search")
         if str(arrays.pop("made_by")) != made_by:

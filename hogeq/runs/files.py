@@ -60,8 +60,7 @@ EXPLOITABILITY_PLOT: Final = "exploitability.png"
 MATRIX_PLOT: Final = "matrix.png"
 PLUGINS: Final = "plugins"
 
-MIXTURE: Final = "mixture.npz"
-"""Of solvers that look for a mixture."""
+MIXTURE: Final = "mixture.npz"  # of solvers that look for one
 
 FILES: Final = (
     CONFIG,
@@ -76,9 +75,7 @@ FILES: Final = (
 )
 """What every run writes; with a mixture and the plugins, all that ``overwrite`` removes."""
 
-SCHEMA: Final = 1
-"""Version of the layout of a run directory and of its checkpoint."""
-
+SCHEMA: Final = 1  # version of the layout of a run directory and of its checkpoint
 
 if sys.platform != "win32":
     import fcntl
@@ -198,11 +195,8 @@ def _git(package: Path) -> dict[str, Any] | None:
         return None
 
 
-MAX_BYTES: Final = 1 << 20
-"""Size of the largest manifest read; a run writes some thousand."""
-
-MAX_DEPTH: Final = 50
-"""Most lists and mappings within each other."""
+MAX_BYTES: Final = 1 << 20  # of the largest manifest read; a run writes some thousand
+MAX_DEPTH: Final = 50  # lists and mappings within each other
 
 
 def read_manifest(folder: Path) -> dict[str, Any]:
@@ -231,15 +225,6 @@ def readable_manifest(folder: Path) -> dict[str, Any]:
         return read_manifest(folder)
     except ResultsError:
         return {}
-
-
-def config_in_manifest(folder: Path, manifest: Mapping[str, Any]) -> Any | None:
-    """Give the config that a manifest holds, as plain values that are not checked yet.
-
-    Champions keep the config that made them there; every other run has a `config.yaml`, and None
-    is returned.
-    """
-    return None if (folder / CONFIG).exists() else manifest.get("config")
 
 
 def figures_in(manifest: Mapping[str, Any]) -> dict[str, Any]:
@@ -301,16 +286,10 @@ class Metrics:
         return f"exploitability {between(lower - 0.5, upper - 0.5)}"
 
 
-MAX_METRICS: Final = 1 << 26
-"""Size of the largest `metrics.csv` read: half a million lines."""
+MAX_METRICS: Final = 1 << 26  # bytes of the largest `metrics.csv` read: half a million lines
 
-_ALL: Final = tuple(field.name for field in dataclasses.fields(Metrics))
-
-COLUMNS: Final = _ALL[:-2]
-"""Of every run."""
-
-MIXTURE_COLUMNS: Final = _ALL
-"""Of the runs of solvers that look for a mixture."""
+MIXTURE_COLUMNS: Final = tuple(field.name for field in dataclasses.fields(Metrics))
+COLUMNS: Final = MIXTURE_COLUMNS[:-2]  # of solvers that look for no mixture
 
 
 def columns(metrics: Iterable[Metrics]) -> tuple[str, ...]:

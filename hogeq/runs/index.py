@@ -4,7 +4,6 @@ import dataclasses
 import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -20,7 +19,7 @@ from hogeq.runs.files import (
     POLICY,
     Metrics,
     ResultsError,
-    config_in_manifest,
+    figures_in,
     finite,
     is_held,
     read_manifest,
@@ -30,6 +29,7 @@ from hogeq.runs.files import (
 )
 from hogeq.support.messages import one_line
 from hogeq.support.parameters import ParameterError, parameters
+from hogeq.support.plugins import load_named
 from hogeq.support.yaml import ConfigError, read_yaml
 
 if TYPE_CHECKING:
@@ -39,11 +39,8 @@ if TYPE_CHECKING:
 
 _KEY_LENGTH: Final = 200  # of a config's keys by path; they are written out for every value
 
-CUT_OFF: Final = "cut off"
-"""Status of a run whose process ended without noting it."""
-
+CUT_OFF: Final = "cut off"  # status of a run whose process ended without noting it
 STATUSES: Final = ("complete", "running", "interrupted", "failed", CUT_OFF, "unknown")
-"""What becomes of runs; unknown where the manifest does not say."""
 
 
 @parameters
@@ -99,42 +96,49 @@ def read_run(path: str | Path, config: Mapping[str, Any] | None = None) -> RunRe
     """Read one run directory."""
     path = Path(path)
     manifest = read_manifest(path)
-    if config is None:
-        file = path / CONFIG
-        champion = config_in_manifest(path, manifest)
-        config = read_yaml(file) if champion is None else champion
-        if not isinstance(config, Mapping):
-            raise ResultsError(f"{file} is not what a run writes: no mapping in it")
+    config = _config_in(path, manifest)[0] if config is None else config
+    if not isinstance(config, Mapping):
+        raise ResultsError(f"{path / CONFIG} is not what a run writes: no mapping in it")
     try:
         return _run(path, manifest, dict(_flat(config)))
     except ParameterError as error:
         raise ResultsError(f"{path / MANIFEST}: {error}") from error
 
 
+def _config_in(path: Path, manifest: Mapping[str, Any]) -> tuple[Any, str]:
+    """Give the config of a run as plain values, and where it stands: of champions, the manifest."""
+    file = path / CONFIG
+    if "config" in manifest and not file.exists():
+        return manifest["config"], f"{path / MANIFEST}: config"
+    return read_yaml(file), str(file)
+
+
 def _run(path: Path, manifest: Mapping[str, Any], config: dict[str, Any]) -> RunRecord:
-    if not manifest.get("figures"):
-        manifest = {**manifest, **_last_measured(path, manifest)}
-    environment = _part(manifest, "environment")
-    status = manifest.get("status")
-    if status == "running" and not is_held(path):
-        status = CUT_OFF
-    rules = config.get("rules.name", config.get("rules.edition", config.get("rules")))
-    figures = _part(manifest, "figures")
+    figures, environment = figures_in(manifest), _part(manifest, "environment")
     ends = {
-        f"{prefix}{end}": _part(figures, name).get(end)
+        f"{prefix}{end}": figures.get(name, {}).get(end)
         for prefix, name in (("", "average_policy"), ("matrix_", "matrix"), ("mixture_", "mixture"))
         for end in ("attack", "bound")
     }
+    iterations, seconds = manifest.get("iterations"), manifest.get("solver_seconds")
+    if not manifest.get("figures") and (path / METRICS).exists():
+        for last in read_metrics(path / METRICS)[-1:]:
+            ends |= {end: getattr(last, end) for end in ends if hasattr(last, end)}
+            ends = finite({**ends, "matrix_attack": last.purified_attack})
+            if not iterations or (isinstance(iterations, int) and last.iteration > iterations):
+                iterations, seconds = last.iteration, last.seconds
+    status = manifest.get("status") or "unknown"
+    rules = config.get("rules.name", config.get("rules.edition", config.get("rules")))
     return RunRecord(
         path=path,
         name=config.get("name") or path.name,
-        status=status or "unknown",
+        status=CUT_OFF if status == "running" and not is_held(path) else status,
         edition=config.get("game", rules),
         solver=config.get("solver.name"),
         seed=config.get("seed"),
-        iterations=manifest.get("iterations"),
+        iterations=iterations,
         **ends,
-        seconds=manifest.get("solver_seconds"),
+        seconds=seconds,
         elapsed=manifest.get("elapsed_seconds"),
         started=manifest.get("started"),
         version=environment.get("hogeq"),
@@ -169,9 +173,7 @@ def selected(
 
 def ordered(runs: Sequence[RunRecord], key: str) -> list[RunRecord]:
     """Sort runs by one of `KEYS`, those that lack it last."""
-    have = [run for run in runs if getattr(run, key) is not None]
-    have.sort(key=lambda run: getattr(run, key))
-    return have + [run for run in runs if getattr(run, key) is None]
+    return sorted(runs, key=lambda run: (getattr(run, key) is None, getattr(run, key)))
 
 
 def differing(runs: Sequence[RunRecord]) -> list[str]:
@@ -196,27 +198,6 @@ def _directories(root: Path) -> Iterator[Path]:
             yield Path(folder)
 
 
-def _last_measured(path: Path, manifest: Mapping[str, Any]) -> dict[str, Any]:
-    """Read the last line of `metrics.csv`, for a run whose manifest has no figures yet."""
-    rows = read_metrics(path / METRICS) if (path / METRICS).exists() else []
-    if not rows:
-        return {}
-    last = rows[-1]
-    measured: dict[str, Any] = {
-        "figures": {
-            "average_policy": {"attack": last.attack, "bound": last.bound},
-            "matrix": {"attack": last.purified_attack},
-        }
-    }
-    if not isnan(last.mixture_attack):
-        mixture = {"attack": last.mixture_attack, "bound": last.mixture_bound}
-        measured["figures"]["mixture"] = mixture
-    done = manifest.get("iterations") or 0
-    if isinstance(done, int) and last.iteration > done:
-        return {**measured, "iterations": last.iteration, "solver_seconds": last.seconds}
-    return measured
-
-
 def _flat(tree: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, Any]]:
     for key, value in tree.items():
         if len(above) + len(str(key)) > _KEY_LENGTH:
@@ -237,34 +218,17 @@ def _part(tree: Mapping[str, Any], key: str) -> Mapping[str, Any]:
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class Run:
-    """What the folder of a finished run holds.
+    """What the folder of a finished run holds."""
 
-    Attributes
-    ----------
-    name : str
-        Of its config.
-    folder : Path
-    config : Config
-    game : Game
-    metrics : list of Metrics
-        The lines of `metrics.csv`; none if that is missing.
-    policy, matrix : Strategy
-        The solver's policy, and the matrix made of it.
-    manifest : dict
-        What `manifest.json` says: figures, versions, times; empty if that is missing.
-    mixture : Strategy or None
-        Of solvers that look for one.
-    """
-
-    name: str
+    name: str  # of its config
     folder: Path
     config: "Config"
     game: "Game"
-    metrics: list[Metrics]
-    policy: "Strategy"
-    matrix: "Strategy"
-    manifest: dict[str, Any]
-    mixture: "Strategy | None" = None
+    metrics: list[Metrics]  # the lines of `metrics.csv`; none if that is missing
+    policy: "Strategy"  # the solver's
+    matrix: "Strategy"  # made of the policy
+    manifest: dict[str, Any]  # figures, versions, times; empty if `manifest.json` is missing
+    mixture: "Strategy | None" = None  # of solvers that look for one
 
     def __repr__(self) -> str:
         """Name the run."""
@@ -300,7 +264,7 @@ def load_run(folder: str | os.PathLike[str], trust: bool = False) -> Run:
     ('policy', 3)
     """
     from hogeq.game import Game
-    from hogeq.runs.config import config_from, load_config
+    from hogeq.runs.config import config_from
 
     path = Path(folder)
     with reported(path, "read"):
@@ -309,13 +273,11 @@ def load_run(folder: str | os.PathLike[str], trust: bool = False) -> Run:
         if name not in there:
             raise ResultsError(f"{path}: no {name} in it; allowed: directories of finished runs")
     manifest = readable_manifest(path)
-    champion = config_in_manifest(path, manifest)
-    if champion is not None:
-        config = config_from(champion, f"{path / MANIFEST}: config")
-    elif CONFIG in there:
-        config = load_config(path / CONFIG, trust=trust)
-    else:
+    if CONFIG not in there and "config" not in manifest:
         raise ResultsError(f"{path}: no {CONFIG} in it, nor a config in its manifest")
+    tree, source = _config_in(path, manifest)
+    load_named(tree, path, source, trust)
+    config = config_from(tree, source)
     if config.game:
         raise ResultsError(f"{path}: plays {config.game}; allowed here: runs of Hog")
     game = Game(config.rules)

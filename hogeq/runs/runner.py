@@ -1,17 +1,19 @@
 """One experiment: solve, measure, purify, export.
 
-The runner owns everything that solvers do not: when to measure, what to write, and how to stop.
 Solving is deterministic and a checkpoint holds all of its state, so a run that was cut off at any
 moment and resumed ends with the same policy, bit for bit, and the same metrics apart from times.
 """
 
 import contextlib
 import dataclasses
+import signal
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, Final
+from types import FrameType
+from typing import Any, Final, Self
 
 import numpy as np
 
@@ -19,7 +21,7 @@ from hogeq.model.compiling import expect
 from hogeq.model.game import HogEngine, compile_game
 from hogeq.purification import purified
 from hogeq.runs.config import Config, facts, load_config, require_same_plugins, stored_as
-from hogeq.runs.directory import Checkpoint, Interrupted, RunDirectory, Signals
+from hogeq.runs.directory import Checkpoint, RunDirectory, read_checkpoint
 from hogeq.runs.files import (
     CHECKPOINT,
     CONFIG,
@@ -76,12 +78,67 @@ def first_state(name: str, solver: Solver[Any], game: HogEngine | TreeEngine) ->
     return state
 
 
-SAVE_EVERY: Final = 60.0
-"""Most seconds of solving between two checkpoints."""
+SAVE_EVERY: Final = 60.0  # most seconds of solving between two checkpoints
 
 
 class RunError(RuntimeError):
     """A run that cannot go on; the message is one line."""
+
+
+class Interrupted(KeyboardInterrupt):
+    """A signal stopped the run; what was computed is saved."""
+
+    def __init__(self, signum: int, directory: Path | None = None, iteration: int = 0) -> None:
+        super().__init__(signum)
+        self.signum = signum
+        self.directory = directory
+        self.iteration = iteration
+
+    def __str__(self) -> str:
+        name = signal.Signals(self.signum).name
+        if self.directory is None:
+            return f"stopped by {name}; nothing was written"
+        again = f"hogeq run --resume {self.directory}"
+        return f"stopped by {name} after iteration {self.iteration}; to continue: {again}"
+
+
+class Signals(contextlib.ExitStack):
+    """SIGINT and SIGTERM as `Interrupted`, raised only where `check` or `at_once` allow it.
+
+    A second signal is raised wherever it comes. Outside the main thread signals are left alone.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._caught: int | None = None
+        self._at_once = False
+
+    def __enter__(self) -> Self:
+        if threading.current_thread() is threading.main_thread():
+            for kind in (signal.SIGINT, signal.SIGTERM):
+                self.callback(signal.signal, kind, signal.signal(kind, self._handle))
+        return super().__enter__()
+
+    def _handle(self, signum: int, _frame: FrameType | None) -> None:
+        again = self._caught is not None
+        self._caught = signum
+        if again or self._at_once:
+            raise Interrupted(signum)
+
+    def check(self) -> None:
+        """Raise `Interrupted` if a signal came."""
+        if self._caught is not None:
+            raise Interrupted(self._caught)
+
+    @contextlib.contextmanager
+    def at_once(self) -> Iterator[None]:
+        """Let signals interrupt the block: long work that changes no state."""
+        self._at_once = True
+        try:
+            self.check()
+            yield
+        finally:
+            self._at_once = False
 
 
 def run_experiment(
@@ -116,13 +173,10 @@ def run_experiment(
 
     Raises
     ------
-    ConfigError
-        The game or the solver refuses the config.
-    ResultsError
-        The run directory cannot be made, continued or written.
+    ConfigError, ResultsError
+        The game or the solver refuses the config; the run directory cannot be made or written.
     RunError
-        The solver's state is not finite, or its average is no policy, or a solver that is not
-        hogeq's own raised an error. The last good checkpoint stays.
+        The solver fails. The last good checkpoint stays.
     Interrupted
         A signal came; a checkpoint holds what was done.
 
@@ -140,7 +194,9 @@ def run_experiment(
     ('results/small', True)
     """
     if resume is not None and overwrite:
-        raise ResultsError("resume and overwrite exclude each other: continue a run, or replace it")
+        raise ResultsError(
+            "--resume and --overwrite exclude each other: continue a run, or replace it"
+        )
     try:
         game = engine_of(config)
         solver: Any = config.solver.params
@@ -192,12 +248,12 @@ class _Runner:
     def whole(self, read: list[dict[str, str]], quiet: bool) -> RunSummary:
         """Do what is left of the run."""
         directory = self.directory
-        self.manifest = self._first_manifest(read)
+        self.facts = self._facts(read)
         directory.remove_leftovers()
         for plugin in self.config.plugins:
             directory.write(stored_as(plugin), plugin.code)
         directory.write(CONFIG, self.config.to_yaml())
-        directory.write_manifest(self.manifest)
+        self._write_manifest("running")
         directory.write_metrics(self.metrics)  # a death may have come between it and the checkpoint
         try:
             with show_progress(visible=not quiet):
@@ -207,15 +263,15 @@ class _Runner:
         except Interrupted as stop:
             if self.is_whole:
                 self._save()
-            self._close_manifest("interrupted")
+            self._write_manifest("interrupted")
             raise Interrupted(stop.signum, directory.path, self.saved_iteration) from None
         except ResultsError as error:
             raise ResultsError(f"{error}; {self._saved()}") from error
         except Exception:
             with contextlib.suppress(ResultsError):
-                self._close_manifest("failed")
+                self._write_manifest("failed")
             raise
-        self._close_manifest("complete", figures=summary.figures())
+        self._write_manifest("complete", figures=summary.figures())
         return summary
 
     # --- solving -------------------------------------------------------------------------------
@@ -321,7 +377,7 @@ class _Runner:
 
     # --- what is saved -------------------------------------------------------------------------
 
-    def _first_manifest(self, read: list[dict[str, str]]) -> dict[str, Any]:
+    def _facts(self, read: list[dict[str, str]]) -> dict[str, Any]:
         """Describe the run at its start; one that goes on keeps its first start and files."""
         before = readable_manifest(self.directory.path) if self.iteration else {}
         started, resumed, files = (before.get(key) for key in ("started", "resumed_at", "files"))
@@ -329,35 +385,40 @@ class _Runner:
         return {
             "schema": SCHEMA,
             "name": self.config.name,
-            "status": "running",
             "config_hash": self.fingerprint,
             "seed": self.config.seed,
             "started": started if isinstance(started, str) else now(),
-            "ended": None,
-            "elapsed_seconds": self.elapsed_before,
-            "solver_seconds": self.seconds,
             "resumed_at": [*resumed_at, self.iteration] if self.iteration else resumed_at,
-            "iterations": self.iteration,
             "environment": environment(),
             "plugins": facts(self.config.plugins),
             "files": files if isinstance(files, list) else read,
-            "figures": None,
         }
+
+    def _write_manifest(self, status: str, figures: dict[str, Any] | None = None) -> None:
+        self.directory.write_manifest(
+            {
+                **self.facts,
+                "status": status,
+                "ended": None if status == "running" else now(),
+                "elapsed_seconds": self._elapsed(),
+                "solver_seconds": self.seconds,
+                "iterations": self.saved_iteration,
+                "figures": figures,
+            }
+        )
 
     def _restore(self) -> None:
         require_same_plugins(self.directory.path, self.config.plugins)
-        like = {name: np.asarray(array) for name, array in self.state._asdict().items()}
-        saved = self.directory.load(
-            self.config.solver.name, self.fingerprint, like, self.solver.GROWS
-        )
-        if saved is None:
+        path, config = (self.directory.path / name for name in (CHECKPOINT, CONFIG))
+        if not path.exists():
             # Cut off before its first checkpoint: the config decides.
-            path = self.directory.path / CONFIG
-            if path.exists() and load_config(path).fingerprint() != self.fingerprint:
+            if config.exists() and load_config(config).fingerprint() != self.fingerprint:
                 raise ResultsError(
-                    f"{path} is another config: rules, solver and measure must be the same"
+                    f"{config} is another config: rules, solver and measure must be the same"
                 )
             return
+        like, grows = self.state._asdict(), self.solver.GROWS
+        saved = read_checkpoint(path, self.config.solver.name, self.fingerprint, like, grows)
         if saved.iteration > self.iterations:
             raise ResultsError(
                 f"{self.directory.path} is at iteration {saved.iteration} already; allowed:"
@@ -385,14 +446,3 @@ class _Runner:
 
     def _elapsed(self) -> float:
         return self.elapsed_before + working_time() - self.started
-
-    def _close_manifest(self, status: str, figures: dict[str, Any] | None = None) -> None:
-        self.manifest |= {
-            "status": status,
-            "ended": now(),
-            "elapsed_seconds": self._elapsed(),
-            "solver_seconds": self.seconds,
-            "iterations": self.saved_iteration,
-            "figures": figures,
-        }
-        self.directory.write_manifest(self.manifest)

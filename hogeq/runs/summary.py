@@ -27,15 +27,15 @@ from hogeq.strategies.files import write_strategy
 from hogeq.strategies.strategy import StrategyLike, policies_of, strategy_of
 from hogeq.support.aliases import Matrix, Policy
 from hogeq.support.files import csv_text, write_arrays, write_whole
-from hogeq.support.messages import DIGITS, between, counted, percent
+from hogeq.support.messages import counted
 from hogeq.support.parameters import plain
 from hogeq.support.progress import Phase, phase
 from hogeq.trees.engine import TreeEngine
 
 # --- measuring ------------------------------------------------------------------------------------
 
+# What a run needs of :data:`hogeq.model.compiling.PARTS`, whatever its solver.
 KERNELS: Final = "search", "policies", "full memory", "reach", "hidden states"
-"""What a run needs of :data:`hogeq.model.compiling.PARTS`, whatever its solver."""
 
 
 def schedule(iterations: int, every: int | Literal["log"]) -> list[int]:
@@ -203,18 +203,19 @@ class RunSummary:
         named = {"mixture": self.mixture, "average policy": self.average, "matrix": self.matrix}
         return {name: one for name, one in named.items() if one is not None}
 
-    @property
-    def purification_loss(self) -> float:
-        """What purification adds to the win rate of the attacks found."""
-        return self.matrix.lower - self.average.lower
-
     def figures(self) -> dict[str, Any]:
         """Return the final figures as plain values, as the manifest keeps them."""
+        ends = {
+            name.replace(" ", "_"): {
+                "attack": one.lower,
+                "bound": one.upper,
+                **({"saturation": one.saturation.to_json()} if one.saturation else {}),
+            }
+            for name, one in self.intervals.items()
+        }
         return {
-            "average_policy": _win_rates(self.average),
-            "matrix": _win_rates(self.matrix),
-            **({} if self.mixture is None else {"mixture": _win_rates(self.mixture)}),
-            "purification_loss": self.purification_loss,
+            **ends,
+            "purification_loss": self.matrix.lower - self.average.lower,
             "matrix_against_average": self.matrix_against_average,
             **({} if self.largest_payoff is None else {"largest_payoff": self.largest_payoff}),
             "effort": plain(self.budget),
@@ -232,58 +233,6 @@ class RunSummary:
             "elapsed": self.elapsed,
             **self.figures(),
         }
-
-    def lines(self, digits: int = DIGITS) -> list[str]:
-        """Return the summary as text, with so many decimals of per cents and points."""
-        solver = self.config.solver
-        lines = [
-            f"{self.config.title}, {solver.name}, {solver.iterations} iterations",
-            f"{self.elapsed:.1f} s, {self.seconds:.1f} s of them solving",
-            "",
-            _row("win rate against", "attack found", "upper bound", "exploitability", digits),
-        ]
-        for name, interval in self.intervals.items():
-            attack, bound = percent(interval.lower, digits), percent(interval.upper, digits)
-            spread = between(interval.lower - 0.5, interval.upper - 0.5, digits)
-            lines.append(_row(name, attack, bound, spread, digits) + _mark(interval))
-        marked = any(map(_mark, self.intervals.values()))
-        spent = plain(self.budget)
-        if not spent["until_saturated"]:
-            del spent["until_saturated"], spent["most_kicks"]
-        effort = ", ".join(f"{key} {value}" for key, value in spent.items())
-        lines += [
-            "",
-            f"effort of the attack: {effort}",
-            *(["* not saturated: more kicks would find more"] if marked else []),
-            f"matrix against average policy: wins {percent(self.matrix_against_average, digits)}",
-        ]
-        if self.largest_payoff is not None:
-            ends = self.average.lower, self.average.upper
-            low, high = (2.0 * self.largest_payoff * (rate - 0.5) for rate in ends)
-            payoff = "payoff of a best response to the average policy"
-            lines.append(f"{payoff}: {low:.6f} to {high:.6f}")
-        return [*lines, f"written to {self.directory}"]
-
-    def __str__(self) -> str:
-        return "\n".join(self.lines())
-
-
-def _row(name: str, attack: str, bound: str, spread: str, digits: int) -> str:
-    width = 12 + digits
-    return f"{name:20}{attack:>{width}}{bound:>{width}}{spread:>{width + 8 + digits}}"
-
-
-def _mark(interval: Interval) -> str:
-    """Mark the figure of a search that is known not to have saturated."""
-    search = interval.saturation
-    return "" if search is None or search.left is None or search.saturated else "  *"
-
-
-def _win_rates(interval: Interval) -> dict[str, Any]:
-    rates: dict[str, Any] = {"attack": interval.lower, "bound": interval.upper}
-    if interval.saturation is not None:
-        rates["saturation"] = interval.saturation.to_json()
-    return rates
 
 
 def export(

@@ -1,7 +1,6 @@
 """Sweeps: many runs from one file, side by side, and one table of what came of them.
 
-A sweep is a list of points, each a config of its own with a run directory of its own. What is done
-is not done again, what was cut off goes on, and a point that fails does not stop the others.
+What is done is not done again, what was cut off goes on, and a failure stops no other point.
 """
 
 import dataclasses
@@ -16,7 +15,7 @@ from typing import Any, Final
 
 from hogeq.model.compiling import compile_now
 from hogeq.runs.config import Config, load_config, require_same_plugins
-from hogeq.runs.directory import Interrupted, RunDirectory, Signals
+from hogeq.runs.directory import RunDirectory
 from hogeq.runs.files import (
     CONFIG,
     LOCK_FILE,
@@ -24,26 +23,21 @@ from hogeq.runs.files import (
     HeldError,
     ResultsError,
     lock,
-    replacing,
     reported,
 )
 from hogeq.runs.index import read_run
-from hogeq.runs.runner import RunError, run_experiment
+from hogeq.runs.runner import Interrupted, RunError, Signals, run_experiment
 from hogeq.runs.summary import KERNELS
 from hogeq.runs.sweep_file import TOKEN, Sweep, SweepPoint, identity, table_row, write_table
+from hogeq.support.files import write_whole
 from hogeq.support.messages import one_line
 from hogeq.support.progress import phase, working_time
 from hogeq.support.workers import Workers
 from hogeq.support.yaml import ConfigError
 
-PATIENCE: Final = 30.0
-"""Seconds to wait for a run directory that a dying process may still hold."""
-
-GRACE: Final = 30.0
-"""Seconds that runs are given to write a checkpoint when the sweep is stopped."""
-
-LONGEST: Final = 2000
-"""Most characters of what went wrong with a point."""
+PATIENCE: Final = 30.0  # seconds to wait for a folder that a dying process may still hold
+GRACE: Final = 30.0  # seconds for runs to write a checkpoint when the sweep is stopped
+LONGEST: Final = 2000  # characters of what went wrong with a point
 
 
 @dataclasses.dataclass(frozen=True)
@@ -54,7 +48,6 @@ class SweepSummary:
     rows: list[dict[str, Any]]
     done_before: int
     seconds: float
-    notes: tuple[str, ...]
 
     @property
     def failures(self) -> list[dict[str, Any]]:
@@ -76,10 +69,7 @@ class SweepSummary:
 def compute_point(
     folder: Path, token: str, overwrite: bool, config: Config
 ) -> str | dict[str, bytes]:
-    """Run one point: in the sweep's folder if that is seen from here, or in a temporary one.
-
-    Gives the files of a temporary one, or what went wrong; nothing where all is in its place.
-    """
+    """Run one point where the sweep's folder is, or give its files; or what went wrong."""
     try:
         if _sees(folder, token):
             _run_in_place(config, folder, overwrite)
@@ -143,8 +133,8 @@ def run_sweep(
         rows = [
             table_row(point, sweep.keys, folder, errors.get(point.name)) for point in sweep.points
         ]
-        notes = write_table(sweep, rows, folder)
-    return SweepSummary(folder, rows, done_before, working_time() - started, notes)
+        write_table(sweep, rows, folder)
+    return SweepSummary(folder, rows, done_before, working_time() - started)
 
 
 def _is_complete(point: SweepPoint, folder: Path) -> bool:
@@ -177,8 +167,8 @@ def _computed(
 ) -> dict[str, str]:
     """Compute points; give the errors of those that failed."""
     token = secrets.token_hex(16)
-    with replacing(folder / TOKEN) as temporary:
-        temporary.write_text(token)
+    with reported(folder / TOKEN, "written"):
+        write_whole(folder / TOKEN, token)
     compute = partial(compute_point, folder, token, overwrite)
     errors: dict[str, str] = {}
     with (

@@ -20,13 +20,13 @@ from hogeq.runs.config import (
     build,
     config_from,
     parse_override,
-    set_keys,
+    set_key,
     tables_read,
 )
-from hogeq.runs.files import ResultsError, replacing, reported
+from hogeq.runs.files import ResultsError, reported
 from hogeq.runs.index import read_run
-from hogeq.runs.runner import engine_of
-from hogeq.support.files import csv_text
+from hogeq.runs.runner import engine_of, first_state
+from hogeq.support.files import csv_text, write_whole
 from hogeq.support.messages import one_line
 from hogeq.support.parameters import parameters
 from hogeq.support.plugins import load_named
@@ -50,9 +50,6 @@ class SweepPoint:
     def name(self) -> str:
         """Name of the run directory."""
         return self.config.name
-
-    def __str__(self) -> str:
-        return ", ".join(f"{key}={setting_text(value)}" for key, value in self.settings.items())
 
 
 @dataclasses.dataclass(frozen=True)
@@ -115,7 +112,9 @@ def load_sweep(path: str | Path, overrides: Sequence[str] = (), trust: bool = Fa
         settings = {**point, **dict(zip(given.grid, values, strict=True))}
         name = _name({labels[key]: value for key, value in settings.items()})
         where = f"{source}: point {name}"
-        config = {**set_keys(base, settings, source), "name": name}
+        config = {**base, "name": name}
+        for key, value in settings.items():
+            set_key(config, key, value, f"{source}: {one_line(key)}")
         points.append(
             SweepPoint(config_from(tables_read(config, path.parent, where), where), settings)
         )
@@ -140,10 +139,7 @@ def _require_effect(overrides: Sequence[str], given: _File, source: str) -> None
 
 def point_labels(keys: Sequence[str]) -> dict[str, str]:
     """Shorten keys' paths as far as they stay apart; ``solver.name`` says solver."""
-    short = {}
-    for key in keys:
-        parts = key.removesuffix(".name").split(".")
-        short[key] = parts[-1]
+    short = {key: key.removesuffix(".name").rpartition(".")[2] for key in keys}
     taken = list(short.values())
     return {key: label if taken.count(label) == 1 else key for key, label in short.items()}
 
@@ -187,15 +183,13 @@ def _require_sound(points: Sequence[SweepPoint], source: str) -> None:
         kind = repr((config.title, config.rules, solver))
         if kind not in tried:  # once for each kind of it
             try:
-                config.solver.params.init(engine_of(config))
+                first_state(config.solver.name, config.solver.params, engine_of(config))
             except ValueError as error:
                 raise ConfigError(f"{source}: point {point.name}: {error}") from error
             tried.add(kind)
 
 
 TABLE: Final = "table.csv"
-
-PARQUET: Final = "table.parquet"
 
 FIGURE: Final = "summary.png"
 
@@ -222,37 +216,13 @@ def table_row(
     }
 
 
-def write_table(sweep: Sweep, rows: Sequence[Mapping[str, Any]], folder: Path) -> tuple[str, ...]:
-    """Write a sweep's table as CSV and as Parquet, and draw its figure."""
+def write_table(sweep: Sweep, rows: Sequence[Mapping[str, Any]], folder: Path) -> None:
+    """Write a sweep's table, and draw its figure."""
     cells = (["" if cell is None else setting_text(cell) for cell in row.values()] for row in rows)
-    text = csv_text(rows[0], cells)
-    noted = (folder / TABLE).exists() and not (folder / PARQUET).exists()
-    with replacing(folder / TABLE) as temporary:
-        temporary.write_text(text, encoding="utf-8")
-    notes = _write_parquet(folder / TABLE, folder / PARQUET)
+    with reported(folder / TABLE, "written"):
+        write_whole(folder / TABLE, csv_text(rows[0], cells))
     with reported(folder / FIGURE, "written"):
         _draw(sweep, rows, folder / FIGURE)
-    return () if noted else notes
-
-
-def _write_parquet(table: Path, path: Path) -> tuple[str, ...]:
-    """Write a table again with types; columns of settings have those of what is in them."""
-    try:
-        import pyarrow as pa
-        from pyarrow import csv as typed
-        from pyarrow import parquet
-    except ImportError:
-        path.unlink(missing_ok=True)  # an older one would not be of these rows
-        return (f"no {path.name}: pyarrow is not installed; pip install pyarrow brings it",)
-    types = {
-        **dict.fromkeys(("point", "status", "error"), pa.string()),
-        **dict.fromkeys((*FIGURE_COLUMNS, *TIME_COLUMNS), pa.float64()),
-        "iterations": pa.int64(),
-    }
-    options = typed.ConvertOptions(column_types=types, null_values=[""], strings_can_be_null=True)
-    with replacing(path) as temporary:
-        parquet.write_table(typed.read_csv(table, convert_options=options), temporary)
-    return ()
 
 
 def _draw(sweep: Sweep, rows: Sequence[Mapping[str, Any]], path: Path) -> None:

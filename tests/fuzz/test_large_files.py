@@ -90,7 +90,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 CODE = """
 import json, re, resource, sys, time
 from pathlib import Path
-from hogeq.runs.directory import unpacked
+from hogeq.runs.directory import read_checkpoint
 from hogeq.rules.reading import read_rules as load_rules
 from hogeq.runs.index import find_runs, differing
 from hogeq.rules import Rules
@@ -108,7 +108,7 @@ readers = {
     "rules": [load_rules],
     "sweep": [load_sweep],
     "strategy": [read_strategy, lambda path: inspect_submission(path, Rules())],
-    "checkpoint": [lambda path: unpacked(path.read_bytes(), path, "cfr", "", {}, ())],
+    "checkpoint": [lambda path: read_checkpoint(path, "cfr", "", {})],
     "runs": [runs],
 }
 def peak():

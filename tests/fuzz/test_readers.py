@@ -23,7 +23,7 @@ from hogeq.rules import Rules
 from hogeq.rules.reading import read_rules as load_rules
 from hogeq.runs import index, sweep_file
 from hogeq.runs.config import apply_overrides, config_from, load_config
-from hogeq.runs.directory import Checkpoint, packed, unpacked
+from hogeq.runs.directory import Checkpoint, packed, read_checkpoint
 from hogeq.runs.files import COLUMNS, Metrics, ResultsError
 from hogeq.strategies.arrays import StrategyError, check_matrix
 from hogeq.strategies.files import read_strategy
@@ -253,12 +253,13 @@ def test_transcripts() -> None:
 LINE = Metrics(1, 0.5, 0.6, 0.7, float("nan"), 0.1, 0.6)
 
 
-def test_checkpoints() -> None:
+def test_checkpoints(tmp_path: Path) -> None:
     state: dict[str, Any] = {"regrets": np.zeros((4, 4, 3)), "iteration": np.int64(1)}
     good = packed(Checkpoint("cfr", "f" * 64, 1, 0.5, 0.6, (LINE,), state))
 
     def read(data: bytes) -> None:
-        unpacked(data, Path("checkpoint.npz"), "cfr", "f" * 64, state, ())
+        (tmp_path / "checkpoint.npz").write_bytes(data)
+        read_checkpoint(tmp_path / "checkpoint.npz", "cfr", "f" * 64, state)
 
     fuzz(read, ResultsError, mutated([good], ARRAY_WORDS))
 
@@ -305,7 +306,8 @@ def test_run_directories(tmp_path: Path, name: str) -> None:
     )
 
 
-def test_a_checkpoint_of_fewer_than_no_iterations() -> None:
-    data = packed(Checkpoint("cfr", "f" * 64, -1, 0.5, 0.6, (), {}))
+def test_a_checkpoint_of_fewer_than_no_iterations(tmp_path: Path) -> None:
+    path = tmp_path / "checkpoint.npz"
+    path.write_bytes(packed(Checkpoint("cfr", "f" * 64, -1, 0.5, 0.6, (), {})))
     with pytest.raises(ResultsError, match=r"not a whole checkpoint: iteration is -1; allowed: 0 "):
-        unpacked(data, Path("checkpoint.npz"), "cfr", "f" * 64, {}, ())
+        read_checkpoint(path, "cfr", "f" * 64, {})

@@ -18,7 +18,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from hogeq.runs.directory import Checkpoint, RunDirectory
+from hogeq.runs.directory import Checkpoint, RunDirectory, read_checkpoint
 from hogeq.runs.files import (
     CHECKPOINT,
     COLUMNS,
@@ -61,10 +61,7 @@ def contents(path: Path) -> dict[str, bytes]:
 
 
 def load(path: Path, solver: str = "toy", config: str = "f" * 64, like: Any = STATE) -> Checkpoint:
-    with RunDirectory.resume(path) as directory:
-        found = directory.load(solver, config, like)
-    assert found is not None
-    return found
+    return read_checkpoint(path / CHECKPOINT, solver, config, like)
 
 
 def refusal(work: Callable[[], object]) -> str:

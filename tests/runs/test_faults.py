@@ -29,9 +29,8 @@ from hogeq.cli import main
 from hogeq.model.game import compile_game
 from hogeq.runs import runner, summary
 from hogeq.runs.config import load_config
-from hogeq.runs.directory import Interrupted
 from hogeq.runs.files import CHECKPOINT, CONFIG, MANIFEST, METRICS, ResultsError, read_metrics
-from hogeq.runs.runner import RunError
+from hogeq.runs.runner import Interrupted, RunError
 from hogeq.runs.runner import run_experiment as run
 from hogeq.search.attack import attack
 from hogeq.solvers import SOLVERS

@@ -93,7 +93,8 @@ def test_a_run_directory_is_whole_and_consistent(tmp_path: Path) -> None:
     assert summary.matrix.lower == max(last.purified_attack, attack(game, matrix, final).win_rate)
     assert summary.matrix.upper == full_memory_bound(game, matrix)
     assert summary.matrix_against_average == win_rate(game, matrix, policy).win_rate
-    assert summary.purification_loss == summary.matrix.lower - summary.average.lower
+    purification_loss = summary.matrix.lower - summary.average.lower
+    assert summary.figures()["purification_loss"] == purification_loss
 
     manifest = json.loads((path / "manifest.json").read_text())
     assert manifest["figures"] == summary.figures()

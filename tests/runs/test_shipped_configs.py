@@ -55,7 +55,7 @@ def test_a_mixture_is_kept_and_measured_and_goes_on(tmp_path: Path) -> None:
     figures = json.loads((whole.parent / "manifest.json").read_text("utf-8"))["figures"]
     ends = {"attack": summary.mixture.lower, "bound": summary.mixture.upper}
     assert ends.items() <= figures["mixture"].items()
-    assert "\nmixture  " in str(summary)
+    assert "mixture" in summary.intervals
     last = summary.metrics[-1]
     assert last.mixture_attack == summary.mixture.lower
     assert last.mixture_bound == full_memory_bound(game, drawn)

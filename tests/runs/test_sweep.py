@@ -2,7 +2,6 @@
 
 import csv
 import json
-import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
@@ -32,7 +31,7 @@ from hogeq.runs.runner import run_experiment as run
 from hogeq.runs.sweep import (
     compute_point,
 )
-from hogeq.runs.sweep_file import FIGURE, PARQUET, TABLE, TOKEN, load_sweep
+from hogeq.runs.sweep_file import TABLE, TOKEN, load_sweep
 from hogeq.support.workers import Remote
 from tests.cli.calls import said
 from tests.runs.sweeps import BASE, GRID, contents, here, manifest, written
@@ -144,43 +143,19 @@ def test_a_run_of_another_game_is_sent_from_where_the_folder_is_not_seen(tmp_pat
 
 
 @quick
-def test_the_table_is_tidy_and_the_same_in_both_formats(tmp_path: Path) -> None:
-    parquet = pytest.importorskip("pyarrow.parquet", reason="needs the extra 'parquet'")
+def test_the_table_is_tidy(tmp_path: Path) -> None:
     path = written(
         tmp_path,
         grid={"measure.every": ["log", 2]},
         points=[{"solver.iterations": 4}, {"solver.averaging": "uniform"}],
     )
     found = here(path, tmp_path)
-    table = parquet.read_table(found.directory / PARQUET)
-    assert table.to_pylist()[0]["solver.averaging"] is None
-    assert table.column("measure.every").to_pylist() == ["log", "2"] * 2
-    kinds = {"solver.iterations": "int64", "iterations": "int64", "attack": "double"}
-    for name, kind in {**kinds, "error": "string", "measure.every": "string"}.items():
-        assert str(table.schema.field(name).type) == kind
     with (found.directory / TABLE).open() as file:
         lines = list(csv.DictReader(file))
-    for line, row, raw in zip(lines, table.to_pylist(), found.rows, strict=True):
-        assert list(line) == list(row) == list(raw)
-        assert float(line["attack"]) == row["attack"] == raw["attack"]
+    assert [line["measure.every"] for line in lines] == ["log", "2"] * 2
+    assert lines[0]["solver.averaging"] == ""
+    for line, row in zip(lines, found.rows, strict=True):
+        assert list(line) == list(row)
+        assert float(line["attack"]) == row["attack"]
         figures = manifest(found.directory / line["point"])["figures"]
-        assert raw["matrix_bound"] == figures["matrix"]["bound"]
-
-
-@quick
-def test_without_pyarrow_there_is_a_line_and_no_stale_file(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path = written(tmp_path, grid={"seed": [0]})
-    (tmp_path / "trial").mkdir()
-    (tmp_path / "trial" / PARQUET).write_text("of another day")
-    monkeypatch.setitem(sys.modules, "pyarrow", None)
-    found = here(path, tmp_path)
-    missing = "no table.parquet: pyarrow is not installed; pip install pyarrow brings it"
-    assert found.notes == (missing,)
-    assert {file.name for file in found.directory.iterdir() if file.is_file()} == {
-        ".lock",
-        TABLE,
-        FIGURE,
-    }
-    assert here(path, tmp_path).notes == ()  # it was said
+        assert row["matrix_bound"] == figures["matrix"]["bound"]

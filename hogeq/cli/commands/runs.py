@@ -3,7 +3,7 @@
 import os
 import signal
 import traceback
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,29 +11,20 @@ import typer
 
 from hogeq.cli import options
 from hogeq.cli.options import WORKERS, argument, option
-from hogeq.cli.result import Result, Table, Text, digits, percent
+from hogeq.cli.result import Result, Table, Text, between, percent
 from hogeq.cli.shell import computing, warn
 from hogeq.rules import ALIASES, EDITIONS
 from hogeq.support.messages import BadInputError, nearest, one_line, refusal
 
 if TYPE_CHECKING:
-    from hogeq.runs.index import RunRecord
+    from hogeq.runs.summary import RunSummary
 
-SWEPT = {"attack": "attack", "bound": "bound", "matrix_attack": "matrix attack"}
-"""Win rates in the table of a sweep, and what they are called there."""
-
-LISTED = {
-    "path": "run",
-    "status": "status",
-    "edition": "edition",
-    "solver": "solver",
-    "seed": "seed",
-    "iterations": "iterations",
-    **SWEPT,
-    "mixture_attack": "mixture attack",
-    "seconds": "seconds",
-}
-"""Columns of the list of runs."""
+# Columns of the tables.
+SWEPT = ("point", "status", "attack", "bound", "matrix_attack", "seconds")
+LISTED = (
+    *("path", "status", "edition", "solver", "seed", "iterations"),
+    *("attack", "bound", "matrix_attack", "mixture_attack", "seconds"),
+)
 
 
 def run(
@@ -52,10 +43,6 @@ def run(
     on: options.On = None,
 ) -> Result:
     """One experiment: solve, measure, purify, export."""
-    if resume is not None and overwrite:
-        raise BadInputError(
-            "--resume and --overwrite exclude each other: continue a run, or replace it"
-        )
     if config is None and resume is None:
         raise BadInputError(
             "CONFIG: missing; allowed: a YAML file, or --resume DIR; see hogeq run --help"
@@ -80,7 +67,38 @@ def run(
         traceback.print_exc()  # hours of solving may lie behind it: do not ask for another run
         failure = f"internal failure: {type(error).__name__}: {error}"
         raise typer.Exit(warn(failure, 1)) from error
-    return Result(finite(summary.to_json()), summary.lines(digits.get()))
+    return Result(finite(summary.to_json()), _finished(summary))
+
+
+def _finished(summary: "RunSummary") -> Text:
+    from hogeq.support.parameters import plain
+
+    solver, rows = summary.config.solver, []
+    for name, one in summary.intervals.items():
+        search = one.saturation
+        is_marked = search is not None and search.left is not None and not search.saturated
+        spread = between(one.lower - 0.5, one.upper - 0.5)
+        rows.append((name, percent(one.lower), percent(one.upper), spread, "*" * is_marked))
+    spent = plain(summary.budget)
+    if not spent["until_saturated"]:
+        del spent["until_saturated"], spent["most_kicks"]
+    text: Text = [
+        f"{summary.config.title}, {solver.name}, {solver.iterations} iterations",
+        f"{summary.elapsed:.1f} s, {summary.seconds:.1f} s of them solving",
+        "",
+        Table(rows, ("win rate against", "attack found", "upper bound", "exploitability", "")),
+        "",
+        f"effort of the attack: {', '.join(f'{key} {value}' for key, value in spent.items())}",
+    ]
+    if any(row[-1] for row in rows):
+        text.append("* not saturated: more kicks would find more")
+    wins = percent(summary.matrix_against_average)
+    text.append(f"matrix against average policy: wins {wins}")
+    if summary.largest_payoff is not None:
+        ends = summary.average.lower, summary.average.upper
+        low, high = (2.0 * summary.largest_payoff * (rate - 0.5) for rate in ends)
+        text.append(f"payoff of a best response to the average policy: {low:.6f} to {high:.6f}")
+    return [*text, f"written to {summary.directory}"]
 
 
 def sweep(
@@ -104,7 +122,7 @@ def sweep(
     Points that are done are skipped and those that were cut off go on, so the same command may be
     given again. The status is 1 if a point failed; the others are computed all the same.
     """
-    from hogeq.runs.directory import Interrupted
+    from hogeq.runs.runner import Interrupted
     from hogeq.runs.sweep import run_sweep
     from hogeq.runs.sweep_file import load_sweep
 
@@ -118,22 +136,11 @@ def sweep(
         name = signal.Signals(stop.signum).name
         warn(f"stopped by {name}; what is done is kept, and the same command goes on from it")
         raise typer.Exit(128 + stop.signum) from None
-    for note in summary.notes:
-        warn(f"note: {note}")
     for row in summary.failures:
         settings = ", ".join(f"{key}={row[key]}" for key in plan.keys if row[key] is not None)
         warn(f"point {row['point']} failed: {row['error']}; it sets {settings}")
-    rows = [
-        [
-            row["point"],
-            row["status"],
-            *(_cell(row[key], "", is_rate=True) for key in SWEPT),
-            _cell(row["seconds"], "", is_rate=False),
-        ]
-        for row in summary.rows
-    ]
     text: Text = [
-        Table(rows, ("point", "status", *SWEPT.values(), "seconds"), left=2),
+        _table(summary.rows, SWEPT, left=2),
         "",
         (
             f"{len(summary.rows)} points, {summary.done_before} of them done before, "
@@ -192,7 +199,15 @@ def runs(
         "differing": keys,
         "broken": [{"path": path, "why": why} for path, why in broken.items()],
     }
-    text: Text = [_list(chosen, root, keys) if chosen else f"no runs to show under {root}"]
+    text: Text = [f"no runs to show under {root}"]
+    if chosen:
+        mixed = any(run.mixture_attack is not None for run in chosen)
+        columns = [key for key in LISTED if mixed or key != "mixture_attack"]
+        rows = [{**run.config, **vars(run), "path": run.path} for run in chosen]
+        for row in rows:
+            if row["path"] != root:
+                row["path"] = row["path"].relative_to(root)
+        text = [_table(rows, [*columns, *keys], left=4)]
     if broken:
         text += ["", "cannot be read:", *(f"  {path}: {why}" for path, why in broken.items())]
     return Result(data, text)
@@ -203,22 +218,15 @@ def _require_known(name: str, given: str | None, known: Collection[str]) -> None
         raise BadInputError(refusal(name, given, ", ".join(known), known))
 
 
-def _list(records: "Sequence[RunRecord]", root: Path, keys: Sequence[str]) -> Table:
-    mixed = any(run.mixture_attack is not None for run in records)
-    columns = {key: title for key, title in LISTED.items() if mixed or key != "mixture_attack"}
-    rows = []
-    for run in records:
-        below = run.path.relative_to(root)
-        cells: dict[str, Any] = {name: getattr(run, name) for name in columns}
-        cells["path"] = below if below.parts else run.path
-        row = [_cell(value, "-", is_rate=name != "seconds") for name, value in cells.items()]
-        rows.append([*row, *(one_line(run.config.get(key, " ")) for key in keys)])
-    return Table(rows, [*columns.values(), *keys], left=4)
+def _table(rows: Sequence[Mapping[str, Any]], columns: Sequence[str], left: int) -> Table:
+    cells = [[_cell(row.get(key), key) for key in columns] for row in rows]
+    titles = [key if "." in key else key.replace("_", " ") for key in columns]
+    return Table(cells, ["run" if title == "path" else title for title in titles], left)
 
 
-def _cell(value: object, missing: str, *, is_rate: bool) -> str:
+def _cell(value: object, column: str) -> str:
     if value is None:
-        return missing
-    if not isinstance(value, float):
+        return "-"
+    if not isinstance(value, float) or "." in column:
         return one_line(value)
-    return percent(value) if is_rate else f"{value:.1f}"
+    return f"{value:.1f}" if column == "seconds" else percent(value)

@@ -109,7 +109,7 @@ def purify_(
     from hogeq.purification import PURIFIERS as METHODS
     from hogeq.purification import purified
     from hogeq.purification.base import SearchPurifier
-    from hogeq.runs.config import parse_override, purify_from, set_keys
+    from hogeq.runs.config import apply_overrides, purify_from
     from hogeq.runs.directory import saved_rounds
     from hogeq.strategies.arrays import one_hot
     from hogeq.support.messages import refusal
@@ -117,9 +117,8 @@ def purify_(
 
     if method not in METHODS:
         raise BadInputError(refusal("--method", method, ", ".join(METHODS), METHODS))
-    given = dict(parse_override(item) for item in overrides or ())
     try:
-        by = purify_from(set_keys({"method": method}, given))
+        by = purify_from(apply_overrides({"method": method}, overrides or ()))
     except ParameterError as error:
         raise BadInputError(f"--set: purify.{error}") from error
     if chosen.tree is not None:
