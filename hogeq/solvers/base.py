@@ -92,13 +92,7 @@ class Solver(ABC, Generic[State]):
 
     @abstractmethod
     def init(self, game: Engine) -> State:
-        """State before the first iteration.
-
-        Raises
-        ------
-        ValueError
-            If the solver cannot solve this game with these parameters.
-        """
+        """State before the first iteration; a `ValueError` if the game cannot be solved so."""
 
     @abstractmethod
     def step(self, game: Engine, state: State) -> State:
@@ -110,16 +104,10 @@ class Solver(ABC, Generic[State]):
 
     @abstractmethod
     def average(self, game: Engine, state: State) -> Policy:
-        """Policy (G, G, K) after the iterations so far, a fresh array.
-
-        For most solvers it is an average over them.
-        """
+        """Policy (G, G, K) after the iterations so far, for most an average; a fresh array."""
 
     def mixture(self, game: Engine, state: State) -> StrategyLike | None:
-        """Mixture after the iterations so far, which a run then measures beside the policy.
-
-        None, unless the solver looks for a mixture.
-        """
+        """Mixture that a run measures beside the policy; None, unless the solver looks for one."""
         return None
 
     @abstractmethod
@@ -127,20 +115,7 @@ class Solver(ABC, Generic[State]):
         """Measures of convergence by name; `average_regret` goes into the metrics of a run."""
 
     def restore(self, state: State, arrays: Mapping[str, ArrayLike]) -> State:
-        """State made of saved arrays, which are copied.
-
-        Parameters
-        ----------
-        state : State
-            Any state of this solver for the same game, such as that of `init`.
-        arrays : mapping
-            Arrays by the names of the state's fields.
-
-        Raises
-        ------
-        KeyError
-            If an array is missing.
-        """
+        """State of saved arrays, copied, by the names of any state of this solver and game."""
         return state._replace(**{name: np.array(arrays[name]) for name in state._fields})
 
 

@@ -1,15 +1,8 @@
 """Proximal bundle methods: minimise the largest win rate of a growing pool of counters.
 
-The win rate against one counter is linear in each row of a policy, with counterfactual values for
-its gradient. Each iteration moves to where the worst of the linear models of a pool of counters is
-best, held near by a Kullback-Leibler divergence that weights rows by reach
-(:mod:`hogeq.solvers.proximal`); responds to that; and adds the responses to the pool. The step is
-kept if it is better by a share of what the models predicted; if not, the pool has better models all
-the same. This is the proximal bundle method (Kiwiel, Proximity control in bundle methods for convex
-nondifferentiable minimization, 1990, algorithm 2.1) with the divergence of mirror descent for its
-distance. No theorem covers this game, where the win rate is linear in one row but not in all
-together: the method ends in a local minimum that depends on its start, and only an attack can
-measure how good that is.
+Kiwiel 1990, "Proximity control in bundle methods for convex nondifferentiable minimization",
+algorithm 2.1, with the divergence of mirror descent for its distance. No theorem covers this game,
+where win rates are linear in one row but not in all together.
 """
 
 from functools import partial
@@ -25,7 +18,7 @@ from hogeq.search.ascent import log_uniform, random_policy
 from hogeq.search.counter_search import CROSSED, CounterSearch, Trails, no_trails
 from hogeq.search.population import read_counters
 from hogeq.solvers.base import Solver, State, solver, start_of
-from hogeq.solvers.cuts import OF_POLICY, Check, Counters, Modelling, modelled, search
+from hogeq.solvers.cuts import Check, Counters, cut, cut_of_parts, modelled, search
 from hogeq.solvers.proximal import ALIVE, Point, Trial, soft_maximum, trial
 from hogeq.solvers.regret import DiscountedCFR
 from hogeq.strategies.strategy import Strategy
@@ -54,6 +47,10 @@ LEAST_FLOOR: Final = 1e-12  # floor while sharpening, where `floor` would keep r
 class BundleMethod(Solver[State]):
     """Descend the largest win rate that any counter-matrix has against what is learned.
 
+    Each iteration moves to where the worst of the linear models of a pool of counters is best, held
+    near by a divergence that weights rows by reach; responds to that; and adds the responses to the
+    pool. The step is kept if it is better by a share of what the models predicted.
+
     Attributes
     ----------
     step_size : float
@@ -65,51 +62,42 @@ class BundleMethod(Solver[State]):
     responses : int
         Responses annealed in each iteration, from near the strategy and at random in turn.
     ascents : int
-        Number of counters, those of largest weight, from which a further response ascends.
+        Counters of largest weight from which a further response ascends.
     responder_steps : int
         Steps of annealing.
     responder_sweeps : int
         Most sweeps of coordinate ascent.
     deep_every : int
-        Every `deep_every`-th iteration is deep: responses anneal in five times the steps, random
-        ones from a nearly uniform policy, and ascend to the end.
+        Every so many iterations responses anneal in five times the steps, and ascend to the end.
     trails : int
-        Searches for counters that go on from iteration to iteration
-        (:mod:`hogeq.search.counter_search`).
+        Searches for counters that go on from iteration to iteration.
     kicks : int
         Kicks of each trail in an iteration.
     life : int
         Kicks after which a trail ends and another begins.
     largest_step : float
-        Largest step size. A small one helps late, when each step answers some counters and is
-        beaten by others: then policies only wander about the best one.
+        Largest step size. A small one helps late, when policies wander about the best one.
     softness : float
-        In win probability: how far above a common level the known counters win, per weight that
-        they have in a step (:func:`soft_maximum`). 0: the worst alone count.
+        How far above a common level counters win, per weight in a step; 0: the worst alone count.
     averaging : {"last", "recent"}
-        What is given in the end: the strategy of now, the best so far, or the average over recent
-        iterations, part by part, which with trails is harder to attack.
+        The best so far, or the average over recent iterations, with trails harder to attack.
     window : int
-        The average is the mean of so many iterations at first; then each new policy is one part
-        in so many of it.
+        Each new policy is one part in so many of the average.
     floor : float
         Least probability of a roll, so that none is lost for good.
     start : str
-        Strategy file to begin with; by default the average of a hundred iterations of self-play
-        (discounted CFR), from which it ends lower than from the uniform policy.
+        Strategy file to begin with; by default a hundred iterations of discounted CFR.
     counters : str
-        File of counters that the pool starts with
-        (:func:`hogeq.search.population.read_counters`), such as an earlier search met.
+        File of counters that the pool starts with, such as an earlier search met.
     seed : int
         Seed of the responses' starts.
     """
 
     FILES: ClassVar = frozenset({"start", "counters"})
-    MODELLING: ClassVar[Modelling]
+    BY_PARTS: ClassVar = True  # components are modelled, and not a policy alone
+    # Arrays of the state that are learned, and their averages.
     POINT: ClassVar[tuple[str, ...]] = ("parts", "draw")
-    """Arrays of the state that are learned; a policy alone is one component."""
     RECENT: ClassVar[tuple[str, ...]] = ("recent", "recent_draw")
-    """Arrays of their averages."""
 
     step_size: Positive = 30.0
     least_gain: Annotated[float, Field(gt=0, lt=1)] = 0.1
@@ -162,10 +150,8 @@ class BundleMethod(Solver[State]):
         step_size = max(LEAST_STEP, factor * float(now.step_size))
         if accepted:
             parts, draw = there.point
-            one = self.POINT == ("policy",)
-            now = now._replace(
-                **dict(zip(self.POINT, (parts[0] if one else parts, draw), strict=False))
-            )
+            moved = (parts, draw) if self.BY_PARTS else (parts[0],)
+            now = now._replace(**dict(zip(self.POINT, moved, strict=True)))
         now = now._replace(
             worst=np.array(float((rates if accepted else here).max())),
             step_size=np.array(min(step_size, self.largest_step)),
@@ -207,7 +193,7 @@ class BundleMethod(Solver[State]):
         searched = search(
             game,
             strategy,
-            self.MODELLING,
+            self.BY_PARTS,
             self._starts(game, state, trial, iteration, random),
             trails.searches(game, strategy, crossed, self.kicks, (self.seed, iteration)),
             state.pool,
@@ -231,7 +217,8 @@ class BundleMethod(Solver[State]):
         read = read_counters(Path(self.counters), game)
         known = list({matrix.tobytes(): matrix for matrix in read}.values())
         point = self._at(state)
-        cuts = compute(partial(self.MODELLING.cut, game, Strategy.unchecked(*point)), known)
+        model = cut_of_parts if self.BY_PARTS else cut
+        cuts = compute(partial(model, game, Strategy.unchecked(*point)), known)
         none = np.zeros(0, np.int64)
         counters = Counters.of(now).renewed(none, known, cuts, 0, len(known))
         worst = (1.0 - modelled(counters, point.parts) @ point.draw).max()
@@ -270,11 +257,7 @@ def self_played(game: Engine) -> Floats:
 
 
 class BundleState(NamedTuple):
-    """State of a run; n is the number of counter-matrices in the pool.
-
-    The win rate of the policy against counter c is modelled as ``constants[c]`` plus the sum of
-    ``gradients[c]`` times the policy.
-    """
+    """State of a run; the win rate of n counters is constants plus gradients times the policy."""
 
     policy: Floats  # (G, G, K)
     pool: Matrix  # (n, G, G)
@@ -297,12 +280,9 @@ class ProximalBundle(BundleMethod[BundleState]):
     """Descend the largest win rate that any counter-matrix has against the policy.
 
     With `sharpen` entropy has a price, which rises from iteration to iteration: what is minimised
-    is the largest win rate plus the price times the entropies of the rows, weighted by reach.
-    Entropy is concave, so its tangent at the current policy is an upper bound; with the tangent in
-    its place, a step is an ordinary step from a power of the policy, normalised. Rows become pure
-    one by one, those first where mixing matters least, while the others adapt. Counters that a
-    search for a matrix met before help then (`counters`): they win little from a mixed policy, and
-    are not found near it. `floor` is not used.
+    is the largest win rate plus the price times the entropies of the rows, weighted by reach. Rows
+    become pure one by one, those first where mixing matters least, while the others adapt. Then
+    `floor` is not used, and counters that a search for a matrix met before help (`counters`).
 
     Attributes
     ----------
@@ -311,19 +291,17 @@ class ProximalBundle(BundleMethod[BundleState]):
     """
 
     GROWS: ClassVar = frozenset(Counters._fields)
-    MODELLING: ClassVar = OF_POLICY
+    BY_PARTS: ClassVar = False
     POINT: ClassVar = ("policy",)
     RECENT: ClassVar = ("recent",)
 
     sharpen: NotNegative = 0.0
 
     def init(self, game: Engine) -> BundleState:
-        share = SOFTENED if self.start else UNIFORM
-        policy = (
-            start_of(game, self.start).unmixed(self.start).policy
-            if self.start
-            else self_played(game)
-        )
+        if self.start:
+            share, policy = SOFTENED, start_of(game, self.start).unmixed(self.start).policy
+        else:
+            share, policy = UNIFORM, self_played(game)
         policy = (1.0 - share) * policy + share * np.full(game.shape, 1.0 / game.shape[-1])
         state = BundleState(
             policy,
@@ -342,6 +320,7 @@ class ProximalBundle(BundleMethod[BundleState]):
 
     def _trial(self, now: Any, won: Floats, iteration: int) -> Trial:
         """Step from a power of the policy, normalised, with a price of entropy."""
+        # Entropy is concave: its tangent at the policy, an upper bound, is in its place.
         size, price = float(now.step_size), self.sharpen * iteration
         logits = (1.0 + price * size) * np.log(now.policy)
         logits -= np.logaddexp.reduce(logits, axis=-1, keepdims=True)

@@ -49,24 +49,13 @@ class CFRBR(Solver[CFRBRState]):
     In every iteration the weakest responders are replaced by new ones, all responders improve by
     coordinate ascent, and regrets are updated against their mixture. A new responder is one of the
     strongest, perturbed and improved by ascent; in every fourth iteration the first of them is a
-    softmax response instead, annealed and made pure (as in :func:`hogeq.search.attack.attack`).
-    With one responder this is CFR-BR with a response annealed anew each time. With many, each
-    follows a local maximum of the win rate as the policy changes, and regrets are minimised against
-    all of them. The weight of a responder in the mixture is ``exp(-d / 2m)``, where d is how much
-    lower its win rate is than the highest, and m is the median absolute deviation of their win
-    rates: a responder far stronger than the others outweighs them all.
+    softmax response instead, annealed and made pure. The weight of a responder in the mixture is
+    ``exp(-d / 2m)``, where d is how much lower its win rate is than the highest, and m is the
+    median absolute deviation of their win rates.
 
     With exact best responses and perfect recall the current strategy converges with high
     probability (Johanson et al. 2012, theorem 4). Neither holds here, so the state has all three:
     the current strategy, a windowed average and a linear average.
-
-    Trails (:mod:`hogeq.search.counter_search`) are further responders, each on its own: no other
-    takes the place of one that is weak until it has had its kicks. One that ends replaces the
-    weakest of the others if it is stronger.
-
-    With `sharpen` entropy has a price, which rises from iteration to iteration: what is minimised
-    is the largest win rate plus the price times the entropies of the rows, weighted by reach. The
-    policy becomes pure row by row, while the mixed rows adapt.
 
     Attributes
     ----------
@@ -79,7 +68,8 @@ class CFRBR(Solver[CFRBRState]):
     responder_sweeps : int
         Most sweeps of the ascent of the others.
     trails : int
-        Responders more, that kick their way from random starts.
+        Responders more, that kick their way from random starts. One that ends replaces the weakest
+        of the others if it is stronger.
     kicks : int
         Kicks of each trail in an iteration.
     life : int
@@ -87,14 +77,15 @@ class CFRBR(Solver[CFRBRState]):
     damping : float
         Share of the way to the softmax that a step goes.
     averaging : {"last", "window", "linear"}
-        What `average` returns: the current policy, the average over the last complete window and
-        the current one, or the average of all iterations, iteration t weighted by t.
+        The current policy, the average over the last complete window and the current one, or that
+        of all iterations, iteration t weighted by t.
     window : int
         Length of a window, in iterations.
     regret_weight : {"reach", "counterfactual", "belief"}
-        See :mod:`hogeq.solvers.regret`.
+        As of `cfr`.
     sharpen : float
-        Rise of the price of entropy in an iteration, in win probability per nat.
+        Rise of the price of entropy in an iteration, in win probability per nat: the policy becomes
+        pure row by row.
     start : str
         Strategy file to begin with; by default the uniform policy.
     seed : int

@@ -47,9 +47,8 @@ class DynamicProgramming(Solver[DynamicState]):
 
     Beliefs about the memory are its reach probabilities in self-play with errors: averaged over
     iterations where the dynamic program of Huan (2020) [1] can play the rules, otherwise the last
-    ones. It minimises no regret and finds no equilibrium under imperfect recall: contestants used
-    it, and the other solvers are compared with it. Without hidden memory it gives the tablebase if
-    no errors are modelled.
+    ones. Contestants used it; it finds no equilibrium under imperfect recall. Without hidden memory
+    it gives the tablebase if no errors are modelled.
 
     Attributes
     ----------
@@ -115,10 +114,8 @@ class OpenSpielSolver(Solver[OpenSpielState]):
     """CFR, CFR+ or Monte Carlo CFR of OpenSpiel, on the game whose players see the scores alone.
 
     OpenSpiel keeps a table for each player; the policy returned is that of the tables' sum. Its
-    regrets leave own reach out, as `regret_weight: counterfactual` of ours does, and its average
-    weights a row by own reach summed over the histories of an information set. Under the imperfect
-    recall of Hog neither comes with a guarantee. The game is walked history by history: its cost
-    grows with the tree, not with the table.
+    regrets leave own reach out, as `regret_weight: counterfactual` of ours does. Its cost grows
+    with the tree, not with the table.
 
     Attributes
     ----------

@@ -3,10 +3,10 @@
 A model is taken at a strategy: one policy, or n components of a mixture that may be drawn.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from hashlib import sha256
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,15 +59,6 @@ class Counters(NamedTuple):
         """Give those of a state, whose fields have the same names."""
         return cls(*(getattr(state, name) for name in cls._fields))
 
-    def by_component(self, parts: int) -> "Counters":
-        """Counters whose models have an axis for the components, also where there is one."""
-        count, (rows, rolls) = len(self.pool), self.gradients.shape[-2:]
-        return self._replace(
-            gradients=self.gradients.reshape(count, parts, rows, rolls),
-            constants=self.constants.reshape(count, parts),
-            reach=self.reach.reshape(count, parts, rows),
-        )
-
     def renewed(
         self,
         failed: NDArray[np.int64],
@@ -117,13 +108,10 @@ def modelled(models: Counters, parts: Floats, counters: NDArray[np.int64] | None
     return rates
 
 
-def rate(game: Engine, strategy: Strategy, counter: Matrix) -> float:
-    """Exact win rate of a counter (G, G) against a policy."""
-    return float(Population(game, [counter]).rates_against(strategy.policies[0])[0])
-
-
-def rate_of_mixture(game: Engine, strategy: Strategy, counter: Matrix) -> float:
-    """Win rate of a counter (G, G) against a mixture, in the precision of searches."""
+def _rate(game: Engine, strategy: Strategy, counter: Matrix, by_parts: bool) -> float:
+    """Win rate of a counter (G, G), against a mixture in the precision of searches."""
+    if not by_parts:
+        return float(Population(game, [counter]).rates_against(strategy.policies[0])[0])
     work = quick_many(game, len(strategy.policies))
     work.face(strategy.policies, strategy.chances)
     rates = work.win_rates(one_hot(counter, game.num_actions))
@@ -155,17 +143,6 @@ def cut_of_parts(game: Engine, strategy: Strategy, counter: Matrix) -> Cut:
     return Cut(gradients, won - there, work.each_reach.reshape(rows[:2]).astype(np.float32))
 
 
-class Modelling(NamedTuple):
-    """How the win rate of a counter (G, G) against a strategy is computed, and modelled there."""
-
-    rate: Callable[[Engine, Strategy, Matrix], float]
-    cut: Callable[[Engine, Strategy, Matrix], Cut]
-
-
-OF_POLICY: Final = Modelling(rate, cut)
-OF_PARTS: Final = Modelling(rate_of_mixture, cut_of_parts)
-
-
 class Check(NamedTuple):
     """A counter (G, G) whose model is checked, and taken anew if it misses by more than trusted."""
 
@@ -187,7 +164,7 @@ class Searched(NamedTuple):
 def search(
     game: Engine,
     strategy: Strategy,
-    modelling: Modelling,
+    by_parts: bool,
     starts: Sequence[CounterSearch],
     trails: Sequence[CounterSearch],
     pool: Matrix,
@@ -198,7 +175,7 @@ def search(
     # come last, for whoever is idle by then.
     annealing = [start for start in starts if start.steps]
     searches = [*annealing, *trails, *(start for start in starts if not start.steps)]
-    answer = partial(_answer, game, strategy, modelling, frozenset(map(_digest, pool)))
+    answer = partial(_answer, game, strategy, by_parts, frozenset(map(_digest, pool)))
     answers = compute(answer, [*searches, *checks])
     found, checked = answers[: len(searches)], answers[len(searches) :]
     new = {_digest(counter): (counter, cut) for counter, cut, _ in found if cut}.values()
@@ -214,18 +191,20 @@ def search(
 def _answer(
     game: Engine,
     strategy: Strategy,
-    modelling: Modelling,
+    by_parts: bool,
     known: frozenset[bytes],
     task: CounterSearch | Check,
 ) -> tuple[Matrix, Cut | None, float]:
     """Counter; its model, None if the pool has one that is good enough; error of the known one."""
     if isinstance(task, Check):
-        counter, error = task.counter, modelling.rate(game, strategy, task.counter) - task.modelled
+        counter = task.counter
+        error = _rate(game, strategy, counter, by_parts) - task.modelled
         is_good = abs(error) <= task.trusted
     else:
         counter, error = task.run(game, strategy).matrix, 0.0
         is_good = _digest(counter) in known
-    return counter, None if is_good else modelling.cut(game, strategy, counter), abs(error)
+    model = None if is_good else (cut_of_parts if by_parts else cut)(game, strategy, counter)
+    return counter, model, abs(error)
 
 
 def _digest(counter: Matrix) -> bytes:

@@ -1,7 +1,7 @@
 """The proximal bundle method, of several policies and how likely each is drawn."""
 
 from functools import partial
-from typing import Annotated, Any, ClassVar, Final, NamedTuple
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,7 @@ from hogeq.search.ascent import perturbed, random_policy
 from hogeq.search.counter_search import PERTURBED_SHARES, CounterSearch, no_trails
 from hogeq.solvers.base import solver, start_of
 from hogeq.solvers.bundle import BundleMethod, self_played
-from hogeq.solvers.cuts import OF_PARTS, Counters, Cut, cut_of_parts, modelled
+from hogeq.solvers.cuts import Counters, Cut, cut_of_parts, modelled
 from hogeq.solvers.proximal import LEAST_WEIGHT, Trial
 from hogeq.strategies.strategy import Mixture, Strategy, strategy_of
 from hogeq.support.aliases import Floats, Matrix, Singles
@@ -21,16 +21,9 @@ from hogeq.support.messages import refusal
 from hogeq.support.parameters import Count, Natural, Share, parameters
 from hogeq.support.workers import compute
 
-BY_PART: Final = frozenset({"parts", "draw", "recent", "recent_draw"})
-"""Arrays that grow with the number of parts."""
-
 
 class MixtureBundleState(NamedTuple):
-    """State of a run; n is the number of components, m of the counter-matrices in the pool.
-
-    The win rate of component p against counter c is modelled as ``constants[c, p]`` plus the sum of
-    ``gradients[c, p]`` times the component.
-    """
+    """State of a run, as that of `bundle`; n components, m counter-matrices in the pool."""
 
     parts: Floats  # (n, G, G, K)
     draw: Floats  # (n,), weights of the components
@@ -55,33 +48,27 @@ class MixtureBundleState(NamedTuple):
 class MixtureBundle(BundleMethod[MixtureBundleState]):
     """Descend the largest win rate that any counter-matrix has against a mixture.
 
-    As `bundle`, of several policies and their weights at once. The win rate against one counter is
-    linear in the weights and in each row of each part. A step moves all of them to where the worst
-    of the linear models is best, held near by a Kullback-Leibler divergence: rows weigh as much in
-    it as play of their part reaches them, times the part's weight, and the draw weighs 1, as a row
+    As `bundle`, of several policies and their weights at once: in the divergence rows weigh as much
+    as play of their part reaches them, times the part's weight, and the draw weighs 1, as a row
     that every game reaches. Responders meet the whole mixture and are not told what was drawn.
 
-    Parts begin apart, or they would stay alike, and they stay apart where that pays. With
-    `patience` a mixture grows: it begins with one part, and when progress ends the likeliest part
-    is split in two.
+    Parts begin apart, or they would stay alike. With `patience` a mixture grows: it begins with one
+    part, and when progress ends the likeliest part is split in two.
 
     Attributes
     ----------
     parts : int
-        Number of policies in the mixture, 1 to 64: a file of more, at full size, is not read. Of a
-        file of fewer the likeliest are split, at once or by `patience`.
+        Policies in the mixture, 1 to 64. If `start` has fewer, the likeliest are split.
     spread : float
         Share of a random policy in the start of every part, and of one that is split off.
     patience : int
-        Iterations, p. When the worst known counters of the last p win on average no less than those
-        of the p before, a part is split, until there are `parts`; 0: all are there from the first.
+        Iterations over which the worst known counters are averaged: if they win no less than over
+        as many before, a part is split, until there are `parts`. 0: all are there from the first.
     perturbed : int
-        Counters, drawn by weight, that are perturbed before a further response ascends from them,
-        in up to three times as many sweeps.
+        Counters, drawn by weight, that are perturbed before further responses ascend from them.
     """
 
-    GROWS: ClassVar = frozenset(Counters._fields) | BY_PART
-    MODELLING: ClassVar = OF_PARTS
+    GROWS: ClassVar = frozenset({*Counters._fields, "parts", "draw", "recent", "recent_draw"})
 
     parts: Annotated[Count, Field(le=64)] = 4
     spread: Share = 0.5
@@ -117,15 +104,11 @@ class MixtureBundle(BundleMethod[MixtureBundleState]):
         return self._split(game, state) if lately >= earlier else state
 
     def mixture(self, game: Engine, state: MixtureBundleState) -> Strategy:
-        """Mixture: the best so far, or the average over recent iterations."""
         parts, draw = self._at(state, averaged=True)
         return strategy_of(game, Mixture(draw, parts))
 
     def average(self, game: Engine, state: MixtureBundleState) -> Floats:
-        """Policy (G, G, K): the mixture's parts, weighted by their reach.
-
-        Under imperfect recall the mixture itself is a different strategy, and a better one.
-        """
+        """Policy (G, G, K): the mixture's parts, weighted by their reach; the mixture is better."""
         parts, draw = self._at(state, averaged=True)
         return policy_of_mixture(game, draw, parts)
 

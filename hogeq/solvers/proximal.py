@@ -1,14 +1,10 @@
 """The proximal step of bundle methods, against the worst of several linear models.
 
 A step maximises over policies ``q`` the smallest of ``constants[c] + gradients[c] . q``, less
-``sum(infoset_reach * KL(q, exp(logits))) / step``, in logits per unit of the models. For fixed
-weights of the models the best ``q`` is a softmax, row by row; the weights minimise the dual, smooth
-and convex, by Newton's method on the simplex. Half of `softness` times the squared length of the
-weights is added to the dual. So more models than the worst count, each by how far it is below a
-common level, divided by the softness: the smooth maximum of Nesterov, "Smooth minimization of
-non-smooth functions", 2005, section 4.
-
-The draw of a mixture is one more row, of weight 1, as one that every game reaches.
+``sum(infoset_reach * KL(q, exp(logits))) / step``. For fixed weights of the models the best ``q``
+is a softmax, row by row; the weights minimise the dual by Newton's method on the simplex. Half of
+`softness` times their squared length is added: the smooth maximum of Nesterov 2005, "Smooth
+minimization of non-smooth functions", section 4.
 """
 
 from functools import partial
@@ -54,13 +50,6 @@ class Trial(NamedTuple):
     saved: float = 0.0  # what the step saves otherwise, in win probability
 
 
-class Proximal(NamedTuple):
-    """Result of a step: R rows, K rolls, C models."""
-
-    policy: Floats  # (R, K)
-    weights: Floats  # (C,), of the models, nonnegative with sum 1; their mean gives `policy`
-
-
 class _Open(NamedTuple):
     """Rolls that are not ruled out, of some rows: E rolls of O rows, row after row."""
 
@@ -82,14 +71,13 @@ def proximal_step(
     least: float = 0.0,
     rare: float = 0.0,
     softness: float = 0.0,
-) -> Proximal:
-    """Policy that maximises its worst model, less a divergence from the current policy.
+) -> tuple[Floats, Floats]:
+    """Policy (R, K) that maximises its worst model, less a divergence; weights (C,) of the models.
 
     Logits are (R, K), gradients (C, R, K), constants and the initial weights `start` (C,), and
-    `infoset_reach` (R,) is above 0. Rolls whose probability times their row's weight is at most
-    `least` are left out of the curvature: other steps to the same end, quicker where most rolls are
-    rare. Rolls that no weights of the models make likelier than `rare`, a share of their row's
-    likeliest, are left out from the first; they get probability 0.
+    `infoset_reach` (R,) is above 0. Rolls whose probability times row weight is at most `least` are
+    left out of the curvature. Those that no weights of the models make likelier than `rare`, a
+    share of their row's likeliest, get probability 0.
     """
     count = len(gradients)
     flat = gradients.reshape(count, -1)
@@ -129,7 +117,7 @@ def proximal_step(
     policy[sure] = 1.0
     for part, chances in zip(parts, likely, strict=True):
         policy[part.rolls] = chances
-    return Proximal(policy.reshape(logits.shape), weights)
+    return policy.reshape(logits.shape), weights
 
 
 def _added(
@@ -257,8 +245,12 @@ def trial(
     Logits (n, G, G, K) are those of the point's rows, and `price` is that of entropy.
     """
     parts, draw = point
-    models = models.by_component(len(parts))
-    rolls = parts.shape[-1]
+    rolls, sizes = parts.shape[-1], (len(models.pool), len(parts), -1)
+    models = models._replace(
+        gradients=models.gradients.reshape(*sizes, rolls),
+        constants=models.constants.reshape(sizes[:2]),
+        reach=models.reach.reshape(sizes),
+    )
     before = parts.reshape(-1, rolls)
     last = len(before)
     logits = logits.reshape(last, rolls)
@@ -270,7 +262,7 @@ def trial(
     def step(active: Ints, begun: Floats) -> Trial:
         reach = models.reach[active].mean(axis=0, dtype=np.float64) * draw[:, None]
         reach = np.maximum(reach, LEAST_REACH).ravel()
-        result = proximal_step(
+        policy, weights = proximal_step(
             logits,
             *_of_components(models, won, draw, active, logits.shape[1]),
             np.append(reach, 1.0) if len(parts) > 1 else reach,
@@ -280,14 +272,14 @@ def trial(
             floor,
             softness,
         )
-        moved = np.maximum(result.policy[:last, :rolls], floor)
+        moved = np.maximum(policy[:last, :rolls], floor)
         moved /= moved.sum(axis=-1, keepdims=True)
         drawn = draw
         if len(parts) > 1:
-            drawn = np.maximum(result.policy[last, : len(parts)], LEAST_WEIGHT)
+            drawn = np.maximum(policy[last, : len(parts)], LEAST_WEIGHT)
             drawn = drawn / drawn.sum()
         each = np.zeros(len(models.pool))
-        each[active] = result.weights
+        each[active] = weights
         saved = price * float(reach @ (_entropies(before) - _entropies(moved))) if price else 0.0
         there = Point(moved.reshape(parts.shape), drawn)
         return Trial(there, each, 1.0 - modelled(models, there.parts) @ drawn, saved)

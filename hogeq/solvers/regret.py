@@ -1,24 +1,9 @@
 """Self-play by counterfactual values: regret minimisers, and magnetic mirror descent.
 
-Under perfect recall a player's own reach is the same at every history of an information set, so
-CFR leaves it out: regrets are weighted by the probability of the others and of chance alone. In
-Hog a table does not see its own earlier rolls, and histories with the same scores differ in own
-reach. Then three weightings are three algorithms, none with a convergence guarantee:
-
-- ``reach``: the full reach probability, own rolls included. No information set is met twice in a
-  game, so the win rate is linear in each row of the policy and this is its exact gradient.
-- ``counterfactual``: own rolls count as probability 1 (Zinkevich et al. 2007, eq. 5; Lanctot et
-  al. 2012 apply it to imperfect recall). It judges a roll by hidden states that the player's own
-  other rolls may make rare or impossible.
-- ``belief``: the first, divided by the reach of the information set: the value given that it is
-  reached. Every row then learns at the same pace, which suits discounted averages.
-
-CFR's average weights each iteration's row by the player's own reach alone. That too differs between
-the histories of an information set; what stands for it here (``own``) is the reach of the set when
-the own strategy meets an opponent who rolls at random. ``reach`` takes the full reach of self-play
-instead: cheaper, and on su20 a little less exploitable after a few hundred iterations. But rows
-that the opponent learns to avoid then keep the strategies of the first iterations, and without
-hidden memory the average misses the solution.
+Under perfect recall a player's own reach is the same at every history of an information set, so CFR
+leaves it out. In Hog it differs, and weights that would agree are three algorithms, none with a
+guarantee (``docs/theory.md``). An average by the reach of self-play misses the solution even
+without hidden memory: rows that the opponent learns to avoid keep their first strategies.
 """
 
 from typing import Annotated, Literal, NamedTuple, TypeAlias
@@ -88,9 +73,12 @@ class RegretMinimiser(Solver[RegretState]):
         Two players take turns to update, each against the other's newest strategy; otherwise one
         table plays both seats and all its rows are updated at once.
     regret_weight : {"reach", "counterfactual", "belief"}
-        See the module.
+        By the full reach probability, the exact gradient; with own rolls as probability 1
+        (Zinkevich et al. 2007, eq. 5); or by the first divided by the reach of the row, so that all
+        rows learn at the same pace.
     average_weight : {"own", "reach"}
-        See the module.
+        By the reach of a row against an opponent who rolls at random, which stands for CFR's own
+        reach; or by the full reach of self-play, cheaper.
     epsilon : float
         Least probability of every roll: CFR on the perturbed game.
     """
@@ -127,11 +115,23 @@ class RegretMinimiser(Solver[RegretState]):
             played = policies[seat]
             instant = met.values
             instant -= np.einsum("...k,...k->...", instant, played)[..., None]
+            visits = met.infoset_reach
+            if self.average_weight == "own" or self.regret_weight == "counterfactual":
+                uniform = np.full(game.shape, 1.0 / game.num_actions)
+                other = uniform if self.average_weight == "own" else view[-1]
+                visits = quick_workspace(game, 2).cell_reach(np.stack([view[0], other]))
             exponents = {"uniform": 0.0, "linear": 1.0, "quadratic": 2.0, "gamma": self.gamma}
             weight = float(iteration) ** exponents[self.averaging]
-            visits = weight * self._visits(game, view, met.infoset_reach)
-            state.strategy_sum[seat] += visits[..., None] * played
-            self._accumulate(state, seat, instant, iteration)
+            state.strategy_sum[seat] += (weight * visits)[..., None] * played
+            regrets = state.regrets[seat]
+            regrets += instant
+            if self.plus:
+                np.maximum(regrets, 0.0, out=regrets)
+            if self.alpha != np.inf or self.beta != np.inf:
+                gained, lost = (_discount(iteration, one) for one in (self.alpha, self.beta))
+                regrets *= np.where(regrets > 0.0, gained, lost)
+            if self.predictive:
+                state.prediction[seat] = instant
             if seats > 1:  # the other one updates against this one's new strategy
                 policies[seat] = self._current(state, seat)
         return state._replace(iteration=np.array(iteration, np.int64))
@@ -146,34 +146,14 @@ class RegretMinimiser(Solver[RegretState]):
 
     def stats(self, game: Engine, state: RegretState) -> dict[str, float]:
         """Average regret: positive regrets summed over information sets, each player, per step."""
-        positive = np.maximum(state.regrets, 0.0).max(axis=-1).sum()
-        seats = len(state.regrets)
-        return {"average_regret": float(positive) / seats / max(1, int(state.iteration))}
+        positive = float(np.maximum(state.regrets, 0.0).max(axis=-1).sum()) / len(state.regrets)
+        return {"average_regret": positive / max(1, int(state.iteration))}
 
     def _current(self, state: RegretState, seat: int) -> Floats:
         regrets = state.regrets[seat]
         if self.predictive:
             regrets = regrets + state.prediction[seat]
         return match_regrets(regrets, self.epsilon)
-
-    def _visits(self, game: Engine, view: Floats, infoset_reach: Floats) -> Floats:
-        if self.average_weight == "reach" and self.regret_weight != "counterfactual":
-            return infoset_reach
-        uniform = np.full(game.shape, 1.0 / game.num_actions)
-        other = uniform if self.average_weight == "own" else view[-1]
-        return quick_workspace(game, 2).cell_reach(np.stack([view[0], other]))
-
-    def _accumulate(self, state: RegretState, seat: int, instant: Floats, iteration: int) -> None:
-        regrets = state.regrets[seat]
-        regrets += instant
-        if self.plus:
-            np.maximum(regrets, 0.0, out=regrets)
-        if self.alpha != np.inf or self.beta != np.inf:
-            regrets *= np.where(
-                regrets > 0.0, _discount(iteration, self.alpha), _discount(iteration, self.beta)
-            )
-        if self.predictive:
-            state.prediction[seat] = instant
 
 
 def check_weight(game: Engine, regret_weight: RegretWeight) -> None:
@@ -247,20 +227,14 @@ class FSICFRState(NamedTuple):
 class FSICFR(Solver[FSICFRState]):
     """CFR with one forward and one backward sweep of the game's graph per iteration.
 
-    Strategies stay fixed during an iteration. A forward pass sums, over all paths to a position,
-    the probability of the player's own rolls (for the average) and that of the opponent's rolls and
-    the dice (for the regrets); a backward pass computes the values. Huan (2020) [1] proposed it
-    for Hog. The paper samples chance and divides regrets by the visits of a position; here the dice
-    are summed exactly, every position is visited equally often in each iteration, and the quotient
-    is the average over iterations.
-
-    Early strategies are dropped as in the paper, section 5: whenever the number of iterations
-    doubles, the average loses its part from before the last doubling.
+    Fixed-strategy iteration CFR (Neller and Hnath 2011), which Huan (2020) [1] proposed for Hog.
+    Dice are summed exactly where the paper samples, and the average loses its part from before the
+    last doubling whenever the number of iterations doubles (the paper, section 5).
 
     Attributes
     ----------
     regret_weight : {"counterfactual", "reach", "belief"}
-        See the module; the paper uses the first. With "belief" rows hardly ever reached learn too.
+        As of the others; the paper uses the first. With "belief" rows hardly reached learn too.
     """
 
     regret_weight: RegretWeight = "counterfactual"
@@ -305,9 +279,9 @@ class MirrorState(NamedTuple):
 class MirrorDescent(Solver[MirrorState]):
     """Self-play by magnetic mirror descent (Sokota et al. 2023, algorithm 1).
 
-    Each row moves towards the rolls of larger value, given that its information set is reached,
-    and is pulled back to the uniform distribution, the magnet. At a fixed temperature the fixed
-    point is a logit (agent quantal response) equilibrium; cooling traces a path of them.
+    Each row moves towards the rolls of larger value and is pulled back to the uniform distribution,
+    the magnet. At a fixed temperature the fixed point is a logit (agent quantal response)
+    equilibrium; cooling traces a path of them.
 
     Attributes
     ----------

@@ -15,7 +15,6 @@ from hogeq.model.many import shared_workspace
 from hogeq.model.protocol import Engine
 from hogeq.search.ascent import TEMPERATURES, anneal, passes, random_policy, to_matrix, to_pure
 from hogeq.search.counter_search import CounterSearch
-from hogeq.search.moves import SearchContext
 from hogeq.search.population import Population
 from hogeq.solvers.base import Solver, solver
 from hogeq.strategies.arrays import normalised, one_hot
@@ -45,16 +44,13 @@ class FictitiousPlay(Solver[FictitiousState]):
 
     A response enters the average in proportion to how often play reaches each information set
     under it: the update of extensive-form fictitious play (XFP, Heinrich et al. 2015, theorem 7).
-    Under perfect recall that is the same as mixing the responses themselves; here it is not, and
-    the mixture is kept in `matrices` if `keep_matrices` is set.
 
     Attributes
     ----------
     responder : {"annealed", "exact", "stochastic"}
-        How a response is found, always by annealing a softmax responder from the uniform policy.
-        "annealed": it is then made pure and improved by one sweep of coordinate ascent. "exact":
-        the ascent goes on until no change of one cell improves. "stochastic": the softmax at
-        temperature `cold`, left mixed.
+        A softmax responder is annealed from the uniform policy. "annealed": it is then made pure
+        and improved by one sweep of coordinate ascent. "exact": the ascent goes on until no change
+        of one cell improves. "stochastic": the softmax at temperature `cold`, left mixed.
     responder_steps : int
         Steps of annealing.
     hot, cold : float
@@ -64,7 +60,7 @@ class FictitiousPlay(Solver[FictitiousState]):
     step_size : {"harmonic", "square_root"}
         Weight of the newest response: 1 / n, or 1 / sqrt(n), which forgets.
     keep_matrices : bool
-        Keep all responses in the state, n matrices.
+        Keep all responses in the state, whose mixture, under imperfect recall, is another strategy.
     """
 
     GROWS: ClassVar = frozenset({"matrices"})
@@ -121,10 +117,9 @@ class FictitiousPlay(Solver[FictitiousState]):
         target, uniform = Strategy.unchecked(average), np.full_like(average, 1 / game.num_actions)
         how = self.responder_steps, (self.hot, self.cold), self.damping
         if self.responder == "stochastic":
-            context = SearchContext.of(game, target)
-            context.policies[0] = uniform
-            anneal(context.work, context.policies, how[0], how[2], how[1])
-            return context.policies[0].copy(), to_matrix(context.policies[0])
+            policies = np.stack([uniform, average])
+            anneal(passes(game), policies, how[0], how[2], how[1])
+            return policies[0], to_matrix(policies[0])
         sweeps = 1 if self.responder == "annealed" else None
         matrix = CounterSearch(uniform, *how, sweeps).run(game, target).matrix
         return one_hot(matrix, game.num_actions), matrix
@@ -145,9 +140,7 @@ class OracleState(NamedTuple):
 class DoubleOracle(Solver[OracleState]):
     """Add a response to the equilibrium of a pool of strategies to that pool, again and again.
 
-    Matrices are finitely many, so a Nash equilibrium of the contest exists in mixtures of them. A
-    response to a mixture sums counterfactual values over its parts; the search starts from the
-    newest response and anneals.
+    A response to a mixture sums counterfactual values over its parts.
 
     With `temperature` the responses are policies: softmax responses, which lose less to what the
     pool does not hold yet (McKelvey and Palfrey 1995, "Quantal response equilibria for normal form
@@ -156,15 +149,14 @@ class DoubleOracle(Solver[OracleState]):
     Attributes
     ----------
     temperature : float
-        Where the annealing of a response that is to be a policy ends, in win probability; 0:
-        responses are matrices, made pure and improved by ascent.
+        Where annealing ends if responses are to be policies; 0: matrices, improved by ascent.
     responder_steps : int
         Steps of annealing; each costs one pass per matrix in the mixture.
     damping : float
         Share of the way to the softmax that a step goes.
     responders : int
-        Independent searches for each response, of which the best counts: the first starts from the
-        newest response, the others at random. They can be computed side by side.
+        Searches for each response, of which the best counts, side by side: the first starts from
+        the newest response, the others at random.
     seed : int
         Of the random starts.
     """
@@ -178,7 +170,6 @@ class DoubleOracle(Solver[OracleState]):
     seed: Seed = 0
 
     def init(self, game: Engine) -> OracleState:
-        """State before the first iteration: a pool of one matrix, all zeros."""
         first: NDArray[Any] = np.zeros((1, *game.shape[:-1]), np.int8)
         return OracleState(
             one_hot(first, game.num_actions) if self.temperature > 0.0 else first,
@@ -208,10 +199,7 @@ class DoubleOracle(Solver[OracleState]):
         return strategy_of(game, Mixture(state.weights[mixed], state.pool[mixed]))
 
     def average(self, game: Engine, state: OracleState) -> Floats:
-        """Behaviour strategy (G, G, K) of the mixture, its parts weighted by their reach.
-
-        Under imperfect recall the mixture itself is a different strategy, and a better one.
-        """
+        """Policy (G, G, K): the mixture's parts, weighted by their reach; the mixture is better."""
         return policy_of_mixture(game, state.weights, Population(game, state.pool).policies)
 
     def stats(self, game: Engine, state: OracleState) -> dict[str, float]:

@@ -13,7 +13,7 @@ from hogeq.search.ascent import random_policy, to_matrix
 from hogeq.search.attack import SearchBudget, attack
 from hogeq.search.counter_search import CounterSearch, no_trails
 from hogeq.solvers.bundle import BundleState, ProximalBundle
-from hogeq.solvers.cuts import OF_POLICY, Check, cut, search
+from hogeq.solvers.cuts import Check, cut, search
 from hogeq.solvers.proximal import proximal_step, soft_maximum
 from hogeq.strategies.arrays import one_hot, softmax
 from hogeq.strategies.strategy import Strategy
@@ -55,13 +55,14 @@ def test_a_step_is_optimal(seed: int, step: float) -> None:
     gradients = random.normal(0.0, 0.1, (models, rows, rolls))
     constants = random.normal(0.0, 0.05, models)
     infoset_reach = random.uniform(0.1, 1.0, rows)
-    found = proximal_step(logits, gradients, constants, infoset_reach, step, np.ones(models))
-    assert found.weights.sum() == pytest.approx(1.0)
-    assert (found.weights >= 0.0).all()
-    blend = np.tensordot(found.weights, gradients, 1)
-    assert found.policy == pytest.approx(softmax(logits + step * blend / infoset_reach[:, None]))
-    there = constants + np.tensordot(gradients, found.policy, 2)
-    binding = found.weights > 1e-4
+    begun = np.ones(models)
+    policy, weights = proximal_step(logits, gradients, constants, infoset_reach, step, begun)
+    assert weights.sum() == pytest.approx(1.0)
+    assert (weights >= 0.0).all()
+    blend = np.tensordot(weights, gradients, 1)
+    assert policy == pytest.approx(softmax(logits + step * blend / infoset_reach[:, None]))
+    there = constants + np.tensordot(gradients, policy, 2)
+    binding = weights > 1e-4
     assert there[binding] == pytest.approx(there.min(), abs=1e-6)
 
 
@@ -156,7 +157,7 @@ def test_searches_model_what_they_find_and_known_models_that_miss_by_more_than_i
     checks = [
         Check(counter, rate + by, 0.015) for counter, rate, by in zip(pool, rates, off, strict=True)
     ]
-    found = search(small, target, OF_POLICY, starts, trails, pool, checks)
+    found = search(small, target, False, starts, trails, pool, checks)
     assert found.errors == pytest.approx(np.abs(off), abs=1e-12)
     assert list(found.failed) == [0, 2]
     known = {counter.tobytes() for counter in pool}
@@ -175,12 +176,12 @@ def test_searches_model_what_they_find_and_known_models_that_miss_by_more_than_i
         assert np.array_equal(model.gradients, expected.gradients)
 
     with workers(2):
-        by_two = search(small, target, OF_POLICY, starts, trails, pool, checks)
+        by_two = search(small, target, False, starts, trails, pool, checks)
     assert np.array_equal(by_two.responses, found.responses)
     assert np.array_equal(by_two.errors, found.errors)
     # What the pool holds is not modelled again.
     pool = np.concatenate([pool, found.responses])
-    again = search(small, target, OF_POLICY, starts, trails, pool, [])
+    again = search(small, target, False, starts, trails, pool, [])
     assert (again.responses, again.cuts) == ([], [])
 
 
