@@ -14,7 +14,7 @@ from hogeq.search.population import CounterPool, read_counters
 from hogeq.strategies.arrays import StrategyError, check_matrix, one_hot
 from hogeq.strategies.strategy import Strategy, StrategyLike, policy_of
 from hogeq.support.aliases import Floats, Matrix, Policy
-from hogeq.support.messages import percent, raised
+from hogeq.support.messages import percent, raised, refusal
 from hogeq.support.parameters import Count, Natural, Seed, Share, check, parameters
 from hogeq.support.plugins import entering, is_ours, named
 from hogeq.support.progress import phase
@@ -64,9 +64,8 @@ class Purifier(ABC):
     """A method that makes a policy into a matrix that can be submitted.
 
     A purifier is a frozen dataclass of its parameters (`hogeq.support.parameters.parameters`) and
-    holds nothing else. Random draws depend on nothing but a seed among the parameters: the same
-    policy gives the same matrix. How many threads compute is chosen around it
-    (`hogeq.support.workers.workers`) and does not change the result.
+    holds nothing else: the same policy gives the same matrix. How many threads compute is chosen
+    around it (`hogeq.support.workers.workers`) and does not change the result.
     """
 
     def __init__(self, **parameters: Any) -> None:  # noqa: B027 - for type checkers
@@ -74,24 +73,11 @@ class Purifier(ABC):
 
     @abstractmethod
     def matrix(self, game: Engine, policy: Policy) -> Matrix:
-        """Matrix (G, G) made from a policy (G, G, K), or from another matrix (G, G).
-
-        Raises
-        ------
-        ValueError
-            If the policy is malformed.
-        """
+        """Matrix (G, G) made from a policy (G, G, K), or from another matrix (G, G)."""
 
 
 def purified(method: str, chosen: Purifier, game: Engine, strategy: StrategyLike) -> Matrix:
-    """Matrix made by a purifier, checked if it is not the package's own.
-
-    Raises
-    ------
-    StrategyError
-        The strategy is malformed; or a purifier from outside the package, called `method`, raised
-        an error or gave no matrix of this game.
-    """
+    """Matrix made by a purifier; one from outside the package may raise, and is checked."""
     policy = policy_of(game, strategy)
     if is_ours(chosen):
         return chosen.matrix(game, policy)
@@ -107,7 +93,13 @@ def purified(method: str, chosen: Purifier, game: Engine, strategy: StrategyLike
     return check_matrix(made, game.shape[0], game.num_actions - 1, where)
 
 
-# --- every cell by itself: the likeliest roll, or a draw from the likely ones ---------------------
+def purify(
+    game: Engine, strategy: StrategyLike, method: str = "argmax", **parameters: Any
+) -> Matrix:
+    """Matrix (G, G) made from a policy by one of `PURIFIERS`, with its parameters."""
+    if not isinstance(method, str) or method not in PURIFIERS:
+        raise ValueError(refusal("method", method, ", ".join(PURIFIERS), PURIFIERS))
+    return purified(method, PURIFIERS[method](**parameters), game, strategy)
 
 
 def argmax(game: Engine, policy: StrategyLike) -> Matrix:
@@ -139,16 +131,16 @@ class Argmax(Purifier):
 class Threshold(Purifier):
     """Draw matrices from the policy without its unlikely rolls; keep the least exploitable.
 
-    They are drawn cell by cell and judged by an attack on each. A threshold of 1 gives the argmax.
+    Ganzfried, Sandholm and Waugh 2012, section 4. A threshold of 1 gives the argmax.
 
     Attributes
     ----------
     samples : int
         Matrices drawn and attacked.
     threshold : float
-        Rolls less probable than this are not drawn: see :func:`thresholded`.
+        Rolls less probable than this are not drawn.
     starts, anneal_steps : int
-        Budget of each attack: see :class:`hogeq.search.attack.SearchBudget`.
+        Budget of each attack, as of :class:`hogeq.SearchBudget`.
     seed : int
         Seed of the draws and of the attacks.
     """
@@ -187,20 +179,16 @@ class Sample(Threshold):
     threshold: Share = 0.0
 
 
-# --- searches -------------------------------------------------------------------------------------
-
-
 State = TypeVar("State", bound=Any)  # a named tuple of arrays
 
 
 class SearchPurifier(Purifier, Generic[State]):
     """A purifier that searches in rounds, each from one state of arrays to the next.
 
-    A state that was saved goes on with the same bits: nothing else is remembered. `STATE` is the
-    named tuple of the arrays, with the best `matrix`, its `rate`, the `pool` and the `iteration`.
+    A state that was saved goes on with the same bits: nothing else is remembered.
     """
 
-    STATE: ClassVar[type[Any]]
+    STATE: ClassVar[type[Any]]  # with a best `matrix`, its `rate`, the `pool` and the `iteration`
     rounds: int
     trails: int
     kicks: int
@@ -228,10 +216,8 @@ class SearchPurifier(Purifier, Generic[State]):
 
     def _begun(self, game: Engine, policy: Floats) -> tuple[CounterPool, Trails]:
         """Pool of the file of counters, and the first trails, which have attacked the policy."""
-        pool = CounterPool(
-            game, read_counters(Path(self.counters), game) if self.counters else None
-        )
-        trails = no_trails(game, self.trails, self.life)
+        known = read_counters(Path(self.counters), game) if self.counters else None
+        pool, trails = CounterPool(game, known), no_trails(game, self.trails, self.life)
         return pool, self._attacked(pool, policy, trails, (self.seed, 0))
 
     def _attacked(

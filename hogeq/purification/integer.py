@@ -1,10 +1,8 @@
 """Rounding by integer programs: rows become pure together, against counters to every answer.
 
 The program is ``min EXCESS * t - share``, where ``t >= 0`` and ``rates + changes @ x <= level + t``
-for a choice ``x`` of rolls, and ``share`` is the share of what is dear that it keeps: a win rate of
-0.001 above the level costs as much as everything that is dear. With level 0 and nothing dear the
-largest win rate is minimised. With 0 nodes it is a linear program, and each row makes the roll of
-the largest share.
+for a choice ``x`` of rolls, and ``share`` is the share of what is dear that it keeps. With 0 nodes
+it is a linear program, and each row makes the roll of the largest share.
 """
 
 import os
@@ -37,16 +35,9 @@ JUDGES: Final = 64  # strongest counters whose mean reach decides
 OVERLOOKED: Final = 1e-6  # win rate above those that a program knew
 EXCESS: Final = 1e3  # price of win rate above a level, in shares of what is dear
 GAP: Final = 1e-4  # relative gap at which an integer program ends
-PATIENCE: Final = 60.0  # seconds after which it ends too: one has stalled at its root in 360 rounds
+PATIENCE: Final = 60.0  # seconds; only where it ends so, one in 360, does the machine matter
 NEARER: Final = 0.4  # of the policy's share where models are taken, each time that they are
 NEAREST: Final = 0.15  # share of the policy below which it does not fall
-
-
-class ChosenRolls(NamedTuple):
-    """One roll for each row, and the win rate that no choice gets below where nothing is dear."""
-
-    chosen: NDArray[np.bool_]  # (v,), of the rolls to choose from
-    bound: float
 
 
 class RoundingState(NamedTuple):
@@ -85,18 +76,13 @@ class RoundingState(NamedTuple):
 class IntegerRounding(SearchPurifier[RoundingState]):
     """Choose the rolls of all mixed rows at once by an integer program, attack, and repeat.
 
-    A win rate against one counter is linear in each row of the policy, so that a linear model taken
-    at the policy says what every choice of rolls loses to every counter, interactions of rows left
-    out: few games pass the rows that are still mixed when a rising price of entropy
-    (`bundle`'s `sharpen`) has made the others pure. A program that minimises the largest of
-    the models alone is beaten at once by counters not met before, which win least against the
-    policy itself. So this is a level method (Lemarechal, Nemirovskii and Nesterov, "New variants of
-    bundle methods", 1995, section 2) in integers: each round asks for the candidate nearest to the
-    best one so far against which no counter wins more than a level between what the models allow
-    and what the best one loses. What an attack finds against it joins the pool, with a model of its
-    own, and all candidates kept meet it. Long trails stay with the best candidate. The models are
-    taken anew now and then, at a blend of the policy with the best candidate that gets nearer to
-    it: what is left out, that rows interact, is less there.
+    Linear models, taken at the policy, say what every choice of rolls loses to every counter,
+    interactions of rows left out: few games pass the rows that are still mixed when a rising price
+    of entropy (`bundle`'s `sharpen`) has made the others pure. A level method (Lemarechal,
+    Nemirovskii and Nesterov 1995, "New variants of bundle methods", section 2) in integers: each
+    round asks for the candidate nearest to the best one so far against which no counter wins more
+    than a level between what the models allow and what the best one loses. What an attack finds
+    against it joins the pool. Now and then models are taken anew, nearer to the best candidate.
 
     Attributes
     ----------
@@ -107,29 +93,23 @@ class IntegerRounding(SearchPurifier[RoundingState]):
     least : float
         Probability above which a roll is to choose from; rows with one such roll make it.
     caution : float
-        First share of the way from the bound to the best candidate at which the level is; it adapts
-        between 0.4 and 0.95.
+        First share of the way from the bound to the best candidate at which the level is.
     nodes : int
-        Most nodes of the tree of one program, which also ends after a minute: one has stalled in
-        360 rounds, and only then does what is found depend on the machine.
+        Most nodes of the tree of one program, which also ends after a minute.
     kept : int
         Number of candidates that new counters are tried on.
     warm : int
         Number of the strongest counters that climb further in each round.
     trails, kicks, life : int
-        Searches for counters, kicks of each at a time, and kicks after which it begins anew
-        (:mod:`hogeq.search.counter_search`).
+        Searches for counters, kicks of each at a time, and kicks after which it begins anew.
     trials : int
         Times more that a candidate is attacked while nothing found beats it.
     long_kicks, long_life : int
-        Kicks in each round of as many trails that stay with the best candidate, and those after
-        which each begins anew.
+        The same kicks of as many trails that stay with the best candidate.
     counters : str
-        File of counters that the pool starts with: the checkpoint of a run of `bundle` or of
-        another search, or a matrix.
+        File of counters that the pool starts with: a checkpoint of `bundle` or a search, a matrix.
     active : int
-        Number of the strongest counters that a candidate's first program is given; what it
-        overlooks is added.
+        Strongest counters that a candidate's first program is given; what it overlooks is added.
     seed : int
         Seed of the attacks.
     """
@@ -154,7 +134,6 @@ class IntegerRounding(SearchPurifier[RoundingState]):
     seed: Seed = 0
 
     def init(self, game: Engine, strategy: StrategyLike) -> RoundingState:
-        """State before the first round: the likeliest rolls, and the models' choice."""
         policy = policy_of(game, strategy)
         with phase("models of the counters", 3, "steps") as progress:
             pool, trails = self._begun(game, policy)
@@ -166,8 +145,9 @@ class IntegerRounding(SearchPurifier[RoundingState]):
             choices = np.flatnonzero(wide)
             rates, changes = _models(pool, policy, choices)
             progress.step()
-            relaxed = self._relaxed(rates, changes, choices, policy)
-            tried = np.stack([argmax(game, policy), _matrix(policy, choices[relaxed.chosen])])
+            rows, here = choices // game.num_actions, policy.ravel()[choices]
+            chosen, bound = self._choice(rates, changes, rows, here, 0.0 * here, 0.0, 0)
+            tried = np.stack([argmax(game, policy), _matrix(policy, choices[chosen])])
             tried = np.unique(tried, axis=0)
             worst = [pool.rates_against(one_hot(one, game.num_actions)).max() for one in tried]
             progress.step()
@@ -178,10 +158,10 @@ class IntegerRounding(SearchPurifier[RoundingState]):
             pool=pool.members,
             rates=rates,
             changes=changes,
-            reach=reach.ravel()[choices // game.num_actions],
+            reach=reach.ravel()[rows],
             tried=tried,
             worst=np.array(worst),
-            bound=np.array(relaxed.bound),
+            bound=np.array(bound),
             caution=np.array(self.caution),
             trails=trails.matrices,
             kicks_left=trails.left,
@@ -242,24 +222,18 @@ class IntegerRounding(SearchPurifier[RoundingState]):
         share = max(NEAREST, NEARER ** (int(state.iteration) // self.anew))
         centre = share * state.policy + (1.0 - share) * one_hot(state.matrix, game.num_actions)
         rates, changes = _models(Population(game, state.pool), centre, state.choices)
-        relaxed = self._relaxed(rates, changes, state.choices, centre)
-        modelled = rates + changes @ centre.ravel()[state.choices]
+        rows, here = state.choices // game.num_actions, centre.ravel()[state.choices]
+        _, bound = self._choice(rates, changes, rows, here, 0.0 * here, 0.0, 0)
+        modelled = rates + changes @ here
         strongest = np.argsort(-modelled, kind="stable")[:JUDGES]
         reach = _mean_reach(Population(game, state.pool[strongest]), centre)
         return state._replace(
             centre=centre,
             rates=rates,
             changes=changes,
-            reach=reach.ravel()[state.choices // game.num_actions],
-            bound=np.array(relaxed.bound),
+            reach=reach.ravel()[rows],
+            bound=np.array(bound),
         )
-
-    def _relaxed(
-        self, rates: Floats, changes: Singles, choices: Ints, policy: Floats
-    ) -> ChosenRolls:
-        """Choice that loses least by the models, rows being free to mix; and a bound."""
-        here, rows = policy.ravel()[choices], choices // policy.shape[-1]
-        return self._choice(rates, changes, rows, here, 0.0 * here, 0.0, 0)
 
     def _candidate(self, game: Engine, state: RoundingState) -> Matrix:
         """Choice nearest to the best candidate whose models stay below the level, (G, G)."""
@@ -269,8 +243,8 @@ class IntegerRounding(SearchPurifier[RoundingState]):
         # Where its models flatter the best candidate, it would be the nearest one to itself.
         level = bound + float(state.caution) * (min(state.rate, modelled.max()) - bound)
         dear = np.sqrt(state.reach) * here
-        found = self._choice(state.rates, state.changes, rows, here, dear, level, self.nodes)
-        return _matrix(state.policy, state.choices[found.chosen])
+        chosen, _ = self._choice(state.rates, state.changes, rows, here, dear, level, self.nodes)
+        return _matrix(state.policy, state.choices[chosen])
 
     def _choice(
         self,
@@ -281,18 +255,22 @@ class IntegerRounding(SearchPurifier[RoundingState]):
         dear: Floats,
         level: float,
         nodes: int,
-    ) -> ChosenRolls:
-        """Solve the program of few counters: those that win most `here`, and those overlooked."""
+    ) -> tuple[NDArray[np.bool_], float]:
+        """Solve the program of few counters: those that win most `here`, and those overlooked.
+
+        With 0 nodes rows are free to mix, so that its bound holds for all choices.
+        """
         active = np.argsort(-(rates + changes @ here), kind="stable")[: self.active]
         for _ in range(CUTS):
-            found = nearest_choice(rates[active], changes[active], rows, dear, level, nodes)
-            modelled = rates + changes @ found.chosen.astype(changes.dtype)
+            few = rates[active], changes[active]
+            chosen, bound = nearest_choice(*few, rows, dear, level, nodes)
+            modelled = rates + changes @ chosen.astype(changes.dtype)
             seen = max(level, modelled[active].max(initial=0.0)) + OVERLOOKED
             new = overlooked(modelled, seen, active, CUT)
             if len(new) == 0:
                 break
             active = np.append(active, new)
-        return found
+        return chosen, bound
 
 
 def _mean_reach(pool: Population, policy: Floats) -> Floats:
@@ -324,18 +302,17 @@ def _matrix(policy: Floats, chosen: Ints) -> Matrix:
 
 def nearest_choice(
     rates: Floats, changes: NDArray[np.floating], rows: Ints, dear: Floats, level: float, nodes: int
-) -> ChosenRolls:
-    """Choose a roll in each row: those most dear, but against which no counter wins above a level.
+) -> tuple[NDArray[np.bool_], float]:
+    """Choose a roll in each row (v,): those most dear, with no counter (n,) above a level.
 
-    Rates (n,) are those of the counters but for the choice, changes (n, v) what each roll adds, and
-    rows (v,), ascending, which row each roll is of.
+    Also gives the win rate that no choice gets below where nothing is dear.
     """
     from scipy.optimize import Bounds, LinearConstraint, milp
     from scipy.sparse import csr_array, hstack
 
     size, total = len(rows), dear.sum()
     if size == 0:
-        return ChosenRolls(np.zeros(0, np.bool_), float(rates.max()))
+        return np.zeros(0, np.bool_), float(rates.max())
     _, place = np.unique(rows, return_inverse=True)
     once = csr_array((np.ones(size), (place, np.arange(size))))
     below = csr_array(np.column_stack([changes, -np.ones(len(rates))]))
@@ -358,7 +335,7 @@ def nearest_choice(
     for here in np.split(np.arange(size), np.flatnonzero(np.diff(place)) + 1):
         chosen[here[result.x[here].argmax()]] = True
     least = result.mip_dual_bound if nodes else result.fun
-    return ChosenRolls(chosen, level + float(least or 0.0) / EXCESS)
+    return chosen, level + float(least or 0.0) / EXCESS
 
 
 @contextmanager

@@ -1,9 +1,8 @@
 """Local search on a matrix against a growing pool of counter-matrices.
 
 Changes are chosen by the linear program ``min t: rates + changes @ x <= t``, ``x`` a share of every
-allowed move, at most 1 in a cell and so many in all, as if effects added up. A vertex has at most
-as many fractional cells as there are counters. Columns are generated: in each round those of
-negative reduced cost enter, until there are none.
+allowed move, at most 1 in a cell and so many in all, as if effects added up. Columns are generated:
+in each round those of negative reduced cost enter, until there are none.
 """
 
 from typing import Any, ClassVar, Final, NamedTuple
@@ -46,17 +45,11 @@ class LocalState(NamedTuple):
 class LocalSearch(SearchPurifier[LocalState]):
     """Change cells so that the best counter wins less, attack the result, and repeat.
 
-    A round starts from the best matrix so far. A linear program
-    chooses changes of at most `radius` cells after
-    which the best counter of the pool wins least. It is solved again with the counters that it
-    overlooked, until it overlooks none, and its changes are made only if exact evaluation confirms
-    them. Then counters of the pool climb further against the candidate, and trails
-    (:mod:`hogeq.search.counter_search`) are kicked against it until one beats it or it has passed
-    all `trials`. If the best counter wins less than before, the candidate is the new matrix and the
-    radius grows. Otherwise the pool has new counters, the trails are kicked once against the best
-    matrix, and the radius shrinks. It is a bundle method whose trust region is the number of
-    changed cells. If later counters beat an accepted matrix more than the one before it, that one
-    comes back.
+    A linear program chooses changes of at most `radius` cells after which the best counter of the
+    pool wins least; they are made if exact evaluation confirms them. Then the candidate is attacked
+    until a counter beats it or it has passed all `trials`. If it passes, it is the new matrix and
+    the radius grows, otherwise the radius shrinks: a bundle method whose trust region is the number
+    of changed cells. If later counters beat it more than the matrix before it, that one comes back.
 
     Attributes
     ----------
@@ -66,17 +59,12 @@ class LocalSearch(SearchPurifier[LocalState]):
         Most cells that the first round may change.
     warm : int
         Number of the strongest counters that climb further in each round.
-    trails : int
-        Searches for counters that go on from round to round.
-    kicks : int
-        Kicks of each trail at a time.
-    life : int
-        Kicks after which a trail ends and another begins.
+    trails, kicks, life : int
+        Searches for counters, kicks of each at a time, and kicks after which it begins anew.
     trials : int
         Times that every trail is kicked before a candidate is accepted.
     counters : str
-        File of counters that the pool starts with: the checkpoint of a run of `bundle` or of
-        another search, or a matrix.
+        File of counters that the pool starts with: a checkpoint of `bundle` or a search, a matrix.
     most : int
         Most counters in the pool; those that win least are dropped.
     active : int

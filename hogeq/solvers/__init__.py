@@ -1,7 +1,6 @@
-"""Solvers, a family a file; their contract is in the base class `Solver`.
+"""Solvers, a family a file.
 
-To add one, write a file with a subclass that has the decorators `solver` and `parameters`, and add
-the file to the imports below.
+To add one, write a subclass of `Solver` in a file, and add the file to the imports below.
 """
 
 from hogeq.solvers.base import SOLVERS, Solver, solver
