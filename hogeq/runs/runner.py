@@ -19,7 +19,7 @@ import numpy as np
 
 from hogeq.model.compiling import expect
 from hogeq.model.game import HogEngine, compile_game
-from hogeq.purification import purified
+from hogeq.purification.base import purified
 from hogeq.runs.config import Config, facts, load_config, require_same_plugins, stored_as
 from hogeq.runs.directory import Checkpoint, RunDirectory, read_checkpoint
 from hogeq.runs.files import (

@@ -107,8 +107,7 @@ def purify_(
     reads = [strategy, chosen.spec, overrides]
     check_output(checkpoint, (".npz",), reads=reads, option="--checkpoint")
     from hogeq.purification import PURIFIERS as METHODS
-    from hogeq.purification import purified
-    from hogeq.purification.base import SearchPurifier
+    from hogeq.purification.base import SearchPurifier, purified
     from hogeq.runs.config import apply_overrides, purify_from
     from hogeq.runs.directory import saved_rounds
     from hogeq.strategies.arrays import one_hot
