@@ -18,7 +18,7 @@ from hogeq.model.game import HogEngine
 from hogeq.pages import frame
 from hogeq.rules import describe
 from hogeq.rules.memory import axes
-from hogeq.runs.files import columns, environment, figures_in, finite, table
+from hogeq.runs.files import environment, figures_in, finite, table
 from hogeq.runs.index import Run
 from hogeq.search.attack import SearchBudget, SearchResult, attack
 from hogeq.search.bounds import full_memory_bound
@@ -242,7 +242,8 @@ def _colours(choices: Sequence[int]) -> dict[str, Any]:
 
 
 def _run(run: Run) -> dict[str, Any]:
-    values = zip(*table(run.metrics), strict=True)
+    columns, rows = table(run.metrics)
+    values = zip(*rows, strict=True)
     last = run.metrics[-1] if run.metrics else None
     figures = figures_in(run.manifest)
     return {
@@ -254,7 +255,7 @@ def _run(run: Run) -> dict[str, Any]:
         "matrix": figures.get("matrix") or (last and {"attack": last.purified_attack}),
         "effort": figures.get("effort") or plain(run.config.measure.attack),
         "mixture": figures.get("mixture"),
-        "metrics": dict(zip(columns(run.metrics), values, strict=False)),
+        "metrics": dict(zip(columns, values, strict=False)),
         "config": run.config.to_yaml(),
         "manifest": json.dumps(finite(run.manifest), indent=2),
     }

@@ -9,7 +9,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeAlias, TypeVar
 
 import yaml
 from pydantic import (
@@ -21,13 +21,15 @@ from pydantic import (
     WithJsonSchema,
 )
 
+from hogeq.model.compiling import expect
+from hogeq.model.game import HogEngine, compile_game
 from hogeq.purification import PURIFIERS, Purifier
 from hogeq.rules import Rules, rules_from
 from hogeq.rules.reading import with_tables
-from hogeq.runs.files import CONFIG, PLUGINS, ResultsError
+from hogeq.runs.directory import facts, stored_as
 from hogeq.search.attack import SearchBudget
 from hogeq.solvers import SOLVERS, Solver
-from hogeq.support.messages import missing, one_line, refusal, shown
+from hogeq.support.messages import missing, one_line, raised, refusal, shown
 from hogeq.support.parameters import (
     Count,
     NotAllowedError,
@@ -42,15 +44,20 @@ from hogeq.support.parameters import (
 )
 from hogeq.support.plugins import (
     Plugin,
-    PluginError,
+    is_ours,
     load_named,
     loaded,
-    named_plugins,
-    read_plugin,
+    named,
 )
-from hogeq.support.yaml import MAX_DEPTH, ConfigError, parse_yaml, read_text, read_yaml
+from hogeq.support.yaml import MAX_DEPTH, ConfigError, parse_yaml, read_text
+
+if TYPE_CHECKING:
+    from hogeq.trees.engine import TreeEngine
 
 Kind = TypeVar("Kind")
+
+# What a run needs of :data:`hogeq.model.compiling.PARTS`, whatever its solver.
+KERNELS: Final = "search", "policies", "full memory", "reach", "hidden states"
 
 Name: TypeAlias = Annotated[
     str,
@@ -74,6 +81,21 @@ class SolverConfig:
     iterations: Count
     params: Annotated[InstanceOf[Solver[Any]], WithJsonSchema({})]
     seed: Seed = 0
+
+    def first_state(self, game: "HogEngine | TreeEngine", solver: Solver[Any] | None = None) -> Any:
+        """Call the solver's ``init``, or that of a solver with other parameters."""
+        solver = solver or self.params
+        try:
+            state = solver.init(game)
+        except Exception as error:
+            if is_ours(solver):
+                raise
+            what = f"its init raised {raised(error)}"
+            raise ValueError(f"{named(f'solver {self.name}', solver)}: {what}") from error
+        if not hasattr(state, "_asdict"):
+            what = f"its init gave {shown(state)}; allowed: a named tuple of arrays"
+            raise ValueError(f"{named(f'solver {self.name}', solver)}: {what}")
+        return state
 
 
 @parameters
@@ -187,6 +209,17 @@ class Config:
         for name in ("solver", "purify"):
             tree[name] |= tree[name].pop("params")
         return tree
+
+    def engine(self) -> "HogEngine | TreeEngine":
+        """Compile the game."""
+        from hogeq.trees.engine import TreeEngine
+        from hogeq.trees.game import load_tree
+
+        if self.game:
+            return TreeEngine(load_tree(self.game, self.forget or None))
+        game = compile_game(self.rules)
+        expect(game, *KERNELS)
+        return game
 
     @property
     def title(self) -> str:
@@ -330,41 +363,3 @@ def set_key(tree: dict[str, Any], path: str, value: object, where: str) -> None:
             raise ConfigError(f"{where}: {above} is {shown(below)}, which has no keys")
         node[key] = node = dict(below or {})
     node[parts[-1]] = value
-
-
-# --- plugins --------------------------------------------------------------------------------------
-
-
-def stored_as(plugin: Plugin) -> str:
-    """Where a run directory keeps a plugin."""
-    return f"{PLUGINS}/{plugin.file}"
-
-
-def facts(plugins: Sequence[Plugin]) -> list[dict[str, str]]:
-    """Describe plugins for a manifest: the file's name and a hash of its content."""
-    return [{"file": plugin.file, "sha256": plugin.sha256} for plugin in plugins]
-
-
-def require_same_plugins(directory: Path, plugins: Sequence[Plugin]) -> None:
-    """Refuse to go on with a run that was made with other plugins."""
-    path = directory / CONFIG
-    if not path.exists():
-        return
-    tree: Any = read_yaml(path)
-    try:
-        before = {
-            plugin.file: plugin
-            for plugin in map(read_plugin, named_plugins(tree, directory, str(path)))
-        }
-    except PluginError as error:
-        raise ResultsError(str(error)) from error
-    now = {plugin.file: plugin for plugin in plugins}
-    for file in sorted({*before, *now}):
-        if before.get(file) != now.get(file):
-            change = "has changed" if file in before and file in now else "was not loaded"
-            if file not in now:
-                change = "is not loaded now"
-            raise ResultsError(
-                f"{directory} was made with other plugins: {file} {change} since; --overwrite"
-                " starts anew"
-            )

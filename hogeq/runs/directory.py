@@ -31,7 +31,6 @@ from hogeq.runs.files import (
     SCHEMA,
     Metrics,
     ResultsError,
-    columns,
     finite,
     lock,
     metrics_row,
@@ -42,6 +41,8 @@ from hogeq.runs.files import (
 from hogeq.support import files
 from hogeq.support.messages import one_line, shown
 from hogeq.support.parameters import plain
+from hogeq.support.plugins import Plugin, PluginError, named_plugins, read_plugin
+from hogeq.support.yaml import read_yaml
 
 MAX_CHECKPOINT: Final = 1 << 36  # bytes of the largest read: more than any machine holds
 
@@ -137,12 +138,50 @@ class RunDirectory(contextlib.AbstractContextManager["RunDirectory", None]):
 
     def write_metrics(self, metrics: Sequence[Metrics]) -> None:
         """Write `metrics.csv`: numbers in full, so that reading gives them back exactly."""
-        self.write(METRICS, files.csv_text(columns(metrics), table(metrics)))
+        self.write(METRICS, files.csv_text(*table(metrics)))
 
     def save(self, checkpoint: "Checkpoint") -> None:
         """Write a checkpoint, then `metrics.csv` with its lines."""
         self.write(CHECKPOINT, packed(checkpoint))
         self.write_metrics(checkpoint.metrics)
+
+
+# --- plugins --------------------------------------------------------------------------------------
+
+
+def stored_as(plugin: Plugin) -> str:
+    """Where a run directory keeps a plugin."""
+    return f"{PLUGINS}/{plugin.file}"
+
+
+def facts(plugins: Sequence[Plugin]) -> list[dict[str, str]]:
+    """Describe plugins for a manifest: the file's name and a hash of its content."""
+    return [{"file": plugin.file, "sha256": plugin.sha256} for plugin in plugins]
+
+
+def require_same_plugins(directory: Path, plugins: Sequence[Plugin]) -> None:
+    """Refuse to go on with a run that was made with other plugins."""
+    path = directory / CONFIG
+    if not path.exists():
+        return
+    tree: Any = read_yaml(path)
+    try:
+        before = {
+            plugin.file: plugin
+            for plugin in map(read_plugin, named_plugins(tree, directory, str(path)))
+        }
+    except PluginError as error:
+        raise ResultsError(str(error)) from error
+    now = {plugin.file: plugin for plugin in plugins}
+    for file in sorted({*before, *now}):
+        if before.get(file) != now.get(file):
+            change = "has changed" if file in before and file in now else "was not loaded"
+            if file not in now:
+                change = "is not loaded now"
+            raise ResultsError(
+                f"{directory} was made with other plugins: {file} {change} since; --overwrite"
+                " starts anew"
+            )
 
 
 # --- the checkpoint of a run ----------------------------------------------------------------------
@@ -163,7 +202,7 @@ class Checkpoint:
 
 def packed(checkpoint: Checkpoint) -> bytes:
     """Write a checkpoint as the bytes of an ``.npz`` file; no array may need a pickle."""
-    rows = np.array(table(checkpoint.metrics), dtype=np.float64)
+    columns, rows = table(checkpoint.metrics)
     arrays: dict[str, Any] = {
         "schema": np.int64(SCHEMA),
         "solver": np.str_(checkpoint.solver),
@@ -171,7 +210,7 @@ def packed(checkpoint: Checkpoint) -> bytes:
         "iteration": np.int64(checkpoint.iteration),
         "seconds": np.float64(checkpoint.seconds),
         "elapsed": np.float64(checkpoint.elapsed),
-        "metrics": rows.reshape(-1, len(columns(checkpoint.metrics))),
+        "metrics": np.array(rows, np.float64).reshape(-1, len(columns)),
         **{_STATE + name: np.asarray(array) for name, array in checkpoint.state.items()},
     }
     for name, array in arrays.items():

@@ -14,7 +14,7 @@ import re
 import subprocess
 import sys
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -292,15 +292,11 @@ MIXTURE_COLUMNS: Final = tuple(field.name for field in dataclasses.fields(Metric
 COLUMNS: Final = MIXTURE_COLUMNS[:-2]  # of solvers that look for no mixture
 
 
-def columns(metrics: Iterable[Metrics]) -> tuple[str, ...]:
-    """Name the columns of the lines of one run."""
-    return COLUMNS if all(math.isnan(row.mixture_attack) for row in metrics) else MIXTURE_COLUMNS
-
-
-def table(metrics: Sequence[Metrics]) -> list[tuple[float, ...]]:
-    """Give the lines of one run as numbers, in the order of its columns."""
-    width = len(columns(metrics))
-    return [dataclasses.astuple(row)[:width] for row in metrics]
+def table(metrics: Sequence[Metrics]) -> tuple[tuple[str, ...], list[tuple[float, ...]]]:
+    """Give the columns of one run's metrics, and its lines as numbers."""
+    is_plain = all(math.isnan(row.mixture_attack) for row in metrics)
+    columns = COLUMNS if is_plain else MIXTURE_COLUMNS
+    return columns, [dataclasses.astuple(row)[: len(columns)] for row in metrics]
 
 
 def read_metrics(path: str | Path) -> list[Metrics]:

@@ -17,11 +17,17 @@ from typing import Any, Final, Self
 
 import numpy as np
 
-from hogeq.model.compiling import expect
-from hogeq.model.game import HogEngine, compile_game
+from hogeq.model.game import HogEngine
 from hogeq.purification.base import purified
-from hogeq.runs.config import Config, facts, load_config, require_same_plugins, stored_as
-from hogeq.runs.directory import Checkpoint, RunDirectory, read_checkpoint
+from hogeq.runs.config import Config, load_config
+from hogeq.runs.directory import (
+    Checkpoint,
+    RunDirectory,
+    facts,
+    read_checkpoint,
+    require_same_plugins,
+    stored_as,
+)
 from hogeq.runs.files import (
     CHECKPOINT,
     CONFIG,
@@ -33,50 +39,20 @@ from hogeq.runs.files import (
     readable_manifest,
 )
 from hogeq.runs.summary import (
-    KERNELS,
     RunSummary,
     Strategies,
     concluded,
-    draw,
     export,
     measured,
     schedule,
 )
-from hogeq.solvers import Solver
 from hogeq.strategies.arrays import StrategyError, check_policy
-from hogeq.support.aliases import Policy
 from hogeq.support.messages import raised, shown
 from hogeq.support.plugins import is_ours, named
 from hogeq.support.progress import Phase, phase, show_progress, working_time
 from hogeq.support.workers import WorkersLostError
 from hogeq.support.yaml import ConfigError
 from hogeq.trees.engine import TreeEngine
-from hogeq.trees.game import load_tree
-
-
-def engine_of(config: Config) -> HogEngine | TreeEngine:
-    """Compile the game of a config."""
-    if config.game:
-        return TreeEngine(load_tree(config.game, config.forget or None))
-    game = compile_game(config.rules)
-    expect(game, *KERNELS)
-    return game
-
-
-def first_state(name: str, solver: Solver[Any], game: HogEngine | TreeEngine) -> Any:
-    """Call a solver's ``init``."""
-    try:
-        state = solver.init(game)
-    except Exception as error:
-        if is_ours(solver):
-            raise
-        what = f"its init raised {raised(error)}"
-        raise ValueError(f"{named(f'solver {name}', solver)}: {what}") from error
-    if not hasattr(state, "_asdict"):
-        what = f"its init gave {shown(state)}; allowed: a named tuple of arrays"
-        raise ValueError(f"{named(f'solver {name}', solver)}: {what}")
-    return state
-
 
 SAVE_EVERY: Final = 60.0  # most seconds of solving between two checkpoints
 
@@ -103,10 +79,7 @@ class Interrupted(KeyboardInterrupt):
 
 
 class Signals(contextlib.ExitStack):
-    """SIGINT and SIGTERM as `Interrupted`, raised only where `check` or `at_once` allow it.
-
-    A second signal is raised wherever it comes. Outside the main thread signals are left alone.
-    """
+    """SIGINT and SIGTERM as `Interrupted`, where `check` or `at_once` allow it, or if repeated."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -198,12 +171,12 @@ def run_experiment(
             "--resume and --overwrite exclude each other: continue a run, or replace it"
         )
     try:
-        game = engine_of(config)
+        game = config.engine()
         solver: Any = config.solver.params
         if resume is not None and (Path(resume) / CHECKPOINT).exists():
             # What was in its files is in the checkpoint.
             solver = dataclasses.replace(solver, **dict.fromkeys(solver.FILES, ""))
-        state = first_state(config.solver.name, solver, game)
+        state = config.solver.first_state(game, solver)
         read = [
             {"key": key, "file": file, "sha256": sha256(Path(file).read_bytes()).hexdigest()}
             for key in sorted(solver.FILES)
@@ -234,8 +207,7 @@ class _Runner:
     elapsed_before: float = 0.0
     metrics: tuple[Metrics, ...] = ()
     saved_iteration: int = 0
-    is_whole: bool = True
-    """False while the solver is changing its state."""
+    is_whole: bool = True  # but while the solver is changing its state
 
     def __post_init__(self) -> None:
         self.solver: Any = self.config.solver.params
@@ -290,7 +262,7 @@ class _Runner:
             progress.step()
             self.signals.check()
             if time.monotonic() - self.saved_at > SAVE_EVERY:
-                self._average()  # an average that is no policy must not replace a good checkpoint
+                self._strategies()  # one that is none must not replace a good checkpoint
                 self._save()
 
     def _step(self) -> None:
@@ -327,31 +299,27 @@ class _Runner:
             f" {self.iteration}: {what}; {self._saved()}"
         )
 
-    def _average(self) -> Policy:
-        policy = self._asked(self.solver.average)
+    def _strategies(self) -> Strategies:
+        policy, game, name = self._asked(self.solver.average), self.game, "its average policy"
         try:
-            if isinstance(self.game, TreeEngine):
-                return self.game.tree.check_strategy(self.game.legal(policy), "its average policy")
-            return check_policy(policy, self.game.shape, "its average policy")
+            if isinstance(game, TreeEngine):
+                policy = game.tree.check_strategy(game.legal(policy), name)
+            else:
+                policy = check_policy(policy, game.shape, name)
         except ValueError as error:
             raise self._failure(error) from error
+        return Strategies(policy, self._asked(self.solver.mixture))
 
     def _measured(self) -> Metrics:
-        strategies = Strategies(self._average(), self._asked(self.solver.mixture))
-        stats = self._asked(self.solver.stats)
+        strategies = self._strategies()
+        regret = float(self._asked(self.solver.stats).get("average_regret", np.nan))
         with self.signals.at_once():
-            return measured(
-                self.game,
-                strategies,
-                self.config.measure.attack,
-                iteration=self.iteration,
-                seconds=self.seconds,
-                average_regret=float(stats.get("average_regret", np.nan)),
-            )
+            found = measured(self.game, strategies, self.config.measure.attack)
+        return Metrics(self.iteration, self.seconds, average_regret=regret, **found)
 
     def _finish(self) -> RunSummary:
         game, config = self.game, self.config
-        strategies = Strategies(self._average(), self._asked(self.solver.mixture))
+        strategies = self._strategies()
         with self.signals.at_once(), phase("finishing", 3, "steps") as progress:
             method = config.purify.method
             progress.now(f"purification by {method}")
@@ -371,8 +339,7 @@ class _Runner:
                 seconds=self.seconds,
                 elapsed=self._elapsed(),
             )
-            export(self.directory.path, config.name, strategies, matrix, game)
-            draw(game, matrix, summary)
+            export(game, strategies, matrix, summary)
         return summary
 
     # --- what is saved -------------------------------------------------------------------------

@@ -2,7 +2,7 @@
 
 import dataclasses
 from pathlib import Path
-from typing import Any, Final, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -34,9 +34,6 @@ from hogeq.trees.engine import TreeEngine
 
 # --- measuring ------------------------------------------------------------------------------------
 
-# What a run needs of :data:`hogeq.model.compiling.PARTS`, whatever its solver.
-KERNELS: Final = "search", "policies", "full memory", "reach", "hidden states"
-
 
 def schedule(iterations: int, every: int | Literal["log"]) -> list[int]:
     """List the iterations after which to measure, the last one always among them."""
@@ -60,13 +57,9 @@ def measured(
     game: HogEngine | TreeEngine,
     strategies: Strategies,
     budget: SearchBudget,
-    *,
-    iteration: int,
-    seconds: float,
-    average_regret: float,
-) -> Metrics:
-    """Measure the strategies of an iteration."""
-    on_mixture, mixture_bound = np.nan, np.nan
+) -> dict[str, float]:
+    """Measure the strategies of an iteration: fields of `Metrics`."""
+    on_mixture = mixture_bound = np.nan
     with phase("measuring", 2 + (strategies.mixture is not None), "strategies") as progress:
         if strategies.mixture is not None:
             progress.now("the mixture")
@@ -77,17 +70,14 @@ def measured(
         on_policy = attack(game, strategies.policy, budget).win_rate
         progress.step(doing="its matrix")
         matrix = argmax(game, strategies.policy)  # what searches for a better one is for the end
-        return Metrics(
-            iteration=iteration,
-            seconds=seconds,
-            attack=on_policy,
-            bound=full_memory_bound(game, strategies.policy),
-            average_regret=average_regret,
-            kkt_gap=kkt_gap(game, strategies.policy),
-            purified_attack=attack(game, matrix, budget).win_rate,
-            mixture_attack=on_mixture,
-            mixture_bound=mixture_bound,
-        )
+        return {
+            "attack": on_policy,
+            "bound": full_memory_bound(game, strategies.policy),
+            "kkt_gap": kkt_gap(game, strategies.policy),
+            "purified_attack": attack(game, matrix, budget).win_rate,
+            "mixture_attack": on_mixture,
+            "mixture_bound": mixture_bound,
+        }
 
 
 def concluded(
@@ -236,16 +226,22 @@ class RunSummary:
 
 
 def export(
-    directory: Path,
-    name: str,
-    strategies: Strategies,
-    matrix: Matrix,
-    game: HogEngine | TreeEngine,
+    game: HogEngine | TreeEngine, strategies: Strategies, matrix: Matrix, summary: RunSummary
 ) -> None:
-    """Write the strategies of a run, and the matrix also as the contest takes it."""
+    """Write and draw the strategies of a run, and how exploitable they were over time."""
+    folder, config = summary.directory, summary.config
+    title = f"{config.title}, {config.solver.name}"
+    with reported(folder / EXPLOITABILITY_PLOT, "written"):
+        figures.exploitability(
+            summary.metrics,
+            folder / EXPLOITABILITY_PLOT,
+            title,
+            {name: (one.lower, one.upper) for name, one in summary.intervals.items()},
+            (_effort(config.measure.attack), _effort(summary.budget)),
+        )
     if isinstance(game, TreeEngine):
-        with reported(directory / POLICY, "written"):
-            _export_other(directory, strategies, matrix, game)
+        with reported(folder / POLICY, "written"):
+            _export_other(game, strategies, matrix, folder)
         return
     for file, strategy in (
         (MIXTURE, strategies.mixture),
@@ -254,46 +250,26 @@ def export(
         (FINAL_STRATEGY, matrix),
     ):
         if strategy is not None:
-            path = directory / file
-            with reported(path, "written"):
-                write_strategy(path, strategy_of(game, strategy), player_name=name)
+            with reported(folder / file, "written"):
+                made = strategy_of(game, strategy)
+                write_strategy(folder / file, made, player_name=config.name)
+    title = f"{title}, {config.purify.method} of the average"
+    with reported(folder / MATRIX_PLOT, "written"):
+        met, drawn = reach(game, matrix).sum(axis=2), strategy_of(game, matrix)
+        figures.matrix(drawn, folder / MATRIX_PLOT, title, game.num_actions, met)
 
 
-def _export_other(
-    directory: Path, strategies: Strategies, matrix: Matrix, game: TreeEngine
-) -> None:
+def _export_other(game: TreeEngine, strategies: Strategies, matrix: Matrix, folder: Path) -> None:
     """Write the strategies of a run of another game than Hog."""
-    write_arrays(directory / POLICY, policy=strategies.policy)
+    write_arrays(folder / POLICY, policy=strategies.policy)
     if strategies.mixture is not None:
         target = strategy_of(game, strategies.mixture)
-        write_arrays(
-            directory / MIXTURE, weights=target.chances, strategies=game.legal(target.policies)
-        )
+        policies = game.legal(target.policies)
+        write_arrays(folder / MIXTURE, weights=target.chances, strategies=policies)
     tree = game.tree
     actions = np.where(matrix < tree.num_legal, matrix, 0)
     rows = zip(tree.seat.tolist(), tree.names, actions.tolist(), strict=True)
-    write_whole(directory / MATRIX, csv_text(("player", "information set", "action"), rows))
-
-
-def draw(game: HogEngine | TreeEngine, matrix: Matrix, summary: RunSummary) -> None:
-    """Draw how exploitable a run's strategies were over time, and its matrix."""
-    path, config = summary.directory, summary.config
-    rules, solver = config.title, config.solver.name
-    with reported(path / EXPLOITABILITY_PLOT, "written"):
-        figures.exploitability(
-            summary.metrics,
-            path / EXPLOITABILITY_PLOT,
-            f"{rules}, {solver}",
-            {name: (one.lower, one.upper) for name, one in summary.intervals.items()},
-            (_effort(config.measure.attack), _effort(summary.budget)),
-        )
-    if isinstance(game, TreeEngine):
-        return
-    title = f"{rules}, {solver}, {config.purify.method} of the average"
-    with reported(path / MATRIX_PLOT, "written"):
-        met = reach(game, matrix).sum(axis=2)
-        drawn = strategy_of(game, matrix)
-        figures.matrix(drawn, path / MATRIX_PLOT, title, game.num_actions, met)
+    write_whole(folder / MATRIX, csv_text(("player", "information set", "action"), rows))
 
 
 def _effort(budget: SearchBudget) -> str:

@@ -25,7 +25,6 @@ from hogeq.runs.config import (
 )
 from hogeq.runs.files import ResultsError, reported
 from hogeq.runs.index import read_run
-from hogeq.runs.runner import engine_of, first_state
 from hogeq.support.files import csv_text, write_whole
 from hogeq.support.messages import one_line
 from hogeq.support.parameters import parameters
@@ -183,7 +182,7 @@ def _require_sound(points: Sequence[SweepPoint], source: str) -> None:
         kind = repr((config.title, config.rules, solver))
         if kind not in tried:  # once for each kind of it
             try:
-                first_state(config.solver.name, config.solver.params, engine_of(config))
+                config.solver.first_state(config.engine())
             except ValueError as error:
                 raise ConfigError(f"{source}: point {point.name}: {error}") from error
             tried.add(kind)

@@ -14,7 +14,6 @@ import pytest
 
 from hogeq.cli import main
 from hogeq.runs import runner
-from hogeq.runs.config import Config
 from hogeq.runs.directory import RunDirectory
 from hogeq.runs.files import (
     CHECKPOINT,
@@ -26,7 +25,6 @@ from hogeq.runs.files import (
     ResultsError,
     lock,
 )
-from hogeq.runs.runner import engine_of
 from hogeq.runs.runner import run_experiment as run
 from hogeq.runs.sweep import (
     compute_point,
@@ -94,13 +92,15 @@ def test_a_point_that_fails_is_in_the_table_and_stops_no_other(
     command = import_module("hogeq.cli.commands.runs")
     monkeypatch.setattr(command, "computing", lambda *_: nullcontext(crew))
 
-    def buggy(config: Config) -> Any:
-        if config.solver.name == "cfr_plus":
+    solve = runner._Runner._solve
+
+    def buggy(self: Any, progress: Any) -> None:
+        if self.config.solver.name == "cfr_plus":
             raise ZeroDivisionError("some bug")
-        return engine_of(config)
+        solve(self, progress)
 
     with monkeypatch.context() as patch:
-        patch.setattr(runner, "engine_of", buggy)
+        patch.setattr(runner._Runner, "_solve", buggy)
         assert main(["sweep", str(path), "--out-root", str(tmp_path), "--json"]) == 1
     out, err = capsys.readouterr()
     rows = json.loads(out)["rows"]

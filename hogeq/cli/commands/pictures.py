@@ -103,8 +103,8 @@ def report(
     --anneal-steps or --kicks all get the effort of the first run, so changed.
     """
     from hogeq.pages import report as page
+    from hogeq.runs.config import KERNELS
     from hogeq.runs.index import load_runs
-    from hogeq.runs.summary import KERNELS
     from hogeq.search.attack import SearchBudget
     from hogeq.support.parameters import plain
 
