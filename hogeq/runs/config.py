@@ -42,13 +42,7 @@ from hogeq.support.parameters import (
     require_known,
     section,
 )
-from hogeq.support.plugins import (
-    Plugin,
-    is_ours,
-    load_named,
-    loaded,
-    named,
-)
+from hogeq.support.plugins import Plugin, is_ours, load_named, loaded, named
 from hogeq.support.yaml import MAX_DEPTH, ConfigError, parse_yaml, read_text
 
 if TYPE_CHECKING:

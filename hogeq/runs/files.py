@@ -259,21 +259,15 @@ def finite(value: Any) -> Any:
 
 @dataclasses.dataclass(frozen=True)
 class Metrics:
-    """One line of `metrics.csv`.
-
-    Seconds are those of the solver, without measuring and compiling. An attack is the win rate of
-    the strongest counter-matrix found, a bound that of a responder with full memory: against the
-    average policy, against the matrix of its most probable rolls, and against the mixture, if the
-    solver looks for one. The other figures are NaN where the solver has none.
-    """
+    """One line of `metrics.csv`; a figure that the solver does not have is NaN."""
 
     iteration: int
-    seconds: float
-    attack: float
-    bound: float
+    seconds: float  # of the solver, without measuring and compiling
+    attack: float  # win rate of the strongest counter-matrix found against the average policy
+    bound: float  # that of a responder with full memory
     average_regret: float
     kkt_gap: float
-    purified_attack: float
+    purified_attack: float  # against the matrix of the policy's most probable rolls
     mixture_attack: float = math.nan
     mixture_bound: float = math.nan
 

@@ -69,8 +69,7 @@ class RunRecord:
 
     def to_json(self) -> dict[str, Any]:
         """Return the run as plain values."""
-        row = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
-        return finite({**row, "path": str(self.path)})
+        return finite({**vars(self), "path": str(self.path)})
 
 
 KEYS: Final = tuple(field.name for field in dataclasses.fields(RunRecord) if field.name != "config")
@@ -273,8 +272,6 @@ def load_run(folder: str | os.PathLike[str], trust: bool = False) -> Run:
         if name not in there:
             raise ResultsError(f"{path}: no {name} in it; allowed: directories of finished runs")
     manifest = readable_manifest(path)
-    if CONFIG not in there and "config" not in manifest:
-        raise ResultsError(f"{path}: no {CONFIG} in it, nor a config in its manifest")
     tree, source = _config_in(path, manifest)
     load_named(tree, path, source, trust)
     config = config_from(tree, source)

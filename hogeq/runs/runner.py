@@ -38,14 +38,7 @@ from hogeq.runs.files import (
     now,
     readable_manifest,
 )
-from hogeq.runs.summary import (
-    RunSummary,
-    Strategies,
-    concluded,
-    export,
-    measured,
-    schedule,
-)
+from hogeq.runs.summary import RunSummary, Strategies, concluded, export, measured, schedule
 from hogeq.strategies.arrays import StrategyError, check_policy
 from hogeq.support.messages import raised, shown
 from hogeq.support.plugins import is_ours, named

@@ -146,16 +146,13 @@ class RunSummary:
     metrics : tuple of Metrics
         The lines of `metrics.csv`.
     average, matrix : Interval
-        In which the win rate of a best response lies: to the average policy, and to the matrix
-        made of it.
+        Win rates of a best response to the average policy, and to the matrix made of it.
     matrix_against_average : float
         Exact win rate of the matrix against the average policy.
     budget : SearchBudget
-        Search budget behind both attacks.
-    seconds : float
-        Seconds spent in the solver.
-    elapsed : float
-        Seconds spent on the run, all its parts together.
+        Of the search behind the attacks.
+    seconds, elapsed : float
+        Seconds spent in the solver, and on the whole run.
     mixture : Interval, optional
         As `average`, of the mixture, if the solver looks for one.
     largest_payoff : float, optional
@@ -230,6 +227,20 @@ def export(
 ) -> None:
     """Write and draw the strategies of a run, and how exploitable they were over time."""
     folder, config = summary.directory, summary.config
+    if isinstance(game, TreeEngine):
+        with reported(folder / POLICY, "written"):
+            _export_other(game, strategies, matrix, folder)
+    else:
+        for file, strategy in (
+            (MIXTURE, strategies.mixture),
+            (POLICY, strategies.policy),
+            (MATRIX, matrix),
+            (FINAL_STRATEGY, matrix),
+        ):
+            if strategy is not None:
+                with reported(folder / file, "written"):
+                    made = strategy_of(game, strategy)
+                    write_strategy(folder / file, made, player_name=config.name)
     title = f"{config.title}, {config.solver.name}"
     with reported(folder / EXPLOITABILITY_PLOT, "written"):
         figures.exploitability(
@@ -239,24 +250,11 @@ def export(
             {name: (one.lower, one.upper) for name, one in summary.intervals.items()},
             (_effort(config.measure.attack), _effort(summary.budget)),
         )
-    if isinstance(game, TreeEngine):
-        with reported(folder / POLICY, "written"):
-            _export_other(game, strategies, matrix, folder)
-        return
-    for file, strategy in (
-        (MIXTURE, strategies.mixture),
-        (POLICY, strategies.policy),
-        (MATRIX, matrix),
-        (FINAL_STRATEGY, matrix),
-    ):
-        if strategy is not None:
-            with reported(folder / file, "written"):
-                made = strategy_of(game, strategy)
-                write_strategy(folder / file, made, player_name=config.name)
-    title = f"{title}, {config.purify.method} of the average"
-    with reported(folder / MATRIX_PLOT, "written"):
-        met, drawn = reach(game, matrix).sum(axis=2), strategy_of(game, matrix)
-        figures.matrix(drawn, folder / MATRIX_PLOT, title, game.num_actions, met)
+    if isinstance(game, HogEngine):
+        title = f"{title}, {config.purify.method} of the average"
+        with reported(folder / MATRIX_PLOT, "written"):
+            met, drawn = reach(game, matrix).sum(axis=2), strategy_of(game, matrix)
+            figures.matrix(drawn, folder / MATRIX_PLOT, title, game.num_actions, met)
 
 
 def _export_other(game: TreeEngine, strategies: Strategies, matrix: Matrix, folder: Path) -> None:

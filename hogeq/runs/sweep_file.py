@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, NamedTuple
 
 from pydantic import Field
 
@@ -38,21 +38,15 @@ TOKEN: Final = ".token"  # noqa: S105 - no secret: tells a shared folder from on
 _LONGEST: Final = 80  # characters of a point's name
 
 
-@dataclasses.dataclass(frozen=True)
-class SweepPoint:
+class SweepPoint(NamedTuple):
     """One run of a sweep."""
 
+    name: str  # of its config and its run directory
     config: Config
     settings: dict[str, Any]
 
-    @property
-    def name(self) -> str:
-        """Name of the run directory."""
-        return self.config.name
 
-
-@dataclasses.dataclass(frozen=True)
-class Sweep:
+class Sweep(NamedTuple):
     """A sweep, every point of it checked."""
 
     name: str
@@ -114,9 +108,8 @@ def load_sweep(path: str | Path, overrides: Sequence[str] = (), trust: bool = Fa
         config = {**base, "name": name}
         for key, value in settings.items():
             set_key(config, key, value, f"{source}: {one_line(key)}")
-        points.append(
-            SweepPoint(config_from(tables_read(config, path.parent, where), where), settings)
-        )
+        read = config_from(tables_read(config, path.parent, where), where)
+        points.append(SweepPoint(name, read, settings))
     _require_sound(points, source)
     return Sweep(given.name, keys, tuple(points))
 
