@@ -57,25 +57,20 @@ class RunError(RuntimeError):
 class Interrupted(KeyboardInterrupt):
     """A signal stopped the run; what was computed is saved."""
 
-    def __init__(self, signum: int, directory: Path | None = None, iteration: int = 0) -> None:
-        super().__init__(signum)
-        self.signum = signum
-        self.directory = directory
-        self.iteration = iteration
+    def __init__(self, signum: int, then: str) -> None:
+        super().__init__(signum, then)
+        self.signum, self.then = signum, then
 
     def __str__(self) -> str:
-        name = signal.Signals(self.signum).name
-        if self.directory is None:
-            return f"stopped by {name}; nothing was written"
-        again = f"hogeq run --resume {self.directory}"
-        return f"stopped by {name} after iteration {self.iteration}; to continue: {again}"
+        return f"stopped by {signal.Signals(self.signum).name}{self.then}"
 
 
 class Signals(contextlib.ExitStack):
     """SIGINT and SIGTERM as `Interrupted`, where `check` or `at_once` allow it, or if repeated."""
 
-    def __init__(self) -> None:
+    def __init__(self, then: str = "; nothing was written") -> None:
         super().__init__()
+        self.then = then
         self._caught: int | None = None
         self._at_once = False
 
@@ -89,12 +84,12 @@ class Signals(contextlib.ExitStack):
         again = self._caught is not None
         self._caught = signum
         if again or self._at_once:
-            raise Interrupted(signum)
+            raise Interrupted(signum, self.then)
 
     def check(self) -> None:
         """Raise `Interrupted` if a signal came."""
         if self._caught is not None:
-            raise Interrupted(self._caught)
+            raise Interrupted(self._caught, self.then)
 
     @contextlib.contextmanager
     def at_once(self) -> Iterator[None]:
@@ -229,7 +224,9 @@ class _Runner:
             if self.is_whole:
                 self._save()
             self._write_manifest("interrupted")
-            raise Interrupted(stop.signum, directory.path, self.saved_iteration) from None
+            again = f"to continue: hogeq run --resume {directory.path}"
+            then = f" after iteration {self.saved_iteration}; {again}"
+            raise Interrupted(stop.signum, then) from None
         except ResultsError as error:
             raise ResultsError(f"{error}; {self._saved()}") from error
         except Exception:

@@ -28,6 +28,7 @@ from hogeq.support.yaml import ConfigError
 
 PATIENCE: Final = 30.0  # seconds to wait for a folder that a dying process may still hold
 GRACE: Final = 30.0  # seconds for runs to write a checkpoint when the sweep is stopped
+STOPPED: Final = "; what is done is kept, and the same command goes on from it"
 LONGEST: Final = 2000  # characters of what went wrong with a point
 
 
@@ -115,7 +116,7 @@ def run_sweep(
         folder.mkdir(parents=True, exist_ok=True)
     if (folder / MANIFEST).exists():
         raise ResultsError(f"{folder} is a run directory; give the sweep another name")
-    with lock(folder), Signals() as signals, signals.at_once():
+    with lock(folder), Signals(STOPPED) as signals, signals.at_once():
         left = [point for point in sweep.points if overwrite or not _is_complete(point, folder)]
         done_before = len(sweep.points) - len(left)
         if workers.here:

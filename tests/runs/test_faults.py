@@ -226,7 +226,7 @@ def test_a_signal_while_solving(
         with pytest.raises(Interrupted) as caught:
             run(config, tmp_path / "cut")
     assert (signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)) == before
-    assert (caught.value.signum, caught.value.iteration) == (signum, 4)
+    assert caught.value.signum == signum
     for part in (signum.name, "after iteration 4", f"hogeq run --resume {path}"):
         assert part in str(caught.value)
     assert (manifest(path)["status"], manifest(path)["iterations"]) == ("interrupted", 4)

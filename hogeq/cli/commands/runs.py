@@ -1,7 +1,6 @@
 """Experiments: run one, sweep over many, and list what was run."""
 
 import os
-import signal
 import traceback
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
@@ -92,8 +91,7 @@ def _finished(summary: "RunSummary") -> Text:
     ]
     if any(row[-1] for row in rows):
         text.append("* not saturated: more kicks would find more")
-    wins = percent(summary.matrix_against_average)
-    text.append(f"matrix against average policy: wins {wins}")
+    text.append(f"matrix against average policy: wins {percent(summary.matrix_against_average)}")
     if summary.largest_payoff is not None:
         ends = summary.average.lower, summary.average.upper
         low, high = (2.0 * summary.largest_payoff * (rate - 0.5) for rate in ends)
@@ -122,20 +120,14 @@ def sweep(
     Points that are done are skipped and those that were cut off go on, so the same command may be
     given again. The status is 1 if a point failed; the others are computed all the same.
     """
-    from hogeq.runs.runner import Interrupted
     from hogeq.runs.sweep import run_sweep
     from hogeq.runs.sweep_file import load_sweep
 
     plan = load_sweep(config, overrides or (), trust)
-    try:
-        with computing(on, jobs) as workers:
-            if not workers.width:
-                warn(f"no workers at {on} yet; waiting for them")
-            summary = run_sweep(plan, workers, out_root, overwrite=overwrite)
-    except Interrupted as stop:
-        name = signal.Signals(stop.signum).name
-        warn(f"stopped by {name}; what is done is kept, and the same command goes on from it")
-        raise typer.Exit(128 + stop.signum) from None
+    with computing(on, jobs) as workers:
+        if not workers.width:
+            warn(f"no workers at {on} yet; waiting for them")
+        summary = run_sweep(plan, workers, out_root, overwrite=overwrite)
     for row in summary.failures:
         settings = ", ".join(f"{key}={row[key]}" for key in plan.keys if row[key] is not None)
         warn(f"point {row['point']} failed: {row['error']}; it sets {settings}")
@@ -174,13 +166,11 @@ def runs(
     """
     from hogeq.runs import index
     from hogeq.runs.config import parse_override
+    from hogeq.solvers import SOLVERS
 
     _require_known("--sort", sort, index.KEYS)
     _require_known("--status", status, index.STATUSES)
-    if solver is not None:
-        from hogeq.solvers import SOLVERS
-
-        _require_known("--solver", solver, SOLVERS)
+    _require_known("--solver", solver, SOLVERS)
     wanted = [parse_override(item, "--where") for item in where or ()]
     records, broken = index.find_runs(root)
     keys_there = {key for run in records for key in run.config}
@@ -201,12 +191,10 @@ def runs(
     }
     text: Text = [f"no runs to show under {root}"]
     if chosen:
-        mixed = any(run.mixture_attack is not None for run in chosen)
-        columns = [key for key in LISTED if mixed or key != "mixture_attack"]
-        rows = [{**run.config, **vars(run), "path": run.path} for run in chosen]
+        rows = [{**run.config, **vars(run)} for run in chosen]
         for row in rows:
-            if row["path"] != root:
-                row["path"] = row["path"].relative_to(root)
+            row["path"] = row["path"].relative_to(root) if row["path"] != root else root
+        columns = [key for key in LISTED if any(row[key] is not None for row in rows)]
         text = [_table(rows, [*columns, *keys], left=4)]
     if broken:
         text += ["", "cannot be read:", *(f"  {path}: {why}" for path, why in broken.items())]
