@@ -13,7 +13,7 @@ from hogeq.strategies.arrays import StrategyError
 from hogeq.strategies.files import PICKLES, SUFFIXES, read_strategy, sizes_of
 from hogeq.strategies.profiles import read_profile
 from hogeq.strategies.strategy import Strategy, StrategyLike, check_game, strategy_of
-from hogeq.support.messages import nearest, raised, refusal, shown, shown_path
+from hogeq.support.messages import nearest, printable, raised, refusal, shown
 from hogeq.support.plugins import enter, is_ours, named
 
 if TYPE_CHECKING:
@@ -249,5 +249,5 @@ def find_strategy(
 
 def find_table(spec: str, game: "HogEngine", trust: bool = False) -> Strategy:
     """Find a matrix or a policy; a mixture is refused."""
-    name = f"strategy {shown(spec)}" if is_builtin(spec) else shown_path(Path(spec))
+    name = f"strategy {shown(spec)}" if is_builtin(spec) else printable(Path(spec))
     return find_strategy(spec, game, trust).unmixed(name)

@@ -17,7 +17,7 @@ from hogeq.model.game import HogEngine
 from hogeq.strategies.arrays import StrategyError
 from hogeq.strategies.files import IN_FOLDER, PICKLES, SUFFIXES, is_folder
 from hogeq.strategies.strategy import Strategy, strategy_of
-from hogeq.support.messages import printable, refusal, shown_path
+from hogeq.support.messages import printable, refusal
 from hogeq.support.workers import compute
 from hogeq.support.yaml import read_text
 
@@ -96,7 +96,7 @@ def named_entries(names: Iterable[str], unless: Iterable[Path] = ()) -> list[str
         matched = has_magic(name) and not Path(name).exists()
         places = in_order(_matches(name)) if matched else [name]
         if not places:
-            raise StrategyError(f"{shown_path(Path(name))}: matches no file")
+            raise StrategyError(f"{printable(Path(name))}: matches no file")
         for place in places:
             folder = _is_folder(Path(place))
             left_out = written if matched or folder else ()
@@ -112,7 +112,7 @@ def _matches(pattern: str) -> list[str]:
     found = list(islice(iglob(pattern, recursive=True), MOST_MATCHES + 1))  # noqa: PTH207
     if len(found) > MOST_MATCHES:
         raise StrategyError(
-            f"{shown_path(Path(pattern))}: matches more than {MOST_MATCHES:,} files; allowed: "
+            f"{printable(Path(pattern))}: matches more than {MOST_MATCHES:,} files; allowed: "
             "patterns that match fewer"
         )
     return found
@@ -136,7 +136,7 @@ def _entries_in(folder: Path) -> list[str]:
         entries += [str(file) for file in (files if len(files) < 2 else [path])]
     if not entries:
         raise StrategyError(
-            f"{shown_path(folder)}: holds no strategy file; allowed: names ending in "
+            f"{printable(folder)}: holds no strategy file; allowed: names ending in "
             f"{', '.join(SUFFIXES)}"
         )
     return in_order(entries)
@@ -210,7 +210,7 @@ def _read(game: HogEngine, trust: bool, time_limit: float, entry: str) -> _Strat
     path = Path(entry)
     try:
         if entry and _is_folder(path):  # an empty name is no folder
-            return Refused(entry, f"{shown_path(path)}: {_UNCLEAR}")
+            return Refused(entry, f"{printable(path)}: {_UNCLEAR}")
         if trust and path.suffix.lower() == ".py":
             return _submitted(game, path, time_limit)
         return _Strategy(find_strategy(entry, game, trust, time_limit=time_limit), None)
@@ -224,7 +224,7 @@ def _submitted(game: HogEngine, path: Path, time_limit: float) -> _Strategy | Re
     if found.matrix is None:
         first, *others = found.faults
         more = f", and {len(others)} more that hogeq check lists" if others else ""
-        return Refused(str(path), f"{shown_path(path)}: {first.line}{more}")
+        return Refused(str(path), f"{printable(path)}: {first.line}{more}")
     return _Strategy(
         strategy_of(game, found.matrix), None if found.name is None else printable(found.name)
     )
@@ -257,13 +257,13 @@ def read_goals(path: Path | None, entries: Sequence[str], usual: int) -> list[in
             continue
         if len(row) != 2 or not re.fullmatch("[0-9]{1,4}", row[1]) or row[0] in goals:
             allowed = "entry,goal: each entry once, and a whole number"
-            raise StrategyError(refusal(f"{shown_path(path)}: line {number}", row, allowed))
+            raise StrategyError(refusal(f"{printable(path)}: line {number}", row, allowed))
         goals[row[0]] = int(row[1])
     names = list(zip(entries, short_names(entries), strict=True))
     unknown = goals.keys() - set(chain(*names))
     if unknown:
         allowed = f"the entries: {', '.join(file for _, file in names)}"
-        raise StrategyError(refusal(f"{shown_path(path)}: entry", min(unknown), allowed))
+        raise StrategyError(refusal(f"{printable(path)}: entry", min(unknown), allowed))
     return [goals.get(entry, goals.get(file, usual)) for entry, file in names]
 
 

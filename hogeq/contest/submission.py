@@ -20,7 +20,7 @@ from hogeq.strategies.forms import Form
 from hogeq.strategies.sandbox import Answers, Fault, examine
 from hogeq.strategies.strategy import Mixture, strategy_of_shape
 from hogeq.support.aliases import Matrix
-from hogeq.support.messages import printable, shown_path
+from hogeq.support.messages import printable
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ def inspect_submission(
         read = read_form(path, goal, max_dice, trust, time_limit=time_limit, least=least)
         if read.weights is not None:
             shape = goal, goal, rules.num_actions
-            strategy_of_shape(shape, Mixture(read.weights, read.rows)).unmixed(shown_path(path))
+            strategy_of_shape(shape, Mixture(read.weights, read.rows)).unmixed(printable(path))
         matrix: Matrix | None = None
         faults: tuple[Fault, ...] = ()
         try:

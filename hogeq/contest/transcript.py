@@ -32,9 +32,9 @@ from hogeq.support.messages import (
     BadInputError,
     is_title,
     one_line,
+    printable,
     refusal,
     shown,
-    shown_path,
     unknown_key,
 )
 from hogeq.support.parameters import Seed, check, keys, parameters, plain
@@ -247,7 +247,7 @@ def read_transcript(
     True
     """
     path = Path(path)
-    return parse_transcript(read_whole(path, MAX_BYTES), shown_path(path), rules, start)
+    return parse_transcript(read_whole(path, MAX_BYTES), printable(path), rules, start)
 
 
 def parse_transcript(

@@ -38,7 +38,7 @@ from hogeq.strategies.strategy import (
 )
 from hogeq.support.aliases import Floats
 from hogeq.support.files import parse_json, read_whole, write_whole
-from hogeq.support.messages import one_line, percent, refusal, shown_path
+from hogeq.support.messages import one_line, percent, printable, refusal
 from hogeq.support.parameters import keys, parameters, plain
 from hogeq.support.progress import phase, working_time
 
@@ -153,7 +153,7 @@ def read_certificate(path: str | os.PathLike[str]) -> Certificate:
     try:
         return _checked(parse_json(_unpacked(data)))
     except (ValueError, TypeError) as error:
-        raise CertificateError(f"{shown_path(path)}: {one_line(error, 1000)}") from error
+        raise CertificateError(f"{printable(path)}: {one_line(error, 1000)}") from error
 
 
 def _unpacked(data: bytes) -> bytes:

@@ -25,7 +25,7 @@ from hogeq.strategies.arrays import StrategyError, given_arrival, one_hot, softm
 from hogeq.strategies.files import read_strategy, sizes_of
 from hogeq.strategies.strategy import Strategy, StrategyLike, strategy_of, table_of
 from hogeq.support.aliases import Floats, Ints, Matrix
-from hogeq.support.messages import refusal, shown_path, unreadable
+from hogeq.support.messages import printable, refusal, unreadable
 from hogeq.support.workers import compute
 
 BATCH: Final = 32  # passes whose tables are held in memory together
@@ -206,17 +206,17 @@ def read_counters(path: Path, game: Engine) -> Matrix:
     if found is None:
         read = read_strategy(path, **sizes_of(game))
         if read.kind != "matrix":
-            raise StrategyError(f"{shown_path(path)}: a {read.kind}; allowed: matrices")
+            raise StrategyError(f"{printable(path)}: a {read.kind}; allowed: matrices")
         return read.array[None]
     cells = game.shape[:-1]
     if found.ndim != 1 + len(cells) or found.shape[1:] != cells or found.dtype != np.int8:
         raise StrategyError(
-            f"{shown_path(path)}: got counters {found.dtype} {found.shape}; "
+            f"{printable(path)}: got counters {found.dtype} {found.shape}; "
             f"allowed: int8 (n, {', '.join(map(str, cells))})"
         )
     if found.size and not 0 <= found.min() <= found.max() < game.num_actions:
         most = game.num_actions - 1
-        raise StrategyError(f"{shown_path(path)}: a roll out of range; allowed: 0 to {most}")
+        raise StrategyError(f"{printable(path)}: a roll out of range; allowed: 0 to {most}")
     return found
 
 

@@ -50,7 +50,7 @@ from hogeq.strategies.strategy import (
 )
 from hogeq.support.aliases import Matrix
 from hogeq.support.files import read_whole, write_whole
-from hogeq.support.messages import one_line, shown, shown_path, unreadable
+from hogeq.support.messages import one_line, printable, shown, unreadable
 
 MAX_BYTES: Final = 64 * 2**20
 """Largest file that is opened at all."""
@@ -97,12 +97,12 @@ def read_strategy(
     if is_folder(path):
         if not os.access(path / IN_FOLDER, os.F_OK):
             raise StrategyError(
-                f"{shown_path(path)}: is not a file, and as a folder has no {IN_FOLDER}; "
+                f"{printable(path)}: is not a file, and as a folder has no {IN_FOLDER}; "
                 "allowed: directories of finished runs"
             )
         path /= IN_FOLDER
     read = read_form(path, goal, max_dice, trust, time_limit=time_limit, least=least)
-    name, shape = shown_path(path), (goal, goal, max_dice + 1 - least)
+    name, shape = printable(path), (goal, goal, max_dice + 1 - least)
     if read.weights is not None:
         return strategy_of_shape(shape, Mixture(read.weights, read.rows), name, least)
     if isinstance(read.rows, np.ndarray) and (least == 0 or read.rows.ndim == len(shape)):
@@ -130,7 +130,7 @@ def read_form(
     path: Path, goal: int, max_dice: int, trust: bool, *, time_limit: float = 60.0, least: int = 0
 ) -> Form:
     """Read the content of a file, which may be no strategy."""
-    name, suffix = shown_path(path), path.suffix.lower()
+    name, suffix = printable(path), path.suffix.lower()
     if suffix in PICKLES:
         raise _pickle_refused(path)
     if suffix == ".py":
@@ -163,7 +163,7 @@ def read_list(path: Path, goal: int) -> Form | None:
     most = 2**16 + LIST_BYTES_PER_CELL * goal * goal
     if file_size(path) > most:
         return None
-    table = read_code(_read_bytes(path, most), goal, shown_path(path))
+    table = read_code(_read_bytes(path, most), goal, printable(path))
     return None if table is None else without_goal(table, goal)
 
 
@@ -180,7 +180,7 @@ def _pickle_refused(path: Path) -> StrategyError:
         f"json.dump([[int(n) for n in row] for row in table], open({str(target)!a}, 'w'))"
     )
     return StrategyError(
-        f"{shown_path(path)}: pickles are refused, since opening one can run any code; convert one "
+        f"{printable(path)}: pickles are refused, since opening one can run any code; convert one "
         f"that you trust by: python3 -c {shlex.quote(code)}"
     )
 
@@ -192,10 +192,10 @@ def file_size(path: Path, most: int = MAX_BYTES) -> int:
     except (OSError, ValueError) as error:  # ValueError: a null character in the name
         raise StrategyError(unreadable(path, error)) from error
     if not stat.S_ISREG(status.st_mode):
-        raise StrategyError(f"{shown_path(path)}: is not a file")
+        raise StrategyError(f"{printable(path)}: is not a file")
     if status.st_size > most:
         raise StrategyError(
-            f"{shown_path(path)}: has {status.st_size} bytes; allowed: {most} for a strategy"
+            f"{printable(path)}: has {status.st_size} bytes; allowed: {most} for a strategy"
         )
     return status.st_size
 
@@ -314,7 +314,7 @@ def write_strategy(
 ) -> None:
     """Write a strategy in the format of the path's suffix, whole or not at all."""
     path = Path(path)
-    suffix, name = path.suffix.lower(), shown_path(path)
+    suffix, name = path.suffix.lower(), printable(path)
     if suffix not in WRITTEN:
         given_as = f"suffix {path.suffix!a}" if suffix else "a name without suffix"
         raise StrategyError(f"{name}: {given_as}; allowed: {', '.join(WRITTEN)}")

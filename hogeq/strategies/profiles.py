@@ -26,7 +26,7 @@ from hogeq.strategies.files import MAX_BYTES, file_size, is_folder
 from hogeq.strategies.strategy import Strategy
 from hogeq.support.aliases import Floats
 from hogeq.support.files import parse_json, read_whole
-from hogeq.support.messages import one_line, shown, shown_path
+from hogeq.support.messages import one_line, printable, shown
 
 MOST_GOAL: Final = 40
 """Highest goal of a game of Hog whose positions are listed; nobody's tree is so large."""
@@ -148,7 +148,7 @@ def read_profile(path: Path, rules: Rules) -> Strategy | None:
     """Read a profile of a game of Hog; None if the file holds none, whatever else is in it."""
     text = profile_text(path)
     is_ours = text is not None and _OF_HOG.match(text)
-    return None if text is None or not is_ours else hog_profile(text, rules, shown_path(path))
+    return None if text is None or not is_ours else hog_profile(text, rules, printable(path))
 
 
 def profile_text(path: Path) -> str | None:

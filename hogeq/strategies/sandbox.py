@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import IO, Final, NamedTuple, cast
 
 from hogeq.strategies import child
-from hogeq.support.messages import one_line, shown_path
+from hogeq.support.messages import one_line, printable
 from hogeq.support.progress import tell
 
 _TRUSTED_MEMORY: Final = 4 * 2**30  # bytes of address space for a .py
@@ -160,7 +160,7 @@ def examine(path: Path, goal: int, max_dice: int, time_limit: float, least: int 
     )
     pipe = cast("IO[bytes]", process.stdout)
     try:
-        answer, in_time = _read_until(pipe, shown_path(path), time_limit, most)
+        answer, in_time = _read_until(pipe, printable(path), time_limit, most)
     finally:
         # Also what it started, if that is still there.
         with contextlib.suppress(ProcessLookupError):

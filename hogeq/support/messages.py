@@ -80,15 +80,10 @@ def is_title(text: str) -> bool:
     return text.isprintable() and not text.isspace() and 0 < len(text) <= LONGEST_TITLE
 
 
-def shown_path(path: Path) -> str:
-    """Write a path as a message repeats it."""
-    return printable(path)
-
-
 def unreadable(path: Path, error: Exception) -> str:
     """Say that a file cannot be read, and why."""
     reason = getattr(error, "strerror", None) or error
-    return f"{shown_path(path)}: cannot be read: {one_line(reason)}"
+    return f"{printable(path)}: cannot be read: {one_line(reason)}"
 
 
 def raised(error: Exception) -> str:

@@ -23,15 +23,7 @@ from scipy.sparse.csgraph import connected_components
 from hogeq.rules import Rules
 from hogeq.strategies.strategy import strategy_of_shape
 from hogeq.support.aliases import Floats
-from hogeq.support.messages import (
-    nearest,
-    not_installed,
-    one_line,
-    printable,
-    refusal,
-    shown,
-    shown_path,
-)
+from hogeq.support.messages import nearest, not_installed, one_line, printable, refusal, shown
 from hogeq.trees.flat import CHANCE, MOST_NODES, TERMINAL, FlatTree, Node, flatten
 
 try:
@@ -161,9 +153,9 @@ def from_efg(path: str | os.PathLike[str], *, forget: str | Forget | None = None
     try:
         game = pyspiel.load_efg_game(path.read_text("utf-8"))
     except OSError as error:
-        raise ValueError(f"{shown_path(path)}: cannot be read: {error.strerror}") from None
+        raise ValueError(f"{printable(path)}: cannot be read: {error.strerror}") from None
     except Exception as error:  # noqa: BLE001 - as above
-        raise ValueError(f"{shown_path(path)}: {one_line(error)}") from None
+        raise ValueError(f"{printable(path)}: {one_line(error)}") from None
     tree = from_openspiel(game, forget=forget)
     return replace(tree, name=tree.name.replace(str(game), printable(path.name)))
 
