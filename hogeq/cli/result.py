@@ -4,17 +4,12 @@ import json
 import os
 import sys
 from collections.abc import Mapping, Sequence
-from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias
 
 import typer
 
-from hogeq.support import messages
-from hogeq.support.messages import DIGITS, printable
-
-digits: ContextVar[int] = ContextVar("digits", default=DIGITS)
-"""Decimals that the user asks for, of per cents and percentage points."""
+from hogeq.support.messages import printable
 
 
 class Table(NamedTuple):
@@ -87,26 +82,3 @@ def encodable(text: str, encoding: str | None) -> str:
     """Escape the characters that an encoding lacks."""
     encoding = encoding or "ascii"
     return text.encode(encoding, "backslashreplace").decode(encoding)
-
-
-# --- numbers as the user asks for them ------------------------------------------------------------
-
-
-def percent(probability: float) -> str:
-    """Write a probability in per cent."""
-    return messages.percent(probability, digits.get())
-
-
-def pp(difference: float) -> str:
-    """Write a gain or a loss of probability, with its sign."""
-    return messages.pp(difference, digits.get())
-
-
-def loss(difference: float) -> str:
-    """Write a loss of probability, which has no sign."""
-    return messages.pp(difference, digits.get(), signed=False)
-
-
-def between(lower: float, upper: float) -> str:
-    """Write an interval of differences of probability."""
-    return messages.between(lower, upper, digits.get())

@@ -17,8 +17,8 @@ from typer.models import CommandFunctionType
 
 from hogeq.cli import INTERRUPTED, leave_the_prompt, options
 from hogeq.cli.options import Output
-from hogeq.cli.result import Result, digits, encodable, show
-from hogeq.support.messages import DIGITS, BadInputError, one_line
+from hogeq.cli.result import Result, encodable, show
+from hogeq.support.messages import DIGITS, BadInputError, digits, one_line
 from hogeq.support.plugins import load_plugin
 from hogeq.support.progress import show_progress
 
@@ -173,29 +173,29 @@ def _command(function: Callable[..., Any]) -> Callable[..., Any]:
     def command(
         *, as_json: bool, decimals: int, trust: bool, plugins: list[Path] | None, **given: Any
     ) -> None:
-        digits.set(decimals)
-        with _stoppable(), _answer_alone() if as_json else nullcontext():
-            for path in plugins or ():
-                load_plugin(path, trust)
-            overwrite = given.pop("overwrite") if "overwrite" in shared else True
-            reads = [value for name, value in given.items() if name not in outputs]
-            for name, output in outputs.items():
-                declared = own[name].__metadata__[0].default
-                check_output(
-                    given[name],
-                    (given.get("game") and output.of_games) or output.suffixes,
-                    reads=reads,
-                    replace=overwrite or not output.is_kept,
-                    option=declared if isinstance(declared, str) else f"--{name}",
-                )
-            if choice is not None:
-                chosen = {name: given.pop(name) for name in chosen_by}
-                given[choice[0]] = choice[1](**chosen, trust=trust)
-            result = function(**({**given, "trust": trust} if "trust" in own else given))
-        if isinstance(result, Result):
-            show(result, as_json)
-            if result.status:
-                raise typer.Exit(result.status)
+        with _asked(decimals):
+            with _answer_alone() if as_json else nullcontext():
+                for path in plugins or ():
+                    load_plugin(path, trust)
+                overwrite = given.pop("overwrite") if "overwrite" in shared else True
+                reads = [value for name, value in given.items() if name not in outputs]
+                for name, output in outputs.items():
+                    declared = own[name].__metadata__[0].default
+                    check_output(
+                        given[name],
+                        (given.get("game") and output.of_games) or output.suffixes,
+                        reads=reads,
+                        replace=overwrite or not output.is_kept,
+                        option=declared if isinstance(declared, str) else f"--{name}",
+                    )
+                if choice is not None:
+                    chosen = {name: given.pop(name) for name in chosen_by}
+                    given[choice[0]] = choice[1](**chosen, trust=trust)
+                result = function(**({**given, "trust": trust} if "trust" in own else given))
+            if isinstance(result, Result):
+                show(result, as_json)
+                if result.status:
+                    raise typer.Exit(result.status)
 
     command.__annotations__ = {one.name: one.annotation for one in parameters}
     command.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
@@ -210,14 +210,17 @@ def _keyword(name: str, kind: Any, default: Any) -> Parameter:
 
 
 @contextmanager
-def _stoppable() -> Iterator[None]:
-    """End a command that is interrupted with one line."""
+def _asked(decimals: int) -> Iterator[None]:
+    """Write numbers as the user asks, and end with one line if the user interrupts."""
+    before = digits.set(decimals)
     try:
         yield
     except KeyboardInterrupt as stop:
         leave_the_prompt()
         status = 128 + getattr(stop, "signum", signal.SIGINT)
         raise typer.Exit(warn(str(stop) or "stopped", status)) from None
+    finally:
+        digits.reset(before)
 
 
 @contextmanager

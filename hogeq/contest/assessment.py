@@ -19,7 +19,7 @@ from hogeq.search.attack import SearchBudget, attack
 from hogeq.search.bounds import upper_bound
 from hogeq.strategies.strategy import policies_of, policy_of
 from hogeq.support.aliases import Floats, Matrix
-from hogeq.support.messages import DIGITS, EXACT, counted, percent, pp
+from hogeq.support.messages import EXACT, counted, loss, percent
 
 OPPONENTS = ("optimal", "champion", "ignore_memory", "huan2020", "hog_wild_heuristic")
 """Strategies of the package that a submission is played against, if the rules allow them."""
@@ -301,15 +301,14 @@ def contest_notes(found: Mapping[str, Any]) -> list[str]:
     return notes
 
 
-def response_text(found: Mapping[str, Any], digits: int = DIGITS) -> str:
+def response_text(found: Mapping[str, Any]) -> str:
     """Say what a best response wins; or the best found, by what effort, and what none exceeds."""
-    rate, effort = percent(found["best_response"], digits), found["effort"]
+    rate, effort = percent(found["best_response"]), found["effort"]
     if effort is None:
         told = f"a best response wins {rate}"
         if not found["endless"]:
             return told
-        lost = pp(found["endless"], digits, signed=False)
-        return f"{told}; {lost} of that are lost by games that never end"
+        return f"{told}; {loss(found['endless'])} of that are lost by games that never end"
     kicks = counted(effort["kicks"], "kick") if effort["kicks"] else "no kicks"
     spent = f"({counted(effort['starts'], 'start')}, {kicks})"
     better = found["best_response"] > found["win_rate"] + EXACT
@@ -318,4 +317,4 @@ def response_text(found: Mapping[str, Any], digits: int = DIGITS) -> str:
         if better
         else f"none found {spent} wins more"
     )
-    return f"{told}, and none can win more than {percent(found['bound'], digits)}"
+    return f"{told}, and none can win more than {percent(found['bound'])}"

@@ -27,7 +27,7 @@ from hogeq.model.compiling import expect
 from hogeq.model.game import HogEngine
 from hogeq.pages import frame
 from hogeq.support.files import csv_text, write_whole
-from hogeq.support.messages import counted, duration, percent, pp, printable
+from hogeq.support.messages import counted, duration, loss, percent, printable
 from hogeq.support.progress import phase
 from hogeq.support.workers import compute
 
@@ -222,7 +222,7 @@ def _losses(found: Mapping[str, Any]) -> str:
 
 
 def _points(difference: float) -> str:
-    return pp(difference, signed=False).removesuffix(" pp")
+    return loss(difference).removesuffix(" pp")
 
 
 def _map(found: Mapping[str, Any]) -> str:

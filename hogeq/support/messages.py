@@ -9,6 +9,7 @@ and one that falls short of certainty by as much ">99.99 %".
 import difflib
 import reprlib
 from collections.abc import Collection, Iterable
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Any, Final, cast
 
@@ -142,34 +143,43 @@ def _short(text: str, most: int) -> str:
 DIGITS: Final = 2
 """Decimals of per cents and percentage points, unless a user asks for more."""
 
+digits: ContextVar[int] = ContextVar("digits", default=DIGITS)
+"""Decimals that the user of a command asks for."""
+
 EXACT: Final = 1e-12
 """What rounding alone may make of nothing."""
 
 
-def percent(probability: float, digits: int = DIGITS) -> str:
+def percent(probability: float) -> str:
     """Write a probability in per cent."""
-    unit = 10.0**-digits
-    share = 100.0 * probability
+    decimals = digits.get()
+    unit, share = 10.0**-decimals, 100.0 * probability
     if probability > EXACT and share < unit / 2.0:
-        return f"<{unit:.{digits}f} %"
+        return f"<{unit:.{decimals}f} %"
     if probability < 1.0 - EXACT and 100.0 - share < unit / 2.0:
-        return f">{100.0 - unit:.{digits}f} %"
-    return f"{abs(share):.{digits}f} %"
+        return f">{100.0 - unit:.{decimals}f} %"
+    return f"{abs(share):.{decimals}f} %"
 
 
-def pp(difference: float, digits: int = DIGITS, *, signed: bool = True) -> str:
+def pp(difference: float, *, signed: bool = True) -> str:
     """Write a difference of probabilities in percentage points."""
-    unit = 10.0**-digits
-    size = 100.0 * abs(difference)
+    decimals = digits.get()
+    unit, size = 10.0**-decimals, 100.0 * abs(difference)
     if abs(difference) > EXACT and size < unit / 2.0:
-        return f"<{unit:.{digits}f} pp"
+        return f"<{unit:.{decimals}f} pp"
     sign = "-" if difference < -EXACT else "+" if signed and difference > EXACT else ""
-    return f"{sign}{size:.{digits}f} pp"
+    return f"{sign}{size:.{decimals}f} pp"
 
 
-def between(lower: float, upper: float, digits: int = DIGITS) -> str:
+def loss(difference: float) -> str:
+    """Write a loss of probability, which has no sign, in percentage points."""
+    return pp(difference, signed=False)
+
+
+def between(lower: float, upper: float) -> str:
     """Write an interval of differences in percentage points."""
-    return f"{100.0 * lower:z.{digits}f} to {100.0 * upper:z.{digits}f} pp"
+    decimals = digits.get()
+    return f"{100.0 * lower:z.{decimals}f} to {100.0 * upper:z.{decimals}f} pp"
 
 
 def duration(seconds: float) -> str:

@@ -5,12 +5,14 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from typer.testing import CliRunner
 
 from hogeq.cli import app
+from hogeq.support.messages import digits
 
 
 def ok(*arguments: str) -> str:
@@ -34,6 +36,15 @@ def refused(*arguments: str) -> str:
     line = said(result.stderr)
     assert re.fullmatch(r"hogeq: [^\n]+\n", line), line
     return line
+
+
+def in_full(write: Callable[[float], str], number: float) -> str:
+    """Write a number as a command does with --digits 10."""
+    before = digits.set(10)
+    try:
+        return write(number)
+    finally:
+        digits.reset(before)
 
 
 def said(stderr: str) -> str:

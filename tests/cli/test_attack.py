@@ -11,7 +11,7 @@ from hogeq.model.game import HogEngine
 from hogeq.search.population import gains
 from hogeq.strategies.files import read_strategy
 from hogeq.support.messages import percent, pp
-from tests.cli.calls import ask, ok, refused
+from tests.cli.calls import ask, in_full, ok, refused
 
 R = ("--rules", "small.yaml")
 QUICK = ("--starts", "1", "--anneal-steps", "10")
@@ -40,7 +40,7 @@ def test_what_each_cell_gains(folder: Path, game: HogEngine) -> None:
         assert cell["gain"] == want.gains[own, opponent]
         assert (cell["usual"], cell["counter"]) == (2, matrix[own, opponent])
     text = ok("attack", "always_roll:2", *R, *QUICK, "--digits", "10")
-    assert pp(found["gains"][0]["gain"], 10) in text
+    assert in_full(pp, found["gains"][0]["gain"]) in text
     assert f"other dice at {found['deviates']} of the {found['reached']} positions" in text
 
 
@@ -70,7 +70,7 @@ def test_a_field(folder: Path) -> None:
     assert found["mean"] == pytest.approx(np.mean(exact), abs=1e-12)
     assert found["beaten"] == sum(each > 0.500001 for each in exact) == 3
     assert found["field"] == list(RIVALS)
-    assert f"{percent(found['mean'], 10)}  3 of 3 beaten" in ok(*beaten, "--digits", "10")
+    assert f"{in_full(percent, found['mean'])}  3 of 3 beaten" in ok(*beaten, "--digits", "10")
 
 
 # --- refusals -------------------------------------------------------------------------------------

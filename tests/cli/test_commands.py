@@ -14,7 +14,7 @@ from hogeq.model.game import HogEngine
 from hogeq.rules import EDITIONS
 from hogeq.strategies.files import read_strategy
 from hogeq.support.messages import between, percent
-from tests.cli.calls import ask, ok, refused
+from tests.cli.calls import ask, in_full, ok, refused
 
 # --- figures --------------------------------------------------------------------------------------
 
@@ -36,7 +36,7 @@ def test_numbers_have_all_their_digits(folder: Path, game: HogEngine) -> None:
     want = win_rate(game, always_roll(game, 2), matrix)
     assert [found[name] for name in want._fields] == list(want)
     arguments = ("compare", "always_roll:2", "bacon:5,3", "--rules", "small.yaml")
-    assert percent(want.win_rate, 10) in ok(*arguments, "--digits", "10")
+    assert in_full(percent, want.win_rate) in ok(*arguments, "--digits", "10")
     assert f"win rate       {percent(want.win_rate)}\n" in ok(*arguments)
 
 
@@ -165,11 +165,11 @@ def test_beliefs(folder: Path, game: HogEngine) -> None:
     assert 0.0 < found["reach"] < 1.0
     assert ask("beliefs", "always_roll:2", *position, "--against", "always_roll:1") != found
     text = ok("beliefs", "always_roll:2", *position, "--top", "1", "--digits", "10")
-    assert f"and {len(shares) - 1} more, together {percent(1 - shares[0], 10)}" in text
+    assert f"and {len(shares) - 1} more, together {in_full(percent, 1 - shares[0])}" in text
     assert set(found["total_variation"]) == {"counted", "looked_up"}
     for name, distance in found["total_variation"].items():
         assert sum(line[name] for line in found["memories"]) == pytest.approx(1.0, abs=1e-12)
-        told = f"{name.replace('_', ' '):9}  {percent(distance, 10)}  in "
+        told = f"{name.replace('_', ' '):9}  {in_full(percent, distance)}  in "
         assert told in text.partition("the guesses, which weigh a memory by the ways into it\n")[2]
 
 

@@ -20,8 +20,8 @@ from hogeq.cli import app
 from hogeq.contest.turns import Engine, Session
 from hogeq.model.game import compile_game
 from hogeq.rules import rules_from
-from hogeq.support.messages import percent, pp
-from tests.cli.calls import said
+from hogeq.support.messages import loss, percent
+from tests.cli.calls import in_full, said
 
 RULES = "fa22.yaml"
 PROMPT = "roll 0 to 3 > "
@@ -75,14 +75,14 @@ def test_hints_and_odds(folder: Path) -> None:
     odds = session().odds()
     hint, table, one, commands, _ = answers("?", "odds", "odds 2", "help", "quit", options=ALL)
     assert f"best: roll {odds[0].dice}" in hint
-    assert percent(odds[0].win_probability, 10) in hint
+    assert in_full(percent, odds[0].win_probability) in hint
     rows = [line.split(maxsplit=1) for line in table.splitlines()[2:6]]
     assert [row[0] for row in rows] == [str(entry.dice) for entry in odds]
     for entry, (_, figures) in zip(odds, rows, strict=True):
-        assert figures.startswith(percent(entry.win_probability, 10))
-        assert figures.endswith(pp(entry.behind, 10, signed=False))
+        assert figures.startswith(in_full(percent, entry.win_probability))
+        assert figures.endswith(in_full(loss, entry.behind))
     two = next(entry for entry in odds if entry.dice == 2)
-    assert percent(two.win_probability, 10) in one
+    assert in_full(percent, two.win_probability) in one
     assert len(one.splitlines()) == 4  # what was typed, a header, a row, what it counts on
     assert answers("h", "quit", options=ALL)[0].splitlines()[1:] == hint.splitlines()[1:]
     for word in ("hint", "odds", "undo", "rules", "quit"):
@@ -94,7 +94,7 @@ def test_a_roll_is_played_and_its_cost_told(folder: Path) -> None:
     worst = next(entry for entry in reversed(want.odds()) if entry.dice > 0)
     move = want.roll(worst.dice)
     said = answers(str(worst.dice), "quit", options=ALL)[0]
-    cost, won = pp(worst.behind, 10, signed=False), percent(worst.win_probability, 10)
+    cost, won = in_full(loss, worst.behind), in_full(percent, worst.win_probability)
     assert f"you rolled {worst.dice}: {' '.join(map(str, move.faces))}" in said
     assert f"loss {cost}, " in said
     assert f": win probability {won}" in said
@@ -156,7 +156,7 @@ def test_a_game_is_played_to_the_end(folder: Path) -> None:
             assert turn["dice"] == 2
     total = sum(turn["cost"] for turn in data["turns"] if turn["player"] == "you")
     assert data["meter"]["total"] == pytest.approx(total, abs=1e-12)
-    assert f"together lost {pp(total, 10, signed=False)} of win probability" in text
+    assert f"together lost {in_full(loss, total)} of win probability" in text
 
 
 def test_engines_that_are_matrices_and_policies(folder: Path) -> None:

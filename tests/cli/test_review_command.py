@@ -11,8 +11,8 @@ from hogeq.cli import app
 from hogeq.contest.review import Review, review
 from hogeq.contest.transcript import read_transcript
 from hogeq.model.game import compile_game
-from hogeq.support.messages import percent, pp
-from tests.cli.calls import ask, ok, refused
+from hogeq.support.messages import loss, percent, pp
+from tests.cli.calls import ask, in_full, ok, refused
 
 
 def save(rules: str, *more: str, rolls: str = "2\n" * 60) -> str:
@@ -45,14 +45,14 @@ def test_a_saved_game_is_reviewed(folder: Path, rules: str) -> None:
         assert f" {turn.number} " in fields[:20]
         assert f" {own} to {other} " in fields
         for figure in (turn.best_value, turn.value, turn.value_after):
-            assert percent(figure, 10) in worth
-        assert pp(turn.luck, 10).removesuffix(" pp") in worth
+            assert in_full(percent, figure) in worth
+        assert in_full(pp, turn.luck).removesuffix(" pp") in worth
         assert worth.endswith(f"  {turn.grade}")
     assert max(map(len, ok("review", "game.json").splitlines()[1:])) <= 80
     mine = found.tallies[0]
     for turn in mine.costliest:
-        loss, best = pp(turn.loss, 10, signed=False), percent(turn.best_value, 10)
-        assert f"; {turn.best[0]} has {best}: {loss}, {turn.grade}\n" in text
+        lost, best = in_full(loss, turn.loss), in_full(percent, turn.best_value)
+        assert f"; {turn.best[0]} has {best}: {lost}, {turn.grade}\n" in text
     assert f"costliest rolls of {found.transcript.players[0]}" in text
     assert "costliest rolls of optimal play" not in text
 

@@ -10,6 +10,7 @@ import pytest
 from hogeq.support.messages import (
     between,
     counted,
+    digits,
     duration,
     nearest,
     one_line,
@@ -98,7 +99,7 @@ def test_only_what_is_near_is_suggested(given: str, known: list[str], found: str
 
 
 @pytest.mark.parametrize(
-    ("probability", "digits", "text"),
+    ("probability", "decimals", "text"),
     [
         (0.5244, 2, "52.44 %"),
         (0.52443712345678, 10, "52.4437123457 %"),
@@ -109,8 +110,10 @@ def test_only_what_is_near_is_suggested(given: str, known: list[str], found: str
         (0.004, 0, "<1 %"),
     ],
 )
-def test_per_cent(probability: float, digits: int, text: str) -> None:
-    assert percent(probability, digits) == text
+def test_per_cent(probability: float, decimals: int, text: str) -> None:
+    before = digits.set(decimals)
+    assert percent(probability) == text
+    digits.reset(before)
 
 
 @pytest.mark.parametrize(
@@ -129,7 +132,9 @@ def test_points(difference: float, signed: bool, text: str) -> None:
 
 def test_intervals() -> None:
     assert between(0.02397, 0.09659) == "2.40 to 9.66 pp"
-    assert between(0.02397, 0.09659, 4) == "2.3970 to 9.6590 pp"
+    before = digits.set(4)
+    assert between(0.02397, 0.09659) == "2.3970 to 9.6590 pp"
+    digits.reset(before)
     assert between(-1e-9, 0.1) == "0.00 to 10.00 pp"
 
 

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from hogeq.cli import options
 from hogeq.cli.inputs import AnyChosen, Chosen, reading
 from hogeq.cli.options import CERTIFICATE, MATRIX, PROOF, SEARCH, argument, option
-from hogeq.cli.result import Result, Table, Text, between, loss, percent, pp
+from hogeq.cli.result import Result, Table, Text
 from hogeq.cli.shell import computing, refusing
 from hogeq.support.files import write_arrays
-from hogeq.support.messages import BadInputError, counted
+from hogeq.support.messages import BadInputError, between, counted, loss, percent, pp
 
 if TYPE_CHECKING:
     from hogeq.search.attack import Saturation, SearchBudget

@@ -6,10 +6,10 @@ from typing import Annotated, Any
 from hogeq.cli import options
 from hogeq.cli.inputs import Chosen
 from hogeq.cli.options import PAGE, argument, option
-from hogeq.cli.result import Result, Table, Text, digits, loss, percent
+from hogeq.cli.result import Result, Table, Text
 from hogeq.cli.shell import refusing
 from hogeq.support.files import write_whole
-from hogeq.support.messages import duration
+from hogeq.support.messages import duration, loss, percent
 
 NOT_VALID = 2  # exit status
 
@@ -97,7 +97,7 @@ def _assessment(data: dict[str, Any]) -> Text:
         for one in data["win_rates"]
     ]
     text: Text = ["", "wins against (`hogeq strategies` says how they play)", "", Table(rates), ""]
-    response = response_text(data, digits.get())
+    response = response_text(data)
     head = f"against {data['against']} it wins {percent(data['win_rate'])}; {response}"
     if data["losses"]:
         text += [f"{head}; most is lost at", "", _cells(data["losses"], "best", "cost", "loss")]

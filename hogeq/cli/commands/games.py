@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 from hogeq.cli import options
 from hogeq.cli.inputs import AnyChosen, Chosen, title_of
 from hogeq.cli.options import ARRAYS, MATRIX_SUFFIXES, TREE, Output, option
-from hogeq.cli.result import Result, Table, Text, percent
+from hogeq.cli.result import Result, Table, Text
 from hogeq.cli.shell import refusing, warn
 from hogeq.rules import Rules
 from hogeq.support.files import write_arrays, write_whole
-from hogeq.support.messages import BadInputError
+from hogeq.support.messages import BadInputError, percent
 
 if TYPE_CHECKING:
     from hogeq.trees.game import TreeGame

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 from hogeq.cli import options
 from hogeq.cli.inputs import Chosen, default_rules
 from hogeq.cli.options import PAGE, PICTURE, SEARCH, argument, option
-from hogeq.cli.result import Result, Table, Text, percent
+from hogeq.cli.result import Result, Table, Text
 from hogeq.cli.shell import computing, refusing
 from hogeq.support.files import write_whole
-from hogeq.support.messages import BadInputError, counted
+from hogeq.support.messages import BadInputError, counted, percent
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

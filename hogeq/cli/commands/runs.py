@@ -10,10 +10,10 @@ import typer
 
 from hogeq.cli import options
 from hogeq.cli.options import WORKERS, argument, option
-from hogeq.cli.result import Result, Table, Text, between, percent
+from hogeq.cli.result import Result, Table, Text
 from hogeq.cli.shell import computing, warn
 from hogeq.rules import ALIASES, EDITIONS
-from hogeq.support.messages import BadInputError, nearest, one_line, refusal
+from hogeq.support.messages import BadInputError, between, nearest, one_line, percent, refusal
 
 if TYPE_CHECKING:
     from hogeq.runs.summary import RunSummary

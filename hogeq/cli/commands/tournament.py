@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 from hogeq.cli import options
 from hogeq.cli.inputs import AnyChosen, Chosen, check_output
 from hogeq.cli.options import PAGE, Output, argument, option
-from hogeq.cli.result import Result, Table, Text, json_text, percent
+from hogeq.cli.result import Result, Table, Text, json_text
 from hogeq.cli.shell import computing, refusing
 from hogeq.support.files import csv_text, write_whole
-from hogeq.support.messages import BadInputError, printable
+from hogeq.support.messages import BadInputError, percent, printable
 from hogeq.support.progress import phase
 
 if TYPE_CHECKING:
