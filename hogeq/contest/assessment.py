@@ -116,10 +116,7 @@ class Reference(NamedTuple):
 def facts_of(
     game: HogEngine, file: str, rules: str, submission: Submission, reference: Reference | None
 ) -> tuple[dict[str, Any], Assessment | None]:
-    """Give a submission as plain values, fit for JSON, and how it does if it is valid.
-
-    Facts in `ASSESSED` are None if it is not, or without a reference.
-    """
+    """Give a submission as plain values, fit for JSON, and how it does if it is valid."""
     assessed, facts = None, dict.fromkeys(ASSESSED)
     if submission.matrix is not None and reference is not None:
         assessed = assess(game, submission.matrix, reference.table)
@@ -155,10 +152,7 @@ def usual_reference(game: HogEngine) -> str:
 
 
 def opponents(game: HogEngine) -> list[tuple[str, NDArray[np.generic]]]:
-    """List whom a submission is played against: every number of dice, and what has a name.
-
-    Of the latter those that mean something by the rules in force, each table once.
-    """
+    """List whom a submission is played against: numbers of dice and names, each table once."""
     always = [f"always_roll:{dice}" for dice in range(game.num_actions)]
     found: list[tuple[str, NDArray[np.generic]]] = []
     for name, one in builtins_of(game, [*always, *samples_of(game.rules), *OPPONENTS]).items():
@@ -195,10 +189,7 @@ def outcomes(
 
 
 def assess(game: HogEngine, matrix: Matrix, against: NDArray[np.generic]) -> Assessment:
-    """Find where a matrix loses against an opponent, and what to change first.
-
-    A game that never ends counts as half a win, as it does for the tablebase.
-    """
+    """Find where a matrix loses, and what to change first; games that never end are half wins."""
     policies_of(game, matrix, against)  # refuses what is malformed
     rate = _rate(game, matrix, against)
     response = _best_response(game, matrix, against, rate)

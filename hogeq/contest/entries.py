@@ -77,14 +77,11 @@ class Entries(NamedTuple):
 
 
 def named_entries(names: Iterable[str], unless: Iterable[Path] = ()) -> list[str]:
-    """List the entries that names stand for.
+    """List the entries that names stand for: built-in strategies, files, folders and patterns.
 
-    Names are built-in strategies; files; folders, which stand for the strategy files in them, and
-    for one in each of their folders; patterns such as ``entries/*.csv``, which stand for the files
-    and folders that they match. The directory of a run is one entry. Neither a folder nor a pattern
-    stands for files in `unless`, which the caller writes. Files of a folder or a pattern come in
-    natural order: ``a2.csv`` before ``a10.csv``. A file is one entry, however often and by whatever
-    path it is met; a built-in strategy named twice is two.
+    A folder stands for the strategy files in it, and for one in each of its folders; a run is one
+    entry. Neither folder nor pattern stands for files in `unless`, which the caller writes. Files
+    come in natural order, each once; a built-in strategy named twice is two.
     """
     found: list[str] = []
     written = {os.path.realpath(path) for path in unless}
@@ -176,9 +173,8 @@ def read_field(
 ) -> Entries:
     """Read all entries, as `named_entries` lists them, several at once.
 
-    Those that are no strategies are under `refused`. Code is run last, and only if nothing else was
-    refused or `skip_bad`, each file for at most `time_limit` seconds. `progress` is called with the
-    index of each entry that was read.
+    Code is run last, and only if nothing else was refused or `skip_bad`, each file for at most
+    `time_limit` seconds. `progress` is called with the index of each entry that was read.
     """
     found: dict[int, _Strategy | Refused] = {}
     is_code = [trust and Path(entry).suffix.lower() == ".py" for entry in entries]
@@ -243,11 +239,7 @@ def _groups(keys: Iterable[object]) -> list[list[int]]:
 
 
 def read_goals(path: Path | None, entries: Sequence[str], usual: int) -> list[int] | None:
-    """Read a goal for each entry from lines ``entry,goal``; None without a file.
-
-    Entries have their names, those of files from the folder on that all lie in. Others have the
-    `usual` goal.
-    """
+    """Read a goal for each entry, `usual` where none is given; None without a file."""
     if path is None:
         return None
     lines = [[cell.strip() for cell in row] for row in csv.reader(read_text(path).splitlines())]

@@ -92,10 +92,7 @@ class Answer(NamedTuple):
 
 
 class Field(Population):
-    """Population of all that the n rivals may play; rivals have equal weights.
-
-    A rival that is a mixture plays one of its components, by their weights.
-    """
+    """Population of all that the n rivals may play, components of mixtures by their weights."""
 
     def __init__(self, game: HogEngine, rivals: Sequence[StrategyLike]) -> None:
         if not len(rivals):
@@ -128,11 +125,7 @@ def answer_field(
     objective: Objective = "mean",
     budget: SearchBudget | None = None,
 ) -> Answer:
-    """Search for the matrix that does best against a field.
-
-    "mean" is the mean win rate; "beaten" the number of rivals beaten and, of equals, the mean. With
-    more starts or perturbations the answer is never worse.
-    """
+    """Search for the matrix with the best mean win rate, or that beats most rivals."""
     if objective not in {"mean", "beaten"}:
         raise ValueError(f"objective: {shown(objective)}; allowed: mean, beaten")
     budget = budget or SearchBudget()
@@ -177,10 +170,7 @@ def _search(
 
 
 def _climb(field: Field, matrix: Matrix, objective: Objective) -> Answer:
-    """Ascend, for "beaten" on ever sharper scores; the best matrix on the way.
-
-    `matrix` is rewritten.
-    """
+    """Ascend, for "beaten" on ever sharper scores; the best on the way. `matrix` is rewritten."""
     best = field.answer(matrix.copy())
 
     def climb(score: Score) -> None:
@@ -206,10 +196,7 @@ def _climb(field: Field, matrix: Matrix, objective: Objective) -> Answer:
 
 
 def ascend(field: Field, matrix: Matrix, score: Score, most: int | None = None) -> Iterator[Answer]:
-    """Raise a score until no step does; the matrix is rewritten, and given after every step.
-
-    A step changes at most `most` cells, those that gain most.
-    """
+    """Raise a score until no step of at most `most` cells does; gives each, rewrites the matrix."""
     rolls = field.game.num_actions
     rates = field.rates_of(one_hot(matrix, rolls))
     size = matrix.size

@@ -109,8 +109,7 @@ def _is_hidden(inside: Path) -> bool:
 class Contest:
     """A folder of submissions, and what earlier calls have found out of it.
 
-    `judge` and `play` compute what is new alone, and `keep` writes all that is known. A
-    `BadInputError` if the folder `out` has other files.
+    `judge` and `play` compute what is new alone, and `keep` writes all that is known.
     """
 
     judged: list[Judged]

@@ -59,11 +59,7 @@ def contest_asks_name(rules: Rules) -> bool:
 def inspect_submission(
     path: Path, rules: Rules, trust: bool = False, *, time_limit: float = 60.0
 ) -> Submission:
-    """Look at a file as a contest would.
-
-    `StrategyError` if there is nothing to look at: the file cannot be read, is of no known format,
-    or is code that is not trusted.
-    """
+    """Look at a file as a contest would; `StrategyError` if there is nothing to look at."""
     size = file_size(path)
     goal, max_dice, least = rules.size, rules.max_dice, min(rules.choices)
     is_code = path.suffix.lower() == ".py" and read_list(path, goal) is None

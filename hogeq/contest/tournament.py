@@ -60,11 +60,9 @@ def round_robin(
 ) -> Floats:
     """Exact win rate of every strategy against every other, float64 (n, n), row against column.
 
-    1/2 stands on the diagonal. A game that never ends counts as half a win, as it does for the
-    tablebase. `progress` is called in this thread for each pair that has been played. Pairs whose
-    win rate is `known` (n, n), and not NaN, are not played again. Games begin with `start`, as in
-    :func:`hogeq.evaluation.values.win_rate`. With `goals` each strategy has its own, at most
-    that of the rules.
+    1/2 stands on the diagonal, and a game that never ends counts as half a win. Pairs with a `known`
+    win rate, (n, n) and not NaN, are not played again; `progress` is called for each other pair. With
+    `goals` each strategy has its own, at most that of the rules.
     """
     tables = [
         strategy_of(game, one, f"strategy {number}") for number, one in enumerate(strategies, 1)
@@ -184,9 +182,8 @@ def rank(win_rates: ArrayLike, threshold: float = WIN) -> list[Standing]:
 def field_equilibrium(win_rates: ArrayLike) -> tuple[Floats, float]:
     """Nash equilibrium of the game in which a player first picks one entry of a field.
 
-    Weights (n,) of a mixture that no entry beats, and by how much the best entry's win rate against
-    it exceeds 1/2: rounding, no more. Entries of equal win rates have equal weights; others may
-    have other weights in another equilibrium.
+    Weights (n,), and how much more than 1/2 the best entry wins against them: rounding. Entries of
+    equal win rates have equal weights.
     """
     rates = check_rates(win_rates)
     # Of entries with equal rows one plays for all, and they share its weight.
@@ -198,11 +195,7 @@ def field_equilibrium(win_rates: ArrayLike) -> tuple[Floats, float]:
 
 
 def check_rates(win_rates: ArrayLike, *, diagonal: bool = True) -> Floats:
-    """Check a table of win rates: float64 (n, n), or ValueError with the first bad cell.
-
-    Sums of probabilities may be above 1 by rounding; they come back as 1. Without `diagonal` the
-    cells there are not looked at, and come back as 1/2.
-    """
+    """Check a table of win rates, (n, n), and cut rounding off; 1/2 stands on a free diagonal."""
     try:
         rates = np.array(win_rates, np.float64)
     except (TypeError, ValueError) as error:  # rows that differ in length, texts

@@ -208,11 +208,7 @@ def tally(turns: Sequence[Turn], player: int) -> Tally:
 
 
 class Engine:
-    """Chooses rolls, and gives win probabilities of rolls if both players go on as it does.
-
-    Without a strategy, a matrix (G, G) or a policy (G, G, K), it plays optimally and remembers
-    everything.
-    """
+    """Chooses rolls, and values them if both go on as it does: by a strategy, or else optimally."""
 
     def __init__(self, game: HogEngine, strategy: Any = None) -> None:
         self.optimal = strategy is None

@@ -40,12 +40,7 @@ def page(
     texts: Mapping[str, str] | None = None,
     images: bool = False,
 ) -> str:
-    """Put a page together.
-
-    `styles` and `scripts` are names of files, one after the other. `data` goes into the element
-    ``data``, as JSON; `texts` are more texts for the script, by the name of the element that holds
-    them, as `pack_text` gives them. `images` says whether the script draws images into the page.
-    """
+    """Put a page together of files, data as JSON, and texts as `pack_text` gives them."""
     stored = [
         f'<script type="text/plain" id="{name}">{text}</script>'
         for name, text in (texts or {}).items()

@@ -325,10 +325,7 @@ def region_size(goal: int) -> int:
 
 
 def region_gains(game: HogEngine, matrix: Matrix, usual: Matrix, policy: Floats) -> Floats:
-    """Win rate that a matrix loses against a policy by rolling the usual dice in a whole region.
-
-    Gains of cells do not add up; those of a region are evaluated together, and so are exact.
-    """
+    """Exact win rate that a matrix loses by rolling the usual dice in a whole region, (R, R)."""
     work = game.workspace(2)
     rows, usual_rows = policy_of(game, matrix), policy_of(game, usual)
     policies = np.stack([rows, policy])

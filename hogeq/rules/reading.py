@@ -22,14 +22,7 @@ _ALLOWED: Final = "an edition's name, a YAML file of rule parts, or a run"
 
 
 def find_rules(spec: str | Path, trust: bool = False) -> Rules:
-    """Rules by what users type: an edition's name, a YAML file, or a run's folder or config.
-
-    Raises
-    ------
-    ConfigError
-        There are none of this name, or the file does not describe rules; or the plugins of a run
-        are not trusted.
-    """
+    """Rules by what users type: an edition's name, a YAML file, or a run's folder or config."""
     name, path = str(spec), Path(spec)
     if not name.strip():
         raise ConfigError(f"rules: the name is empty; allowed: {_ALLOWED}")

@@ -108,11 +108,7 @@ def dice_sides(rules: Rules, score: int, opponent: int, memory: Memory) -> int:
 
 
 def memory_effect(rules: Rules, memory: Memory, dice: int) -> MemoryEffect:
-    """Bonus and extra turn that the mover's memory adds to a choice.
-
-    Feral Hogs: 3 points if `dice` is 2 away from the record of the mover's last turn. Time Trot: an
-    extra turn, unless this is one. The part `Rules.memory` may add to both.
-    """
+    """Bonus and extra turn that the memory adds: Feral Hogs, Time Trot, the part `Rules.memory`."""
     added, again = remembered(rules).effect(memory.state, dice)
     if rules.feral_hogs != "none" and abs(max(dice, 0) - memory.own) == FERAL_DISTANCE:
         added += FERAL_BONUS
@@ -131,7 +127,6 @@ def given(rules: Rules, dice: int, points: int) -> int:
 def land(rules: Rules, score: int, opponent: int) -> Landing:
     """Where a turn ends, once its points are counted.
 
-    Square Swine, the landing part, More Boar on the scores that leaves, the swap, then the goal.
     Should both be at their goals, the one further past it wins, and the mover if both are as far.
     """
     if rules.square_swine:
@@ -280,10 +275,7 @@ def turn_parts(rules: Rules) -> TurnParts:
 def turn_effects(
     rules: Rules, score: int, opponent: int, faces: Sequence[int] | None, turn: Turn
 ) -> list[str]:
-    """Describe what a turn did to the scores, one part of the rules a line.
-
-    Without faces the choice was -1.
-    """
+    """Describe what a turn did, one part of the rules a line; without faces the choice was -1."""
     names = turn_parts(rules)
     plain, lines = _rolled(rules, score, opponent, faces, turn)
     if plain != turn.points:

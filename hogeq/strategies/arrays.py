@@ -39,10 +39,7 @@ class StrategyError(BadInputError):
 def check_matrix(
     array: Any, goal: int, max_dice: int, name: str = "matrix", least: int = 0
 ) -> Matrix:
-    """Check a table of dice to roll, and copy it; where `least` is -1, so may cells be.
-
-    The copy holds numbers of actions: -1 is the last of them, after the most dice.
-    """
+    """Check and copy a table of dice, or -1 if `least` is: then the last action, after the dice."""
     given = np.array(array) if _are_numbers(array) else array
     if isinstance(given, np.ndarray) and given.dtype.kind in "iuf" and given.shape == (goal, goal):
         # NaN fails every comparison.

@@ -89,10 +89,7 @@ def read_strategy(
     time_limit: float = 60.0,
     least: int = 0,
 ) -> Strategy:
-    """Read a matrix, a policy or a mixture from a file of any known format, or a run's folder.
-
-    Matrices may hold -1 where `least` is -1.
-    """
+    """Read a matrix, a policy or a mixture from a file of any known format, or a run's folder."""
     path = Path(path)
     if is_folder(path):
         if not os.access(path / IN_FOLDER, os.F_OK):

@@ -52,11 +52,7 @@ class Infoset(NamedTuple):
 
 
 def profile_rows(given: Any, infosets: Sequence[Infoset], where: str) -> list[Floats]:
-    """Probabilities of the actions of every information set, in Gambit's order.
-
-    `given` is a policy of OpenSpiel, a mapping as it gives it, or a text. StrategyError if it is
-    neither, or not one of this game.
-    """
+    """Probabilities of the actions of every information set, in Gambit's order."""
     try:
         if isinstance(given, str):
             given = parse_json(given) if given.lstrip().startswith("{") else _numbers(given)

@@ -132,11 +132,7 @@ def _warn_once() -> None:
 
 
 def examine(path: Path, goal: int, max_dice: int, time_limit: float, least: int = 0) -> Answers:
-    """Run a trusted file in a process of its own, and ask its strategy for every position.
-
-    Scores asked for are below `goal`; whole numbers from `least` to `max_dice` are allowed;
-    `time_limit` is in seconds.
-    """
+    """Run a trusted file in a process of its own, and ask its strategy for every position."""
     means = isolation()
     if not (means.bubblewrap or means.filters_calls):
         _warn_once()

@@ -21,12 +21,7 @@ TEMPORARY: Final = ".tmp-"
 
 @contextlib.contextmanager
 def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """Write a file whole or not at all.
-
-    Yields a path in the same folder, with the same suffix, to write to. When the block ends well,
-    what was written there is forced to the disk and takes the place of `path`; if it does not,
-    `path` stays as it was.
-    """
+    """Write a file whole or not at all: give a path that takes its place when the block ends well."""
     path = Path(path)
     temporary = path.with_name(f"{TEMPORARY}{secrets.token_hex(4)}-{path.name}")
     try:

@@ -126,10 +126,7 @@ def missing(path: str, allowed: str) -> str:
 
 
 def not_installed(what: str, purpose: str, package: str) -> str:
-    """Say that an optional library is missing, and how to get it.
-
-    The library is named, not hogeq's extra: pip finds that only if told where hogeq came from.
-    """
+    """Say that an optional library is missing, and how to get it without knowing our source."""
     return f"{what}: not installed, and needed for {purpose}; pip install {package} brings it"
 
 

@@ -70,10 +70,7 @@ class Workers:
     def outcomes(
         self, function: Callable[[Task], Result], tasks: Sequence[Task], grace: float = 0.0
     ) -> Generator[tuple[int, Result | Exception], None, None]:
-        """Compute tasks; yield the index and the result, or the error, of each as it ends.
-
-        Closing the generator cancels the tasks that are left; those under way have `grace` seconds.
-        """
+        """Compute tasks; yield index and result, or error, as each ends; if closed, within `grace` s."""
         raise NotImplementedError
 
 
@@ -81,10 +78,7 @@ class Workers:
 
 
 class Threads(Workers):
-    """Threads of this process, which are kept for the next call from the same thread.
-
-    Outcomes come in the order of the tasks.
-    """
+    """Threads of this process, kept for the next call from the same thread."""
 
     def __init__(self, width: int) -> None:
         self.width = width
@@ -199,10 +193,7 @@ class Remote(Workers):
             return self._pool.submit(*work)
 
     def _handed(self, function: Callable[[Task], Result]) -> Callable[[Task], tuple[Any, ...]]:
-        """Give what is handed over for a task: what to call in another process, and with what.
-
-        Plugins are loaded there before anything is unpickled.
-        """
+        """Give what is called elsewhere for a task; plugins load before anything is unpickled."""
         plugins, keep = loaded(), self._keep
         pickled = pickle.dumps(function) if plugins or keep else b""
         heavy = len(pickled) >= HEAVY

@@ -29,13 +29,7 @@ MAX_SCALAR: Final = 1000
 
 
 def read_yaml(path: str | Path) -> Any:
-    """Read one document of plain values from a YAML file of at most `MAX_BYTES`.
-
-    Raises
-    ------
-    ConfigError
-        The file cannot be read, or is not plain YAML.
-    """
+    """Read one document of plain values from a file of at most `MAX_BYTES`, or `ConfigError`."""
     return parse_yaml(read_text(Path(path)), one_line(path))
 
 
