@@ -60,9 +60,9 @@ def round_robin(
 ) -> Floats:
     """Exact win rate of every strategy against every other, float64 (n, n), row against column.
 
-    1/2 stands on the diagonal, and a game that never ends counts as half a win. Pairs with a `known`
-    win rate, (n, n) and not NaN, are not played again; `progress` is called for each other pair. With
-    `goals` each strategy has its own, at most that of the rules.
+    1/2 stands on the diagonal, and a game that never ends counts as half a win. Pairs with a
+    `known` win rate, (n, n) and not NaN, are not played again; `progress` is called for each other
+    pair. With `goals` each strategy has its own, at most that of the rules.
     """
     tables = [
         strategy_of(game, one, f"strategy {number}") for number, one in enumerate(strategies, 1)

@@ -70,7 +70,10 @@ class Workers:
     def outcomes(
         self, function: Callable[[Task], Result], tasks: Sequence[Task], grace: float = 0.0
     ) -> Generator[tuple[int, Result | Exception], None, None]:
-        """Compute tasks; yield index and result, or error, as each ends; if closed, within `grace` s."""
+        """Compute tasks; yield index and result, or error, as each ends.
+
+        Closing it cancels those that are left; those under way have `grace` seconds.
+        """
         raise NotImplementedError
 
 
