@@ -21,7 +21,7 @@ TEMPORARY: Final = ".tmp-"
 
 @contextlib.contextmanager
 def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """Write a file whole or not at all: what is written to the path given replaces it at the end."""
+    """Write a file whole or not at all: what is written to the path given takes its place."""
     path = Path(path)
     temporary = path.with_name(f"{TEMPORARY}{secrets.token_hex(4)}-{path.name}")
     try:
