@@ -28,8 +28,7 @@ from hogeq.support.aliases import Floats
 
 if TYPE_CHECKING:
     from hogeq.contest.field import Difference
-    from hogeq.contest.review import Review
-    from hogeq.contest.transcript import Transcript
+    from hogeq.contest.transcript import Review, Transcript
     from hogeq.trees.game import TreeGame
 
 StrategySpec = StrategyLike | str | Path | Mapping[str, Any]
@@ -382,7 +381,7 @@ class Game:
 
     def review(self, transcript: "Transcript") -> "Review":
         """Loss of each roll of a played game, and how much was luck."""
-        from hogeq.contest.review import review
+        from hogeq.contest.transcript import review
 
         return review(self._engine, transcript)
 

@@ -1,18 +1,6 @@
-"""Transcripts: a game that was played, as JSON, every turn of which follows from the rules.
+"""Transcripts of games as JSON, and their reviews; docs/review.md describes the file.
 
-A transcript is one object::
-
-    {"format": "hogeq transcript", "version": 1,
-     "rules": "fa25", "seed": 7, "players": ["You", "optimal play"],
-     "turns": [{"player": 0, "before": [0, 0], "roll": 2, "dice": [3, 5], "points": 8,
-                "fired": ["Sus Fuss"], "after": [11, 0]}],
-     "winner": null}
-
-``rules`` is an edition's name or the fields of `hogeq.Rules`. Scores are those of the two players,
-in the order of ``players``, and ``player`` is the one who moves. ``points`` are those of the dice,
-or for rolling none, without any bonus. ``fired`` names the rules that did something. ``winner`` is
-null in a game that was left. What the rules remember beyond the scores is not written: it follows.
-Whatever is written and follows is checked. The seed is not: other programs roll other dice by it.
+Whatever is written and follows from the rules is checked.
 """
 
 import json
@@ -21,12 +9,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from numbers import Integral
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal, Self, TypeVar
+from typing import Annotated, Any, Final, Literal, NamedTuple, Self, TypeVar
 
 from pydantic import Field
 
-from hogeq.contest.turns import Situation, Turn, advance
+from hogeq.contest.turns import Engine, Situation, Tally, Turn, advance, tally
+from hogeq.model.game import HogEngine
 from hogeq.rules import EDITIONS, Rules, rules_from
+from hogeq.rules.memory import memory_fields
 from hogeq.support.files import parse_json, read_whole
 from hogeq.support.messages import (
     BadInputError,
@@ -39,20 +29,12 @@ from hogeq.support.messages import (
 )
 from hogeq.support.parameters import Seed, check, keys, parameters, plain
 
-FORMAT: Final = "hogeq transcript"
-VERSION: Final = 1
-
-MAX_BYTES: Final = 2**20
-"""Size of the largest transcript read, in bytes: some 10,000 turns."""
-
-LONGEST_NAME: Final = 60
-"""Most characters of a player's name."""
+MAX_BYTES: Final = 2**20  # of a transcript: some 10,000 turns
+LONGEST_NAME: Final = 60  # of a player
 
 MOST_GOAL: Final = 200
-"""Highest goal of rules that nobody but the transcript names: larger games take long to solve."""
-
 MOST_DICE: Final = 20
-"""Most dice of such rules."""
+"""Limits of rules that nobody but the transcript names: larger games take long to solve."""
 
 _NAMES: Final = f"two different names of 1 to {LONGEST_NAME} printable characters"
 _PAIR: Final = "the scores of both players, two whole numbers"
@@ -61,13 +43,11 @@ _Pair = Annotated[list[int], Field(min_length=2, max_length=2, description=_PAIR
 
 
 class TranscriptError(BadInputError):
-    """A transcript that cannot be read, or does not follow from its rules; one line."""
+    """A transcript that cannot be read, or does not follow from its rules."""
 
 
 @parameters
-class _Top:
-    """A transcript, its turns not yet looked into."""
-
+class _Top:  # its turns are not yet looked into
     format: Literal["hogeq transcript"]
     version: Literal[1]
     rules: Annotated[
@@ -81,8 +61,6 @@ class _Top:
 
 @parameters
 class _Turn:
-    """One turn as it is written."""
-
     player: Annotated[int, Field(ge=0, le=1)]
     before: _Pair
     roll: Annotated[int, Field(ge=-1)]
@@ -96,18 +74,6 @@ class _Turn:
 class Transcript:
     """A game that was played by the rules.
 
-    Attributes
-    ----------
-    rules : Rules
-    rules_given : str or dict
-        What the transcript says under ``rules``.
-    players : tuple of str
-        Names of players 0 and 1.
-    turns : tuple of Turn
-        In the order in which they were played, extra turns as turns of their own.
-    seed : int or None
-        Of the dice, if it is known.
-
     Examples
     --------
     >>> import hogeq
@@ -118,9 +84,12 @@ class Transcript:
 
     rules: Rules
     rules_given: str | dict[str, Any]
+    """What the transcript says under ``rules``."""
     players: tuple[str, str]
     turns: tuple[Turn, ...]
+    """In the order in which they were played, extra turns as turns of their own."""
     seed: int | None
+    """Of the dice, if it is known."""
 
     @classmethod
     def of(
@@ -142,7 +111,6 @@ class Transcript:
             -1.
         rules : Rules
         players : sequence of str
-            The two.
         first : int
             Who moves first, 0 or 1.
         seed : int, optional
@@ -150,10 +118,6 @@ class Transcript:
             What to write under ``rules``; by default a name if they have one, else their parts.
         start : tuple of int
             Scores that the game begins with: of the player who moves first, and of the other.
-
-        Returns
-        -------
-        Transcript
 
         Raises
         ------
@@ -179,8 +143,8 @@ class Transcript:
     def plain(self) -> dict[str, Any]:
         """Give the transcript as plain values, fit for JSON."""
         return {
-            "format": FORMAT,
-            "version": VERSION,
+            "format": "hogeq transcript",
+            "version": 1,
             "rules": self.rules_given,
             "seed": self.seed,
             "players": list(self.players),
@@ -189,7 +153,7 @@ class Transcript:
         }
 
     def to_json(self) -> str:
-        """Give the text of a file, one turn a line."""
+        """Write the text of a file, one turn a line."""
         content = self.plain()
         turns = ",\n  ".join(json.dumps(turn) for turn in content.pop("turns"))
         winner = json.dumps(content.pop("winner"))
@@ -225,17 +189,12 @@ def read_transcript(
     start : tuple of int
         Scores that it must begin with: of the player who moves first, and of the other.
 
-    Returns
-    -------
-    Transcript
-
     Raises
     ------
     OSError
         The file cannot be read, or is too large.
     TranscriptError
-        It is no transcript, or something in it does not follow from the rules: the first such thing
-        is named, with what it should be.
+        It is no transcript, or something in it does not follow from the rules.
 
     Examples
     --------
@@ -253,26 +212,21 @@ def read_transcript(
 def parse_transcript(
     data: bytes, source: str, rules: Rules | None = None, start: tuple[int, int] = (0, 0)
 ) -> Transcript:
-    """Check the bytes of a transcript, named `source`; otherwise as `read_transcript`."""
+    """Read the bytes of a transcript, named `source`; otherwise as `read_transcript`."""
     try:
-        return _checked(parse_json(data), rules, start)
+        top = _read(_Top, parse_json(data), "")
+        rules, players = _rules(top.rules, rules), _two_players(top.players)
+        given = [_read(_Turn, turn, f"turns[{number}]") for number, turn in enumerate(top.turns)]
+        rolls = (None if turn.roll < 0 else turn.dice for turn in given)
+        turns = []
+        for number, follows in enumerate(_replay(rules, given[0].player, start, rolls)):
+            for key, value in follows.plain(rules).items():
+                _same(f"turns[{number}].{key}", getattr(given[number], key), value)
+            turns.append(follows)
+        _same("winner", top.winner, turns[-1].after.winner)
+        return Transcript(rules, top.rules, players, tuple(turns), top.seed)
     except ValueError as error:
         raise TranscriptError(f"{source}: {one_line(error, 1000)}") from error
-
-
-def _checked(content: object, wanted: Rules | None, start: tuple[int, int]) -> Transcript:
-    top = _read(_Top, content, "")
-    rules = _rules(top.rules, wanted)
-    players = _two_players(top.players)
-    given = [_read(_Turn, turn, f"turns[{number}]") for number, turn in enumerate(top.turns)]
-    rolls = (None if turn.roll < 0 else turn.dice for turn in given)
-    turns = []
-    for number, follows in enumerate(_replay(rules, given[0].player, start, rolls)):
-        for key, value in follows.plain(rules).items():
-            _same(f"turns[{number}].{key}", getattr(given[number], key), value)
-        turns.append(follows)
-    _same("winner", top.winner, turns[-1].after.winner)
-    return Transcript(rules, top.rules, players, tuple(turns), top.seed)
 
 
 def _read(kind: type[_Kind], given: object, path: str) -> _Kind:
@@ -291,9 +245,7 @@ def _read(kind: type[_Kind], given: object, path: str) -> _Kind:
 
 def _two_players(given: Sequence[str]) -> tuple[str, str]:
     """Validate the two player names."""
-    fit = all(
-        isinstance(name, str) and is_title(name) and len(name) <= LONGEST_NAME for name in given
-    )
+    fit = all(isinstance(one, str) and is_title(one) and len(one) <= LONGEST_NAME for one in given)
     if len(given) != 2 or not fit or given[0] == given[1]:
         raise TranscriptError(refusal("players", list(given), _NAMES))
     return given[0], given[1]
@@ -303,9 +255,9 @@ def _replay(
     rules: Rules, first: int, start: tuple[int, int], rolls: Iterable[Sequence[int] | None]
 ) -> Iterator[Turn]:
     """Play a game by its dice."""
-    lower = min(rules.goals)
-    if not 0 <= min(start) <= max(start) < lower:
-        raise TranscriptError(refusal("start", start, f"scores from 0 to {lower - 1}"))
+    most = min(rules.goals) - 1
+    if not 0 <= min(start) <= max(start) <= most:
+        raise TranscriptError(refusal("start", start, f"scores from 0 to {most}"))
     here = Situation.start(first, start)
     for number, given in enumerate(rolls):
         at = f"turns[{number}]"
@@ -315,7 +267,7 @@ def _replay(
         if any(isinstance(face, bool) or not isinstance(face, Integral) for face in faces or ()):
             raise TranscriptError(refusal(at, list(faces or ()), "whole numbers, one a die"))
         try:
-            turn = advance(rules, here, None if faces is None else tuple(map(int, faces)))
+            turn = advance(rules, here, faces and tuple(map(int, faces)))
         except ValueError as error:
             raise TranscriptError(f"{at}.dice: {str(error).removeprefix('turn: ')}") from error
         here = turn.after
@@ -323,10 +275,7 @@ def _replay(
 
 
 def _rules(given: str | dict[str, Any], wanted: Rules | None) -> Rules:
-    try:
-        rules = rules_from(given)
-    except TypeError as error:
-        raise TranscriptError(str(error)) from error
+    rules = rules_from(given)
     if wanted is not None:
         if replace(rules, name=wanted.name) != wanted:
             other = f"other rules named {rules.name}" if rules.name == wanted.name else rules.name
@@ -334,10 +283,8 @@ def _rules(given: str | dict[str, Any], wanted: Rules | None) -> Rules:
         return wanted
     if rules in EDITIONS.values():
         return rules
-    for key, value, most in (
-        ("goal", rules.size, MOST_GOAL),
-        ("max_dice", rules.max_dice, MOST_DICE),
-    ):
+    limits = ("goal", rules.size, MOST_GOAL), ("max_dice", rules.max_dice, MOST_DICE)
+    for key, value, most in limits:
         if value > most:
             allowed = f"up to {most}, unless the same rules are asked for"
             raise TranscriptError(refusal(f"rules.{key}", value, allowed))
@@ -347,3 +294,107 @@ def _rules(given: str | dict[str, Any], wanted: Rules | None) -> Rules:
 def _same(path: str, given: object, follows: object) -> None:
     if given != follows:
         raise TranscriptError(refusal(path, given, "null" if follows is None else shown(follows)))
+
+
+# --- what a game was worth ------------------------------------------------------------------------
+
+
+class Review(NamedTuple):
+    """What every turn of a game was worth, what its choice lost, and what was luck.
+
+    Win probabilities are those of optimal play from there on by both, who remember everything.
+
+    Examples
+    --------
+    >>> import hogeq
+    >>> rules = hogeq.rules_from({"edition": "fa22", "goal": 9, "max_dice": 2})
+    >>> played = hogeq.Transcript.of([[1, 5], [5, 6]], rules, ("Ann", "Bob"))
+    >>> round(hogeq.Game(rules).review(played).tallies[1].loss, 3)
+    0.694
+    """
+
+    transcript: Transcript
+    turns: tuple[Turn, ...]
+    """All valued."""
+    start: tuple[float, float]
+    """Win probability of either player before the first turn."""
+    result: tuple[float, float]
+    """The same at the end: 1 and 0, or in between if the game was left."""
+    tallies: tuple[Tally, Tally]
+
+    def plain(self) -> dict[str, Any]:
+        """Give the review as plain values, fit for JSON."""
+        transcript = self.transcript
+        rules = transcript.rules
+        return {
+            "rules": rules.name,
+            "seed": transcript.seed,
+            "players": list(transcript.players),
+            "winner": transcript.end.winner,
+            "start": list(self.start),
+            "result": list(self.result),
+            "turns": [
+                {
+                    "turn": turn.number,
+                    **turn.plain(rules),
+                    **_memory(turn, rules),
+                    "best_rolls": list(turn.best),
+                    "win_probability": {
+                        "before": turn.best_value,
+                        "chosen": turn.value,
+                        "after": turn.value_after,
+                    },
+                    "cost": turn.loss,
+                    "luck": turn.luck,
+                    "grade": turn.grade,
+                }
+                for turn in self.turns
+            ],
+            "tallies": [
+                {
+                    "player": name,
+                    "moves": one.moves,
+                    "grades": one.grades,
+                    "cost": one.loss,
+                    "luck": one.luck,
+                    "accuracy": one.accuracy,
+                    "dearest": [turn.number for turn in one.costliest],
+                }
+                for name, one in zip(transcript.players, self.tallies, strict=True)
+            ],
+        }
+
+
+def review(game: HogEngine, transcript: Transcript) -> Review:
+    """Value every turn of a game, played by the rules that `game` is compiled from."""
+    if transcript.rules != game.rules:
+        raise ValueError(
+            f"review: a game by {transcript.rules.name}; allowed: one by {game.rules.name}"
+        )
+    engine, end = Engine(game), transcript.end
+    rolls = [engine.rolls(turn.before) for turn in transcript.turns]
+    value = float(end.winner == end.mover)
+    if end.winner is None:
+        value = max(engine.rolls(end).values())
+    after = [*(max(values.values()) for values in rolls[1:]), value]
+    turns = []
+    for turn, values, value in zip(transcript.turns, rolls, after, strict=True):
+        own = value if turn.after.mover == turn.before.mover else 1.0 - value
+        turns.append(turn._replace(rolls=values, value_after=own))
+    return Review(
+        transcript,
+        tuple(turns),
+        _of_both(turns[0].before, turns[0].best_value),
+        _of_both(end, after[-1]),
+        (tally(turns, 0), tally(turns, 1)),
+    )
+
+
+def _of_both(here: Situation, value: float) -> tuple[float, float]:
+    # Win probabilities of players 0 and 1, of that of the mover.
+    return (value, 1.0 - value) if here.mover == 0 else (1.0 - value, value)
+
+
+def _memory(turn: Turn, rules: Rules) -> dict[str, Any]:
+    fields = memory_fields(rules, turn.before.memory)
+    return {"memory": fields} if fields else {}

@@ -1,13 +1,6 @@
-"""Games turn by turn: what a turn did, what its choice of dice was worth, and an engine to play.
+"""Games turn by turn, and an engine to play against.
 
-A win probability is exact, and counts on how both players go on. A turn changes it twice. The
-*choice* takes it from that of the best roll to that of the roll chosen: the difference is the
-*loss*, never negative. The *dice* take it from there to where they led: the difference is the
-*luck*. So for either player::
-
-    start - own losses + own luck + the other's losses - the other's luck = result
-
-exactly: nothing is left that is neither skill nor luck.
+For either player: start - own losses + own luck + other's losses - other's luck = result, exactly.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -26,26 +19,16 @@ from hogeq.rules.turn import Turn as Outcome
 from hogeq.rules.turn import dice_sides, play_turn, turn_effects
 from hogeq.strategies.strategy import policy_of
 from hogeq.support.aliases import Floats
-from hogeq.support.messages import shown
 from hogeq.support.parameters import Seed, check
 
-GRADES: Final = {
-    "best": 0.0,
-    "good": 0.005,
-    "inaccuracy": 0.02,
-    "mistake": 0.05,
-    "blunder": 1.0,
-}
-"""Names of losses: a best roll loses nothing, a good one less than 0.5 pp, an inaccuracy less than
-2 pp, a mistake less than 5 pp, a blunder 5 pp or more."""
+GRADES: Final = {"best": 0.0, "good": 0.005, "inaccuracy": 0.02, "mistake": 0.05, "blunder": 1.0}
+"""Names of losses of win probability, which are below these numbers; best rolls lose nothing."""
 
 COSTLIEST: Final = 3
-"""Mistakes of a player that a review points out."""
+"""Turns of a player that a review points out."""
 
 YOU, ENGINE = 0, 1
 PLAYERS = ("you", "engine")
-
-First = Literal["you", "engine", "coin"]
 
 
 def grade(loss: float) -> str:
@@ -63,11 +46,9 @@ class Situation(NamedTuple):
     mover: int
     """The player to move; once the game is over, the one who moved last."""
     memory: Memory
-    """Of the player to move."""
     turns: int
     """Turns played so far, extra turns counted."""
     winner: int | None
-    """None while the game goes on."""
 
     @classmethod
     def start(cls, mover: int, scores: tuple[int, int] = (0, 0)) -> "Situation":
@@ -87,7 +68,6 @@ class Turn(NamedTuple):
     dice: int
     """Dice rolled, or -1 for that choice."""
     faces: tuple[int, ...]
-    """What the dice showed."""
     outcome: Outcome
     after: Situation
     rolls: Mapping[int, float] = MappingProxyType({})
@@ -97,12 +77,12 @@ class Turn(NamedTuple):
 
     @property
     def number(self) -> int:
-        """From 1."""
+        """Number of the turn, from 1."""
         return self.after.turns
 
     @property
     def best(self) -> tuple[int, ...]:
-        """The best rolls, those that tie within `TIE`, the fewest dice first."""
+        """The best rolls, which tie within `TIE`, the fewest dice first."""
         enough = self.best_value - TIE
         return tuple(dice for dice, value in self.rolls.items() if value >= enough)
 
@@ -174,15 +154,12 @@ def advance(rules: Rules, before: Situation, given: tuple[int, ...] | None) -> T
 
 
 class Tally(NamedTuple):
-    """The turns of one player."""
+    """The turns of one player: sums of losses and luck, and the number of turns of each grade."""
 
     moves: int
     grades: dict[str, int]
-    """Number of turns by the keys of `GRADES`."""
     loss: float
-    """Sum of losses: what skill fell short of perfection."""
     luck: float
-    """Sum of luck."""
     accuracy: float
     """Mean of what a choice kept of the win probability of the best roll, 0 to 1; 1 of no turns."""
     costliest: tuple[Turn, ...]
@@ -256,13 +233,15 @@ class Session:
     """Turns of both players that stand, in order."""
 
     def __init__(
-        self, game: HogEngine, engine: Engine, first: First = "coin", seed: int = 0
+        self,
+        game: HogEngine,
+        engine: Engine,
+        first: Literal["you", "engine", "coin"] = "coin",
+        seed: int = 0,
     ) -> None:
-        if first not in {*PLAYERS, "coin"}:
-            raise ValueError(f"first: {shown(first)}; allowed: you, engine, coin")
         check(Seed, seed=seed)
         self.game, self.engine, self.seed = game, engine, seed
-        coin = int(self._random(0).integers(2))
+        coin = int(np.random.default_rng([seed, 0]).integers(2))
         self._start = Situation.start(coin if first == "coin" else PLAYERS.index(first))
 
     @property
@@ -286,37 +265,28 @@ class Session:
         return dice_sides(self.game.rules, *self.situation.view, self.situation.memory)
 
     @property
-    def legal(self) -> tuple[int, ...]:
-        """Numbers of dice that may be rolled, and -1 where it may be chosen; none at the end."""
-        return () if self.over else self.game.choices
-
-    @property
     def tally(self) -> Tally:
         """The person's turns so far."""
         return tally(self.turns, YOU)
 
     def odds(self) -> tuple[RollValue, ...]:
         """Exact win probability of every roll of the player to move, best first."""
-        if self.over:
-            raise ValueError("odds: the game is over")
         return ranked(self.game.choices, self.engine.values(self.situation))
 
-    def roll(self, dice: int) -> Turn:
-        """Play the person's turn, with dice one of `legal`."""
-        if not self.yours:
-            reason = "the game is over" if self.over else "the engine is to move"
-            raise ValueError(f"dice: {shown(dice)}, but {reason}")
-        if type(dice) is not int or dice not in self.legal:
-            allowed = f"{min(self.legal)} to {max(self.legal)}"
-            raise ValueError(f"dice: {shown(dice)}; allowed: {allowed}")
-        return self._play(dice, self._random(self.situation.turns + 1))
-
-    def engine_turn(self) -> Turn:
-        """Play the engine's turn."""
-        if self.over or self.yours:
-            raise ValueError("engine: it is not to move")
-        random = self._random(self.situation.turns + 1)
-        return self._play(self.engine.choose(self.situation, random), random)
+    def play(self, dice: int | None = None) -> Turn:
+        """Play the turn of the player to move, by default with the dice that the engine chooses."""
+        here = self.situation
+        if here.winner is not None:
+            raise ValueError("turn: the game is over")
+        random = np.random.default_rng([self.seed, here.turns + 1])
+        if dice is None:
+            dice = self.engine.choose(here, random)
+        faces = None
+        if dice >= 0:
+            faces = tuple(random.integers(1, self.sides + 1, dice).tolist())
+        turn = advance(self.game.rules, here, faces)._replace(rolls=self.engine.rolls(here))
+        self.turns += (turn,)
+        return turn
 
     def undo(self) -> tuple[Turn, ...]:
         """Take back, and give, the person's last turn and what the engine played since."""
@@ -334,7 +304,26 @@ class Session:
             "first": PLAYERS[self._start.mover],
             "winner": None if end.winner is None else PLAYERS[end.winner],
             **dict(zip(PLAYERS, end.scores, strict=True)),
-            "turns": [_recorded(turn) for turn in self.turns],
+            "turns": [
+                {
+                    "turn": turn.number,
+                    "player": PLAYERS[turn.before.mover],
+                    "before": dict(zip(PLAYERS, turn.before.scores, strict=True)),
+                    "memory": turn.before.memory._asdict(),
+                    "dice": turn.dice,
+                    "faces": list(turn.faces),
+                    "points": turn.outcome.points,
+                    "bonus": turn.outcome.bonus,
+                    "given": turn.outcome.given,
+                    "after": dict(zip(PLAYERS, turn.after.scores, strict=True)),
+                    "again": turn.outcome.again,
+                    "win_probability": turn.value,
+                    "best_roll": turn.best[0],
+                    "best_win_probability": turn.best_value,
+                    "cost": turn.loss,
+                }
+                for turn in self.turns
+            ],
             "meter": {
                 "moves": own.moves,
                 "mistakes": own.grades["mistake"],
@@ -342,35 +331,3 @@ class Session:
                 "total": own.loss,
             },
         }
-
-    def _play(self, dice: int, random: np.random.Generator) -> Turn:
-        faces = None
-        if dice >= 0:
-            faces = tuple(random.integers(1, self.sides + 1, dice).tolist())
-        rolls = self.engine.rolls(self.situation)
-        turn = advance(self.game.rules, self.situation, faces)._replace(rolls=rolls)
-        self.turns += (turn,)
-        return turn
-
-    def _random(self, turn: int) -> np.random.Generator:
-        return np.random.default_rng([self.seed, turn])
-
-
-def _recorded(turn: Turn) -> dict[str, Any]:
-    return {
-        "turn": turn.number,
-        "player": PLAYERS[turn.before.mover],
-        "before": dict(zip(PLAYERS, turn.before.scores, strict=True)),
-        "memory": turn.before.memory._asdict(),
-        "dice": turn.dice,
-        "faces": list(turn.faces),
-        "points": turn.outcome.points,
-        "bonus": turn.outcome.bonus,
-        "given": turn.outcome.given,
-        "after": dict(zip(PLAYERS, turn.after.scores, strict=True)),
-        "again": turn.outcome.again,
-        "win_probability": turn.value,
-        "best_roll": turn.best[0],
-        "best_win_probability": turn.best_value,
-        "cost": turn.loss,
-    }

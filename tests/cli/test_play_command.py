@@ -92,14 +92,14 @@ def test_hints_and_odds(folder: Path) -> None:
 def test_a_roll_is_played_and_its_cost_told(folder: Path) -> None:
     want = session()
     worst = next(entry for entry in reversed(want.odds()) if entry.dice > 0)
-    move = want.roll(worst.dice)
+    move = want.play(worst.dice)
     said = answers(str(worst.dice), "quit", options=ALL)[0]
     cost, won = in_full(loss, worst.behind), in_full(percent, worst.win_probability)
     assert f"you rolled {worst.dice}: {' '.join(map(str, move.faces))}" in said
     assert f"loss {cost}, " in said
     assert f": win probability {won}" in said
     assert f"so far {cost}" in said
-    reply = want.engine_turn()
+    reply = want.play()
     assert f"engine rolled {reply.dice or 'no dice'}" in said
     you, engine = want.situation.scores
     assert f"you {you}, engine {engine}" in said

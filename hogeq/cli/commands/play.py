@@ -20,7 +20,7 @@ from hogeq.support.files import write_whole
 from hogeq.support.messages import counted, loss, one_line, percent, pp
 
 if TYPE_CHECKING:
-    from hogeq.contest.review import Review
+    from hogeq.contest.transcript import Review
     from hogeq.contest.turns import Session, Situation, Turn
 
 OPTIMAL = ("optimal", "memory")
@@ -120,7 +120,7 @@ class _Talk:
         )
         while not session.over:
             if not session.yours:
-                self._tell(session.engine_turn())
+                self._tell(session.play())
                 continue
             line = self._ask()
             if line is None:
@@ -154,12 +154,12 @@ class _Talk:
 
     def _answer(self, line: str) -> None:
         number = re.fullmatch(r"(odds )?(-?[0-9]{1,9})", line)
-        if number and int(number[2]) not in self.session.legal:
+        if number and int(number[2]) not in self.session.game.choices:
             say(f"{number[2]} dice; allowed: {self.choices}")
         elif number and number[1]:
             self._odds(int(number[2]))
         elif number:
-            self._tell(self.session.roll(int(number[2])))
+            self._tell(self.session.play(int(number[2])))
         elif line in self.commands:
             self.commands[line]()
         else:
