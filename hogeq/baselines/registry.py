@@ -25,16 +25,12 @@ DIGITS = 9  # of a number before the point
 class Builtin(NamedTuple):
     """A strategy that has a name."""
 
-    parameters: tuple[str, ...]
-    """Names of the whole numbers to be given after the colon."""
-    about: str
-    """One line for people."""
+    parameters: tuple[str, ...]  # names of the whole numbers to be given after the colon
+    about: str  # one line for people
     make: Callable[..., StrategyLike]
     """Called with the game, one int for each parameter, and options by name."""
-    options: Mapping[str, float]
-    """Defaults of the numbers that may be given by name."""
-    defaults: tuple[int, ...] = ()
-    """Of the last parameters."""
+    options: Mapping[str, float]  # defaults of the numbers that may be given by name
+    defaults: tuple[int, ...] = ()  # of the last parameters
 
     def usage(self, name: str) -> str:
         """How to write it, ``name:PARAMETER,...``."""

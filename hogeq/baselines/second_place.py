@@ -44,8 +44,7 @@ class RolledColumns(NamedTuple):
 
     gain: Ints
     recorded: Ints
-    chance: Floats
-    """(2 * K, m) probability, by bonus (no, yes) and roll; 0 for no dice."""
+    chance: Floats  # (2 * K, m) probability, by bonus (no, yes) and roll; 0 for no dice
 
 
 class Diagonals:

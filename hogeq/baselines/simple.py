@@ -153,8 +153,7 @@ def samples_of(rules: Rules) -> tuple[str, ...]:
 
 # --- Hog Wild! ------------------------------------------------------------------------------------
 
-FORCED_DICE_BONUS = 4.25
-"""Points that [2] gives for making the opponent roll four-sided dice."""
+FORCED_DICE_BONUS = 4.25  # points that [2] gives for making the opponent roll four-sided dice
 
 
 @baseline("hog_wild_heuristic", "expected points with the three adjustments of Hog Wild!")

@@ -83,8 +83,7 @@ def _solution(name: str, rules: Rules) -> Matrix:
 
 # --- champions ------------------------------------------------------------------------------------
 
-SHIPPED: Final = files("hogeq.baselines") / "champions"
-"""A folder for each edition."""
+SHIPPED: Final = files("hogeq.baselines") / "champions"  # a folder for each edition
 
 FILES: Final = {
     "champion": ("matrix.csv", "matrix"),

@@ -58,8 +58,7 @@ class Entry(NamedTuple):
     name: str
     family: str
     about: str
-    hog: tuple[str, int, int, str] | None = None
-    """Edition, goal, most dice and opponent."""
+    hog: tuple[str, int, int, str] | None = None  # edition, goal, most dice and opponent
     tree: Callable[[], FlatTree] | None = None
     seat: int | None = None
     """Seat in a tree against the uniform strategy; None if nobody or both play against it."""

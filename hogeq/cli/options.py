@@ -36,10 +36,8 @@ class Output(NamedTuple):
     """Marks an option as a file to be written, and says of it what is checked beforehand."""
 
     suffixes: tuple[str, ...]
-    is_kept: bool = False
-    """Whether a file that is there is replaced only with --overwrite."""
-    of_games: tuple[str, ...] = ()
-    """Suffixes with --game, if others."""
+    is_kept: bool = False  # whether a file that is there is replaced only with --overwrite
+    of_games: tuple[str, ...] = ()  # suffixes with --game, if others
 
 
 MATRIX_SUFFIXES = (".csv", ".txt", ".json", ".npy", ".npz")

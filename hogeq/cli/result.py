@@ -34,8 +34,7 @@ class Table(NamedTuple):
         ]
 
 
-Text: TypeAlias = list[str | Table]
-"""Lines, an empty one between blocks, and tables."""
+Text: TypeAlias = list[str | Table]  # lines, an empty one between blocks, and tables
 
 
 @dataclass(frozen=True)

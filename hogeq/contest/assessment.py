@@ -24,11 +24,9 @@ from hogeq.support.messages import EXACT, counted, loss, percent
 OPPONENTS = ("optimal", "champion", "ignore_memory", "huan2020", "hog_wild_heuristic")
 """Strategies of the package that a submission is played against, if the rules allow them."""
 
-LISTED = 10
-"""Positions that are listed as those that cost most."""
+LISTED = 10  # positions that are listed as those that cost most
 
-CHANGES = 3
-"""Changes of single cells that are listed."""
+CHANGES = 3  # changes of single cells that are listed
 
 MEASURED = 12
 """Changes that are measured to find these: where positions recur, gains are exact only so."""
@@ -42,8 +40,7 @@ ASSESSED = (
 SUBMITTED = ("name", "answered", "asked", "files", "alone", "prints")
 """Facts that a `Submission` has by the same names."""
 
-ENDLESS = 1e-9
-"""What is lost by games that never end, if it is more than rounding."""
+ENDLESS = 1e-9  # what is lost by games that never end, if it is more than rounding
 
 SEARCH = SearchBudget(starts=1)
 """Of the search for a response where something is hidden: little, since an answer is awaited."""
@@ -59,8 +56,7 @@ class Loss(NamedTuple):
     cost: float
     """Win rate lost there: the reach of the position times what its roll falls short of the best,
     all later turns being played as the best response does."""
-    reach: float
-    """Probability of coming to move there."""
+    reach: float  # probability of coming to move there
 
 
 class Change(NamedTuple):
@@ -70,8 +66,7 @@ class Change(NamedTuple):
     opponent: int
     roll: int
     instead: int
-    gain: float
-    """Gain of win rate, all other cells as they are."""
+    gain: float  # gain of win rate, all other cells as they are
 
 
 class Assessment(NamedTuple):
@@ -81,23 +76,16 @@ class Assessment(NamedTuple):
     best_response: float
     """Win rate of a best response to the same opponent; with hidden memory, of the best found, the
     strategy itself among them."""
-    bound: float
-    """No response wins more. Without hidden memory that is `best_response`."""
-    effort: SearchBudget | None
-    """Of the search for the response; None if it is exact."""
+    bound: float  # no response wins more. Without hidden memory that is `best_response`
+    effort: SearchBudget | None  # of the search for the response; None if it is exact
     costs: Floats
     """(G, G), of every position as in `Loss`. Without hidden memory they and `endless` sum to what
     `win_rate` falls short of `best_response`."""
-    rolls: Matrix
-    """(G, G), dice of the strategy, or -1 for that choice."""
-    best: Matrix
-    """(G, G), the rolls that cost nothing."""
-    losses: tuple[Loss, ...]
-    """The positions that cost most, the worst first."""
-    changes: tuple[Change, ...]
-    """The changes of single cells that gain most, the best first."""
-    changed: float
-    """Win rate with all of these changes together."""
+    rolls: Matrix  # (G, G), dice of the strategy, or -1 for that choice
+    best: Matrix  # (G, G), the rolls that cost nothing
+    losses: tuple[Loss, ...]  # the positions that cost most, the worst first
+    changes: tuple[Change, ...]  # the changes of single cells that gain most, the best first
+    changed: float  # win rate with all of these changes together
     endless: float
     """What is lost by games that never end, half a win each: none of their turns costs anything,
     since it could be made up for later. 0 where something is hidden."""
@@ -106,11 +94,9 @@ class Assessment(NamedTuple):
 class Reference(NamedTuple):
     """Whom submissions are compared with."""
 
-    name: str
-    """Of the opponent of losses and changes."""
+    name: str  # of the opponent of losses and changes
     table: NDArray[np.generic]
-    opponents: list[tuple[str, NDArray[np.generic]]]
-    """Whom a submission is played against, by name."""
+    opponents: list[tuple[str, NDArray[np.generic]]]  # whom a submission is played against, by name
 
 
 def facts_of(

@@ -37,8 +37,7 @@ class Refused(NamedTuple):
     """An entry that is no strategy."""
 
     entry: str
-    reason: str
-    """One line, which names it."""
+    reason: str  # one line, which names it
 
 
 class _Strategy(NamedTuple):
@@ -51,8 +50,7 @@ class _Strategy(NamedTuple):
 class Entries(NamedTuple):
     """Entries that were read."""
 
-    entries: list[str]
-    """As they were named, files of a folder by their paths."""
+    entries: list[str]  # as they were named, files of a folder by their paths
     player_names: list[str | None]
     """What they call their players, printable; None if they do not say."""
     strategies: list[Strategy]

@@ -71,10 +71,8 @@ def _smooth_step(rates: Floats, width: float) -> Floats:
 class Answer(NamedTuple):
     """Best strategy found against a field, with its exact win rates."""
 
-    strategy: NDArray[np.int8] | Floats
-    """(G, G), or (G, G, K) where a policy was asked for."""
-    win_rates: Floats
-    """(n,), against every rival."""
+    strategy: NDArray[np.int8] | Floats  # (G, G), or (G, G, K) where a policy was asked for
+    win_rates: Floats  # (n,), against every rival
 
     @property
     def mean(self) -> float:
@@ -233,10 +231,8 @@ class CellChange(NamedTuple):
     opponent: int
     before: int
     after: int
-    gain: float
-    """Gain of win rate by this change alone."""
-    reach: float
-    """Probability that the first table comes to move there."""
+    gain: float  # gain of win rate by this change alone
+    reach: float  # probability that the first table comes to move there
 
 
 class Difference(NamedTuple):

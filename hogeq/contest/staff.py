@@ -48,13 +48,10 @@ CACHE: Final = "cache.json"
 class Entrant(NamedTuple):
     """One student's submission."""
 
-    student: str
-    """Name of the folder, or of the file; printable."""
+    student: str  # name of the folder, or of the file; printable
     path: Path
-    file: str
-    """The file as it lies in the folder, printable."""
-    earlier: tuple[str, ...]
-    """Files of the same student that do not count."""
+    file: str  # the file as it lies in the folder, printable
+    earlier: tuple[str, ...]  # files of the same student that do not count
 
 
 class Judged(NamedTuple):

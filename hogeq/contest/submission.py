@@ -27,26 +27,20 @@ from hogeq.support.messages import printable
 class Submission:
     """A file, as a contest would look at it."""
 
-    size: int
-    """Bytes of the file."""
-    name: str | None
-    """Name of its player or team; None if it is no ``.py`` or has none."""
-    matrix: Matrix | None
-    """Dice to roll, int8 (G, G); None if there is any fault."""
-    faults: tuple[Fault, ...]
-    """Every kind of fault and of bad value once, with its count."""
+    size: int  # bytes of the file
+    name: str | None  # name of its player or team; None if it is no ``.py`` or has none
+    matrix: Matrix | None  # dice to roll, int8 (G, G); None if there is any fault
+    faults: tuple[Fault, ...]  # every kind of fault and of bad value once, with its count
     seconds: dict[str, float]
     """``load``, ``table`` (every position once) and ``slowest`` (one call); empty if no ``.py``."""
-    answered: int
-    """Positions that have an answer, good or bad, of G * G."""
+    answered: int  # positions that have an answer, good or bad, of G * G
     asked: tuple[int, int] | None
     """Position that a ``.py`` was asked for when it was stopped; None if it was not."""
     files: tuple[str, ...]
     """Other files that a ``.py`` opened, printable; those in its folder by their names there."""
     alone: bool | None
     """Whether a ``.py`` gives the same table in an empty folder; None where there is no table."""
-    prints: bool = False
-    """Whether a ``.py`` printed anything, which is lost."""
+    prints: bool = False  # whether a ``.py`` printed anything, which is lost
 
 
 def contest_asks_name(rules: Rules) -> bool:

@@ -21,14 +21,11 @@ from hogeq.support.aliases import Floats
 from hogeq.support.messages import refusal
 from hogeq.support.workers import compute, width
 
-WIN = 0.500001
-"""A match is won by a win rate strictly above this. Source: the contest's server."""
+WIN = 0.500001  # a match is won by a win rate strictly above this. Source: the contest's server
 
-ROUNDING = 1e-9
-"""By how much a win rate may be out of its range."""
+ROUNDING = 1e-9  # by how much a win rate may be out of its range
 
-MOST_PAIRS = 8
-"""Matches that are computed together: few, since their strategies may have to travel."""
+MOST_PAIRS = 8  # matches that are computed together: few, since their strategies may have to travel
 
 
 class Standing(NamedTuple):

@@ -24,8 +24,7 @@ from hogeq.support.parameters import Seed, check
 GRADES: Final = {"best": 0.0, "good": 0.005, "inaccuracy": 0.02, "mistake": 0.05, "blunder": 1.0}
 """Names of losses of win probability, which are below these numbers; best rolls lose nothing."""
 
-COSTLIEST: Final = 3
-"""Turns of a player that a review points out."""
+COSTLIEST: Final = 3  # turns of a player that a review points out
 
 YOU, ENGINE = 0, 1
 PLAYERS = ("you", "engine")
@@ -41,13 +40,10 @@ def grade(loss: float) -> str:
 class Situation(NamedTuple):
     """State of a game."""
 
-    scores: tuple[int, int]
-    """Of players 0 and 1."""
-    mover: int
-    """The player to move; once the game is over, the one who moved last."""
+    scores: tuple[int, int]  # of players 0 and 1
+    mover: int  # the player to move; once the game is over, the one who moved last
     memory: Memory
-    turns: int
-    """Turns played so far, extra turns counted."""
+    turns: int  # turns played so far, extra turns counted
     winner: int | None
 
     @classmethod
@@ -65,15 +61,13 @@ class Turn(NamedTuple):
     """One turn of a game; win probabilities are those of the player who took it."""
 
     before: Situation
-    dice: int
-    """Dice rolled, or -1 for that choice."""
+    dice: int  # dice rolled, or -1 for that choice
     faces: tuple[int, ...]
     outcome: Outcome
     after: Situation
     rolls: Mapping[int, float] = MappingProxyType({})
     """Win probability of every choice, before the dice are seen; empty where it is not valued."""
-    value_after: float = 0.0
-    """Win probability where the dice led; 0 where it is not valued."""
+    value_after: float = 0.0  # win probability where the dice led; 0 where it is not valued
 
     @property
     def number(self) -> int:
@@ -229,8 +223,7 @@ class Session:
     engine's draws. A turn taken back and played again with the same dice has the same outcome.
     """
 
-    turns: tuple[Turn, ...] = ()
-    """Turns of both players that stand, in order."""
+    turns: tuple[Turn, ...] = ()  # turns of both players that stand, in order
 
     def __init__(
         self,

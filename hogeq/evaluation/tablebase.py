@@ -155,10 +155,8 @@ class RollValue(NamedTuple):
 
     dice: int
     win_probability: float
-    behind: float
-    """By how much the win probability falls short of the best roll's; not negative."""
-    played: float | None
-    """Probability with which the strategy rolls it; None in optimal play."""
+    behind: float  # by how much the win probability falls short of the best roll's; not negative
+    played: float | None  # probability with which the strategy rolls it; None in optimal play
 
 
 class Analysis(NamedTuple):

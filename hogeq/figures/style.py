@@ -21,8 +21,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from matplotlib.image import AxesImage
 
-WIDTH: Final = 3.4
-"""Width of a figure, in inches: one column of a two-column journal."""
+WIDTH: Final = 3.4  # width of a figure, in inches: one column of a two-column journal
 
 # Vermilion, blue, bluish green and reddish purple of Okabe and Ito, "Color universal design"
 # (2008): told apart with any colour vision; line styles and markers say the same again for print

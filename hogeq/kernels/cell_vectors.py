@@ -92,10 +92,8 @@ class Family(NamedTuple):
 
     first: int
     end: int
-    kind: int
-    """Of the dice, among those of the game."""
-    rolls: tuple[tuple[int, ...], ...]
-    """By situation, the rolls that have a line."""
+    kind: int  # of the dice, among those of the game
+    rolls: tuple[tuple[int, ...], ...]  # by situation, the rolls that have a line
     dice: Dice
 
 
@@ -104,18 +102,14 @@ class Shape(NamedTuple):
 
     num_actions: int
     memories: int
-    pages: int
-    """Of afterstates."""
+    pages: int  # of afterstates
     lines: int
-    sums: int
-    """Vectors that a block keeps of sums."""
+    sums: int  # vectors that a block keeps of sums
     edge_depth: int
     edge_blocks: int
     most_sides: int
-    moves_again: bool
-    """Whether a player can ever move twice."""
-    stays: bool
-    """Whether a turn can leave both scores as they were."""
+    moves_again: bool  # whether a player can ever move twice
+    stays: bool  # whether a turn can leave both scores as they were
     families: tuple[Family, ...]
 
     @property
@@ -128,14 +122,11 @@ class Board(NamedTuple):
     """What depends on the goal: numbers of the kernel, the same for both passes."""
 
     goal: int
-    width: int
-    """Numbers of a row."""
+    width: int  # numbers of a row
     afterstate_rows: int
     cell_rows: int
-    beyond: int
-    """Totals past a cell's that its rolls look at."""
-    given: int
-    """Most points that a turn gives to the opponent."""
+    beyond: int  # totals past a cell's that its rolls look at
+    given: int  # most points that a turn gives to the opponent
 
 
 class Diagonal:

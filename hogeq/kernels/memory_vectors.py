@@ -40,22 +40,16 @@ TIE = 1e-12  # rolls whose win probabilities differ by less are equal
 class Shape(NamedTuple):
     """What is the same in every cell, at any goal: kernels are written for it."""
 
-    lanes: int
-    """Numbers of a lane, a multiple of a vector's."""
+    lanes: int  # numbers of a lane, a multiple of a vector's
     num_actions: int
-    active: int
-    """Records of the opponent's by which rolls may play."""
+    active: int  # records of the opponent's by which rolls may play
     records: int
-    bonus: int
-    """What members gain on a roll."""
-    members: tuple[tuple[int, ...], ...]
-    """By roll, the active memories that gain it."""
-    recorded: tuple[int, ...]
-    """Records that turns leave."""
+    bonus: int  # what members gain on a roll
+    members: tuple[tuple[int, ...], ...]  # by roll, the active memories that gain it
+    recorded: tuple[int, ...]  # records that turns leave
     sole: tuple[int, ...]
     """Those of them left by one number of points alone: each afterstate has but one base."""
-    shared: tuple[int, ...]
-    """The others."""
+    shared: tuple[int, ...]  # the others
     dice: Dice
 
     @property

@@ -49,12 +49,10 @@ class Dice(NamedTuple):
     """One kind of dice, of which a cell throws one."""
 
     sides: int
-    depth: int
-    """Most dice that are summed one die at a time; 0 if none are."""
+    depth: int  # most dice that are summed one die at a time; 0 if none are
     is_sum: tuple[bool, ...]
     """By roll: whether the sum counts for it, or is only a step to the next."""
-    record: int
-    """Record of the afterstates to which sums lead."""
+    record: int  # record of the afterstates to which sums lead
     targets: tuple[Target, ...]
 
 

@@ -60,11 +60,9 @@ class _Group(NamedTuple):
     """A kind of turn and a carried part of the memory; see :mod:`hogeq.kernels.cell_vectors`."""
 
     plane: int
-    lane: int
-    """Among those in use."""
+    lane: int  # among those in use
     depth: int
-    rolls: tuple[tuple[int, ...], ...]
-    """By situation."""
+    rolls: tuple[tuple[int, ...], ...]  # by situation
 
 
 class CellLayout:

@@ -128,13 +128,10 @@ def pass_order(goal: int, strip: int) -> tuple[Ints, Ints]:
 class _Column(NamedTuple):
     """Where a column keeps what it keeps."""
 
-    at: Ints
-    """(rows, W + 2), the table of :mod:`hogeq.kernels.memory_vectors`."""
+    at: Ints  # (rows, W + 2), the table of :mod:`hogeq.kernels.memory_vectors`
     size: int
-    used: int
-    """Numbers that are not padding."""
-    spare: int
-    """Where what reaches the goal is read, which is 0, and written, which nobody reads."""
+    used: int  # numbers that are not padding
+    spare: int  # where what reaches the goal is read, which is 0, and written, which nobody reads
 
 
 def _column(tables: Tables, shape: Shape) -> _Column:

@@ -18,8 +18,7 @@ from hogeq.rules.memory import Memory, all_memories
 from hogeq.rules.turn import total_rises
 from hogeq.support.aliases import Floats, Ints
 
-WIDTH = 8
-"""Numbers side by side in a pass over claims."""
+WIDTH = 8  # numbers side by side in a pass over claims
 
 
 def width_of(rolls: int) -> int:
@@ -30,25 +29,18 @@ def width_of(rolls: int) -> int:
 class Claim(NamedTuple):
     """What one cell claims; see :mod:`hogeq.search.lifted_bound`."""
 
-    rolls: Ints
-    """(A,), the rolls that claim, the first claims most."""
-    claims: Floats
-    """(A, H), of each of them on each memory."""
-    fall: Floats
-    """(H,), by how much the cell's value falls."""
-    weight: float
-    """Share that is asked for of what a claim can gain by another roll upstream."""
-    lent: float
-    """Largest share of the slack of a roll that is lent."""
+    rolls: Ints  # (A,), the rolls that claim, the first claims most
+    claims: Floats  # (A, H), of each of them on each memory
+    fall: Floats  # (H,), by how much the cell's value falls
+    weight: float  # share that is asked for of what a claim can gain by another roll upstream
+    lent: float  # largest share of the slack of a roll that is lent
 
 
 class Kept(NamedTuple):
     """One cell's part of a responder's prices: what it claims, and what it has been lent."""
 
-    cells: Ints
-    """(R,), those from which play can come to it, and itself."""
-    prices: Floats
-    """(R, H, K)."""
+    cells: Ints  # (R,), those from which play can come to it, and itself
+    prices: Floats  # (R, H, K)
 
 
 class Board:

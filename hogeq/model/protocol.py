@@ -49,12 +49,9 @@ class Passes(Protocol):
 class Meetings(NamedTuple):
     """Result of a pass over several pairs of strategies."""
 
-    first: Floats
-    """(n,), win probability of each player when moving first."""
-    other: Floats
-    """(n,), win probability of each opponent when that one moves first."""
-    changes: Ints
-    """Number of cells that ASCEND changed: () of the one policy, or (n,) of each."""
+    first: Floats  # (n,), win probability of each player when moving first
+    other: Floats  # (n,), win probability of each opponent when that one moves first
+    changes: Ints  # number of cells that ASCEND changed: () of the one policy, or (n,) of each
 
     @property
     def win_rates(self) -> Floats:

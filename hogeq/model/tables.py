@@ -31,8 +31,7 @@ class Way(NamedTuple):
     """How a turn plays."""
 
     action: int
-    sides: int
-    """0 where no dice are chosen."""
+    sides: int  # 0 where no dice are chosen
     bonus: int
     forced: bool
 
@@ -40,10 +39,8 @@ class Way(NamedTuple):
 class Ways(NamedTuple):
     """How every roll plays."""
 
-    situation: NDArray[np.uint8]
-    """(G, G)"""
-    number: Ints
-    """(S, H, K), in the list of ways."""
+    situation: NDArray[np.uint8]  # (G, G)
+    number: Ints  # (S, H, K), in the list of ways
     ways: tuple[Way, ...]
 
 
@@ -58,20 +55,16 @@ class FreeTurns(NamedTuple):
 class Landings(NamedTuple):
     """Where a turn ends, by the scores that it leaves: the mover's, then the opponent's."""
 
-    kind: Ints
-    """OTHER, AGAIN, WIN or LOSS."""
-    own: Ints
-    """The mover's score after it."""
+    kind: Ints  # OTHER, AGAIN, WIN or LOSS
+    own: Ints  # the mover's score after it
     opponent: Ints
 
 
 class Lanes(NamedTuple):
     """What memories hand over."""
 
-    lane: Ints
-    """(H,)"""
-    following: Ints
-    """(2, W, J), memory of whoever moves next, by again and record."""
+    lane: Ints  # (H,)
+    following: Ints  # (2, W, J), memory of whoever moves next, by again and record
 
 
 class Tables(NamedTuple):

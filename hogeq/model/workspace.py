@@ -27,8 +27,7 @@ class Passes(Protocol):
     Policies are (1, G, G, K) in self-play, else (1 + n, G, G, K), the player's first.
     """
 
-    weights: Floats
-    """(n,), of the opponents in the mixture against which rows are set."""
+    weights: Floats  # (n,), of the opponents in the mixture against which rows are set
 
     def forward(self, policies: Floats, infoset_reach: Floats, *, memories: bool = True) -> None:
         """Fill the reach of the player's cells against each opponent, (n, G, G).
@@ -72,20 +71,17 @@ def passes_for(
 class Role(IntEnum):
     """What a pass backward does with player 0."""
 
-    EVALUATE = recurrence.EVALUATE
-    """Play the policy as it is."""
+    EVALUATE = recurrence.EVALUATE  # play the policy as it is
     COUNTERFACTUAL = recurrence.COUNTERFACTUAL
     """Play it, and keep the counterfactual value of every action."""
     ASCEND = recurrence.ASCEND
     """Set every row to its best action on the way: one sweep of coordinate ascent."""
-    SOFTMAX = recurrence.SOFTMAX
-    """Move every row towards the softmax of its action values."""
+    SOFTMAX = recurrence.SOFTMAX  # move every row towards the softmax of its action values
     FULL_MEMORY = recurrence.FULL_MEMORY
     """Take the best action in every hidden state, the memory being known."""
 
 
-MemoryValues = Callable[[int, int, int, Floats], Floats]
-"""See :meth:`Workspace.backward_by`."""
+MemoryValues = Callable[[int, int, int, Floats], Floats]  # see :meth:`Workspace.backward_by`
 
 
 class WinRate(NamedTuple):

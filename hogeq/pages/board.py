@@ -45,11 +45,9 @@ from hogeq.support.parameters import plain
 MOST_STATES: Final = 8 * 10**6
 """Hidden states that a page keeps in memory, 8 bytes each and for either player."""
 
-MOST_WORK: Final = 5 * 10**8
-"""Outcomes that a page goes through to solve a game: some two seconds."""
+MOST_WORK: Final = 5 * 10**8  # outcomes that a page goes through to solve a game: some two seconds
 
-MOST_BYTES: Final = 400 * 10**3
-"""Size of one game on a page."""
+MOST_BYTES: Final = 400 * 10**3  # size of one game on a page
 
 AGAIN: Final = 2
 """Flag of a pair of new scores after which More Boar gives an extra turn; a swap is 1."""
@@ -74,8 +72,7 @@ class Shown(NamedTuple):
 
     game: HogEngine
     title: str
-    tables: Mapping[str, Matrix]
-    """Opponents, by name."""
+    tables: Mapping[str, Matrix]  # opponents, by name
     start: tuple[int, int] = (0, 0)
     """Scores that games begin with: of the player who moves first, and of the other."""
 

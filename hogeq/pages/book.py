@@ -42,38 +42,28 @@ _NAMES: Final = {
     "hog_wild": "Hog Wild",
 }
 
-DIGITS: Final = 6
-"""Decimals of losses and gains on the page."""
+DIGITS: Final = 6  # decimals of losses and gains on the page
 
 LEAST: Final = 0.005
 """Least loss of forgetting a rule, in win probability, for a position to be listed."""
 
-AROUND: Final = 2
-"""Distance to which a position is compared with those around it."""
+AROUND: Final = 2  # distance to which a position is compared with those around it
 
-MOST: Final = 6
-"""Most positions listed for each rule."""
+MOST: Final = 6  # most positions listed for each rule
 
 
 class Reason(NamedTuple):
     """A position where a rule makes the best roll a strange one."""
 
-    rule: str
-    """Field of `Rules`."""
+    rule: str  # field of `Rules`
     own: int
     other: int
-    memory: int
-    """Index in `HogEngine.memories`: the one with which play most often comes there."""
-    best: int
-    """The best roll."""
-    forgot: int
-    """The best roll of a player who forgets the rule on this turn."""
-    cost: float
-    """Loss of that roll."""
-    gain_best: float
-    """Win probability that the rule, on this turn, adds to the best roll."""
-    gain_forgot: float
-    """The same of the other roll."""
+    memory: int  # index in `HogEngine.memories`: the one with which play most often comes there
+    best: int  # the best roll
+    forgot: int  # the best roll of a player who forgets the rule on this turn
+    cost: float  # loss of that roll
+    gain_best: float  # win probability that the rule, on this turn, adds to the best roll
+    gain_forgot: float  # the same of the other roll
 
 
 def turn_values(

@@ -35,8 +35,7 @@ _DECIMALS: Final = 8  # of win rates in the picture, and of costs on the map
 
 _LEAST_REACH: Final = 0.01  # of the colours, on either side of one half
 
-_SHARED: Final = "scheme numbers grid"
-"""Scripts of every page."""
+_SHARED: Final = "scheme numbers grid"  # scripts of every page
 
 _COLUMNS: tuple[tuple[str, str, str], ...] = (
     ("rank", "number", "rank"),
@@ -51,8 +50,7 @@ _COLUMNS: tuple[tuple[str, str, str], ...] = (
     ("against", "text", "lowest_against"),
 )
 
-_NARROW: Final = {"rank", "strategy", "won", "mean win rate"}
-"""Columns that a phone has room for."""
+_NARROW: Final = {"rank", "strategy", "won", "mean win rate"}  # columns that a phone has room for
 
 
 def field_page(found: Mapping[str, Any], names: Sequence[str]) -> str:

@@ -35,14 +35,11 @@ MOST_BYTES: Final = 10 * 10**6
 OTHERS: Final = "champion", "ignore_memory", "huan2020"
 """Built-ins in the tournament of every page, where the game has them."""
 
-PROBABILITY_DIGITS: Final = 6
-"""Decimals of probabilities on the page."""
+PROBABILITY_DIGITS: Final = 6  # decimals of probabilities on the page
 
-BELIEF_DIGITS: Final = 4
-"""Decimals of the distribution of the memory: hundredths of a percent."""
+BELIEF_DIGITS: Final = 4  # decimals of the distribution of the memory: hundredths of a percent
 
-REGIONS: Final = 10
-"""Most regions along either score."""
+REGIONS: Final = 10  # most regions along either score
 
 # Of Okabe and Ito, "Color universal design" (2008): told apart with any colour vision. Yellow is
 # left out, since it is hardly seen on white.
@@ -64,8 +61,7 @@ class Entry(NamedTuple):
     """A strategy on the page."""
 
     name: str
-    strategy: NDArray[Any]
-    """A matrix (G, G) or a policy (G, G, K)."""
+    strategy: NDArray[Any]  # a matrix (G, G) or a policy (G, G, K)
     budget: SearchBudget | None
     """Of the search for its counter-matrix; None if it is there to be compared with only."""
 
@@ -74,22 +70,18 @@ class Entry(NamedTuple):
 class Explored:
     """A strategy seen from inside, when both players play it."""
 
-    policy: Floats
-    """(G, G, K)."""
+    policy: Floats  # (G, G, K)
     values: Floats
     """(G, G, K). Win probability of every roll of the player to move, averaged over the belief; NaN
     at positions that play never comes to, which have none."""
-    reach: Floats
-    """(G, G). Probability of coming to move there."""
+    reach: Floats  # (G, G), probability of coming to move there
     belief: Floats
     """(G, G, rows, columns). Distribution of the memory along `hogeq.rules.memory.axes`; 0 where
     play never comes."""
     search: SearchResult
     """The counter-matrix found, its exact win rate and its bound: that with full memory."""
-    cells: Gains
-    """Of the counter-matrix."""
-    regions: Floats
-    """(R, R). The same for all cells of a region at once."""
+    cells: Gains  # of the counter-matrix
+    regions: Floats  # (R, R), the same for all cells of a region at once
 
 
 @dataclasses.dataclass(frozen=True)
@@ -99,10 +91,8 @@ class Page:
     html: str
     counters: dict[str, SearchResult]
     """The search against each strategy that can be explored, by its name."""
-    names: tuple[str, ...]
-    """Entries of the tournament."""
-    win_rates: NDArray[np.float64]
-    """(n, n). Row against column."""
+    names: tuple[str, ...]  # entries of the tournament
+    win_rates: NDArray[np.float64]  # (n, n), row against column
 
 
 def effort_of(run: Run) -> SearchBudget:

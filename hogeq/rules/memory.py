@@ -21,11 +21,9 @@ from hogeq.rules.rules import (
 )
 from hogeq.support.messages import one_line, refusal, shown
 
-MOST_VALUES: Final = 64
-"""Most values of the memory of a part `Rules.memory`."""
+MOST_VALUES: Final = 64  # most values of the memory of a part `Rules.memory`
 
-MOST_BONUS: Final = 100
-"""Most points that such a part may add to a turn."""
+MOST_BONUS: Final = 100  # most points that such a part may add to a turn
 
 
 class Memory(NamedTuple):
@@ -36,14 +34,10 @@ class Memory(NamedTuple):
 
     turn: int = 0
     """Number of this turn over both players, extra turns counted, modulo the Time Trot period."""
-    extra: int = 0
-    """1 if this turn is an extra turn."""
-    own: int = 0
-    """Record (see `record`) of this player's last turn."""
-    opponent: int = 0
-    """Record of the opponent's last turn."""
-    state: int = 0
-    """Number of the value that the part `Rules.memory` remembers (see `Remembered`)."""
+    extra: int = 0  # 1 if this turn is an extra turn
+    own: int = 0  # record (see `record`) of this player's last turn
+    opponent: int = 0  # record of the opponent's last turn
+    state: int = 0  # number of the value that the part `Rules.memory` remembers (see `Remembered`)
 
 
 def memory_sizes(rules: Rules) -> tuple[int, int, int]:
@@ -260,8 +254,7 @@ class Axis(NamedTuple):
     """One part of the memory."""
 
     name: str
-    ticks: tuple[str, ...]
-    """Names of its values."""
+    ticks: tuple[str, ...]  # names of its values
 
 
 def _all_axes(rules: Rules) -> dict[str, Axis]:

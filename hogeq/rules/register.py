@@ -140,8 +140,7 @@ def title(name: str) -> str:
 PARTS: Final = {parts.field: parts for parts in (ZERO_DICE, LANDINGS, SWAPS, MORE_BOAR)}
 """Parts that are functions of the mover's score and the opponent's, by the field of `Rules`."""
 
-MEMORY: Final = "memory"
-"""The kind of part that remembers something between turns."""
+MEMORY: Final = "memory"  # the kind of part that remembers something between turns
 
 
 def rule_part(kind: str, name: str | None = None) -> Callable[[Function], Function]:

@@ -21,20 +21,17 @@ _Sides: TypeAlias = Annotated[int, Field(ge=2, le=100)]  # one-sided dice would 
 _PigOut: TypeAlias = Annotated[int, Field(ge=0, le=1)] | Literal["count_ones"]
 
 
-MOST_GOAL: Final = 2000
-"""Highest goal."""
+MOST_GOAL: Final = 2000  # highest goal
 
 HOG_WILD_MULTIPLE: Final = 7
 """Hog Wild: the dice change when the sum of both scores is a multiple of this."""
 
-HOG_WILD_SIDES: Final = 4
-"""Hog Wild: sides of the dice then."""
+HOG_WILD_SIDES: Final = 4  # Hog Wild: sides of the dice then
 
 FERAL_DISTANCE: Final = 2
 """Feral Hogs: how far the dice rolled must be from the record of the mover's last turn."""
 
-FERAL_BONUS: Final = 3
-"""Feral Hogs: points that this earns."""
+FERAL_BONUS: Final = 3  # Feral Hogs: points that this earns
 
 FERAL_HOGS: Final = ("none", "points", "dice")
 """Record of Feral Hogs: points as in summer 2020 [1] and spring 2020 [6], dice as in fall 2019 [6].
@@ -43,8 +40,7 @@ FERAL_HOGS: Final = ("none", "points", "dice")
 COUNT_ONES: Final = "count_ones"
 """Pig Out of the course's spring 2017 edition [6]: nine dice all showing 1 score 2."""
 
-MOST_COUNTED: Final = 10
-"""Most dice of which such a roll always scores."""
+MOST_COUNTED: Final = 10  # most dice of which such a roll always scores
 
 
 def _goal(given: object) -> object:

@@ -27,25 +27,19 @@ from pydantic import BeforeValidator
 from hogeq.support.messages import refusal, shown
 from hogeq.support.parameters import NotAllowedError
 
-MOST_POINTS: Final = 2000
-"""Most points that rolling no dice may score: those of the longest game."""
+MOST_POINTS: Final = 2000  # most points that rolling no dice may score: those of the longest game
 
-HIGHEST: Final = 10_000
-"""Highest score on which a table may land."""
+HIGHEST: Final = 10_000  # highest score on which a table may land
 
-MOST_CELLS: Final = 250_000
-"""Most cells of a table: those of a game to 500."""
+MOST_CELLS: Final = 250_000  # most cells of a table: those of a game to 500
 
 
 class Shape(NamedTuple):
     """Shape and entries of the tables of a field."""
 
-    axes: tuple[str, str]
-    """Names of the rows and the columns of a table of two dimensions."""
-    flat: str
-    """Name of the index of a table of one dimension; empty if there are none."""
-    most: int
-    """Its entries are whole numbers from 0 to this."""
+    axes: tuple[str, str]  # names of the rows and the columns of a table of two dimensions
+    flat: str  # name of the index of a table of one dimension; empty if there are none
+    most: int  # its entries are whole numbers from 0 to this
 
 
 SHAPES: Final[dict[str, Shape]] = {

@@ -39,52 +39,37 @@ from hogeq.support.messages import shown
 class Landing(NamedTuple):
     """Where a turn ends."""
 
-    score: int
-    """The mover's score."""
-    opponent: int
-    """The opponent's score."""
-    again: bool
-    """Whether More Boar gives the mover an extra turn; never once the game is over."""
-    winner: int | None
-    """0 the mover, 1 the opponent, None while the game goes on."""
+    score: int  # the mover's score
+    opponent: int  # the opponent's score
+    again: bool  # whether More Boar gives the mover an extra turn; never once the game is over
+    winner: int | None  # 0 the mover, 1 the opponent, None while the game goes on
 
 
 class Branch(NamedTuple):
     """One result of a roll."""
 
-    points: int
-    """Points for the mover, without the bonus."""
-    gift: int
-    """Points for the opponent."""
-    record: int
-    """Of `hogeq.rules.memory.record`: how the turn is remembered."""
+    points: int  # points for the mover, without the bonus
+    gift: int  # points for the opponent
+    record: int  # of `hogeq.rules.memory.record`: how the turn is remembered
     probability: Fraction
 
 
 class MemoryEffect(NamedTuple):
     """Bonus and extra turn by the memory."""
 
-    bonus: int
-    """Points for the mover."""
-    forced: bool
-    """Whether the roll earns an extra turn, wherever it lands."""
+    bonus: int  # points for the mover
+    forced: bool  # whether the roll earns an extra turn, wherever it lands
 
 
 class Turn(NamedTuple):
     """One turn, as it was played or can be."""
 
-    points: int
-    """Points of the dice, or for rolling none, without the bonus."""
-    bonus: int
-    """Points of Feral Hogs or of the part `Rules.memory`."""
-    given: int
-    """Points given to the opponent."""
-    landing: Landing
-    """Scores after everything."""
-    again: bool
-    """Whether the mover takes an extra turn, wherever it comes from."""
-    memory: Memory
-    """Memory of the next player to move."""
+    points: int  # points of the dice, or for rolling none, without the bonus
+    bonus: int  # points of Feral Hogs or of the part `Rules.memory`
+    given: int  # points given to the opponent
+    landing: Landing  # scores after everything
+    again: bool  # whether the mover takes an extra turn, wherever it comes from
+    memory: Memory  # memory of the next player to move
     probability: Fraction = Fraction(1)
 
     @property
@@ -255,12 +240,9 @@ def scoreless_turn(rules: Rules) -> tuple[int, int] | None:
 class TurnParts(NamedTuple):
     """Names of the parts that differ from game to game."""
 
-    bonus: str
-    """Of the part that adds points by the memory."""
-    landing: str
-    """Of the part that changes the mover's new score."""
-    turn: str
-    """Of the part that gives an extra turn by the memory."""
+    bonus: str  # of the part that adds points by the memory
+    landing: str  # of the part that changes the mover's new score
+    turn: str  # of the part that gives an extra turn by the memory
 
 
 def turn_parts(rules: Rules) -> TurnParts:

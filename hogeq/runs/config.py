@@ -184,8 +184,7 @@ class Config:
         PlainSerializer(lambda plugins: [stored_as(plugin) for plugin in plugins]),
         WithJsonSchema({}),
     ]
-    game: str = ""
-    """A game other than Hog, as ``--game`` takes it; rules then have no meaning."""
+    game: str = ""  # a game other than Hog, as ``--game`` takes it; rules then have no meaning
     forget: str = ""
     rules: Annotated[Rules, BeforeValidator(_rules)]
     solver: Annotated[SolverConfig, BeforeValidator(_solver)]

@@ -22,11 +22,9 @@ ROW_SUM_TOLERANCE = 1e-9
 
 TABLES = "a matrix (G, G) or a policy (G, G, K)"
 
-HOG_AXES = 3
-"""Axes of a policy of Hog: own score, opponent's score, dice."""
+HOG_AXES = 3  # axes of a policy of Hog: own score, opponent's score, dice
 
-MOST_DICE = 127
-"""Most dice that a matrix can hold, being int8."""
+MOST_DICE = 127  # most dice that a matrix can hold, being int8
 
 
 class StrategyError(BadInputError):

@@ -52,8 +52,7 @@ from hogeq.support.aliases import Matrix
 from hogeq.support.files import read_whole, write_whole
 from hogeq.support.messages import one_line, printable, shown, unreadable
 
-MAX_BYTES: Final = 64 * 2**20
-"""Largest file that is opened at all."""
+MAX_BYTES: Final = 64 * 2**20  # largest file that is opened at all
 
 TEXT_BYTES_PER_CELL: Final = 128
 """Largest text file, per cell; numbers as long as ``6.000000000000000000e+00`` take 25."""
@@ -66,14 +65,12 @@ SUFFIXES: Final = (".csv", ".tsv", ".txt", ".json", ".npy", ".npz", ".py")
 
 PICKLES: Final = (".pickle", ".pkl", ".p", ".pck", ".joblib")
 
-IN_FOLDER: Final = "matrix.csv"
-"""The matrix in the folder of a run."""
+IN_FOLDER: Final = "matrix.csv"  # the matrix in the folder of a run
 
 WRITTEN: Final = (".csv", ".txt", ".json", ".npy", ".npz", ".py")
 """Suffixes of files that can be written."""
 
-LONGEST_NAME: Final = 64
-"""Most characters of a player's name."""
+LONGEST_NAME: Final = 64  # most characters of a player's name
 
 _HEADER_BYTES: Final = 2**12  # of an .npy file
 

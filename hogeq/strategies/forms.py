@@ -33,14 +33,10 @@ _BRACKETS: Final = str.maketrans("{}()", "[][]")
 class Form(NamedTuple):
     """A table as a file says it, its cells not checked."""
 
-    rows: Any
-    """Rows of numbers and texts."""
-    form: str = ""
-    """How it was recognised; empty for rows of cells."""
-    player_name: str | None = None
-    """What the file calls its player."""
-    weights: Any = None
-    """Of a mixture, whose parts are then the rows."""
+    rows: Any  # rows of numbers and texts
+    form: str = ""  # how it was recognised; empty for rows of cells
+    player_name: str | None = None  # what the file calls its player
+    weights: Any = None  # of a mixture, whose parts are then the rows
 
 
 def read_text(text: str, goal: int, max_dice: int, name: str, *, is_json: bool = False) -> Form:

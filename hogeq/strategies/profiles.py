@@ -31,8 +31,7 @@ from hogeq.support.messages import one_line, printable, shown
 MOST_GOAL: Final = 40
 """Highest goal of a game of Hog whose positions are listed; nobody's tree is so large."""
 
-ROUNDING: Final = 1e-4
-"""By how much the printed probabilities of a row may miss the sum 1."""
+ROUNDING: Final = 1e-4  # by how much the printed probabilities of a row may miss the sum 1
 
 _TABLES: Final = "policy_table", "to_dict"  # compiled, in Python
 
@@ -45,10 +44,8 @@ _NUMBER: Final = re.compile(r"(\d{1,20})(?:/(\d{1,20})|(\.\d{0,40})?(e[+-]?\d{1,
 class Infoset(NamedTuple):
     """An information set, as other programs know it."""
 
-    keys: tuple[str, ...]
-    """What OpenSpiel may call its state."""
-    moves: Sequence[int]
-    """OpenSpiel's numbers of its actions, in the order of the game."""
+    keys: tuple[str, ...]  # what OpenSpiel may call its state
+    moves: Sequence[int]  # OpenSpiel's numbers of its actions, in the order of the game
 
 
 def profile_rows(given: Any, infosets: Sequence[Infoset], where: str) -> list[Floats]:

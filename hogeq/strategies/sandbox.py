@@ -49,11 +49,9 @@ _NAMESPACES: Final = (
 class Fault(NamedTuple):
     """One kind of fault of a submission."""
 
-    kind: str
-    """"code", "time", "raises", "range", "impure", "name" or "shape"."""
+    kind: str  # "code", "time", "raises", "range", "impure", "name" or "shape"
     times: int
-    line: str
-    """About the first of them."""
+    line: str  # about the first of them
 
 
 class Answers(NamedTuple):
@@ -62,18 +60,14 @@ class Answers(NamedTuple):
     table: list[list[int]] | None
     """Dice to roll, 0 where the answer is no roll; None if there is no function to ask."""
     faults: tuple[Fault, ...]
-    player_name: str | None
-    """``PLAYER_NAME``, or else ``TEAM_NAME``; None if that is no text."""
+    player_name: str | None  # ``PLAYER_NAME``, or else ``TEAM_NAME``; None if that is no text
     seconds: dict[str, float]
     """``load``, ``table`` (every position once) and ``slowest`` (one call)."""
-    files: tuple[str, ...]
-    """Other files that it opened, outside of Python and the system."""
-    answered: int
-    """Positions that it answered, rightly or not."""
+    files: tuple[str, ...]  # other files that it opened, outside of Python and the system
+    answered: int  # positions that it answered, rightly or not
     asked: tuple[int, int] | None
     """Position it was asked for when it was stopped; None if it was not."""
-    prints: bool = False
-    """Whether it printed anything; the text is lost."""
+    prints: bool = False  # whether it printed anything; the text is lost
 
 
 class Isolation(NamedTuple):
@@ -81,10 +75,8 @@ class Isolation(NamedTuple):
 
     bubblewrap: str | None
     """Path of the program that makes namespaces; None if it is missing or may not make them."""
-    reason: str
-    """Why there is none."""
-    filters_calls: bool
-    """Whether the kernel refuses all system calls but those of our list."""
+    reason: str  # why there is none
+    filters_calls: bool  # whether the kernel refuses all system calls but those of our list
 
     @property
     def text(self) -> str:

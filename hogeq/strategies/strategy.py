@@ -26,8 +26,7 @@ from hogeq.strategies.arrays import (
 from hogeq.support.aliases import Floats, Matrix, Policy
 from hogeq.support.messages import refusal
 
-MOST_PARTS: Final = 1000
-"""Most components that a mixture has."""
+MOST_PARTS: Final = 1000  # most components that a mixture has
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,8 +12,7 @@ Floats: TypeAlias = NDArray[np.float64]
 Singles: TypeAlias = NDArray[np.float32]
 Ints: TypeAlias = NDArray[np.int64]
 
-Matrix: TypeAlias = NDArray[np.int8]
-"""(G, G), dice rolled by own and opponent's score."""
+Matrix: TypeAlias = NDArray[np.int8]  # (G, G), dice rolled by own and opponent's score
 
 Policy: TypeAlias = NDArray[np.float64]
 """(G, G, K), probability of every number of dice by own and opponent's score."""

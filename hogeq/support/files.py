@@ -15,8 +15,7 @@ from typing import Any, Final
 
 from hogeq.support.messages import printable, shown
 
-TEMPORARY: Final = ".tmp-"
-"""Prefix of files that are not complete yet."""
+TEMPORARY: Final = ".tmp-"  # prefix of files that are not complete yet
 
 
 @contextlib.contextmanager

@@ -13,14 +13,11 @@ from contextvars import ContextVar
 from pathlib import Path
 from typing import Any, Final, cast
 
-MOST: Final = 200
-"""Most characters of what a message quotes."""
+MOST: Final = 200  # most characters of what a message quotes
 
-LONGEST_TITLE: Final = 200
-"""Most characters of what a game or an entrant is called."""
+LONGEST_TITLE: Final = 200  # most characters of what a game or an entrant is called
 
-LIKE: Final = 0.6
-"""Least likeness, from 0 to 1, of a word that a message suggests."""
+LIKE: Final = 0.6  # least likeness, from 0 to 1, of a word that a message suggests
 
 LONGEST_WORD: Final = 100
 """Characters of a word that is compared with those known; no known one has as many."""
@@ -137,14 +134,12 @@ def _short(text: str, most: int) -> str:
 
 # --- numbers --------------------------------------------------------------------------------------
 
-DIGITS: Final = 2
-"""Decimals of per cents and percentage points, unless a user asks for more."""
+DIGITS: Final = 2  # decimals of per cents and percentage points, unless a user asks for more
 
 digits: ContextVar[int] = ContextVar("digits", default=DIGITS)
 """Decimals that the user of a command asks for."""
 
-EXACT: Final = 1e-12
-"""What rounding alone may make of nothing."""
+EXACT: Final = 1e-12  # what rounding alone may make of nothing
 
 
 def percent(probability: float) -> str:

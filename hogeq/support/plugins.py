@@ -24,8 +24,7 @@ Registered = TypeVar("Registered", bound=type[Any])
 NAME: Final = r"[A-Za-z0-9][A-Za-z0-9_.:-]{0,59}"
 
 
-_entered: list[tuple[MutableMapping[str, Any], str]] = []
-"""Every name that was entered, and where."""
+_entered: list[tuple[MutableMapping[str, Any], str]] = []  # every name that was entered, and where
 
 
 def enter(registry: MutableMapping[str, Any], what: str, name: str, value: object) -> None:
@@ -59,8 +58,7 @@ def entering(
     return decorate
 
 
-MAX_BYTES: Final = 1 << 20
-"""Size of the largest plugin that is read."""
+MAX_BYTES: Final = 1 << 20  # size of the largest plugin that is read
 
 DOORS: Final = "hogeq.rule_part, hogeq.edition, hogeq.baseline, hogeq.solver, hogeq.purifier"
 

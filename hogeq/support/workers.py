@@ -39,8 +39,7 @@ DASK: Final = "dask://"
 ATTEMPTS: Final = 3
 """Times that a task, alone in its process, may kill it before it counts as failed."""
 
-CONNECT_SECONDS: Final = 10
-"""Seconds to wait for a scheduler to answer."""
+CONNECT_SECONDS: Final = 10  # seconds to wait for a scheduler to answer
 
 HEAVY: Final = 2**14
 """Bytes of a pickled function from which a cluster is sent it once, not with every task."""

@@ -21,11 +21,9 @@ MAX_BYTES: Final = 1 << 20
 MAX_NODES: Final = 50_000
 """Most values and keys of a document, those that aliases repeat counted each time."""
 
-MAX_DEPTH: Final = 50
-"""Most lists and mappings within each other."""
+MAX_DEPTH: Final = 50  # most lists and mappings within each other
 
-MAX_SCALAR: Final = 1000
-"""Longest text or number, in characters."""
+MAX_SCALAR: Final = 1000  # longest text or number, in characters
 
 
 def read_yaml(path: str | Path) -> Any:
