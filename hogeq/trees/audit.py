@@ -4,7 +4,7 @@ All histories of a small game are laid out as a flat tree; each loss is shown by
 """
 
 from collections import defaultdict, deque
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -56,13 +56,14 @@ def _forgets(recall: Recall) -> dict[str, Loss]:
         _, first = np.unique(other.at[nodes], return_index=True)
         theirs = [(node, _path(other.steps(int(other.at[node])))) for node in nodes[np.sort(first)]]
         lost["opponent's action"][infoset] = _first_difference(theirs, 1, recall.pair)
-        lost["chance"][infoset] = _disagreement(nodes, rolls, dice, recall.pair)
-        lost["seat"][infoset] = _disagreement(nodes, none, coin, recall.pair)
+        for what, both in (("chance", (rolls, dice)), ("seat", (none, coin))):
+            paths = zip(nodes.tolist(), np.stack(both, axis=1)[nodes].tolist(), strict=True)
+            lost[what][infoset] = _first_difference(paths, 1, recall.pair)
     return {what: _loss(recall, pairs) for what, pairs in lost.items()}
 
 
 def _first_difference(
-    paths: Sequence[tuple[int, Sequence[Hashable]]], first: int, pair: Callable[[int, int], Pair]
+    paths: Iterable[tuple[int, Sequence[Hashable]]], first: int, pair: Callable[[int, int], Pair]
 ) -> Pair | None:
     """Pair two nodes whose paths first differ at an even place, or at an odd one by `first`."""
     # Shorter histories come first.
@@ -71,21 +72,6 @@ def _first_difference(
         for index in range(first, len(steps), 2):
             shortest[tuple(steps[:index])].setdefault(steps[index], node)
     return smallest(pair(*list(ways.values())[:2]) for ways in shortest.values() if len(ways) > 1)
-
-
-def _disagreement(
-    nodes: Ints, same: Ints, other: Ints, pair: Callable[[int, int], Pair]
-) -> Pair | None:
-    """Pair two nodes that agree in one respect and not in another; shorter ones come first."""
-    first: dict[int, tuple[int, int]] = {}
-    pairs = []
-    for node, key, value in zip(
-        nodes.tolist(), same[nodes].tolist(), other[nodes].tolist(), strict=True
-    ):
-        known, shortest = first.setdefault(key, (value, node))
-        if known != value:
-            pairs.append(pair(shortest, node))
-    return smallest(pairs)
 
 
 def _loss(recall: Recall, pairs: dict[Hashable, Pair | None]) -> Loss:

@@ -80,7 +80,11 @@ class TreeGame:
         ValueError
             If it is none of these, or not one of this game.
         """
-        return tree_strategy(self.tree, given)
+        if isinstance(given, str | os.PathLike):
+            return self.tree.uniform() if given == "uniform" else _read(self.tree, Path(given))
+        if isinstance(given, np.ndarray | list | tuple):
+            return self.tree.check_strategy(given)
+        return _of_profile(self.tree, given, "strategy")
 
     def payoff(self, a: Any, b: Any) -> float:
         """Compute the payoff to strategy `a` against `b`, averaged over both seats."""
@@ -130,15 +134,6 @@ def openspiel_package() -> Any:
     except ImportError as error:
         raise ValueError(str(error)) from error
     return openspiel
-
-
-def tree_strategy(tree: FlatTree, given: Any) -> Floats:
-    """Check a strategy of both seats, (R, K), however it is given."""
-    if isinstance(given, str | os.PathLike):
-        return tree.uniform() if given == "uniform" else _read(tree, Path(given))
-    if isinstance(given, np.ndarray | list | tuple):
-        return tree.check_strategy(given)
-    return _of_profile(tree, given, "strategy")
 
 
 def _read(tree: FlatTree, path: Path) -> Floats:

@@ -56,16 +56,14 @@ def run(
         loaded = load_config(config, [*(overrides or ()), *chosen], trust)
         with computing(on, jobs):
             summary = run_experiment(loaded, out_root, resume, overwrite)
-    except RunError as error:
-        if os.environ.get("HOGEQ_DEBUG"):
-            traceback.print_exc()
-        raise typer.Exit(warn(error, 1)) from error
     except (BadInputError, typer.Exit):
         raise
     except Exception as error:
-        traceback.print_exc()  # hours of solving may lie behind it: do not ask for another run
-        failure = f"internal failure: {type(error).__name__}: {error}"
-        raise typer.Exit(warn(failure, 1)) from error
+        is_internal = not isinstance(error, RunError)
+        if is_internal or os.environ.get("HOGEQ_DEBUG"):
+            traceback.print_exc()  # hours of solving may lie behind it: do not ask for another run
+        what = f"internal failure: {type(error).__name__}: " if is_internal else ""
+        raise typer.Exit(warn(f"{what}{error}", 1)) from error
     return Result(finite(summary.to_json()), _finished(summary))
 
 
