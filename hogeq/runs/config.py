@@ -76,19 +76,18 @@ class SolverConfig:
     params: Annotated[InstanceOf[Solver[Any]], WithJsonSchema({})]
     seed: Seed = 0
 
-    def first_state(self, game: "HogEngine | TreeEngine", solver: Solver[Any] | None = None) -> Any:
-        """Call the solver's ``init``, or that of a solver with other parameters."""
-        solver = solver or self.params
+    def first_state(self, game: "HogEngine | TreeEngine") -> Any:
+        """Call the solver's ``init``."""
+        where = named(f"solver {self.name}", self.params)
         try:
-            state = solver.init(game)
+            state = self.params.init(game)
         except Exception as error:
-            if is_ours(solver):
+            if is_ours(self.params):
                 raise
-            what = f"its init raised {raised(error)}"
-            raise ValueError(f"{named(f'solver {self.name}', solver)}: {what}") from error
+            raise ValueError(f"{where}: its init raised {raised(error)}") from error
         if not hasattr(state, "_asdict"):
             what = f"its init gave {shown(state)}; allowed: a named tuple of arrays"
-            raise ValueError(f"{named(f'solver {self.name}', solver)}: {what}")
+            raise ValueError(f"{where}: {what}")
         return state
 
 
@@ -164,13 +163,6 @@ def _rules(given: object) -> Rules:
     return rules
 
 
-def _plugins(given: object) -> tuple[Plugin, ...]:
-    """Take those of this process: files that a config names were loaded before it is read."""
-    if not isinstance(given, list) or not all(isinstance(file, str) for file in given):
-        raise NotAllowedError("a list of Python files")
-    return loaded()
-
-
 @parameters
 class Config:
     """One experiment, checked and with every default filled in."""
@@ -180,11 +172,11 @@ class Config:
     seed: Seed = 0
     plugins: Annotated[
         tuple[InstanceOf[Plugin], ...],
-        BeforeValidator(_plugins),
+        BeforeValidator(lambda _: loaded()),  # those that a config names are loaded before
         PlainSerializer(lambda plugins: [stored_as(plugin) for plugin in plugins]),
         WithJsonSchema({}),
     ]
-    game: str = ""  # a game other than Hog, as ``--game`` takes it; rules then have no meaning
+    game: str = ""  # other than Hog, as ``--game`` takes it; rules then have no meaning
     forget: str = ""
     rules: Annotated[Rules, BeforeValidator(_rules)]
     solver: Annotated[SolverConfig, BeforeValidator(_solver)]

@@ -62,6 +62,7 @@ PLUGINS: Final = "plugins"
 
 MIXTURE: Final = "mixture.npz"  # of solvers that look for one
 
+# What every run writes; with a mixture and the plugins, all that ``overwrite`` removes.
 FILES: Final = (
     CONFIG,
     MANIFEST,
@@ -73,7 +74,6 @@ FILES: Final = (
     EXPLOITABILITY_PLOT,
     MATRIX_PLOT,
 )
-"""What every run writes; with a mixture and the plugins, all that ``overwrite`` removes."""
 
 SCHEMA: Final = 1  # version of the layout of a run directory and of its checkpoint
 

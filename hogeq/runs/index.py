@@ -73,7 +73,6 @@ class RunRecord:
 
 
 KEYS: Final = tuple(field.name for field in dataclasses.fields(RunRecord) if field.name != "config")
-"""What runs can be sorted by."""
 
 
 def find_runs(root: str | Path) -> tuple[list[RunRecord], dict[Path, str]]:

@@ -160,15 +160,17 @@ def run_experiment(
         )
     try:
         game = config.engine()
-        solver: Any = config.solver.params
+        solver = config.solver
+        params: Any = solver.params
         if resume is not None and (Path(resume) / CHECKPOINT).exists():
             # What was in its files is in the checkpoint.
-            solver = dataclasses.replace(solver, **dict.fromkeys(solver.FILES, ""))
-        state = config.solver.first_state(game, solver)
+            params = dataclasses.replace(params, **dict.fromkeys(params.FILES, ""))
+            solver = dataclasses.replace(solver, params=params)
+        state = solver.first_state(game)
         read = [
             {"key": key, "file": file, "sha256": sha256(Path(file).read_bytes()).hexdigest()}
-            for key in sorted(solver.FILES)
-            if (file := getattr(solver, key))
+            for key in sorted(params.FILES)
+            if (file := getattr(params, key))
         ]
     except (OSError, ValueError) as error:
         raise ConfigError(f"config {config.name}: {error}") from error
