@@ -169,6 +169,23 @@ def _command(function: Callable[..., Any]) -> Callable[..., Any]:
         *(_keyword(name, *shared[name]) for name in shared),
     ]
 
+    def checked(given: dict[str, Any], trust: bool) -> dict[str, Any]:
+        overwrite = given.pop("overwrite") if "overwrite" in shared else True
+        reads = [value for name, value in given.items() if name not in outputs]
+        for name, output in outputs.items():
+            declared = own[name].__metadata__[0].default
+            check_output(
+                given[name],
+                (given.get("game") and output.of_games) or output.suffixes,
+                reads=reads,
+                replace=overwrite or not output.is_kept,
+                option=declared if isinstance(declared, str) else f"--{name}",
+            )
+        if choice is not None:
+            chosen = {name: given.pop(name) for name in chosen_by}
+            given[choice[0]] = choice[1](**chosen, trust=trust)
+        return {**given, "trust": trust} if "trust" in own else given
+
     @wraps(function)
     def command(
         *, as_json: bool, decimals: int, trust: bool, plugins: list[Path] | None, **given: Any
@@ -177,21 +194,7 @@ def _command(function: Callable[..., Any]) -> Callable[..., Any]:
             with _answer_alone() if as_json else nullcontext():
                 for path in plugins or ():
                     load_plugin(path, trust)
-                overwrite = given.pop("overwrite") if "overwrite" in shared else True
-                reads = [value for name, value in given.items() if name not in outputs]
-                for name, output in outputs.items():
-                    declared = own[name].__metadata__[0].default
-                    check_output(
-                        given[name],
-                        (given.get("game") and output.of_games) or output.suffixes,
-                        reads=reads,
-                        replace=overwrite or not output.is_kept,
-                        option=declared if isinstance(declared, str) else f"--{name}",
-                    )
-                if choice is not None:
-                    chosen = {name: given.pop(name) for name in chosen_by}
-                    given[choice[0]] = choice[1](**chosen, trust=trust)
-                result = function(**({**given, "trust": trust} if "trust" in own else given))
+                result = function(**checked(given, trust))
             if isinstance(result, Result):
                 show(result, as_json)
                 if result.status:

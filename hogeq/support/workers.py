@@ -91,11 +91,7 @@ class Threads(Workers):
         tasks: Sequence[Task],
         grace: float = 0.0,  # noqa: ARG002 - threads get no signals
     ) -> Generator[tuple[int, Result | Exception], None, None]:
-        """Compute tasks; the only one, or all of a single thread, by the calling thread."""
-        attempt = partial(_attempt, function)
-        if 1 in {self.width, len(tasks)}:
-            yield from enumerate(map(attempt, tasks))
-            return
+        """Compute tasks, each by one of the threads; the first error is raised."""
         started: dict[int, ThreadPool] = _pools.__dict__.setdefault("started", {})
         pool = started.get(self.width)
         if pool is None:
@@ -103,19 +99,12 @@ class Threads(Workers):
             pool = started[self.width] = ThreadPool(self.width, lambda: _chosen.set(_NOBODY))
             atexit.register(pool.terminate)
         try:
-            yield from enumerate(pool.imap(attempt, tasks))
+            yield from enumerate(pool.imap(function, tasks))
         except BaseException:
             del started[self.width]
             pool.terminate()  # tasks that have not begun must not begin
             atexit.unregister(pool.terminate)
             raise
-
-
-def _attempt(function: Callable[[Task], Result], task: Task) -> Result | Exception:
-    try:
-        return function(task)
-    except Exception as error:  # noqa: BLE001 - whatever it is, it is that task's
-        return error
 
 
 _pools = thread_local()
@@ -348,7 +337,7 @@ def compute(
     anywhere, here = _chosen.get()
     chosen, tasks = here if local else anywhere, list(tasks)
     results: dict[int, Result] = {}
-    if isinstance(chosen, Threads) and 1 in {chosen.width, len(tasks)}:
+    if isinstance(chosen, Threads) and 1 in {chosen.width, len(tasks)}:  # by the calling thread
         for index, task in enumerate(tasks):
             results[index] = function(task)
             progress(index)
