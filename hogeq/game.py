@@ -107,7 +107,7 @@ class Game:
             If the file cannot be read, or its game is no two-player zero-sum game.
         """
         from hogeq.trees.game import TreeGame
-        from hogeq.trees.openspiel import from_efg
+        from hogeq.trees.gambit import from_efg
 
         return TreeGame(from_efg(path, **options))
 

@@ -58,6 +58,7 @@ class FlatTree:
     num_legal: Ints  # (R,)
     names: Sequence[Any]  # (R,), what the player knows there, in the game's words
     describe: Callable[[Sequence[int]], list[str]]  # writes the moves of a history in words
+    states: Sequence[str] | None = None  # (R,), OpenSpiel's names, if others
 
     def __repr__(self) -> str:
         """Name the game and say its size."""
@@ -188,7 +189,7 @@ def flatten(
     """Lay out a game whose moves are numbers, or all that comes in `longest` moves of players."""
     rows: dict[tuple[int, Hashable], int] = {}
     legal: list[list[int]] = []
-    columns = [array(code) for code in "biiiihdd"]
+    columns = [array(code) for code in "biiiiidd"]
     add: list[Callable[[Any], None]] = [column.append for column in columns]
     stack: list[tuple[Any, ...]] = [(root, -1, 0, 0, 0, 1.0, 0)]
     count = 0

@@ -12,6 +12,7 @@ from hogeq.support.messages import printable, shown
 from hogeq.trees.engine import TreeEngine
 from hogeq.trees.exact import Equilibrium, Interval, equilibrium, respond
 from hogeq.trees.flat import FlatTree, mean_payoff
+from hogeq.trees.gambit import from_efg
 from hogeq.trees.recall import Audit, Recall
 
 POLICY: Final = "policy.npz"  # the policy in the folder of a run
@@ -121,9 +122,9 @@ class TreeGame:
 
 def load_tree(game: str, forget: str | None = None) -> FlatTree:
     """Build the tree of a game that is named as OpenSpiel does, or by its .efg file."""
-    openspiel = openspiel_package()
-    read = openspiel.from_efg if game.endswith(".efg") else openspiel.from_openspiel
-    tree: FlatTree = read(game, forget=forget)
+    if game.endswith(".efg"):
+        return from_efg(game, forget=forget)
+    tree: FlatTree = openspiel_package().from_openspiel(game, forget=forget)
     return tree
 
 
@@ -154,9 +155,9 @@ def _read(tree: FlatTree, path: Path) -> Floats:
 
 def _of_profile(tree: FlatTree, given: Any, where: str) -> Floats:
     rows = order_of_rows(tree)
-    counts = tree.num_legal
+    counts, states = tree.num_legal, tree.names if tree.states is None else tree.states
     infosets = [
-        Infoset((str(tree.names[row]),), tree.moves[row, : counts[row]].tolist()) for row in rows
+        Infoset((str(states[row]),), tree.moves[row, : counts[row]].tolist()) for row in rows
     ]
     strategy: Floats = np.zeros(tree.moves.shape)
     for row, chances in zip(rows, profile_rows(given, infosets, where), strict=True):

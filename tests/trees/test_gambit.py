@@ -22,6 +22,7 @@ from hogeq.model.game import compile_game
 from hogeq.rules import EDITIONS, Rules, rules_from
 from hogeq.trees.audit import audit
 from hogeq.trees.flat import CHANCE, TERMINAL, Node, payoff
+from hogeq.trees.gambit import from_efg
 from hogeq.trees.recall import Recall
 from hogeq.trees.tree import HogTree, count, efg_lines, hog_efg, tree_sizes
 
@@ -100,11 +101,8 @@ GAMES = [
 
 
 @pytest.mark.parametrize("spec", GAMES, ids=lambda spec: spec["edition"])
-def test_openspiel_reads_the_game_we_mean(spec: dict[str, Any], tmp_path: Path) -> None:
-    """Information sets are those of the file: by their numbers, as OpenSpiel tells them."""
-    pytest.importorskip("pyspiel", reason="OpenSpiel is not installed")
-    from hogeq.trees.openspiel import from_efg
-
+def test_hogeq_reads_the_game_we_mean(spec: dict[str, Any], tmp_path: Path) -> None:
+    """Information sets are those of the file."""
     rules = rules_from(spec)
     found = tree_sizes(rules)
     (tmp_path / "hog.efg").write_text(hog_efg(rules))

@@ -7,24 +7,20 @@ player sees the scores alone and has imperfect recall, which OpenSpiel's best re
 and CFR assume away (docs/openspiel-best-response.md).
 """
 
-import os
 import warnings
-from collections.abc import Callable, Hashable, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
 from functools import partial
-from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
 from hogeq.rules import Rules
 from hogeq.strategies.strategy import strategy_of_shape
 from hogeq.support.aliases import Floats
-from hogeq.support.messages import nearest, not_installed, one_line, printable, refusal, shown
+from hogeq.support.messages import nearest, not_installed, one_line, shown
 from hogeq.trees.flat import CHANCE, MOST_NODES, TERMINAL, FlatTree, Node, flatten
+from hogeq.trees.forgetting import Forget, coarser
 
 try:
     import pyspiel
@@ -35,12 +31,6 @@ except ImportError as _missing:
     ) from _missing
 
 from hogeq.trees.openspiel.game import game_of, rules_of
-
-Forget = Callable[[int, str], str]  # of a player, an information state: key of the infoset
-Move = tuple[int, int]  # who moved, and the number of the move
-Keep = Callable[[tuple[Move, ...], int], Hashable]  # what is left of a history, for a player
-
-WAYS: Final = "own_actions, order, or last:K with a whole number K"
 
 ALGORITHMS = {
     "cfr": pyspiel.CFRSolver,
@@ -147,19 +137,6 @@ def from_openspiel(
     return coarser(tree, forget) if isinstance(forget, str) else tree
 
 
-def from_efg(path: str | os.PathLike[str], *, forget: str | Forget | None = None) -> FlatTree:
-    """Read a game in Gambit's extensive form, ``.efg``."""
-    path = Path(path)
-    try:
-        game = pyspiel.load_efg_game(path.read_text("utf-8"))
-    except OSError as error:
-        raise ValueError(f"{printable(path)}: cannot be read: {error.strerror}") from None
-    except Exception as error:  # noqa: BLE001 - as above
-        raise ValueError(f"{printable(path)}: {one_line(error)}") from None
-    tree = from_openspiel(game, forget=forget)
-    return replace(tree, name=tree.name.replace(str(game), printable(path.name)))
-
-
 def check(game: Any) -> None:
     """Refuse games that no zero-sum theory of two players covers."""
     kind, name = game.get_type(), game.get_type().short_name
@@ -195,62 +172,3 @@ def history(game: Any, moves: Sequence[int]) -> list[str]:
         words.append(f"{who}: {state.action_to_string(state.current_player(), move)}")
         state.apply_action(move)
     return words
-
-
-def coarser(tree: FlatTree, forget: str) -> FlatTree:
-    """Join information sets of histories of which the same is left, if they have the same actions.
-
-    ``own_actions``: what the others did is left. ``order``: chance's moves are left, and the
-    players', not in which order. ``last:K``: chance's moves, and the last K of the players.
-    """
-    keep = _keep(forget)
-    moves: list[tuple[Move, ...]] = [()]
-    steps = zip(tree.parent.tolist(), tree.mover.tolist(), tree.move.tolist(), strict=True)
-    for node, (parent, mover, move) in enumerate(steps):
-        if node:
-            moves.append((*moves[parent], (mover, move)))
-    legal = [tuple(tree.moves[row, :many].tolist()) for row, many in enumerate(tree.num_legal)]
-    numbers: dict[Hashable, int] = {}
-    own = np.flatnonzero(tree.player >= 0)
-    rows, left = tree.row[own], np.empty(len(own), np.int64)
-    for place, (node, row) in enumerate(zip(own.tolist(), rows.tolist(), strict=True)):
-        player = int(tree.seat[row])
-        key = player, legal[row], keep(moves[node], player)
-        left[place] = numbers.setdefault(key, len(numbers))
-    size = tree.num_rows + len(numbers)
-    links = coo_array((np.ones(len(own)), (rows, tree.num_rows + left)), (size, size))
-    component = connected_components(links, directed=False)[1][: tree.num_rows]
-    _, first, joined = np.unique(component, return_index=True, return_inverse=True)
-    order = np.argsort(first)  # rows stay in the order of the first of each
-    renamed = np.empty(len(order), np.int64)
-    renamed[order] = np.arange(len(order))
-    first, sizes = first[order], np.bincount(joined)[order]
-    names = [
-        f"{tree.names[row]} and {size - 1} more" if size > 1 else tree.names[row]
-        for row, size in zip(first.tolist(), sizes.tolist(), strict=True)
-    ]
-    new = np.append(renamed[joined], -1).astype(np.int32)
-    return replace(
-        tree,
-        name=f"{tree.name}, forgetting {forget}",
-        row=new[tree.row],
-        seat=tree.seat[first],
-        num_legal=tree.num_legal[first],
-        names=names,
-    )
-
-
-def _keep(forget: str) -> Keep:
-    if forget == "own_actions":
-        return lambda moves, player: tuple(move for move in moves if move[0] != player)
-    way, _, count = forget.partition(":")
-    if forget != "order" and (way != "last" or not count.isdecimal()):
-        raise ValueError(refusal("forget", forget, WAYS))
-
-    def keep(moves: tuple[Move, ...], _: int) -> Hashable:
-        chance = tuple(move for move in moves if move[0] == CHANCE)
-        played = [move for move in moves if move[0] != CHANCE]
-        left = sorted(played) if forget == "order" else played[max(len(played) - int(count), 0) :]
-        return chance, tuple(left)
-
-    return keep
