@@ -106,8 +106,8 @@ class Game:
         ValueError
             If the file cannot be read, or its game is no two-player zero-sum game.
         """
-        from hogeq.trees.game import TreeGame
         from hogeq.trees.gambit import from_efg
+        from hogeq.trees.game import TreeGame
 
         return TreeGame(from_efg(path, **options))
 

@@ -156,9 +156,12 @@ def _read(tree: FlatTree, path: Path) -> Floats:
 def _of_profile(tree: FlatTree, given: Any, where: str) -> Floats:
     rows = order_of_rows(tree)
     counts, states = tree.num_legal, tree.names if tree.states is None else tree.states
-    infosets = [
-        Infoset((str(states[row]),), tree.moves[row, : counts[row]].tolist()) for row in rows
-    ]
+    infosets = []
+    for row in rows:
+        moves = tree.moves[row, : counts[row]].tolist()
+        # OpenSpiel 2.0.2 gives the actions of a file's node their numbers in rising order.
+        moves = moves if tree.states is None else sorted(moves)
+        infosets.append(Infoset((str(states[row]),), moves))
     strategy: Floats = np.zeros(tree.moves.shape)
     for row, chances in zip(rows, profile_rows(given, infosets, where), strict=True):
         strategy[row, : counts[row]] = chances

@@ -1,7 +1,7 @@
 """Exported game trees: what the file says, and that others read it as we mean it.
 
-OpenSpiel's reader of Gambit's format is installed with the development tools. Gambit itself is not,
-since it has to be compiled: ``make gambit`` installs it and runs these tests.
+Gambit itself is not installed with the development tools, since it has to be compiled: ``make
+gambit`` installs it and runs these tests.
 """
 
 import json

@@ -126,6 +126,8 @@ def from_openspiel(
             raise ValueError(
                 f"game: got {shown(game)}; allowed: a game of OpenSpiel{nearest(game, known)}"
             )
+        if "efg_game" in game:  # OpenSpiel reads another game, or ends, where labels are equal, say
+            raise ValueError(f"game: got {shown(game)}; allowed: the name of the file, FILE.efg")
         try:
             game = pyspiel.load_game(game)
         except Exception as error:  # noqa: BLE001 - OpenSpiel raises what C++ throws

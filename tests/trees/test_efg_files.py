@@ -1,0 +1,567 @@
+"""Files in Gambit's extensive form: each is the game that it says, or is refused in one line."""
+
+import itertools
+import os
+import re
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pyspiel
+import pytest
+from open_spiel.python.algorithms.expected_game_score import policy_value
+from open_spiel.python.policy import TabularPolicy
+from scipy.optimize import linprog
+
+from hogeq.rules import rules_from
+from hogeq.support.aliases import Floats
+from hogeq.support.messages import printable
+from hogeq.trees import gambit
+from hogeq.trees.exact import equilibrium
+from hogeq.trees.flat import CHANCE, FlatTree, payoff
+from hogeq.trees.forgetting import coarser
+from hogeq.trees.gambit import from_efg, read_efg
+from hogeq.trees.game import TreeGame
+from hogeq.trees.openspiel import from_openspiel
+from hogeq.trees.tree import HogTree, flat_efg, flat_tree, hog_efg
+from tests.cli.calls import refused
+from tests.trees.efg_files import Maker, Place, Strategy
+
+HEAD = 'EFG 2 R "" { "A" "B" }\n'
+
+
+def written(tmp_path: Path, text: str | bytes, name: str = "game.efg") -> Path:
+    path = tmp_path / name
+    path.write_bytes(text.encode() if isinstance(text, str) else text)
+    return path
+
+
+def read(tmp_path: Path, text: str) -> FlatTree:
+    return from_efg(written(tmp_path, text))
+
+
+def worth(tree: FlatTree) -> float:
+    return payoff(tree, tree.uniform(), tree.uniform())
+
+
+def rows(tree: FlatTree, strategy: Strategy) -> Floats:
+    """Write a strategy by player and number as the tree has it."""
+    found = np.zeros((tree.num_rows, tree.num_actions))
+    assert tree.states is not None
+    for row, (seat, state) in enumerate(zip(tree.seat.tolist(), tree.states, strict=True)):
+        chances = strategy[seat, int(state.split("-")[2])]
+        found[row, : len(chances)] = [float(one) for one in chances]
+        assert tree.num_legal[row] == len(chances)
+    return found
+
+
+# --- random games ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(400))
+def test_random_games_are_worth_what_plain_sums_say(seed: int, tmp_path: Path) -> None:
+    maker = Maker(seed)
+    game = maker.game()
+    tree = read(tmp_path, maker.text(game))
+    places = game.all()
+    assert tree.num_nodes == len(places)
+    met = {(one.player, one.number) for one in places if one.player in (0, 1)}
+    assert tree.num_rows == len(met)
+    for _ in range(3):
+        strategy = maker.strategy()
+        joint = rows(tree, strategy) if met else tree.uniform()
+        if tree.num_rows:  # where nobody moves, nothing is multiplied
+            assert payoff(tree, joint, joint) == pytest.approx(
+                float(game.value(strategy)), abs=1e-12
+            )
+
+
+def matrix_value(game: Place, sets: dict[tuple[int, int], int]) -> float:
+    """Value of the game between all pure strategies, by a linear program."""
+    pure = []
+    for player in (0, 1):
+        keys = sorted(key for key in sets if key[0] == player)
+        choices = itertools.product(*(range(sets[key]) for key in keys))
+        pure.append([dict(zip(keys, one, strict=True)) for one in choices])
+    table = np.array(
+        [
+            [
+                float(
+                    game.value(
+                        {
+                            key: [Fraction(at == place) for at in range(sets[key])]
+                            for key, place in {**first, **second}.items()
+                        }
+                    )
+                )
+                for second in pure[1]
+            ]
+            for first in pure[0]
+        ]
+    )
+    many, columns = table.shape
+    answer = linprog(
+        np.append(np.zeros(many), -1.0),
+        A_ub=np.hstack([-table.T, np.ones((columns, 1))]),
+        b_ub=np.zeros(columns),
+        A_eq=np.append(np.ones(many), 0.0)[None],
+        b_eq=[1.0],
+        bounds=[(0, None)] * many + [(None, None)],
+    )
+    assert answer.status == 0
+    return float(-answer.fun)
+
+
+def test_equilibria_of_random_games_are_those_of_the_matrix(tmp_path: Path) -> None:
+    tried = 0
+    for seed in range(1000, 1200):
+        maker = Maker(seed)
+        game = maker.game(3)
+        sets = {(p.player, p.number): len(p.labels) for p in game.all() if p.player in (0, 1)}
+        sizes = [np.prod([n for key, n in sets.items() if key[0] == one]) for one in (0, 1)]
+        if not sets or max(sizes) > 60:
+            continue
+        tried += 1
+        solved = equilibrium(read(tmp_path, maker.text(game)), 30.0)
+        value = matrix_value(game, sets)
+        assert solved.is_proved
+        assert solved.lower == pytest.approx(value, abs=1e-8)
+        assert solved.upper == pytest.approx(value, abs=1e-8)
+    assert tried > 100
+
+
+# --- what a file may say --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "uniform"),
+    [
+        pytest.param(
+            'p "" 1 1 "" { "a" "a" } 0 t "" 1 "" { 1, -1 } t "" 2 "" { 2, -2 }', 1.5, id="equal"
+        ),
+        pytest.param(
+            'p "" 1 1 "" { "" "" } 0 t "" 1 "" { 1, -1 } t "" 2 "" { 2, -2 }', 1.5, id="empty"
+        ),
+        pytest.param(
+            'p "" 1 1 "" { "x" "y" } 0 p "" 2 1 "" { "u" "v" } 1 "fee" { -1, 1 } '
+            't "" 2 "" { 5, -5 } t "" 3 "" { 4, -4 } t "" 4 "" { 2, -2 }',
+            2.75,
+            id="paid on the way",
+        ),
+        pytest.param(
+            'p "" 1 1 "" { "x" "y" } 1 "" { 10, 0 } t "" 2 "" { 0, -10 } t "" 3 "" { 1, -11 }',
+            10.5,
+            id="zero-sum along every path, though no outcome is",
+        ),
+        pytest.param(
+            'c "" 1 "" { "h" 1/2 "t" 1/2 } 0 t "" 1 "bonus" { 5, -5 }'
+            'p "" 1 1 "" { "l" "r" } 1 t "" 2 "" { 1, -1 } t "" 3 "" { 2, -2 }',
+            5.75,
+            id="an outcome by its number",
+        ),
+        pytest.param('p "" 1 1 "" { "x" "y" } 0 t "" 0 t "" 1 "" { -1, 1 }', -0.5, id="no outcome"),
+        pytest.param(
+            'p "" 1 9 "" { "x" "y" } 0 p "" 2 1000 "" { "u" "v" } 0 '
+            't "" 1 "" {1,-1} t "" 2 "w" {-1 1} p "" 2 1000 0 t "" 1 "again" t "" 7 "" { 9 , -9 }',
+            2.5,
+            id="gaps, actions named once, outcomes named again",
+        ),
+        pytest.param(
+            'c "" 1 "" { "h" 1/3 "t" 2/3 } 0 t "" 1 "" { 3, -3 }'
+            'c "" 1 0 p "" 1 1 "" { "a" } 0 t "" 2 "" { 9, -9 } t "" 3 "" { 0, 0 }',
+            3.0,
+            id="chance by number, a single action",
+        ),
+        pytest.param(
+            'c "" 1 "" { "u" 0.333333333 "v" 0.333333333 "w" .333333334 } 0 '
+            't "" 1 "" { 3, -3 } t "" 2 "" { 6e0, -0.6E+1 } t "" 3 "" { +9., -90e-1 } ',
+            6.000000003,
+            id="decimals",
+        ),
+        pytest.param(
+            'c "" 1 "" { "u" 0.3333333333 "v" 0.3333333333 "w" 0.3333333333 } 0 '
+            't "" 1 "" { 3, -3 } t "" 2 "" { 3, -3 } t "" 3 "" { 3, -3 } ',
+            3.0,
+            id="decimals are scaled",
+        ),
+        pytest.param(
+            'c "" 1 "" { "one" 1/2 "two" 1/2 "never" 0 } 0 '
+            't "" 1 "" { 1, -1 } t "" 2 "" { 2, -2 } t "" 3 "" { 1000, -1000 }',
+            1.5,
+            id="chance 0",
+        ),
+        pytest.param(
+            f'p "" 1 1 "" {{ "x" }} 0 t "" 1 "" {{ {10**30}/{10**29 * 4}, -5/2 }}',
+            2.5,
+            id="long fractions",
+        ),
+        pytest.param('t "" 1 "" { 1, -1 }', 1.0, id="nobody moves"),
+    ],
+)
+def test_what_a_file_may_say(text: str, uniform: float, tmp_path: Path) -> None:
+    for full in (HEAD + text, (HEAD + text).replace(" ", "\r\n\t"), "\ufeff" + HEAD + text + "\n"):
+        tree = read(tmp_path, full)
+        if tree.num_rows:
+            assert worth(tree) == pytest.approx(uniform, abs=1e-12)
+        else:
+            weights = reach_by_chance(tree)
+            assert float(weights @ tree.payoff) == pytest.approx(uniform, abs=1e-12)
+
+
+def reach_by_chance(tree: FlatTree) -> Floats:
+    weights = tree.chance.copy()
+    for node in range(1, tree.num_nodes):
+        weights[node] *= weights[tree.parent[node]]
+    return weights
+
+
+def test_a_number_decides_what_is_one_information_set(tmp_path: Path) -> None:
+    text = (
+        'c "" 1 "" { "h" 1/2 "t" 1/2 } 0 p "" 1 1 "x" { "l" "r" } 0 t "" 2 "" { 1, -1 }'
+        't "" 3 "" { 0, 0 } p "" 1 1 "" { "l" "r" } 0 t "" 4 "" { 0, 0 } t "" 5 "" { 1, -1 }'
+    )
+    tree = read(tmp_path, HEAD + text)
+    assert tree.names == ["x"]
+    assert equilibrium(tree, 5.0).lower == pytest.approx(0.5)
+    apart = read(tmp_path, HEAD + text.replace('p "" 1 1 ""', 'p "" 1 2 "x"'))
+    assert apart.names == ["x (1)", "x (2)"]
+    assert equilibrium(apart, 5.0).lower == pytest.approx(1.0)
+    # Chance and the players number their own.
+    assert read(tmp_path, HEAD + text.replace('p "" 1 1 ""', 'p "" 2 1 "x"')).num_rows == 2
+
+
+def test_a_form_of_more_players_is_read_whole(tmp_path: Path) -> None:
+    text = (
+        'EFG 2 D "a \\"title\\"" { "One" "" "Three" }\n"a comment"\n'
+        'p "" 3 5 "set" { "in" "out" } 2 "fee" { 1/2, -.5 0 }\n\nt "end" 0\n'
+        'c "" 5 "" { "x" 1 } 2 t "" 7 "" { 1 2 3 }'
+    )
+    form = read_efg(written(tmp_path, text))
+    assert (form.title, form.comment, form.players) == (
+        'a "title"', "a comment", ("One", "", "Three"),
+    )  # fmt: skip
+    assert form.infosets == [
+        (2, 5, "set", ("in", "out"), ()),
+        (CHANCE, 5, "", ("x",), (Fraction(1),)),
+    ]
+    paid = [[*map(float, one.payoffs)] for one in form.outcomes]
+    assert paid == [[0, 0, 0], [0.5, -0.5, 0], [1, 2, 3]]
+    assert list(form.infoset) == [0, -1, 1, -1]
+    assert list(form.outcome) == [1, 0, 1, 2]
+    assert list(form.line) == [3, 5, 6, 6]
+    assert [form.child(0, 0), form.child(0, 1), form.child(2, 0)] == [1, 2, 3]
+    with pytest.raises(ValueError, match=r"game\.efg: has 3 players; allowed: 2$"):
+        from_efg(tmp_path / "game.efg")
+
+
+def test_names_are_told_apart(tmp_path: Path) -> None:
+    """The fourth set is called as the first would be, were it told apart from the second."""
+    calls = ("go", "go", "", "go (1)", "\x1b[31m")
+    ends = 't "" 0 ' * 4
+    sets = "".join(
+        f'p "" 1 {number} "{name}" {{ "" "a" "a" "(1)" "\x1b\u202e" }} 0 {ends}'
+        for number, name in enumerate(calls, 1)
+    )
+    tree = read(tmp_path, HEAD + sets + 't "" 0')
+    assert tree.names == ["go (1)", "go (2)", "(3)", "go (1) (4)", "\\x1b[31m"]
+    words = [tree.history(node)[-1].action for node in range(1, 6)]
+    assert words == [
+        *("player 0: (1)", "player 0: a (2)", "player 0: a (3)"),
+        *("player 0: (1) (4)", "player 0: \\x1b\\u202e"),
+    ]
+    assert len(set(tree.moves[0])) == 5
+    assert len(tree.history(tree.num_nodes - 1)) == 5
+
+
+# --- what is refused ------------------------------------------------------------------------------
+
+GOOD = (
+    HEAD + 'c "" 1 "deal" { "h" 1/2 "t" 1/2 } 0\n'
+    'p "" 1 1 "x" { "l" "r" } 1 "fee" { 1, -1 }\nt "" 2 "" { 1, -1 }\nt "" 3 "" { 0, 0 }\n'
+    'p "" 1 1 "x" { "l" "r" } 0\nt "" 1\nt "" 0\n'
+)
+FIRST = 'p "" 1 1 "x" { "l" "r" } 1'
+SECOND = 'p "" 1 1 "x" { "l" "r" } 0'
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("EFG", "NFG", "line 1: file: got 'NFG'; allowed: EFG"),
+        (GOOD, "", "line 1: file: got ''; allowed: EFG"),
+        ("EFG 2", "EFG 3", "line 1: version: got '3'; allowed: 2"),
+        ("2 R", "2 X", "line 1: numbers: got 'X'; allowed: R or D"),
+        ('R ""', "R", "line 1: title: got '{'; allowed: text in quotes"),
+        ('{ "A" "B" }', '[ "A" "B" ]', "line 1: players: got '['; allowed: {"),
+        ('{ "A" "B" }', "{ }", "line 1: players: got '}'; allowed: one or more"),
+        ('"B" }', '"B"', "line 2: player's name: got 'c'; allowed: text in quotes"),
+        ('{ "A" "B" }', '{ "A" }', "line 3: end of 1 payoff: got ','; allowed: }"),
+        ('t "" 2', 'T "" 2', "line 4: node: got 'T'; allowed: c, p or t"),
+        ('t "" 2', '"t" "" 2', "line 4: node: got '\"t\"'; allowed: c, p or t"),
+        ('t "" 2', "t 2", "line 4: name of a node: got '2'; allowed: text in quotes"),
+        ('t "" 0\n', "", "line 8: node: got ''; allowed: c, p or t"),
+        ('t "" 0\n', 't "" 0 t "" 0', "line 8: after the last node: got 't'; allowed: the end"),
+        ('t "" 0\n', 't "" 0 }', "line 8: after the last node: got '}'; allowed: the end"),
+        ('"" 0\n', '" 0\n', "line 8: quoted text: got "),
+        ('p "" 1', 'p "" 3', "line 3: player: got '3'; allowed: whole numbers from 1 to 2"),
+        ('p "" 1', 'p "" 0', "line 3: player: got '0'; allowed: whole numbers from 1 to 2"),
+        ('p "" 1', 'p "" -1', "line 3: player: got '-1'; allowed: whole numbers from 1 to 2"),
+        ('p "" 1', 'p "" 2000000000', "line 3: player: got '2000000000'; allowed"),
+        ('p "" 1', 'p "" 1.0', "line 3: player: got '1.0'; allowed"),
+        ('p "" 1', 'p "" \u0661', "line 3: player: got '\\u0661'; allowed"),
+        ('p "" 1 1', 'p "" 1 -1', "line 3: information set: got '-1'; allowed: whole numbers"),
+        (' "deal" { "h" 1/2 "t" 1/2 }', "", "line 2: information set 1 of chance, its first node"),
+        (FIRST, 'p "" 1 1 1', "line 3: information set 1 of player 1, its first node: got '1'"),
+        ('{ "l" "r" } 1', "{ } 1", "line 3: actions: got '}'; allowed: one or more"),
+        (SECOND, 'p "" 1 1 "x" { "r" "l" } 0', "line 6: information set 1 of player 1, its ac"),
+        (SECOND, 'p "" 1 1 "x" { "l" } 0', "got 'l'; allowed: those of its first node, l, r"),
+        (SECOND, 'p "" 1 1 "x" { "l" "q" } 0', "got 'l, q'; allowed: those of its first node, l,"),
+        (SECOND, 'p "" 1 1 "y" { "l" "r" } 0', "its name: got 'y'; allowed: that of its first"),
+        (SECOND, 'c "" 1 "" { "h" 1/3 "t" 2/3 } 0', "got 'h 1/3, t 2/3'; allowed: those of"),
+        ("} 0\nt", "}\nt", "line 7: outcome: got 't'; allowed: whole numbers from 0"),
+        ('"" 2', '"" 9/1', "line 4: outcome: got '9/1'; allowed: whole numbers from 0"),
+        ('t "" 1', 't "" 9', "line 7: outcome 9, its first node: got '9'; allowed: a list of pay"),
+        ('t "" 1', 't "" 1 "" { 2, -2 }', "line 7: outcome 1, its payoffs: got '1'; allowed: th"),
+        ('t "" 0', 't "" 0 "" { 1, -1 }', "line 8: payoffs of outcome 0: got '0'; allowed: none"),
+        ("{ 0, 0 }", "{ 0 }", "line 5: payoff to player 2: got '}'; allowed: a number"),
+        ("{ 0, 0 }", "{ 0, 0, 0 }", "line 5: end of 2 payoffs: got ','; allowed: }"),
+        ("{ 0, 0 }", "{ 0,, 0 }", "line 5: payoff to player 2: got ','; allowed: a number"),
+        ("{ 0, 0 }", "{ 0, 0, }", "line 5: end of 2 payoffs: got ','; allowed: }"),
+        ("{ 0, 0 }", "{ 0x10, -16 }", "line 5: payoff to player 1: got '0x10'; allowed: a number"),
+        ("{ 0, 0 }", "{ nan, 0 }", "line 5: payoff to player 1: got 'nan'; allowed: a number"),
+        ("{ 0, 0 }", "{ inf, -inf }", "payoff to player 1: got 'inf'; allowed: a number"),
+        ("{ 0, 0 }", "{ 1/0, 0 }", "payoff to player 1: got '1/0'; allowed: a number"),
+        ("{ 0, 0 }", "{ 1_0, -10 }", "payoff to player 1: got '1_0'; allowed: a number"),
+        ("{ 0, 0 }", "{ --1, 1 }", "payoff to player 1: got '--1'; allowed: a number"),
+        ("{ 0, 0 }", "{ 1e301, -1e301 }", "got '1e301'; allowed: 0, or sizes from 1e-300 to"),
+        ("{ 0, 0 }", "{ 1e-301, -1e-301 }", "got '1e-301'; allowed: 0, or sizes from 1e-300 to"),
+        ("{ 0, 0 }", "{ 1e999999999, 0 }", "got '1e999999999'; allowed: at most 500 characters"),
+        ("{ 0, 0 }", "{ 1e-999999999, 0 }", "got '1e-999999999'; allowed: at most 500 charact"),
+        ("{ 0, 0 }", "{ 1e99999999999, 0 }", "got '1e99999999999'; allowed: a number"),
+        ("{ 0, 0 }", "{ " + "9" * 5000 + ", 0 }", "allowed: at most 500 characters"),
+        ("1/2 }", "1/3 }", "line 2: sum of probabilities: got '5/6'; allowed: 1"),
+        ("1/2 }", "0.4999999 }", "got '9999999/10000000'; allowed: 1, which decimals may miss by"),
+        ('{ "h" 1/2 "t" 1/2 }', '{ "h" -1/2 "t" 3/2 }', "probability: got '-1/2'; allowed: 0 to"),
+        ('{ "h" 1/2 "t" 1/2 }', '{ "h" 3/2 "t" 0 }', "probability: got '3/2'; allowed: 0 to 1"),
+        ('{ "h" 1/2 "t" 1/2 }', '{ "h" 0 "t" 0 }', "sum of probabilities: got '0'; allowed: 1"),
+        ('"t" 1/2', '"t"', "line 2: probability: got '}'; allowed: a number"),
+        ("{ 0, 0 }", "{ 0, 1 }", "is not zero-sum: payoffs at the end on line 5 sum to 1; allow"),
+        ('t "" 0', 't "" 0 \0', "line 8: after the last node: got '\\x00'; allowed: the end"),
+        ('t "" 2', '\x1b]0;t "" 2', "line 4: node: got '\\x1b]0;t'; allowed: c, p or t"),
+        ('t "" 2', 't\u00a0"" 2', "line 4: node: got 't\\xa0'; allowed: c, p or t"),
+    ],
+)
+def test_what_a_file_may_not_say(old: str, new: str, message: str, tmp_path: Path) -> None:
+    assert worth(read(tmp_path, GOOD)) == pytest.approx(1.0)  # 1 + 1/2 on heads, 1/2 on tails
+    path = written(tmp_path, GOOD.replace(old, new, 1))
+    with pytest.raises(ValueError, match=re.escape(message)) as refusal:
+        from_efg(path)
+    line = str(refusal.value)
+    assert line.isprintable()
+    assert line.startswith(f"{path}: ")
+    assert len(line) < 400 + len(str(path))
+
+
+def test_a_constant_sum_is_refused_by_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    text = 'p "" 1 1 "" { "a" "b" } 1 "" { 1, 0 } t "" 2 "" { 1/2, 1/2 } t "" 3 "" { 0, 1 }'
+    written(tmp_path, HEAD + text)
+    line = refused("equilibrium", "--game", "game.efg")
+    assert "game.efg: is not zero-sum: payoffs at every end sum to 2; allowed: zero-sum" in line
+    assert capfd.readouterr().err == ""
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (b"EFG \xff", "byte 4 is not text; allowed: text as UTF-8"),
+        (GOOD.encode("utf-16"), "byte 0 is not text; allowed: text as UTF-8"),
+        (b"\0" * 100, r"line 1: file: got '\x00"),
+    ],
+)
+def test_what_is_no_text_is_refused(data: bytes, message: str, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=re.escape(message)):
+        from_efg(written(tmp_path, data))
+
+
+def test_only_files_of_some_size_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "zero.efg").symlink_to("/dev/zero")
+    os.mkfifo(tmp_path / "pipe.efg")
+    (tmp_path / "folder.efg").mkdir()
+    for name in ("zero.efg", "pipe.efg"):
+        with pytest.raises(ValueError, match=f"{name}: cannot be read: is not a file"):
+            from_efg(tmp_path / name)
+    for name in ("none.efg", "folder.efg", "a\0.efg"):
+        with pytest.raises(ValueError, match="cannot be read: "):
+            from_efg(tmp_path / name)
+    path = written(tmp_path, GOOD)
+    with pytest.raises(ValueError, match=r"game\.efg: has more than 6 nodes"):
+        from_efg(path, most_nodes=6)
+    assert from_efg(path, most_nodes=7).num_nodes == 7
+    monkeypatch.setattr(gambit, "MOST_BYTES", 100)
+    with pytest.raises(ValueError, match="cannot be read: is larger than 100 bytes"):
+        from_efg(path)
+
+
+def test_sums_that_would_take_long_are_refused(tmp_path: Path) -> None:
+    """Payoffs on one path, and probabilities of one event, with denominators that share nothing."""
+    odd = [10**250 + one for one in range(1, 60, 2)]
+    path = "".join(
+        f'p "" 1 1 "" {{ "a" }} {at + 1} "" {{ 1/{one}, -1/{one} }}\n' for at, one in enumerate(odd)
+    )
+    with pytest.raises(ValueError, match=r"line \d+: payoffs sum to a fraction of more than 4096"):
+        read(tmp_path, f'{HEAD}{path}t "" 0')
+    chance = " ".join(f'"" 1/{one}' for one in odd)
+    with pytest.raises(ValueError, match=r"line 2: sum of probabilities: .* of 4096 bits"):
+        read(tmp_path, f'{HEAD}c "" 1 "" {{ {chance} }} 0')
+
+
+# --- size -----------------------------------------------------------------------------------------
+
+
+def chain(depth: int) -> str:
+    ways = [f'p "" {at % 2 + 1} {at // 2 + 1} "" {{ "on" "out" }} 0\n' for at in range(depth)]
+    ends = ['t "" 2 "out" { -1, 1 }\n'] * depth
+    return "".join([HEAD, *ways, 't "" 1 "end" { 1, -1 }\n', *ends])
+
+
+def test_a_tree_may_be_deep(tmp_path: Path) -> None:
+    path = written(tmp_path, chain(3000))
+    start = time.process_time()
+    tree = from_efg(path)
+    assert time.process_time() - start < 1
+    assert (tree.num_nodes, tree.num_rows, len(tree.levels)) == (6001, 3000, 3001)
+    assert len(tree.history(6000)) == 3000
+    assert payoff(tree, *[np.eye(2)[np.zeros(3000, int)]] * 2) == 1.0
+
+
+@pytest.mark.slow
+def test_a_tree_may_be_deeper_than_any_stack(tmp_path: Path) -> None:
+    path = written(tmp_path, chain(200_000))
+    start = time.process_time()
+    tree = from_efg(path)
+    assert time.process_time() - start < 30
+    assert tree.num_nodes == 400_001
+    assert tree.payoff[-2:].tolist() == [1.0, -1.0]
+
+
+# --- files of our own, and of OpenSpiel's games ---------------------------------------------------
+
+TURNS = "turn_based_simultaneous_game(game={})"
+GAMES = (
+    *(
+        "kuhn_poker",
+        "leduc_poker",
+        "leduc_poker(suit_isomorphism=True)",
+        "misere(game=kuhn_poker())",
+    ),
+    *("liars_dice(dice_sides=2)", "liars_dice(dice_sides=3)", "liars_dice(numdice=2,dice_sides=2)"),
+    *("liars_dice_ir(dice_sides=2)", "liars_dice_ir(dice_sides=3)", "hex(board_size=2)"),
+    *("dark_hex(board_size=2)", "dark_hex_ir(board_size=2)", "nim(pile_sizes=1;2)"),
+    *("nim(pile_sizes=2;2,is_misere=False)", "add_noise(game=kuhn_poker(),epsilon=1.,seed=1)"),
+    *(TURNS.format(f"matrix_{name}()") for name in ("mp", "rps", "rpsw")),
+    TURNS.format("goofspiel(num_cards=3,points_order=descending)"),
+    TURNS.format("blotto(coins=3,fields=2)"),
+    TURNS.format("oshi_zumo(coins=3,size=1,horizon=4)"),
+)
+
+
+def same(first: FlatTree, second: FlatTree) -> None:
+    """Assert that two trees are one, whatever their rows and moves are called."""
+    for name in ("player", "parent", "action", "payoff", "chance"):
+        np.testing.assert_array_equal(getattr(first, name), getattr(second, name))
+    pairs = set(zip(first.row.tolist(), second.row.tolist(), strict=True))
+    assert len(pairs) == len({one for one, _ in pairs}) == len({one for _, one in pairs})
+
+
+def in_words(tree: FlatTree) -> list[str]:
+    return [tree.history(node)[-1].action for node in range(1, min(tree.num_nodes, 300))]
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_games_of_openspiel_survive_export_and_import(name: str, tmp_path: Path) -> None:
+    game = from_openspiel(name)
+    for tree in (game, coarser(game, "last:1")):
+        text = flat_efg(tree)
+        found = read(tmp_path, text)
+        same(tree, found)
+        named = {printable(name) for name in tree.names if name}
+        assert named == set(found.names) - {"(1)"}
+        assert in_words(tree) == in_words(found)
+        there = from_openspiel(pyspiel.load_efg_game(text))
+        same(found, there)
+        assert found.states == there.names
+
+
+@pytest.mark.parametrize("name", ["leduc_poker", "liars_dice(dice_sides=2)"])
+def test_a_policy_of_openspiel_means_the_same_here(name: str, tmp_path: Path) -> None:
+    """Its actions have other numbers than in the game that was exported."""
+    text = flat_efg(from_openspiel(name))
+    game = pyspiel.load_efg_game(text)
+    policy = TabularPolicy(game)
+    weights = np.random.default_rng(1).random(policy.action_probability_array.shape)
+    weights *= policy.legal_actions_mask
+    policy.action_probability_array[:] = weights / weights.sum(axis=1, keepdims=True)
+    ours = TreeGame(read(tmp_path, text))
+    there = policy_value(game.new_initial_state(), [policy, policy])[0]
+    table = {key: [one for one in row if one[1]] for key, row in policy.to_dict().items()}
+    strategy = ours.strategy(table)
+    assert payoff(ours.tree, strategy, strategy) == pytest.approx(there, abs=1e-12)
+
+
+def test_a_game_of_hog_survives_whatever_it_is_called(tmp_path: Path) -> None:
+    rules = rules_from({"edition": "su20", "goal": 4, "max_dice": 2, "name": 'a"b \\" \u00e4\\'})
+    path = written(tmp_path, hog_efg(rules))
+    assert rules.name in read_efg(path).title
+    direct = flat_tree(HogTree(rules))
+    same(direct, from_efg(path))
+    assert sorted(from_efg(path).names) == sorted(str(name) for name in direct.names)
+
+
+@pytest.mark.parametrize("seed", range(50))
+def test_files_of_our_own_are_read_alike(seed: int, tmp_path: Path) -> None:
+    maker = Maker(seed)
+    first = read(tmp_path, maker.text(maker.game()))
+    again = read(tmp_path, flat_efg(first))
+    np.testing.assert_allclose(first.payoff, again.payoff, rtol=1e-15)
+    np.testing.assert_allclose(first.chance, again.chance, rtol=1e-15)
+    same(replace(first, payoff=again.payoff, chance=again.chance), again)
+    assert sorted(first.names) == sorted(again.names)
+    assert in_words(first) == in_words(again)
+
+
+def test_openspiel_need_not_be_installed(tmp_path: Path) -> None:
+    """Nor is it asked for a file by its own name for such games."""
+    written(tmp_path, GOOD)
+    code = (
+        "import sys; sys.modules['pyspiel'] = None; import hogeq;"
+        "print(hogeq.Game.from_efg('game.efg', forget='order').attack('uniform').attack)"
+    )
+    done = subprocess.run(  # noqa: S603 - ourselves
+        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    assert float(done.stdout) == pytest.approx(0.25)
+    for name in ("efg_game(filename=game.efg)", "misere(game=efg_game(filename=game.efg))"):
+        with pytest.raises(ValueError, match=r"allowed: the name of the file, FILE\.efg"):
+            from_openspiel(name)
+
+
+def test_sets_of_other_actions_are_not_joined(tmp_path: Path) -> None:
+    ends = 't "" 0 t "" 0 '
+    text = (
+        f'p "" 1 1 "" {{ "x" "y" "z" }} 0 p "" 1 2 "" {{ "u" "d" }} 0 {ends}'
+        f'p "" 1 3 "" {{ "v" "w" }} 0 {ends} p "" 1 4 "" {{ "u" "d" }} 0 {ends}'
+    )
+    path = written(tmp_path, HEAD + text)
+    tree = from_efg(path, forget="last:0")
+    assert sorted(tree.names) == ["(1)", "(2) and 1 more", "(3)"]
+    own = {name: tree.row[1 + at] for at, name in enumerate("xyz")}
+    assert own["x"] == own["z"] != own["y"]
+    with pytest.raises(ValueError, match="histories differ in their legal actions"):
+        from_efg(path, forget=lambda _, __: "nothing")
