@@ -10,7 +10,7 @@ import os
 import re
 from array import array
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, partial
@@ -24,7 +24,7 @@ from hogeq.trees.flat import CHANCE, MOST_NODES, TERMINAL, FlatTree, Node, flatt
 from hogeq.trees.forgetting import Forget, coarser
 
 MOST_BYTES: Final = 2**28  # of a file
-LONGEST_NUMBER: Final = 500  # characters of a number, and its highest power of ten
+LONGEST_NUMBER: Final = 500  # characters, and highest power of ten
 MOST_BITS: Final = 4096  # of numerator and denominator of a sum
 ROUNDING: Final = Fraction(1, 10**9)  # by which the sum of decimal probabilities may miss 1
 LARGEST: Final = Fraction(10) ** 300  # number, and 1 / LARGEST is the smallest other than 0
@@ -35,7 +35,7 @@ _TOKEN: Final = re.compile(r'\s*+("(?:[^"\\]++|\\.)*+"|[{},]|[^\s"{},]++|\Z)', r
 _ESCAPED: Final = re.compile(r'\\([\\"])')
 _WHOLE: Final = re.compile(r"\d{1,18}", re.ASCII)
 _NUMBER: Final = re.compile(
-    r"[+-]?(?:\d+/0*[1-9]\d*|(?:\d+\.?\d*|\.\d+)(?:e[+-]?(\d{1,9}))?)", re.ASCII | re.IGNORECASE
+    r"[+-]?(?:\d+/0*[1-9]\d*|(?:\d+\.?\d*|\.\d+)(?:e[+-]?(\d+))?)", re.ASCII | re.IGNORECASE
 )
 
 Payoffs = tuple[Fraction, ...]
@@ -67,6 +67,7 @@ class ExtensiveForm:
     first action, then all that is below its second.
     """
 
+    where: str  # the file, as messages name it
     title: str
     comment: str
     players: tuple[str, ...]
@@ -87,6 +88,22 @@ class ExtensiveForm:
             sizes[node] = after - node
         return sizes
 
+    def totals(self) -> Iterator[Payoffs]:
+        """Give the payoffs up to each node, its own included; `ValueError` if they take long."""
+        waiting = [self.outcomes[0].payoffs]
+        for row, outcome, line in zip(self.infoset, self.outcome, self.line, strict=True):
+            total = waiting.pop()
+            if outcome:
+                total = tuple(map(operator.add, total, self.outcomes[outcome].payoffs))
+                if not all(map(_is_short, total)):
+                    raise ValueError(
+                        f"{self.where}: line {line}: payoffs sum to a fraction of more than "
+                        f"{MOST_BITS} bits"
+                    )
+            if row >= 0:
+                waiting += [total] * len(self.infosets[row].actions)
+            yield total
+
     def child(self, node: int, place: int) -> int:
         """Give the node to which an action leads."""
         after = node + 1
@@ -104,7 +121,7 @@ def from_efg(
     """Read a two-player zero-sum game; see `hogeq.Game.from_efg`."""
     path = Path(path)
     form = read_efg(path, most_nodes)
-    tree = _flat(form, path, forget if callable(forget) else None)
+    tree = _flat(form, printable(path.name), forget if callable(forget) else None)
     return coarser(tree, forget) if isinstance(forget, str) else tree
 
 
@@ -166,6 +183,7 @@ class _Reader:
         if self.ahead:
             self.refuse("after the last node", "the end of the file")
         return ExtensiveForm(
+            where=self.where,
             title=title,
             comment=comment,
             players=tuple(self.players),
@@ -285,7 +303,9 @@ class _Reader:
         before, found = self.ahead, _TOKEN.match(self.text, self.end)
         if found is None:
             self.start = self.text.index('"', self.end)  # all else is a token
-            self.refuse("quoted text", "a quote at its end", self.text[self.start :][:100])
+            self.refuse(
+                "quoted text", "a quote at its end", self.text[self.start : self.start + 100]
+            )
         self.ahead, self.start, self.end = found[1], found.start(1), found.end()
         return before
 
@@ -314,11 +334,11 @@ class _Reader:
         """Read a whole number, a fraction or a decimal."""
         number = self.numbers.get(self.ahead)
         if number is None:
+            if len(self.ahead) > LONGEST_NUMBER:
+                self.refuse(what, f"numbers of at most {LONGEST_NUMBER} characters")
             found = _NUMBER.fullmatch(self.ahead)
-            if found is None:
+            if found is None or int(found[1] or 0) > LONGEST_NUMBER:
                 self.refuse(what, "a number: 2, -1/3 or 0.5e-3 say")
-            if len(self.ahead) > LONGEST_NUMBER or int(found[1] or 0) > LONGEST_NUMBER:
-                self.refuse(what, f"at most {LONGEST_NUMBER} characters and an exponent as high")
             number = self.numbers[self.ahead] = Fraction(self.ahead)
             if not _is_in_range(number):
                 self.refuse(what, IN_RANGE.removeprefix("allowed: "))
@@ -342,51 +362,52 @@ class _Reader:
 # --- the flat tree --------------------------------------------------------------------------------
 
 
-def _flat(form: ExtensiveForm, path: Path, forget: Forget | None) -> FlatTree:
+def _flat(form: ExtensiveForm, name: str, forget: Forget | None) -> FlatTree:
     """Lay out a game of two players whose payoffs sum to 0 at every end."""
-    where, rows = printable(path), form.infosets
-    if len(form.players) != 2:
-        raise ValueError(f"{where}: has {counted(len(form.players), 'player')}; allowed: 2")
-    names, numbers = _names(rows), _numbers(rows)
+    _require_zero_sum(form)
+    rows, names, numbers = form.infosets, _names(form.infosets), _numbers(form.infosets)
     keys: list[Any] = [f"{one.player}-{one.player}-{one.number}-{one.name}" for one in rows]
     called = dict(zip(keys, names, strict=True))
     if forget is not None:
         keys = [forget(one.player, name) for one, name in zip(rows, names, strict=True)]
-    ways: list[list[tuple[int, Fraction | float]]] = [
-        list(zip(numbers[row], one.chances or [1.0] * len(one.actions), strict=True))
-        for row, one in enumerate(rows)
-    ]
-    nodes = zip(form.infoset, form.outcome, form.line, strict=True)
-    sums: dict[Fraction, int] = {}  # of the payoffs at ends, each with the line where it is met
+    inner = []
+    for one, key, moves in zip(rows, keys, numbers, strict=True):
+        chances: Sequence[Fraction | float] = one.chances or [1.0] * len(moves)
+        after = [(move, chance, None) for move, chance in zip(moves, chances, strict=True)]
+        inner.append(Node(one.player, key, moves=after))
+    nodes = zip(form.infoset, form.line, form.totals(), strict=True)
 
-    def look(paid: Payoffs) -> Node:
-        row, outcome, line = next(nodes)  # the tree is laid out in the order of the file
-        if outcome:
-            paid = tuple(map(operator.add, paid, form.outcomes[outcome].payoffs))
-            if not all(map(_is_short, paid)):
-                long = f"payoffs sum to a fraction of more than {MOST_BITS} bits"
-                raise ValueError(f"{where}: line {line}: {long}")
+    def look(_: None) -> Node:
+        row, line, paid = next(nodes)  # the tree is laid out in the order of the file
         if row >= 0:
-            moves = [(number, chance, paid) for number, chance in ways[row]]
-            return Node(rows[row].player, keys[row], moves=moves)
-        sums.setdefault(sum(paid, Fraction()), line)
+            return inner[row]
         if not _is_in_range(paid[0]):
-            raise ValueError(f"{where}: line {line}: payoffs sum to one out of range; {IN_RANGE}")
+            raise ValueError(f"{form.where}: line {line}: payoffs add up out of range; {IN_RANGE}")
         return Node(TERMINAL, payoff=float(paid[0]))
 
-    nothing, words = form.outcomes[0].payoffs, partial(_words, form, numbers)
-    tree = flatten(printable(path.name), nothing, look, words, len(form.infoset))
-    wrong = {one: line for one, line in sums.items() if one}
-    if wrong:
-        total, line = wrong.popitem()
-        at = "every end" if len(sums) == 1 else f"the end on line {line}"
-        raise ValueError(
-            f"{where}: is not zero-sum: payoffs at {at} sum to {one_line(total)}; "
-            "allowed: zero-sum games"
-        )
+    tree = flatten(name, None, look, partial(_words, form, numbers), len(form.infoset))
     if forget is not None:
         return tree
     return replace(tree, names=[called[state] for state in tree.names], states=tree.names)
+
+
+def _require_zero_sum(form: ExtensiveForm) -> None:
+    """Refuse what no zero-sum theory of two players covers."""
+    if len(form.players) != 2:
+        raise ValueError(f"{form.where}: has {counted(len(form.players), 'player')}; allowed: 2")
+    sums: dict[Fraction, int] = {}  # of payoffs at ends, and the line where each is met first
+    for row, line, paid in zip(form.infoset, form.line, form.totals(), strict=True):
+        if row < 0:
+            sums.setdefault(paid[0] + paid[1], line)
+        if len(sums) == 2:
+            break
+    if any(sums):
+        total, line = next((total, line) for total, line in sums.items() if total)
+        end = "every end" if len(sums) == 1 else f"the end on line {line}"
+        raise ValueError(
+            f"{form.where}: is not zero-sum: payoffs at {end} sum to {one_line(total)}; "
+            "allowed: zero-sum games"
+        )
 
 
 def _numbers(infosets: Iterable[Infoset]) -> list[list[int]]:

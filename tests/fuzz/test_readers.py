@@ -30,6 +30,7 @@ from hogeq.strategies.files import read_strategy
 from hogeq.strategies.sandbox import parse_answer
 from hogeq.support.messages import BadInputError
 from hogeq.support.yaml import ConfigError
+from hogeq.trees.gambit import from_efg
 from tests.strategies.strategy_files import DICE, GOAL, MATRIX, ROWS, saved, zipped
 
 pytestmark = pytest.mark.slow
@@ -158,6 +159,57 @@ def test_overrides(tmp_path: Path) -> None:
         config_from(apply_overrides(base, [data.decode("utf-8", "surrogateescape")]))
 
     fuzz(read, ConfigError, mutated(seeds, [*YAML_WORDS, b".", b"=", b"a." * 60]))
+
+
+TREE = b"""\
+EFG 2 R "a \\"game\\"" { "A" "B" }
+"its comment"
+c "" 1 "deal" { "h" 1/2 "t" 0.5 } 0
+p "" 1 1 "x" { "l" "r" } 1 "fee" { 1, -1 }
+t "" 2 "" { 1.5e1, -15 }
+p "" 2 4 "" { "" "" } 0
+t "" 2
+t "" 0
+p "" 1 1 0
+t "" 1 "" { 1 -1 }
+t "" 3 "" { -1/3, +1/3 }
+"""
+TREE_WORDS = [
+    *(
+        word + b" "
+        for word in b"EFG 2 R D c p t { } , 0 1 -1 2 3 1/2 .5 0.5 1e9 1e-300 9e999".split()
+    ),
+    *(
+        b'""',
+        b'"l"',
+        b'"r"',
+        b'\\"',
+        b"\\",
+        b'"',
+        b"\n",
+        b"\t",
+        b'{ "l" "r" }',
+        b"{ 1, -1 }",
+        b"1/0",
+    ),
+    *(
+        b"\xef\xbb\xbf",
+        b"\xff",
+        b"\0",
+        b"\x1b[",
+        b"\xe2\x80\xae",
+        b"9" * 400,
+        b"2000000000 ",
+        b"0x1",
+    ),
+]
+
+
+def test_games_of_gambit(tmp_path: Path) -> None:
+    path = tmp_path / "given.efg"
+    seeds = [TREE, TREE.replace(b"\n", b" "), TREE.partition(b"p")[0] + b't "" 0 t "" 0']
+    files = mutated(seeds, TREE_WORDS)
+    fuzz(lambda data: path.write_bytes(data) and from_efg(path), ValueError, files)
 
 
 TEXT = "\n".join(",".join(map(str, row)) for row in ROWS).encode()
