@@ -88,6 +88,11 @@ class ExtensiveForm:
             sizes[node] = after - node
         return sizes
 
+    @cached_property
+    def labels(self) -> list[list[str]]:
+        """Labels of the actions of each information set, no two of a set alike."""
+        return [_distinct(dict(enumerate(one.actions, 1))) for one in self.infosets]
+
     def totals(self) -> Iterator[Payoffs]:
         """Give the payoffs up to each node, its own included; `ValueError` if they take long."""
         waiting = [self.outcomes[0].payoffs]
@@ -453,7 +458,7 @@ def _words(form: ExtensiveForm, numbers: list[list[int]], moves: Sequence[int]) 
         row = form.infoset[node]
         infoset, place = form.infosets[row], numbers[row].index(move)
         who = "chance" if infoset.player == CHANCE else f"player {infoset.player}"
-        words.append(f"{who}: {_distinct(dict(enumerate(infoset.actions, 1)))[place]}")
+        words.append(f"{who}: {form.labels[row][place]}")
         node = form.child(node, place)
     return words
 

@@ -230,6 +230,10 @@ def test_a_number_decides_what_is_one_information_set(tmp_path: Path) -> None:
     apart = read(tmp_path, HEAD + text.replace('p "" 1 1 ""', 'p "" 1 2 "x"'))
     assert apart.names == ["x (1)", "x (2)"]
     assert equilibrium(apart, 5.0).lower == pytest.approx(1.0)
+    later = text.replace('"x"', '""').replace(
+        'p "" 1 1 "" { "l" "r" } 0 t "" 4', 'p "" 1 1 "x" 0 t "" 4'
+    )
+    assert read(tmp_path, HEAD + later).names == ["x"]
     # Chance and the players number their own.
     assert read(tmp_path, HEAD + text.replace('p "" 1 1 ""', 'p "" 2 1 "x"')).num_rows == 2
 
@@ -415,6 +419,9 @@ def test_sums_that_would_take_long_are_refused(tmp_path: Path) -> None:
     path = "".join(
         f'p "" 1 1 "" {{ "a" }} {at + 1} "" {{ 1/{one}, -1/{one} }}\n' for at, one in enumerate(odd)
     )
+    large = 'p "" 1 1 "" { "a" } 1 "" { 1e300, -1e300 }'
+    with pytest.raises(ValueError, match=r"line 3: payoffs add up out of range; allowed: 0, or"):
+        read(tmp_path, f'{HEAD}{large}\nt "" 1')
     with pytest.raises(ValueError, match=r"line \d+: payoffs sum to a fraction of more than 4096"):
         read(tmp_path, f'{HEAD}{path}t "" 0')
     chance = " ".join(f'"" 1/{one}' for one in odd)
@@ -563,5 +570,7 @@ def test_sets_of_other_actions_are_not_joined(tmp_path: Path) -> None:
     assert sorted(tree.names) == ["(1)", "(2) and 1 more", "(3)"]
     own = {name: tree.row[1 + at] for at, name in enumerate("xyz")}
     assert own["x"] == own["z"] != own["y"]
+    table = {"(1)": [0, 0, 1], "(2) and 1 more": [0, 1], "(3)": [1, 0]}  # by the names of the rows
+    assert TreeGame(tree).strategy(table).sum() == 3
     with pytest.raises(ValueError, match="histories differ in their legal actions"):
         from_efg(path, forget=lambda _, __: "nothing")
