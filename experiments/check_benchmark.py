@@ -3,62 +3,49 @@
     hogeq bench-games write instances
     python experiments/check_benchmark.py instances results/benchmark
 
-This file shares no code with hogeq. It reads the instances, whose arrays docs/benchmark.md
-describes, and of the second folder known.json, strategies.npz and proofs.npz. It computes the value
-of every strategy and every bound anew, and refuses what differs in a digit.
+It shares no code with hogeq. The theorem (docs/benchmark.md has the reasons): let all numbers be
+finite and in range; probabilities at least 0, of sum 1, and 0 where there is no action; every
+position lead to later levels; every row belong to one player, have the same actions wherever it is
+met, and not be met twice in a play. Then some pure strategy is best, and
 
-A bound. Some pure strategy is best, since no row is met twice in a play (checked). Who knows the
-state wins at least as much: one backward induction. A *proof* is a binary tree of questions "does
-the row play this action?", so each leaf leaves some actions to each row, and the bound is the
-largest of the leaves. In a game tree the player knows its own past, no more: the row and all own
-moves before. A leaf may there have *prices* p >= 0 on (own past, action): for a pure strategy with
-weights r and choices z, r <= z, so its payoff is at most
+1. a pure strategy of legal actions wins what backward induction computes;
+2. no player who sees rows wins more than one who knows the state;
+3. in a tree, let a pure strategy choose z, and so reach (own past, action) with weight r <= z. For
+   prices p >= 0 it wins at most what a player who remembers its past wins at a cost of the sum of
+   p r, plus the sum over rows of the largest sum of p of an allowed action;
+4. a binary tree of questions "does this row play this action?" has every pure strategy in one leaf;
+5. so the largest bound of the leaves is a bound, also of what a mixture allows the other player.
 
-    max over players who remember of (payoff - sum of p r) + sum over rows of max over a of sum of p
+This is about exact numbers, and probabilities divided by their sums. `error` bounds what is missed:
+1.02 M (n u + m e), for n roundings of u = 2^-53 in terms of total size M, each with m probabilities
+that miss their sum by e. It is added to bounds and taken off values.
 """
 
 import hashlib
 import json
 import math
 import sys
-import zipfile
-import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from fractions import Fraction
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from strict_files import Array, arrays_of, demand, error, line_of, parse, read, rises, short, typed
 
-FIELDS = (
-    *("level", "player", "row", "fixed", "situation", "way", "lane", "following", "first"),
-    *("chance", "end", "place", "next", "label", "payoff", "start", "start_chance"),
+FIELDS = (  # type and number of axes
+    "level i4 1, player i1 1, row i4 1, fixed f8 2, situation i4 1, way i4 3, lane i4 1, "
+    "following i4 2, first i4 1, chance f8 1, end i4 1, place i4 1, next i4 1, label i2 1, "
+    "payoff f8 1, start i4 2, start_chance f8 1"
 )
+FORM = {name: (kind, int(axes)) for name, kind, axes in map(str.split, FIELDS.split(","))}
+MIXTURE = ("weights", "policies")
 NATURE = 2
 FORMAT = "benchmark of imperfect recall 1"
-UNIT = 1e-10  # of values, which are rounded down, and of bounds, which are rounded up
-ROUNDING = 1e-13  # what sums of products may be off
-SUM = 1e-9  # by which probabilities may miss 1
-
-Array = np.ndarray[Any, Any]
-
-
-class RefusedError(Exception):
-    """Something is not as it is said to be; one line."""
-
-
-WRONG = (RefusedError, OSError, ValueError, TypeError, LookupError, zipfile.BadZipFile, zlib.error)
-
-
-def demand(holds: object, line: str) -> None:
-    """Refuse with a line unless something holds."""
-    if not holds:
-        raise RefusedError(line)
-
-
-def are_chances(given: Array) -> bool:
-    """Whether rows are probabilities."""
-    return bool((given >= 0.0).all() and (np.abs(given.sum(axis=-1) - 1.0) < SUM).all())
+DIGITS = 10  # of values, which are rounded down, and of bounds, which are rounded up
+LEAST = Fraction(1, 10**13)  # error: more than underflow, or the last place of a claim, can be
+CELLS = 2**27  # of an array that is computed
 
 
 class Step(NamedTuple):
@@ -75,14 +62,26 @@ class Instance:
     """An instance, its arrays checked."""
 
     def __init__(self, arrays: dict[str, Array]) -> None:
-        demand(sorted(arrays) == sorted(FIELDS), "arrays: not those of the form")
+        demand(sorted(arrays) == sorted(FORM), "arrays: not those of the form")
+        for name, (kind, axes) in FORM.items():
+            typed(name, arrays[name], kind, axes)
+            demand(arrays[name].size, f"{name}: is empty")
         self.arrays = arrays
-        self.memories, self.actions = arrays["way"].shape[1:]
-        moving = self["player"] != NATURE
-        self.rows = int(self["row"][moving].max()) + 1
-        self.states = int(moving.sum()) * self.memories
+        self.memories, self.actions = self["way"].shape[1:]
+        self.own = self["player"] != NATURE
+        demand(self.own.any(), "player: nobody moves")
+        self.rows = int(self["row"][self.own].max()) + 1
+        self.states = int(self.own.sum()) * self.memories
+        self._check_ranges()
         self.steps = list(self._steps())
-        self._check()
+        self.legal = self._legal_actions()
+        levels, most = len(self["level"]), int(np.diff(self["first"]).max())
+        start = short("start_chance", self["start_chance"])
+        chance = short("chance", self["chance"], self["first"])
+        self.misses = start + levels * (chance + short("fixed", self["fixed"]))
+        self.roundings = levels * (most + self.actions + 2) + len(self["start"]) + 2
+        self.size = float(np.abs(self["payoff"]).max())
+        self.error = error(self.size, self.roundings, self.misses)
 
     def __getitem__(self, name: str) -> Array:
         return self.arrays[name]
@@ -90,16 +89,43 @@ class Instance:
     def digest(self) -> str:
         """SHA-256 of names, types, shapes and bytes."""
         found = hashlib.sha256()
-        for name in FIELDS:
+        for name in FORM:
             array = self[name]
             found.update(f"{name} {array.dtype.str} {array.shape}\n".encode())
             found.update(np.ascontiguousarray(array).tobytes())
         return found.hexdigest()
 
+    def _check_ranges(self) -> None:
+        positions, ends, outcomes = (len(self[name]) for name in ("player", "next", "chance"))
+        ways, starts = len(self["first"]) - 1, len(self["start_chance"])
+        labels, lanes = self["following"].shape
+        demand(positions * self.memories * self.actions <= CELLS, "way: too large")
+        ranges = {  # length; least number, and the first that is too large
+            "player": (positions, 0, NATURE + 1),
+            "row": (positions, 0, np.where(self.own, positions, len(self["fixed"]))),
+            "situation": (positions, 0, len(self["way"])),
+            "way": (len(self["way"]), -1, ways),
+            "lane": (self.memories, 0, lanes),
+            "following": (labels, 0, self.memories),
+            "end": (outcomes, 0, ends),
+            "place": (positions, 0, ends),
+            "next": (ends, -len(self["payoff"]), positions),
+            "label": (ends, 0, labels),
+            "start": (starts, 0, np.array([positions, self.memories])),
+        }
+        demand(self["start"].shape[1] == 2, "start: not a position and a memory")
+        for name, (length, least, most) in ranges.items():
+            demand(len(self[name]) == length, f"{name}: its length is not {length}")
+            inside = (self[name] >= least) & (self[name] < most)
+            demand(inside.all(), f"{name}: a number out of range")
+        demand(self["fixed"].shape[1] == self.actions, "fixed: another number of actions")
+        demand(rises(self["level"], positions), f"level: does not rise to {positions}")
+        every = rises(self["first"], outcomes) and (self["first"][1:] != self["first"][:-1]).all()
+        demand(every, f"first: does not rise to {outcomes}, each by some")
+
     def _steps(self) -> Iterator[Step]:
-        levels, situations = self["level"], self["situation"]
-        demand(levels[0] == 0 and levels[-1] == len(situations), "level: not all positions")
-        for low, high in reversed(list(pairwise(levels))):
+        situations, lanes = self["situation"], self["following"].shape[1]
+        for low, high in reversed(list(pairwise(self["level"]))):
             here = np.arange(low, high)
             for kind in np.unique(situations[low:high]):
                 positions = here[situations[low:high] == kind]
@@ -107,44 +133,53 @@ class Instance:
                 plays = plays.reshape(self["way"].shape[1:])
                 if used[0] < 0:
                     used, plays = used[1:], np.where(plays == 0, len(used) - 1, plays - 1)
+                demand(len(used), "way: no action")
                 spans = [slice(*self["first"][way : way + 2]) for way in used]
                 most = 1 + max(int(self["end"][span].max()) for span in spans)
+                room = (len(used) + len(positions) * lanes) * (len(used) + most)
+                demand(room <= CELLS, "end: too many")
                 ways = np.zeros((len(used), most))
                 for line, span in zip(ways, spans, strict=True):
                     np.add.at(line, self["end"][span], self["chance"][span])
                 at = self["place"][positions][:, None] + np.arange(most)
-                yield Step(positions, self["next"][at], self["label"][at], ways, plays)
+                demand(at.max() < len(self["next"]), "place: beyond all ends")
+                after = self["next"][at]
+                demand(((after < 0) | (after >= high)).all(), "next: an earlier position")
+                yield Step(positions, after, self["label"][at], ways, plays)
 
-    def _check(self) -> None:
-        own = self["player"] != NATURE
-        for name in ("fixed", "start_chance"):
-            demand(are_chances(self[name]), f"{name}: no probabilities")
-        highest = np.zeros(len(own), np.int64)
-        for level, end in pairwise(self["level"]):
-            highest[level:end] = end
-        for step in self.steps:
-            demand(are_chances(step.ways), "chance: no probabilities")
-            goes_on, later = step.after >= 0, highest[step.positions][:, None]
-            demand((~goes_on | (step.after >= later)).all(), "next: an earlier position")
-            exists = step.plays < len(step.ways)
-            same = exists[:, 0].all() and (exists == exists[:1]).all()
-            demand(same or not own[step.positions].any(), "way: actions hang on memory")
-        if self.memories > 1:  # positions do not recur, so neither do rows of one position each
-            for player in (0, 1):
-                rows = self["row"][self["player"] == player]
-                met = np.bincount(rows, minlength=1).max(initial=0)
-                demand(met <= 1, "row: a row of two positions, with memory")
-
-    def may(self) -> Array:
-        """Which actions rows have, bool (R, K), in all memories alike."""
+    def _legal_actions(self) -> Array:
+        """Which actions rows have, (R, K), in all memories and at all positions alike."""
+        player, row = self["player"], self["row"]
+        met = [np.bincount(row[player == one], minlength=self.rows) for one in (0, 1)]
+        demand(((met[0] > 0) ^ (met[1] > 0)).all(), "row: of nobody, or of both players")
+        # With memory, positions do not recur, so neither do rows of one position each.
+        demand(self.memories == 1 or max(map(np.max, met)) == 1, "row: twice, with memory")
         legal = np.zeros((self.rows, self.actions), bool)
         for step in self.steps:
-            own = step.positions[self["player"][step.positions] != NATURE]
-            legal[self["row"][own]] = step.plays[0] < len(step.ways)
+            exists = step.plays < len(step.ways)
+            own = self.own[step.positions]
+            fixed = self["fixed"][row[step.positions[~own]]]
+            nowhere = ~exists.all(axis=0)
+            demand(not fixed[:, nowhere].any(), "fixed: an action that does not exist")
+            demand((exists == exists[0]).all() or not own.any(), "way: actions hang on memory")
+            known = legal[row[step.positions[own]]]
+            known = known[known.any(axis=1)]
+            demand((known == exists[0]).all(), "way: actions of a row hang on the position")
+            legal[row[step.positions[own]]] = exists[0]
         return legal
 
-    def backward(self, choose: Callable[[Array, Array], Array]) -> float:
-        """Payoff to player 0, by a function of positions and action values (n, H, K) to (n, H)."""
+    def value(self, strategies: Array) -> float:
+        """Payoff to player 0 where rows play pure strategies, (R,), but for `error`."""
+        demand(strategies.shape == (self.rows,), "strategy: not one action for each row")
+        chosen = strategies[:, None] == np.arange(self.actions)
+        demand((chosen & self.legal).any(axis=1).all(), "strategy: an action that does not exist")
+        return self._best(chosen)
+
+    def bound(self, allowed: Array, kept: dict[int, Array] | None = None) -> float:
+        """Most that a player wins who knows every state, of actions (R, K); keep all values."""
+        return self._best(allowed, kept) + self.error
+
+    def _best(self, allowed: Array, kept: dict[int, Array] | None = None) -> float:
         worth = np.zeros((len(self["player"]), self.memories))
         lanes = self["following"].shape[1]
         for step in self.steps:
@@ -154,46 +189,18 @@ class Instance:
             ends = np.where(step.after[:, :, None] >= 0, ends, payoff[:, :, None])
             played = np.full((len(ends), len(step.ways) + 1, lanes), np.nan)
             played[:, :-1] = step.ways @ ends
-            values = played[:, step.plays, self["lane"][:, None]]
-            worth[step.positions] = choose(step.positions, values)
-        at, memory = self["start"].T
-        return float(self["start_chance"] @ worth[at, memory])
-
-    def value(self, strategies: Array) -> float:
-        """Payoff to player 0 where rows play pure strategies, (R,)."""
-        demand(strategies.shape == (self.rows,), "strategy: one action for each row")
-
-        def choose(positions: Array, values: Array) -> Array:
-            return self._chosen(positions, values, np.eye(self.actions)[strategies])
-
-        return self.backward(choose)
-
-    def _chosen(self, positions: Array, values: Array, policy: Array) -> Array:
-        own = self["player"][positions] != NATURE
-        rows = self["row"][positions]
-        table = np.where(
-            own[:, None],
-            policy[np.minimum(rows, len(policy) - 1)],
-            self["fixed"][np.minimum(rows, len(self["fixed"]) - 1)],
-        )[:, None]
-        illegal = np.isnan(values)
-        demand(not (illegal & (table > 0.0)).any(), "strategy: an action that does not exist")
-        return np.asarray((np.where(illegal, 0.0, values) * table).sum(axis=2))
-
-    def bound(self, allowed: Array, kept: dict[int, Array] | None = None) -> float:
-        """Payoff of a player who knows every state, rows having actions (R, K); keep all values."""
-
-        def choose(positions: Array, values: Array) -> Array:
+            values = played[:, step.plays, self["lane"][:, None]]  # (n, H, K)
             if kept is not None:
                 kept[len(kept)] = values
-            found = self._chosen(positions, values, np.eye(1, self.actions))
-            own = self["player"][positions] != NATURE
-            may = allowed[self["row"][positions[own]]][:, None]
-            usable = np.where(may & ~np.isnan(values[own]), values[own], -np.inf)
-            found[own] = usable.max(axis=2)
-            return found
-
-        return self.backward(choose)
+            own, rows = self.own[step.positions], self["row"][step.positions]
+            fixed = self["fixed"][rows[~own]][:, None]
+            exists = ~np.isnan(values)
+            drawn = np.where(exists, values, 0.0)[~own] * fixed
+            worth[step.positions[~own]] = drawn.sum(axis=2)
+            may = allowed[rows[own]][:, None] & exists[own]
+            worth[step.positions[own]] = np.where(may, values[own], -np.inf).max(axis=2)
+        at, memory = self["start"].T
+        return float(self["start_chance"] @ worth[at, memory])
 
 
 class Proof(NamedTuple):
@@ -206,30 +213,48 @@ class Proof(NamedTuple):
 
     def bound(self, relaxed: "Instance | Tree", legal: Array) -> float:
         """Highest bound of all leaves: each leaves some actions to the rows."""
-        leaf, found, stack = 0, -np.inf, [legal]
+        self._check()
+        found = list[float]()
+        allowed, changes = legal.copy(), list[tuple[int, Array]]()  # rows as they were before
+        stack = [(0, 0, legal[0])]  # number of changes before, a row, and what it may play
         for row, action in self.questions.tolist():
             demand(stack, "proof: more than one tree")
-            allowed = stack.pop()
-            if row < 0:
-                if (allowed.any(axis=1) >= legal.any(axis=1)).all():  # else no strategy is left
-                    found = max(found, self._leaf(relaxed, allowed, leaf))
-                leaf += 1
+            before, at, may = stack.pop()
+            while len(changes) > before:
+                changed, was = changes.pop()
+                allowed[changed] = was
+            changes.append((at, allowed[at].copy()))
+            allowed[at] = may
+            if (row, action) == (-1, -1):
+                found.append(self._leaf(relaxed, allowed, len(found)))
                 continue
             demand(0 <= row < len(legal) and 0 <= action < legal.shape[1], "proof: no such action")
-            no, yes = allowed.copy(), allowed.copy()
-            no[row, action] = False
-            yes[row] &= np.arange(legal.shape[1]) == action
-            stack += [no, yes]
-        demand(not stack and leaf == len(self.first) - 1, "proof: ends too early")
-        return found
+            asked = np.arange(legal.shape[1]) == action
+            no, yes = allowed[row] & ~asked, allowed[row] & asked
+            demand(no.any() and yes.any(), "proof: a question whose answer is known")
+            stack += [(len(changes), row, no), (len(changes), row, yes)]
+        demand(not stack and len(found) == len(self.first) - 1, "proof: ends too early")
+        demand(np.isfinite(found).all(), "proof: a bound that is not finite")
+        return max(found)
+
+    def _check(self) -> None:
+        for name, array, kind in zip(self._fields, self, ("i4", "i4", "i4", "f4"), strict=True):
+            typed(name, array, kind, 1 + (name == "questions"))
+        demand(self.questions.shape[1] == 2, "questions: not rows and actions")
+        demand(len(self.place) == len(self.price), "place: not as many as prices")
+        demand(rises(self.first, len(self.place)), "first: does not divide the prices")
 
     def _leaf(self, relaxed: "Instance | Tree", allowed: Array, leaf: int) -> float:
+        demand(leaf < len(self.first) - 1, "first: too few leaves")
         span = slice(*self.first[leaf : leaf + 2])
+        place = self.place[span]
         if isinstance(relaxed, Instance):
-            demand(not len(self.place[span]), "proof: prices where there is memory")
+            demand(not len(place), "proof: prices where there is memory")
             return relaxed.bound(allowed)
         prices = np.zeros((len(relaxed.row), relaxed.actions))
-        prices.ravel()[self.place[span]] = self.price[span]
+        inside = ((place >= 0) & (place < prices.size)).all() and (place[1:] > place[:-1]).all()
+        demand(inside, "place: beyond all prices, or not rising")
+        prices.ravel()[place] = self.price[span]
         return relaxed.bound(allowed, prices)
 
 
@@ -243,9 +268,11 @@ class Tree:
     def __init__(self, instance: Instance, player: int, weights: Array, others: Array) -> None:
         demand(instance.memories == 1, "tree: has memory")
         fits = others.shape == (len(weights), instance.rows, instance.actions)
-        demand(fits, "policies: not of this instance")
+        demand(fits and others.size, "policies: not of this instance")
         self.actions, self.rows = instance.actions, instance.rows
         positions = len(instance["player"])
+        demand(len(weights) * positions * self.actions <= CELLS, "policies: too many")
+        demand(not others[:, ~instance.legal].any(), "policies: an action that does not exist")
         sequence = np.zeros(positions, np.int64)
         reach = np.zeros((len(weights), positions))  # own moves count 1
         reach[:, instance["start"][:, 0]] = instance["start_chance"]
@@ -253,8 +280,8 @@ class Tree:
         numbers: dict[int, int] = {}
         row, before = list[int](), list[int]()
         self.mass, payoff = np.zeros(positions), np.zeros(1 + positions * self.actions)
-        self.legal = np.zeros((self.rows, self.actions), bool)
-        nature, rows = (instance["player"] == NATURE)[:, None], instance["row"]
+        terms = np.zeros(len(payoff), np.int64)
+        nature, rows = ~instance.own[:, None], instance["row"]
         fixed = instance["fixed"][np.where(nature[:, 0], rows, 0)]
         policies = [np.where(nature, fixed, one[np.where(nature[:, 0], 0, rows)]) for one in others]
         for step in reversed(instance.steps):
@@ -271,7 +298,6 @@ class Tree:
                 way = step.plays[0, action]
                 if way == len(step.ways):
                     continue
-                self.legal[[row[one] for one in past[mine]], action] = True
                 chosen = [np.where(mine, 1.0, one[step.positions, action]) for one in policies]
                 after = 1 + past * self.actions + action
                 after = np.where(mine, after, sequence[step.positions])
@@ -281,6 +307,7 @@ class Tree:
                     stops = to < 0
                     won = (weights @ comes)[stops] * instance["payoff"][-1 - to[stops]]
                     np.add.at(payoff, after[stops], won)
+                    np.add.at(terms, after[stops], 1)
                     sequence[to[~stops]] = after[~stops]
                     reach[:, to[~stops]] = comes[:, ~stops]
                     met += np.bincount(to[~stops], minlength=positions)
@@ -288,7 +315,11 @@ class Tree:
         self.row, self.before = np.array(row, np.int64), np.array(before, np.int64)
         self.payoff = payoff[: 1 + len(row) * self.actions] * (1 - 2 * player)
         self.mass = self.mass[: len(row)]
+        self.legal = instance.legal & (np.bincount(self.row, minlength=self.rows) > 0)[:, None]
         self.levels = list(self._levels())
+        self.size, self.misses = instance.size, instance.misses
+        after = [int(np.bincount(self.before[pasts]).max()) + 2 for pasts in self.levels]
+        self.roundings = instance.roundings + len(weights) + int(terms.max()) + sum(after)
 
     def _levels(self) -> Iterator[Array]:
         """Pasts by the number of own moves before, and no row twice in a play."""
@@ -302,41 +333,45 @@ class Tree:
             yield np.flatnonzero(depth == one)
 
     def bound(self, allowed: Array, prices: Array | None = None) -> float:
-        """Payoff of a player who remembers its past, at prices (J, K) and with what they refund."""
+        """Most that a player wins who remembers its past, at prices (J, K) with their refund."""
         worth, refund = self.payoff.copy(), 0.0
         may = (allowed & self.legal)[self.row]
         demand(may.any(axis=1).all(), "proof: a row is left without an action")
+        slack = error(self.size, self.roundings, self.misses)
         if prices is not None:
             demand((prices >= 0.0).all(), "proof: a negative price")
             worth[1:] -= prices.ravel()
             total = np.zeros((self.rows, self.actions))
             np.add.at(total, self.row, prices)
             refund = float(np.where(allowed & self.legal, total, 0.0).max(axis=1).sum())
+            added = self.roundings + len(self.row) + self.rows
+            slack += error(2.0 * float(prices.sum()), added, self.misses)
         actions = worth[1:].reshape(-1, self.actions)
         for pasts in self.levels:
             best = np.where(may[pasts], actions[pasts], -np.inf).max(axis=1)
             np.add.at(worth, self.before[pasts], best)
-        return float(worth[0]) + refund
+        return float(worth[0]) + refund + slack
 
 
-def rounded(value: float, *, up: bool) -> float:
-    """Round so that rounding errors of the computation do no harm."""
-    most = math.ceil(((value if up else -value) + ROUNDING) / UNIT) * UNIT
-    return round(most if up else -most, 10)
+def rounded_up(value: float) -> float:
+    """Round up to a decimal number."""
+    return math.ceil((Fraction(value) + LEAST) * 10**DIGITS) / 10**DIGITS
 
 
 class Known:
     """The folder of results: known.json, and the arrays of strategies.npz and proofs.npz."""
 
     def __init__(self, folder: Path) -> None:
-        self.known = json.loads((folder / "known.json").read_text("utf-8"))
-        demand(self.known.get("format") == FORMAT, f"known.json: its format is not {FORMAT}")
-        self.arrays: list[dict[str, Array]] = []
-        for name in ("strategies", "proofs"):
-            path = folder / f"{name}.npz"
-            found = hashlib.sha256(path.read_bytes()).hexdigest()
-            demand(found == self.known[name], f"{path.name}: its SHA-256 is not that of known.json")
-            self.arrays.append(read(path))
+        known = parse(read(folder / "known.json"))
+        parts = {"format", "strategies", "proofs", "instances"}
+        demand(set(known) == parts, f"known.json: has not just {', '.join(sorted(parts))}")
+        self.listed, self.arrays = known["instances"], list[dict[str, Array]]()
+        demand(known["format"] == FORMAT, f"known.json: its format is not {FORMAT}")
+        for what in ("strategies", "proofs"):
+            data = read(folder / f"{what}.npz")
+            found = hashlib.sha256(data).hexdigest()
+            demand(found == known[what], f"{what}.npz: its SHA-256 is not that of known.json")
+            self.arrays.append(arrays_of(data))
 
     def bound(self, name: str, problem: Instance | Tree) -> tuple[float, int]:
         """Bound that a proof gives, and its leaves; the past of a tree is less than its states."""
@@ -344,57 +379,70 @@ class Known:
         if isinstance(problem, Instance) and problem.memories == 1:
             nobody = np.zeros((1, problem.rows, problem.actions))
             problem = Tree(problem, 0, np.ones(1), nobody)
-        legal = problem.legal if isinstance(problem, Tree) else problem.may()
-        return rounded(proof.bound(problem, legal), up=True), len(proof.first) - 1
+        return rounded_up(proof.bound(problem, problem.legal)), len(proof.first) - 1
 
     def facts(self, name: str, instance: Instance) -> dict[str, Any]:
         """Compute anew all that known.json says of an instance."""
         strategies = self.arrays[0]
-        facts = {"instance": instance.digest(), "states": instance.states, "rows": instance.rows}
+        facts: dict[str, Any] = {"instance": instance.digest()}
+        facts |= {"states": instance.states, "rows": instance.rows}
         if name in strategies:
-            value = rounded(instance.value(strategies[name].astype(np.int64)), up=False)
-            bound, number = self.bound(name, instance)
-            return facts | {"value": value, "bound": bound, "leaves": number}
+            demand(not (instance["player"] == 1).any(), "player: a game, no problem of one player")
+            typed("strategy", strategies[name], "i2", 1)
+            facts["value"] = 0.0 - rounded_up(instance.error - instance.value(strategies[name]))
+            facts["bound"], facts["leaves"] = self.bound(name, instance)
+            demand(facts["value"] <= facts["bound"], "value: above the bound, so one is wrong")
+            return facts
         # What a mixture of one player allows the other, from the side of player 0.
         ends, leaves = [], []
         for player in (0, 1):
-            mixture = [strategies[f"{name}.{player}.{what}"] for what in ("weights", "policies")]
-            demand(all(map(are_chances, mixture)), "mixture: no probabilities")
-            bound, count = self.bound(f"{name}.{player}", Tree(instance, 1 - player, *mixture))
+            weights, policies = (strategies[f"{name}.{player}.{what}"] for what in MIXTURE)
+            typed("weights", weights, "f8", 1)
+            typed("policies", policies, "f8", 3)
+            tree = Tree(instance, 1 - player, weights, policies)
+            tree.misses += short("weights", weights)
+            tree.misses += len(instance["level"]) * short("policies", policies)
+            bound, count = self.bound(f"{name}.{player}", tree)
             ends.append(bound)
             leaves.append(count)
-        return facts | {"lower": 0.0 - ends[0], "upper": ends[1], "leaves": leaves}
+        facts |= {"lower": 0.0 - ends[0], "upper": ends[1], "leaves": leaves}
+        demand(facts["lower"] <= facts["upper"], "lower: above upper, so one is wrong")
+        return facts
 
-
-def read(path: Path) -> dict[str, Array]:
-    """Read all arrays of a file."""
-    with np.load(path) as arrays:
-        return dict(arrays)
+    def check(self, name: str, folder: Path) -> None:
+        """Refuse what known.json says of an instance, unless it is found anew."""
+        demand(name in self.listed, "known.json: does not list it")
+        said = self.listed[name]
+        found = self.facts(name, Instance(arrays_of(read(folder / f"{name}.npz"))))
+        demand(sorted(said) == sorted(found), f"known.json: has not {', '.join(sorted(found))}")
+        for key, fact in found.items():
+            same = json.dumps(said[key]) == json.dumps(fact)  # 1, 1.0 and true are three
+            demand(same, f"{key}: {said[key]} is said, {fact} is found")
 
 
 def main(instances: str, folder: str, *only: str) -> int:
     """Check all instances, or those with a part of their names given; 1 if one is refused."""
     known, refused = Known(Path(folder)), 0
-    listed = known.known["instances"]
-    demand({key.split(".")[0] for key in known.arrays[0]} == set(listed), "known.json: its names")
-    for name, said in listed.items():
-        if only and not any(part in name for part in only):
-            continue
+    for arrays in known.arrays:
+        same = {key.split(".")[0] for key in arrays} == set(known.listed)
+        demand(same, "known.json: lists not what the arrays are of")
+    names = {*known.listed, *(path.stem for path in Path(instances).glob("*.npz"))}
+    for part in only or ("",):
+        demand(any(part in name for name in known.listed), f"{part}: in no name of known.json")
+    chosen = sorted(name for name in names if any(part in name for part in only or ("",)))
+    for name in chosen:
         try:
-            found = known.facts(name, Instance(read(Path(instances, f"{name}.npz"))))
-            demand(sorted(said) == sorted(found), f"known.json: has not {', '.join(sorted(found))}")
-            for key, fact in found.items():
-                demand(said[key] == fact, f"{key}: {said[key]} is said, {fact} is found")
+            known.check(name, Path(instances))
             print(f"{name}: accepted", flush=True)
-        except WRONG as error:
-            print(f"{name}: refused: {error}", flush=True)
+        except Exception as wrong:  # noqa: BLE001 - whatever prevents a check
+            print(f"{ascii(name)[1:-1]}: {line_of(wrong)}", flush=True)
             refused += 1
-    print(f"{refused} refused" if refused else "all accepted")
+    print(f"{refused} refused" if refused else f"all {len(chosen)} accepted")
     return min(refused, 1)
 
 
 if __name__ == "__main__":
     try:
         sys.exit(main(*sys.argv[1:]))
-    except WRONG as wrong:
-        sys.exit(f"refused: {wrong}")
+    except Exception as wrong:  # noqa: BLE001
+        sys.exit(line_of(wrong))
