@@ -9,6 +9,10 @@ change in the files that it calls.
 
 Files are written whole, and those of one name mean the same: any number of processes may read and
 write at once. Where the folder cannot be written, every process compiles what it needs.
+
+A file begins with a digest of its state, its name and its content: one that is damaged, or has come
+to the name of another, is compiled anew. Its content is unpickled, which can run any code, so files
+of a folder that others may write to are not read.
 """
 
 import gc
@@ -85,8 +89,11 @@ def problem() -> str:
         return "no home folder"
     try:
         if not folder.is_dir():
-            folder.mkdir(parents=True, exist_ok=True)
+            folder.parent.mkdir(parents=True, exist_ok=True)
+            folder.mkdir(mode=0o700, exist_ok=True)
             _prune()
+        if not _is_private(folder):
+            return f"others may write to {folder.name}"
         with tempfile.TemporaryFile(dir=folder):
             return ""
     except OSError as error:
@@ -100,15 +107,28 @@ def _prune() -> None:
                 shutil.rmtree(folder, ignore_errors=True)
 
 
+def _is_private(folder: Path) -> bool:
+    """Whether nobody but the user and root may write to a folder."""
+    if sys.platform == "win32":  # where a user's folders are private by inheritance
+        return True
+    status = folder.stat()
+    return status.st_uid in {0, os.geteuid()} and not status.st_mode & 0o022
+
+
+def _digest(name: str, data: bytes) -> bytes:
+    return hashlib.sha256(f"{state()}/{name}\0".encode() + data).digest()
+
+
 def _read(name: str) -> Any:
-    """Read a file; None if there is none, or if it is damaged."""
+    """Read a file; None if there is none, if it is damaged, another's or not to be trusted."""
     folder = root() / state()
     if folder.is_absolute():
         with suppress(OSError):
             data = (folder / name).read_bytes()
-            if hashlib.sha256(data[_DIGEST:]).digest() == data[:_DIGEST]:
+            content = data[_DIGEST:]
+            if _digest(name, content) == data[:_DIGEST] and _is_private(folder):
                 _note_use(folder)
-                return pickle.loads(data[_DIGEST:])  # noqa: S301 - in a folder of the user's own
+                return pickle.loads(content)  # noqa: S301 - in a folder of the user's own
     return None
 
 
@@ -118,7 +138,7 @@ def _write(name: str, content: Any) -> None:
     if not why_not:
         data = dumps(content)
         try:
-            write_whole(root() / state() / name, hashlib.sha256(data).digest() + data)
+            write_whole(root() / state() / name, _digest(name, data) + data)
         except OSError as error:
             why_not = error.strerror or str(error)
     if why_not:
@@ -250,7 +270,8 @@ class KernelCache(_Cache):
         """Do nothing: nothing goes stale."""
 
     def _file(self, signature: Any, codegen: Any) -> str:
-        key = repr((signature, codegen.magic_tuple())).encode()
+        function = self._function.__module__, self._function.__qualname__
+        key = repr((function, signature, codegen.magic_tuple())).encode()
         return f"{self.name}-{hashlib.sha256(key).hexdigest()[:32]}.nbc"
 
 

@@ -1,10 +1,13 @@
 """Compiled kernels are kept in one place, found again by everybody, and never when stale."""
 
 import gc
+import json
 import os
 import shutil
+import sys
 import time
 from collections.abc import Iterator
+from itertools import permutations
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,6 +19,7 @@ from numba.core.errors import TypingError
 
 from hogeq.kernels import cache
 from hogeq.support.progress import compiled_seconds, working_time
+from tests.cli.calls import hogeq
 
 
 @pytest.fixture(autouse=True)
@@ -34,6 +38,10 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def double(x: int) -> int:
     return 2 * x
+
+
+def triple(x: int) -> int:
+    return 3 * x
 
 
 class Processor(NamedTuple):
@@ -97,6 +105,98 @@ def test_a_damaged_file_is_compiled_anew(place: Path) -> None:
         file.write_bytes(damaged)
         assert hits() == 0
         assert hits() == 1
+
+
+KERNELS = [(function, number) for function in (double, triple) for number in (21, 0.5, 2j)]
+
+
+def test_a_file_under_the_name_of_another_is_compiled_anew(place: Path) -> None:
+    made = {}
+    for function, number in KERNELS:
+        before = set(files(place))
+        cache.cached(njit(function))(number)
+        (made[function, number],) = set(files(place)) - before
+    contents = {kernel: made[kernel].read_bytes() for kernel in KERNELS}
+    for one, other in permutations(KERNELS, 2):
+        made[one].write_bytes(contents[other])
+        function, number = one
+        called = cache.cached(njit(function))
+        assert called(number) == function(number)  # type: ignore[arg-type]
+        assert sum(called.stats.cache_hits.values()) == 0
+        assert made[one].read_bytes() != contents[other]
+
+
+def test_a_file_of_another_state_is_compiled_anew(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hits()
+    (file,) = files(place)
+    monkeypatch.setattr(cache, "state", lambda: "kernels-other")
+    (place / "kernels-other").mkdir(mode=0o700)
+    shutil.copy(file, place / "kernels-other")
+    assert hits() == 0
+    assert hits() == 1
+
+
+@pytest.mark.slow
+def test_no_game_is_played_by_the_kernels_of_another(tmp_path: Path) -> None:
+    def rates() -> list[float]:
+        return [
+            json.loads(
+                hogeq(
+                    "compare", "always_roll:2", "always_roll:3", "--rules", str(rules), "--json"
+                ).stdout
+            )["win_rate"]
+            for rules in games
+        ]
+
+    games = [tmp_path / f"{sides}.yaml" for sides in (4, 6, 8)]
+    for rules in games:
+        rules.write_text(f"{{edition: fa22, goal: 40, max_dice: 3, sides: {rules.stem}}}")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "kept"))
+        right = rates()
+        assert len(set(right)) == len(games)
+        groups: dict[str, list[Path]] = {}
+        for file in files(tmp_path / "kept"):
+            groups.setdefault(file.name.partition("-")[0], []).append(file)
+        contents = {file: file.read_bytes() for group in groups.values() for file in group}
+        assert any(len(group) >= len(games) for group in groups.values())
+        for group in groups.values():
+            for place, file in enumerate(group):
+                file.write_bytes(contents[group[place - 1]])
+        assert rates() == right
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="has no such permissions")
+@pytest.mark.parametrize("mode", [0o770, 0o707, 0o720, 0o702])
+def test_a_folder_that_others_may_write_to_is_not_read(
+    place: Path, mode: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    hits()
+    folder = place / cache.state()
+    assert folder.stat().st_mode & 0o777 == 0o700
+    folder.chmod(mode)
+    assert (hits(), hits()) == (0, 0)
+    assert f"(others may write to {folder.name})" in caplog.text
+    folder.chmod(0o755)
+    assert hits() == 1
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="has no such owners")
+def test_a_folder_of_another_user_is_not_read(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    hits()
+    real = Path.stat
+
+    def owned_by_another(path: Path, **given: Any) -> os.stat_result:
+        status = [*real(path, **given)]
+        status[4] = os.geteuid() + 1
+        return os.stat_result(status)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "stat", owned_by_another)
+        assert (hits(), hits()) == (0, 0)
+    assert hits() == 1
 
 
 def test_where_nothing_can_be_kept_one_line_says_so(

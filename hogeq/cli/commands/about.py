@@ -98,7 +98,7 @@ def doctor(rules: options.ManyRules = None) -> Result:
     from hogeq.runs.files import environment, extras, vector_bits
     from hogeq.strategies.sandbox import isolation
 
-    made, is_writable = environment(), not cache.problem()
+    made, problem = environment(), cache.problem()
     sizes = [file.stat().st_size for file in cache.stored()]
     compiled = {
         name: {part: not any(missing(game, part)) for part in parts_of(game)}
@@ -111,7 +111,7 @@ def doctor(rules: options.ManyRules = None) -> Result:
         "isolation": isolation().text,
         "cache": {
             "folder": cache.root(),
-            "writable": is_writable,
+            "writable": not problem,
             "state": cache.state(),
             "kernels": len(sizes),
             "bytes": sum(sizes),
@@ -125,13 +125,13 @@ def doctor(rules: options.ManyRules = None) -> Result:
         *((f"[{name}]", version or "not installed") for name, version in extras().items()),
         ("cores", f"{data['cores']}, vectors of {data['vector_bits']} bits"),
         ("code of others is isolated", data["isolation"]),
-        ("kernels in", f"{cache.root()}{'' if is_writable else ': cannot be written'}"),
+        ("kernels in", f"{cache.root()}{f': cannot be used, {problem}' if problem else ''}"),
         ("compiled", f"{len(sizes)}, {sum(sizes) / 1e6:.1f} MB"),
     ]
     for name, parts in compiled.items():
         lacking = [part for part, is_there in parts.items() if not is_there]
         rows.append((f"for {name}", f"not yet: {', '.join(lacking)}" if lacking else "all"))
-    return Result(data, [Table(rows, left=2)], 0 if is_writable else 1)
+    return Result(data, [Table(rows, left=2)], 1 if problem else 0)
 
 
 def warmup(rules: options.ManyRules = None, jobs: options.Jobs = None) -> Result:
