@@ -163,6 +163,14 @@ def test_no_entry_beats_the_mixture_and_equals_share() -> None:
     assert weights[3] * 3 == pytest.approx(alone[3], abs=1e-9)
 
 
+@pytest.mark.parametrize("edge", [2e-3, 1e-6, 1e-9])
+def test_entries_that_differ_by_little_are_not_the_same(edge: float) -> None:
+    rates = np.array([[0.5, 0.5 + edge], [0.5 - edge, 0.5]])
+    weights, gap = field_equilibrium(rates)
+    assert weights == pytest.approx([1.0, 0.0], abs=1e-6)
+    assert gap == 0.0
+
+
 def test_rates_of_one_but_for_rounding_are_one() -> None:
     sure = np.array([[0.5, np.nextafter(1.0, 2.0)], [-1e-16, 0.5]])
     assert check_rates(sure).tolist() == [[0.5, 1.0], [0.0, 0.5]]

@@ -114,6 +114,17 @@ def test_large_games_are_read_only_if_asked_for() -> None:
     with pytest.raises(TranscriptError, match=r"rules\.goal: got 500; allowed: up to 200, unless"):
         parsed(content)
     assert parsed(content, rules=rules_from(large)).end.scores == (2, 0)
+    for limits, is_read in (
+        ({"goal": 200, "max_dice": 20}, True),
+        ({"goal": 201, "max_dice": 20}, False),
+        ({"goal": 200, "max_dice": 21}, False),
+    ):
+        content["rules"] = {**large, **limits}
+        if is_read:
+            assert parsed(content).end.scores == (2, 0)
+        else:
+            with pytest.raises(TranscriptError, match="allowed: up to"):
+                parsed(content)
 
 
 def changed(*path: Any, to: Any) -> dict[str, Any]:

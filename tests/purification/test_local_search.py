@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from hogeq.baselines.solved import ignore_memory
 from hogeq.model.game import HogEngine
 from hogeq.purification import argmax
 from hogeq.purification.local_search import LocalSearch, LocalState
@@ -44,6 +45,35 @@ def test_counters_of_trails_stay_in_the_pool(game: HogEngine, policy: Any) -> No
         assert {matrix.tobytes() for matrix in state.trails} <= pool
         rates = CounterPool(game, state.pool).rates_against(one_hot(state.matrix, 3))
         assert float(state.rate) == rates.max()
+
+
+def test_the_radius_grows_after_a_step_and_shrinks_without_one(
+    game: HogEngine, policy: Any
+) -> None:
+    search = LocalSearch(**{**TRAILS, "radius": 4})
+    state, went = search.init(game, policy), set[bool]()
+    for _ in range(8):
+        after = search.step(game, state)
+        better = after.rate < state.rate and not np.array_equal(after.matrix, state.matrix)
+        if better or (after.rate >= state.rate and np.array_equal(after.former, state.former)):
+            ratio = 1.5 if better else 0.95
+            assert float(after.radius) == max(1.0, float(state.radius) * ratio)
+            went.add(bool(better))
+        state = after
+    assert went == {True, False}
+
+
+def test_a_matrix_that_was_accepted_too_soon_is_given_up(game: HogEngine, policy: Any) -> None:
+    """Counters found since win more against it than the matrix before lost."""
+    search = LocalSearch(**TRAILS)
+    former = ignore_memory(game)
+    poor = np.zeros((10, 10), np.int8)
+    begun = search.init(game, former)
+    state = begun._replace(matrix=poor, rate=np.array(0.0), former=former, former_rate=begun.rate)
+    after = search.step(game, state)
+    np.testing.assert_array_equal(after.matrix, former)
+    rates = CounterPool(game, after.pool).rates_against(one_hot(former, 3))
+    assert float(after.rate) == rates.max()
 
 
 def test_threads_change_no_bit_of_trails(game: HogEngine, policy: Any) -> None:

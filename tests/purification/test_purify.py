@@ -69,6 +69,8 @@ def test_thresholds_cut_what_is_unlikely_and_leave_the_rest_in_proportion(game: 
     policy = np.full((6, 6, 4), [0.5, 0.3, 0.2, 0.0])
     assert thresholded(game, policy, 0.0)[1, 2] == pytest.approx([0.5, 0.3, 0.2, 0.0])
     assert thresholded(game, policy, 0.25)[1, 2] == pytest.approx([0.625, 0.375, 0.0, 0.0])
+    at_it = np.full((6, 6, 4), [0.5, 0.25, 0.25, 0.0])  # what is as large as the threshold stays
+    np.testing.assert_array_equal(thresholded(game, at_it, 0.25), at_it)
     for all_gone in (0.6, 1.0):
         np.testing.assert_array_equal(thresholded(game, policy, all_gone)[1, 2], [1, 0, 0, 0])
 

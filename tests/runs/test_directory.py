@@ -282,6 +282,16 @@ def test_foreign_checkpoints(folder: Path, monkeypatch: pytest.MonkeyPatch) -> N
     assert not Path("exploded").exists()
 
 
+def test_members_that_share_their_bytes_are_refused(folder: Path) -> None:
+    """A thousand names of one megabyte would take a gigabyte of memory."""
+    data = io.BytesIO((folder / "checkpoint.npz").read_bytes())
+    with zipfile.ZipFile(data, "a") as archive:
+        archive.filelist += [archive.getinfo("state.regrets.npy")] * 50
+        archive.comment = b"changed"  # or the directory is not written
+    (folder / "checkpoint.npz").write_bytes(data.getvalue())
+    assert "its members are compressed or overlap" in refusal(lambda: load(folder))
+
+
 def test_checkpoints_of_another_run(folder: Path) -> None:
     assert "made by solver toy, not by cfr" in refusal(lambda: load(folder, solver="cfr"))
     assert "another config" in refusal(lambda: load(folder, config="0" * 64))

@@ -9,7 +9,7 @@ import pytest
 from hogeq.runs.config import config_from
 from hogeq.runs.directory import RunDirectory
 from hogeq.runs.files import CONFIG, MANIFEST, METRICS, HeldError, Metrics, figures_in
-from hogeq.runs.index import differing, find_runs, ordered, read_run
+from hogeq.runs.index import differing, find_runs, ordered, read_run, selected
 from tests.cli.calls import ask, ok, refused
 
 FIGURES = {
@@ -151,6 +151,13 @@ def test_order_and_difference(root: Path) -> None:
     keys = differing(found)
     assert {"solver.alpha", "rules.zero_dice"} <= set(keys)
     assert not {"name", "rules.goal", "solver.iterations"} & set(keys)
+
+
+def test_a_switch_is_not_the_number_that_equals_it(root: Path) -> None:
+    runs = [read_run(root / "b"), read_run(root / "c")]
+    runs[0].config["flag"], runs[1].config["flag"] = True, 1
+    for value, names in ((True, ["b"]), (1, ["c"]), (1.0, ["c"]), (False, [])):
+        assert [run.name for run in selected(runs, where=[("flag", value)])] == names
 
 
 def shown(*arguments: object) -> list[str]:

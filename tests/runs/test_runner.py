@@ -206,6 +206,14 @@ def test_files_that_a_run_began_with_are_known_and_may_go(
     assert one.read_bytes() == other.read_bytes()
 
 
+def test_a_run_made_longer_keeps_no_line_off_its_schedule(tmp_path: Path) -> None:
+    run(trial("solver.iterations=5", "measure.every=2"), tmp_path)
+    path = tmp_path / "trial" / METRICS
+    assert [row.iteration for row in read_metrics(path)] == [2, 4, 5]
+    run(trial("solver.iterations=8", "measure.every=2"), resume=tmp_path / "trial")
+    assert [row.iteration for row in read_metrics(path)] == [2, 4, 6, 8]
+
+
 @quick
 def test_a_run_cut_off_before_its_first_checkpoint(
     tmp_path: Path, undisturbed: dict[str, Any]

@@ -82,6 +82,15 @@ def test_a_form_is_read_exactly(tmp_path: Path, name: str) -> None:
     assert read_strategy(path, GOAL, DICE).array.tolist() == ROWS
 
 
+@pytest.mark.parametrize("name", ["header.csv", "column.csv"])
+def test_labels_that_may_be_rolls_are_not_taken_off(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    path.write_text(FORMS[name])
+    assert read_strategy(path, GOAL, GOAL - 2).array.tolist() == ROWS
+    with pytest.raises(StrategyError):  # scores 0 to 13 could be rolls of up to 13 dice
+        read_strategy(path, GOAL, GOAL - 1)
+
+
 def test_arrays_are_known_by_their_bytes(tmp_path: Path) -> None:
     with (tmp_path / "array.dat").open("wb") as file:
         np.save(file, np.array(LARGER))

@@ -25,7 +25,7 @@ class Toy:
     """A tree of nested tuples.
 
     ``("A", infoset, {action: subtree})`` is a choice, ``{label: (probability, subtree)}`` a random
-    move, "A" or "B" the winner.
+    move, "A" or "B" the winner, a float a payoff.
     """
 
     def __init__(self, root: Any) -> None:
@@ -38,6 +38,8 @@ class Toy:
     def node(self, state: Hashable) -> Node:
         assert isinstance(state, int)
         what = self._known[state]
+        if isinstance(what, float):
+            return Node(TERMINAL, payoff=what)
         if isinstance(what, str):
             return Node(TERMINAL, payoff=1.0 - 2.0 * "AB".index(what))
         if isinstance(what, dict):
@@ -125,6 +127,32 @@ def test_a_forgotten_observation_is_no_loss_of_acts() -> None:
     witness = found.findings["skew well-formed"].witness
     assert witness is not None
     assert witness.note.startswith("no play with the own past of the second")
+
+
+@pytest.mark.parametrize("apart", ["0", "1/1000000", "1/1000", "1/300"])
+def test_chance_that_differs_by_little_differs(apart: str) -> None:
+    def room(more: Fraction) -> Any:
+        half = Fraction(1, 2)
+        return ("A", "room", {"go": {"heads": (half + more, "A"), "tails": (half - more, "B")}})
+
+    found = audit_tree(
+        Toy(("A", "door", {"left": room(Fraction(0)), "right": room(Fraction(apart))}))
+    )
+    same = apart == "0"
+    names = ("well-formed", "skew well-formed", "chance-relaxed skew well-formed")
+    assert [found.findings[name].holds for name in names] == [same, same, True]
+
+
+@pytest.mark.parametrize(("high", "low"), [(2.0, -2.0), (3.0, -3.0), (0.5, -0.5), (2.0, -1.0)])
+def test_utilities_may_differ_by_a_factor_alone(high: float, low: float) -> None:
+    """Those of either room may well sum to 0."""
+
+    def room(heads: float, tails: float) -> Any:
+        return ("A", "room", {"heads": heads, "tails": tails})
+
+    found = audit_tree(Toy(("A", "door", {"left": room(1.0, -1.0), "right": room(high, low)})))
+    assert found.findings["well-formed"].holds is (high == -low)
+    assert found.findings["skew well-formed"].holds
 
 
 def test_what_the_opponent_knows_must_go_with_either_past() -> None:

@@ -14,6 +14,7 @@ from hogeq.solvers import SOLVERS
 from hogeq.support.aliases import Floats
 from hogeq.trees.engine import TreeEngine
 from hogeq.trees.exact import respond
+from hogeq.trees.flat import TERMINAL, Node, flatten
 from hogeq.trees.openspiel import from_openspiel
 
 FORGETFUL = "liars_dice_ir(dice_sides=3)"
@@ -29,6 +30,41 @@ def solved(engine: TreeEngine, name: str, iterations: int, **parameters: Any) ->
     for _ in range(iterations):
         state = solver.step(engine, state)
     return engine.legal(solver.average(engine, state))
+
+
+def coins() -> TreeEngine:
+    """Two rows: the first has two actions, the second three."""
+
+    def look(moves: tuple[int, ...]) -> Node:
+        if len(moves) == 2:
+            return Node(TERMINAL, payoff=float(moves[0] == moves[1]))
+        moved = [(move, 1.0, (*moves, move)) for move in range(2 + len(moves))]
+        return Node(len(moves), "coin", moves=moved)
+
+    return TreeEngine(flatten("coins", (), look, lambda moves: [str(move) for move in moves]))
+
+
+def test_probability_of_illegal_actions_is_spread_evenly() -> None:
+    third = np.full(3, 1.0 / 3.0)
+    for row, spread in (
+        ([0.0, 0.0, 1.0], [0.5, 0.5, 0.0]),
+        ([0.5, 0.0, 0.5], [0.75, 0.25, 0.0]),
+        ([1.0, 0.0, 0.0], [1.0, 0.0, 0.0]),
+        ([1.0, 1.0, 1.0], [1.0, 1.0, 0.0]),  # own actions count 1
+    ):
+        rows = coins().legal(np.array([row, third]))
+        np.testing.assert_allclose(rows, np.array([spread, third]), atol=1e-15)
+
+
+def test_ties_have_no_gradient_to_the_last_digit() -> None:
+    engine, reach = coins(), np.ones(2)
+    values = np.array([[0.1 + 0.2, 0.3, 9.0], [0.1 + 0.2, 0.3, 0.3]])
+    policy = np.array([[0.5, 0.5, 0.0], [0.5, 0.25, 0.25]])
+    assert not engine.gradient(values, policy, reach).any()
+    values[0, 0] += 1e-9
+    gradient = engine.gradient(values, policy, reach)
+    assert gradient[0] == pytest.approx([5e-10, -5e-10, -5e-10], rel=1e-6)
+    assert not gradient[1].any()
 
 
 def in_openspiel(engine: TreeEngine, name: str, rows: Floats) -> Any:
