@@ -5,8 +5,6 @@ and those who run a tournament want the whole list.
 """
 
 import re
-import shutil
-import tempfile
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,9 +13,15 @@ import numpy as np
 
 from hogeq.rules import Rules
 from hogeq.strategies.arrays import StrategyError, bad_cells, check_matrix
-from hogeq.strategies.files import check_player_name, file_size, read_form, read_list
+from hogeq.strategies.files import (
+    check_player_name,
+    file_size,
+    read_form,
+    read_list,
+    refuse_links,
+)
 from hogeq.strategies.forms import Form
-from hogeq.strategies.sandbox import Answers, Fault, examine
+from hogeq.strategies.sandbox import Fault, examine
 from hogeq.strategies.strategy import Mixture, strategy_of_shape
 from hogeq.support.aliases import Matrix
 from hogeq.support.messages import printable
@@ -37,10 +41,12 @@ class Submission:
     asked: tuple[int, int] | None
     """Position that a ``.py`` was asked for when it was stopped; None if it was not."""
     files: tuple[str, ...]
-    """Other files that a ``.py`` opened, printable; those in its folder by their names there."""
+    """Other files of its folder that a ``.py`` opened, printable, as it says itself."""
     alone: bool | None
-    """Whether a ``.py`` gives the same table in an empty folder; None where there is no table."""
-    prints: bool = False  # whether a ``.py`` printed anything, which is lost
+    """Whether a ``.py`` gives its table with no other file; None if it has no valid table."""
+    prints: bool = False  # whether a ``.py`` printed anything, as it says; the text is lost
+    attempts: tuple[str, ...] = ()
+    """What else a ``.py`` tried to reach, printable: its own words, for the staff alone."""
 
 
 def contest_asks_name(rules: Rules) -> bool:
@@ -51,9 +57,22 @@ def contest_asks_name(rules: Rules) -> bool:
 
 
 def inspect_submission(
-    path: Path, rules: Rules, trust: bool = False, *, time_limit: float = 60.0
+    path: Path,
+    rules: Rules,
+    trust: bool = False,
+    *,
+    time_limit: float = 60.0,
+    folder: Path | None = None,
+    inside: Path | None = None,
 ) -> Submission:
-    """Look at a file as a contest would; `StrategyError` if there is nothing to look at."""
+    """Look at a file as a contest would; `StrategyError` if there is nothing to look at.
+
+    Code is run with its file alone. If that gives no valid table, and `folder` is the folder of
+    this entry and of nobody else, it is run once more, and sees that. Nothing is read by a link
+    that lies below `inside`, a folder of submissions.
+    """
+    if inside is not None:
+        refuse_links(path, inside)
     size = file_size(path)
     goal, max_dice, least = rules.size, rules.max_dice, min(rules.choices)
     is_code = path.suffix.lower() == ".py" and read_list(path, goal) is None
@@ -71,12 +90,11 @@ def inspect_submission(
         cells = sum(len(row) for row in read.rows if isinstance(row, list | np.ndarray))
         answered = min(goal * goal, cells)
         return Submission(size, read.player_name, matrix, faults, {}, answered, None, (), None)
-    answers = examine(path, goal, max_dice, time_limit, least)
+    answers = examine(path, goal, max_dice, time_limit, least, folder)
     faults = answers.faults
     if answers.table is not None:  # what does not run has no name either
         faults = (*_name_faults(answers.player_name, contest_asks_name(rules)), *faults)
     matrix = None if faults else check_matrix(answers.table, goal, max_dice, str(path), least)
-    folder = f"{path.absolute().parent}/"
     return Submission(
         size,
         answers.player_name,
@@ -85,21 +103,11 @@ def inspect_submission(
         answers.seconds,
         answers.answered,
         answers.asked,
-        tuple(printable(file.removeprefix(folder)) for file in answers.files),
-        _works_alone(path, rules, answers, time_limit),
+        tuple(map(printable, answers.files)),
+        answers.alone,
         answers.prints,
+        answers.attempts,
     )
-
-
-def _works_alone(path: Path, rules: Rules, answers: Answers, time_limit: float) -> bool | None:
-    if answers.table is None:
-        return None
-    if not answers.files:
-        return True
-    with tempfile.TemporaryDirectory(prefix="hogeq-alone-") as folder:
-        copy = Path(shutil.copy(path, folder))
-        alone = examine(copy, rules.size, rules.max_dice, time_limit, min(rules.choices))
-    return alone.table == answers.table and not alone.files
 
 
 def _name_faults(name: str | None, is_asked: bool) -> list[Fault]:

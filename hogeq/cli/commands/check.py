@@ -37,9 +37,10 @@ def check(
     exceeds.
 
     JSON: rules, file, valid, player_name, name (the same), bytes, answered (positions), asked (the
-    one at which it was stopped), files (other files that it used), alone (whether it works without
-    them), prints (whether it prints, which is lost), seconds (load, table, slowest; null for a
-    table), faults (kind, count, told), and, null if not valid: win_rates (strategy, win_rate,
+    one at which it was stopped), files (other files that it says it used), alone (whether it works
+    without them), prints (whether it says that it prints, which is lost), attempts (what else it
+    says it tried to reach), seconds (load, table, slowest: the longest wait for an answer; null for
+    a table), faults (kind, count, told), and, null if not valid: win_rates (strategy, win_rate,
     first, second), against, win_rate, best_response (with hidden memory, win rate of the best
     found), bound (no response wins more), effort (of that search: starts, anneal_steps, damping,
     kicks, seed; null if best_response is exact), losses (score, opponent, roll, best, cost, reach),
@@ -59,7 +60,9 @@ def check(
     from hogeq.pages.contest import checked_page
 
     with refusing():
-        submission = inspect_submission(file, chosen.rules, trust, time_limit=time_limit)
+        submission = inspect_submission(
+            file, chosen.rules, trust, time_limit=time_limit, folder=file.parent
+        )
     reference = None
     if submission.matrix is not None:
         named = against or usual_reference(engine)
@@ -70,7 +73,9 @@ def check(
     if page is not None:
         with refusing():
             write_whole(page, checked_page(about, assessed))
-    notes = contest_notes(data)
+    # For the one who asks, and on no page: the entry's own words.
+    data["attempts"] = list(submission.attempts)
+    notes = contest_notes(data) + [f"it tried, in its own words: {one}" for one in data["attempts"]]
     if assessed is None:
         refusal: Text = [f"{file}: not valid for {chosen.title}"]
         for fault in submission.faults:
