@@ -178,9 +178,7 @@ def _run() -> None:
     notes = _Notes(folder)
     strategy, line = _load(file, notes)
     tell(line)
-    if strategy is None:
-        return
-    for question in questions:
+    for question in questions if strategy is not None else ():
         own, other = map(int, question.split())
         tell(answer(strategy, own, other))
     for mark, texts in (("f", notes.files), ("t", notes.tried)):

@@ -24,8 +24,10 @@ import logging
 import math
 import os
 import re
+import select
 import shutil
 import signal
+import struct
 import subprocess
 import sys
 import sysconfig
@@ -125,6 +127,10 @@ _OPTIONS: Final = (
 )
 _NO_NAMESPACES: Final = ("--disable-userns", "--assert-userns-disabled")  # from bubblewrap 0.8 on
 
+# By processor: its number in seccomp, and that of shmget. Segments of System V are the memory that
+# no limit of a process counts.
+_SHMGET: Final = {"x86_64": (0xC000003E, 29), "aarch64": (0xC00000B7, 194)}
+
 
 @functools.cache
 def isolation() -> Isolation:
@@ -137,21 +143,14 @@ def isolation() -> Isolation:
     reason = ""
     for more in (_NO_NAMESPACES, ()):
         command = (path, *_OPTIONS, *more)
-        code = ["-c", "import threading, json"]
         try:
-            tried = subprocess.run(  # noqa: S603 - our own command
-                [*command, *_mounts(), "--remount-ro", "/", "--", sys.executable, *_PYTHON, *code],
-                capture_output=True,
-                timeout=10,
-                check=False,
-                env=_environment(1),
-            )
+            with _sandbox(command, ["-c", "import threading, json"], ()) as process:
+                reason = one_line(process.communicate(timeout=10)[1].decode(errors="replace"))
         except (OSError, subprocess.SubprocessError) as error:
             return Isolation((), one_line(error))
-        if tried.returncode == 0:
+        if process.returncode == 0:
             return Isolation(command, "")
-        reason = one_line(tried.stderr.decode(errors="replace")) or "bwrap failed"
-    return Isolation((), reason)
+    return Isolation((), reason or "bwrap failed")
 
 
 def require_isolation() -> None:
@@ -206,6 +205,66 @@ def _mounts() -> tuple[str, ...]:
     return (*options, "--ro-bind", child.__file__, _HARNESS)
 
 
+@contextlib.contextmanager
+def _sandbox(
+    bubblewrap: Sequence[str], code: Sequence[str], options: Sequence[str], seed: int = 1
+) -> Iterator[subprocess.Popen[bytes]]:
+    """Start Python in a sandbox, with more options of bubblewrap."""
+    # A pipe holds it until bubblewrap reads it.
+    ours, theirs = os.pipe()
+    try:
+        os.write(theirs, _filter())
+        os.close(theirs)
+        filtered = ("--seccomp", str(ours)) if _filter() else ()
+        apart = (*bubblewrap, *_mounts(), *filtered, *options, "--remount-ro", "/", "--")
+        with _process([*apart, sys.executable, *_PYTHON, *code], "/", (ours,), seed) as process:
+            yield process
+    finally:
+        os.close(ours)
+
+
+def _filter() -> bytes:
+    """Write the rules of seccomp: no segments of shared memory, nor calls of other processors."""
+    if os.uname().machine not in _SHMGET:
+        return b""
+    processor, shmget = _SHMGET[os.uname().machine]
+    load, equal, at_least, give, refused = 0x20, 0x15, 0x35, 0x06, 0x00050001  # EPERM
+    rules = (
+        (load, 0, 0, 4),
+        (equal, 0, 4, processor),
+        (load, 0, 0, 0),
+        (equal, 2, 0, shmget),
+        (at_least, 1, 0, 0x40000000),  # the other numbers of x86-64
+        (give, 0, 0, 0x7FFF0000),  # allowed
+        (give, 0, 0, refused),
+    )
+    return b"".join(struct.pack("HBBI", *rule) for rule in rules)
+
+
+@contextlib.contextmanager
+def _process(
+    command: Sequence[str], folder: str, descriptors: Sequence[int], seed: int
+) -> Iterator[subprocess.Popen[bytes]]:
+    process = subprocess.Popen(  # noqa: S603 - the user trusts this file
+        command,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        cwd=folder,
+        env=_environment(seed),
+        pass_fds=descriptors,
+        start_new_session=True,
+    )
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.wait()
+        for pipe in (process.stdin, process.stdout, process.stderr):
+            with contextlib.suppress(OSError):
+                cast("IO[bytes]", pipe).close()
+
+
 # --- the channel ----------------------------------------------------------------------------------
 
 
@@ -223,6 +282,7 @@ class _Channel:
 
     def __init__(self, questions: IO[bytes], answers: IO[bytes]) -> None:
         self.questions, self.answers = questions, answers
+        self.is_over = threading.Event()  # the process was killed: nothing more is read
         self.waiting: deque[bytes] = deque()
         self.rest = b""
         self.slowest = 0.0
@@ -239,7 +299,7 @@ class _Channel:
         """Read the next line, without its end."""
         while not self.waiting:
             asked = time.perf_counter()
-            part = os.read(self.answers.fileno(), _CHUNK)
+            part = self._read()
             self.slowest = max(self.slowest, time.perf_counter() - asked)
             if not part:
                 raise _StoppedError(*_CRASH)
@@ -248,6 +308,21 @@ class _Channel:
                 raise _StoppedError(*_FORM)
             self.waiting.extend(lines)
         return self.waiting.popleft()
+
+    def close(self) -> None:
+        """Say that there are no more questions."""
+        with contextlib.suppress(OSError):
+            self.questions.close()
+
+    def _read(self) -> bytes:
+        if sys.platform != "win32":
+            # What a process without a sandbox left behind may keep its end open.
+            poll = select.poll()
+            poll.register(self.answers, select.POLLIN)
+            while not poll.poll(100):
+                if self.is_over.is_set():
+                    return b""
+        return os.read(self.answers.fileno(), _CHUNK)
 
 
 Cell = tuple[int, int]
@@ -274,10 +349,20 @@ class _Heard:
         self.is_ready = True
         start = time.perf_counter()
         self._hear_load(channel.line())
-        if self.failed:
-            return
         self.is_loaded = True
         self.seconds["load"] = time.perf_counter() - start
+        if not self.failed:
+            self._hear_answers(channel, cells, once)
+            channel.ask(b"")
+        channel.close()
+        for _ in range(_MOST_NOTES):
+            line = channel.line()
+            if line == b".":
+                return
+            self._hear_note(line)
+        raise _StoppedError(*_FORM)
+
+    def _hear_answers(self, channel: _Channel, cells: Sequence[Cell], once: int) -> None:
         channel.slowest = 0.0
         start = time.perf_counter()
         rest = iter(cells)
@@ -288,14 +373,6 @@ class _Heard:
             if len(self.answers) == once:
                 self.seconds["table"] = time.perf_counter() - start
                 self.seconds["slowest"] = channel.slowest
-        channel.ask(b"")
-        channel.questions.close()
-        for _ in range(_MOST_NOTES):
-            line = channel.line()
-            if line == b".":
-                return
-            self._hear_note(line)
-        raise _StoppedError(*_FORM)
 
     def _hear_load(self, line: bytes) -> None:
         if line == b"?":
@@ -359,8 +436,8 @@ def _hear(entry: _Entry, cells: Sequence[Cell], once: int, seed: int) -> _Heard:
     heard = _Heard()
     with contextlib.ExitStack() as stack:
         process = stack.enter_context(_started(entry, seed))
-        watch = _Watch(process, heard, entry)
         channel = _Channel(cast("IO[bytes]", process.stdin), cast("IO[bytes]", process.stdout))
+        watch = _Watch(process, heard, entry, channel.is_over)
         thread = threading.Thread(target=copy_context().run, args=(watch.run,), daemon=True)
         thread.start()
         try:
@@ -382,49 +459,35 @@ def _hear(entry: _Entry, cells: Sequence[Cell], once: int, seed: int) -> _Heard:
 @contextlib.contextmanager
 def _started(entry: _Entry, seed: int) -> Iterator[subprocess.Popen[bytes]]:
     """Start the process of a file, in a sandbox where there is one."""
-    path, bubblewrap = entry.path, isolation().bubblewrap
-    limits = math.ceil(entry.seconds) + 1, _MEMORY, _MOST_THREADS if bubblewrap else 0
-    with contextlib.ExitStack() as stack:
-        apart: tuple[str, ...] = ()
-        where = entry.folder
-        if bubblewrap:
-            inside = path.name if where is None else path.relative_to(where)
-            file = f"{_ENTRY}/{inside}"
-            shown = (str(path), file) if where is None else (str(where), _ENTRY)
-            there = str(Path(file).parent)
-            apart = (*bubblewrap, *_mounts(), "--ro-bind", *shown, "--remount-ro", "/")
-            apart += ("--chdir", there, "--")
-            folder, harness, here = _ENTRY, _HARNESS, "/"
-        else:
-            _warn_once()
-            if where is None:
-                where = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="hogeq-")))
-                path = Path(shutil.copy(path, where))
-            file, folder, harness, here = str(path), str(where), child.__file__, str(path.parent)
-        process = subprocess.Popen(  # noqa: S603 - the user trusts this file
-            [*apart, sys.executable, *_PYTHON, harness, file, folder, *map(str, limits)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            cwd=here,
-            env=_environment(seed),
-            start_new_session=True,
-        )
-        try:
+    path, where, bubblewrap = entry.path, entry.folder, isolation().bubblewrap
+    limits = map(str, (math.ceil(entry.seconds) + 1, _MEMORY, _MOST_THREADS if bubblewrap else 0))
+    if bubblewrap:
+        file = f"{_ENTRY}/{path.name if where is None else path.relative_to(where)}"
+        shown = (str(path), file) if where is None else (str(where), _ENTRY)
+        options = ("--ro-bind", *shown, "--chdir", str(Path(file).parent))
+        with _sandbox(bubblewrap, [_HARNESS, file, _ENTRY, *limits], options, seed) as process:
             yield process
-        finally:
-            process.kill()
-            process.wait()
-            for pipe in (process.stdin, process.stdout, process.stderr):
-                with contextlib.suppress(OSError):
-                    cast("IO[bytes]", pipe).close()
+        return
+    _warn_once()
+    with tempfile.TemporaryDirectory(prefix="hogeq-") as empty:
+        if where is None:
+            where, path = Path(empty), Path(shutil.copy(path, empty))
+        code = [child.__file__, str(path), str(where), *limits]
+        with _process([sys.executable, *_PYTHON, *code], str(path.parent), (), seed) as process:
+            yield process
 
 
 class _Watch:
     """Looks at a process while the judge waits for it, and kills it when it has to."""
 
-    def __init__(self, process: subprocess.Popen[bytes], heard: _Heard, entry: _Entry) -> None:
-        self.process, self.heard, self.entry = process, heard, entry
+    def __init__(
+        self,
+        process: subprocess.Popen[bytes],
+        heard: _Heard,
+        entry: _Entry,
+        is_over: threading.Event,
+    ) -> None:
+        self.process, self.heard, self.entry, self.is_over = process, heard, entry, is_over
         self.ended = threading.Event()
         self.fault: tuple[str, str] | None = None
         self.counts = bool(isolation().bubblewrap)
@@ -438,10 +501,8 @@ class _Watch:
                 self.fault = "time", f"gave no answer within {seconds:g} seconds"
             elif self.counts and self.heard.is_ready and _is_crowd(self.process.pid):
                 allowed = f"1 process of {_MOST_THREADS} threads"
-                self.fault = (
-                    "code",
-                    f"started other processes or too many threads; allowed: {allowed}",
-                )
+                line = f"started other processes or too many threads; allowed: {allowed}"
+                self.fault = "code", line
             if self.fault:
                 self.kill()
                 return
@@ -456,6 +517,7 @@ class _Watch:
                 self.process.kill()
             else:
                 os.killpg(self.process.pid, signal.SIGKILL)
+        self.is_over.set()
 
 
 def _is_crowd(pid: int) -> bool:
@@ -600,14 +662,15 @@ def _again(answer: int | str) -> str:
 
 def _stopped(heard: _Heard, cells: Sequence[Cell], positions: int, first: _Heard) -> Answers:
     """Answers of a strategy that was stopped, or that could not be asked."""
-    kind, line = heard.fault or ("code", heard.failed)
+    failed = ("code", heard.failed) if heard.failed else None
+    kind, line = failed or heard.fault or _CRASH
     is_again, count = heard is not first, len(heard.answers)
     answered, asked = (positions, None) if is_again else (count, None)
-    if heard.failed:
-        line = f"when run again, {line}" if is_again else line
-    elif not heard.is_loaded:
-        line = f"{line}; its code was still loading" if heard.is_ready else line
-    elif count < len(cells):
+    if failed and is_again:
+        line = f"when run again, {line}"
+    elif heard.is_ready and not heard.is_loaded:
+        line = f"{line}; its code was still loading"
+    elif heard.is_loaded and not failed and count < len(cells):
         asked = cells[count]
         call = f"final_strategy({asked[0]}, {asked[1]}){', asked again,' if is_again else ''}"
         line = f"{call} {line}; {answered:,} of {positions:,} positions were answered"
