@@ -13,18 +13,12 @@ import numpy as np
 
 from hogeq.rules import Rules
 from hogeq.strategies.arrays import StrategyError, bad_cells, check_matrix
-from hogeq.strategies.files import (
-    check_player_name,
-    file_size,
-    read_form,
-    read_list,
-    refuse_links,
-)
+from hogeq.strategies.files import check_player_name, file_size, read_form, read_list
 from hogeq.strategies.forms import Form
 from hogeq.strategies.sandbox import Fault, examine
 from hogeq.strategies.strategy import Mixture, strategy_of_shape
 from hogeq.support.aliases import Matrix
-from hogeq.support.messages import printable
+from hogeq.support.messages import LONGEST_TITLE, printable
 
 
 @dataclass(frozen=True)
@@ -57,22 +51,12 @@ def contest_asks_name(rules: Rules) -> bool:
 
 
 def inspect_submission(
-    path: Path,
-    rules: Rules,
-    trust: bool = False,
-    *,
-    time_limit: float = 60.0,
-    folder: Path | None = None,
-    inside: Path | None = None,
+    path: Path, rules: Rules, trust: bool = False, *, time_limit: float = 60.0
 ) -> Submission:
     """Look at a file as a contest would; `StrategyError` if there is nothing to look at.
 
-    Code is run with its file alone. If that gives no valid table, and `folder` is the folder of
-    this entry and of nobody else, it is run once more, and sees that. Nothing is read by a link
-    that lies below `inside`, a folder of submissions.
+    Code is run with its file alone, and if that gives no valid table, once more with its folder.
     """
-    if inside is not None:
-        refuse_links(path, inside)
     size = file_size(path)
     goal, max_dice, least = rules.size, rules.max_dice, min(rules.choices)
     is_code = path.suffix.lower() == ".py" and read_list(path, goal) is None
@@ -89,8 +73,9 @@ def inspect_submission(
             faults = tuple(_table_faults(read, goal, max_dice, least))
         cells = sum(len(row) for row in read.rows if isinstance(row, list | np.ndarray))
         answered = min(goal * goal, cells)
-        return Submission(size, read.player_name, matrix, faults, {}, answered, None, (), None)
-    answers = examine(path, goal, max_dice, time_limit, least, folder)
+        name = read.player_name and read.player_name[:LONGEST_TITLE]
+        return Submission(size, name, matrix, faults, {}, answered, None, (), None)
+    answers = examine(path, goal, max_dice, time_limit, least)
     faults = answers.faults
     if answers.table is not None:  # what does not run has no name either
         faults = (*_name_faults(answers.player_name, contest_asks_name(rules)), *faults)

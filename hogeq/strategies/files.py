@@ -133,7 +133,7 @@ def read_form(
             return table
         if not trust:
             raise StrategyError(f"{name}: reading a .py runs its code, allowed only with --trust")
-        answers = examine(path, goal, max_dice, time_limit, least, path.parent)
+        answers = examine(path, goal, max_dice, time_limit, least)
         if answers.faults:
             raise StrategyError(f"{name}: {answers.faults[0].line}")
         return Form(answers.table or [])
@@ -192,20 +192,6 @@ def file_size(path: Path, most: int = MAX_BYTES) -> int:
             f"{printable(path)}: has {status.st_size} bytes; allowed: {most} for a strategy"
         )
     return status.st_size
-
-
-def refuse_links(path: Path, inside: Path) -> None:
-    """Refuse a file that is a link, or that a link below the folder `inside` leads to."""
-    try:
-        parts = path.relative_to(inside).parts
-        places = [inside.joinpath(*parts[: count + 1]) for count in range(len(parts))]
-        link = next((place for place in places if stat.S_ISLNK(place.lstat().st_mode)), None)
-    except (OSError, ValueError) as error:  # ValueError: it lies elsewhere, or no name of a file
-        raise StrategyError(unreadable(path, error)) from error
-    if link is not None or os.pardir in parts:
-        raise StrategyError(
-            f"{printable(path)}: is a link, or lies behind one; allowed: files of the folder itself"
-        )
 
 
 def _read_bytes(path: Path, most: int) -> bytes:
@@ -363,7 +349,7 @@ def check_player_name(name: str) -> None:
         raise StrategyError(f"player name {shown(name)}: allowed: a text that is not blank")
     if len(name) > LONGEST_NAME:
         allowed = f"1 to {LONGEST_NAME} characters"
-        raise StrategyError(f"player name {shown(name)}: has {len(name)}; allowed: {allowed}")
+        raise StrategyError(f"player name {shown(name)}: is longer; allowed: {allowed}")
     try:
         name.encode()
     except UnicodeEncodeError as error:

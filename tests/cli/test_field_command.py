@@ -107,7 +107,7 @@ HOSTILE = {
 }
 
 
-@pytest.mark.skipif(not isolation().filters_calls, reason="the kernel filters no system calls")
+@pytest.mark.skipif(isolation().bubblewrap is None, reason=isolation().reason)
 def test_a_folder_of_hostile_entries_keeps_its_page_and_its_other_entries(field: Path) -> None:
     good = "PLAYER_NAME = 'Ann'\ndef final_strategy(score, opponent): return 2\n"
     (field / "class").mkdir()
@@ -116,8 +116,11 @@ def test_a_folder_of_hostile_entries_keeps_its_page_and_its_other_entries(field:
         (field / "class" / f"{name}.py").write_text(f"{code}\n{good}")
     options = ("--trust", "--skip-bad", "--time-limit", "1", "--html", "class.html")
     found = ask("tournament", "class", "always_roll:3", *R, *options)
-    assert {line["name"] for line in found["ranking"]} == {"Ann", "always_roll:3"}
-    assert {Path(one["entry"]).stem for one in found["refused"]} == set(HOSTILE)
+    # Two find nobody that they could harm, and play.
+    harmless = {"kill", "limit"}
+    names = {f"Ann ({name}.py)" for name in ("kept", *harmless)}
+    assert {line["name"] for line in found["ranking"]} == names | {"always_roll:3"}
+    assert {Path(one["entry"]).stem for one in found["refused"]} == set(HOSTILE) - harmless
     assert (field / "class" / "kept.py").read_text() == good
     assert "Ann" in (field / "class.html").read_text()
 

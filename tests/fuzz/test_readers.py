@@ -25,13 +25,13 @@ from hogeq.runs import index, sweep_file
 from hogeq.runs.config import apply_overrides, config_from, load_config
 from hogeq.runs.directory import Checkpoint, packed, read_checkpoint
 from hogeq.runs.files import COLUMNS, Metrics, ResultsError
-from hogeq.strategies.arrays import StrategyError, check_matrix
+from hogeq.strategies.arrays import StrategyError
+from hogeq.strategies.channel import Heard, StoppedError
 from hogeq.strategies.files import read_strategy
-from hogeq.strategies.sandbox import parse_answer
 from hogeq.support.messages import BadInputError
 from hogeq.support.yaml import ConfigError
 from hogeq.trees.gambit import from_efg
-from tests.strategies.strategy_files import DICE, GOAL, MATRIX, ROWS, saved, zipped
+from tests.strategies.strategy_files import DICE, GOAL, MATRIX, ROWS, Transcript, saved, zipped
 
 pytestmark = pytest.mark.slow
 
@@ -266,17 +266,21 @@ def test_strategies(tmp_path: Path, suffix: str) -> None:
 
 
 def test_answers_of_trusted_code() -> None:
-    good = {"faults": [], "table": ROWS, "player_name": "a", "seconds": {"load": 1.0}}
-    bad = {"faults": [{"kind": "code", "count": 1, "line": "raised\n"}]}
+    rolls = [b"%d" % dice for row in ROWS for dice in row]
+    cells = [(own, other) for own in range(GOAL) for other in range(GOAL)]
+    good = [b"ready", b'"a"', *rolls, b'f"b"', b't"open /c"', b"p", b"."]
+    bad = [b"ready", b"-", *[b"!ValueError: no", b"?6.0 (float)"] * (GOAL * GOAL // 2), b"."]
 
     def read(data: bytes) -> None:
-        found = parse_answer(data, GOAL)
-        if found.faults:
-            raise StrategyError(found.faults[0].line)
-        check_matrix(found.table, GOAL, DICE)
+        heard = Heard()
+        try:
+            heard.listen(Transcript(data), cells, len(cells))
+        except StoppedError as stopped:
+            raise StrategyError(stopped.args[1]) from stopped
+        assert heard.failed or len(heard.answers) == len(cells)
 
-    seeds = [json.dumps(good).encode(), json.dumps(bad).encode()]
-    fuzz(read, StrategyError, mutated(seeds, JSON_WORDS))
+    seeds = [b"\n".join([*lines, b""]) for lines in (good, bad)]
+    fuzz(read, StrategyError, mutated(seeds, [b"ready", b"-0", b"\n", b".", b"?", b"!", b'"']))
 
 
 GAME = {

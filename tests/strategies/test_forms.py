@@ -83,11 +83,11 @@ def test_a_form_is_read_exactly(tmp_path: Path, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["header.csv", "column.csv"])
-def test_labels_that_may_be_rolls_are_not_taken_off(tmp_path: Path, name: str) -> None:
+def test_scores_that_may_be_rolls_are_no_labels(tmp_path: Path, name: str) -> None:
     path = tmp_path / name
     path.write_text(FORMS[name])
     assert read_strategy(path, GOAL, GOAL - 2).array.tolist() == ROWS
-    with pytest.raises(StrategyError):  # scores 0 to 13 could be rolls of up to 13 dice
+    with pytest.raises(StrategyError, match=r"one too many|is missing"):
         read_strategy(path, GOAL, GOAL - 1)
 
 

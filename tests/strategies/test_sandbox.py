@@ -1,4 +1,3 @@
-import io
 import os
 import random
 import socket
@@ -13,11 +12,11 @@ from typing import Any
 
 import pytest
 
-from hogeq.strategies import sandbox
+from hogeq.strategies import channel, sandbox
 from hogeq.strategies.files import read_strategy
 from hogeq.support.messages import BadInputError
 from tests.strategies import hostile
-from tests.strategies.strategy_files import DICE, GOAL, ROWS, file, refused
+from tests.strategies.strategy_files import DICE, GOAL, ROWS, Transcript, file, refused
 
 # A class whose name is no name.
 NAMELESS = (
@@ -191,11 +190,10 @@ def reached(
             text = text.replace(f"\n{name} = ", f"\n{name} = {value!r} or ", 1)
         path = file(folder, "final_strategy.py", text)
         before = sorted(everybody.rglob("*")), path.stat()
-        own = folder if folder != everybody else None
-        answers = sandbox.examine(path, hostile.GOAL, 10, 60.0, folder=own)
+        answers = sandbox.examine(path, hostile.GOAL, 10, 60.0)
     assert answers.faults == ()
     assert answers.table is not None
-    assert answers.alone == (own is None)
+    assert answers.alone == (folder == everybody)
     assert (sorted(everybody.rglob("*")), path.stat()) == before
     assert (canary.read_text(), other.read_text()) == ("kept", "kept")
     return dict(zip(hostile.ATTEMPTS, chain.from_iterable(answers.table), strict=False))
@@ -207,14 +205,14 @@ def test_an_entry_reaches_nothing_else(reached: dict[str, int], attempt: str) ->
     assert reached[attempt] == 0
 
 
-def told(folder: Path, expression: str, **options: Any) -> str:
+def told(folder: Path, expression: str) -> str:
     """Give what an entry says of something, as its name."""
     path = file(
         folder,
         "final_strategy.py",
         f"import os\nPLAYER_NAME = str({expression})\ndef final_strategy(a, b): return 3\n",
     )
-    answers = sandbox.examine(path, GOAL, DICE, 20.0, **options)
+    answers = sandbox.examine(path, GOAL, DICE, 20.0)
     assert answers.faults == ()
     return str(answers.player_name)
 
@@ -267,10 +265,11 @@ def test_a_home_and_what_is_above_it_are_no_entrys_folder(
     home.mkdir()
     file(home, "beside", "3")
     path = code(home, "return int(open('beside').read())")
-    assert sandbox.examine(path, GOAL, DICE, 20.0, folder=home).alone is False
-    monkeypatch.setenv("HOME", str(home))
-    for folder in (home, tmp_path, Path("/")):
-        answers = sandbox.examine(path, GOAL, DICE, 20.0, folder=folder)
+    assert sandbox.examine(path, GOAL, DICE, 20.0).alone is False
+    for place in (home, home / "deeper"):
+        place.mkdir(exist_ok=True)
+        monkeypatch.setenv("HOME", str(place))
+        answers = sandbox.examine(path, GOAL, DICE, 20.0)
         assert answers.faults[0].line.startswith("final_strategy(0, 0) raised FileNotFoundError")
 
 
@@ -354,7 +353,7 @@ FORGERIES = {
     "other descriptors": "r, w = os.pipe(); [os.dup2(r, n) for n in range(3, 256)]",
     "a flood": "tell(*['1'] * 10**6)",
     "a drip": "[(time.sleep(0.1), tell('1', end='')) for _ in range(1000)]",
-    "no more questions": "os.closerange(3, 256 if os.fstat(4) else 0)",
+    "answers without questions": "deaf(); [tell('-'), *(tell('1') for _ in [0] * 16)]",
     "silence": "time.sleep(60)",
     "the end of all": "os.kill(-1, 9); os.kill(os.getpid(), 9)",
     "exit": "sys.exit(0)",
@@ -383,10 +382,15 @@ ANSWERED = {
     "a name": '"x"',
     "a carriage return": "1\r",
 }
-PRELUDE = """import json, os, sys, time
+PRELUDE = """import fcntl, json, os, sys, time
 def tell(*lines, end='\\n'):
     for n in range(3, 64):
         try: os.write(n, ('\\n'.join(lines) + end).encode())
+        except OSError: pass
+def deaf():
+    for n in range(3, 64):
+        try:
+            if fcntl.fcntl(n, fcntl.F_GETFL) & 3 == 0: os.close(n)
         except OSError: pass
 calls = []
 """
@@ -486,22 +490,6 @@ def test_what_an_entry_tried_is_told(tmp_path: Path, code: str, says: str) -> No
     assert forged(tmp_path, f"import random, re, zoneinfo\n{HONEST}").attempts == ()
 
 
-class Transcript(sandbox._Channel):
-    """A channel whose lines were written before."""
-
-    def __init__(self, data: bytes) -> None:
-        super().__init__(io.BytesIO(), io.BytesIO())
-        self.lines = data.split(b"\n")[:-1]
-
-    def ask(self, questions: bytes) -> None:
-        pass
-
-    def line(self) -> bytes:
-        if not self.lines:
-            raise sandbox._StoppedError(*sandbox._CRASH)
-        return self.lines.pop(0)
-
-
 def mutated(random: random.Random, lines: Sequence[bytes]) -> bytes:
     """Change a few lines, or bytes, of what a process says."""
     changed = list(lines)
@@ -533,10 +521,10 @@ def test_thousands_of_forged_transcripts_are_answers_or_faults() -> None:
     ]  # fmt: skip
     outcomes = {"heard": 0, "code": 0, "crash": 0}
     for _ in range(5000):
-        heard, channel = sandbox._Heard(), Transcript(mutated(draw, honest))
+        heard, said = channel.Heard(), Transcript(mutated(draw, honest))
         try:
-            heard.listen(channel, cells, len(cells))
-        except sandbox._StoppedError as stopped:
+            heard.listen(said, cells, len(cells))
+        except channel.StoppedError as stopped:
             outcomes[stopped.args[0]] += 1
             continue
         outcomes["heard"] += 1
@@ -556,10 +544,10 @@ def test_files_that_an_entry_names_are_those_of_its_folder(tmp_path: Path) -> No
     path = file(folder, "final_strategy.py", "")
     file(folder, "a.txt", "")
     file(tmp_path, "secret", "")
-    entry = sandbox._Entry(path, folder, 1.0)
+    entry = sandbox._Entry(path, False, 1.0)
     named = ["a.txt", "./a.txt", "../secret", "/etc/passwd", "gone", "", "x\0", "final_strategy.py"]
     assert sandbox._files(entry, [*named, "y" * 9000]) == ("a.txt",)
-    assert sandbox._files(entry._replace(folder=None), named) == ()
+    assert sandbox._files(entry._replace(is_alone=True), named) == ()
 
 
 # --- what it depends on ---------------------------------------------------------------------------
@@ -601,7 +589,7 @@ def test_both_processes_are_asked_for_every_position() -> None:
 
 @pytest.fixture
 def plain(monkeypatch: pytest.MonkeyPatch) -> None:
-    nothing = sandbox.Isolation((), "bubblewrap is not installed")
+    nothing = sandbox.Isolation(None, "bubblewrap is not installed")
     monkeypatch.setattr(sandbox, "isolation", lambda: nothing)
     sandbox._warn_once.cache_clear()
 
@@ -630,10 +618,9 @@ def test_where_nothing_isolates_one_line_says_so_before(
 def test_a_plain_process_gives_the_same_verdicts(tmp_path: Path) -> None:
     file(tmp_path, "beside", "3")
     path = code(tmp_path, "return int(open('beside').read())")
-    assert sandbox.examine(path, GOAL, DICE, 20.0).faults[0].kind == "raises"
-    beside = sandbox.examine(path, GOAL, DICE, 20.0, folder=tmp_path)
+    beside = sandbox.examine(path, GOAL, DICE, 20.0)
     assert (beside.table, beside.alone, beside.files) == ([[3] * 4] * 4, False, ("beside",))
-    assert sandbox.examine(code(tmp_path, "return 3"), GOAL, DICE, 20.0, folder=tmp_path).alone
+    assert sandbox.examine(code(tmp_path, "return 3"), GOAL, DICE, 20.0).alone
     refused(code(tmp_path, "import os; os._exit(0)"), "ended without an answer", trust=True)
 
 
@@ -658,11 +645,11 @@ def test_a_bubblewrap_that_does_not_work_is_not_used(
     program = file(tmp_path, "bwrap", "#!/bin/sh\necho bwrap: not permitted >&2\nexit 1\n")
     program.chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path))
-    assert sandbox.isolation.__wrapped__() == ((), "bwrap: not permitted")
+    assert sandbox.isolation.__wrapped__() == (None, "bwrap: not permitted", ())
     monkeypatch.setenv("PATH", "")
-    assert sandbox.isolation.__wrapped__() == ((), "bubblewrap is not installed")
+    assert sandbox.isolation.__wrapped__() == (None, "bubblewrap is not installed", ())
     # One that stops working says nothing of the entry.
-    broken = sandbox.Isolation((str(program),), "")
+    broken = sandbox.Isolation(str(program), "")
     monkeypatch.setattr(sandbox, "isolation", lambda: broken)
     (fault,) = sandbox.examine(code(tmp_path, "return 3"), GOAL, DICE, 20.0).faults
     assert fault == ("crash", 1, "could not be run here: bwrap: not permitted")

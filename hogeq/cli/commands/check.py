@@ -60,9 +60,7 @@ def check(
     from hogeq.pages.contest import checked_page
 
     with refusing():
-        submission = inspect_submission(
-            file, chosen.rules, trust, time_limit=time_limit, folder=file.parent
-        )
+        submission = inspect_submission(file, chosen.rules, trust, time_limit=time_limit)
     reference = None
     if submission.matrix is not None:
         named = against or usual_reference(engine)

@@ -1,0 +1,129 @@
+"""Processes of Python that run code of others: in a sandbox that bubblewrap makes, or plain.
+
+A sandbox shows Python, its libraries, those of the system and four devices, all but the devices
+read-only, and what its caller adds: no home, no temporary files, no settings, no ``/proc``.
+"""
+
+import contextlib
+import functools
+import os
+import struct
+import subprocess
+import sys
+import sysconfig
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import IO, Final, cast
+
+from hogeq.strategies import child
+
+HARNESS, ENTRY = "/harness.py", "/entry"  # in a sandbox: our code, and the folder of others'
+
+OPTIONS: Final = (
+    *("--unshare-all", "--unshare-user", "--uid", "65534", "--gid", "65534"),
+    *("--hostname", "entry", "--cap-drop", "ALL", "--new-session", "--die-with-parent"),
+)
+NO_NAMESPACES: Final = ("--disable-userns", "--assert-userns-disabled")  # from bubblewrap 0.8 on
+
+# By processor: its number in seccomp, and that of shmget. Segments of System V are the memory that
+# no limit of a process counts.
+_SHMGET: Final = {"x86_64": (0xC000003E, 29), "aarch64": (0xC00000B7, 194)}
+
+
+# Nothing from the current folder or a home, and no bytecode left behind.
+PYTHON: Final = ("-P", "-s", "-B")
+
+
+def _environment(seed: int) -> dict[str, str]:
+    """Variables of a process of an entry; none of ours."""
+    threads = {f"{kind}_NUM_THREADS": "1" for kind in ("OMP", "OPENBLAS", "MKL", "NUMBA")}
+    # A Python that finds its library beside itself needs /proc for that.
+    library = {"LD_LIBRARY_PATH": f"{sys.base_prefix}/lib"} if sys.platform == "linux" else {}
+    system = {key: os.environ[key] for key in ("SYSTEMROOT",) if key in os.environ}
+    return {"PATH": os.defpath, "PYTHONHASHSEED": str(seed), **threads, **library, **system}
+
+
+@functools.cache
+def _mounts() -> tuple[str, ...]:
+    """Options of bubblewrap that show Python and the system's libraries, and no folder above."""
+    program = os.path.realpath(sys.executable)
+    shown = ["/usr/lib", "/usr/lib32", "/usr/lib64", "/usr/local/lib", "/nix/store", "/gnu/store"]
+    prefixes = dict.fromkeys((sys.base_prefix, sys.base_exec_prefix, sys.prefix))
+    shown += [f"{prefix}/{lib}" for prefix in prefixes for lib in ("lib", "lib64")]
+    shown += [sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib")]
+    shown += [path for path in sys.path if path.endswith(("/site-packages", "/dist-packages"))]
+    shown += [f"{sys.prefix}/pyvenv.cfg", "/etc/ld.so.cache", program]
+    options: list[str] = []
+    for path in dict.fromkeys(shown):
+        options += ("--ro-bind-try", path, path)
+    if program != sys.executable:
+        options += ("--symlink", program, sys.executable)
+    for path in ("/lib", "/lib32", "/lib64"):
+        if Path(path).is_symlink():
+            options += ("--symlink", str(Path(path).readlink()), path)
+        else:
+            options += ("--ro-bind-try", path, path)
+    for device in ("null", "zero", "urandom"):
+        options += ("--dev-bind", f"/dev/{device}", f"/dev/{device}")
+    return (*options, "--ro-bind", child.__file__, HARNESS)
+
+
+@contextlib.contextmanager
+def sandboxed(
+    bubblewrap: Sequence[str], code: Sequence[str], options: Sequence[str], seed: int = 1
+) -> Iterator[subprocess.Popen[bytes]]:
+    """Start Python in a sandbox, with more options of bubblewrap."""
+    # A pipe holds it until bubblewrap reads it.
+    ours, theirs = os.pipe()
+    try:
+        os.write(theirs, _filter())
+        os.close(theirs)
+        filtered = ("--seccomp", str(ours)) if _filter() else ()
+        apart = (*bubblewrap, *_mounts(), *filtered, *options, "--remount-ro", "/", "--")
+        with process_of([*apart, sys.executable, *PYTHON, *code], "/", (ours,), seed) as process:
+            yield process
+    finally:
+        os.close(ours)
+
+
+def _filter() -> bytes:
+    """Write the rules of seccomp: no segments of shared memory, nor calls of other processors."""
+    if os.uname().machine not in _SHMGET:
+        return b""
+    processor, shmget = _SHMGET[os.uname().machine]
+    load, equal, at_least, give, refused = 0x20, 0x15, 0x35, 0x06, 0x00050001  # EPERM
+    rules = (
+        (load, 0, 0, 4),
+        (equal, 0, 4, processor),
+        (load, 0, 0, 0),
+        (equal, 2, 0, shmget),
+        (at_least, 1, 0, 0x40000000),  # the other numbers of x86-64
+        (give, 0, 0, 0x7FFF0000),  # allowed
+        (give, 0, 0, refused),
+    )
+    return b"".join(struct.pack("HBBI", *rule) for rule in rules)
+
+
+@contextlib.contextmanager
+def process_of(
+    command: Sequence[str], folder: str, descriptors: Sequence[int], seed: int
+) -> Iterator[subprocess.Popen[bytes]]:
+    """Start a process with three pipes, in a folder; kill it at the end of the block."""
+    process = subprocess.Popen(  # noqa: S603 - the user trusts this file
+        command,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        cwd=folder,
+        env=_environment(seed),
+        pass_fds=descriptors,
+        start_new_session=True,
+    )
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.wait()
+        for pipe in (process.stdin, process.stdout, process.stderr):
+            with contextlib.suppress(OSError):
+                cast("IO[bytes]", pipe).close()

@@ -1,0 +1,181 @@
+"""The pipes to the process of an entry: questions out, answers in, each of a checked form.
+
+The forms are those of :mod:`hogeq.strategies.child`. Whatever bytes come, what is heard is numbers,
+short printable texts, or that the process was stopped, for a fault in our words.
+"""
+
+import contextlib
+import json
+import os
+import re
+import select
+import sys
+import threading
+import time
+from collections import deque
+from collections.abc import Sequence
+from itertools import islice
+from typing import IO, Final
+
+from hogeq.strategies import child
+from hogeq.support.messages import one_line
+
+_BATCH: Final = 256  # questions that are asked at a time: both pipes hold as many lines
+
+_CHUNK: Final = 2**16  # bytes that are read at a time
+
+LONGEST: Final = 4096  # bytes of a line
+
+_MOST_NOTES: Final = 200  # lines after the answers
+
+
+class StoppedError(Exception):
+    """The process of an entry gave no answer, for a fault of this kind and in these words."""
+
+
+CRASH: Final = "crash", "ended without an answer (out of memory or time, or it crashed)"
+_FORM: Final = "code", "gave an answer of no form that answers have"
+_EARLY: Final = "code", "gave more answers than it was asked for"
+
+
+class Channel:
+    """The pipes to the process of an entry: whole lines, each of a bounded length."""
+
+    def __init__(self, questions: IO[bytes], answers: IO[bytes]) -> None:
+        self.questions, self.answers = questions, answers
+        self.is_over = threading.Event()  # the process was killed: nothing more is read
+        self.waiting: deque[bytes] = deque()
+        self.rest = b""
+        self.slowest = 0.0
+
+    def ask(self, questions: bytes) -> None:
+        """Write questions, when there is nothing left of earlier answers."""
+        if self.waiting or self.rest:
+            raise StoppedError(*_EARLY)
+        with contextlib.suppress(OSError):  # it has ended: that is seen when it is read
+            self.questions.write(questions)
+            self.questions.flush()
+
+    def line(self) -> bytes:
+        """Read the next line, without its end."""
+        while not self.waiting:
+            asked = time.perf_counter()
+            part = self._read()
+            self.slowest = max(self.slowest, time.perf_counter() - asked)
+            if not part:
+                raise StoppedError(*CRASH)
+            *lines, self.rest = (self.rest + part).split(b"\n")
+            if len(self.rest) > LONGEST or any(len(line) > LONGEST for line in lines):
+                raise StoppedError(*_FORM)
+            self.waiting.extend(lines)
+        return self.waiting.popleft()
+
+    def close(self) -> None:
+        """Say that there are no more questions."""
+        with contextlib.suppress(OSError):
+            self.questions.close()
+
+    def _read(self) -> bytes:
+        if sys.platform != "win32":
+            # What a process without a sandbox left behind may keep its end open.
+            poll = select.poll()
+            poll.register(self.answers, select.POLLIN)
+            while not poll.poll(100):
+                if self.is_over.is_set():
+                    return b""
+        return os.read(self.answers.fileno(), _CHUNK)
+
+
+Cell = tuple[int, int]
+_NUMBER: Final = re.compile(rb"0|-?[1-9][0-9]{0,8}")
+
+
+class Heard:
+    """What the process of an entry has said: as much of it as there is when it is stopped."""
+
+    def __init__(self) -> None:
+        self.is_ready = self.is_loaded = self.prints = False
+        self.failed = ""  # why there is no function to ask
+        self.name: str | None = None
+        self.answers: list[int | str] = []  # numbers, and lines of child.answer
+        self.files: list[str] = []
+        self.attempts: list[str] = []
+        self.seconds: dict[str, float] = {}
+        self.fault: tuple[str, str] | None = None  # kind and words
+
+    def listen(self, channel: Channel, cells: Sequence[Cell], once: int) -> None:
+        """Wait for the file to be loaded, ask for all cells, and hear how it went."""
+        if channel.line() != b"ready":
+            raise StoppedError(*CRASH)
+        self.is_ready = True
+        start = time.perf_counter()
+        self._hear_load(channel.line())
+        self.is_loaded = True
+        self.seconds["load"] = time.perf_counter() - start
+        if not self.failed:
+            self._hear_answers(channel, cells, once)
+            channel.ask(b"")
+        channel.close()
+        for _ in range(_MOST_NOTES):
+            line = channel.line()
+            if line == b".":
+                return
+            self._hear_note(line)
+        raise StoppedError(*_FORM)
+
+    def _hear_answers(self, channel: Channel, cells: Sequence[Cell], once: int) -> None:
+        channel.slowest = 0.0
+        start = time.perf_counter()
+        rest = iter(cells)
+        while batch := list(islice(rest, min(_BATCH, once - len(self.answers) or _BATCH))):
+            channel.ask(b"".join(b"%d %d\n" % cell for cell in batch))
+            for _ in batch:
+                self.answers.append(_answer(channel.line()))
+            if len(self.answers) == once:
+                self.seconds["table"] = time.perf_counter() - start
+                self.seconds["slowest"] = channel.slowest
+
+    def _hear_load(self, line: bytes) -> None:
+        if line == b"?":
+            self.failed = "defines no function final_strategy(score, opponent_score)"
+        elif line.startswith(b"!"):
+            self.failed = f"raised {_text(line)}"
+        elif line != b"-":
+            self.name = _quoted(line)[: child.LINE]
+
+    def _hear_note(self, line: bytes) -> None:
+        if line == b"p":
+            self.prints = True
+        elif line.startswith(b"f"):
+            self.files.append(_quoted(line[1:]))
+        elif line.startswith(b"t"):
+            self.attempts.append(one_line(_quoted(line[1:])))
+        else:
+            raise StoppedError(*_FORM)
+
+
+def _answer(line: bytes) -> int | str:
+    """Check the form of an answer: a number, or one of the other forms with its text."""
+    if _NUMBER.fullmatch(line):
+        return int(line)
+    if line[:1] in {b"?", b"!"}:
+        return line[:1].decode() + _text(line)
+    raise StoppedError(*_FORM)
+
+
+def _text(line: bytes) -> str:
+    """Give the text of a line, as one may print it."""
+    if not line.isascii() or not line.decode().isprintable():
+        raise StoppedError(*_FORM)
+    return one_line(line[1:].decode())
+
+
+def _quoted(line: bytes) -> str:
+    """Read a text in JSON."""
+    try:
+        text = json.loads(line) if line.startswith(b'"') else None
+    except (ValueError, RecursionError):
+        text = None
+    if not isinstance(text, str):
+        raise StoppedError(*_FORM)
+    return text
