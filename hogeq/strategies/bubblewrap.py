@@ -25,9 +25,13 @@ OPTIONS: Final = (
 )
 NO_NAMESPACES: Final = ("--disable-userns", "--assert-userns-disabled")  # from bubblewrap 0.8 on
 
-# By processor: its number in seccomp, and that of shmget. Segments of System V are the memory that
-# no limit of a process counts.
-_SHMGET: Final = {"x86_64": (0xC000003E, 29), "aarch64": (0xC00000B7, 194)}
+# What no namespace separates: memory that no limit of a process counts (shmget), keys of the
+# judge's session (add_key, request_key, keyctl), sockets that reach out of a virtual machine.
+# By processor: its number in seccomp, and those of these calls and socket.
+_REFUSED: Final = {
+    "x86_64": (0xC000003E, (29, 248, 249, 250, 41)),
+    "aarch64": (0xC00000B7, (194, 217, 218, 219, 198)),
+}
 
 
 # Nothing from the current folder or a home, and no bytecode left behind.
@@ -87,21 +91,23 @@ def sandboxed(
 
 
 def _filter() -> bytes:
-    """Write the rules of seccomp: no segments of shared memory, nor calls of other processors."""
-    if os.uname().machine not in _SHMGET:
+    """Write the rules of seccomp: all calls but `_REFUSED`, and none of other processors."""
+    if os.uname().machine not in _REFUSED:
         return b""
-    processor, shmget = _SHMGET[os.uname().machine]
-    load, equal, at_least, give, refused = 0x20, 0x15, 0x35, 0x06, 0x00050001  # EPERM
-    rules = (
+    processor, calls = _REFUSED[os.uname().machine]
+    load, equal, at_least, give = 0x20, 0x15, 0x35, 0x06
+    refuse, allow = (give, 0, 0, 0x00050001), (give, 0, 0, 0x7FFF0000)  # EPERM
+    rules = [
         (load, 0, 0, 4),
-        (equal, 0, 4, processor),
+        (equal, 1, 0, processor),
+        refuse,
         (load, 0, 0, 0),
-        (equal, 2, 0, shmget),
-        (at_least, 1, 0, 0x40000000),  # the other numbers of x86-64
-        (give, 0, 0, 0x7FFF0000),  # allowed
-        (give, 0, 0, refused),
-    )
-    return b"".join(struct.pack("HBBI", *rule) for rule in rules)
+        (at_least, 0, 1, 0x40000000),  # the other numbers of x86-64
+        refuse,
+    ]
+    for call in calls:
+        rules += [(equal, 0, 1, call), refuse]
+    return b"".join(struct.pack("HBBI", *rule) for rule in [*rules, allow])
 
 
 @contextlib.contextmanager
