@@ -7,6 +7,7 @@ import pytest
 from typer.testing import CliRunner
 
 from hogeq.cli import app
+from hogeq.strategies.sandbox import isolation
 from hogeq.support.messages import percent
 from tests.cli.calls import ask, ok, said
 
@@ -65,6 +66,18 @@ def test_what_is_printed_is_noted_and_not_shown(folder: Path) -> None:
     for text in (good, not_valid("check", "bad.py", *R, "--trust")):
         assert "\nit prints: what it prints is not shown\n" in text
         assert "secret" not in text
+
+
+@pytest.mark.skipif(isolation().bubblewrap is None, reason=isolation().reason)
+def test_what_an_entry_tried_is_told_and_on_no_page(folder: Path) -> None:
+    Path("one.py").write_text(
+        "PLAYER_NAME = 'Me'\ntry: open('/secret/\\x1b[2J')\nexcept OSError: pass\n"
+        "def final_strategy(score, opponent): return 1\n"
+    )
+    text = ok("check", "one.py", *R, "--trust", "--html", "check.html")
+    assert "\nit tried, in its own words: open /secret/\\x1b[2J\n" in text
+    assert "secret" not in Path("check.html").read_text()
+    assert ask("check", "one.py", *R, "--trust")["attempts"] == [r"open /secret/\x1b[2J"]
 
 
 def test_a_name_turns_no_page_around(folder: Path) -> None:

@@ -73,6 +73,12 @@ def test_code_that_does_not_run_has_one_fault(tmp_path: Path, code: str) -> None
     assert (entry.answered, entry.alone) == (0, None)
 
 
+def test_a_crash_is_a_fault_of_its_own(tmp_path: Path) -> None:
+    """Another call may find no fault: a machine without memory makes the same."""
+    for code in ("import os; os._exit(0)", CODE.format("__import__('os').abort()")):
+        assert kinds(inspected(tmp_path, "x.py", code, trust=True)) == [("crash", 1)]
+
+
 def test_code_that_hangs_says_where(tmp_path: Path) -> None:
     code = "def final_strategy(score, opponent):\n    while score == 2: pass\n    return 1\n"
     entry = inspected(tmp_path, "final_strategy.py", code, trust=True, time_limit=2)
