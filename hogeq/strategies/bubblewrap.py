@@ -25,13 +25,17 @@ OPTIONS: Final = (
 )
 NO_NAMESPACES: Final = ("--disable-userns", "--assert-userns-disabled")  # from bubblewrap 0.8 on
 
-# What no namespace separates: memory that no limit of a process counts (shmget), keys of the
-# judge's session (add_key, request_key, keyctl), sockets that reach out of a virtual machine.
-# By processor: its number in seccomp, and those of these calls and socket.
+# What no namespace separates or counts: processes (clone without a thread, and for x86-64 fork and
+# vfork), memory beside that of a process (shmget), keys of the judge's session (add_key,
+# request_key, keyctl), and socket: some kinds reach out of a virtual machine.
+# By processor: its number in seccomp, that of clone, and those of the others.
 _REFUSED: Final = {
-    "x86_64": (0xC000003E, (29, 248, 249, 250, 41)),
-    "aarch64": (0xC00000B7, (194, 217, 218, 219, 198)),
+    "x86_64": (0xC000003E, 56, (57, 58, 29, 248, 249, 250, 41)),
+    "aarch64": (0xC00000B7, 220, (194, 217, 218, 219, 198)),
 }
+_CLONE3: Final = (
+    435  # as if it were not there: threads are then made by clone, whose flags are seen
+)
 
 
 # Nothing from the current folder or a home, and no bytecode left behind.
@@ -94,9 +98,9 @@ def _filter() -> bytes:
     """Write the rules of seccomp: all calls but `_REFUSED`, and none of other processors."""
     if os.uname().machine not in _REFUSED:
         return b""
-    processor, calls = _REFUSED[os.uname().machine]
-    load, equal, at_least, give = 0x20, 0x15, 0x35, 0x06
-    refuse, allow = (give, 0, 0, 0x00050001), (give, 0, 0, 0x7FFF0000)  # EPERM
+    processor, clone, calls = _REFUSED[os.uname().machine]
+    load, equal, at_least, has_bit, give = 0x20, 0x15, 0x35, 0x45, 0x06
+    allow, refuse, unknown = ((give, 0, 0, what) for what in (0x7FFF0000, 0x00050001, 0x00050026))
     rules = [
         (load, 0, 0, 4),
         (equal, 1, 0, processor),
@@ -104,10 +108,13 @@ def _filter() -> bytes:
         (load, 0, 0, 0),
         (at_least, 0, 1, 0x40000000),  # the other numbers of x86-64
         refuse,
+        (equal, 0, 1, _CLONE3),
+        unknown,
     ]
     for call in calls:
         rules += [(equal, 0, 1, call), refuse]
-    return b"".join(struct.pack("HBBI", *rule) for rule in [*rules, allow])
+    rules += [(equal, 1, 0, clone), allow, (load, 0, 0, 16), (has_bit, 0, 1, 0x10000), allow]
+    return b"".join(struct.pack("HBBI", *rule) for rule in [*rules, refuse])
 
 
 @contextlib.contextmanager

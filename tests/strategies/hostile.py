@@ -123,6 +123,8 @@ CALLS: dict[str, tuple[int | ctypes.Array[ctypes.c_char], ...]] = {
     "make another space of mounts": (272, 97, 0x20000),
     "name the machine": (170, 161, TEXT, 5),
     "set the clock": (227, 112, 0, ZEROS),
+    "make a process": (56, 220, 17, 0, 0, 0, 0),
+    "make a thread by another call": (435, 435, ZEROS, 88),
     "make shared segments": (29, 194, 0, 4096, 0o1600),
     "find the judge's keys": (250, 219, 0, -3, 0, 0, 0),
     "list the judge's keys": (250, 219, 11, -3, ZEROS, 256, 0),

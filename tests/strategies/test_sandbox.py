@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from hogeq.strategies import channel, sandbox
+from hogeq.strategies import bubblewrap, channel, sandbox
 from hogeq.strategies.files import read_strategy
 from hogeq.support.messages import BadInputError
 from tests.strategies import hostile
@@ -276,22 +276,35 @@ def test_a_home_and_what_is_above_it_are_no_entrys_folder(
 # --- how much it takes ----------------------------------------------------------------------------
 
 CROWDS = {
-    "a process": "if os.fork() == 0: time.sleep(9)\ntime.sleep(9)",
+    "a process": "if os.fork() == 0: time.sleep(9)",
     "a process of its own": "if os.fork() == 0:\n  os.setsid()\n"
-    "  if os.fork() == 0: time.sleep(9)\n  os._exit(0)\ntime.sleep(9)",
+    "  if os.fork() == 0: time.sleep(9)\n  os._exit(0)",
+    "another program": "code = 'import time; time.sleep(9)'\n"
+    "os.posix_spawn(sys.executable, ['x', '-c', code], {})",
     "threads": "threading.stack_size(32768)\nfor _ in range(300):\n"
-    "  threading.Thread(target=time.sleep, args=(9,), daemon=True).start()\ntime.sleep(9)",
-    "processes of a thread": "threading.Thread(target=os.fork).start()\ntime.sleep(9)",
+    "  threading.Thread(target=time.sleep, args=(9,), daemon=True).start()",
+    "a process of a thread": "thread = threading.Thread(target=os.fork)\nthread.start()",
 }
 
 
 @boxed
+@pytest.mark.parametrize("filters", [True, False])
 @pytest.mark.parametrize("crowd", CROWDS)
-def test_processes_and_threads_are_few(tmp_path: Path, crowd: str) -> None:
+def test_processes_and_threads_are_few(
+    tmp_path: Path, crowd: str, filters: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Both by the kernel, which refuses them, and by the judge, who kills them."""
+    if not filters:
+        monkeypatch.setattr(bubblewrap, "_filter", lambda: b"")
     start = time.perf_counter()
     path = code(tmp_path, "return 3")
-    path.write_text(f"import os, threading, time\n{CROWDS[crowd]}\n{path.read_text()}")
-    says = "started other processes or too many threads|can't start new thread|BlockingIOError"
+    text = f"import os, sys, threading, time\n{CROWDS[crowd]}\ntime.sleep(1)\nraise SystemExit\n"
+    path.write_text(text + path.read_text())
+    says = "started other processes or too many threads; allowed: 1 process of 16 threads"
+    if crowd == "threads":
+        says += "|can't start new thread"
+    elif filters:  # what a thread raises is lost
+        says = "raised SystemExit" if "thread" in crowd else "raised PermissionError"
     refused(path, says, trust=True)
     assert time.perf_counter() - start < 5
 
