@@ -13,7 +13,7 @@ another order, has to give the same. File names, attempts and whether it prints 
 word: they are shown as such, and no verdict depends on them.
 
 With bubblewrap the process sees Python, its libraries and the entry, read-only, and nothing else of
-the machine: first the file alone and, if that does not answer and the caller allows it, its folder.
+the machine: first the file alone and, if that gives no valid table, its folder.
 Without bubblewrap it is a plain process with all rights of its user, which one line says.
 """
 
@@ -406,7 +406,8 @@ def _files(entry: _Entry, named: Sequence[str]) -> tuple[str, ...]:
     folder, found = entry.path.parent, set()
     for name in named if not entry.is_alone else ():
         path = Path(os.path.normpath(folder / name))
-        with contextlib.suppress(OSError, ValueError):
-            if path.is_relative_to(folder) and path != entry.path and path.is_file():
-                found.add(str(path.relative_to(folder)))
+        with contextlib.suppress(OSError, ValueError):  # ValueError: it lies elsewhere
+            inside = str(path.relative_to(folder))
+            if path != entry.path and path.is_file():
+                found.add(inside)
     return tuple(sorted(found))

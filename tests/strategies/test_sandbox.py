@@ -311,7 +311,8 @@ def test_processes_and_threads_are_few(
 
 @boxed
 def test_an_entry_dies_with_the_judge(tmp_path: Path) -> None:
-    path = code(tmp_path, "import time; time.sleep(60)")
+    path = code(tmp_path, "return 3")
+    path.write_text(f"import time; time.sleep(60)\n{path.read_text()}")
     path = path.rename(tmp_path / f"dies_with_{os.getpid()}.py")
     judge = (
         "from pathlib import Path; from hogeq.strategies.sandbox import examine; "
@@ -319,9 +320,10 @@ def test_an_entry_dies_with_the_judge(tmp_path: Path) -> None:
     )
     process = subprocess.Popen([sys.executable, "-c", judge])  # noqa: S603 - our own
     deadline = time.monotonic() + 20
-    while not (running := _running(path.name, process.pid)):
+    while not (running := _running(f"/entry/{path.name}")):
         assert time.monotonic() < deadline
         time.sleep(0.05)
+    time.sleep(0.5)  # until it is busy, and would not see that its pipes are closed
     process.kill()
     process.wait()
     while any(_is_alive(pid) for pid in running):
@@ -329,16 +331,15 @@ def test_an_entry_dies_with_the_judge(tmp_path: Path) -> None:
         time.sleep(0.05)
 
 
-def _running(word: str, judge: int) -> list[str]:
-    """List the processes of Python in a sandbox that have a word in their command."""
+def _running(file: str) -> list[str]:
+    """List the processes of Python in a sandbox that run a file."""
     found = []
     for folder in Path("/proc").glob("[0-9]*"):
         try:
             command = (folder / "cmdline").read_bytes().split(b"\0")
         except OSError:
             continue
-        if word.encode() in b"".join(command) and int(folder.name) != judge:
-            found += [folder.name] if b"bwrap" not in command[0] else []
+        found += [folder.name] if command[4:6] == [b"/harness.py", file.encode()] else []
     return found
 
 
@@ -355,6 +356,7 @@ TABLE = "[[1] * 4] * 4"
 FORGERIES = {
     "a table at once": f"tell(json.dumps({{'faults': [], 'table': {TABLE}, 'seconds': {{}}}}))",
     "all answers before they are asked for": "tell('-', *['1'] * 16, '.')",
+    "all answers of this process, and the end": "tell('-', *['1'] * 16 * SEED, '.')",
     "the answers, and nothing more": "tell('-', *['1'] * 16, '.'); os._exit(0)",
     "answers in place of a name": "tell(*['1'] * 16)",
     "a name that is no text": "tell('{\"a\": 1}')",
@@ -406,6 +408,7 @@ def deaf():
             if fcntl.fcntl(n, fcntl.F_GETFL) & 3 == 0: os.close(n)
         except OSError: pass
 calls = []
+SEED = int(os.environ['PYTHONHASHSEED'])
 """
 LOADING = {"code", "crash", "time"}
 FAULTS = {
