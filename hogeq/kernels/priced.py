@@ -40,6 +40,7 @@ class Responder(NamedTuple):
     values: Floats  # (2, C, H) by mover: its win rate less what it pays
     rolled: Floats  # (C, U * J) the same of its ways to roll, before their price
     chosen: NDArray[np.int8]  # (C, H) its best roll, the first of equals; -1 before there is one
+    largest: Floats  # (1,) largest size of a price, of a cell's part of it, or of what that is worth
 
 
 class Scratch(NamedTuple):
@@ -212,12 +213,11 @@ def lift(turns, responder, claims, cell, claimed, weights, lent, lane):
     `claimed` (H * W,) is the claim of each roll on each memory of the cell, last by how much its
     value falls; `weights` (W,) the share of what a claim can gain by another roll that is asked
     for, 0 for what is no claim; `lent` the largest share that is lent of what slack a roll had.
-    What a roll gains by this claim is lent whole.
+    What a roll gains by this claim is lent whole. Whatever is lent, claims are worth no less than
+    by any roll.
     """
     lanes, memories, width = turns.following.shape[2], turns.place.shape[2], len(lane)
-    last, weight, partly = width - 1, load(weights, 0, lane), False
-    for x in range(last):
-        partly = partly or 0.0 < weights[x] < 1.0
+    last, weight = width - 1, load(weights, 0, lane)
     worths, fallen, gaps, rolled = claims.row[0], claims.row[1], claims.gaps, claims.rolled
     begin_claims(turns, claims, cell, claimed, lane)
     for turn in range(len(turns.order) - 1, -1, -1):
@@ -258,17 +258,23 @@ def lift(turns, responder, claims, cell, claimed, weights, lent, lane):
                 # What a roll falls further than the best is slack of this claim's own making.
                 slack, own = best - worths[roll], worths[roll] - fallen[roll] - (best - lower)
                 most = max(0.0, min(slack + own, lent * slack + max(0.0, own)))
-                need = gaps[like, places[roll, memory] // lanes] if roll != usual else 0.0
-                if roll != usual and (need > most or partly):  # else no claim gains by this roll
-                    need = min(need, most)
-                    value = larger(value, -need + load(rolled, places[roll, memory] * width, lane))
-                claims.loans[here, memory, roll] = need
+                loan = 0.0
+                if roll != usual:
+                    loan = min(gaps[like, places[roll, memory] // lanes], most)
+                    value = larger(value, -loan + load(rolled, places[roll, memory] * width, lane))
+                claims.loans[here, memory, roll] = loan
             at = (here * memories + memory) * width
             store(claims.values[0], at, value)
             store_one(claims.values[0], at + last, best - lower)
         for place in range(responder.rolled.shape[1] if led else 0):
             claims.falls[here, place] = item(rolled, place * width + last)
         claim_theirs(turns, responder, claims, here, lane)
+
+
+@part
+def note(responder, number):
+    """Keep the size of a number, if it is the largest."""
+    responder.largest[0] = max(responder.largest[0], abs(number))
 
 
 @kernel
@@ -288,8 +294,10 @@ def lend(turns, responder, claims, cell, row, kept, lane):
                 for roll in range(claims.loans.shape[2] if mover == 0 and here != cell else 0):
                     loan = claims.loans[here, memory, roll]
                     responder.prices[here, memory, roll] -= loan
+                    note(responder, responder.prices[here, memory, roll])
                     if at >= 0:
                         kept[at, memory, roll] -= loan
+                        note(responder, kept[at, memory, roll])
         if claims.alive[0, here] and here != cell:
             for place in range(responder.rolled.shape[1]):
                 responder.rolled[here, place] -= claims.falls[here, place]
@@ -302,6 +310,7 @@ def revise(turns, responder, claims, scratch, cell, row, kept, claimed, idle, le
     Before the cell, a roll at which some claim gains more than by the best rolls is lent more, as
     far as the responder has slack there; and a roll by which every claim has less than by the
     others gives back what it has too little. The responder's own values follow.
+    Whatever moves, claims are worth no less than by any roll.
 
     `kept` (R, H, K) is the part of the prices that is this cell's, at the `row` (C,) of a cell;
     `claimed` (H * W,) its claim of each roll on each memory of the cell; `idle` (W,) 0 for rolls
@@ -337,17 +346,23 @@ def revise(turns, responder, claims, scratch, cell, row, kept, claimed, idle, le
                     best = larger(best, value)
             usual = best
             for roll in range(len(places)):
-                if slack[roll] >= TIE:
+                if not slack[roll] < TIE:
                     value = own[roll] + load(rolled, places[roll, memory] * width, lane)
                     loan = min(lent * slack[roll], max(0.0, largest(value - usual - none)))
                     own[roll] -= loan
                     prices[roll] -= loan
+                    note(responder, own[roll])
+                    note(responder, prices[roll])
                     best = larger(best, -loan + value)
             for roll in range(len(places)):
                 value = own[roll] + load(rolled, places[roll, memory] * width, lane)
                 excess = returned * max(0.0, -largest(value - best - none))
                 own[roll] += excess
                 prices[roll] += excess
+                note(responder, own[roll])
+                note(responder, prices[roll])
+            note(responder, largest(best))
+            note(responder, largest(-1.0 * best))
             store(claims.values[0], (here * memories + memory) * width, best)
             choose(turns, responder, here, memory)
         if claim_theirs(turns, responder, claims, here, lane):

@@ -10,12 +10,12 @@ from typing import NamedTuple
 import numpy as np
 
 from hogeq.kernels import priced as kernels
+from hogeq.kernels.interpreter import WIN, TurnLists
 from hogeq.kernels.priced import Claims, Responder, Scratch
 from hogeq.model.game import MEMORY_LIMIT
 from hogeq.model.interpreter import turn_lists
 from hogeq.rules import Rules
 from hogeq.rules.memory import Memory, all_memories
-from hogeq.rules.turn import total_rises
 from hogeq.support.aliases import Floats, Ints
 
 WIDTH = 8  # numbers side by side in a pass over claims
@@ -51,12 +51,12 @@ class Board:
 
     def __init__(self, rules: Rules) -> None:
         rules.require_one_goal()
-        if not total_rises(rules):
+        self.turns = turns = turn_lists(rules)
+        if not _scores_rise(turns):
             raise ValueError(
                 f"rules {rules.name}: a turn can leave the total score as it was; allowed: "
                 "rules under which it rises"
             )
-        self.turns = turns = turn_lists(rules)
         memories = all_memories(rules)
         self.memories, self.start = len(memories), memories.index(Memory())
         cells, ways, lanes = len(turns.order), len(turns.dice), turns.following.shape[2]
@@ -104,6 +104,13 @@ class Board:
         return len(self.turns.order) * (self.memories * state + 8 * len(self.scratch.rolled))
 
 
+def _scores_rise(turns: TurnLists) -> bool:
+    """Whether a turn lowers neither the lower nor the higher score, and raises one of them."""
+    rises = turns.scores[turns.cell] - turns.scores[:, None]  # (C, E, 2)
+    ends = turns.kind >= WIN
+    return bool(np.all(ends | ((rises.min(axis=2) >= 0) & (rises.max(axis=2) > 0))))
+
+
 class PricedResponder:
     """A responder that remembers everything and pays for its rolls, against a policy (G, G, K).
 
@@ -121,6 +128,7 @@ class PricedResponder:
             values=np.zeros((2, cells, board.memories)),
             rolled=np.zeros((cells, len(board.scratch.rolled))),
             chosen=np.full((cells, board.memories), -1, np.int8),
+            largest=np.zeros(1),
         )
 
     @property
@@ -199,6 +207,12 @@ class PricedResponder:
             if row[cell] >= 0:
                 kept.prices[row[cell], :, claim.rolls] += claim.claims
         self.prices[cell, :, claim.rolls] += claim.claims
+        self._note(claim.claims, self.prices[cell], kept.prices[kept.cells == cell])
+
+    def _note(self, *numbers: Floats) -> None:
+        """Keep the size of the largest of some numbers, if it is the largest of all."""
+        most = max(float(np.abs(array).max(initial=0.0)) for array in numbers)
+        self.arrays.largest[0] = max(self.arrays.largest[0], most)
 
     def no_kept(self) -> Kept:
         """Give the part of a cell that is not kept."""
@@ -214,8 +228,10 @@ class PricedResponder:
     def claim_more(self, cell: int, kept: Kept, more: Floats) -> None:
         """Claim so much more at a cell, (K, H), where play comes; values are not told."""
         more = np.where(self.arrays.met[0, cell] > 0, more, 0.0).T
-        kept.prices[np.searchsorted(kept.cells, cell)] += more
+        own = kept.prices[np.searchsorted(kept.cells, cell)]
+        own += more
         self.prices[cell] += more
+        self._note(own, self.prices[cell])
 
     def revise(self, cell: int, kept: Kept, lent: float) -> Floats:
         """Move a cell's prices to where they take off most; what its claims are worth by roll."""
@@ -263,11 +279,6 @@ class KeptClaims:
         self.most_reach = 0.0
         """Highest reach of the cell that a responder can have; 0 before anybody asked."""
 
-    @property
-    def nbytes(self) -> int:
-        """Bytes of its arrays."""
-        return sum(kept.prices.nbytes for kept in self.parts.values())
-
 
 class PricedResponders:
     """The same against a mixture: one responder for each part, as if it were told the draw.
@@ -314,8 +325,17 @@ class PricedResponders:
         return np.concatenate([part.slack(cell) for part in self.parts], axis=1)
 
     def largest_price(self) -> float:
-        """Give the largest price, of either sign."""
-        return max(max(part.prices.max(), -part.prices.min()) for part in self.parts)
+        """Size of the largest price that there ever was, of a cell's part, or of its worth."""
+        return max(float(part.arrays.largest[0]) for part in self.parts)
+
+    def largest_value(self) -> float:
+        """Size of the largest value when they were last solved."""
+        return max(float(np.abs(part.arrays.values).max()) for part in self.parts)
+
+    def missing(self) -> float:
+        """Give by how much probabilities that sum to 1 miss it at most."""
+        sums = [part.arrays.policy.sum(axis=1) for part in self.parts]
+        return float(max(np.abs(row - 1.0).max() for row in (*sums, np.sum(self.weights))))
 
     def lift(self, cell: int, claim: Claim) -> tuple[Floats, float]:
         """As :meth:`PricedResponder.lift` for a claim on the memories of all parts."""

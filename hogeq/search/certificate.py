@@ -10,6 +10,7 @@ import os
 import zlib
 from collections.abc import Callable
 from io import BytesIO
+from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, NamedTuple, cast
 
@@ -124,6 +125,7 @@ class Certificate(NamedTuple):
 
 def certified_bound(game: HogEngine, strategy: StrategyLike, seconds: float) -> Certificate:
     """Look for so many seconds, compiling not counted, for a bound below that of full memory."""
+    _check_size(game.rules)
     target = strategy_of(game, strategy)
     return _certificate(certify(game.rules, target, seconds), target)
 
@@ -142,6 +144,9 @@ def _certificate(found: LiftedBound, strategy: Strategy) -> Certificate:
 def write_certificate(path: str | os.PathLike[str], certificate: Certificate) -> None:
     """Write a certificate, packed if the name ends in ``.gz``."""
     content = certificate.to_json().encode()
+    if len(content) > MAX_BYTES:
+        allowed = f"{MAX_BYTES >> 20} MiB: fewer components"
+        raise CertificateError(f"{printable(path)}: needs {len(content) >> 20} MiB; allowed: {allowed}")
     packs = Path(path).suffix == ".gz"
     write_whole(path, gzip.compress(content, mtime=0) if packs else content)
 
@@ -175,15 +180,7 @@ def _checked(content: object) -> Certificate:
         raise CertificateError(refusal("", content, allowed))
     top = _Top(**content)
     rules = rules_from(top.rules)
-    rules.require_one_goal()
-    for name, size, most in (
-        ("rules.goal", rules.size, MOST_GOAL),
-        ("rules.max_dice", rules.max_dice, MOST_DICE),
-    ):
-        if size > most:
-            raise CertificateError(refusal(name, size, f"at most {most}"))
-    if required_bytes(rules) > LARGEST:
-        raise CertificateError("rules: the game takes too much memory; allowed: less to remember")
+    _check_size(rules)
     strategy = _strategy(top, rules)
     steps = [_step(step, number, rules) for number, step in enumerate(top.steps)]
     claimed = set()
@@ -194,6 +191,18 @@ def _checked(content: object) -> Certificate:
             found = refusal(f"steps[{number}]", list(step), "a cell that has claimed before")
             raise CertificateError(found)
     return Certificate(rules, strategy, top.bound, top.full_memory, tuple(steps))
+
+
+def _check_size(rules: Rules) -> None:
+    rules.require_one_goal()
+    for name, size, most in (
+        ("rules.goal", rules.size, MOST_GOAL),
+        ("rules.max_dice", rules.max_dice, MOST_DICE),
+    ):
+        if size > most:
+            raise CertificateError(refusal(name, size, f"at most {most}"))
+    if required_bytes(rules) > LARGEST:
+        raise CertificateError("rules: the game takes too much memory; allowed: less to remember")
 
 
 def _strategy(top: _Top, rules: Rules) -> Strategy:
@@ -211,7 +220,13 @@ def _strategy(top: _Top, rules: Rules) -> Strategy:
 
 
 def _array(given: list[Any], name: str) -> Floats:
+    numbers: Any = given
     try:
+        while numbers and isinstance(numbers[0], list):
+            numbers = [*chain.from_iterable(numbers)]
+        strange = {*map(type, numbers)} - {int, float}
+        if strange:  # numpy would read true and "1" as 1
+            raise TypeError
         return np.array(given, np.float64)
     except (ValueError, TypeError, OverflowError) as error:
         raise CertificateError(f"{name}: is no table of numbers") from error
@@ -224,15 +239,16 @@ def _step(given: object, number: int, rules: Rules) -> Step | Revision:
         allowed = " or ".join(f"a list of {', '.join(kind._fields)}" for kind in kinds.values())
         raise CertificateError(refusal(at, given, allowed))
     kind = kinds[len(given)]
-    most = {"score": rules.size - 1, "opponent": rules.size - 1, "roll": rules.num_actions - 1}
-    most["cover"] = MOST_COVER
+    whole = {"score": rules.size - 1, "opponent": rules.size - 1, "roll": rules.num_actions - 1}
+    taken: dict[str, Any] = {}
     for name, value in zip(kind._fields, given, strict=True):
-        whole, top = name in {"score", "opponent", "roll"}, most.get(name, 1)
-        right = type(value) is int or (type(value) is float and not whole)
+        top = whole.get(name, MOST_COVER if name == "cover" else 1)
+        right = type(value) is int or (type(value) is float and name not in whole)
         if not right or not 0 <= value <= top:
-            numbers = "whole numbers" if whole else "numbers"
+            numbers = "whole numbers" if name in whole else "numbers"
             raise CertificateError(refusal(f"{at}.{name}", value, f"{numbers} from 0 to {top}"))
-    return kind(*given)
+        taken[name] = value if name in whole else float(value)
+    return kind(**taken)
 
 
 def certify(

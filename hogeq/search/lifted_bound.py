@@ -3,6 +3,7 @@
 ``docs/exact-response.md`` has the idea, its equation and its sources; here its c_I are *claims*.
 """
 
+import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -16,9 +17,10 @@ from hogeq.support.aliases import Floats
 from hogeq.support.progress import phase
 
 LEAST = 1e-12  # claims below are none
-KEPT = 3 * 2**30  # bytes of claims that are kept, so that they can be revised
-REPLAYED = 8 * 2**30  # bytes that claims may take where it is known which are revised
+KEPT = 4 * 2**30  # bytes that claims may take which are kept, so that they can be revised
+REPLAYED = 8 * 2**30  # bytes that they may take where it is known which are revised
 MOST_STEPS = 100_000  # of a certificate
+LARGEST = 1e6  # size of a price, of what it is worth, and of a refund
 REFRESHED = 25  # steps after which choices and reach are computed anew
 SMALLEST = 1e-8  # loss by forgetting that is no loss
 
@@ -48,7 +50,7 @@ class LiftedBound:
     """The bound, step by step, on what wins from a policy or a mixture.
 
     Claims of the cells `revised` are kept, and no others; by default those of all cells, in the
-    order in which they claim, as long as they fit into 3 GiB.
+    order in which they claim, as long as they fit into 4 GiB.
     """
 
     def __init__(
@@ -60,6 +62,7 @@ class LiftedBound:
         self._responder = PricedResponders(rules, weights, list(strategy.policies))
         self._responder.begin()
         self._refunded = np.zeros((rules.size**2, rules.num_actions))
+        self._largest = 0.0  # size of a price, of what it was worth, or of a refund, at any time
         self._tried: tuple[Step, Claim] | None = None
         self._revised = revised
         self._kept: dict[int, KeptClaims | None] = {}
@@ -70,23 +73,21 @@ class LiftedBound:
     @property
     def value(self) -> float:
         """The bound without its margin."""
-        return self._responder.value + float(self.refunds().sum())
+        return self._responder.value + math.fsum(self.refunds())
 
     def margin(self) -> float:
-        """Give more than all rounding errors can come to."""
-        # Each value is a sum of products over the outcomes of one roll and over rolls, from values
-        # a level further on: its relative error grows by so many roundings a level. What claims are
-        # worth is summed as a value and differences from it, in four roundings a term.
-        terms = (
-            4 * int(np.diff(self._responder.turns.first).max()) + 2 * self.rules.num_actions + 14
-        )
-        largest = 2.0 + self._responder.largest_price()
-        levels = 4 * self.rules.size + len(self._responder.parts) - 1
-        return (len(self.steps) + 2) * levels * terms * largest * float(np.finfo(float).eps)
+        """Give more than all rounding errors can come to, as the page argues."""
+        responder = self._responder
+        terms = 4 * int(np.diff(responder.turns.first).max()) + 2 * self.rules.num_actions + 14
+        levels = 4 * self.rules.size + len(responder.parts) - 1
+        largest = max(2.0, self._largest, responder.largest_value())
+        error = terms * float(np.finfo(float).eps) + responder.missing()
+        return (len(self.steps) + 2) * levels * largest * error
 
     def bound(self) -> float:
         """Solve the responder anew at the prices in force; an upper bound, rounding included."""
-        return self._responder.remember() + float(self.refunds().sum()) + self.margin()
+        self._responder.remember()
+        return self.value + self.margin()
 
     def refunds(self) -> Floats:
         """Give what each cell is refunded, for the roll that claims most: float64 (C,)."""
@@ -139,6 +140,10 @@ class LiftedBound:
             self._claim(cell, step)
         self._tried = None
         self.steps.append(step)
+        refunded = float(np.abs(self._refunded[cell]).max())
+        self._largest = max(self._largest, refunded, self._responder.largest_price())
+        if not self._largest <= LARGEST:
+            raise ValueError(f"{step}: leads to prices of {self._largest:g}; allowed: {LARGEST:g}")
         if len(self.steps) % REFRESHED == 0:
             self._responder.remember()
             self._reach = self._responder.infoset_reach()
@@ -147,15 +152,18 @@ class LiftedBound:
         claim = self.claim(step)
         if self._tried is not None and self._tried[0] == step:
             claim = self._tried[1]  # its pass need not be made again
-        kept = self._kept.setdefault(cell, self._to_keep(cell))
-        before = 0 if kept is None else kept.nbytes
-        worth = self._responder.take(cell, claim, kept)
-        self._room -= 0 if kept is None else kept.nbytes - before
+        if cell not in self._kept:
+            self._kept[cell] = KeptClaims() if self._is_to_keep(cell) else None
+        worth = self._responder.take(cell, claim, self._kept[cell])
         self._refunded[cell] += self._by_roll(claim, worth)
 
-    def _to_keep(self, cell: int) -> KeptClaims | None:
-        is_kept = self._room > 0 if self._revised is None else cell in self._revised
-        return KeptClaims() if is_kept else None
+    def _is_to_keep(self, cell: int) -> bool:
+        if self._revised is not None:
+            return cell in self._revised
+        need = len(self._responder.parts) * _most_bytes(self.rules, [cell])
+        fits = need <= self._room
+        self._room -= need * fits
+        return fits
 
     def _revise(self, cell: int, step: Revision) -> None:
         # None of four changes raises the bound. Before the cell, a roll by which all claims are

@@ -1,5 +1,6 @@
 """Small games and strategies that tests of searches and bounds share."""
 
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -61,3 +62,8 @@ def matrices_of(game: HogEngine, parts: int, seed: int = 0) -> Mixture:
     random = np.random.default_rng(seed)
     rolls = random.integers(game.num_actions, size=(parts, *game.shape[:2]))
     return Mixture(random.dirichlet(np.ones(parts)), rolls)
+
+
+def ticks() -> Any:
+    """Give a clock by which every look takes a second."""
+    return count().__next__

@@ -4,7 +4,6 @@ Against mixtures what was drawn is one more thing that a responder remembers.
 """
 
 from collections.abc import Callable
-from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +25,7 @@ from hogeq.search.certificate import (
 )
 from hogeq.search.lifted_bound import LiftedBound, Revision, Step, replay
 from hogeq.strategies.strategy import Mixture, Strategy, strategy_of
-from tests.search.games import TINY, matrices_of, mixture_of, random_policy, small
+from tests.search.games import TINY, matrices_of, mixture_of, random_policy, small, ticks
 from tests.twin import Play, every_matrix_wins
 
 ROOT = Path(__file__).parents[2]
@@ -68,11 +67,6 @@ MAKE: dict[str, Make] = {
     "matrices": lambda game, seed: strategy_of(game, matrices_of(game, 3, seed)),
 }
 STRATEGIES = pytest.mark.parametrize("make", MAKE.values(), ids=MAKE)
-
-
-def ticks() -> Any:
-    """Give a clock by which every look takes a second."""
-    return count().__next__
 
 
 @pytest.mark.parametrize("edition", ["su20", "su21", "fa18", "fa19", "fa22", "sp21"])

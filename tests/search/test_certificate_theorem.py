@@ -1,0 +1,303 @@
+"""No certificate is below the truth, whatever its steps; and its parts are those of the theorem.
+
+Truth and theorem are computed from the twin's turns: the truth by branch and bound, the theorem by
+one backward induction for each cell and roll, from what was charged and not from how it came about.
+"""
+
+from collections.abc import Iterator
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+from research.branch_and_bound import branch_and_bound
+from research.process import Level, Process, remember
+from scipy.sparse import coo_array
+
+from hogeq.model.game import HogEngine, compile_game
+from hogeq.rules import rules_from
+from hogeq.search.certificate import (
+    MOST_COVER,
+    Certificate,
+    certify,
+    check_certificate,
+    read_certificate,
+    write_certificate,
+)
+from hogeq.search.lifted_bound import LiftedBound, Revision, Step
+from hogeq.strategies.strategy import Mixture, Strategy, strategy_of
+from hogeq.support.aliases import Floats
+from tests.search.games import TINY, matrices_of, mixture_of, random_policy, ticks
+from tests.twin import Memory, Play, State, every_matrix_wins
+
+# Games of every kind of memory: points or dice of last turns, turn numbers, extra turns, exchanges
+# of the dice by the choice -1, and none.
+GAMES: dict[str, dict[str, Any]] = {
+    "su20": {"edition": "su20", "goal": 8, "max_dice": 2},
+    "fa19": {"edition": "fa19", "goal": 8, "max_dice": 2},
+    "su21": {"edition": "su21", "goal": 7, "max_dice": 2},
+    "fa18": {"edition": "fa18", "goal": 7, "max_dice": 2},
+    "fa13": {"edition": "fa13", "goal": 8, "max_dice": 1},
+    "fa22": {"edition": "fa22", "goal": 9, "max_dice": 2},
+    "tiny": TINY["points and extra turns"],
+    "tiny turns": TINY["three sides"],
+}
+KINDS = "policy", "matrix", "mixture", "extreme", "extreme mixture"
+CASES = pytest.mark.parametrize(
+    ("name", "kind"), [(name, kind) for name in GAMES for kind in KINDS]
+)
+ENDS = 0.0, 5e-324, 1e-300, 1e-16, 0.5, 1.0 - 2.0**-53, 1.0
+COVERS = 0.0, 5e-324, 1e-16, 1.0, 1.2, 1e3, float(MOST_COVER)
+
+
+class Case(NamedTuple):
+    """A game, a strategy, and the win rate of a best response."""
+
+    game: HogEngine
+    strategy: Strategy
+    process: Process
+    states: list[tuple[int, int, int]]  # component, cell and memory of each state
+    truth: float
+
+
+@lru_cache(maxsize=1)
+def case_of(name: str, kind: str) -> Case:
+    game = compile_game(rules_from(GAMES[name]))
+    strategy = opponent(game, kind)
+    process, states = process_of(Play(game.rules), strategy)
+    most = branch_and_bound(process, None)
+    assert most.is_exact
+    return Case(game, strategy, process, states, most.win_rate)
+
+
+def opponent(game: HogEngine, kind: str) -> Strategy:
+    chance = np.random.default_rng(1)
+    if kind == "policy":
+        return random_policy(game, 1)
+    if kind == "matrix":
+        return strategy_of(game, matrices_of(game, 1).parts[0])
+    if kind == "mixture":  # whose last component is never drawn
+        drawn, unused = mixture_of(game, 2), random_policy(game, 2).array
+        return strategy_of(game, Mixture([*drawn.weights, 0.0], [*drawn.parts, unused]))
+    # Probabilities as small as they can be, and rows that miss 1 by as much as is allowed.
+    rows = chance.choice([0.0, 5e-324, 1e-200, 1e-20], (2, *game.shape))
+    main = chance.integers(game.num_actions, size=rows.shape[:-1])
+    missed = chance.choice([-9e-10, 0.0, 9e-10], (*main.shape, 1))
+    np.put_along_axis(rows, main[..., None], 1.0 + missed, axis=-1)
+    return strategy_of(game, rows[0] if kind == "extreme" else Mixture([1.0, 1e-200], rows))
+
+
+def process_of(play: Play, strategy: Strategy) -> tuple[Process, list[tuple[int, int, int]]]:
+    """List the decision process of a responder, from the twin's turns."""
+    parts, rolls = strategy.policies, play.rolls()
+    found: list[dict[tuple[int, State], None]] = [{} for _ in range(2 * play.goal - 1)]
+    found[0] = {(part, State(0, 0)): None for part in range(len(parts))}
+    for level in found:
+        for (part, state), dice in ((one, dice) for one in level for dice in rolls):
+            for branch in play.branches(state, dice):
+                if branch.winner is None:
+                    found[sum(branch.state[:2])][part, branch.state] = None
+    index = {one: number for number, one in enumerate(one for level in found for one in level)}
+    levels = [_level(play, parts, level, index) for level in found]
+    memories = {memory: number for number, memory in enumerate(play.memories())}
+    states = [
+        (part, state.own * play.goal + state.opponent, memories[Memory(*state.memory)])
+        for part, state in index
+    ]
+    chances = tuple(strategy.chances.tolist())
+    return Process(len(index), play.goal**2, len(rolls), levels, chances), states
+
+
+def _level(
+    play: Play,
+    parts: Floats,
+    states: dict[tuple[int, State], None],
+    index: dict[tuple[int, State], int],
+) -> Level:
+    size, rolls = len(index), play.rolls()
+    win, other_win = np.zeros((len(states), len(rolls))), np.zeros(len(states))
+    mine: list[tuple[float, int, int]] = [(0.0, 0, 0)]
+    theirs: list[tuple[float, int, int]] = [(0.0, 0, 0)]
+    for row, (part, state) in enumerate(states):
+        for roll, dice in enumerate(rolls):
+            weight = parts[part][state.own, state.opponent, roll]
+            for branch in play.branches(state, dice):
+                chance = float(branch.chance)
+                win[row, roll] += chance * (branch.winner == 0)
+                other_win[row] += weight * chance * (branch.winner == 1)
+                if branch.winner is None:
+                    stays = index[part, branch.state]
+                    first, second = (stays, size + stays)[:: 1 if branch.again else -1]
+                    mine.append((chance, row * len(rolls) + roll, first))
+                    theirs.append((weight * chance, row, second))
+    tables = [
+        coo_array((chances, (rows, columns)), shape=(number, 2 * size)).tocsr()
+        for (chances, rows, columns), number in (
+            (zip(*mine, strict=True), max(1, win.size)),
+            (zip(*theirs, strict=True), max(1, len(states))),
+        )
+    ]
+    cells = np.array([state.own * play.goal + state.opponent for _, state in states], np.int64)
+    start = index[next(iter(states))] if states else 0
+    return Level(start, cells, win, tables[0][: win.size], other_win, tables[1][: len(states)])
+
+
+# --- steps ----------------------------------------------------------------------------------------
+
+
+def any_share(chance: np.random.Generator) -> float:
+    return float(chance.choice(ENDS) if chance.random() < 0.6 else chance.random())
+
+
+def any_claim(game: HogEngine, chance: np.random.Generator, cells: list[int]) -> Step:
+    """Draw a claim, mostly of one of a few cells and often at the ends of what is allowed."""
+    drawn = chance.choice(cells) if chance.random() < 0.7 else chance.integers(game.goal**2)
+    score, other = divmod(int(drawn), game.goal)
+    roll = int(chance.integers(game.num_actions))
+    share, lent, weight = (any_share(chance) for _ in range(3))
+    cover = float(chance.choice(COVERS) if chance.random() < 0.7 else 4.0 * chance.random())
+    return Step(score, other, roll, share, lent, weight, cover)
+
+
+def any_steps(game: HogEngine, chance: np.random.Generator) -> Iterator[Step | Revision]:
+    """Draw claims, and revisions of cells that have claimed, some again and again."""
+    cells = chance.integers(game.goal**2, size=4).tolist()
+    claimed: list[Step] = []
+    for _ in range(int(chance.integers(1, 25))):
+        if claimed and chance.random() < 0.35:
+            cell = claimed[chance.integers(len(claimed))][:2]
+            step = Revision(*cell, any_share(chance), any_share(chance))
+            yield from [step] * int(chance.choice([1, 1, 3]))
+        else:
+            claimed.append(any_claim(game, chance, cells))
+            yield claimed[-1]
+
+
+def theorem(case: Case, charged: dict[int, list[Floats]]) -> tuple[float, dict[int, Floats]]:
+    """Compute the two parts of the bound for what each cell charges, a table for each component.
+
+    The value of the responder that pays, and what each cell charges at most by the roll made there.
+    """
+    part, cell, memory = np.array(case.states).T
+    process = case.process
+    sizes = [len(level.set) for level in process.levels]
+
+    def by_level(tables: list[Floats]) -> list[Floats]:
+        return np.split(np.stack(tables)[part, cell, memory], np.cumsum(sizes)[:-1])
+
+    total = [sum(tables, np.zeros(())) for tables in zip(*charged.values(), strict=True)]
+    value = remember(process, None, by_level(total) if total else None).value
+    losing = process._replace(
+        levels=[
+            level._replace(win=0.0 * level.win, other_win=0.0 * level.other_win)
+            for level in process.levels
+        ]
+    )
+    refunds = {}
+    for one, tables in charged.items():
+        collects = by_level([-table for table in tables])
+        fixed = np.full(process.sets, -1)
+        refunds[one] = np.zeros(process.num_actions)
+        for roll in range(process.num_actions):
+            fixed[one] = roll
+            refunds[one][roll] = remember(losing, fixed, collects).value
+    return value, refunds
+
+
+def check_parts(case: Case, steps: list[Step | Revision]) -> None:
+    """Compare what steps lead to with the theorem."""
+    found, charged = LiftedBound(case.game.rules, case.strategy), dict[int, list[Floats]]()
+    responders = found._responder.parts
+    before = [one.prices.copy() for one in responders]
+    for step in steps:
+        found.take(step)
+        cell = step.score * case.game.goal + step.opponent
+        more = [one.prices - old for one, old in zip(responders, before, strict=True)]
+        before = [one.prices.copy() for one in responders]
+        old = charged.get(cell, [np.zeros(())] * len(more))
+        charged[cell] = [x + y for x, y in zip(old, more, strict=True)]
+    bound = found.bound()
+    value, refunds = theorem(case, charged)
+    assert found._responder.value == pytest.approx(value, abs=1e-6)  # rows may miss 1 by 1e-9
+    for cell, worths in refunds.items():
+        assert (found._refunded[cell] >= worths - 1e-8).all()
+    proved = value + sum(float(worths.max()) for worths in refunds.values())
+    assert case.truth - 1e-12 <= proved <= bound + 1e-8
+
+
+def check_draws(case: Case, number: int, seed: int) -> None:
+    """Draw certificates, none of which may be below the truth."""
+    for one in range(number):
+        chance = np.random.default_rng([seed, one])
+        found = LiftedBound(case.game.rules, case.strategy)
+        for step in any_steps(case.game, chance):
+            found.take(step)
+        assert found.bound() >= case.truth, found.steps
+
+
+@CASES
+def test_no_certificate_is_below_the_truth(name: str, kind: str) -> None:
+    check_draws(case_of(name, kind), 12, 0)
+
+
+@pytest.mark.slow
+@CASES
+def test_no_certificate_of_ten_thousand_is_below_the_truth(name: str, kind: str) -> None:
+    check_draws(case_of(name, kind), 10_000 // (len(GAMES) * len(KINDS)), 1)
+
+
+def adversary(case: Case, seed: int, rounds: int, tries: int) -> LiftedBound:
+    """Take those steps that seem to lower the bound most, so that an error shows most."""
+    chance = np.random.default_rng(seed)
+    found = LiftedBound(case.game.rules, case.strategy)
+    cells = list(range(case.game.goal**2))
+    for _ in range(rounds):
+        drawn = [any_claim(case.game, chance, cells) for _ in range(tries)]
+        lowered = [fall - refund for fall, refund in map(found.gain, drawn)]
+        step = drawn[int(np.argmax(lowered))]
+        found.take(step)
+        found.take(Revision(step.score, step.opponent, any_share(chance), any_share(chance)))
+        assert found.bound() >= case.truth, found.steps
+    return found
+
+
+@CASES
+def test_an_adversary_lowers_no_bound_below_the_truth(name: str, kind: str) -> None:
+    adversary(case_of(name, kind), 0, 5, 10)
+
+
+@pytest.mark.slow
+@CASES
+def test_an_adversary_with_time_lowers_no_bound_below_the_truth(name: str, kind: str) -> None:
+    for seed in range(1, 4):
+        adversary(case_of(name, kind), seed, 40, 30)
+
+
+@CASES
+def test_a_bound_has_the_parts_of_the_theorem(name: str, kind: str) -> None:
+    case = case_of(name, kind)
+    check_parts(case, list(any_steps(case.game, np.random.default_rng(5))))
+    check_parts(case, list(certify(case.game.rules, case.strategy, 10.0, ticks()).steps))
+
+
+@CASES
+def test_what_is_found_is_read_and_true(tmp_path: Path, name: str, kind: str) -> None:
+    case = case_of(name, kind)
+    found = certify(case.game.rules, case.strategy, 60.0, ticks())
+    bound = found.bound()
+    assert bound >= case.truth
+    path = tmp_path / "proof.json"
+    steps = tuple(found.steps)
+    written = Certificate(found.rules, case.strategy, min(1.0, bound), found.full_memory, steps)
+    write_certificate(path, written)
+    read = read_certificate(path)
+    assert read.steps == steps
+    assert check_certificate(read).bound == pytest.approx(min(1.0, bound), abs=1e-12)
+
+
+@pytest.mark.parametrize("name", ["tiny", "tiny turns"])
+def test_the_truth_is_that_of_every_matrix(name: str) -> None:
+    case = case_of(name, "policy")
+    wins = every_matrix_wins(Play(case.game.rules), case.strategy.policy)[2]
+    assert case.truth == pytest.approx(wins.max(), abs=1e-12)
