@@ -40,7 +40,7 @@ class Responder(NamedTuple):
     values: Floats  # (2, C, H) by mover: its win rate less what it pays
     rolled: Floats  # (C, U * J) the same of its ways to roll, before their price
     chosen: NDArray[np.int8]  # (C, H) its best roll, the first of equals; -1 before there is one
-    largest: Floats  # (1,) largest size of a price, of a cell's part of it, or of what that is worth
+    largest: Floats  # (1,) largest size of a price, of a cell's part of it, or of its worth
 
 
 class Scratch(NamedTuple):

@@ -145,8 +145,8 @@ def write_certificate(path: str | os.PathLike[str], certificate: Certificate) ->
     """Write a certificate, packed if the name ends in ``.gz``."""
     content = certificate.to_json().encode()
     if len(content) > MAX_BYTES:
-        allowed = f"{MAX_BYTES >> 20} MiB: fewer components"
-        raise CertificateError(f"{printable(path)}: needs {len(content) >> 20} MiB; allowed: {allowed}")
+        size, most = len(content) >> 20, MAX_BYTES >> 20
+        raise CertificateError(f"{printable(path)}: has {size} MiB; allowed: {most}")
     packs = Path(path).suffix == ".gz"
     write_whole(path, gzip.compress(content, mtime=0) if packs else content)
 
@@ -220,16 +220,16 @@ def _strategy(top: _Top, rules: Rules) -> Strategy:
 
 
 def _array(given: list[Any], name: str) -> Floats:
-    numbers: Any = given
     try:
+        numbers: Any = given
         while numbers and isinstance(numbers[0], list):
             numbers = [*chain.from_iterable(numbers)]
-        strange = {*map(type, numbers)} - {int, float}
-        if strange:  # numpy would read true and "1" as 1
-            raise TypeError
-        return np.array(given, np.float64)
+        table = np.array(given, np.float64)
     except (ValueError, TypeError, OverflowError) as error:
         raise CertificateError(f"{name}: is no table of numbers") from error
+    if not {*map(type, numbers)} <= {int, float}:  # numpy reads true and "1" as 1
+        raise CertificateError(f"{name}: is no table of numbers")
+    return table
 
 
 def _step(given: object, number: int, rules: Rules) -> Step | Revision:

@@ -5,7 +5,7 @@ one backward induction for each cell and roll, from what was charged and not fro
 """
 
 from collections.abc import Iterator
-from functools import lru_cache
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -37,9 +37,10 @@ GAMES: dict[str, dict[str, Any]] = {
     "su20": {"edition": "su20", "goal": 8, "max_dice": 2},
     "fa19": {"edition": "fa19", "goal": 8, "max_dice": 2},
     "su21": {"edition": "su21", "goal": 7, "max_dice": 2},
-    "fa18": {"edition": "fa18", "goal": 7, "max_dice": 2},
+    "fa18": {"edition": "fa18", "goal": 6, "max_dice": 2},
     "fa13": {"edition": "fa13", "goal": 8, "max_dice": 1},
     "fa22": {"edition": "fa22", "goal": 9, "max_dice": 2},
+    "many rolls": {"edition": "su20", "goal": 4, "max_dice": 9},  # the last share a claim
     "tiny": TINY["points and extra turns"],
     "tiny turns": TINY["three sides"],
 }
@@ -61,7 +62,7 @@ class Case(NamedTuple):
     truth: float
 
 
-@lru_cache(maxsize=1)
+@cache
 def case_of(name: str, kind: str) -> Case:
     game = compile_game(rules_from(GAMES[name]))
     strategy = opponent(game, kind)
@@ -146,32 +147,43 @@ def _level(
 # --- steps ----------------------------------------------------------------------------------------
 
 
-def any_share(chance: np.random.Generator) -> float:
-    return float(chance.choice(ENDS) if chance.random() < 0.6 else chance.random())
+class Draw:
+    """Steps drawn at random, many of them at the ends of what is allowed and of the same cells.
 
+    Half of all draws keep to one weight, so that a wrong one is not made good by others.
+    """
 
-def any_claim(game: HogEngine, chance: np.random.Generator, cells: list[int]) -> Step:
-    """Draw a claim, mostly of one of a few cells and often at the ends of what is allowed."""
-    drawn = chance.choice(cells) if chance.random() < 0.7 else chance.integers(game.goal**2)
-    score, other = divmod(int(drawn), game.goal)
-    roll = int(chance.integers(game.num_actions))
-    share, lent, weight = (any_share(chance) for _ in range(3))
-    cover = float(chance.choice(COVERS) if chance.random() < 0.7 else 4.0 * chance.random())
-    return Step(score, other, roll, share, lent, weight, cover)
+    def __init__(self, game: HogEngine, *seed: int) -> None:
+        self.game, self.chance = game, np.random.default_rng(seed)
+        self.cells = self.chance.integers(game.goal**2, size=6)
+        self.weight = self.share() if self.chance.random() < 0.5 else None
+        self.claimed: list[Step] = []
 
+    def share(self) -> float:
+        chance = self.chance
+        return float(chance.choice(ENDS) if chance.random() < 0.6 else chance.random())
 
-def any_steps(game: HogEngine, chance: np.random.Generator) -> Iterator[Step | Revision]:
-    """Draw claims, and revisions of cells that have claimed, some again and again."""
-    cells = chance.integers(game.goal**2, size=4).tolist()
-    claimed: list[Step] = []
-    for _ in range(int(chance.integers(1, 25))):
-        if claimed and chance.random() < 0.35:
-            cell = claimed[chance.integers(len(claimed))][:2]
-            step = Revision(*cell, any_share(chance), any_share(chance))
-            yield from [step] * int(chance.choice([1, 1, 3]))
-        else:
-            claimed.append(any_claim(game, chance, cells))
-            yield claimed[-1]
+    def claim(self) -> Step:
+        chance, goal = self.chance, self.game.goal
+        cell = chance.choice(self.cells) if chance.random() < 0.5 else chance.integers(goal**2)
+        roll = int(chance.integers(self.game.num_actions))
+        share = float(chance.choice([0.2, 0.5, 1.0])) if chance.random() < 0.7 else self.share()
+        weight = self.share() if self.weight is None else self.weight
+        cover = float(chance.choice(COVERS) if chance.random() < 0.7 else 4.0 * chance.random())
+        return Step(*divmod(int(cell), goal), roll, share, self.share(), weight, cover)
+
+    def revision(self) -> Revision:
+        cell = self.claimed[self.chance.integers(len(self.claimed))][:2]
+        return Revision(*cell, self.share(), self.share())
+
+    def steps(self) -> Iterator[Step | Revision]:
+        """Give claims, and revisions of some of them, some again and again."""
+        for _ in range(int(self.chance.integers(1, 25))):
+            if self.claimed and self.chance.random() < 0.3:
+                yield from [self.revision()] * int(self.chance.choice([1, 1, 3]))
+            else:
+                self.claimed.append(self.claim())
+                yield self.claimed[-1]
 
 
 def theorem(case: Case, charged: dict[int, list[Floats]]) -> tuple[float, dict[int, Floats]]:
@@ -219,20 +231,22 @@ def check_parts(case: Case, steps: list[Step | Revision]) -> None:
         charged[cell] = [x + y for x, y in zip(old, more, strict=True)]
     bound = found.bound()
     value, refunds = theorem(case, charged)
-    assert found._responder.value == pytest.approx(value, abs=1e-6)  # rows may miss 1 by 1e-9
+    assert found._responder.value == pytest.approx(value, abs=1e-12)
     for cell, worths in refunds.items():
-        assert (found._refunded[cell] >= worths - 1e-8).all()
+        assert (found._refunded[cell] >= worths - 1e-12).all()
     proved = value + sum(float(worths.max()) for worths in refunds.values())
-    assert case.truth - 1e-12 <= proved <= bound + 1e-8
+    assert case.truth - 1e-12 <= proved <= bound
 
 
 def check_draws(case: Case, number: int, seed: int) -> None:
     """Draw certificates, none of which may be below the truth."""
     for one in range(number):
-        chance = np.random.default_rng([seed, one])
-        found = LiftedBound(case.game.rules, case.strategy)
-        for step in any_steps(case.game, chance):
-            found.take(step)
+        draw, found = Draw(case.game, seed, one), LiftedBound(case.game.rules, case.strategy)
+        for step in draw.steps():  # every other certificate has those alone that seem to help
+            if isinstance(step, Revision) or one % 2 or np.subtract(*found.gain(step)) > 0.0:
+                found.take(step)
+            else:
+                draw.claimed.remove(step)
         assert found.bound() >= case.truth, found.steps
 
 
@@ -244,40 +258,39 @@ def test_no_certificate_is_below_the_truth(name: str, kind: str) -> None:
 @pytest.mark.slow
 @CASES
 def test_no_certificate_of_ten_thousand_is_below_the_truth(name: str, kind: str) -> None:
-    check_draws(case_of(name, kind), 10_000 // (len(GAMES) * len(KINDS)), 1)
+    check_draws(case_of(name, kind), 1 + 10_000 // (len(GAMES) * len(KINDS)), 1)
 
 
-def adversary(case: Case, seed: int, rounds: int, tries: int) -> LiftedBound:
+def adversary(case: Case, seed: int, rounds: int, tries: int) -> None:
     """Take those steps that seem to lower the bound most, so that an error shows most."""
-    chance = np.random.default_rng(seed)
-    found = LiftedBound(case.game.rules, case.strategy)
-    cells = list(range(case.game.goal**2))
-    for _ in range(rounds):
-        drawn = [any_claim(case.game, chance, cells) for _ in range(tries)]
+    draw, found = Draw(case.game, seed), LiftedBound(case.game.rules, case.strategy)
+    for number in range(rounds):
+        drawn = [draw.claim() for _ in range(tries)]
         lowered = [fall - refund for fall, refund in map(found.gain, drawn)]
-        step = drawn[int(np.argmax(lowered))]
-        found.take(step)
-        found.take(Revision(step.score, step.opponent, any_share(chance), any_share(chance)))
+        draw.claimed.append(drawn[int(np.argmax(lowered))])
+        found.take(draw.claimed[-1])
+        if number % 4 == 3:
+            found.take(draw.revision())
         assert found.bound() >= case.truth, found.steps
-    return found
 
 
 @CASES
 def test_an_adversary_lowers_no_bound_below_the_truth(name: str, kind: str) -> None:
-    adversary(case_of(name, kind), 0, 5, 10)
+    adversary(case_of(name, kind), 0, 8, 8)
 
 
 @pytest.mark.slow
 @CASES
 def test_an_adversary_with_time_lowers_no_bound_below_the_truth(name: str, kind: str) -> None:
-    for seed in range(1, 4):
-        adversary(case_of(name, kind), seed, 40, 30)
+    for seed in range(1, 5):
+        adversary(case_of(name, kind), seed, 40, 25)
 
 
 @CASES
 def test_a_bound_has_the_parts_of_the_theorem(name: str, kind: str) -> None:
     case = case_of(name, kind)
-    check_parts(case, list(any_steps(case.game, np.random.default_rng(5))))
+    for seed in range(3):
+        check_parts(case, list(Draw(case.game, seed).steps()))
     check_parts(case, list(certify(case.game.rules, case.strategy, 10.0, ticks()).steps))
 
 
@@ -294,6 +307,15 @@ def test_what_is_found_is_read_and_true(tmp_path: Path, name: str, kind: str) ->
     read = read_certificate(path)
     assert read.steps == steps
     assert check_certificate(read).bound == pytest.approx(min(1.0, bound), abs=1e-12)
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_rows_that_miss_1_are_made_good(name: str) -> None:
+    case = case_of(name, "matrix")
+    game, rows = case.game, case.strategy.policy
+    for missed in (-9e-10, 9e-10):
+        strategy = strategy_of(game, (1.0 + missed) * rows)
+        assert LiftedBound(game.rules, strategy).bound() > case.truth
 
 
 @pytest.mark.parametrize("name", ["tiny", "tiny turns"])

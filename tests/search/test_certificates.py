@@ -10,6 +10,7 @@ import pytest
 
 from hogeq.baselines import builtin
 from hogeq.model.game import compile_game
+from hogeq.rules import rules_from
 from hogeq.search import certificate
 from hogeq.strategies.strategy import policy_of
 
@@ -37,6 +38,34 @@ SHIPPED = Path(__file__).parents[2] / "results" / "certificate_su20.json.gz"
         ({"steps": [[0, 0, 0, 1, 1, 1, -1]]}, "steps[0].cover"),
         ({"steps": 1}, "steps"),
         ({"more": 1}, "more"),
+        # of the wrong type, or just outside a range
+        ({"version": True}, "version"),
+        ({"version": 4.0}, "version"),
+        ({"version": "4"}, "version"),
+        ({"bound": True}, "bound"),
+        ({"bound": "1"}, "bound"),
+        ({"full_memory": "0.5"}, "full_memory"),
+        ({"policy": [[["0", 0.0, 0.0, 1.0]] * 12] * 12}, "policy: is no table of numbers"),
+        ({"policy": [[[0.0, 0.0, 0.0, True]] * 12] * 12}, "policy: is no table of numbers"),
+        ({"policy": [[[0.0, 0.0, 0.0, "1"]] * 12] * 12}, "policy: is no table of numbers"),
+        ({"policy": [[[0.0, 0.0, 0.0, None]] * 12] * 12}, "policy: is no table of numbers"),
+        ({"policy": [[[0.0, 0.0, 0.0, 10**400]] * 12] * 12}, "policy: is no table of numbers"),
+        ({"policy": [[{"0": 1}] * 12] * 12}, "policy: is no table of numbers"),
+        ({"policy": [POLICY[0], *["ab"] * 11]}, "policy: is no table of numbers"),
+        ({"policy": [[[0.0, 0.0, 2e-9, 1.0]] * 12] * 12}, "policy: cell"),
+        ({"policy": [[[-1e-300, 0.0, 0.0, 1.0]] * 12] * 12}, "policy: cell"),
+        ({"steps": [[0, 0, 4, 1, 1, 1, 1]]}, "steps[0].roll: got 4"),
+        ({"steps": [[0, -1, 0, 1, 1, 1, 1]]}, "steps[0].opponent: got -1"),
+        ({"steps": [[0, 0, 0, "1", 1, 1, 1]]}, "steps[0].share: got '1'"),
+        ({"steps": [[0, 0, 0, 1.0000000000000002, 1, 1, 1]]}, "steps[0].share"),
+        ({"steps": [[0, 0, 0, 1, 2, 1, 1]]}, "steps[0].lent: got 2"),
+        ({"steps": [[0, 0, 0, 1, 1, -5e-324, 1]]}, "steps[0].weight"),
+        ({"steps": [[0, 0, 0, 1, 1, True, 1]]}, "steps[0].weight: got True"),
+        ({"steps": [[0, 0, 0, 1, 1, None, 1]]}, "steps[0].weight: got None"),
+        ({"steps": [[0, 0, 0, 1, 1, 1, 1000000001]]}, "steps[0].cover"),
+        ({"steps": [{"score": 1}]}, "steps[0]"),
+        ({"steps": [[1, 2, 3, 1, 1, 1, 1], [1, 2, True, 1]]}, "steps[1].lowered: got True"),
+        ({"steps": [[1, 2, 0.1, 1], [1, 2, 3, 1, 1, 1, 1]]}, "steps[0]: got"),
         ({"steps": [[1, 2, 0.1, 0.25]]}, "steps[0]: got [1, 2, 0.1, 0.25]; allowed: a cell that"),
         ({"steps": [[1, 2, 3, 1, 1, 1, 1], [1, 2, 0.1, 2]]}, "steps[1].lent: got 2"),
         # of a mixture
@@ -45,6 +74,9 @@ SHIPPED = Path(__file__).parents[2] / "results" / "certificate_su20.json.gz"
         ({**MIXED, "weights": [0.5, 0.6]}, "weights sum to 1.1"),
         ({**MIXED, "weights": [1.0]}, "has 1 weights and 2 parts"),
         ({**MIXED, "weights": ["x", "y"]}, "weights: is no table of numbers"),
+        ({**MIXED, "weights": ["0.5", 0.5]}, "weights: is no table of numbers"),
+        ({**MIXED, "weights": [True, 0]}, "weights: is no table of numbers"),
+        ({**MIXED, "weights": [1.5, -0.5]}, "weight of part 1"),
         ({**MIXED, "parts": [[1.0]]}, "parts: have shape (1, 1)"),
         ({**MIXED, "parts": [[[[0.5, 0.5, 0.5, 0.5]] * 12] * 12] * 2}, "part 1"),
     ],
@@ -72,6 +104,33 @@ def test_what_unpacks_to_too_much_is_refused(
     path.write_bytes(gzip.compress(b"[" + b" " * 2**20 + b"]"))
     with pytest.raises(ValueError, match="unpacks to more than the 1 MiB allowed"):
         certificate.read_certificate(path)
+
+
+def test_no_certificate_is_written_that_is_not_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    large = compile_game(rules_from({"edition": "hw13", "goal": 201, "max_dice": 1}))
+    with pytest.raises(ValueError, match=r"rules\.goal: got 201; allowed: at most 200"):
+        certificate.certified_bound(large, builtin("always_roll:1", large), 0.1)
+    game = compile_game(rules_from({"edition": "su20", "goal": 12, "max_dice": 3}))
+    found = certificate.certified_bound(game, policy_of(game, builtin("always_roll:3", game)), 0.1)
+    monkeypatch.setattr(certificate, "MAX_BYTES", 2**10)
+    with pytest.raises(ValueError, match=r"proof\.json: has 0 MiB; allowed: 0"):
+        certificate.write_certificate(tmp_path / "proof.json", found)
+    assert not (tmp_path / "proof.json").exists()
+
+
+def test_steps_at_the_ends_of_all_ranges_are_read(tmp_path: Path) -> None:
+    ends = [[0, 0, 0, 0, 0, 0, 0], [11, 11, 3, 1, 1.0, 5e-324, 10**9], [11, 11, 0, 1]]
+    rules = {"edition": "su20", "goal": 12, "max_dice": 3}
+    proof = {"format": "hogeq certificate", "version": 4, "rules": rules, "bound": 1}
+    proof |= {"full_memory": 1, "policy": POLICY, "steps": ends}
+    path = tmp_path / "proof.json"
+    path.write_text(json.dumps(proof))
+    found = certificate.read_certificate(path)
+    assert [list(step) for step in found.steps] == ends
+    proved = certificate.check_certificate(found)
+    assert 0.0 < proved.bound <= 1.0
 
 
 def test_the_shipped_certificate_is_of_the_champion() -> None:
