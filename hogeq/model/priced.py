@@ -105,10 +105,12 @@ class Board:
 
 
 def _scores_rise(turns: TurnLists) -> bool:
-    """Whether a turn lowers neither the lower nor the higher score, and raises one of them."""
-    rises = turns.scores[turns.cell] - turns.scores[:, None]  # (C, E, 2)
-    ends = turns.kind >= WIN
-    return bool(np.all(ends | ((rises.min(axis=2) >= 0) & (rises.max(axis=2) > 0))))
+    """Whether every turn lowers neither the lower nor the higher score, and raises one of them."""
+    for kind, cell in zip(turns.kind.T, turns.cell.T, strict=True):
+        rises = (turns.scores[cell] - turns.scores)[kind < WIN]
+        if (rises.min(axis=1) < 0).any() or (rises.max(axis=1) <= 0).any():
+            return False
+    return True
 
 
 class PricedResponder:
