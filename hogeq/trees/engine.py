@@ -39,7 +39,7 @@ class TreeEngine:
         self.rank: Ints = np.where(tree.seat == 0, first, second)
         self.own = [np.flatnonzero(tree.player == seat) for seat in (0, 1)]
         self.moved = [np.flatnonzero(tree.mover == seat) for seat in (0, 1)]
-        self.largest_payoff = float(np.abs(tree.payoff).max()) or 1.0
+        self.largest_payoff = tree.largest_payoff
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -215,10 +215,10 @@ class TreeWorkspace:
         legal = self.engine.legal(policies)[-1]
         as_first, _ = first.respond_with_full_memory(first.payoffs(legal))
         if self.players == 1:
-            rate = self.engine.win_rate(as_first)
+            rate = 0.5 + as_first / 2.0
             return rate, rate, 0
         as_second, _ = second.respond_with_full_memory(second.payoffs(legal))
-        return self.engine.win_rate(as_first), self.engine.win_rate(-as_second), 0
+        return 0.5 + as_first / 2.0, 0.5 - as_second / 2.0, 0
 
     def win_rate(self, policies: Floats, role: Role = Role.EVALUATE) -> WinRate:
         """Exact win rate of player 0 of two, in the role given."""

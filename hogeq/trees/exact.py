@@ -12,15 +12,20 @@ from hogeq.support.aliases import Floats
 from hogeq.trees.flat import TERMINAL, FlatTree, reach
 from hogeq.trees.sequences import SequenceForm, sequence_form
 
-MEETING = 1e-9  # largest gap at which a response counts as proved best
+MEETING = 1e-9  # largest gap at which bounds meet, a share of the game's largest payoff
 STARTS = 15
+FINE = 2.0**20
+"""What shares of payoffs are multiplied by for HiGHS, whose tolerances are absolute: it ends a
+search at a gap of 1e-6, and takes coefficients below 1e-9 for 0."""
+SOLVED = 0
+ENDED = (SOLVED, 1)  # 1: at a limit of time
 
 
 class Response(NamedTuple):
     """A response of one player, what it is worth, and what no response exceeds."""
 
     strategy: Floats  # (R, K), a pure one; rows of the other player are not used
-    payoff: float
+    payoff: float  # a share of the game's largest payoff, as is the bound
     bound: float
 
     @property
@@ -36,11 +41,7 @@ class Interval(NamedTuple):
     bound: float
     full_memory: float  # bound of a responder who forgets nothing of the own past
     strategy: Floats  # the response in both seats, (R, K)
-
-    @property
-    def is_proved(self) -> bool:
-        """Whether the response found is a best one."""
-        return self.bound - self.attack <= MEETING
+    is_proved: bool  # whether both meet within 1e-9 of the game's largest payoff
 
 
 class Opponent(NamedTuple):
@@ -55,7 +56,7 @@ class Opponent(NamedTuple):
         return cls(np.ones(1), strategy[None])
 
     def sequence_payoffs(self, form: SequenceForm) -> Floats:
-        """Payoff of every sequence of a responder, on average."""
+        """Share of the largest payoff that every sequence of a responder ends in, on average."""
         parts = zip(self.weights, self.strategies, strict=True)
         return np.sum([weight * form.payoffs(one) for weight, one in parts], axis=0)
 
@@ -80,9 +81,10 @@ def best_response(form: SequenceForm, payoffs: Floats, seconds: float) -> Respon
     found, best = responses[int(np.argmax(each))], max(each)
     if full - best > MEETING:
         strategy, bound = _by_program(form, payoffs, seconds)
-        full = min(full, bound)
         if strategy is not None and form.realisation(strategy) @ payoffs > best:
             found, best = strategy, float(form.realisation(strategy) @ payoffs)
+        if bound >= best - MEETING:  # else the response found refutes it
+            full = min(full, bound)
     return Response(found, best, max(best, full))
 
 
@@ -117,24 +119,24 @@ def _by_program(form: SequenceForm, worth: Floats, seconds: float) -> tuple[Floa
         constraints += [LinearConstraint(one, 1.0, 1.0), LinearConstraint(coupled, -np.inf, 0.0)]
     legal = np.concatenate([[True], tree.legal[form.row].ravel(), tree.legal[shared].ravel()])
     answer = milp(
-        np.concatenate([-worth, np.zeros(binaries)]),
+        np.concatenate([-FINE * worth, np.zeros(binaries)]),
         integrality=(np.arange(len(legal)) >= sequences).astype(int),
         bounds=Bounds(0.0, legal.astype(float)),
         constraints=constraints,
         options={"time_limit": max(seconds, 0.01), "mip_rel_gap": 0.0},
     )
-    bound = np.inf
-    if answer.mip_dual_bound is not None:
-        bound = -float(answer.mip_dual_bound)
-    elif answer.status == 0:
-        bound = -float(answer.fun)
-    if answer.x is None:
+    # A program may end without any of these, or fail.
+    bound, chosen = np.inf, answer.x
+    if answer.status in ENDED and answer.mip_dual_bound is not None:
+        bound = -float(answer.mip_dual_bound) / FINE
+    bound = bound if np.isfinite(bound) else np.inf
+    if chosen is None or not np.isfinite(chosen).all():
         return None, bound
     played = np.zeros((tree.num_rows, actions))
-    np.add.at(played, form.row, answer.x[1:sequences].reshape(-1, actions))
-    played += 1e-6 * tree.legal * (np.arange(actions) == 0)  # rows never reached
-    played[shared] = answer.x[sequences:].reshape(-1, actions)
-    return np.eye(actions)[played.argmax(axis=1)], bound
+    np.add.at(played, form.row, chosen[1:sequences].reshape(-1, actions))
+    played += 1e-6 * (np.arange(actions) == 0)  # rows never reached
+    played[shared] = chosen[sequences:].reshape(-1, actions)
+    return np.eye(actions)[np.where(tree.legal, played, -1.0).argmax(axis=1)], bound
 
 
 def respond(tree: FlatTree, strategy: Floats, seconds: float) -> Interval:
@@ -148,8 +150,11 @@ def respond(tree: FlatTree, strategy: Floats, seconds: float) -> Interval:
         responses.append(best_response(form, payoffs, (end - perf_counter()) / (2 - player)))
     first, second = responses
     joined = np.where(tree.seat[:, None] == 0, first.strategy, second.strategy)
-    attack, bound = ((a + b) / 2 for a, b in zip(first[1:], second[1:], strict=True))
-    return Interval(attack, bound, sum(memory) / 2, joined)
+    payoff, bound, full = (
+        (a + b) / 2 for a, b in zip((*first[1:], memory[0]), (*second[1:], memory[1]), strict=True)
+    )
+    unit = tree.largest_payoff
+    return Interval(payoff * unit, bound * unit, full * unit, joined, bound - payoff <= MEETING)
 
 
 class Equilibrium(NamedTuple):
@@ -159,11 +164,7 @@ class Equilibrium(NamedTuple):
     upper: float  # payoff to player 0 that the second mixture allows, at most
     mixtures: tuple[Opponent, Opponent]
     iterations: int
-
-    @property
-    def is_proved(self) -> bool:
-        """Whether both bounds meet."""
-        return self.upper - self.lower <= MEETING
+    is_proved: bool  # whether both ends meet within 1e-9 of the game's largest payoff
 
 
 class Side:
@@ -199,6 +200,16 @@ class Side:
             return Opponent(weights[played], np.array(self.pool)[played])
         return Opponent.alone(self.by_rows(chosen))
 
+    def grows(self, answer: Response, mixture: Opponent, worth: Floats) -> bool:
+        """Take a response into the pool if it is better than the mixture, and new."""
+        mine = zip(*mixture, strict=True)
+        value = sum(weight * (self.form.realisation(one) @ worth) for weight, one in mine)
+        is_known = any(np.array_equal(answer.strategy, one) for one in self.pool)
+        if not self.forgets or is_known or answer.payoff - value <= MEETING:
+            return False
+        self.pool.append(answer.strategy)
+        return True
+
     def by_rows(self, plan: Floats) -> Floats:
         """Strategy whose rows average what a plan does in their refined information sets."""
         tree = self.form.tree
@@ -209,20 +220,23 @@ class Side:
 
 
 def sequence_payoffs(first: SequenceForm, second: SequenceForm) -> csr_array:
-    """Payoff to player 0 by the sequences of both, chance's probability included."""
+    """Share of the largest payoff by the sequences of both, chance's probability included."""
     tree = first.tree
     ends = tree.player == TERMINAL
     # Nobody's actions but chance's: every action of player 0 counts 1, and so do those of 1.
     chance = reach(tree, np.ones((tree.num_rows, tree.num_actions)), 0)
     size = [1 + len(form.row) * tree.num_actions for form in (first, second)]
-    worth = (chance * tree.payoff)[ends]
+    worth = (chance * tree.shares)[ends]
     return csr_array((worth, (first.at[ends], second.at[ends])), size)
 
 
-def solve_restricted(payoffs: csr_array, sides: tuple[Side, Side]) -> tuple[Floats, Floats]:
-    """Solve the game in which both choose among what their sides allow."""
+def solve_restricted(
+    payoffs: csr_array, sides: tuple[Side, Side]
+) -> tuple[Floats, Floats] | None:
+    """Solve the game in which both choose among what their sides allow; None if HiGHS fails."""
     first, second = sides
-    worth = first.plans().T @ payoffs @ second.plans()  # chosen by one, chosen by the other
+    # Chosen by one, chosen by the other.
+    worth = FINE * (first.plans().T @ payoffs @ second.plans())
     mine, theirs = first.equations(), second.equations()
     once = [np.concatenate([[1.0], np.zeros(one.shape[0] - 1)]) for one in (mine, theirs)]
     # Maximise the least payoff, written by its dual: `theirs` transposed times q is at most worth.
@@ -238,9 +252,12 @@ def solve_restricted(payoffs: csr_array, sides: tuple[Side, Side]) -> tuple[Floa
         + [(None, None)] * theirs.shape[0],
         method="highs",
     )
+    if answer.status != SOLVED:
+        return None
     chosen = np.zeros(len(allowed))
     chosen[allowed] = -answer.ineqlin.marginals
-    return answer.x[: mine.shape[1]], chosen
+    both = answer.x[: mine.shape[1]], chosen
+    return both if all(np.isfinite(one).all() for one in both) else None
 
 
 def equilibrium(tree: FlatTree, seconds: float) -> Equilibrium:
@@ -249,7 +266,7 @@ def equilibrium(tree: FlatTree, seconds: float) -> Equilibrium:
     A player who forgets mixes a pool of pure strategies, which grows by best responses (McMahan,
     Gordon and Blum, "Planning in the presence of cost functions controlled by an adversary", ICML
     2003). With perfect recall the sequence form has all strategies (Koller, Megiddo and von Stengel
-    1996).
+    1996). Bounds are what best responses win from mixtures, however these were found.
     """
     end = perf_counter() + seconds
     sides = (Side(sequence_form(tree, 0)), Side(sequence_form(tree, 1)))
@@ -257,27 +274,25 @@ def equilibrium(tree: FlatTree, seconds: float) -> Equilibrium:
     bounds = [np.inf, np.inf]  # what each player's opponent allows, to that player
     # Pools begin with what both would do if they forgot nothing, as far as rows can say it.
     plans = solve_restricted(payoffs, sides)
-    for side, plan in zip(sides, plans, strict=True):
-        side.pool.append(side.by_rows(plan))
+    for player, side in enumerate(sides):
+        side.pool.append(side.by_rows(plans[player]) if plans else tree.uniform())
         side.forgets = bool(len(side.form.shared))
     best = [Opponent.alone(side.pool[0]) for side in sides]
-    iterations = 0
-    while True:
+    iterations, grows = 0, True
+    while grows:
         iterations += 1
         chosen = solve_restricted(payoffs, sides)
-        mixtures = [side.mixture(one) for side, one in zip(sides, chosen, strict=True)]
-        gains = []
+        mixtures = best if chosen is None else [*map(Side.mixture, sides, chosen)]
+        grows = False
         for player, side in enumerate(sides):
             left = max(end - perf_counter(), 0.0) / (2 - player)
             worth = mixtures[1 - player].sequence_payoffs(side.form)
             answer = best_response(side.form, worth, left)
             if answer.bound < bounds[player]:
                 bounds[player], best[1 - player] = answer.bound, mixtures[1 - player]
-            mine = zip(*mixtures[player], strict=True)
-            value = sum(weight * (side.form.realisation(one) @ worth) for weight, one in mine)
-            gains.append(answer.payoff - value)
-            if side.forgets and gains[-1] > MEETING:
-                side.pool.append(answer.strategy)
+            grows |= chosen is not None and side.grows(answer, mixtures[player], worth)
         lower, upper = -bounds[1], bounds[0]
-        if upper - lower <= MEETING or max(gains) <= MEETING or perf_counter() >= end:
-            return Equilibrium(lower, upper, (best[0], best[1]), iterations)
+        is_proved = upper - lower <= MEETING
+        grows &= not is_proved and perf_counter() < end
+    unit = tree.largest_payoff
+    return Equilibrium(lower * unit, upper * unit, (best[0], best[1]), iterations, is_proved)

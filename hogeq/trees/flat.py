@@ -7,7 +7,7 @@ response wins is NashConv / 2.
 
 from array import array
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise
@@ -16,13 +16,15 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from hogeq.strategies.arrays import as_array
 from hogeq.support.aliases import Floats, Ints
 from hogeq.support.messages import one_line, printable
 
 CHANCE: Final = -1
 TERMINAL: Final = -2
 MOST_NODES: Final = 20_000_000  # of the largest tree that is built
-ROW_SUM: Final = 1e-9  # by which the sum of a row may differ from 1
+ROW_SUM: Final = 1e-9  # by which the sum of a row, or of a node of chance, may differ from 1
+LARGEST: Final = 1e300  # no payoff is larger; and the largest, unless 0, is 1 / LARGEST or more
 
 Indices = NDArray[np.int32]
 
@@ -122,9 +124,19 @@ class FlatTree:
         return moves
 
     @cached_property
-    def after_chance(self) -> Ints:
-        """Nodes to which no player moved."""
-        return np.flatnonzero(self.edge < 0)
+    def after_choice(self) -> Ints:
+        """Nodes to which a player moved."""
+        return np.flatnonzero(self.edge >= 0)
+
+    @cached_property
+    def largest_payoff(self) -> float:
+        """Largest payoff to either player; 1 if all are 0."""
+        return float(np.abs(self.payoff).max()) or 1.0
+
+    @cached_property
+    def shares(self) -> Floats:
+        """Payoffs as shares of the largest, (N,): what is compared and solved is made of these."""
+        return self.payoff / self.largest_payoff
 
     @cached_property
     def mover(self) -> NDArray[np.int8]:
@@ -139,9 +151,12 @@ class FlatTree:
 
     def check_strategy(self, given: ArrayLike, name: str = "strategy") -> Floats:
         """Refuse what are no probabilities of legal actions, (R, K)."""
-        rows, shape = np.asarray(given, np.float64), (self.num_rows, self.num_actions)
-        if rows.shape != shape:
-            raise ValueError(f"{name}: is of shape {rows.shape}; allowed: {shape}")
+        numbers, shape = as_array(given, name), (self.num_rows, self.num_actions)
+        if numbers.dtype.kind not in "iuf":
+            raise ValueError(f"{name}: holds {numbers.dtype} values; allowed: float64 numbers")
+        if numbers.shape != shape:
+            raise ValueError(f"{name}: is of shape {numbers.shape}; allowed: {shape}")
+        rows = numbers.astype(np.float64)
         wrong = ~(np.isfinite(rows) & (rows >= 0.0)) | ((rows > 0.0) & ~self.legal)
         bad = np.flatnonzero(wrong.any(axis=1) | (np.abs(rows.sum(axis=1) - 1.0) > ROW_SUM))
         if len(bad):
@@ -200,6 +215,9 @@ def flatten(
         if player >= 0:
             row = rows.setdefault((player, infoset), len(rows))
             numbers = [number for number, _, _ in moves]
+            if not numbers:
+                where = f"{name}: information state {one_line(infoset)}"
+                raise ValueError(f"{where}: has no action; allowed: one or more")
             if row == len(legal):
                 legal.append(numbers)
             elif legal[row] != numbers:
@@ -226,7 +244,7 @@ def flatten(
     first_numbers = [rows[key] for key in keys]
     new = np.full(len(keys) + 1, -1, np.int32)
     new[first_numbers] = np.arange(len(keys))
-    return FlatTree(
+    tree = FlatTree(
         name=name,
         player=players,
         parent=renamed[parents],
@@ -240,6 +258,53 @@ def flatten(
         names=[infoset for _, infoset in keys],
         describe=describe,
     )
+    check_payoffs(tree)
+    return replace(tree, chance=checked_chance(tree))
+
+
+def check_payoffs(tree: FlatTree) -> None:
+    """Refuse payoffs that are no numbers, or out of the range in which shares of them are exact."""
+    bad = np.flatnonzero(~(np.abs(tree.payoff) <= LARGEST))
+    allowed = f"allowed: numbers from -{LARGEST:g} to {LARGEST:g}"
+    if len(bad):
+        node = int(bad[0])
+        raise ValueError(f"{_place(tree, node)}: payoff {tree.payoff[node]:g}; {allowed}")
+    if tree.largest_payoff < 1.0 / LARGEST:
+        raise ValueError(
+            f"{tree.name}: the largest payoff is {tree.largest_payoff:g}; {allowed}, the largest "
+            f"{1.0 / LARGEST:g} or more, or all 0"
+        )
+
+
+def checked_chance(tree: FlatTree) -> Floats:
+    """Scale probabilities of chance that sum to nearly 1, (N,); refuse others."""
+    after = np.flatnonzero(tree.mover == CHANCE)[1:]  # without the root
+    bad = after[~((tree.chance[after] >= 0.0) & (tree.chance[after] <= 1.0 + ROW_SUM))]
+    if len(bad):
+        node = int(bad[0])
+        chance = f"chance plays this with probability {tree.chance[node]:g}"
+        raise ValueError(f"{_place(tree, node)}: {chance}; allowed: 0 to 1")
+    sums = np.bincount(tree.parent[after], tree.chance[after], tree.num_nodes)
+    sums[tree.player != CHANCE] = 1.0
+    missing = np.abs(sums - 1.0)
+    bad = np.flatnonzero(missing > ROW_SUM)
+    if len(bad):
+        node = int(bad[0])
+        raise ValueError(
+            f"{_place(tree, node)}: probabilities of chance sum to {sums[node]:.12g}; allowed: 1 "
+            f"within {ROW_SUM:g}"
+        )
+    # Sums that miss 1 by rounding alone are as near as doubles come.
+    sums[missing <= np.finfo(float).eps * np.bincount(tree.parent[1:], minlength=tree.num_nodes)] = 1.0
+    chance = tree.chance.copy()
+    chance[after] /= sums[tree.parent[after]]
+    return chance
+
+
+def _place(tree: FlatTree, node: int) -> str:
+    """Name a node by its history."""
+    steps = "; ".join(step.action for step in tree.history(node))
+    return f"{tree.name}: after {one_line(steps)}" if node else f"{tree.name}: at the start"
 
 
 def seated(tree: FlatTree, first: Floats, second: Floats) -> Floats:
@@ -249,8 +314,8 @@ def seated(tree: FlatTree, first: Floats, second: Floats) -> Floats:
 
 def edge_probability(tree: FlatTree, joint: Floats) -> Floats:
     """Probability of the step to each node where both play the rows of one array, (N,)."""
-    step = joint.reshape(-1)[tree.edge]
-    step[tree.after_chance] = tree.chance[tree.after_chance]
+    step, chosen = tree.chance.copy(), tree.after_choice
+    step[chosen] = joint.reshape(-1)[tree.edge[chosen]]
     return step
 
 

@@ -47,32 +47,37 @@ class SequenceForm:
         for refined, before in enumerate(self.before.tolist()):  # those before come first
             if before:
                 depth[refined] = depth[(before - 1) // self.tree.num_actions] + 1
-        return [np.flatnonzero(depth == level) for level in range(int(depth.max(initial=-1)) + 1)]
+        return _groups(depth) if len(depth) else []
 
     @cached_property
     def rank(self) -> Ints | None:
         """Order of rows in plays, (R,); None if two come in either order, or one comes twice."""
-        later = np.flatnonzero(self.before)
-        pairs = np.stack(
-            [self.row[(self.before[later] - 1) // self.tree.num_actions], self.row[later]]
-        )
-        before, after = np.unique(pairs, axis=1)
-        rank = np.zeros(self.tree.num_rows, np.int64)
-        for _ in range(len(self.levels) + 1):
-            higher = rank.copy()
-            np.maximum.at(higher, after, rank[before] + 1)
-            if np.array_equal(higher, rank):
-                return rank
-            rank = higher
-        return None
+        later, rows = np.flatnonzero(self.before), self.tree.num_rows
+        earlier = self.row[(self.before[later] - 1) // self.tree.num_actions]
+        before, after = np.unique(np.stack([earlier, self.row[later]]), axis=1)
+        links = csr_array((np.ones(len(before)), (before, after)), (rows, rows))
+        waiting = np.bincount(after, minlength=rows)  # rows before each that have no rank yet
+        ready, rank = np.flatnonzero(waiting == 0), np.zeros(rows, np.int64)
+        number = 0
+        while len(ready):
+            rank[ready] = number
+            following = links[ready].indices
+            np.subtract.at(waiting, following, 1)
+            ready = np.unique(following[waiting[following] == 0])
+            number += 1
+        return None if waiting.any() else rank
 
     def payoffs(self, joint: Floats) -> Floats:
-        """Payoff that each sequence ends in, others playing a strategy's rows, (1 + J * K,)."""
+        """Share of the largest payoff that each sequence ends in, (1 + J * K,).
+
+        Others play a strategy's rows. Passes over sequences take such shares and give such, so
+        what they compare has one scale.
+        """
         others = reach(self.tree, joint, self.player)
         ends = self.tree.player == TERMINAL
         sign = 1.0 if self.player == 0 else -1.0
         size = 1 + len(self.row) * self.tree.num_actions
-        won = sign * others[ends] * self.tree.payoff[ends]
+        won = sign * others[ends] * self.tree.shares[ends]
         return np.bincount(self.at[ends], won, size).astype(np.float64)
 
     def respond_with_full_memory(self, payoffs: Floats) -> tuple[float, Ints]:
@@ -85,15 +90,6 @@ class SequenceForm:
             chosen[refined] = actions.argmax(axis=1)
             np.add.at(worth, self.before[refined], actions.max(axis=1))
         return float(worth[0]), chosen
-
-    def action_payoffs(self, strategy: Floats, payoffs: Floats) -> Floats:
-        """Payoff from every action of a refined information set on, (J, K)."""
-        worth = payoffs.copy()
-        actions = worth[1:].reshape(-1, self.tree.num_actions)
-        for refined in reversed(self.levels):
-            there = (actions[refined] * strategy[self.row[refined]]).sum(axis=1)
-            np.add.at(worth, self.before[refined], there)
-        return actions
 
     def realisation(self, strategy: Floats) -> Floats:
         """Probability of every sequence by the own actions of a strategy, (1 + J * K,)."""
@@ -109,23 +105,27 @@ class SequenceForm:
         if rank is None:
             return strategy
         # Rows of one rank do not meet in a play, so they are set together, later ones first.
-        ranks = rank[self.row]
-        groups = [np.flatnonzero(ranks == one) for one in np.unique(ranks)[::-1]]
+        groups = _groups(rank[self.row])[::-1]
         improves = True
         while improves:
             improves = False
+            # What comes before a row is set after it: its weight is that of the last round.
+            weights, worth = self.realisation(strategy)[self.before], payoffs.copy()
             for refined in groups:
-                weight = self.realisation(strategy)[self.before[refined]]
-                values = weight[:, None] * self.action_payoffs(strategy, payoffs)[refined]
+                actions = worth[1:].reshape(-1, tree.num_actions)[refined]
                 rows, which = np.unique(self.row[refined], return_inverse=True)
                 total = np.zeros((len(rows), tree.num_actions))
-                np.add.at(total, which, values)
-                gain = np.where(tree.legal[rows], total, -np.inf).max(axis=1)
-                gain -= (total * strategy[rows]).sum(axis=1)
-                better = gain > LEAST_GAIN
-                best = np.where(tree.legal[rows], total, -np.inf)[better].argmax(axis=1)
+                np.add.at(total, which, weights[refined, None] * actions)
+                allowed = np.where(tree.legal[rows], total, -np.inf)
+                better = allowed.max(axis=1) - (total * strategy[rows]).sum(axis=1) > LEAST_GAIN
+                best = allowed[better].argmax(axis=1)
                 strategy[rows[better]] = np.eye(tree.num_actions)[best]
                 improves |= bool(better.any())
+                np.add.at(
+                    worth,
+                    self.before[refined],
+                    (actions * strategy[self.row[refined]]).sum(axis=1),
+                )
         return strategy
 
     def flow(self) -> csr_array:
@@ -144,9 +144,22 @@ class SequenceForm:
 
     def met_again(self) -> Iterator[tuple[int, int]]:
         """List the rows that are met twice in a play, with a shortest node of a later visit."""
-        for row, before, node in zip(self.row.tolist(), self.before, self.first, strict=True):
-            if any(row == met for met, _ in self.steps(int(before))):
-                yield row, int(node)
+        if self.rank is not None:
+            return
+        above = np.where(self.before > 0, (self.before - 1) // self.tree.num_actions, -1)
+        is_again, left, up = np.zeros(len(above), bool), np.arange(len(above)), above
+        while len(left):
+            left, up = left[up >= 0], up[up >= 0]
+            is_again[left] |= self.row[up] == self.row[left]
+            up = above[up]
+        again = np.flatnonzero(is_again)
+        yield from zip(self.row[again].tolist(), self.first[again].tolist(), strict=True)
+
+
+def _groups(numbers: Ints) -> list[Ints]:
+    """Places of equal numbers, the lowest first."""
+    order = np.argsort(numbers, kind="stable")
+    return np.split(order, np.flatnonzero(np.diff(numbers[order])) + 1)
 
 
 def sequence_form(tree: FlatTree, player: int) -> SequenceForm:
