@@ -96,7 +96,7 @@ class Entry(NamedTuple):
             return solved.lower, solved.upper
         form = sequence_form(tree, self.seat or 0)
         response = best_response(form, form.payoffs(tree.uniform()), seconds)
-        return response.payoff, response.bound
+        return response.payoff * tree.largest_payoff, response.bound * tree.largest_payoff
 
 
 def catalogue() -> dict[str, Entry]:

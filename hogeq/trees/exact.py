@@ -10,7 +10,7 @@ from scipy.sparse import block_array, coo_array, csr_array, eye_array, hstack, k
 
 from hogeq.support.aliases import Floats
 from hogeq.trees.flat import TERMINAL, FlatTree, reach
-from hogeq.trees.sequences import SequenceForm, sequence_form
+from hogeq.trees.sequences import LEAST_GAIN, SequenceForm, sequence_form
 
 MEETING = 1e-9  # largest gap at which bounds meet, a share of the game's largest payoff
 STARTS = 15
@@ -71,14 +71,17 @@ def best_response(form: SequenceForm, payoffs: Floats, seconds: float) -> Respon
         )
     full, chosen = form.respond_with_full_memory(payoffs)
     pure, random = np.eye(tree.num_actions), np.random.default_rng(0)
-    remembered = np.zeros(tree.num_rows, np.int64)
-    remembered[form.row] = chosen
-    starts = [remembered]
-    if len(form.shared):  # else nothing was forgotten
-        starts += [random.integers(tree.num_legal) for _ in range(STARTS)]
-    responses = [form.ascend(pure[start], payoffs) for start in starts]
-    each = [float(form.realisation(response) @ payoffs) for response in responses]
-    found, best = responses[int(np.argmax(each))], max(each)
+    start = np.zeros(tree.num_rows, np.int64)
+    start[form.row] = chosen
+    found, best = pure[start], -np.inf
+    for _ in range(1 + STARTS):
+        response = form.ascend(pure[start], payoffs)
+        worth = float(form.realisation(response) @ payoffs)
+        if worth > best:
+            found, best = response, worth
+        if full - best <= LEAST_GAIN:  # always, if nothing was forgotten
+            break
+        start = random.integers(tree.num_legal)
     if full - best > MEETING:
         strategy, bound = _by_program(form, payoffs, seconds)
         if strategy is not None and form.realisation(strategy) @ payoffs > best:

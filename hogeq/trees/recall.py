@@ -18,6 +18,9 @@ from hogeq.trees.sequences import SequenceForm, sequence_form
 
 MOST_NODES: Final = 3_000_000  # of a tree whose well-formedness is decided: some ten seconds
 
+SAME: Final = 1e-9  # by which equal factors may differ, relative to their size
+LEAST_SHARE: Final = -1e300  # stands for the logarithm of 0
+
 # Notes of findings, as people read them.
 EVERY: Final = "whatever the refinement"
 COARSEST: Final = "with respect to the coarsest refinement that has perfect recall"
@@ -139,7 +142,7 @@ class Recall:
         """Audit a tree of which all was laid out, or the beginning."""
         findings = {
             "perfect recall": self._finding(smallest(self._two_pasts()), whole),
-            "A-loss recall": self._finding(smallest(self._untraced()), whole),
+            "A-loss recall": self._finding(self._untraced(), whole),
             "no absent-mindedness": self._finding(smallest(self._twice()), whole),
         }
         names = ("well-formed", "skew well-formed", "chance-relaxed skew well-formed")
@@ -175,31 +178,39 @@ class Recall:
         for parts in self.shared.values():
             yield self.pair(*self.form.first[parts[:2]].tolist())
 
-    def _untraced(self) -> Iterator[Pair | None]:
+    def _untraced(self) -> Pair | None:
         """Pair histories whose different own pasts no different act explains."""
+        best: Pair | None = None
         for parts in self.shared.values():
-            best: Pair | None = None
             nodes = self.form.first[parts].tolist()
-            pasts = [dict(self.form.steps(int(self.form.before[part]))) for part in parts]
-            for number, (two, acts) in enumerate(zip(nodes, pasts, strict=True)):
-                for one, before in zip(nodes[:number], pasts, strict=False):
+            pasts: list[dict[int, int]] = []
+            for number, two in enumerate(nodes):
+                if best is not None and self.pair(nodes[0], two).moves >= best.moves:
+                    break
+                acts = dict(self.form.steps(int(self.form.before[parts[number]])))
+                for one, before in zip(nodes[:number], pasts, strict=True):
                     pair = self.pair(one, two)
                     if best is not None and pair.moves >= best.moves:
                         break
                     if all(acts.get(met, act) == act for met, act in before.items()):
                         best = pair
-            yield best
+                pasts.append(acts)
+        return best
 
     def _twice(self) -> Iterator[Pair]:
         """Pair the first and a later visit of one information set in a play."""
-        tree = self.tree
+        tree, fewest = self.tree, self.tree.num_nodes
         for row, later in self.form.met_again():
+            if self.depth[later] >= fewest:  # those that follow are as deep
+                return
             first = later
             node = int(tree.parent[later])
             while node >= 0:
                 first = node if tree.row[node] == row else first
                 node = int(tree.parent[node])
-            yield self.pair(first, later)
+            pair = self.pair(first, later)
+            fewest = min(fewest, pair.moves)
+            yield pair
 
     # --- well-formedness ---------------------------------------------------------------------
 
@@ -284,45 +295,53 @@ class _Plays(NamedTuple):
     node: Ints  # (P,), the history
     theirs: Ints  # (P,), what the opponent met and did in the whole play, numbered
     mine: Ints  # (P,), what the player meets and does from the history on, numbered
-    chance: Floats  # (P,), probability of the play by chance
+    chance: Floats  # (P,), logarithm of the play's probability by chance
     payoff: Floats  # (P,)
 
     @classmethod
     def of(cls, form: SequenceForm, other: SequenceForm) -> "_Plays":
         """List the plays through every history."""
         tree = form.tree
-        chance = tree.chance.copy()
+        # Of deep trees the product of probabilities would round to 0: exponents are kept apart.
+        part, power = np.frexp(tree.chance)
+        power = power.astype(np.int64)
         for level in tree.levels[1:]:
-            chance[level] *= chance[tree.parent[level]]
+            parents = tree.parent[level]
+            part[level], more = np.frexp(part[level] * part[parents])
+            power[level] += power[parents] + more
+        with np.errstate(divide="ignore"):
+            chance = np.log(part) + np.log(2.0) * power
         ends = np.flatnonzero(tree.player == TERMINAL)
         at, mine = ends.copy(), np.zeros(len(ends), np.int64)
-        numbers: dict[tuple[int, ...], int] = {}
+        numbers: dict[int, int] = {}
         passed: list[tuple[Ints, Ints, Ints]] = []
         while at.any():
             before = np.maximum(tree.parent[at], 0).astype(np.int64)
             own = np.flatnonzero((at > 0) & (tree.mover[at] == form.player))
-            step = np.stack([tree.row[before[own]], tree.action[at[own]], mine[own]], axis=1)
-            each, which = np.unique(step, axis=0, return_inverse=True)
-            codes = [numbers.setdefault(tuple(one), len(numbers) + 1) for one in each.tolist()]
-            mine[own] = np.array(codes, np.int64)[which.reshape(-1)]
-            passed.append((before[own], ends[own], mine[own].copy()))
+            if len(own):
+                step = tree.edge[at[own]] + tree.num_rows * tree.num_actions * mine[own]
+                each, which = np.unique(step, return_inverse=True)
+                codes = [numbers.setdefault(one, len(numbers) + 1) for one in each.tolist()]
+                mine[own] = np.array(codes, np.int64)[which]
+                passed.append((before[own], ends[own], mine[own].copy()))
             at = before
         node, end, later = (np.concatenate(parts) for parts in zip(*passed, strict=True))
-        return cls(node, other.at[end], later, chance[end], tree.payoff[end])
+        return cls(node, other.at[end], later, chance[end], tree.shares[end])
 
     def forms(self, part: Ints, kind: int) -> dict[int, bytes]:
         """List what a bijection of plays preserves: there is one if and only if forms are equal.
 
         Chance's probabilities may differ by one factor, which then is that of their sums, and so
-        may utilities. Kinds: 0 preserves both, 1 leaves utilities out, 2 chance as well, and 3 how
+        may utilities; a sum of 0 is no factor of another. Kinds: 0 preserves both, 1 leaves utilities out, 2 chance as well, and 3 how
         many plays there are of a kind.
         """
         columns = [part, self.theirs, self.mine]
         if kind < 2:
-            columns.append(_classes(self.chance / np.bincount(part, self.chance)[part]))
+            columns.append(_classes(_shares(self.chance, part), 1.0))
         if kind < 1:
             size = np.bincount(part, np.abs(self.payoff))[part]
-            columns.append(_classes(self.payoff / np.where(size > 0.0, size, 1.0)))
+            shares = self.payoff / np.where(size > 0.0, size, 1.0)
+            columns.append(_classes(shares, np.abs(shares)))
         table = np.stack(columns, axis=1)
         table = np.unique(table, axis=0) if kind == 3 else table[np.lexsort(table.T[::-1])]
         starts = np.flatnonzero(np.diff(table[:, 0], prepend=-1))
@@ -330,11 +349,20 @@ class _Plays(NamedTuple):
         return dict(zip(table[starts, 0].tolist(), pieces, strict=True))
 
 
-def _classes(values: Floats) -> Ints:
-    """Give one number to values that differ by rounding alone."""
+def _shares(chance: Floats, part: Ints) -> Floats:
+    """Logarithms of the shares that plays have in the probability of their part."""
+    top = np.full(int(part.max()) + 1, -np.inf)
+    np.maximum.at(top, part, chance)
+    # Where chance comes to no play of a part, no play has a share.
+    chance = chance - np.where(top > -np.inf, top, 0.0)[part]
+    total = np.bincount(part, np.exp(chance))
+    return np.maximum(chance - np.log(np.where(total > 0.0, total, 1.0))[part], LEAST_SHARE)
+
+
+def _classes(values: Floats, size: Floats | float) -> Ints:
+    """Give one number to values that differ by rounding alone, compared with their size."""
     order = np.argsort(values, kind="stable")
-    ranked = values[order]
-    grows = np.diff(ranked, prepend=ranked[:1]) > 1e-9 * np.abs(ranked)
+    grows = np.diff(values[order], prepend=values[order[:1]]) > (SAME * size * np.ones_like(values))[order]
     numbers: NDArray[np.int64] = np.empty(len(values), np.int64)
     numbers[order] = np.cumsum(grows)
     return numbers

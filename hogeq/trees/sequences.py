@@ -8,9 +8,10 @@ and the sequence that led to it: the coarsest refinement of a row with perfect r
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from hogeq.support.aliases import Floats, Ints
@@ -47,7 +48,7 @@ class SequenceForm:
         for refined, before in enumerate(self.before.tolist()):  # those before come first
             if before:
                 depth[refined] = depth[(before - 1) // self.tree.num_actions] + 1
-        return _groups(depth) if len(depth) else []
+        return _groups(depth)
 
     @cached_property
     def rank(self) -> Ints | None:
@@ -99,33 +100,37 @@ class SequenceForm:
             actions[refined] = weights[self.before[refined], None] * strategy[self.row[refined]]
         return weights
 
+    @cached_property
+    def groups(self) -> list["Group"]:
+        """Rows of one rank, the last in plays first; they do not meet, so are set together."""
+        if self.rank is None:
+            return []
+        groups = []
+        for refined in _groups(self.rank[self.row])[::-1]:
+            rows, which = np.unique(self.row[refined], return_inverse=True)
+            groups.append(Group(refined, self.before[refined], rows, which, self.tree.legal[rows]))
+        return groups
+
     def ascend(self, start: Floats, payoffs: Floats) -> Floats:
         """Improve rows until none alone can be improved, (R, K); the payoff never falls."""
-        tree, strategy, rank = self.tree, start.copy(), self.rank
-        if rank is None:
-            return strategy
-        # Rows of one rank do not meet in a play, so they are set together, later ones first.
-        groups = _groups(rank[self.row])[::-1]
+        strategy, pure = start.copy(), np.eye(self.tree.num_actions)
         improves = True
         while improves:
             improves = False
             # What comes before a row is set after it: its weight is that of the last round.
-            weights, worth = self.realisation(strategy)[self.before], payoffs.copy()
-            for refined in groups:
-                actions = worth[1:].reshape(-1, tree.num_actions)[refined]
-                rows, which = np.unique(self.row[refined], return_inverse=True)
-                total = np.zeros((len(rows), tree.num_actions))
-                np.add.at(total, which, weights[refined, None] * actions)
-                allowed = np.where(tree.legal[rows], total, -np.inf)
-                better = allowed.max(axis=1) - (total * strategy[rows]).sum(axis=1) > LEAST_GAIN
-                best = allowed[better].argmax(axis=1)
-                strategy[rows[better]] = np.eye(tree.num_actions)[best]
-                improves |= bool(better.any())
-                np.add.at(
-                    worth,
-                    self.before[refined],
-                    (actions * strategy[self.row[refined]]).sum(axis=1),
-                )
+            weights, worth = self.realisation(strategy)[self.before, None], payoffs.copy()
+            by_action = worth[1:].reshape(-1, self.tree.num_actions)
+            for refined, before, rows, which, legal in self.groups:
+                actions = by_action[refined]
+                total = np.zeros(legal.shape)
+                np.add.at(total, which, weights[refined] * actions)
+                allowed = np.where(legal, total, -np.inf)
+                gain = allowed.max(axis=1) - (total * strategy[rows]).sum(axis=1)
+                better = gain > LEAST_GAIN
+                if better.any():
+                    strategy[rows[better]] = pure[allowed[better].argmax(axis=1)]
+                    improves = True
+                np.add.at(worth, before, (actions * strategy[rows][which]).sum(axis=1))
         return strategy
 
     def flow(self) -> csr_array:
@@ -156,10 +161,20 @@ class SequenceForm:
         yield from zip(self.row[again].tolist(), self.first[again].tolist(), strict=True)
 
 
+class Group(NamedTuple):
+    """Rows that are set together, and their refined information sets."""
+
+    refined: Ints  # (J',)
+    before: Ints  # (J',), sequence that leads to each
+    rows: Ints  # (R',)
+    which: Ints  # (J',), place of each one's row in `rows`
+    legal: NDArray[np.bool_]  # (R', K)
+
+
 def _groups(numbers: Ints) -> list[Ints]:
     """Places of equal numbers, the lowest first."""
     order = np.argsort(numbers, kind="stable")
-    return np.split(order, np.flatnonzero(np.diff(numbers[order])) + 1)
+    return np.split(order, np.flatnonzero(np.diff(numbers[order])) + 1) if len(order) else []
 
 
 def sequence_form(tree: FlatTree, player: int) -> SequenceForm:

@@ -128,8 +128,9 @@ def test_an_equilibrium_in_mixtures_is_proved_from_both_sides(
 
 def average(tree: FlatTree, mixture: Opponent, response: Floats, player: int) -> float:
     """Payoff of a response to a mixture."""
-    form = sequence_form(tree, player)
-    return float(form.realisation(response) @ mixture.sequence_payoffs(form))
+    pairs = [(response, one) if player == 0 else (one, response) for one in mixture.strategies]
+    sign = 1.0 - 2.0 * player
+    return sign * float(mixture.weights @ [payoff(tree, *pair) for pair in pairs])
 
 
 def test_recall_of_known_games(tmp_path: Path) -> None:
