@@ -116,7 +116,7 @@ def secured(tree: FlatTree, strategies: list[Floats], seconds: float) -> tuple[f
         # Those that a responder with full memory exploits least, first.
         order = np.argsort([form.respond_with_full_memory(one)[0] for one in payoffs])[:6]
         ends.append(min(best_response(form, payoffs[one], seconds / 12).bound for one in order))
-    return -ends[0], ends[1]
+    return -ends[0] * tree.largest_payoff, ends[1] * tree.largest_payoff
 
 
 def openspiel_nash_conv(tree: FlatTree, policy: Floats) -> float:

@@ -15,7 +15,7 @@ import numpy as np
 from hogeq.strategies.arrays import one_hot
 from hogeq.support.aliases import Floats
 from hogeq.trees.engine import TreeEngine
-from hogeq.trees.flat import CHANCE, TERMINAL, flatten
+from hogeq.trees.flat import CHANCE, TERMINAL, FlatTree, flatten
 from hogeq.trees.flat import Node as TreeNode
 
 
@@ -76,6 +76,17 @@ def _look(node: Node) -> TreeNode:
         moves = [(place, 1.0, child) for place, child in enumerate(node.children)]
         return TreeNode(node.seat, f"{node.infoset:02}", moves=moves)
     return TreeNode(TERMINAL, payoff=2.0 * node - 1.0)
+
+
+def tree_of(root: Node, unit: float = 1.0) -> FlatTree:
+    """Lay out a tree whose numbers are payoffs to the first seat, times a unit."""
+
+    def look(node: Node) -> TreeNode:
+        if isinstance(node, Chance | Choice):
+            return _look(node)
+        return TreeNode(TERMINAL, payoff=unit * node)
+
+    return flatten("toy", root, look, lambda moves: [*map(str, moves)])
 
 
 # --- answers by enumeration -----------------------------------------------------------------------

@@ -21,6 +21,7 @@ Reading runs no code, except that of a ``.py`` that is trusted, and that in a pr
 Whatever the bytes of a file are, it gives a valid array or raises `StrategyError`.
 """
 
+import contextlib
 import io
 import json
 import math
@@ -30,6 +31,7 @@ import stat
 import warnings
 import zipfile
 import zlib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any, Final, TypedDict
 
@@ -137,7 +139,7 @@ def read_form(
         if answers.faults:
             raise StrategyError(f"{name}: {answers.faults[0].line}")
         return Form(answers.table or [])
-    data = _read_bytes(path, MAX_BYTES)
+    data = read_bytes(path)
     if data[:1] == b"\x80":  # every pickle of protocol 2 and later starts so
         raise _pickle_refused(path)
     if suffix == ".npy" or data.startswith(npy.MAGIC_PREFIX):
@@ -157,7 +159,7 @@ def read_list(path: Path, goal: int) -> Form | None:
     most = 2**16 + LIST_BYTES_PER_CELL * goal * goal
     if file_size(path) > most:
         return None
-    table = read_code(_read_bytes(path, most), goal, printable(path))
+    table = read_code(read_bytes(path, most), goal, printable(path))
     return None if table is None else without_goal(table, goal)
 
 
@@ -194,7 +196,8 @@ def file_size(path: Path, most: int = MAX_BYTES) -> int:
     return status.st_size
 
 
-def _read_bytes(path: Path, most: int) -> bytes:
+def read_bytes(path: Path, most: int = MAX_BYTES) -> bytes:
+    """Read a regular file of at most so many bytes; anything else is refused in a line."""
     file_size(path, most)
     try:
         return read_whole(path, most)
@@ -202,10 +205,22 @@ def _read_bytes(path: Path, most: int) -> bytes:
         raise StrategyError(unreadable(path, error)) from error
 
 
-def _read_npz(data: bytes, goal: int, max_dice: int, name: str) -> Form:
+def read_array(path: Path, title: str, shape: tuple[int, ...]) -> npt.NDArray[Any]:
+    """Read the array of one name and shape from an ``.npz`` file, which may hold others."""
+    name = printable(path)
+    with _archive(read_bytes(path), name) as archive:
+        members = [one for one in archive.infolist() if one.filename == f"{title}.npy"]
+        if len(members) != 1:
+            raise StrategyError(f"{name}: holds {len(members)} arrays `{title}`; allowed: one")
+        return _read_member(archive, members[0], name, (len(shape),), shape)
+
+
+@contextlib.contextmanager
+def _archive(data: bytes, name: str) -> Iterator[zipfile.ZipFile]:
+    """Open an ``.npz`` file, and refuse it in a line if its zip is broken."""
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            return _read_archive(archive, {(goal, goal), (goal, goal, max_dice + 1)}, name)
+            yield archive
     except StrategyError:
         raise
     except (
@@ -220,17 +235,28 @@ def _read_npz(data: bytes, goal: int, max_dice: int, name: str) -> Form:
         raise StrategyError(f"{name}: is not an .npz file: {one_line(error)}") from error
 
 
+def _read_npz(data: bytes, goal: int, max_dice: int, name: str) -> Form:
+    with _archive(data, name) as archive:
+        return _read_archive(archive, {(goal, goal), (goal, goal, max_dice + 1)}, name)
+
+
+def _read_member(
+    archive: zipfile.ZipFile,
+    member: zipfile.ZipInfo,
+    what: str,
+    axes: tuple[int, ...],
+    only: tuple[int, ...] | None = None,
+) -> npt.NDArray[Any]:
+    if member.compress_type not in {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}:
+        raise StrategyError(f"{what}: is not compressed as numpy does it")
+    # Decompressed no further than the array's own header says.
+    with archive.open(member) as file:
+        return _read_npy(file, what, axes, only)
+
+
 def _read_archive(archive: zipfile.ZipFile, shapes: set[tuple[int, ...]], name: str) -> Form:
     arrays = [member for member in archive.infolist() if member.filename.endswith(".npy")]
     titles = [member.filename.removesuffix(".npy") for member in arrays]
-
-    def read(member: zipfile.ZipInfo, what: str, axes: tuple[int, ...]) -> npt.NDArray[Any]:
-        if member.compress_type not in {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}:
-            raise StrategyError(f"{what}: is not compressed as numpy does it")
-        # Decompressed no further than the array's own header says.
-        with archive.open(member) as file:
-            return _read_npy(file, what, axes)
-
     kinds = ("matrix", "policy"), ("matrices", "policies"), ("weights",)
     tables, drawn, weights = (
         [member for member, title in zip(arrays, titles, strict=True) if title in known]
@@ -241,10 +267,10 @@ def _read_archive(archive: zipfile.ZipFile, shapes: set[tuple[int, ...]], name: 
         if len(arrays) > 1:  # those of the right shape, whatever they are called
             tables = [member for member in arrays if _shape_in(archive, member) in shapes]
     if (len(tables), len(drawn), len(weights)) == (1, 0, 0):
-        return Form(read(tables[0], name, (2, 3)))
+        return Form(_read_member(archive, tables[0], name, (2, 3)))
     if (len(tables), len(drawn), len(weights)) == (0, 1, 1):
-        chances = read(weights[0], f"{name}: weights", (1,))
-        return Form(read(drawn[0], name, (3, 4)), weights=chances)
+        chances = _read_member(archive, weights[0], f"{name}: weights", (1,))
+        return Form(_read_member(archive, drawn[0], name, (3, 4)), weights=chances)
     raise StrategyError(
         f"{name}: holds {shown(titles) if titles else 'no array'}; allowed: `matrix` or `policy`, "
         "or for a mixture `weights` and `matrices` or `policies`, or one table of any name"
@@ -266,8 +292,13 @@ _SHAPES: Final = {
 }
 
 
-def _read_npy(file: IO[bytes], name: str, axes: tuple[int, ...] = (2, 3)) -> npt.NDArray[Any]:
-    """Read one array of numbers."""
+def _read_npy(
+    file: IO[bytes],
+    name: str,
+    axes: tuple[int, ...] = (2, 3),
+    only: tuple[int, ...] | None = None,
+) -> npt.NDArray[Any]:
+    """Read one array of numbers, with so many axes, or of one shape only."""
     start = file.read(_HEADER_BYTES)
     shape, is_fortran, dtype, length = _npy_header(start, name)
     if dtype.kind not in "iuf" or dtype.itemsize > 8:
@@ -277,7 +308,9 @@ def _read_npy(file: IO[bytes], name: str, axes: tuple[int, ...] = (2, 3)) -> npt
     size = math.prod(shape) * dtype.itemsize
     # Some policies together become float64, whatever they were.
     largest = max(size, math.prod(shape) * 8 if len(shape) == 4 else 0)
-    if len(shape) not in axes or largest > MAX_BYTES:
+    if only is not None and shape != only:
+        raise StrategyError(f"{name}: has shape {shape}; allowed: {only}")
+    if only is None and (len(shape) not in axes or largest > MAX_BYTES):
         raise StrategyError(f"{name}: has shape {shape}; allowed: {_SHAPES[axes]}")
     body = start[length : length + size]
     body += file.read(size - len(body))

@@ -22,10 +22,10 @@ from hogeq.rules import Rules
 from hogeq.rules.memory import Memory
 from hogeq.rules.turn import TurnTable
 from hogeq.strategies.arrays import ROW_SUM_TOLERANCE, StrategyError
-from hogeq.strategies.files import MAX_BYTES, file_size, is_folder
+from hogeq.strategies.files import is_folder, read_bytes
 from hogeq.strategies.strategy import Strategy
 from hogeq.support.aliases import Floats
-from hogeq.support.files import parse_json, read_whole
+from hogeq.support.files import parse_json
 from hogeq.support.messages import one_line, printable, shown
 
 MOST_GOAL: Final = 40
@@ -36,7 +36,7 @@ ROUNDING: Final = 1e-4  # by how much the printed probabilities of a row may mis
 _TABLES: Final = "policy_table", "to_dict"  # compiled, in Python
 
 _HEAD: Final = 4096
-_STARTS: Final = re.compile(rb"\s*(NE,|\[\s*\[\s*\[|\{)")
+_STARTS: Final = re.compile(rb"(?:\xef\xbb\xbf)?\s*(NE,|\[\s*\[\s*\[|\{)")
 _OF_HOG: Final = re.compile(r'\s*(NE,|\[|\{\s*"(player [01]: |[01]-[01]-\d))')
 _NUMBER: Final = re.compile(r"(\d{1,20})(?:/(\d{1,20})|(\.\d{0,40})?(e[+-]?\d{1,3})?)")
 
@@ -148,12 +148,11 @@ def profile_text(path: Path) -> str | None:
     """Text of a file that begins as a profile does; None if it does not."""
     if is_folder(path):
         return None
-    file_size(path)
-    with path.open("rb") as file:
-        if not _STARTS.match(file.read(_HEAD)):
-            return None
+    data = read_bytes(path)
+    if not _STARTS.match(data[:_HEAD]):
+        return None
     try:
-        return read_whole(path, MAX_BYTES).decode("utf-8-sig")
+        return data.decode("utf-8-sig")
     except UnicodeDecodeError:
         return None  # refused by who reads tables
 

@@ -233,9 +233,7 @@ def sequence_payoffs(first: SequenceForm, second: SequenceForm) -> csr_array:
     return csr_array((worth, (first.at[ends], second.at[ends])), size)
 
 
-def solve_restricted(
-    payoffs: csr_array, sides: tuple[Side, Side]
-) -> tuple[Floats, Floats] | None:
+def solve_restricted(payoffs: csr_array, sides: tuple[Side, Side]) -> tuple[Floats, Floats] | None:
     """Solve the game in which both choose among what their sides allow; None if HiGHS fails."""
     first, second = sides
     # Chosen by one, chosen by the other.

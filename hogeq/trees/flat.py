@@ -155,7 +155,7 @@ class FlatTree:
         if numbers.dtype.kind not in "iuf":
             raise ValueError(f"{name}: holds {numbers.dtype} values; allowed: float64 numbers")
         if numbers.shape != shape:
-            raise ValueError(f"{name}: is of shape {numbers.shape}; allowed: {shape}")
+            raise ValueError(f"{name}: has shape {numbers.shape}; allowed: {shape}")
         rows = numbers.astype(np.float64)
         wrong = ~(np.isfinite(rows) & (rows >= 0.0)) | ((rows > 0.0) & ~self.legal)
         bad = np.flatnonzero(wrong.any(axis=1) | (np.abs(rows.sum(axis=1) - 1.0) > ROW_SUM))
@@ -282,8 +282,8 @@ def checked_chance(tree: FlatTree) -> Floats:
     bad = after[~((tree.chance[after] >= 0.0) & (tree.chance[after] <= 1.0 + ROW_SUM))]
     if len(bad):
         node = int(bad[0])
-        chance = f"chance plays this with probability {tree.chance[node]:g}"
-        raise ValueError(f"{_place(tree, node)}: {chance}; allowed: 0 to 1")
+        given = f"is of probability {tree.chance[node]:g}"
+        raise ValueError(f"{_place(tree, node)}: {given}; allowed: 0 to 1")
     sums = np.bincount(tree.parent[after], tree.chance[after], tree.num_nodes)
     sums[tree.player != CHANCE] = 1.0
     missing = np.abs(sums - 1.0)
@@ -295,9 +295,10 @@ def checked_chance(tree: FlatTree) -> Floats:
             f"within {ROW_SUM:g}"
         )
     # Sums that miss 1 by rounding alone are as near as doubles come.
-    sums[missing <= np.finfo(float).eps * np.bincount(tree.parent[1:], minlength=tree.num_nodes)] = 1.0
+    many = np.bincount(tree.parent[after], minlength=tree.num_nodes)
+    scale = np.where(missing > np.finfo(float).eps * many, sums, 1.0)
     chance = tree.chance.copy()
-    chance[after] /= sums[tree.parent[after]]
+    chance[after] /= scale[tree.parent[after]]
     return chance
 
 

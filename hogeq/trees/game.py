@@ -6,6 +6,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from hogeq.strategies.files import is_folder, read_array
 from hogeq.strategies.profiles import Infoset, profile_rows, profile_text
 from hogeq.support.aliases import Floats, Ints
 from hogeq.support.messages import printable, shown
@@ -138,15 +139,13 @@ def openspiel_package() -> Any:
 
 
 def _read(tree: FlatTree, path: Path) -> Floats:
-    path = path / POLICY if path.is_dir() else path
+    path = path / POLICY if is_folder(path) else path
     name = printable(path)
-    if not path.exists():
+    if not os.access(path, os.F_OK):
         raise ValueError(f"strategy: got {shown(str(path))}; allowed: {FORMS}")
     if path.suffix == ".npz":
-        with np.load(path, allow_pickle=False) as arrays:
-            if "policy" not in arrays:
-                raise ValueError(f"{name}: holds no array policy")
-            return tree.check_strategy(arrays["policy"], name)
+        policy = read_array(path, "policy", (tree.num_rows, tree.num_actions))
+        return tree.check_strategy(policy, name)
     text = profile_text(path)
     if text is None:
         raise ValueError(f"{name}: is no strategy of a tree; allowed: {FORMS}")

@@ -16,7 +16,10 @@ from hogeq.support.aliases import Floats, Ints
 from hogeq.trees.flat import TERMINAL, FlatTree, History
 from hogeq.trees.sequences import SequenceForm, sequence_form
 
-MOST_NODES: Final = 3_000_000  # of a tree whose well-formedness is decided: some ten seconds
+MOST_PLAYS: Final = 20_000_000
+"""Pairs of a history of a player and a play through it, up to which well-formedness is decided;
+that takes some ten seconds."""
+
 
 SAME: Final = 1e-9  # by which equal factors may differ, relative to their size
 LEAST_SHARE: Final = -1e300  # stands for the logarithm of 0
@@ -229,8 +232,8 @@ class Recall:
             refuted = smallest(self._unmatched_pasts())
         if refuted is None and not whole:
             return [Finding(None, None, "only the whole tree can tell")] * 3
-        if refuted is None and self.tree.num_nodes > MOST_NODES:
-            return [Finding(None, None, f"more than {MOST_NODES:,} nodes")] * 3
+        if refuted is None and self._plays() > MOST_PLAYS:
+            return [Finding(None, None, f"more than {MOST_PLAYS:,} plays through histories")] * 3
         if refuted is None:
             plays = _Plays.of(self.form, self.other)
             coarse = self.form.refined[plays.node]
@@ -238,6 +241,13 @@ class Recall:
         if refuted is not None:
             return [Finding(False, self.witness(refuted), EVERY)] * 3
         return [self._kind(plays, coarse, kind) for kind in range(3)]
+
+    def _plays(self) -> int:
+        """Count the plays through every history."""
+        own = (self.tree.player == self.player).astype(np.int64)
+        for level in self.tree.levels[1:]:
+            own[level] += own[self.tree.parent[level]]
+        return int(own[self.tree.player == TERMINAL].sum())
 
     def _kind(self, plays: "_Plays", coarse: Ints, kind: int) -> Finding:
         refuted = self._differing(plays.forms(coarse, kind), "")
@@ -332,8 +342,8 @@ class _Plays(NamedTuple):
         """List what a bijection of plays preserves: there is one if and only if forms are equal.
 
         Chance's probabilities may differ by one factor, which then is that of their sums, and so
-        may utilities; a sum of 0 is no factor of another. Kinds: 0 preserves both, 1 leaves utilities out, 2 chance as well, and 3 how
-        many plays there are of a kind.
+        may utilities; no factor makes a sum of 0 another. Kinds: 0 preserves both, 1 leaves
+        utilities out, 2 chance as well, and 3 how many plays there are of a kind.
         """
         columns = [part, self.theirs, self.mine]
         if kind < 2:
@@ -343,7 +353,9 @@ class _Plays(NamedTuple):
             shares = self.payoff / np.where(size > 0.0, size, 1.0)
             columns.append(_classes(shares, np.abs(shares)))
         table = np.stack(columns, axis=1)
-        table = np.unique(table, axis=0) if kind == 3 else table[np.lexsort(table.T[::-1])]
+        table = table[np.lexsort(columns[::-1])]
+        if kind == 3:
+            table = table[np.diff(table, axis=0, prepend=-1).any(axis=1)]
         starts = np.flatnonzero(np.diff(table[:, 0], prepend=-1))
         pieces = [piece.tobytes() for piece in np.split(table[:, 1:], starts[1:])]
         return dict(zip(table[starts, 0].tolist(), pieces, strict=True))
@@ -362,7 +374,10 @@ def _shares(chance: Floats, part: Ints) -> Floats:
 def _classes(values: Floats, size: Floats | float) -> Ints:
     """Give one number to values that differ by rounding alone, compared with their size."""
     order = np.argsort(values, kind="stable")
-    grows = np.diff(values[order], prepend=values[order[:1]]) > (SAME * size * np.ones_like(values))[order]
+    grows = (
+        np.diff(values[order], prepend=values[order[:1]])
+        > (SAME * size * np.ones_like(values))[order]
+    )
     numbers: NDArray[np.int64] = np.empty(len(values), np.int64)
     numbers[order] = np.cumsum(grows)
     return numbers

@@ -54,7 +54,7 @@ def test_refusals(words: tuple[str, ...], reason: str, folder: Path) -> None:
 
 def test_a_policy_of_another_game_is_refused(tmp_path: Path) -> None:
     path = str(tmp_path / "policy.npz")
-    for shape, says in (((3, 2), "is of shape (3, 2); allowed: (186, 6)"), ((186, 6), "set 0")):
+    for shape, says in (((3, 2), "has shape (3, 2); allowed: (186, 6)"), ((186, 6), "set 0")):
         np.savez(path, policy=np.ones(shape))
         assert says in refused("attack", path, *GAME)
 

@@ -1,0 +1,439 @@
+"""Games of any size of payoffs, of any depth, and without decisions; solvers that fail."""
+
+import itertools
+import math
+import time
+from collections.abc import Iterator
+from fractions import Fraction
+from types import SimpleNamespace
+from typing import Any, Final
+
+import numpy as np
+import pytest
+from scipy.optimize import linprog
+
+from hogeq.support.aliases import Floats
+from hogeq.trees import exact
+from hogeq.trees.exact import Equilibrium, best_response, equilibrium, respond
+from hogeq.trees.flat import CHANCE, TERMINAL, FlatTree, Node, flatten, payoff
+from hogeq.trees.game import TreeGame
+from hogeq.trees.recall import Recall
+from hogeq.trees.sequences import sequence_form
+from tests import toys
+from tests.toys import Chance, Choice, first_wins, following, tree_of
+
+SCALES: Final = (1e-300, 1e-12, 1e-9, 1.0, 1e8, 1e16, 1e18, 1e300)
+
+# --- a second way: all pure strategies, node by node ----------------------------------------------
+
+
+def random_game(seed: int, depth: int = 4, *, seats: tuple[int, ...] = (0, 1)) -> toys.Node:
+    """Draw a game of forgetful players, in which chance does not play all that it could."""
+    draw = np.random.default_rng(seed)
+
+    def node(depth: int, moved: tuple[int, ...]) -> toys.Node:
+        who = int(draw.choice([-1, *seats, *seats])) if depth else -2
+        if who == -2 or (depth < 3 and draw.random() < 0.15):
+            return float(draw.integers(-3, 4))
+        if who == -1:
+            chances = draw.dirichlet(np.ones(3)) * (draw.random(3) > 0.3)
+            chances = np.array([1.0, 0.0, 0.0]) if not chances.any() else chances / chances.sum()
+            return Chance(tuple((float(one), node(depth - 1, moved)) for one in chances))
+        # A seat knows how often it has moved, and one bit of anything else: it never meets a set
+        # twice, and forgets.
+        known = 10 * who + 2 * moved[who] + int(draw.integers(2))
+        after = tuple(many + (seat == who) for seat, many in enumerate(moved))
+        return Choice(who, known, tuple(node(depth - 1, after) for _ in range(2)))
+
+    return node(depth, (0, 0))
+
+
+def infosets(root: toys.Node, seat: int) -> list[int]:
+    own = root.infoset if isinstance(root, Choice) and root.seat == seat else None
+    below = {known for child in following(root) for known in infosets(child, seat)}
+    return sorted(below | ({own} if own is not None else set()))
+
+
+def pure(root: toys.Node, seat: int) -> Iterator[dict[int, list[float]]]:
+    known = infosets(root, seat)
+    for actions in itertools.product(([1.0, 0.0], [0.0, 1.0]), repeat=len(known)):
+        yield dict(zip(known, actions, strict=True))
+
+
+def payoffs(root: toys.Node) -> Floats:
+    """Payoff of every pure strategy of the first seat against every one of the second."""
+    second = list(pure(root, 1))
+    return np.array([[first_wins(root, (one, two)) for two in second] for one in pure(root, 0)])
+
+
+def value(matrix: Floats) -> float:
+    rows, columns = matrix.shape
+    answer = linprog(
+        np.append(np.zeros(rows), -1.0),
+        A_ub=np.hstack([-matrix.T, np.ones((columns, 1))]),
+        b_ub=np.zeros(columns),
+        A_eq=np.append(np.ones(rows), 0.0)[None],
+        b_eq=[1.0],
+        bounds=[(0.0, None)] * rows + [(None, None)],
+    )
+    return -float(answer.fun)
+
+
+def uniform_response(root: toys.Node) -> float:
+    """Best payoff against uniform play, from either seat."""
+    random = [dict.fromkeys(infosets(root, seat), [0.5, 0.5]) for seat in (0, 1)]
+    first = max(first_wins(root, (one, random[1])) for one in pure(root, 0))
+    second = min(first_wins(root, (random[0], one)) for one in pure(root, 1))
+    return float(first - second) / 2.0
+
+
+SMALL: Final = [
+    seed
+    for seed in range(40)
+    if all(2 <= len(infosets(random_game(seed), seat)) <= 5 for seat in (0, 1))
+]
+
+
+def test_the_games_drawn_forget_and_have_chances_of_0() -> None:
+    trees = [tree_of(random_game(seed)) for seed in SMALL]
+    assert len(trees) >= 8
+    assert sum(len(sequence_form(tree, 0).shared) > 0 for tree in trees) >= 4
+    assert sum(bool((tree.chance == 0.0).any()) for tree in trees) >= 4
+
+
+# --- scale ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", SMALL)
+def test_values_are_those_of_enumeration_at_every_scale(seed: int) -> None:
+    root = random_game(seed)
+    known, answer = value(payoffs(root)), uniform_response(root)
+    for unit in SCALES:
+        tree = tree_of(root, unit)
+        solved = equilibrium(tree, 20.0)
+        assert solved.is_proved, unit
+        assert solved.lower / unit == pytest.approx(known, abs=1e-8), unit
+        assert solved.upper / unit == pytest.approx(known, abs=1e-8), unit
+        response = respond(tree, tree.uniform(), 20.0)
+        assert response.is_proved, unit
+        assert response.attack / unit == pytest.approx(answer, abs=1e-9), unit
+        assert response.bound / unit == pytest.approx(answer, abs=4e-9), unit
+
+
+@pytest.mark.parametrize("unit", SCALES)
+def test_proved_is_relative_to_the_largest_payoff(
+    unit: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Against equal coins, 1 and -1 are guessed half of the time: lower -1, upper 1."""
+    pennies = Choice(0, 0, (Choice(1, 1, (1.0, -1.0)), Choice(1, 1, (-1.0, 1.0))))
+    solved = equilibrium(tree_of(pennies, unit), 10.0)
+    assert solved.is_proved
+    assert abs(solved.lower) <= 1e-9 * unit
+    assert abs(solved.upper) <= 1e-9 * unit
+    # Without a solution there are uniform strategies alone, here as good; so bias the game.
+    monkeypatch.setattr(exact, "linprog", lambda *_, **__: SimpleNamespace(status=4, x=None))
+    biased = Choice(0, 0, (Choice(1, 1, (1.0, 0.0)), Choice(1, 1, (0.0, 0.5))))
+    unsolved = equilibrium(tree_of(biased, unit), 10.0)
+    assert not unsolved.is_proved
+    assert unsolved.lower == pytest.approx(0.25 * unit)  # 1/2 and 1/2 give 1/2 or 1/4
+    assert unsolved.upper == pytest.approx(0.5 * unit)
+
+
+def test_a_game_of_which_nothing_is_at_stake_is_solved() -> None:
+    tree = tree_of(Choice(0, 0, (Choice(1, 1, (0.0, 0.0)), 0.0)))
+    solved, response = equilibrium(tree, 10.0), respond(tree, tree.uniform(), 10.0)
+    assert solved[:2] == (0.0, 0.0)
+    assert response[:3] == (0.0, 0.0, 0.0)
+    assert solved.is_proved
+    assert response.is_proved
+
+
+def test_payoffs_far_apart_are_right_by_the_largest() -> None:
+    root = Choice(0, 0, (Choice(1, 1, (1e300, -1e300)), Choice(1, 1, (-1e300, 1e300)), 1e-300))
+    solved = equilibrium(tree_of(root), 10.0)
+    assert solved.is_proved
+    assert -1e291 <= solved.lower <= 1e-300 <= solved.upper <= 1e291
+
+
+@pytest.mark.parametrize(
+    ("worst", "says"),
+    [
+        (math.inf, "toy: after 1: payoff inf; allowed: numbers from -1e+300 to 1e+300"),
+        (math.nan, "toy: after 1: payoff nan; allowed: numbers from -1e+300 to 1e+300"),
+        (-1.1e300, "toy: after 1: payoff -1.1e+300; allowed: numbers"),
+        (5e-324, "toy: the largest payoff is 4.94066e-324; allowed: .* 1e-300 or more, or all 0"),
+    ],
+)
+def test_payoffs_out_of_range_are_refused(worst: float, says: str) -> None:
+    with pytest.raises(ValueError, match=says.replace("+", r"\+")):
+        tree_of(Choice(0, 0, (0.0, worst)))
+
+
+# --- chance ---------------------------------------------------------------------------------------
+
+
+def lottery(*chances: float) -> Chance:
+    return Chance(tuple((one, float(place)) for place, one in enumerate(chances)))
+
+
+@pytest.mark.parametrize(
+    ("chances", "says"),
+    [
+        ((0.5, 0.49999), "toy: after 1: probabilities of chance sum to 0.99999; allowed: 1 within"),
+        ((0.5, 0.4999999), "probabilities of chance sum to 0.9999999"),
+        ((0.5, 0.500001), "probabilities of chance sum to 1.000001"),
+        ((1.5, -0.5), "toy: after 1; 0: is of probability 1.5; allowed: 0 to 1"),
+        ((-0.5, 0.5, 1.0), "toy: after 1; 0: is of probability -0.5; allowed: 0 to 1"),
+        ((math.nan, 1.0), "toy: after 1; 0: is of probability nan; allowed: 0 to 1"),
+        ((math.inf, 0.0), "toy: after 1; 0: is of probability inf; allowed: 0 to 1"),
+        ((), "toy: after 1: probabilities of chance sum to 0; allowed: 1 within"),
+    ],
+)
+def test_chances_that_are_none_are_refused(chances: tuple[float, ...], says: str) -> None:
+    with pytest.raises(ValueError, match=says):
+        tree_of(Choice(0, 0, (0.0, lottery(*chances))))
+
+
+def test_chances_that_nearly_sum_to_1_are_scaled() -> None:
+    third = 0.33333333333
+    tree = tree_of(lottery(third, third, third))
+    assert tree.chance[1:].tolist() == [1 / 3] * 3
+    exactly = (0.1, 0.2, 0.3, 0.15, 0.25)
+    assert tree_of(lottery(*exactly)).chance[1:].tolist() == [*exactly]
+    sixths = [float(Fraction(1, 6))] * 6
+    assert tree_of(lottery(*sixths)).chance[1:].tolist() == sixths
+
+
+def test_a_player_without_actions_is_refused() -> None:
+    with pytest.raises(ValueError, match="toy: information state 07: has no action"):
+        tree_of(Choice(0, 7, ()))
+
+
+def room(chance: float, stakes: float = 1.0) -> toys.Node:
+    """Enter one of two rooms, forgotten; in the second, chance may lead to what follows or not."""
+    guess = Choice(0, 1, (stakes, -stakes))
+    return Choice(0, 0, (Choice(0, 1, (1.0, -1.0)), Chance(((chance, guess), (1.0 - chance, 0.0)))))
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize(("chance", "holds"), [(0.0, False), (1e-300, True), (0.5, True)])
+def test_no_play_of_chance_0_has_a_part_in_plays(chance: float, holds: bool) -> None:
+    """A factor above 0 makes no chance that comes of one that does not."""
+    findings = Recall(tree_of(room(chance)), 0).audit().findings
+    assert findings["well-formed"].holds is holds
+    assert findings["skew well-formed"].holds is holds
+    assert findings["chance-relaxed skew well-formed"].holds is True
+    assert equilibrium(tree_of(room(chance)), 10.0).lower == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("unit", SCALES)
+@pytest.mark.parametrize(("stakes", "holds"), [(3.0, True), (0.0, False)])
+def test_audits_do_not_depend_on_the_scale(unit: float, stakes: float, holds: bool) -> None:
+    findings = Recall(tree_of(room(0.5, stakes), unit), 0).audit().findings
+    assert findings["well-formed"].holds is holds
+    assert findings["skew well-formed"].holds is True
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize(("last", "holds"), [(0.5, True), (0.25, False)])
+def test_chances_too_small_for_doubles_are_compared(last: float, holds: bool) -> None:
+    """Two rooms behind 700 tosses each: 2 ** -1400 is 0 as a double."""
+
+    def behind(seen: int, first: float) -> toys.Node:
+        heads = Choice(0, 1, (1.0, -1.0))
+        tails = Choice(0, 1, (2.0, -2.0))
+        node: toys.Node = Chance(((first, heads), (1.0 - first, tails)))
+        for _ in range(1400):
+            node = Chance(((0.5, node), (0.5, 0.0)))
+        return Choice(0, 2 + seen, (node,))
+
+    root = Chance(((0.5, behind(0, 0.5)), (0.5, behind(1, last))))
+    assert Recall(tree_of(root), 0).audit().findings["skew well-formed"].holds is holds
+
+
+# --- emptiness ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("root", "known"), [(0.25, 0.25), (lottery(0.5, 0.5), 0.5), (Chance(((1.0, -2.0),)), -2.0)]
+)
+def test_a_game_without_decisions_is_worth_what_chance_gives(
+    root: toys.Node, known: float
+) -> None:
+    tree = tree_of(root)
+    game = TreeGame(tree)
+    assert tree.num_rows == 0
+    solved, response = game.equilibrium(), game.attack("uniform")
+    assert solved.is_proved
+    assert solved[:2] == pytest.approx((known, known))
+    assert response.is_proved
+    assert response[:3] == pytest.approx((0.0, 0.0, 0.0))  # the mean of both seats
+    assert game.payoff("uniform", np.zeros((0, 1))) == pytest.approx(0.0)
+    assert payoff(tree, tree.uniform(), tree.uniform()) == pytest.approx(known)
+    assert game.bound("uniform") == pytest.approx(0.0)
+    assert game.strategy({}).shape == (0, 1)
+    for one in game.audit():
+        assert all(finding.holds for finding in one.findings.values())
+    rates = game.engine.workspace(2).win_rate(np.zeros((2, 0, 1)))
+    assert rates.win_rate == pytest.approx(0.5)
+
+
+@pytest.mark.parametrize("seat", [0, 1])
+def test_one_player_against_nature_takes_the_best(seat: int) -> None:
+    tree = tree_of(Choice(seat, 0, (lottery(0.5, 0.5), 0.75)))
+    solved = equilibrium(tree, 10.0)
+    assert solved.is_proved
+    assert solved.lower == pytest.approx([0.75, 0.5][seat])
+
+
+# --- programs -------------------------------------------------------------------------------------
+
+
+def forgetful_player(seed: int, near: float) -> toys.Node:
+    """One player against chance, with payoffs that nearly tie."""
+    root, draw = random_game(seed, 7, seats=(0,)), np.random.default_rng(seed)
+
+    def shaken(node: toys.Node) -> toys.Node:
+        if isinstance(node, Choice):
+            return Choice(0, node.infoset, tuple(map(shaken, node.children)))
+        if isinstance(node, Chance):
+            return Chance(tuple((chance, shaken(child)) for chance, child in node.branches))
+        return float(np.sign(node)) + near * float(draw.random())
+
+    return shaken(root)
+
+
+@pytest.mark.parametrize("near", [1e-8, 1e-7, 1e-6, 1e-2])
+def test_bounds_of_programs_are_above_the_truth(
+    near: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """HiGHS as it is ends at a gap of 1e-6, and then gives a bound that is none."""
+    monkeypatch.setattr(exact, "STARTS", 0)
+    programs, solve = [], exact.milp
+    monkeypatch.setattr(exact, "milp", lambda *a, **k: programs.append(a) or solve(*a, **k))
+    for seed in range(150):
+        tree = tree_of(forgetful_player(seed, near))
+        if not 6 <= tree.num_rows <= 10:
+            continue
+        form = sequence_form(tree, 0)
+        worth, pure = form.payoffs(tree.uniform()), np.eye(2)
+        every = itertools.product(range(2), repeat=tree.num_rows)
+        best = max(float(form.realisation(pure[list(one)]) @ worth) for one in every)
+        response = best_response(form, worth, 20.0)
+        assert response.bound >= best - 1e-12, seed
+        assert response.payoff <= best + 1e-12, seed
+        assert response.payoff >= best - 1e-9, seed
+        assert response.is_proved, seed
+    assert len(programs) >= 15
+
+
+def forgetting() -> tuple[FlatTree, float]:
+    """Give a game whose best response needs the program, without ascents, and its best payoff."""
+    root = next(
+        root
+        for root in (forgetful_player(seed, 0.0) for seed in range(100))
+        if 6 <= len(infosets(root, 0)) <= 10 and _is_hard(tree_of(root))
+    )
+    return tree_of(root), max(first_wins(root, (one, {})) for one in pure(root, 0))
+
+
+def _is_hard(tree: FlatTree) -> bool:
+    form = sequence_form(tree, 0)
+    worth = form.payoffs(tree.uniform())
+    return form.respond_with_full_memory(worth)[0] > best_response(form, worth, 20.0).bound + 1e-3
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        {"status": 4, "x": None, "mip_dual_bound": None},
+        {"status": 4, "x": None, "mip_dual_bound": 1e9},
+        {"status": 2, "x": None, "mip_dual_bound": math.inf},
+        {"status": 0, "x": math.nan, "mip_dual_bound": math.nan},
+        {"status": 0, "x": 0.0, "mip_dual_bound": 1e9},  # a bound that what was found refutes
+        {"status": 1, "x": None, "mip_dual_bound": -math.inf},
+    ],
+)
+def test_a_program_that_fails_leaves_the_bound_of_full_memory(
+    answer: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tree, best = forgetting()
+    form = sequence_form(tree, 0)
+    worth = form.payoffs(tree.uniform())
+
+    def fails(costs: Floats, **_: Any) -> SimpleNamespace:
+        x = None if answer["x"] is None else np.full(len(costs), answer["x"])
+        return SimpleNamespace(**{**answer, "x": x, "fun": None})
+
+    monkeypatch.setattr(exact, "milp", fails)
+    response = best_response(form, worth, 20.0)
+    full, _ = form.respond_with_full_memory(worth)
+    assert response.bound == pytest.approx(full)
+    assert response.payoff * tree.largest_payoff <= best + 1e-12
+    assert not response.is_proved
+    legal = np.take_along_axis(tree.legal, response.strategy.argmax(axis=1)[:, None], axis=1)
+    assert legal.all()
+
+
+def test_a_program_that_fails_later_keeps_what_was_proved(monkeypatch: pytest.MonkeyPatch) -> None:
+    solve, calls = exact.linprog, itertools.count()
+
+    def fails(*given: Any, **more: Any) -> Any:
+        answer = solve(*given, **more)
+        if next(calls) >= 2:
+            answer.status = 4
+        return answer
+
+    root = toys.bits().root  # value 1/2 by mixtures of two tables, found after some rounds
+    known = value(payoffs(root))
+    assert equilibrium(tree_of(root), 10.0).iterations > 1
+    monkeypatch.setattr(exact, "linprog", fails)
+    solved: Equilibrium = equilibrium(tree_of(root), 10.0)
+    assert not solved.is_proved
+    assert solved.lower <= known <= solved.upper
+
+
+# --- depth ----------------------------------------------------------------------------------------
+
+
+def chain(depth: int) -> FlatTree:
+    """Players take turns: stop, or go on; chance may stop them too."""
+
+    def look(state: int | str) -> Node:
+        if isinstance(state, str) or state == depth:
+            return Node(TERMINAL, payoff=float(len(str(state)) * 7 % 5 - 2))
+        moves = [(0, 0.1, "*" * (state % 9)), (1, 0.9, state + 1)]
+        return Node(CHANCE if state % 3 == 2 else state % 2, state, moves=moves)
+
+    return flatten("chain", 0, look, lambda moves: [*map(str, moves)])
+
+
+def backward(tree: FlatTree) -> float:
+    """Value with perfect information, node by node."""
+    worth = tree.payoff.tolist()
+    below: dict[int, list[tuple[float, float]]] = {}
+    for node in range(tree.num_nodes - 1, -1, -1):
+        after = below.get(node)
+        if after:
+            values = [one for _, one in after]
+            mean = sum(chance * one for chance, one in after)
+            worth[node] = {0: max(values), 1: min(values)}.get(int(tree.player[node]), mean)
+        below.setdefault(int(tree.parent[node]), []).append((tree.chance[node], worth[node]))
+    return float(worth[0])
+
+
+def test_trees_thousands_deep_take_a_second() -> None:
+    tree = chain(3000)
+    assert tree.num_nodes == 6001
+    began = time.process_time()
+    game = TreeGame(tree)
+    solved, response = game.equilibrium(), game.attack("uniform")
+    found = game.audit()
+    game.payoff("uniform", response.strategy)
+    spent = time.process_time() - began
+    assert solved.is_proved
+    assert solved.lower == pytest.approx(backward(tree), abs=1e-8)
+    assert response.is_proved
+    assert response.attack == pytest.approx(response.full_memory, abs=1e-8)
+    assert all(finding.holds for one in found for finding in one.findings.values())
+    assert spent < 12.0  # some 2 s; minutes where each level is a pass over all
