@@ -291,7 +291,7 @@ def equilibrium(tree: FlatTree, seconds: float) -> Equilibrium:
             answer = best_response(side.form, worth, left)
             if answer.bound < bounds[player]:
                 bounds[player], best[1 - player] = answer.bound, mixtures[1 - player]
-            grows |= chosen is not None and side.grows(answer, mixtures[player], worth)
+            grows |= side.grows(answer, mixtures[player], worth)
         lower, upper = -bounds[1], bounds[0]
         is_proved = upper - lower <= MEETING
         grows &= not is_proved and perf_counter() < end

@@ -88,6 +88,11 @@ class TreeGame:
             return self.tree.check_strategy(given)
         return _of_profile(self.tree, given, "strategy")
 
+    def written(self, payoff: float) -> str:
+        """Write a payoff with nine decimals, or with ten digits where payoffs are tiny or huge."""
+        plain = 1e-3 <= self.tree.largest_payoff < 1e9
+        return f"{payoff:.9f}" if plain else f"{payoff:.9e}"
+
     def payoff(self, a: Any, b: Any) -> float:
         """Compute the payoff to strategy `a` against `b`, averaged over both seats."""
         return mean_payoff(self.tree, self.strategy(a), self.strategy(b))
@@ -99,7 +104,8 @@ class TreeGame:
         -------
         Interval
             ``attack``, the payoff of the response found; ``bound``, which no response exceeds;
-            ``is_proved`` if they meet; ``full_memory``; and the response, ``strategy``.
+            ``is_proved`` if they meet within 1e-9 of the game's largest payoff; ``full_memory``;
+            and the response, ``strategy``.
 
         Raises
         ------
@@ -113,7 +119,10 @@ class TreeGame:
         return respond(self.tree, self.strategy(strategy), 0.0).full_memory
 
     def equilibrium(self, seconds: float = 60.0) -> Equilibrium:
-        """Solve the game in mixtures; ``lower`` and ``upper`` bound its value to player 0."""
+        """Solve the game in mixtures; ``lower`` and ``upper`` bound its value to player 0.
+
+        ``is_proved`` if they meet within 1e-9 of the game's largest payoff.
+        """
         return equilibrium(self.tree, seconds)
 
     def audit(self) -> tuple[Audit, Audit]:

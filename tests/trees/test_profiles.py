@@ -1,6 +1,11 @@
 """Strategies of OpenSpiel and Gambit come in, and are worth the same here as there."""
 
+import io
 import json
+import os
+import re
+import warnings
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +21,7 @@ from hogeq.trees.game import order_of_rows
 from hogeq.trees.openspiel.game import game_of
 from hogeq.trees.tree import hog_efg
 from tests.cli.calls import ask, refused
+from tests.strategies.strategy_files import saved, zipped
 
 SMALL = {"edition": "fa25", "goal": 4, "max_dice": 2}
 
@@ -165,3 +171,73 @@ def test_what_is_no_profile_of_the_game_is_refused_in_a_line(exported: Any) -> N
     assert "table.csv: is no strategy of a tree; allowed: uniform, a run, a file .npz" in line
     with pytest.raises(ValueError, match="got Policy; allowed: a tabular policy of OpenSpiel"):
         hogeq.Game.from_efg("hog.efg").strategy(pyspiel.CFRSolver(exported).average_policy())
+
+
+def broken_archives() -> dict[str, tuple[bytes, str]]:
+    """Files .npz that hold no policy of Kuhn poker (12, 2), and why."""
+    rows = np.full((12, 2), 0.5)
+    good = saved(np.savez, policy=rows)
+    header = saved(np.save, rows)[:128]
+    huge = header.replace(b"(12, 2), }" + b" " * 12, b"(1099511627776, 2), }" + b" ")
+    twice = io.BytesIO()
+    with warnings.catch_warnings(), zipfile.ZipFile(twice, "w") as archive:
+        warnings.simplefilter("ignore")
+        for _ in range(2):
+            archive.writestr("policy.npy", saved(np.save, rows))
+    return {
+        "empty": (b"", "is not an .npz file: File is not a zip file"),
+        "text": (b"0.5 0.5", "is not an .npz file: File is not a zip file"),
+        "flipped": (
+            good[:200] + bytes([good[200] ^ 1]) + good[201:],
+            "is not an .npz file: Bad CRC",
+        ),
+        "cut": (good[:-30], "is not an .npz file"),
+        "complex": (saved(np.savez, policy=rows * 1j), "holds values of type '<c16'"),
+        "objects": (saved(np.savez, policy=rows.astype(object)), "holds values of type '|O'"),
+        "other": (saved(np.savez, rows=rows), "holds 0 arrays `policy`; allowed: one"),
+        "twice": (twice.getvalue(), "holds 2 arrays `policy`; allowed: one"),
+        "huge": (zipped(huge, "policy.npy"), "has shape (1099511627776, 2); allowed: (12, 2)"),
+        "bomb": (
+            zipped(saved(np.save, np.zeros((2**20, 8))), "policy.npy"),
+            "has shape (1048576, 8); allowed: (12, 2)",
+        ),
+        "short": (zipped(header, "policy.npy"), "ends before its array of shape (12, 2) does"),
+        "nan": (saved(np.savez, policy=rows * np.nan), "allowed: probabilities of legal actions"),
+    }
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("kind", broken_archives())
+def test_a_broken_archive_is_refused_in_a_line(
+    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    data, why = broken_archives()[kind]
+    Path("policy.npz").write_bytes(data)
+    line = refused("compare", "policy.npz", "uniform", "--game", "kuhn_poker")
+    assert line.startswith(f"hogeq: policy.npz: {why}"[:40])
+    assert why in line
+
+
+@pytest.mark.parametrize("name", ["pipe.npz", "pipe.json", "policy"])
+def test_a_pipe_is_not_waited_for(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    os.mkfifo(name)
+    line = refused("compare", name, "uniform", "--game", "kuhn_poker")
+    assert line == f"hogeq: {name}: is not a file\n"
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize(
+    ("rows", "why"),
+    [
+        (np.full((12, 2), 0.5j), "holds complex128 values; allowed: float64 numbers"),
+        ([["a", "b"]] * 12, "holds <U1 values; allowed: float64 numbers"),
+        ([[1.0], [1.0, 0.0]], "rows differ in length"),
+    ],
+)
+def test_arrays_of_no_numbers_are_refused(rows: Any, why: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(f"strategy: {why}")):
+        hogeq.Game.from_openspiel("kuhn_poker").strategy(rows)

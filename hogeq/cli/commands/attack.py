@@ -190,7 +190,7 @@ def _attack_tree(
         "responder with perfect recall",
     )
     rows = [
-        (name.replace("_", " "), f"{figure:.9f}", meaning)
+        (name.replace("_", " "), game.written(figure), meaning)
         for (name, figure), meaning in zip(figures.items(), meanings, strict=True)
     ]
     data = {**chosen.facts, "strategy": strategy, **figures, "proved": found.is_proved}

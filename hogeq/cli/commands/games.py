@@ -124,8 +124,8 @@ def equilibrium(
         "components": sizes,
     }
     rows = (
-        ("lower", f"{solved.lower:.9f}", "payoff that player 0 secures"),
-        ("upper", f"{solved.upper:.9f}", "payoff that player 1 allows"),
+        ("lower", tree.written(solved.lower), "payoff that player 0 secures"),
+        ("upper", tree.written(solved.upper), "payoff that player 1 allows"),
     )
     mixtures = " and ".join(map(str, sizes))
     heading = f"{chosen.title}: value to player 0, in mixtures of {mixtures}"
