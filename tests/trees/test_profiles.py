@@ -215,7 +215,7 @@ def test_a_broken_archive_is_refused_in_a_line(
     data, why = broken_archives()[kind]
     Path("policy.npz").write_bytes(data)
     line = refused("compare", "policy.npz", "uniform", "--game", "kuhn_poker")
-    assert line.startswith(f"hogeq: policy.npz: {why}"[:40])
+    assert line.startswith("hogeq: policy.npz: ")
     assert why in line
 
 

@@ -45,7 +45,7 @@ def compare(
         first, second = payoff(tree, one, two), -payoff(tree, two, one)
         rates = {"payoff": (first + second) / 2.0, "first": first, "second": second}
         names = ("payoff", "as player 0", "as player 1")
-        figures = [f"{rate:.9f}" for rate in rates.values()]
+        figures = [chosen.tree.written(rate) for rate in rates.values()]
     else:
         game = chosen.load("matches", strategies=[a, b], own_goals=True)
         rates = _win_rate(game, a, b, None if start is None else chosen.start(start))._asdict()
