@@ -14,7 +14,7 @@ from hogeq.trees.sequences import LEAST_GAIN, SequenceForm, sequence_form
 
 MEETING = 1e-9  # largest gap at which bounds meet, a share of the game's largest payoff
 STARTS = 15
-FINE = 2.0**20
+FINE = 2.0**16
 """What shares of payoffs are multiplied by for HiGHS, whose tolerances are absolute: it ends a
 search at a gap of 1e-6, and takes coefficients below 1e-9 for 0."""
 SOLVED = 0

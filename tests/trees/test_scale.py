@@ -325,7 +325,7 @@ def test_bounds_of_programs_are_above_the_truth(
             continue
         every = itertools.product(range(2), repeat=tree.num_rows)
         best = max(float(form.realisation(pure[list(one)]) @ worth) for one in every)
-        assert response.bound >= best - 1e-12, seed
+        assert response.bound >= best - 1e-10, seed
         assert response.payoff <= best + 1e-12, seed
         assert response.payoff >= best - 1e-9, seed
         assert response.is_proved, seed
