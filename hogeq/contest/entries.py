@@ -8,21 +8,26 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from glob import has_magic, iglob
 from itertools import chain, islice
-from pathlib import Path
-from typing import Final, NamedTuple
+from pathlib import Path, PurePath
+from typing import Final, NamedTuple, TypeVar
 
 from hogeq.baselines.registry import find_strategy, is_builtin
-from hogeq.contest.submission import inspect_submission
+from hogeq.contest.judging import copied, inspect_apart
+from hogeq.contest.submission import Submission, inspect_submission
 from hogeq.model.game import HogEngine
 from hogeq.strategies.arrays import StrategyError
-from hogeq.strategies.files import IN_FOLDER, PICKLES, SUFFIXES, is_folder
+from hogeq.strategies.files import IN_FOLDER, LONGEST_NAME, PICKLES, SUFFIXES, is_folder
 from hogeq.strategies.strategy import Strategy, strategy_of
-from hogeq.support.messages import printable, refusal
+from hogeq.support.messages import one_line, printable, raised, refusal
 from hogeq.support.workers import compute
 from hogeq.support.yaml import read_text
 
+AnyPath = TypeVar("AnyPath", bound=PurePath)
+
 MOST_MATCHES: Final = 10_000
 """Most files that a pattern may stand for: nobody waits until a whole disk is listed."""
+
+LONGEST_REMARK: Final = 500  # most characters of a remark
 
 SUBMISSION: Final = "final_strategy.py"
 """Name of a student's file, whatever else lies in the student's folder."""
@@ -45,6 +50,14 @@ class _Strategy(NamedTuple):
 
     strategy: Strategy
     player_name: str | None
+    remark: str  # for those who run the contest
+
+
+class Remark(NamedTuple):
+    """What those who run a contest should know of an entry that plays."""
+
+    entry: str
+    remark: str
 
 
 class Entries(NamedTuple):
@@ -55,6 +68,7 @@ class Entries(NamedTuple):
     """What they call their players, printable; None if they do not say."""
     strategies: list[Strategy]
     refused: list[Refused]
+    remarks: list[Remark]
 
     @property
     def names(self) -> list[str]:
@@ -82,6 +96,7 @@ def named_entries(names: Iterable[str], unless: Iterable[Path] = ()) -> list[str
     come in natural order, each once; a built-in strategy named twice is two.
     """
     found: list[str] = []
+    links: list[str] = []
     written = {os.path.realpath(path) for path in unless}
     met: set[str] = set()
     for name in names:
@@ -93,14 +108,44 @@ def named_entries(names: Iterable[str], unless: Iterable[Path] = ()) -> list[str
         if not places:
             raise StrategyError(f"{printable(Path(name))}: matches no file")
         for place in places:
-            folder = _is_folder(Path(place))
+            folder = _is_folder(Path(place)) and not (matched and _is_linked(place, _base(name)))
             left_out = written if matched or folder else ()
             for entry in _entries_in(Path(place)) if folder else [place]:
                 file = os.path.realpath(entry)
-                if file not in met and file not in left_out:
+                if (matched or folder) and _is_linked(entry, _base(name)):
+                    links.append(entry)
+                    found.append(entry)
+                elif file not in met and file not in left_out:
                     found.append(entry)
                     met.add(file)
-    return found
+    # A link is refused when it is read, unless the file that it leads to is an entry anyhow.
+    return [one for one in found if one not in links or os.path.realpath(one) not in met]
+
+
+def folder_of(entry: str, names: Iterable[str]) -> Path | None:
+    """Give the folder among some names in which an entry was found; None if it is named itself."""
+    names = list(names)
+    if entry in names:
+        return None
+    bases = [_base(name) for name in names if not is_builtin(name)]
+    around = [base for base in bases if PurePath(entry).is_relative_to(base)]
+    return max(around, key=lambda base: len(base.parts), default=None)
+
+
+def _base(name: str) -> Path:
+    """Give the folder that a name stands for, or in which all files lie that a pattern matches."""
+    path = Path(name)
+    if not has_magic(name) or path.exists():
+        return path
+    plain = next(number for number, part in enumerate(path.parts) if has_magic(part))
+    return Path(*path.parts[:plain])
+
+
+def _is_linked(entry: str | Path, base: Path) -> bool:
+    """Whether there is a link on the way to an entry from the folder in which it was found."""
+    parts = PurePath(entry).relative_to(base).parts
+    steps = (Path(base, *parts[:count]) for count in range(1, len(parts) + 1))
+    return any(step.is_symlink() for step in steps)
 
 
 def _matches(pattern: str) -> list[str]:
@@ -126,7 +171,8 @@ def _entries_in(folder: Path) -> list[str]:
     for path in inside:
         if not is_folder(path) or path.name.startswith("."):
             continue
-        files = submitted(filter(is_strategy_file, path.iterdir())) if _is_folder(path) else [path]
+        is_one = path.is_symlink() or not _is_folder(path)  # a link is refused when it is read
+        files = [path] if is_one else submitted(filter(is_strategy_file, path.iterdir()))
         # Of several it is not clear which: the folder is refused when it is read.
         entries += [str(file) for file in (files if len(files) < 2 else [path])]
     if not entries:
@@ -137,12 +183,12 @@ def _entries_in(folder: Path) -> list[str]:
     return in_order(entries)
 
 
-def is_strategy_file(path: Path) -> bool:
+def is_strategy_file(path: PurePath) -> bool:
     """Whether a file in a folder has the name of a strategy."""
     return path.suffix.lower() in SUFFIXES + PICKLES and not path.name.startswith(".")
 
 
-def submitted(files: Iterable[Path]) -> list[Path]:
+def submitted(files: Iterable[AnyPath]) -> list[AnyPath]:
     """Files of a student that may count: those named `SUBMISSION`, else all."""
     every = list(files)
     return [file for file in every if file.name == SUBMISSION] or every
@@ -168,11 +214,14 @@ def read_field(
     *,
     skip_bad: bool = True,
     time_limit: float = 60.0,
+    named: Sequence[str] = (),
 ) -> Entries:
-    """Read all entries, as `named_entries` lists them, several at once.
+    """Read all entries, as `named_entries` lists them of those `named`, several at once.
 
-    Code is run last, and only if nothing else was refused or `skip_bad`, each file for at most
-    `time_limit` seconds. `progress` is called with the index of each entry that was read.
+    Files that are not named themselves are those of others: no link to them is followed, and code
+    sees no more than its own folder. Code is run last, and only if nothing else was refused or
+    `skip_bad`, each file for at most `time_limit` seconds. `progress` is called with the index of
+    each entry that was read.
     """
     found: dict[int, _Strategy | Refused] = {}
     is_code = [trust and Path(entry).suffix.lower() == ".py" for entry in entries]
@@ -181,7 +230,7 @@ def read_field(
         if code and not skip_bad and any(isinstance(one, Refused) for one in found.values()):
             break
         read = compute(
-            partial(_read, game, trust, time_limit),
+            partial(_read, game, trust, time_limit, named or entries),
             [entries[index] for index in indices],
             partial(_report, progress, indices),
             local=True,
@@ -193,6 +242,7 @@ def read_field(
         [one.player_name for one in good.values()],
         [one.strategy for one in good.values()],
         [one for _, one in sorted(found.items()) if isinstance(one, Refused)],
+        [Remark(entries[index], one.remark) for index, one in good.items() if one.remark],
     )
 
 
@@ -200,28 +250,63 @@ def _report(progress: Callable[[int], object], indices: Sequence[int], done: int
     progress(indices[done])
 
 
-def _read(game: HogEngine, trust: bool, time_limit: float, entry: str) -> _Strategy | Refused:
-    path = Path(entry)
+def _read(
+    game: HogEngine, trust: bool, time_limit: float, named: Sequence[str], entry: str
+) -> _Strategy | Refused:
     try:
-        if entry and _is_folder(path):  # an empty name is no folder
-            return Refused(entry, f"{printable(path)}: {_UNCLEAR}")
-        if trust and path.suffix.lower() == ".py":
-            return _submitted(game, path, time_limit)
-        return _Strategy(find_strategy(entry, game, trust, time_limit=time_limit), None)
+        return _strategy(game, trust, time_limit, entry, folder_of(entry, named))
     except StrategyError as error:
         return Refused(entry, str(error))
+    except Exception as error:  # noqa: BLE001 - one entry never stops the others
+        return Refused(entry, f"{printable(Path(entry))}: cannot be judged: {raised(error)}")
 
 
-def _submitted(game: HogEngine, path: Path, time_limit: float) -> _Strategy | Refused:
+def _strategy(
+    game: HogEngine, trust: bool, time_limit: float, entry: str, folder: Path | None
+) -> _Strategy:
+    """Read an entry that is named, or that was found in a folder."""
+    path = Path(entry)
+    if folder is not None and any(_is_linked(one, folder) for one in (path, path / IN_FOLDER)):
+        raise StrategyError(f"{printable(path)}: is a link; allowed: files and folders")
+    if entry and _is_folder(path):  # an empty name is no folder
+        raise StrategyError(f"{printable(path)}: {_UNCLEAR}")
+    if trust and path.suffix.lower() == ".py":
+        return _submitted(game, path, folder, time_limit)
+    if folder is None or is_folder(path):
+        return _Strategy(find_strategy(entry, game, trust, time_limit=time_limit), None, "")
+    with copied(folder, path.relative_to(folder), alone=True) as copy:
+        try:
+            return _Strategy(find_strategy(str(copy), game), None, "")
+        except StrategyError as error:
+            raise StrategyError(str(error).replace(printable(copy), printable(path))) from None
+
+
+def _submitted(game: HogEngine, path: Path, folder: Path | None, time_limit: float) -> _Strategy:
     """Judge code as `hogeq check` does."""
-    found = inspect_submission(path, game.rules, trust=True, time_limit=time_limit)
+    if folder is None:
+        found = inspect_submission(path, game.rules, trust=True, time_limit=time_limit)
+    else:
+        inside = path.relative_to(folder)
+        flat = len(inside.parts) == 1
+        found = inspect_apart(game, folder, inside, flat=flat, trust=True, time_limit=time_limit)
     if found.matrix is None:
         first, *others = found.faults
         more = f", and {len(others)} more that hogeq check lists" if others else ""
-        return Refused(str(path), f"{printable(path)}: {first.line}{more}")
-    return _Strategy(
-        strategy_of(game, found.matrix), None if found.name is None else printable(found.name)
-    )
+        raise StrategyError(f"{printable(path)}: {first.line}{more}")
+    return _Strategy(strategy_of(game, found.matrix), player_name(found), remark_on(found))
+
+
+def player_name(submission: Submission) -> str | None:
+    """Give the name of a submission's player, as tables and pages write it."""
+    return None if submission.name is None else one_line(submission.name, LONGEST_NAME)
+
+
+def remark_on(submission: Submission) -> str:
+    """Say what those who run a contest should know of a submission, in a line; or nothing."""
+    tried: tuple[str, ...] = getattr(submission, "attempts", ())
+    parts = ("reads other files", submission.files), ("tried in vain", tried)
+    told = [f"{what}: {', '.join(files)}" for what, files in parts if files]
+    return one_line("; ".join(told), LONGEST_REMARK)
 
 
 def identical_entries(strategies: Sequence[Strategy]) -> list[list[int]]:

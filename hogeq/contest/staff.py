@@ -3,16 +3,23 @@
 A folder in the folder is one student's; a file in it is an entry of its own. Of a student's files
 those called ``final_strategy.py`` count, or all strategy files where there is none, and of several
 the last by name in natural order (``attempt10`` after ``attempt9``): a copy keeps its name, and not
-its time. A name in a file gives nobody the right to replace another's entry.
+its time. A name in a file gives nobody the right to replace another's entry. Links are followed
+nowhere: a submission that has one is not valid.
+
+The folder of a contest has two parts. ``public`` may go on a website, and ``staff`` may not.
 """
 
 import hashlib
 import json
+import os
+import re
 import secrets
-from collections.abc import Sequence
-from dataclasses import asdict
+import stat
+import unicodedata
+from collections.abc import Callable, Collection, Sequence
 from functools import partial
-from pathlib import Path
+from itertools import chain, count
+from pathlib import Path, PurePath
 from typing import Any, Final, NamedTuple, cast
 
 import numpy as np
@@ -21,37 +28,72 @@ from hogeq import __version__
 from hogeq.contest.entries import (
     Entries,
     Refused,
+    Remark,
     in_order,
     is_strategy_file,
+    player_name,
     read_goals,
+    remark_on,
     submitted,
 )
-from hogeq.contest.submission import Submission, inspect_submission
-from hogeq.contest.tournament import check_rates, round_robin
+from hogeq.contest.judging import (
+    check_kind,
+    facts,
+    files_within,
+    inspect_apart,
+    listed,
+    refused,
+    submission_from,
+)
+from hogeq.contest.submission import Submission
+from hogeq.contest.tournament import ROUNDING, check_rates, round_robin
 from hogeq.model.game import HogEngine
-from hogeq.rules import Rules
-from hogeq.strategies.arrays import StrategyError, check_matrix
-from hogeq.strategies.files import MAX_BYTES, is_folder
-from hogeq.strategies.sandbox import Fault
+from hogeq.strategies.arrays import StrategyError
+from hogeq.strategies.files import MAX_BYTES, SUFFIXES
 from hogeq.strategies.strategy import strategy_of
 from hogeq.support.aliases import Floats, Matrix
-from hogeq.support.files import parse_json, read_whole, write_whole
+from hogeq.support.files import TEMPORARY, parse_json, read_whole, write_whole
 from hogeq.support.messages import BadInputError, printable
 from hogeq.support.parameters import plain
 from hogeq.support.progress import phase
 from hogeq.support.workers import compute
 
+PUBLIC: Final = "public"
+"""The part of a contest's folder for everybody."""
+
+STAFF: Final = "staff"
+"""The part for those who run the contest."""
+
 CACHE: Final = "cache.json"
-"""What is known of earlier calls; without it everything is computed again."""
+"""What is known of earlier calls, in `STAFF`; without it everything is computed again."""
+
+_NOT_KEPT: Final = {"crash", "time", "unread"}  # faults that another call may not find
+
+_UNSEEN: Final = re.compile(
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\ufe00-\ufe0f\U000e0100-\U000e01ef]"
+)
+"""Letters that Python counts as printable and that show nothing."""
+
+_HASHED: Final = 16  # digits in the name of a page
 
 
 class Entrant(NamedTuple):
     """One student's submission."""
 
     student: str  # name of the folder, or of the file; printable
-    path: Path
-    file: str  # the file as it lies in the folder, printable
-    earlier: tuple[str, ...]  # files of the same student that do not count
+    path: PurePath  # of the file that counts, in the folder of submissions
+    earlier: tuple[str, ...] = ()  # files of the same student that do not count
+    fault: str = ""  # why there is nothing to judge
+
+    @property
+    def file(self) -> str:
+        """The file as it lies in the folder, printable."""
+        return printable(self.path)
+
+    @property
+    def is_flat(self) -> bool:
+        """Whether it has no folder of its own."""
+        return len(self.path.parts) == 1
 
 
 class Judged(NamedTuple):
@@ -62,8 +104,8 @@ class Judged(NamedTuple):
 
     @property
     def name(self) -> str:
-        """What a page calls it: the player, or else the student."""
-        return printable(self.submission.name or self.entrant.student)
+        """What staff calls it: the player, or else the student."""
+        return player_name(self.submission) or self.entrant.student
 
     @property
     def reason(self) -> str:
@@ -72,41 +114,49 @@ class Judged(NamedTuple):
         more = f", and {len(faults) - 1} more on the page" if len(faults) > 1 else ""
         return f"{faults[0].line}{more}" if faults else ""
 
-    def facts(self) -> dict[str, Any]:
-        """Give the submission as plain values, its table as two digits a cell."""
-        matrix = self.submission.matrix
-        table = None if matrix is None else matrix.tobytes().hex()
-        return {**asdict(self.submission), "matrix": table}
-
 
 def entrants(folder: Path, out: Path) -> list[Entrant]:
     """List the submissions of a folder, by name; nothing below `out`, which the caller writes."""
+    written = out.stat() if out.exists() else None
+
+    def is_out(status: os.stat_result) -> bool:
+        return written is not None and os.path.samestat(status, written)
+
     found = []
-    for name in in_order(path.name for path in folder.iterdir()):
-        path = folder / name
-        if name.startswith((".", "__")) or path.resolve() == out.resolve():
+    statuses = dict(listed(folder, PurePath()))
+    for name in in_order(statuses):
+        status, path = statuses[name], PurePath(name)
+        if name.startswith((".", "__")) or is_out(status):
             continue
-        if is_folder(path):
-            files = [file for file in path.rglob("*") if is_strategy_file(file)]
-            counted = [file for file in files if not _is_hidden(file.relative_to(path))]
-            in_turn = in_order(str(file.relative_to(folder)) for file in submitted(counted))
-            if in_turn:
-                shown = [printable(file) for file in in_turn]
-                last = folder / in_turn[-1]
-                found.append(Entrant(printable(name), last, shown[-1], tuple(shown[:-1])))
-        elif is_strategy_file(path):
-            found.append(Entrant(printable(name), path, printable(name), ()))
+        try:
+            if stat.S_ISDIR(status.st_mode):
+                found.append(_of_folder(folder, path, is_out))
+                continue
+            check_kind(path, status)
+            if is_strategy_file(path):
+                found.append(Entrant(printable(name), path))
+        except StrategyError as error:
+            found.append(Entrant(printable(name), path, fault=str(error)))
     return found
 
 
-def _is_hidden(inside: Path) -> bool:
-    return any(part.startswith((".", "__")) for part in inside.parts)
+def _of_folder(folder: Path, path: PurePath, is_out: Callable[[os.stat_result], bool]) -> Entrant:
+    """Find the file that counts in a student's folder."""
+    files = files_within(folder, path, is_out)
+    counted = [one for one in files if is_strategy_file(one) and not one.name.startswith("__")]
+    in_turn = in_order(str(one) for one in submitted(counted))
+    if not in_turn:
+        allowed = f"allowed: names ending in {', '.join(SUFFIXES)}"
+        raise StrategyError(f"{printable(path)}: holds no strategy file; {allowed}")
+    earlier = tuple(printable(one) for one in in_turn[:-1])
+    return Entrant(printable(path), PurePath(in_turn[-1]), earlier)
 
 
 class Contest:
     """A folder of submissions, and what earlier calls have found out of it.
 
-    `judge` and `play` compute what is new alone, and `keep` writes all that is known.
+    `judge` and `play` compute what is new alone, and `keep` writes all that is known. Nothing is
+    written before.
     """
 
     judged: list[Judged]
@@ -119,21 +169,23 @@ class Contest:
         start: tuple[int, int] = (0, 0),
         goals: Path | None = None,
     ) -> None:
-        is_other = out.is_dir() and any(out.iterdir()) and not (out / CACHE).exists()
-        if is_other or out.resolve() == folder.resolve():
-            raise BadInputError(f"{out}: has other files; allowed: a new folder, or an earlier one")
-        self.game, self.out, self.start = game, out, start
+        _check_out(out, folder)
+        self.game, self.folder, self.out, self.start = game, folder, out, start
         self.entrants = entrants(folder, out)
         students = [one.student for one in self.entrants]
         own = read_goals(goals, students, game.goal)
         self.own_goals = {} if own is None else dict(zip(students, own, strict=True))
-        (out / "entrants").mkdir(parents=True, exist_ok=True)
         self.made_by = {"version": __version__, "rules": plain(game.rules), "start": list(start)}
-        salt, known = _read_cache(out / CACHE, self.made_by, game)
+        salt, known = _read_cache(out / STAFF / CACHE, self.made_by, game)
         self.salt = salt or secrets.token_hex(16)
         self.files: dict[str, dict[str, Any]] = known.get("files", {})
         self.tables: list[str] = known.get("tables", [])
         self.rates: list[list[float]] = known.get("rates", [])
+
+    @property
+    def has_code(self) -> bool:
+        """Whether a submission may be a program."""
+        return any(one.path.suffix.lower() == ".py" for one in self.entrants)
 
     @property
     def valid(self) -> list[Judged]:
@@ -149,30 +201,30 @@ class Contest:
 
     def judge(self, trust: bool, time_limit: float) -> Entries:
         """Look at every submission as `hogeq check` does, unless it is known; give the valid."""
-        keys = [_key(one.path) for one in self.entrants]
-        new = [number for number, key in enumerate(keys) if key not in self.files]
-        look = partial(_inspect, self.game.rules, trust, time_limit)
-        paths = [self.entrants[number].path for number in new]
+        keys = [_key(self.folder, one) for one in self.entrants]
+        known = self.files
+        new = [number for number, key in enumerate(keys) if not key or key not in known]
+        look = partial(_inspect, self.game, self.folder, trust, time_limit)
         with phase("reading", len(keys), "files") as progress:
             progress.step(len(keys) - len(new))
-            found = compute(look, paths, lambda _: progress.step(), local=True)
+            unknown = [self.entrants[number] for number in new]
+            found = compute(look, unknown, lambda _: progress.step(), local=True)
         inspected = dict(zip(new, found, strict=True))
-        self.judged = []
+        self.judged, self.files = [], {}
         for number, (entrant, key) in enumerate(zip(self.entrants, keys, strict=True)):
-            submission = inspected.get(number) or _known(self.files[key], self.game)
-            one = Judged(entrant, submission)
-            # What other files say may change, and so may a machine that was slow.
+            submission = inspected.get(number) or submission_from(known[key], self.game)
+            # What other files say may change, and so may a machine that was slow or full.
             kinds = {fault.kind for fault in submission.faults}
-            if key and not submission.files and kinds.isdisjoint({"time", "unread"}):
-                self.files[key] = one.facts()
-            self.judged.append(one)
-        refused = [
+            if key and not submission.files and kinds.isdisjoint(_NOT_KEPT):
+                self.files[key] = facts(submission)
+            self.judged.append(Judged(entrant, submission))
+        left_out = [
             Refused(one.entrant.file, f"{one.entrant.file}: {one.reason}")
             for one in self.judged
             if one.submission.matrix is None
         ]
         if len(self.valid) < 2:
-            told = "".join(f"; {one.reason}" for one in refused)
+            told = "".join(f"; {one.reason}" for one in left_out)
             raise BadInputError(
                 f"tournament: {len(self.valid)} of {len(self.judged)} submissions are valid; "
                 f"allowed: 2 or more{told}"
@@ -181,7 +233,12 @@ class Contest:
             [one.entrant.file for one in self.valid],
             [one.name for one in self.valid],
             [strategy_of(self.game, cast("Matrix", one.submission.matrix)) for one in self.valid],
-            refused,
+            left_out,
+            [
+                Remark(one.entrant.file, remark)
+                for one in self.judged
+                if (remark := remark_on(one.submission))
+            ],
         )
 
     def play(self, field: Entries) -> Floats:
@@ -210,72 +267,116 @@ class Contest:
         return known
 
     def public_names(self, pseudonyms: bool) -> list[str]:
-        """Name the valid submissions: namesakes by numbers, since their files say who is who.
+        """Name the valid submissions, never two the same: namesakes by numbers.
 
-        Pseudonyms tell nobody who they are, and are the same in every call for this folder.
+        Pseudonyms tell nobody who they are, and are the same in every call for this folder. Who
+        gives no name has one too: those of files and folders are for staff.
         """
-        names: list[str] = []
-        given = [one.name for one in self.valid]
-        for number, one in enumerate(self.valid):
-            before = given[:number].count(one.name)
-            name = f"{one.name} ({before + 1})" if before else one.name
-            if pseudonyms:
-                code = _hash(f"{self.salt} {one.entrant.student}".encode())
-                digits = next(size for size in range(4, 64) if f"Hog {code[:size]}" not in names)
-                name = f"Hog {code[:digits]}"
-            names.append(name)
-        return names
+        names: dict[str, str] = {}  # by what looks the same
+        for one in self.valid:
+            given = player_name(one.submission) or ""
+            hidden = pseudonyms or not _alike(given).strip()
+            names |= [self._pseudonym(one, names) if hidden else _numbered(given, names)]
+        return [*names.values()]
+
+    def _pseudonym(self, one: Judged, names: Collection[str]) -> tuple[str, str]:
+        code = self.code_of(one.entrant)
+        sizes = (f"Hog {code[:size]}" for size in range(4, len(code)))
+        return next((alike, name) for name in sizes if (alike := _alike(name)) not in names)
+
+    def code_of(self, entrant: Entrant) -> str:
+        """Give what stands for a student in names that others may see."""
+        raw = os.fsencode(entrant.path.parts[0])
+        return _hash(self.salt.encode() + b" " + raw)
+
+    def page_of(self, entrant: Entrant) -> str:
+        """Name the page of an entrant: any file system takes it, and no two have the same."""
+        plain_name = re.sub(r"[^a-z0-9.]+", "_", entrant.student[:200].lower())[:40].strip("._")
+        return f"{plain_name or 'entry'}-{self.code_of(entrant)[:_HASHED]}.html"
 
     def keep(self) -> None:
-        """Write what is known, for the next call."""
+        """Write what is known, for the next call: the first file, as the mark of a contest."""
+        self.out.mkdir(parents=True, exist_ok=True)
+        (self.out / STAFF).mkdir(0o700, exist_ok=True)
         known = {
             name: getattr(self, name) for name in ("made_by", "salt", "files", "tables", "rates")
         }
-        write_whole(self.out / CACHE, json.dumps(known))
+        write_whole(self.out / STAFF / CACHE, json.dumps(known))
+
+
+def _check_out(out: Path, folder: Path) -> None:
+    """Refuse a folder that no contest can be written to, before anything is computed."""
+    if (out / CACHE).exists() and (out / "entrants").exists():
+        raise BadInputError(
+            f"{out}: is of an earlier hogeq, private pages beside the public one; allowed: a new "
+            f"folder, or an earlier one with {PUBLIC} and {STAFF}"
+        )
+    is_other = out.is_dir() and not (out / STAFF / CACHE).exists() and _holds_files(out)
+    if is_other or out.resolve() == folder.resolve():
+        raise BadInputError(f"{out}: has other files; allowed: a new folder, or an earlier one")
+    above = next(one for one in (out, *out.absolute().parents) if one.exists())
+    if not (above.is_dir() and os.access(above, os.W_OK)):
+        raise BadInputError(f"{out}: cannot be made; allowed: a folder that can be written to")
+
+
+def _holds_files(out: Path) -> bool:
+    """Whether there is more than a call that was stopped leaves: empty folders, and half a file."""
+    return any(
+        path.is_symlink() or not (path.is_dir() or path.name.startswith(TEMPORARY))
+        for path in out.rglob("*")
+    )
+
+
+def _alike(name: str) -> str:
+    """Give what names have in common that look the same."""
+    return _UNSEEN.sub("", unicodedata.normalize("NFKC", name)).casefold()
+
+
+def _numbered(given: str, names: Collection[str]) -> tuple[str, str]:
+    """Give a name that no other looks like, by a number if it must be."""
+    numbered = (f"{given} ({number})" for number in count(2))
+    return next(
+        (alike, name) for name in chain([given], numbered) if (alike := _alike(name)) not in names
+    )
 
 
 def _read_cache(path: Path, made_by: dict[str, Any], game: HogEngine) -> tuple[str, dict[str, Any]]:
     """Read the salt of an earlier call and, by the same rules and version, what it found."""
-    salt = ""
+    salt, known = "", {}
     try:
         known = parse_json(read_whole(path, MAX_BYTES))
         salt = str(known["salt"])
         is_ours = known["made_by"] == made_by
         if is_ours:
             for fields in known["files"].values():
-                _known(fields, game)
-            check_rates(known["rates"])
-        return salt, known if is_ours and len(known["rates"]) == len(known["tables"]) else {}
+                submission_from(fields, game)
+            rates = check_rates(known["rates"]) if known["rates"] else np.empty((0, 0))
+            is_ours = len(rates) == len(known["tables"])
+            is_ours &= {*map(type, known["tables"])} <= {str}
+            is_ours &= np.allclose(rates + rates.T, 1.0, rtol=0.0, atol=ROUNDING)
     except (OSError, ValueError, TypeError, KeyError, AttributeError):
-        return salt, {}
+        is_ours = False
+    return salt, known if is_ours else {}
 
 
-def _key(path: Path) -> str:
+def _key(folder: Path, entrant: Entrant) -> str:
     try:
-        return _hash(path.suffix.encode() + read_whole(path, MAX_BYTES))
+        content = b"" if entrant.fault else read_whole(entrant.path, MAX_BYTES, within=folder)
     except (OSError, ValueError):
         return ""  # it will be refused when it is read
+    return "" if entrant.fault else _hash(os.fsencode(entrant.path.suffix) + content)
 
 
 def _hash(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
-def _inspect(rules: Rules, trust: bool, time_limit: float, path: Path) -> Submission:
-    try:
-        return inspect_submission(path, rules, trust, time_limit=time_limit)
-    except StrategyError as error:
-        # Without the path: entrants read this.
-        why = str(error).partition(": ")[2] or str(error)
-        return Submission(0, None, None, (Fault("unread", 1, why),), {}, 0, None, (), None)
-
-
-def _known(fields: dict[str, Any], game: HogEngine) -> Submission:
-    cells, table, goal = fields["matrix"], None, game.goal
-    if cells is not None:
-        found = np.frombuffer(bytes.fromhex(cells), np.int8).reshape(goal, goal)
-        table = check_matrix(found, goal, game.num_actions - 1)
-    faults = tuple(Fault(*one) for one in fields["faults"])
-    asked = None if fields["asked"] is None else tuple(fields["asked"])
-    lists = {"matrix": table, "faults": faults, "asked": asked, "files": tuple(fields["files"])}
-    return Submission(**{**fields, **lists})
+def _inspect(
+    game: HogEngine, folder: Path, trust: bool, time_limit: float, entrant: Entrant
+) -> Submission:
+    path = entrant.path
+    if entrant.fault:
+        return refused(entrant.fault.removeprefix(f"{entrant.file}: "))
+    return inspect_apart(
+        game, folder, path, flat=entrant.is_flat, trust=trust, time_limit=time_limit
+    )

@@ -1,5 +1,6 @@
 """The pages of a contest: the ranks of a field, and one about each submission."""
 
+import builtins
 import hashlib
 import html
 import json
@@ -8,7 +9,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path, PurePath
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
@@ -21,12 +22,16 @@ from hogeq.contest.assessment import (
     response_text,
     usual_reference,
 )
-from hogeq.contest.staff import Contest, Judged
+from hogeq.contest.entries import player_name, remark_on
+from hogeq.contest.judging import facts
+from hogeq.contest.staff import PUBLIC, STAFF, Contest, Judged
 from hogeq.contest.tournament import WIN
 from hogeq.model.compiling import expect
 from hogeq.model.game import HogEngine
 from hogeq.pages import frame
-from hogeq.support.files import csv_text, write_whole
+from hogeq.strategies.files import MAX_BYTES
+from hogeq.strategies.sandbox import Fault
+from hogeq.support.files import csv_text, read_whole, write_whole
 from hogeq.support.messages import counted, duration, loss, percent, printable
 from hogeq.support.progress import phase
 from hogeq.support.workers import compute
@@ -286,9 +291,15 @@ def _opening(key: str) -> str:
 
 RANKS: Final = (
     *("rank", "name", "student", "file", "page", "wins", "ties", "mean_win_rate", "nash"),
-    *("lowest_win_rate", "lowest_against", "public_name", "not_valid"),
+    *("lowest_win_rate", "lowest_against", "public_name", "not_valid", "remark"),
 )
-"""Columns of ranks.csv."""
+"""Columns of the table of ranks for staff."""
+
+PUBLIC_RANKS: Final = (
+    *("rank", "name", "file", "wins", "ties", "mean_win_rate", "nash"),
+    *("lowest_win_rate", "lowest_against"),
+)
+"""Columns of the table of ranks for everybody; ``file`` is empty, since it could name a student."""
 
 LATEST: Final = "of a student's files the last by name counts"
 
@@ -296,82 +307,207 @@ LATEST: Final = "of a student's files the last by name counts"
 def write_contest(
     contest: Contest, found: Mapping[str, Any], title: str, pseudonyms: bool
 ) -> list[str]:
-    """Write pages, ranks and what is known for the next time; say what was written."""
+    """Write pages, ranks and what is known for the next time; say what was written.
+
+    All is computed before the first file is written, the mark of the contest comes first, and what
+    everybody may see comes last.
+    """
     judged, out = contest.judged, contest.out
-    public = contest.public_names(pseudonyms)
-    lines = {contest.valid[line["index"]].entrant.file: line for line in found["ranking"]}
-    pages: list[str] = []  # of each entrant
-    for one in judged:
-        plain = re.sub(r"[^\w.-]+", "_", one.entrant.student)[:80]
-        same = sum(name.lower().startswith(f"{plain.lower()}.") for name in pages)
-        pages.append(f"{plain}.{same + 1}.html" if same else f"{plain}.html")
-    write_whole(out / "index.html", public_page({**found, "rules": title}, public))
-    _write_entrants(contest, title, lines, public, pages)
+    names = contest.public_names(pseudonyms)
+    ranked = {contest.valid[line["index"]].entrant: line for line in found["ranking"]}
+    lines = [ranked.get(one.entrant) for one in judged]
+    pages = _entrants(contest, title, lines, names)
+    rows = _staff_rows(contest, lines, names)
+    public = _public_rows(found, names)
     header = ("goal", *RANKS) if contest.own_goals else RANKS
-    rows = []
-    for one, page in zip(judged, pages, strict=True):
-        line = lines.get(one.entrant.file, {})
-        row = {key: line.get(key, "") for key in header}
-        if line:
-            against = public[line["lowest_against"]]
-            row |= {"lowest_against": against, "public_name": public[line["index"]]}
-        row |= {"student": one.entrant.student, "file": one.entrant.file, "name": one.name}
-        rows.append({**row, "page": f"entrants/{page}", "not_valid": one.reason})
-    rows.sort(key=lambda row: row["rank"] or math.inf)
-    write_whole(out / "ranks.csv", csv_text(header, [list(row.values()) for row in rows]))
+    shown = ("goal", *PUBLIC_RANKS) if contest.own_goals else PUBLIC_RANKS
     contest.keep()
+    staff, everybody = out / STAFF, out / PUBLIC
+    for folder in (staff / "entrants", everybody):
+        folder.mkdir(exist_ok=True)
+    for name, page in pages.items():
+        if page is not None:
+            write_whole(staff / "entrants" / name, page)
+    for path in (staff / "entrants").glob("*-*.html"):
+        if path.name not in pages:  # of somebody who has gone
+            path.unlink()
+    write_whole(staff / "index.html", _staff_page(rows, title))
+    write_whole(
+        staff / "ranks.csv", csv_text(header, [[row[key] for key in header] for row in rows])
+    )
+    write_whole(everybody / "index.html", public_page({**found, "rules": title}, names))
+    write_whole(
+        everybody / "ranks.csv", csv_text(shown, [[row[key] for key in shown] for row in public])
+    )
     earlier = sum(len(one.entrant.earlier) for one in judged)
-    written = f"{out}: index.html (public), ranks.csv, {counted(len(judged), 'page')} in entrants/"
     return [
-        written,
+        f"{everybody}: index.html and ranks.csv, for everybody",
+        f"{staff}: index.html, ranks.csv and {counted(len(judged), 'page')} in entrants, for staff",
         *([f"{counted(earlier, 'earlier file')} left out: {LATEST}"] if earlier else []),
     ]
 
 
-def _write_entrants(
+def _public_rows(found: Mapping[str, Any], names: Sequence[str]) -> list[dict[str, Any]]:
+    return [
+        {
+            **line,
+            "name": names[line["index"]],
+            "file": "",
+            "lowest_against": names[line["lowest_against"]],
+        }
+        for line in found["ranking"]
+    ]
+
+
+def _staff_rows(
+    contest: Contest, lines: Sequence[Mapping[str, Any] | None], names: Sequence[str]
+) -> list[dict[str, Any]]:
+    rows = []
+    for one, line in zip(contest.judged, lines, strict=True):
+        entrant = one.entrant
+        row = dict.fromkeys(("goal", *RANKS), "") | dict(line or {})
+        if line is not None:
+            against, name = names[line["lowest_against"]], names[line["index"]]
+            row |= {"lowest_against": against, "public_name": name}
+        row |= {"name": one.name, "student": entrant.student, "file": entrant.file}
+        row |= {"page": f"entrants/{contest.page_of(entrant)}"}
+        rows.append({**row, "not_valid": one.reason, "remark": remark_on(one.submission)})
+    return sorted(rows, key=lambda row: row["rank"] or math.inf)
+
+
+def _staff_page(rows: Sequence[Mapping[str, Any]], title: str) -> str:
+    """Write the page of all submissions for staff, which leads to that of each entrant."""
+    valid = [row for row in rows if not row["not_valid"]]
+    left_out = [row for row in rows if row["not_valid"]]
+    remarks = [row for row in rows if row["remark"]]
+    parts = [_listing("Ranks", ("rank", "name", "public_name", "student", "file"), valid)]
+    if left_out:
+        parts.append(_listing("Not valid", ("student", "file", "not_valid"), left_out))
+    if remarks:
+        parts.append(_listing("Remarks", ("student", "remark"), remarks))
+    verdict = (
+        f"<p>{counted(len(valid), 'submission')} ranked, {len(left_out)} not valid. This page and "
+        "all others in its folder are for staff. Give each entrant its own page.</p>"
+    )
+    title = f"{title}: the submissions"
+    body = frame.fill("check.html", title=html.escape(title), verdict=verdict, parts="".join(parts))
+    return frame.page(title, body, styles="sheet", scripts="", data={})
+
+
+_HEADS: Final = {"public_name": "on the public page", "not_valid": "why"}
+
+
+def _listing(title: str, keys: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> str:
+    """Make a table of texts, each student's with a link to the page."""
+    lines = []
+    for row in rows:
+        cells = {key: html.escape(str(row[key])) for key in keys}
+        cells["student"] = f'<a href="{html.escape(row["page"])}">{cells["student"]}</a>'
+        lines.append("".join(f'<td class="text long">{cell}</td>' for cell in cells.values()))
+    head = "".join(f'<th class="text">{_HEADS.get(key, key)}</th>' for key in keys)
+    body = "".join(f"<tr>{line}</tr>" for line in lines)
+    return (
+        f'<h2>{title}</h2><div class="wide" tabindex="0" role="region" aria-label="{title}">'
+        f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
+    )
+
+
+def _entrants(
     contest: Contest,
     title: str,
-    lines: Mapping[str, Mapping[str, Any]],
-    public: Sequence[str],
-    pages: Sequence[str],
-) -> None:
+    lines: Sequence[Mapping[str, Any] | None],
+    names: Sequence[str],
+) -> dict[str, str | None]:
+    """Make the pages of entrants by their names; None for one that is written already."""
     game = contest.game
-    new: list[tuple[Judged, str, str, int]] = []
-    paths: list[Path] = []
-    for one, name in zip(contest.judged, pages, strict=True):
-        entrant, line = one.entrant, lines.get(one.entrant.file)
+    new: list[_Task] = []
+    pages: dict[str, str | None] = {}
+    for one, line in zip(contest.judged, lines, strict=True):
+        entrant, name = one.entrant, contest.page_of(one.entrant)
         goal = contest.own_goals.get(entrant.student, game.goal)
         notes = [f"Judged: {entrant.file}."]
         if goal != game.goal:
             notes.append(f"Its goal is {goal}. The opponents below have {game.goal}.")
         if line is not None:
-            notes.append(f"On the page of all it is called {public[line['index']]}.")
+            notes.append(f"The public page calls it {names[line['index']]}.")
         if entrant.earlier:
             notes.append(f"Not judged, since {LATEST}: {', '.join(entrant.earlier)}.")
-        text, path = _standing(line, public, notes), contest.out / "entrants" / name
-        facts = json.dumps([one.facts(), contest.made_by, goal])
-        key = hashlib.sha256(facts.encode()).hexdigest()
-        known = path.read_text("utf-8") if path.exists() else ""
-        page = _with_standing(known, key, text)
-        if page is None:
-            new.append((one, key, text, goal))
-            paths.append(path)
-        elif page != known:
-            write_whole(path, page)
+        text = _standing(line, names, notes)
+        known = _read_page(contest.out / STAFF / "entrants" / name)
+        key = _hash([facts(one.submission), entrant.file, contest.made_by, goal])
+        pages[name] = _with_standing(known, key, text)
+        if pages[name] is None:
+            new.append(_Task(one, name, key, text, goal))
+        elif pages[name] == known:
+            pages[name] = None
     expect(game, "full memory", strategies=[usual_reference(game)])
     with phase("assessing", len(new), "entrants") as progress:
-        games = {goal: game_to(game, goal) for goal in {goal for *_, goal in new}}
+        games = {goal: game_to(game, goal) for goal in {one.goal for one in new}}
         make = partial(_entrant_page, games, title)
         made = compute(make, new, lambda _: progress.step(), local=True)
-    for path, page in zip(paths, made, strict=True):
-        write_whole(path, page)
+    return pages | {task.name: page for task, page in zip(new, made, strict=True)}
 
 
-def _entrant_page(
-    games: Mapping[int, tuple[HogEngine, Reference]], title: str, task: tuple[Judged, str, str, int]
-) -> str:
-    """Write the page of an entrant with the text of its standing; a key says what it is made of."""
-    one, key, text, goal = task
-    game, reference = games[goal]
-    page = checked_page(*facts_of(game, one.entrant.file, title, one.submission, reference))
-    return page.replace("</h1>", f"</h1>{_opening(key)}{text}</section>", 1)
+class _Task(NamedTuple):
+    """A page to be made."""
+
+    judged: Judged
+    name: str
+    key: str  # of what it is made of
+    standing: str
+    goal: int
+
+
+def _hash(content: object) -> str:
+    return hashlib.sha256(json.dumps(content).encode()).hexdigest()
+
+
+def _read_page(path: Path) -> str:
+    try:
+        return read_whole(path, MAX_BYTES).decode()
+    except (OSError, ValueError):
+        return ""
+
+
+def _entrant_page(games: Mapping[int, tuple[HogEngine, Reference]], title: str, task: _Task) -> str:
+    """Write the page of an entrant, with nothing on it that its code said but the player's name.
+
+    Code could say anything: what it read, or what another entry holds.
+    """
+    one = task.judged
+    game, reference = games[task.goal]
+    found, assessed = facts_of(game, one.entrant.file, title, one.submission, reference)
+    for fault, shown in zip(one.submission.faults, found["faults"], strict=True):
+        shown["told"] = [_in_our_words(fault)]
+    if found["files"]:
+        found["files"] = [counted(len(found["files"]), "file")]
+    page = checked_page({**found, "player_name": player_name(one.submission)}, assessed)
+    return page.replace("</h1>", f"</h1>{_opening(task.key)}{task.standing}</section>", 1)
+
+
+_OURS: Final = {"time", "crash", "name", "shape", "unread"}  # faults that code has no words in
+
+_RAISED: Final = re.compile("(?:is -?[0-9]{1,9}, and (when asked again) )?raised ([A-Za-z_]+)")
+
+_NUMBERS: Final = re.compile("is -?[0-9]{1,9}( \\(int\\);|, and -?[0-9]{1,9} when asked again)")
+
+
+def _in_our_words(fault: Fault) -> str:
+    """Say a fault of code without what it raised or returned, unless that is a plain number."""
+    asked = re.match("final_strategy\\([0-9]+, [0-9]+\\) ", fault.line)
+    where = asked[0] if asked else ""
+    line = fault.line[len(where) :]
+    if line.startswith("cannot be judged: "):
+        return "cannot be judged: ask those who run the contest"
+    if fault.kind in _OURS or (fault.kind == "range" and not where):  # a cell of a table
+        return fault.line
+    raised = _RAISED.match(line)
+    if raised is not None:
+        known = getattr(builtins, raised[2], None)
+        is_known = isinstance(known, type) and issubclass(known, BaseException)
+        again = f"{raised[1]}, it " if raised[1] else ""
+        return f"{where}{again}raised {raised[2] if is_known else 'an error of its own'}"
+    if _NUMBERS.match(line) or line.startswith(("defines no ", "ended without an answer (")):
+        return fault.line
+    again = " when asked again" if fault.kind == "impure" else ""
+    return f"{where}gave what is not allowed{again}"

@@ -1,16 +1,14 @@
 """Files that are written whole or not at all, and read whole or refused."""
 
 import contextlib
-import csv
 import errno
-import io
 import json
 import os
 import secrets
 import stat
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any, Final
 
 from hogeq.support.messages import printable, shown
@@ -30,7 +28,8 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
         temporary.replace(path)
         _sync_folder(path.parent)
     except OSError as error:
-        if error.filename in {temporary, str(temporary)}:  # nobody knows it by that name
+        # Nobody knows it by its temporary name, and a disk that is full names no file at all.
+        if error.filename in {None, temporary, str(temporary)}:
             error.filename = str(path)
         raise
     finally:
@@ -54,19 +53,42 @@ def write_arrays(path: str | os.PathLike[str], **arrays: Any) -> None:
         np.savez_compressed(temporary, **arrays)
 
 
+_FORMULA: Final = tuple("=+-@\uff1d\uff0b\uff0d\uff20")
+"""Beginnings of what a spreadsheet computes, the last four as wide letters."""
+
+
 def csv_text(header: Iterable[str], rows: Iterable[Sequence[object]]) -> str:
-    """Write a table as CSV; floats have all their digits, and what others named is escaped."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    for row in (header, *rows):
-        writer.writerow(printable(cell) if isinstance(cell, str) else cell for cell in row)
-    return text.getvalue()
+    """Write a table as CSV; floats have all their digits, and what others named does no harm."""
+    return "".join(f"{','.join(map(_cell, row))}\n" for row in (header, *rows))
 
 
-def read_whole(path: str | os.PathLike[str], most: int) -> bytes:
-    """Read a regular file of at most `most` bytes; anything else is refused and not waited for."""
+def _cell(value: object) -> str:
+    """Write a cell: text is escaped, and no spreadsheet takes it for a formula or for two cells."""
+    if not isinstance(value, str):
+        return "" if value is None else str(value)
+    text = printable(value)
+    if text.lstrip().startswith(_FORMULA) and not _is_number(text):
+        text = f"'{text}"
+    return '"{}"'.format(text.replace('"', '""')) if set(text) & set(',;"') else text
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def read_whole(path: str | os.PathLike[str], most: int, *, within: Path | None = None) -> bytes:
+    """Read a regular file of at most `most` bytes; anything else is refused and not waited for.
+
+    With `within` it is a path in that folder, and nothing on the way to it may be a link.
+    """
 
     def opened(name: str, flags: int) -> int:
+        if within is not None:
+            return open_within(within, PurePath(name))
         # Not to wait for whoever might write into a pipe.
         return os.open(name, flags | getattr(os, "O_NONBLOCK", 0))
 
@@ -81,6 +103,24 @@ def read_whole(path: str | os.PathLike[str], most: int) -> bytes:
     if len(data) > status.st_size:
         raise OSError(errno.EBUSY, "grew while it was read", os.fspath(path))
     return data
+
+
+def open_within(folder: Path, path: PurePath) -> int:
+    """Open what a path in a folder leads to, for reading; `OSError` if there is a link on its way.
+
+    Each part is opened in the folder that was opened before it, so that nobody can put a link there
+    in the meantime.
+    """
+    if path.is_absolute() or ".." in path.parts:
+        raise OSError(errno.EINVAL, "leads out of its folder", os.fspath(path))
+    at = os.open(folder, os.O_RDONLY)
+    for part in path.parts:
+        above = at
+        try:
+            at = os.open(part, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=above)
+        finally:
+            os.close(above)
+    return at
 
 
 def parse_json(data: bytes | str, *, allow_nan: bool = False) -> Any:

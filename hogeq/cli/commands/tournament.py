@@ -23,6 +23,11 @@ MOST_NAMED = 8  # entries of a mixture that are named one by one
 
 FULL_MEMORY = "full_memory"
 
+NoSandbox = Annotated[
+    bool,
+    option("Run code of a folder though nothing isolates it.", None, "--no-sandbox", options.CODE),
+]
+
 
 def compare(
     a: Annotated[str, argument("A", "A strategy: name, file or run.")],
@@ -107,6 +112,7 @@ def tournament(
         float, option("A match is won by a win rate above this.", min=0.5, max=0.999999)
     ] = 0.500001,
     time_limit: options.TimeLimit = 60.0,
+    no_sandbox: NoSandbox = False,
     jobs: options.Jobs = None,
     on: options.On = None,
 ) -> Result:
@@ -116,17 +122,19 @@ def tournament(
     a folder or a pattern, so that the same command can be given again.
 
     Staff of a contest: tournament DIR --out FOLDER takes a folder for each student, or files, and
-    leaves out what is not valid. It writes index.html (public: no files; --pseudonyms: no names),
-    ranks.csv, and a page for each entrant. The same command again computes only what is new.
+    leaves out what is not valid. FOLDER/public is for everybody: a page and ranks.csv, with names
+    of players alone (--pseudonyms: without). FOLDER/staff is not: who is who, what is not valid,
+    and a page for each entrant. The same command again computes only what is new.
 
     With --goals each entry has its own goal, that of the rules at most and unless the file names
     it. Each cell of a table is still dice by own and opponent's score. With --out FOLDER entries
-    are named as in the column student of ranks.csv.
+    are named as in the column student of staff/ranks.csv.
 
     JSON: rules, start, threshold, entries, win_rates (row against column), ranking (a line for
     each entry, best first: rank, name, file, entry, index, wins, ties, mean_win_rate, nash,
     lowest_win_rate, lowest_against, an index), nash_gap, identical and namesakes (groups of
-    indices), refused (entry, reason).
+    indices), refused (entry, reason), remarks (entry, remark: files that an entry's code reads, and
+    what it tried in vain).
     """
     is_folder = out is not None and not out.suffix
     if pseudonyms and not is_folder:
@@ -144,11 +152,13 @@ def tournament(
         if out is not None and is_folder:
             with refusing():
                 contest = Contest(_only_folder(entries), out, engine, scores, goals)
+            if chosen.trust and contest.has_code and not no_sandbox:
+                _require_isolation()
             field = contest.judge(chosen.trust, time_limit)
             rates, own_goals = contest.play(field), contest.goals
         else:
             written = [path for path in (ranks, page, out) if path is not None]
-            field = _read(entries, written, chosen, skip_bad, time_limit)
+            field = _read(entries, written, chosen, skip_bad, time_limit, no_sandbox)
             count = len(field.entries)
             with phase("tournament", count * (count - 1) // 2, "matches") as progress, refusing():
                 own_goals = read_goals(goals, field.entries, engine.goal)
@@ -192,10 +202,27 @@ def _rates_text(data: dict[str, Any]) -> str:
     return csv_text(["strategy", *data["entries"]], ([entry, *row] for entry, row in rows))
 
 
+def _require_isolation() -> None:
+    """Refuse to run code of others where nothing isolates it."""
+    from hogeq.strategies.sandbox import isolation
+
+    means = isolation()
+    if means.bubblewrap is None:
+        raise BadInputError(
+            f"--trust: a folder has code of others, and nothing isolates it here ({means.reason}); "
+            "allowed: with bubblewrap, or with --no-sandbox, by which it can do all that you can"
+        )
+
+
 def _read(
-    named: Sequence[str], written: Sequence[Path], chosen: Chosen, skip_bad: bool, time_limit: float
+    named: Sequence[str],
+    written: Sequence[Path],
+    chosen: Chosen,
+    skip_bad: bool,
+    time_limit: float,
+    no_sandbox: bool,
 ) -> "Entries":
-    from hogeq.contest.entries import named_entries, read_field
+    from hogeq.contest.entries import folder_of, named_entries, read_field
 
     with refusing():
         entries = named_entries(named, written)
@@ -203,6 +230,9 @@ def _read(
         raise BadInputError(
             f"tournament: {len(entries)} strategy given; allowed: 2 or more, and a file counts once"
         )
+    others = [one for one in entries if folder_of(one, named) is not None]
+    if chosen.trust and not no_sandbox and any(one.lower().endswith(".py") for one in others):
+        _require_isolation()
     with phase("reading", len(entries), "files") as progress:
         field = read_field(
             chosen.engine,
@@ -211,6 +241,7 @@ def _read(
             lambda _: progress.step(),
             skip_bad=skip_bad,
             time_limit=time_limit,
+            named=named,
         )
     if field.refused and not skip_bad:
         reasons = "; ".join(one.reason for one in field.refused)
@@ -271,6 +302,7 @@ def _data(
         "identical": identical_entries(field.strategies),
         "namesakes": field.namesakes,
         "refused": [one._asdict() for one in field.refused],
+        "remarks": [one._asdict() for one in field.remarks],
     }
 
 
@@ -312,6 +344,7 @@ def _text(data: dict[str, Any], title: str, names: Sequence[str]) -> Text:
         ("the same strategy", same),
         ("the same name", alike),
         ("left out", [one["reason"] for one in data["refused"]]),
+        ("remark", [f"{one['entry']}: {one['remark']}" for one in data["remarks"]]),
     ):
         if lines:
             text += ["", *(f"{heading}: {line}" for line in lines)]
