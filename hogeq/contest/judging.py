@@ -39,6 +39,9 @@ MOST: Final = 2**53  # bytes, positions, faults of one submission
 MOST_TEXTS: Final = 1000  # about one submission
 LONGEST: Final = 5000  # most characters of one of them
 
+_OURS: Final = {errno.ENOSPC, errno.EDQUOT, errno.EMFILE, errno.ENFILE}
+"""Errors of copying that are of this machine, and no entry's."""
+
 _UNSOUND: Final = "cannot be judged: what it answered is no answer"
 
 _LISTS: Final = ("asked", "files", "attempts")  # fields that are tuples of plain values
@@ -122,7 +125,9 @@ def inspect_apart(
     except StrategyError as error:
         line = str(error).removeprefix(f"{printable(folder)}/")
         return refused(line.removeprefix(f"{printable(path)}: "))
-    except Exception as error:  # noqa: BLE001 - one entry never stops the others
+    except Exception as error:  # one entry never stops the others
+        if isinstance(error, OSError) and error.errno in _OURS:
+            raise
         return refused(f"cannot be judged: {raised(error)}")
 
 
@@ -196,7 +201,7 @@ def submission_from(given: object, game: HogEngine) -> Submission:
             and all(type(time) in {int, float} and time >= 0 for time in found.seconds.values())
             and all(type(flag) is bool for flag in (found.alone or False, found.prints))
         )
-    except (TypeError, LookupError, AttributeError, ArithmeticError, RecursionError) as error:
+    except (TypeError, ValueError, LookupError, AttributeError, ArithmeticError) as error:
         raise StrategyError(_UNSOUND) from error
     if not is_sound:
         raise StrategyError(_UNSOUND)

@@ -245,10 +245,11 @@ class Contest:
         """Exact win rates (n, n) of all tables; of pairs that are known, not again."""
         tables, goals = field.strategies, self.goals
         ends = goals or [self.game.goal] * len(tables)
-        keys = [
-            _hash(table.array.tobytes() + b"%d" % end)
-            for table, end in zip(tables, ends, strict=True)
+        plays = [
+            table.array.tobytes() + b"%d" % end for table, end in zip(tables, ends, strict=True)
         ]
+        # The same table twice is two entries, whose match is known as well.
+        keys = [_hash(b"%d " % plays[:number].count(one) + one) for number, one in enumerate(plays)]
         known = self._known_rates(keys)
         unplayed = int(np.isnan(known).sum() - len(known)) // 2
         with phase("tournament", unplayed, "matches") as progress:

@@ -22,14 +22,14 @@ from hogeq.contest.assessment import (
     response_text,
     usual_reference,
 )
-from hogeq.contest.entries import player_name, remark_on
+from hogeq.contest.entries import remark_on
 from hogeq.contest.judging import facts
 from hogeq.contest.staff import PUBLIC, STAFF, Contest, Judged
 from hogeq.contest.tournament import WIN
 from hogeq.model.compiling import expect
 from hogeq.model.game import HogEngine
 from hogeq.pages import frame
-from hogeq.strategies.files import MAX_BYTES
+from hogeq.strategies.files import LONGEST_NAME, MAX_BYTES
 from hogeq.strategies.sandbox import Fault
 from hogeq.support.files import csv_text, read_whole, write_whole
 from hogeq.support.messages import counted, duration, loss, percent, printable
@@ -481,11 +481,13 @@ def _entrant_page(games: Mapping[int, tuple[HogEngine, Reference]], title: str, 
         shown["told"] = [_in_our_words(fault)]
     if found["files"]:
         found["files"] = [counted(len(found["files"]), "file")]
-    page = checked_page({**found, "player_name": player_name(one.submission)}, assessed)
+    if any(fault.kind == "name" for fault in one.submission.faults):
+        found["player_name"] = None
+    page = checked_page(found, assessed)
     return page.replace("</h1>", f"</h1>{_opening(task.key)}{task.standing}</section>", 1)
 
 
-_OURS: Final = {"time", "crash", "name", "shape", "unread"}  # faults that code has no words in
+_OURS: Final = {"time", "crash", "shape", "unread"}  # faults that code has no words in
 
 _RAISED: Final = re.compile("(?:is -?[0-9]{1,9}, and (when asked again) )?raised ([A-Za-z_]+)")
 
@@ -499,6 +501,8 @@ def _in_our_words(fault: Fault) -> str:
     line = fault.line[len(where) :]
     if line.startswith("cannot be judged: "):
         return "cannot be judged: ask those who run the contest"
+    if fault.kind == "name":
+        return f"PLAYER_NAME: allowed: a text of 1 to {LONGEST_NAME} characters"
     if fault.kind in _OURS or (fault.kind == "range" and not where):  # a cell of a table
         return fault.line
     raised = _RAISED.match(line)

@@ -210,11 +210,17 @@ def table_row(
 
 def write_table(sweep: Sweep, rows: Sequence[Mapping[str, Any]], folder: Path) -> None:
     """Write a sweep's table, and draw its figure."""
-    cells = (["" if cell is None else setting_text(cell) for cell in row.values()] for row in rows)
+    cells = ([_cell(value) for value in row.values()] for row in rows)
     with reported(folder / TABLE, "written"):
         write_whole(folder / TABLE, csv_text(rows[0], cells))
     with reported(folder / FIGURE, "written"):
         _draw(sweep, rows, folder / FIGURE)
+
+
+def _cell(value: object) -> object:
+    """Give a cell of a table: a number as it is, so that one below 0 is not taken for a formula."""
+    is_number = type(value) is int or (isinstance(value, float) and math.isfinite(value))
+    return value if is_number or value is None else setting_text(value)
 
 
 def _draw(sweep: Sweep, rows: Sequence[Mapping[str, Any]], path: Path) -> None:

@@ -67,17 +67,9 @@ def _cell(value: object) -> str:
     if not isinstance(value, str):
         return "" if value is None else str(value)
     text = printable(value)
-    if text.lstrip().startswith(_FORMULA) and not _is_number(text):
+    if text.lstrip().startswith(_FORMULA):
         text = f"'{text}"
     return '"{}"'.format(text.replace('"', '""')) if set(text) & set(',;"') else text
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
 
 
 def read_whole(path: str | os.PathLike[str], most: int, *, within: Path | None = None) -> bytes:

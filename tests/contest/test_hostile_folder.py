@@ -1,0 +1,630 @@
+"""A folder of submissions that wants to stop, fool or rob those who judge it."""
+
+import csv
+import errno
+import html
+import re
+import shutil
+import sys
+import unicodedata
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path, PurePath
+from typing import Any
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from hogeq.cli import app
+from hogeq.contest import judging, staff
+from hogeq.contest.entries import named_entries, read_field
+from hogeq.contest.judging import facts, inspect_apart, submission_from
+from hogeq.contest.submission import Submission, inspect_submission
+from hogeq.evaluation.values import win_rate
+from hogeq.model.game import compile_game
+from hogeq.pages.contest import _in_our_words, _rates
+from hogeq.rules import rules_from
+from hogeq.strategies.sandbox import Fault, isolation
+from hogeq.support import files
+from hogeq.support.messages import printable
+from tests.cli.calls import ask, ok
+from tests.cli.calls import refused as refused_by
+from tests.contest.hostile import (
+    CANARY,
+    CODE,
+    DICE,
+    GOAL,
+    WORDS,
+    fill_bad,
+    fill_code,
+    fill_good,
+    put,
+    table,
+)
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="names that Linux alone has")
+
+GAME = compile_game(rules_from({"edition": "fa25", "goal": GOAL, "max_dice": DICE}))
+
+RUN = ("tournament", "class", "--rules", "class.yaml", "--out", "out", "--time-limit", "1")
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(judging, "MOST_FILES", 50)
+    Path("class.yaml").write_text(f"{{edition: fa25, goal: {GOAL}, max_dice: {DICE}}}\n")
+    Path("secret.txt").write_text(f"{CANARY}\n")
+    Path("secret.csv").write_text(f"{CANARY},1\n")
+    Path("class").mkdir()
+    return tmp_path
+
+
+def rows(path: str) -> list[dict[str, str]]:
+    with Path(path).open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def written(folder: str) -> dict[str, bytes]:
+    paths = [path for path in Path(folder).rglob("*") if path.is_file()]
+    return {str(path.relative_to(folder)): path.read_bytes() for path in paths}
+
+
+def without_secrets(*words: str) -> None:
+    for name, content in written("out").items():
+        assert CANARY.encode() not in content, name
+    for name, content in written("out/public").items():
+        for word in (
+            *words,
+            WORDS,
+            str(Path.cwd()),
+            "final_strategy",
+            "entrants",
+            "staff",
+            "hogeq-entry",
+        ):
+            assert word.encode() not in content, (name, word)
+    for path in Path("out/staff/entrants").iterdir():
+        assert WORDS not in path.read_text("utf-8").split("<body>")[1], path
+
+
+def checked(good: set[str], bad: dict[str, str]) -> None:
+    """Check what a contest wrote of entries that are good and bad."""
+    ranked = rows("out/staff/ranks.csv")
+    assert len(ranked) == len(good) + len(bad)
+    valid = [row for row in ranked if not row["not_valid"]]
+    told = {row["student"].lstrip("'"): row["not_valid"] for row in ranked if row["not_valid"]}
+    assert len(valid) == len(good)
+    assert told.keys() == {*bad}
+    for student, why in bad.items():
+        assert why in told[student], (student, told[student])
+        assert len(told[student]) < 600
+        assert told[student].isprintable()
+    # A page for each, on every file system, and that of one's own.
+    pages = [row["page"] for row in ranked]
+    assert len({page.lower() for page in pages}) == len(ranked)
+    for row in ranked:
+        assert re.fullmatch(r"entrants/[a-z0-9._]{1,40}-[0-9a-f]{16}\.html", row["page"])
+        page = (Path("out/staff") / row["page"]).read_text("utf-8")
+        assert html.escape(row["file"].lstrip("'")) in page
+        assert ("Not valid." in page) == bool(row["not_valid"])
+    public = rows("out/public/ranks.csv")
+    assert [*public[0]][:4] == ["rank", "name", "file", "wins"]
+    assert Counter(row["rank"] for row in public) == Counter(row["rank"] for row in valid)
+    names = [row["name"] for row in public]
+    assert len({name.casefold() for name in names}) == len(good)
+    for table_of_ranks in (ranked, public):
+        for cell in (cell for row in table_of_ranks for cell in row.values()):
+            assert not cell.lstrip().startswith(tuple("=+-@\t\r\uff1d\uff0b\uff0d\uff20"))
+
+
+def test_a_folder_full_of_attacks_without_code(here: Path) -> None:
+    good = fill_good(Path("class"))
+    bad = fill_bad(Path("class"), here / "secret.csv")
+    assert len(good) + len(bad) > 110
+    text = ok(*RUN)
+    assert all(char.isprintable() or char == "\n" for char in text)
+    assert text.count("left out: ") == len(bad)
+    checked(good, bad)
+    without_secrets("caf", "always_roll:3", "player1", "mine.py")
+    before = written("out/public")
+    assert ok(*RUN).split("out/public")[0] == text.split("out/public")[0]
+    assert written("out/public") == before
+    # The same with the right to run code, which makes no difference to tables.
+    assert {*ask(*RUN, "--trust", *UNSAFE)["entries"]} == {printable(name) for name in good}
+    assert written("out/public") == before
+
+
+UNSAFE = () if isolation().bubblewrap else ("--no-sandbox",)
+
+needs_isolation = pytest.mark.skipif(not isolation().bubblewrap, reason="needs bubblewrap")
+
+
+@needs_isolation
+def test_a_folder_of_hostile_programs(here: Path) -> None:
+    good = {"ann/final_strategy.py", "bob/final_strategy.py"}
+    put(Path("class/ann/final_strategy.py"), "PLAYER_NAME = 'Ann'\nfinal_strategy = lambda a, b: 1")
+    put(Path("class/bob/final_strategy.py"), "PLAYER_NAME = 'Bob'\nfinal_strategy = lambda a, b: 2")
+    students = fill_code(Path("class"), here / "secret.txt")
+    assert students == [*CODE]
+    found = ask(*RUN, "--trust")
+    checked(good, dict.fromkeys(students, ""))
+    for name, content in written("out/public").items():
+        assert not any(word.encode() in content for word in (WORDS, "raised", "class/")), name
+    for path in Path("out/staff/entrants").iterdir():
+        assert WORDS[:12] not in path.read_text("utf-8").split("<body>")[1].split("<script")[0], (
+            path
+        )
+    assert {line["name"] for line in found["ranking"]} == {"Ann", "Bob"}
+    before = written("out/public")
+    ok(*RUN, "--trust")
+    assert written("out/public") == before
+
+
+# --- one entry is one fault -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "error", [KeyError("table"), OverflowError(), MemoryError(), RecursionError(), OSError(5, "no")]
+)
+def test_whatever_an_entry_raises_is_its_own_fault(
+    here: Path, monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    for number, name in enumerate(("ann", "bob", "culprit")):
+        put(Path(f"class/{name}/final_strategy.csv"), table(number + 1))
+    inspect = inspect_submission
+
+    def failing(path: Path, *given: Any, **more: Any) -> Submission:
+        if table(3).encode() == path.read_bytes():
+            raise error
+        return inspect(path, *given, **more)
+
+    monkeypatch.setattr(judging, "inspect_submission", failing)
+    text = ok(*RUN)
+    assert "left out: culprit/final_strategy.csv: cannot be judged: " in text
+    checked({"ann", "bob"}, {"culprit": "cannot be judged: "})
+    (page,) = Path("out/staff/entrants").glob("culprit-*")
+    assert "ask those who run the contest" in page.read_text()
+    monkeypatch.setattr(judging, "inspect_submission", inspect_submission)
+    assert "left out" not in ok(*RUN)  # it was not kept
+
+
+def test_a_field_by_name_names_the_culprit_too(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for number, name in enumerate(("a.csv", "b.csv", "c.csv")):
+        put(Path("class") / name, table(number + 1))
+
+    def failing(*given: Any, **more: Any) -> Submission:
+        raise KeyError("table")
+
+    put(Path("class/d.py"), "1")
+    monkeypatch.setattr(judging, "inspect_submission", failing)
+    found = read_field(GAME, named_entries(["class"]), trust=True, named=["class"])
+    assert len(found.entries) == 3
+    assert [tuple(one) for one in found.refused] == [
+        ("class/d.py", "class/d.py: cannot be judged: KeyError: 'table'")
+    ]
+
+
+def sound() -> dict[str, Any]:
+    path = Path("class/ann.csv")
+    put(path, table(5))
+    found = inspect_apart(
+        GAME, Path("class"), PurePath("ann.csv"), flat=True, trust=False, time_limit=1.0
+    )
+    return facts(found)
+
+
+@pytest.mark.parametrize(
+    "forged",
+    [
+        *({"seconds": seconds} for seconds in ({"load": 1}, {"load": -1.0}, [1], "x", None)),
+        {"seconds": {"load": 1.0, "table": float("inf"), "slowest": 1.0}},
+        {"seconds": {"load": 1.0, "table": float("nan"), "slowest": 1.0}},
+        {"seconds": {"load": 1.0, "table": "1", "slowest": 1.0}},
+        *({"name": name} for name in (3, ["x"], "x" * 100_000, {"a": 1}, False)),
+        *({"size": size} for size in (-1, 1.5, "7", 10**400, None, True)),
+        *({"answered": count} for count in (-1, 2**60, "all")),
+        *({"asked": asked} for asked in ([1], [1, 2, 3], ["a", "b"], [-1, 0], 7)),
+        *({"files": files} for files in ([1], ["x" * 10_000], ["x"] * 9_000, 3, None)),
+        *({"alone": alone} for alone in (1, "yes", 0.5)),
+        *({"prints": prints} for prints in (1, "yes", None)),
+        *({"matrix": cells} for cells in ("00", "zz" * 16, "7f" * 16, "ff" * 16, 3, None, [[0]])),
+        {"faults": [["raises", 1, "it may not play and be at fault"]]},
+        *({"faults": [fault], "matrix": None} for fault in ([], ["a"], ["a", -1, "b"], 7, None)),
+        *({"faults": [fault], "matrix": None} for fault in (["a", 10**99, "b"], [1, 1, "b"])),
+        {"faults": [["a", 1, "x" * 10_000]], "matrix": None},
+        {"another": 1},
+    ],
+)
+def test_what_comes_of_an_entry_is_checked_like_anybodys_file(
+    here: Path, forged: dict[str, Any]
+) -> None:
+    given = sound()
+    assert facts(submission_from(given, GAME)) == given
+    with pytest.raises(ValueError, match="cannot be judged"):
+        submission_from({**given, **forged}, GAME)
+
+
+# --- what is kept ---------------------------------------------------------------------------------
+
+
+def three() -> None:
+    for number, name in enumerate(("ann", "bob", "cid")):
+        put(Path(f"class/{name}/final_strategy.csv"), table(number + 1))
+
+
+@pytest.mark.parametrize(
+    ("change", "is_kept"),
+    [
+        *(
+            ({"matrix": None, "faults": (Fault(kind, 1, "line"),)}, True)
+            for kind in ("range", "code")
+        ),
+        *(
+            ({"matrix": None, "faults": (Fault(kind, 1, "line"),)}, False)
+            for kind in ("crash", "time", "unread")
+        ),
+        ({"matrix": None, "faults": (Fault("range", 1, "a"), Fault("time", 1, "b"))}, False),
+        ({"files": ("helper.csv",), "alone": True}, False),
+        ({}, True),
+    ],
+    ids=str,
+)
+def test_a_verdict_that_another_call_may_not_find_is_not_kept(
+    here: Path, monkeypatch: pytest.MonkeyPatch, change: dict[str, Any], is_kept: bool
+) -> None:
+    three()
+    asked: list[str] = []
+    inspect = inspect_submission
+
+    def changed(path: Path, *given: Any, **more: Any) -> Submission:
+        asked.append(path.read_text())
+        found = inspect(path, *given, **more)
+        return replace(found, **change) if asked[-1] == table(3) else found
+
+    monkeypatch.setattr(judging, "inspect_submission", changed)
+    assert ask(*RUN) == ask(*RUN)
+    assert asked.count(table(1)) == asked.count(table(2)) == 1
+    assert asked.count(table(3)) == (1 if is_kept else 2)
+
+
+def test_a_changed_file_is_another_entry(here: Path) -> None:
+    three()
+    ok(*RUN)
+    put(Path("class/cid/final_strategy.csv"), "9")
+    assert "left out: cid/final_strategy.csv: cell" in ok(*RUN)
+    shutil.rmtree("class/cid")
+    assert "left out" not in ok(*RUN)
+    assert len(written("out/staff/entrants")) == 2  # none of who has gone
+
+
+# --- files that change while they are read --------------------------------------------------------
+
+
+def to_link(path: Path, target: Path) -> None:
+    shutil.rmtree(path) if path.is_dir() else path.unlink()
+    path.symlink_to(target)
+
+
+@pytest.mark.parametrize(
+    ("swapped", "target", "name"),
+    [
+        ("class/eve/final_strategy.csv", "secret.csv", "final_strategy.csv"),
+        ("class/eve", "elsewhere", "final_strategy.csv"),
+        ("class/eve/deep", "elsewhere", "deep/final_strategy.csv"),
+        ("class/eve/final_strategy.csv", "class/ann/final_strategy.csv", "final_strategy.csv"),
+    ],
+)
+def test_a_link_put_there_while_files_are_read_is_not_followed(
+    here: Path, monkeypatch: pytest.MonkeyPatch, swapped: str, target: str, name: str
+) -> None:
+    three()
+    put(Path("elsewhere/final_strategy.csv"), f"{CANARY},1\n")
+    put(Path("class/eve") / name, table(9))
+    apart = inspect_apart
+
+    def late(game: Any, folder: Path, path: PurePath, **more: Any) -> Submission:
+        if path.parts[0] == "eve":
+            to_link(here / swapped, here / target)
+        return apart(game, folder, path, **more)
+
+    monkeypatch.setattr(staff, "inspect_apart", late)
+    text = ok(*RUN)
+    assert re.search(r"left out: eve/\S+: is a link; allowed: files and folders", text)
+    without_secrets()
+
+
+def test_a_link_put_there_while_a_field_is_read_is_not_followed(
+    here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    three()
+    entries = named_entries(["class"])
+    to_link(here / "class/cid/final_strategy.csv", here / "secret.csv")
+    found = read_field(GAME, entries, named=["class"])
+    assert len(found.entries) == 2
+    assert [one.reason for one in found.refused] == [
+        "class/cid/final_strategy.csv: is a link; allowed: files and folders"
+    ]
+    # Nor is one that comes after that was looked at.
+    monkeypatch.setattr("hogeq.contest.entries._is_linked", lambda *_: False)
+    (one,) = read_field(GAME, entries, named=["class"]).refused
+    assert one.reason == "class/cid/final_strategy.csv: is a link; allowed: files and folders"
+
+
+def test_a_file_of_the_folder_itself_sees_no_other(here: Path) -> None:
+    put(Path("class/rival.csv"), table(8))
+    look = "import os\nPLAYER_NAME = 'Look'\nn = len(os.listdir(os.path.dirname(__file__)))\n"
+    put(Path("class/flat.py"), f"{look}final_strategy = lambda a, b: min(n, 2)\n")
+    put(Path("class/own/final_strategy.py"), f"{look}final_strategy = lambda a, b: min(n, 2)\n")
+    put(Path("class/own/helper.txt"), "2")
+    for again in (RUN, ("tournament", "class", *RUN[2:4])):
+        found = ask(*again, "--trust", *UNSAFE)
+        rates, at = (
+            found["win_rates"],
+            {Path(one).name: n for n, one in enumerate(found["entries"])},
+        )
+        game = GAME
+        ones, twos = (np.full((GOAL, GOAL), n) for n in (1, 2))
+        expected = win_rate(game, ones, twos).win_rate
+        got = rates[at["flat.py"]][at["final_strategy.py"]]
+        assert got == pytest.approx(expected, abs=1e-12)
+
+
+# --- calls that were stopped ----------------------------------------------------------------------
+
+
+def test_a_forgotten_trust_leaves_nothing(here: Path) -> None:
+    for name in ("ann", "bob"):
+        put(Path(f"class/{name}.py"), "PLAYER_NAME = 'a'\nfinal_strategy = lambda a, b: 1")
+    assert "allowed only with --trust" in refused_by(*RUN)
+    assert not Path("out").exists()
+    ok(*RUN, "--trust", *UNSAFE)
+
+
+def test_a_full_disk_at_any_file_leaves_a_call_that_can_be_repeated(
+    here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    three()
+    salt = "0" * 32
+    monkeypatch.setattr("hogeq.contest.staff.secrets.token_hex", lambda _: salt)
+    ok(*RUN)
+    whole = written("out")
+    write, left = Path.write_bytes, [0]
+
+    def full(path: Path, data: bytes) -> int:
+        if path.name.startswith(files.TEMPORARY):
+            left[0] -= 1
+            if left[0] < 0:
+                write(path, data[: len(data) // 2])
+                raise OSError(errno.ENOSPC, "No space left on device")
+        return write(path, data)
+
+    monkeypatch.setattr(Path, "write_bytes", full)
+    for number in range(len(whole)):
+        shutil.rmtree("out")
+        left[0] = number
+        line = refused_by(*RUN)
+        assert re.fullmatch(r"hogeq: out/\S+: cannot be written: No space left on device\n", line)
+        if number < len(whole) - 2:
+            assert not [*Path("out").glob("public/*")]
+        left[0] = len(whole)
+        ok(*RUN)
+        assert written("out") == whole
+
+    # A temporary folder that is full is nobody's fault.
+    def no_room(path: Path, data: bytes) -> int:
+        raise OSError(errno.ENOSPC, "No space left on device", str(path))
+
+    shutil.rmtree("out")
+    monkeypatch.setattr(Path, "write_bytes", no_room)
+    assert "cannot be written: No space left on device" in refused_by(*RUN)
+    assert not Path("out").exists()
+
+
+@pytest.mark.parametrize("place", ["judging.inspect_submission", "staff.round_robin"])
+def test_an_interrupted_call_leaves_nothing(
+    here: Path, monkeypatch: pytest.MonkeyPatch, place: str
+) -> None:
+    three()
+
+    def stopped(*given: Any, **more: Any) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(f"hogeq.contest.{place}", stopped)
+        assert CliRunner().invoke(app, [*RUN, "--jobs", "1"]).exit_code == 130
+    assert not Path("out").exists()
+    ok(*RUN)
+
+
+def test_what_a_killed_call_leaves_is_an_earlier_one(here: Path) -> None:
+    three()
+    for left in (
+        *("out", "out/staff", "out/staff/.tmp-1234-cache.json", "out/entrants"),
+        "out/staff/cache.json",
+    ):
+        shutil.rmtree("out", ignore_errors=True)
+        path = Path(left)
+        put(path, "{") if path.suffix else path.mkdir(parents=True)
+        ok(*RUN)
+        assert Path("out/public/ranks.csv").exists()
+    before = written("out/public")
+    Path("out/public/index.html").write_text("")
+    (page,) = Path("out/staff/entrants").glob("ann-*")
+    page.write_bytes(b"\xff")
+    ok(*RUN)
+    assert written("out/public") == before
+    assert "Rank " in page.read_text()
+
+
+def test_an_earlier_hogeqs_folder_is_refused_and_stays(here: Path) -> None:
+    three()
+    put(Path("out/cache.json"), "{}")
+    put(Path("out/entrants/ann.html"), "private")
+    before = written("out")
+    line = refused_by(*RUN)
+    assert (
+        "out: is of an earlier hogeq, private pages beside the public one; allowed: a new" in line
+    )
+    assert written("out") == before
+    put(Path("file"), "")
+    assert "cannot be made; allowed: a folder that can be" in refused_by(*RUN[:-3], "file/out")
+    assert "has other files" in refused_by(*RUN[:-3], "class")
+
+
+# --- isolation ------------------------------------------------------------------------------------
+
+
+def test_code_of_others_is_refused_where_nothing_isolates_it(
+    here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    none = isolation()._replace(bubblewrap=None, reason="bwrap is not installed")
+    monkeypatch.setattr("hogeq.strategies.sandbox.isolation", lambda: none)
+    three()
+    listed = "tournament", "class", *RUN[2:4], "--trust"
+    assert ok(*RUN, "--trust")
+    assert ok(*listed)
+    put(Path("class/eve/final_strategy.py"), "open('../../was_run', 'w')")
+    shutil.rmtree("out")
+    for call in ((*RUN, "--trust"), listed, ("tournament", "class/*/*", *RUN[2:4], "--trust")):
+        line = refused_by(*call)
+        assert "bwrap is not installed" in line
+        assert "--no-sandbox" in line
+    assert not Path("out").exists()
+    assert not [*here.rglob("was_run")]
+
+
+# --- words ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("kind", "line", "told"),
+    [
+        (
+            "raises",
+            "final_strategy(0, 41) raised IndexError: SECRET",
+            "final_strategy(0, 41) raised IndexError",
+        ),
+        (
+            "raises",
+            "final_strategy(0, 41) raised SECRET: x",
+            "final_strategy(0, 41) raised an error of its own",
+        ),
+        (
+            "raises",
+            "final_strategy(0, 41) raised eval: x",
+            "final_strategy(0, 41) raised an error of its own",
+        ),
+        ("code", "raised SyntaxError: SECRET (x.py, line 3)", "raised SyntaxError"),
+        ("code", "raised SECRET", "raised an error of its own"),
+        ("code", "defines no function final_strategy(score, opponent_score)", ...),
+        ("code", "SECRET", "gave what is not allowed"),
+        ("range", "final_strategy(0, 0) is 11 (int); allowed: ints from 0 to 10", ...),
+        ("range", "final_strategy(0, 0) is -3 (int); allowed: ints from 0 to 10", ...),
+        (
+            "range",
+            "final_strategy(0, 0) is 'SECRET' (str); allowed: x",
+            "final_strategy(0, 0) gave what is not allowed",
+        ),
+        (
+            "range",
+            "final_strategy(0, 0) is 1 (SECRET); allowed: x",
+            "final_strategy(0, 0) gave what is not allowed",
+        ),
+        (
+            "range",
+            "final_strategy(0, 0) is 12345678901234567890 (int); allowed: x",
+            "final_strategy(0, 0) gave what is not allowed",
+        ),
+        ("impure", "final_strategy(3, 1) is 6, and 7 when asked again: it must depend", ...),
+        (
+            "impure",
+            "final_strategy(3, 1) is 6, and 'SECRET' when asked again: x",
+            "final_strategy(3, 1) gave what is not allowed when asked again",
+        ),
+        (
+            "impure",
+            "final_strategy(3, 1) is 6, and when asked again raised KeyError: SECRET",
+            "final_strategy(3, 1) when asked again, it raised KeyError",
+        ),
+        (
+            "time",
+            "final_strategy(2, 1) gave no answer within 60 seconds; 201 of 10,000 positions",
+            ...,
+        ),
+        ("range", "cell (row 0, column 1) is 'raised'; allowed: whole numbers", ...),
+        (
+            "name",
+            "player name 'SECRET': has 9",
+            "PLAYER_NAME: allowed: a text of 1 to 64 characters",
+        ),
+        (
+            "unread",
+            "cannot be judged: KeyError: 'SECRET'",
+            "cannot be judged: ask those who run the contest",
+        ),
+    ],
+)
+def test_a_page_says_a_fault_without_the_words_of_its_code(kind: str, line: str, told: Any) -> None:
+    assert _in_our_words(Fault(kind, 1, line)) == (line if told is ... else told)
+
+
+@pytest.mark.parametrize(
+    ("rate", "kind"),
+    [
+        (0.499998, "bad"),
+        (0.4999995, ""),
+        (0.5, ""),
+        (0.5000005, ""),
+        (0.500001, ""),
+        (0.500002, "good"),
+    ],
+)
+def test_even_is_as_wide_as_in_the_contest(rate: float, kind: str) -> None:
+    """A match is won by a win rate above 0.500001, by the contest's server."""
+    shown = _rates({"win_rates": [{"strategy": "s", "win_rate": rate}]})
+    assert f'<td class="{kind}">' in shown.split("<tbody>")[1].replace('class="text"', "")
+
+
+def test_public_names_are_never_the_same(here: Path) -> None:
+    names = ["X", "X (2)", "X", "x", "\uff38", "X\ufe0f", "X (3)", "X", "\u3164", "", "Hog 0000"]
+    for number, name in enumerate(names):
+        code = f"PLAYER_NAME = {name!r}\nROLLS = {[[number % 3] * GOAL] * GOAL}\n"
+        put(Path(f"class/s{number:02}.py"), code)
+    for options in ((), ("--pseudonyms",)):
+        ok(*RUN, *options)
+        public = [row["name"] for row in rows("out/public/ranks.csv")]
+        alike = {unicodedata.normalize("NFKC", name).casefold() for name in public}
+        assert len(alike) == len(public) == len(names)
+        for word in ("s00", "s08", ".py"):
+            assert word not in " ".join(public)
+    assert all(re.fullmatch("Hog [0-9a-f]+", name) for name in public)
+
+
+def test_staff_hears_what_an_entry_reads_and_tried(
+    here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    three()
+    inspect = inspect_submission
+
+    def reading(path: Path, *given: Any, **more: Any) -> Submission:
+        found = inspect(path, *given, **more)
+        read = (f"{path.parent}/{WORDS}.txt", "b" * 900)
+        return replace(found, files=read, alone=True) if path.read_text() == table(3) else found
+
+    monkeypatch.setattr(judging, "inspect_submission", reading)
+    remark = f"reads other files: {WORDS}.txt, bbb"
+    (one,) = ask(*RUN)["remarks"]
+    assert one["entry"] == "cid/final_strategy.csv"
+    assert one["remark"].startswith(remark)
+    assert len(one["remark"]) <= 500
+    assert f"remark: cid/final_strategy.csv: {remark}" in ok(*RUN)
+    (row,) = [row for row in rows("out/staff/ranks.csv") if row["remark"]]
+    assert row["remark"].startswith(remark)
+    assert remark in Path("out/staff/index.html").read_text()
+    (page,) = Path("out/staff/entrants").glob("cid-*")
+    assert "it reads other files, where a contest may take one" in page.read_text().replace(
+        "It ", "it "
+    )
+    without_secrets()
