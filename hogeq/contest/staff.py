@@ -111,7 +111,7 @@ class Judged(NamedTuple):
     def reason(self) -> str:
         """Why it is not valid, in a line; empty if it is."""
         faults = self.submission.faults
-        more = f", and {len(faults) - 1} more on the page" if len(faults) > 1 else ""
+        more = f", and {len(faults) - 1} more on the staff's page" if len(faults) > 1 else ""
         return f"{faults[0].line}{more}" if faults else ""
 
 

@@ -371,7 +371,8 @@ def _staff_rows(
             row |= {"lowest_against": against, "public_name": name}
         row |= {"name": one.name, "student": entrant.student, "file": entrant.file}
         row |= {"page": f"entrants/{contest.page_of(entrant)}"}
-        rows.append({**row, "not_valid": one.reason, "remark": remark_on(one.submission)})
+        row |= {"not_valid": one.reason, "remark": remark_on(one.submission)}
+        rows.append({**row, "faults": "; ".join(fault.line for fault in one.submission.faults)})
     return sorted(rows, key=lambda row: row["rank"] or math.inf)
 
 
@@ -382,19 +383,22 @@ def _staff_page(rows: Sequence[Mapping[str, Any]], title: str) -> str:
     remarks = [row for row in rows if row["remark"]]
     parts = [_listing("Ranks", ("rank", "name", "public_name", "student", "file"), valid)]
     if left_out:
-        parts.append(_listing("Not valid", ("student", "file", "not_valid"), left_out))
+        parts.append(_listing("Not valid", ("student", "file", "faults"), left_out))
     if remarks:
         parts.append(_listing("Remarks", ("student", "remark"), remarks))
     verdict = (
-        f"<p>{counted(len(valid), 'submission')} ranked, {len(left_out)} not valid. This page and "
-        "all others in its folder are for staff. Give each entrant its own page.</p>"
+        f"<p>{counted(len(valid), 'submission')} ranked, {len(left_out)} not valid. This page "
+        "is for staff. Each name of a student leads to a page that you may give to that student. "
+        f'<a href="../{PUBLIC}/index.html">The public page</a> is for everybody.</p>'
     )
     title = f"{title}: the submissions"
     body = frame.fill("check.html", title=html.escape(title), verdict=verdict, parts="".join(parts))
     return frame.page(title, body, styles="sheet", scripts="", data={})
 
 
-_HEADS: Final = {"public_name": "on the public page", "not_valid": "why"}
+_HEADS: Final = {"public_name": "on the public page", "faults": "why"}
+
+_LONG: Final = {"faults", "remark"}  # columns whose text has several lines
 
 
 def _listing(title: str, keys: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> str:
@@ -403,7 +407,8 @@ def _listing(title: str, keys: Sequence[str], rows: Sequence[Mapping[str, Any]])
     for row in rows:
         cells = {key: html.escape(str(row[key])) for key in keys}
         cells["student"] = f'<a href="{html.escape(row["page"])}">{cells["student"]}</a>'
-        lines.append("".join(f'<td class="text long">{cell}</td>' for cell in cells.values()))
+        kinds = {key: "text long" if key in _LONG else "text" for key in keys}
+        lines.append("".join(f'<td class="{kinds[key]}">{cells[key]}</td>' for key in keys))
     head = "".join(f'<th class="text">{_HEADS.get(key, key)}</th>' for key in keys)
     body = "".join(f"<tr>{line}</tr>" for line in lines)
     return (

@@ -4,6 +4,7 @@ import contextlib
 import errno
 import json
 import os
+import re
 import secrets
 import stat
 import sys
@@ -53,8 +54,8 @@ def write_arrays(path: str | os.PathLike[str], **arrays: Any) -> None:
         np.savez_compressed(temporary, **arrays)
 
 
-_FORMULA: Final = tuple("=+-@\uff1d\uff0b\uff0d\uff20")
-"""Beginnings of what a spreadsheet computes, the last four as wide letters."""
+_FORMULA: Final = re.compile("(^|;)([\\s\"']*)(?=[-=+@\uff0d\uff1d\uff0b\uff20])")
+"""Where a spreadsheet begins to compute: at the start of a cell, or where it may split one."""
 
 
 def csv_text(header: Iterable[str], rows: Iterable[Sequence[object]]) -> str:
@@ -66,9 +67,7 @@ def _cell(value: object) -> str:
     """Write a cell: text is escaped, and no spreadsheet takes it for a formula or for two cells."""
     if not isinstance(value, str):
         return "" if value is None else str(value)
-    text = printable(value)
-    if text.lstrip().startswith(_FORMULA):
-        text = f"'{text}"
+    text = _FORMULA.sub(r"\1\2'", printable(value))
     return '"{}"'.format(text.replace('"', '""')) if set(text) & set(',;"') else text
 
 

@@ -1,5 +1,6 @@
 """Files are read whole or refused, and never waited for."""
 
+import csv
 import errno
 import os
 from pathlib import Path
@@ -9,7 +10,7 @@ import pytest
 from hogeq.runs.directory import read_checkpoint
 from hogeq.runs.files import LOCK_FILE
 from hogeq.runs.index import find_runs
-from hogeq.support.files import parse_json, read_whole
+from hogeq.support.files import csv_text, parse_json, read_whole
 from hogeq.support.plugins import PluginError, read_plugin
 
 
@@ -61,3 +62,53 @@ def test_what_is_no_json_is_refused_in_one_line(data: bytes, says: str) -> None:
 def test_json_may_begin_with_a_mark_of_its_encoding_and_hold_nan_where_allowed() -> None:
     assert parse_json(b'\xef\xbb\xbf{"a": [1]}') == {"a": [1]}
     assert str(parse_json("[NaN]", allow_nan=True)) == "[nan]"
+
+
+def test_a_spreadsheet_takes_no_text_for_a_formula_and_no_number_for_a_text() -> None:
+    texts = [
+        "=1+1",
+        "+1",
+        "-1",
+        "@SUM(1)",
+        " =1",
+        "\t=1",
+        "\r=1",
+        "\uff1d1",
+        "a;=1",
+        'a; "=1',
+        "a,=1",
+        'a"=1',
+    ]
+    numbers = [-1, -0.5, 1e-300, float("-inf"), 0, None, True]
+    written = csv_text(["=head", "b"], [["name", *texts], ["number", *numbers]])
+    header, words, figures = written.splitlines()
+    assert header == "'=head,b"
+    assert figures == "number,-1,-0.5,1e-300,-inf,0,,True"
+    # As a spreadsheet splits it in one country or another.
+    for separator in (",", ";"):
+        (cells,) = csv.reader([words], delimiter=separator)
+        assert not [cell for cell in cells if cell.strip(' "')[:1] in {*"=+-@\uff1d"}]
+    (cells,) = csv.reader([words])
+    assert cells[1:6] == ["'=1+1", "'+1", "'-1", "'@SUM(1)", " '=1"]
+    assert cells[6:8] == [r"\t=1", r"\r=1"]
+    assert cells[8:] == ["'\uff1d1", "a;'=1", "a; \"'=1", "a,=1", 'a"=1']
+
+
+def test_nothing_is_opened_by_way_of_a_link(tmp_path: Path) -> None:
+    inside = tmp_path / "inside"
+    (inside / "real").mkdir(parents=True)
+    (inside / "real" / "file").write_text("here")
+    (tmp_path / "secret").write_text("there")
+    (inside / "link").symlink_to(tmp_path / "secret")
+    (inside / "up").symlink_to("..")
+    (inside / "beside").symlink_to("real")
+    os.mkfifo(inside / "pipe")
+    assert read_whole("real/file", 9, within=inside) == b"here"
+    for path in ("link", "up/secret", "beside/file", "../secret", str(tmp_path / "secret")):
+        with pytest.raises(OSError, match=r"link|directory|leads out"):
+            read_whole(path, 9, within=inside)
+    for path in ("pipe", "real"):
+        with pytest.raises(OSError, match=r"is not a file|Is a directory"):
+            read_whole(path, 9, within=inside)
+    with pytest.raises(OSError, match="is larger than 3 bytes"):
+        read_whole("real/file", 3, within=inside)
