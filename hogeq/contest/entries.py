@@ -124,11 +124,8 @@ def named_entries(names: Iterable[str], unless: Iterable[Path] = ()) -> list[str
 
 def folder_of(entry: str, names: Iterable[str]) -> Path | None:
     """Give the folder among some names in which an entry was found; None if it is named itself."""
-    names = list(names)
-    if entry in names:
-        return None
-    bases = [_base(name) for name in names if not is_builtin(name)]
-    around = [base for base in bases if PurePath(entry).is_relative_to(base)]
+    path, bases = Path(entry), [_base(name) for name in names if not is_builtin(name)]
+    around = [] if path in bases else [base for base in bases if path.is_relative_to(base)]
     return max(around, key=lambda base: len(base.parts), default=None)
 
 
