@@ -361,11 +361,18 @@ def _read_cache(path: Path, made_by: dict[str, Any], game: HogEngine) -> tuple[s
 
 
 def _key(folder: Path, entrant: Entrant) -> str:
+    """Give what a verdict depends on: the file, and for code also what lies beside it."""
+    path, files = entrant.path, {entrant.path}
     try:
-        content = b"" if entrant.fault else read_whole(entrant.path, MAX_BYTES, within=folder)
+        if not entrant.is_flat and path.suffix.lower() == ".py":
+            files |= {*files_within(folder, path.parent)}
+        content = [
+            (str(one.relative_to(path.parent)), _hash(read_whole(one, MAX_BYTES, within=folder)))
+            for one in sorted(files)
+        ]
     except (OSError, ValueError):
         return ""  # it will be refused when it is read
-    return "" if entrant.fault else _hash(os.fsencode(entrant.path.suffix) + content)
+    return _hash(repr(content).encode())
 
 
 def _hash(content: bytes) -> str:

@@ -289,6 +289,15 @@ def test_a_verdict_that_another_call_may_not_find_is_not_kept(
     assert asked.count(table(3)) == (1 if is_kept else 2)
 
 
+def test_a_file_that_comes_beside_code_makes_it_another_entry(here: Path) -> None:
+    three()
+    code = "PLAYER_NAME = 'D'\nn = int(open('n.txt').read())\nfinal_strategy = lambda a, b: n\n"
+    put(Path("class/dan/final_strategy.py"), code.replace("'n.txt'", "__file__[:-17] + 'n.txt'"))
+    assert "left out: dan/final_strategy.py: " in ok(*RUN, "--trust", *UNSAFE)
+    put(Path("class/dan/n.txt"), "1")
+    assert "left out" not in ok(*RUN, "--trust", *UNSAFE)
+
+
 def test_a_changed_file_is_another_entry(here: Path) -> None:
     three()
     ok(*RUN)
