@@ -365,7 +365,8 @@ def test_a_file_of_the_folder_itself_sees_no_other(here: Path) -> None:
     put(Path("class/rival.csv"), table(8))
     look = "import os\nPLAYER_NAME = 'Look'\nn = len(os.listdir(os.path.dirname(__file__)))\n"
     put(Path("class/flat.py"), f"{look}final_strategy = lambda a, b: min(n, 2)\n")
-    put(Path("class/own/final_strategy.py"), f"{look}final_strategy = lambda a, b: min(n, 2)\n")
+    needs = "PLAYER_NAME = 'Own'\nn = int(open(__file__[:-17] + 'helper.txt').read())\n"
+    put(Path("class/own/final_strategy.py"), f"{needs}final_strategy = lambda a, b: n\n")
     put(Path("class/own/helper.txt"), "2")
     for again in (RUN, ("tournament", "class", *RUN[2:4])):
         found = ask(*again, "--trust", *UNSAFE)
