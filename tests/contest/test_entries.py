@@ -99,6 +99,32 @@ def test_code_has_a_time_limit(folder: Path) -> None:
     )
 
 
+def test_links_in_a_folder_lead_nowhere_and_harm_nobody(folder: Path) -> None:
+    (folder / "secret.txt").write_text("canary\n")
+    (folder / "out").mkdir()
+    (folder / "out" / "final_strategy.txt").write_text(6 * ROW)
+    (folder / "all" / "0.txt").symlink_to("b.txt")  # before the file that it leads to
+    (folder / "all" / "s.txt").symlink_to(folder / "secret.txt")
+    (folder / "all" / "student").symlink_to(folder / "out")
+    (folder / "all" / "up").symlink_to("..")
+    (folder / "all" / "run").mkdir()
+    (folder / "all" / "run" / "manifest.json").write_text("{}")
+    (folder / "all" / "run" / "matrix.csv").symlink_to(folder / "secret.txt")
+    good = ["all/a2.txt", "all/a10.txt", "all/b.txt"]
+    for names in (["all"], ["all/*", "all/*/*.txt"], ["./all"]):
+        found = read_field(GAME, named_entries(names), named=names)
+        assert {*found.entries} == {*good}
+        for one in found.refused:
+            assert "canary" not in one.reason
+        assert "all/s.txt" in {one.entry for one in found.refused}
+    told = [one.reason for one in read_field(GAME, named_entries(["all"]), named=["all"]).refused]
+    link = "is a link; allowed: files and folders"
+    assert told == [f"all/{name}: {link}" for name in ("run", "s.txt", "student", "up")]
+    # Of a link that is named itself somebody knows.
+    (folder / "mine.txt").symlink_to("all/b.txt")
+    assert read_field(GAME, ["mine.txt"], named=["mine.txt"]).entries == ["mine.txt"]
+
+
 def test_the_directory_of_a_run_is_one_entry(folder: Path) -> None:
     run = folder / "run"
     run.mkdir()
