@@ -6,6 +6,7 @@ from typing import Annotated, Any, NamedTuple
 import typer
 from typer.core import TyperCommand
 
+from hogeq.cli.uses import require_use, uses
 from hogeq.support.parameters import MOST_JOBS
 
 MEMORY = "What the player to move remembers"
@@ -52,12 +53,19 @@ TREE = Output((".efg",), of_games=(".efg",))
 
 
 class Command(TyperCommand):
-    """A command whose help lists options by groups."""
+    """A command whose help lists options by groups, and which refuses those without a use."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Call the command, if every option that was given has a use."""
+        require_use(ctx)
+        return super().invoke(ctx)
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """Write the options, those without a group first."""
         groups: dict[str, list[tuple[str, str]]] = {"Arguments": [], "Options": []}
-        for parameter in self.get_params(ctx):
+        parameters = self.get_params(ctx)
+        conditions = uses(str(ctx.info_name), {one.opts[0] for one in parameters})
+        for parameter in parameters:
             record = parameter.get_help_record(ctx)
             if record is None:
                 continue
@@ -68,6 +76,8 @@ class Command(TyperCommand):
                 from hogeq.purification import PURIFIERS as KNOWN
 
                 about = about.replace(PURIFIERS, ", ".join(KNOWN))
+            only = [f" [only {when.words}]" for name, when in conditions if name in parameter.opts]
+            about += "".join(only)
             groups.setdefault(group, []).append((names, about))
         for name in (WORKERS, OUTPUT, CODE):  # of most commands, and so the last
             groups[name] = groups.pop(name, [])
@@ -96,7 +106,7 @@ Game = Annotated[
 Forget = Annotated[
     str | None,
     option(
-        "With --game: what players forget: own_actions, order (of moves), or last:K (all else).",
+        "What players forget: own_actions, order (of moves), or last:K (all else).",
         "WAY",
         "--forget",
     ),

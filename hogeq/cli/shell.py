@@ -18,6 +18,7 @@ from typer.models import CommandFunctionType
 from hogeq.cli import INTERRUPTED, leave_the_prompt, options
 from hogeq.cli.options import Output
 from hogeq.cli.result import Result, encodable, show
+from hogeq.cli.uses import NEVER, uses
 from hogeq.support.messages import DIGITS, BadInputError, digits, one_line
 from hogeq.support.plugins import load_plugin
 from hogeq.support.progress import show_progress
@@ -128,13 +129,13 @@ class _App(typer.Typer):
         enter = super().command(name, **{"cls": options.Command, **more})
 
         def decorate(function: CommandFunctionType) -> CommandFunctionType:
-            enter(_command(function))
+            enter(_command(function, name or function.__name__.replace("_", "-")))
             return function
 
         return decorate
 
 
-def _command(function: Callable[..., Any]) -> Callable[..., Any]:
+def _command(function: Callable[..., Any], name: str) -> Callable[..., Any]:
     """Give a function the options of all commands, and print what it returns.
 
     A parameter of type `Chosen` or `AnyChosen` becomes the options by which a game is chosen.
@@ -157,6 +158,8 @@ def _command(function: Callable[..., Any]) -> Callable[..., Any]:
     }
     if any(output.is_kept for output in outputs.values()):
         shared = {"overwrite": (options.Overwrite, False), **shared}
+    never = {option for option, when in uses(name, set()) if when is NEVER}
+    shared = {key: one for key, one in shared.items() if _written(key, one[0]) not in never}
     by = {} if choice is None else get_type_hints(choice[1].__init__, include_extras=True)
     chosen_by = [name for name in by if name not in {"trust", "return"}]
     parameters = [
@@ -173,13 +176,12 @@ def _command(function: Callable[..., Any]) -> Callable[..., Any]:
         overwrite = given.pop("overwrite") if "overwrite" in shared else True
         reads = [value for name, value in given.items() if name not in outputs]
         for name, output in outputs.items():
-            declared = own[name].__metadata__[0].default
             check_output(
                 given[name],
                 (given.get("game") and output.of_games) or output.suffixes,
                 reads=reads,
                 replace=overwrite or not output.is_kept,
-                option=declared if isinstance(declared, str) else f"--{name}",
+                option=_written(name, own[name]),
             )
         if choice is not None:
             chosen = {name: given.pop(name) for name in chosen_by}
@@ -188,7 +190,12 @@ def _command(function: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(function)
     def command(
-        *, as_json: bool, decimals: int, trust: bool, plugins: list[Path] | None, **given: Any
+        *,
+        as_json: bool,
+        decimals: int = DIGITS,
+        trust: bool = False,
+        plugins: list[Path] | None = None,
+        **given: Any,
     ) -> None:
         with _asked(decimals):
             with _answer_alone() if as_json else nullcontext():
@@ -203,6 +210,12 @@ def _command(function: Callable[..., Any]) -> Callable[..., Any]:
     command.__annotations__ = {one.name: one.annotation for one in parameters}
     command.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
     return command
+
+
+def _written(name: str, kind: Any) -> str:
+    """Write an option as users do."""
+    declared = kind.__metadata__[0].default
+    return declared if isinstance(declared, str) else f"--{name.replace('_', '-')}"
 
 
 def _keyword(name: str, kind: Any, default: Any) -> Parameter:

@@ -191,6 +191,8 @@ def analyze(
     check_position(game, score, opponent)
     if memory is not None:
         _check_memory(game, memory)
+        if past is not None:
+            raise ValueError("past: allowed only without memory, which it would say")
     plays = None if strategy is None else table_of(game, strategy)
     before = plays if past is None else table_of(game, past)
     source: MemorySource = "belief" if memory is None else "given"

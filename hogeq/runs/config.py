@@ -134,7 +134,12 @@ def _seed_of(info: ValidationInfo) -> int:
 
 
 def _solver(given: object, info: ValidationInfo) -> SolverConfig:
-    return SolverConfig(**_parts(given, _seed_of(info), "name", SOLVERS, "iterations", "seed"))
+    seed = _seed_of(info)
+    read = SolverConfig(**_parts(given, seed, "name", SOLVERS, "iterations", "seed"))
+    if read.seed != seed and not hasattr(read.params, "seed"):
+        allowed = f"none, or the config's seed, {seed}, as {read.name} draws nothing at random"
+        raise ParameterError(refusal("seed", read.seed, allowed))
+    return read
 
 
 def _measure(given: object, info: ValidationInfo) -> object:
@@ -317,10 +322,10 @@ def apply_overrides(tree: object, overrides: Sequence[str]) -> dict[str, Any]:
     if not isinstance(tree, Mapping):
         raise ConfigError(f"config: {refusal('', tree, _MAPPING)}")
     result = dict(tree)
-    for item in overrides:
-        path, value = parse_override(item)
-        if path == "game":
-            result.pop("rules", None)  # which play another game
+    parsed = [parse_override(item) for item in overrides]
+    if any(path == "game" and value for path, value in parsed):
+        result.pop("rules", None)  # which play another game; those that are set are refused
+    for item, (path, value) in zip(overrides, parsed, strict=True):
         set_key(result, path, value, f"--set {one_line(item)}")
     return result
 

@@ -40,12 +40,14 @@ from hogeq.runs.files import (
 )
 from hogeq.runs.summary import RunSummary, Strategies, concluded, export, measured, schedule
 from hogeq.strategies.arrays import StrategyError, check_policy
-from hogeq.support.messages import raised, shown
+from hogeq.support.messages import raised, refusal, shown
 from hogeq.support.plugins import is_ours, named
 from hogeq.support.progress import Phase, phase, show_progress, working_time
 from hogeq.support.workers import WorkersLostError
 from hogeq.support.yaml import ConfigError
 from hogeq.trees.engine import TreeEngine
+
+RESULTS: Final = Path("results")  # where run directories are made
 
 SAVE_EVERY: Final = 60.0  # most seconds of solving between two checkpoints
 
@@ -104,7 +106,7 @@ class Signals(contextlib.ExitStack):
 
 def run_experiment(
     config: Config,
-    out_root: str | Path = "results",
+    out_root: str | Path = RESULTS,
     resume: str | Path | None = None,
     overwrite: bool = False,
     *,
@@ -158,6 +160,8 @@ def run_experiment(
         raise ResultsError(
             "--resume and --overwrite exclude each other: continue a run, or replace it"
         )
+    if resume is not None and Path(out_root) not in {RESULTS, Path(resume).parent}:
+        raise ResultsError(refusal("out_root", str(out_root), "without resume, which names all"))
     try:
         game = config.engine()
         solver = config.solver

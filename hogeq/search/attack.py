@@ -59,7 +59,7 @@ class SearchBudget:
         Whether to go on with kicks until twice the effort would find less than 0.0003, by
         :func:`saturation`.
     most_kicks : int
-        Most kicks for each start then.
+        Most kicks for each start then, and then alone.
 
     Examples
     --------
@@ -74,6 +74,12 @@ class SearchBudget:
     seed: Seed = 0
     until_saturated: bool = False
     most_kicks: Natural = 1600
+
+    def __post_init__(self) -> None:
+        """Refuse a number of kicks that nothing would ask for."""
+        if self.most_kicks != SearchBudget.most_kicks and not self.until_saturated:
+            allowed = "another than 1600 only with until_saturated"
+            raise ValueError(refusal("most_kicks", self.most_kicks, allowed))
 
     def fields(self) -> dict[str, Any]:
         """Give the effort as it stands in JSON."""

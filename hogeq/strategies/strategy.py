@@ -8,6 +8,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import Any, Final, Literal, Protocol, TypeAlias
 
 import numpy as np
@@ -241,6 +242,8 @@ class Strategy:
         """
         from hogeq.strategies.files import write_strategy
 
+        if player_name is not None and Path(path).suffix.lower() != ".py":
+            raise StrategyError(refusal("player_name", player_name, "for a .py alone"))
         write_strategy(path, self, player_name)
 
 

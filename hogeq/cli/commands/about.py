@@ -88,12 +88,12 @@ COMPILED = ("su20", "fa22")
 """They cover the games with points remembered and those without a memory."""
 
 
-def doctor(rules: options.ManyRules = None) -> Result:
+def doctor(rules: options.ManyRules = None, trust: options.Trust = False) -> Result:
     """Versions, cores, and which kernels are compiled.
 
     Exit status 1 if compiled kernels cannot be kept, so that every command would compile them.
     """
-    games = {name: Chosen(name).load().engine for name in rules or COMPILED}
+    games = {name: Chosen(name, trust=trust).load().engine for name in rules or COMPILED}
     from hogeq.model.compiling import cache, missing, parts_of
     from hogeq.runs.files import environment, extras, vector_bits
     from hogeq.strategies.sandbox import isolation
@@ -134,14 +134,16 @@ def doctor(rules: options.ManyRules = None) -> Result:
     return Result(data, [Table(rows, left=2)], 1 if problem else 0)
 
 
-def warmup(rules: options.ManyRules = None, jobs: options.Jobs = None) -> Result:
+def warmup(
+    rules: options.ManyRules = None, jobs: options.Jobs = None, trust: options.Trust = False
+) -> Result:
     """Compile ahead what commands on an edition compile when they are first used.
 
     All cores are used. What is compiled is kept, and what is kept is not compiled again. The two
     editions of the default cover the games with points remembered and those without a memory.
     """
     chosen = list(rules or COMPILED)
-    games = [Chosen(name).load().engine for name in chosen]
+    games = [Chosen(name, trust=trust).load().engine for name in chosen]
     from hogeq.model.compiling import cache, missing, parts_of
     from hogeq.support.progress import phase
     from hogeq.support.workers import compute, cores

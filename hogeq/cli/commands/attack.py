@@ -32,7 +32,7 @@ def attack_(
     ] = False,
     most_kicks: Annotated[
         int | None,
-        option("With --until-saturated: most kicks for each start. [1600]", group=SEARCH),
+        option("Most kicks for each start. [1600]", group=SEARCH),
     ] = None,
     seed: options.Seed = 0,
     certify: Annotated[
@@ -44,7 +44,7 @@ def attack_(
         option("Write the proof: certificate.json, say.", "FILE", group=PROOF),
         CERTIFICATE,
     ] = None,
-    exact: Annotated[float, option("With --game: limit of the search.", "SECONDS", min=0)] = 60.0,
+    exact: Annotated[float, option("Limit of the search.", "SECONDS", min=0)] = 60.0,
     jobs: options.Jobs = None,
     on: options.On = None,
 ) -> Result:
@@ -54,10 +54,6 @@ def attack_(
     """
     if chosen.tree is not None:
         return _attack_tree(chosen, chosen.tree, strategy, exact, out)
-    if certificate is not None and certify is None:
-        raise BadInputError("--certificate: allowed only with --certify")
-    if most_kicks is not None and not until_saturated:
-        raise BadInputError("--most-kicks: allowed only with --until-saturated")
     proofs = ["certificates"] * (certify is not None)
     game = chosen.load("search", "full memory", *proofs, strategies=[strategy], own_goals=True)
     from numpy import array

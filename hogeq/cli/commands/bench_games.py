@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from hogeq.benchmark.catalogue import Entry
 
 KEEP = 12  # characters of a digest that are shown
+KICKS, SECONDS = 20, 5.0  # effort where none is given
 CLOSED = 1e-6  # smaller gaps are none
 
 
@@ -28,10 +29,12 @@ def bench_games(
         list[str] | None,
         option("Part of the names that are meant; may be given again.", "NAME", "--only"),
     ] = None,
-    kicks: options.Kicks = 20,
+    kicks: Annotated[
+        int | None, option("Kicks of the search, in Hog. [20]", group=options.SEARCH, min=0)
+    ] = None,
     seconds: Annotated[
-        float, option("With run: of each proof in a game tree.", group=options.SEARCH, min=0)
-    ] = 5.0,
+        float | None, option("Of each proof, in a game tree. [5]", group=options.SEARCH, min=0)
+    ] = None,
 ) -> Result:
     """List, write or solve the instances of the benchmark of imperfect recall.
 
@@ -58,7 +61,15 @@ def bench_games(
         ]
         return Result({"instances": data}, [Table([tuple(one.values()) for one in data], left=3)])
     if what == "run":
-        return _run(list(entries.values()), kicks, seconds)
+        for name, given, of in (("--kicks", kicks, True), ("--seconds", seconds, False)):
+            if given is not None and all((one.hog is not None) != of for one in entries.values()):
+                kind = "Hog" if of else "game trees"
+                raise BadInputError(f"{name}: allowed for instances of {kind}; --only chose none")
+        return _run(
+            list(entries.values()),
+            KICKS if kicks is None else kicks,
+            SECONDS if seconds is None else seconds,
+        )
     if folder is None:
         raise BadInputError("write: no folder; allowed: bench-games write DIR")
     with refusing():

@@ -270,6 +270,7 @@ def review_(
         str | None, option("Refuse a game by other rules than these. [the transcript's]", "RULES")
     ] = None,
     start: options.Start = None,
+    trust: options.Trust = False,
 ) -> Result:
     """Review a game, move by move: what was best, what each choice lost, what was luck.
 
@@ -277,7 +278,7 @@ def review_(
     is best (it loses nothing), good (less than 0.5 pp), an inaccuracy (less than 2), a mistake
     (less than 5) or a blunder. What is not the choice is luck.
     """
-    asked = Chosen(rules)
+    asked = Chosen(rules, trust=trust)
     wanted = None if rules is None else asked.choose(own_goals=True)
     from hogeq.contest.transcript import read_transcript
 

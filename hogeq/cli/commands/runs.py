@@ -47,7 +47,8 @@ def run(
             "CONFIG: missing; allowed: a YAML file, or --resume DIR; see hogeq run --help"
         )
     config = config or Path(resume or "") / "config.yaml"
-    chosen = [f"{key}={value}" for key, value in (("game", game), ("forget", forget)) if value]
+    named = {"game": game, "forget": forget}
+    chosen = [f"{key}={value}" for key, value in named.items() if value is not None]
     from hogeq.runs.config import load_config
     from hogeq.runs.files import finite
     from hogeq.runs.runner import RunError, run_experiment

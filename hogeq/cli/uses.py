@@ -1,0 +1,123 @@
+"""When an option has a use: with one kind of game only, or beside another option.
+
+An option that is given where it has no use is refused, whatever the command.
+"""
+
+from collections.abc import Callable, Collection, Mapping
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from hogeq.support.messages import BadInputError, one_line
+
+Given = Mapping[str, Any]
+"""Options and arguments that were given, by name, ``--starts`` say; no defaults."""
+
+
+class When(NamedTuple):
+    """A condition on a call, in the words of help and refusals: allowed only ..."""
+
+    words: str
+    holds: Callable[[Given], object]
+
+
+def beside(*options: str) -> When:
+    """Require one of some options."""
+    return When(f"with {' or '.join(options)}", lambda given: not given.keys().isdisjoint(options))
+
+
+def without(option: str, more: str = "") -> When:
+    """Require that an option is not given."""
+    return When(f"without {option}{more}", lambda given: option not in given)
+
+
+def _is_folder(given: Given) -> bool:
+    return "--out" in given and not Path(given["--out"]).suffix
+
+
+PICTURES: Final = ("--html", "--plot", "--out")
+"""Options of the commands that write per cents to files."""
+
+NEVER: Final = When("elsewhere", lambda _: False)
+"""Of options of all commands: this one does not take it."""
+
+HOG: Final = When("for Hog", lambda given: "--game" not in given)
+TREE: Final = beside("--game")
+FOLDER: Final = When("with --out FOLDER", _is_folder)
+ENTRIES: Final = When("without --out FOLDER", lambda given: not _is_folder(given))
+NEW_RUN: Final = without("--resume")
+SOLVING: Final = When("with run", lambda given: given["what"] == "run")
+TEXT: Final = without("--json", ", which gives all")
+DRAWN: Final = When(
+    "without --json, or with a page or a picture",
+    lambda given: "--json" not in given or not given.keys().isdisjoint(PICTURES),
+)
+CODE: Final = When(
+    "for Hog, or with --plugin", lambda given: "--game" not in given or "--plugin" in given
+)
+
+ALWAYS: Final = When("everywhere", lambda _: True)
+"""Of ``--digits``: this command has per cents beside ``--json`` too."""
+
+USES: Final[dict[str, dict[When, str]]] = {
+    "attack": {
+        HOG: "--plot --starts --anneal-steps --kicks --until-saturated --most-kicks --seed "
+        "--certify --certificate --jobs --on --plugin --trust --digits",
+        TREE: "--exact",
+        beside("--certify"): "--certificate",
+        beside("--until-saturated"): "--most-kicks",
+        beside("--out", "--certificate"): "--overwrite",
+    },
+    "attack-field": {beside("--out"): "--overwrite"},
+    "audit": {HOG: "--goal --max-dice --plugin --trust", NEVER: "--digits"},
+    "beliefs": {TEXT: "--top", DRAWN: "--digits"},
+    "bench-games": {SOLVING: "--kicks --seconds", NEVER: "--plugin --trust --digits"},
+    "board": {NEVER: "--digits"},
+    "check": {DRAWN: "--digits"},
+    "compare": {HOG: "--start --plugin --trust --digits"},
+    "doctor": {NEVER: "--digits"},
+    "equilibrium": {beside("--out"): "--overwrite", NEVER: "--plugin --trust --digits"},
+    "export": {NEVER: "--digits"},
+    "export-game": {HOG: "--goal --max-dice --plugin --trust", NEVER: "--digits"},
+    "play": {beside("--save"): "--overwrite", ALWAYS: "--digits"},
+    "purify": {HOG: "--checkpoint", CODE: "--trust", NEVER: "--digits"},
+    "report": {ALWAYS: "--digits"},
+    "rules": {NEVER: "--digits"},
+    "run": {NEW_RUN: "--out-root"},
+    "runs": {beside("--plugin"): "--trust"},
+    "show": {DRAWN: "--digits"},
+    "strategies": {beside("--plugin"): "--trust", NEVER: "--digits"},
+    "tournament": {FOLDER: "--pseudonyms", ENTRIES: "--skip-bad", DRAWN: "--digits"},
+    "warmup": {NEVER: "--digits"},
+}
+"""Options of commands that do not always have a use, and when they have one."""
+
+
+def uses(command: str, options: Collection[str]) -> list[tuple[str, When]]:
+    """List the conditions of a command's options."""
+    own = USES.get(command, {})
+    found = [(option, when) for when, names in own.items() for option in names.split()]
+    if {"--game", "--rules"}.issubset(options):
+        found += [("--rules", HOG), ("--forget", TREE)]
+    if "--digits" not in f"{own.get(ALWAYS)} {own.get(DRAWN)}":
+        found.append(("--digits", TEXT))
+    return [(option, when) for option, when in found if when is not ALWAYS]
+
+
+def require_use(context: Any) -> None:
+    """Refuse an option that has no use in this call; defaults have not been given."""
+    parameters = {one.opts[0]: one.name for one in context.command.get_params(context)}
+    given = {
+        option: context.params[name]
+        for option, name in parameters.items()
+        if (source := context.get_parameter_source(name)) and source.name == "COMMANDLINE"
+    }
+    conditions = uses(context.info_name, parameters)
+    for option, when in conditions:
+        if option in given and not when.holds(given):
+            allowed = f"allowed only {when.words}"
+            if when is HOG:
+                of_hog = {name for name, one in conditions if one is HOG}
+                others = [name for name in parameters if name.startswith("--")]
+                taken = [one for one in others if one not in {"--game", "--help", *of_hog}]
+                allowed += f"; --game {one_line(given['--game'])} takes {', '.join(taken)}"
+            raise BadInputError(f"{option}: {allowed}")
