@@ -135,7 +135,7 @@ class _App(typer.Typer):
         return decorate
 
 
-def _command(function: Callable[..., Any], name: str) -> Callable[..., Any]:
+def _command(function: Callable[..., Any], written: str) -> Callable[..., Any]:
     """Give a function the options of all commands, and print what it returns.
 
     A parameter of type `Chosen` or `AnyChosen` becomes the options by which a game is chosen.
@@ -158,7 +158,7 @@ def _command(function: Callable[..., Any], name: str) -> Callable[..., Any]:
     }
     if any(output.is_kept for output in outputs.values()):
         shared = {"overwrite": (options.Overwrite, False), **shared}
-    never = {option for option, when in uses(name, set()) if when is NEVER}
+    never = {option for option, when in uses(written, ()) if when is NEVER}
     shared = {key: one for key, one in shared.items() if _written(key, one[0]) not in never}
     by = {} if choice is None else get_type_hints(choice[1].__init__, include_extras=True)
     chosen_by = [name for name in by if name not in {"trust", "return"}]
