@@ -61,7 +61,7 @@ CALLS: dict[str, list[str]] = {
         "always_roll:1 always_roll:2 --starts 2 --out there.csv",
         "slow.py always_roll:2",
     ],
-    "audit": ["", "--json", TREE, f"{TREE} --json", "--plugin plug.py"],
+    "audit": ["--goal 4", "--goal 4 --json", TREE, f"{TREE} --json", "--goal 4 --plugin plug.py"],
     "beliefs": [f"always_roll:1 {AT}", f"always_roll:1 {AT} --json", f"slow.py {AT}"],
     "bench-games": [
         "list",
@@ -98,9 +98,9 @@ CALLS: dict[str, list[str]] = {
         "slow.py --out new.csv",
     ],
     "export-game": [
-        "--out g.efg",
-        "--out g.efg --json",
-        "--plugin plug.py",
+        "--goal 2 --out g.efg",
+        "--goal 2 --out g.efg --json",
+        "--goal 2 --plugin plug.py",
         f"{TREE} --out g.efg",
         f"{TREE} --out g.efg --json",
     ],
@@ -185,7 +185,7 @@ SAMPLES: dict[str, str] = {
     "--objective": "beaten",
     "--of": "always_roll:1",
     "--on": "local",
-    "--only": "detection",
+    "--only": "detection-3x3x3",
     "--opponent": "always_roll:1",
     "--opponent-last": "1",
     "--out": "made.csv",
@@ -252,7 +252,7 @@ UNSEEN = {"--game", "equilibrium --seconds", "warmup --jobs"}
 and nothing left to compile, need no limit.
 """
 
-QUICK = ("audit", "bench-games", "compare", "equilibrium", "export-game")
+QUICK = ("audit", "compare", "equilibrium", "export-game")
 
 
 class Seen(NamedTuple):

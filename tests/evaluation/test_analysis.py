@@ -99,7 +99,12 @@ def test_scores_out_of_range_are_refused(score: Any, opponent: Any) -> None:
 @pytest.mark.parametrize("past", [np.zeros((2, 2)), "x", np.full((12, 12, 4), 0.3)])
 def test_the_past_is_checked_also_where_it_makes_no_belief(game: Any, past: Any) -> None:
     with pytest.raises(StrategyError, match="allowed"):
-        analyze(game, 3, 3, memory=Memory(), past=past)
+        analyze(game, 3, 3, past=past)
+
+
+def test_a_memory_and_a_past_that_would_say_it_exclude_each_other() -> None:
+    with pytest.raises(ValueError, match="past: allowed only without memory"):
+        analyze(GAME, 3, 3, memory=Memory(), past=POLICY)
 
 
 @pytest.mark.parametrize("memory", [Memory(turn=5), 5, Memory(own=99), Memory(state=-1)])

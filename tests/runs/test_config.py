@@ -138,6 +138,7 @@ def test_overrides(tmp_path: Path) -> None:
         ("solver.iterations.x=3", ["solver.iterations is 200", "no keys"]),
         ("solver.iterations=[", ["--set solver.iterations=[", "line 1", "YAML"]),
         ("solver.iterations=!!python/name:os.system", ["YAML", "tag"]),
+        ("forget=order", ["forget: got 'order'; allowed: with a game"]),
         ("solver.iteration=3", ["--set solver.iteration=3", "nearest: iterations"]),
         ("name=a\nb: c", ["--set"]),
     ],
@@ -146,6 +147,14 @@ def test_bad_overrides(tmp_path: Path, override: str, parts: list[str]) -> None:
     message = refusal(written(tmp_path, PLAIN), override)
     for part in parts:
         assert part in message
+
+
+def test_rules_that_are_set_beside_another_game(tmp_path: Path) -> None:
+    file = written(tmp_path, PLAIN)
+    for overrides in (("rules.goal=30", "game=kuhn_poker"), ("game=kuhn_poker", "rules.goal=30")):
+        message = refusal(file, *overrides)
+        assert "rules: got {'goal': 30}; allowed: none where a game is given" in message
+    assert load_config(file, ["game=kuhn_poker"]).game == "kuhn_poker"
 
 
 # --- what is refused ---------------------------------------------------------------------------
@@ -169,6 +178,8 @@ BAD_VALUES = [
     ("edition: su20", "edition: su2O", ["rules", "'su2O'", "su20"]),
     ("{edition: su20, goal: 20}", "[su20]", ["rules", "['su20']", "edition"]),
     ("goal: 20", "goal: 0", ["rules.goal", "got 0", "allowed"]),
+    ("seed: 0", "seed: 7", ["solver.seed: got 7", "none", "cfr_plus draws nothing"]),
+    ("starts: 4", "most_kicks: 9", ["measure.attack.most_kicks: got 9", "until_saturated"]),
     ("name: trial", "nane: trial", ["nane", "unknown", "nearest: name"]),
     ("name: trial", "", ["name", "missing", "folder's name"]),
     ("name: trial", "name: trial\nname: again", ["line 2, column 1", "'name' is given twice"]),

@@ -129,3 +129,5 @@ def test_what_cannot_be_bounded() -> None:
     recurring = small(9, 2, "sp22")
     with pytest.raises(ValueError, match="positions do not recur"):
         upper_bound(recurring, matrices_of(recurring, 2), 2)
+    with pytest.raises(ValueError, match="resolution: got 3; allowed: for mixtures, not a matrix"):
+        upper_bound(game, mixture.parts[0], 3)

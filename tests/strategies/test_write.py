@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
+import hogeq
 from hogeq.strategies.arrays import StrategyError
 from hogeq.strategies.files import WRITTEN, contest_code, read_strategy, write_strategy
 from tests.strategies.strategy_files import (
@@ -126,3 +127,10 @@ def test_what_is_no_table_is_not_written(tmp_path: Path, thing: Any) -> None:
         with pytest.raises(StrategyError, match="allowed: "):
             write_strategy(path, thing)
     assert not list(tmp_path.iterdir())
+
+
+def test_a_name_of_a_player_that_no_table_holds(tmp_path: Path) -> None:
+    game = hogeq.Game({"edition": "fa22", "goal": 6, "max_dice": 2})
+    with pytest.raises(StrategyError, match=r"player_name: got 'Me'; allowed: for a \.py alone"):
+        game.strategy("always_roll:2").write(tmp_path / "me.csv", "Me")
+    assert not (tmp_path / "me.csv").exists()
