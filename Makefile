@@ -15,10 +15,13 @@
 .DELETE_ON_ERROR:
 .PHONY: run lint test test-slow test-lowest test-all fuzz mutants gambit bench docs fmt clean
 
-PYTHON ?= $(shell python3.11 -c '' 2>/dev/null && echo python3.11 || echo python3)
+PYTHON ?= $(or $(shell for one in python3.11 python3.12 python3.13; do \
+	$$one -c '' 2>/dev/null && echo $$one && break; done),python3)
 BIN := .venv/bin
 # Python compiles what it imports; to compile all that is installed takes as long as installing it.
-PIP := $(BIN)/python -m pip install --quiet --no-compile --constraint constraints.txt
+# By its path, hogeq is found before a folder hogeq/ where Python is started.
+PIP := $(BIN)/python -m pip install --quiet --no-compile --constraint constraints.txt \
+	--config-settings editable_mode=compat
 PYTEST := $(BIN)/python -m pytest -n 2 --benchmark-disable
 CODE := $(wildcard hogeq tests benchmarks experiments examples)
 
@@ -79,8 +82,11 @@ fmt: .venv/.test
 	$(BIN)/ruff check --fix .
 
 # What is needed to run, then what developers need on top of it. Nothing is compiled: wheels only.
+# What an installation left unfinished, or of another Python, is cleared.
 .venv/.run: pyproject.toml constraints.txt
-	$(PYTHON) -m venv .venv
+	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("hogeq needs Python 3.11 or \
+	newer; $(PYTHON) is %d.%d.%d; allowed: make run PYTHON=python3.12" % sys.version_info[:3])'
+	test -e $@ || $(PYTHON) -m venv --clear .venv
 	$(PIP) --only-binary :all: --editable '.[openspiel,report]'
 	touch $@
 
