@@ -28,11 +28,12 @@ from hogeq.support.aliases import Floats
 
 if TYPE_CHECKING:
     from hogeq.contest.field import Difference
+    from hogeq.contest.tournament import WinRates
     from hogeq.contest.transcript import Review, Transcript
     from hogeq.trees.game import TreeGame
 
 StrategySpec = StrategyLike | str | Path | Mapping[str, Any]
-"""A strategy, or its array, name, file, run's folder or states of OpenSpiel."""
+"""A strategy, or its function, array, name, file, run's folder or states of OpenSpiel."""
 
 
 class Game:
@@ -148,10 +149,10 @@ class Game:
 
         Parameters
         ----------
-        given : str, path, array_like, Mixture or Strategy
-            A name such as ``"always_roll:6"``, a file, a run's folder, a matrix (G, G), a policy
-            (G, G, K), or a mixture of such; or a tabular policy of OpenSpiel for ``python_hog``, or
-            what its ``to_dict`` gives.
+        given : str, path, function, array_like, Mixture or Strategy
+            A name such as ``"always_roll:6"``, a file, a run's folder, a function of the own score
+            and the opponent's, a matrix (G, G), a policy (G, G, K), or a mixture of such; or a
+            tabular policy of OpenSpiel for ``python_hog``, or what its ``to_dict`` gives.
         trust : bool
             As for the game: of this strategy alone.
         time_limit : float
@@ -369,20 +370,27 @@ class Game:
         strategies: Sequence[StrategySpec],
         start: tuple[int, int] = (0, 0),
         goals: Sequence[int] | None = None,
-    ) -> Floats:
+    ) -> "WinRates":
         """Win rate of each of some strategies against each other, (n, n), row against column.
 
-        `start` is as for `win_rate`; `goals`, at most that of the rules, are of each strategy.
+        The table has ``names``, and a notebook shows it with ranks. `start` is as for `win_rate`;
+        `goals`, at most that of the rules, are of each strategy.
         """
-        from hogeq.contest.tournament import round_robin
+        from hogeq.contest.tournament import WinRates, round_robin
 
         tables = [self.strategy(one) for one in strategies]
-        return round_robin(self.engine, tables, start=start, goals=goals)
+        rates = round_robin(self.engine, tables, start=start, goals=goals).view(WinRates)
+        rates.names = tuple(
+            one.name or f"strategy {number}" for number, one in enumerate(tables, 1)
+        )
+        return rates
 
-    def review(self, transcript: "Transcript") -> "Review":
-        """Loss of each roll of a played game, and how much was luck."""
-        from hogeq.contest.transcript import review
+    def review(self, transcript: "Transcript | str | os.PathLike[str]") -> "Review":
+        """Loss of each roll of a played game, or of its file, and how much was luck."""
+        from hogeq.contest.transcript import read_transcript, review
 
+        if isinstance(transcript, str | os.PathLike):
+            transcript = read_transcript(transcript, self.rules)
         return review(self._engine, transcript)
 
     def _rivals(self, given: StrategySpec | list[StrategySpec] | None) -> list[Strategy]:

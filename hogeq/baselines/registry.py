@@ -221,7 +221,7 @@ def find_strategy(
 ) -> Strategy:
     """Find a matrix, a policy or a mixture by its name or its file."""
     if is_builtin(spec):
-        return builtin(spec, game)
+        return builtin(spec, game).named(spec)
     if not spec.strip():
         raise StrategyError(
             f"strategy {shown(spec)}: the name is empty; allowed: those that `hogeq strategies` "

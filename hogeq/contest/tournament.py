@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import chain, combinations
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,8 +17,9 @@ from hogeq.evaluation.values import win_rate
 from hogeq.model.game import HogEngine, compile_game
 from hogeq.solvers.responses import equilibrium
 from hogeq.strategies.strategy import Mixture, Strategy, StrategyLike, strategy_of
+from hogeq.support import html
 from hogeq.support.aliases import Floats
-from hogeq.support.messages import refusal
+from hogeq.support.messages import percent, refusal
 from hogeq.support.workers import compute, width
 
 WIN = 0.500001  # a match is won by a win rate strictly above this. Source: the contest's server
@@ -45,6 +46,34 @@ class Standing(NamedTuple):
     """Matches won."""
     ties: int
     """Matches that neither won."""
+
+
+class WinRates(np.ndarray[Any, np.dtype[np.float64]]):
+    """Win rates of a field, float64 (n, n), row against column, with the entries' names.
+
+    Examples
+    --------
+    >>> import hogeq
+    >>> game = hogeq.Game({"edition": "fa22", "goal": 20, "max_dice": 4})
+    >>> rates = game.round_robin(["always_roll:2", "optimal"])
+    >>> rates.names, bool(rates[1, 0] > 0.5)
+    (('always_roll:2', 'optimal'), True)
+    """
+
+    names: tuple[str, ...] = ()  # of a part of the table: none
+
+    def _repr_html_(self) -> str | None:
+        """Write the ranks and all win rates, in a notebook."""
+        if not self.names:
+            return None
+        ranked = rank(self)
+        order = [one.entry for one in ranked]
+        rows = [
+            (one.rank, self.names[one.entry], one.wins, *map(percent, self[one.entry, order]))
+            for one in ranked
+        ]
+        header = ("rank", "name", "won", *(f"against {one.rank}" for one in ranked))
+        return html.table(rows, header, "Win rate of row against column")
 
 
 def round_robin(

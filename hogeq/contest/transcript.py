@@ -17,11 +17,14 @@ from hogeq.contest.turns import Engine, Situation, Tally, Turn, advance, tally
 from hogeq.model.game import HogEngine
 from hogeq.rules import EDITIONS, Rules, rules_from
 from hogeq.rules.memory import memory_fields
+from hogeq.support import html
 from hogeq.support.files import parse_json, read_whole
 from hogeq.support.messages import (
     BadInputError,
     is_title,
+    loss,
     one_line,
+    pp,
     printable,
     refusal,
     shown,
@@ -321,6 +324,22 @@ class Review(NamedTuple):
     result: tuple[float, float]
     """The same at the end: 1 and 0, or in between if the game was left."""
     tallies: tuple[Tally, Tally]
+
+    def _repr_html_(self) -> str:
+        """Write a line for each turn, in a notebook."""
+        names = self.transcript.players
+        rows = [
+            (
+                *(turn.number, names[turn.before.mover], "{} to {}".format(*turn.before.view)),
+                *(turn.dice, turn.best[0], loss(turn.loss), pp(turn.luck), turn.grade),
+            )
+            for turn in self.turns
+        ]
+        header = ("turn", "player", "scores", "rolled", "best", "loss", "luck", "grade")
+        sums = [
+            f"{name} lost {loss(one.loss)}" for name, one in zip(names, self.tallies, strict=True)
+        ]
+        return html.table(rows, header, f"By their choices, {' and '.join(sums)}")
 
     def plain(self) -> dict[str, Any]:
         """Give the review as plain values, fit for JSON."""

@@ -24,8 +24,9 @@ from hogeq.model.game import HogEngine
 from hogeq.model.workspace import TIE, Role, WinRate, Workspace
 from hogeq.rules.memory import Memory
 from hogeq.strategies.strategy import StrategyLike, strategy_of, table_of
+from hogeq.support import html
 from hogeq.support.aliases import Floats
-from hogeq.support.messages import BadInputError, one_line
+from hogeq.support.messages import BadInputError, loss, one_line, percent
 
 Rolls = NDArray[np.int8]
 
@@ -177,6 +178,16 @@ class Analysis(NamedTuple):
     """The memory at the position; None if it was averaged over."""
     rolls: tuple[RollValue, ...]
     """Best first, the fewest dice first where they tie."""
+
+    def _repr_html_(self) -> str:
+        """Write a line for each roll, in a notebook."""
+        rows = [
+            (one.dice, percent(one.win_probability), loss(one.behind))
+            + (() if one.played is None else (percent(one.played),))
+            for one in self.rolls
+        ]
+        header = ("dice", "win probability", "loss", "played")[: len(rows[0])]
+        return html.table(rows, header, f"Every roll, with the memory of the {self.source}")
 
 
 def analyze(

@@ -1,6 +1,7 @@
 """Figures: plain arrays in, pictures out.
 
-Every function takes `path`, the PNG to write, and most take a `title` that stands above. They
+Every function returns the figure, which a notebook shows. It takes `path`, the PNG to write if
+any, and most take a `title` that stands above. They
 raise a `ValueError` for arrays that do not fit and for numbers that cannot be drawn, and an
 `OSError` if the file cannot be written.
 
@@ -8,7 +9,7 @@ Examples
 --------
 >>> import hogeq
 >>> game = hogeq.Game("su20")
->>> hogeq.figures.matrix(game.strategy("huan2020"), "matrix.png", "huan2020")
+>>> picture = hogeq.figures.matrix(game.strategy("huan2020"), "matrix.png", "huan2020")
 """
 
 from hogeq.figures.curves import exploitability, intervals

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -18,6 +17,7 @@ from hogeq.figures.style import (
     PURIFIED,
     TICK_SIZE,
     WIDTH,
+    Place,
     new_figure,
     number_log_axis,
     shortened,
@@ -27,6 +27,7 @@ from hogeq.support.messages import counted
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 _CURVES: Final = (  # the first and the second bound the average policy
     ("bound", BOUND, "s--", "its upper bound"),
@@ -52,11 +53,11 @@ _RESULTS: Final = {  # colours of the attack and of the bound
 
 def exploitability(
     metrics: Sequence[Any],
-    path: str | Path,
+    path: Place = None,
     title: str = "",
     result: Mapping[str, tuple[float, float]] | None = None,
     efforts: tuple[str, str] = ("", ""),
-) -> None:
+) -> "Figure":
     """Draw the exploitability interval against the iterations, both axes logarithmic.
 
     Of one measurement there is no curve: its intervals are drawn as :func:`intervals` does.
@@ -77,8 +78,7 @@ def exploitability(
         given = f"a line at iteration {first}" if metrics else "no metrics to draw"
         raise ValueError(f"exploitability: {given}; allowed: 1 or more")
     if len(metrics) == 1:
-        _draw_only(metrics[0], path, title, result, efforts)
-        return
+        return _draw_only(metrics[0], path, title, result, efforts)
     iterations = np.array([row.iteration for row in metrics])
     curves = {name: np.array([getattr(row, name) for row in metrics]) - 0.5 for name, *_ in _CURVES}
     ends = {name: np.array(ends) - 0.5 for name, ends in (result or {}).items()}
@@ -90,7 +90,7 @@ def exploitability(
     caption = f"attacks of {efforts[0]}" if efforts[0] else None
     if ends and efforts[0] != efforts[1]:
         caption = f"curves: attacks of {efforts[0]}\nresult: attacks of {efforts[1]}"
-    with _chart(path, 3.0, title, caption, columns=2) as axes:
+    with _chart(path, 3.0, title, caption, columns=2) as (figure, axes):
         axes.set_xscale("log")
         look: dict[str, Any] = {"color": BOUND, "alpha": 0.15, "lw": 0, "label": "average policy"}
         axes.fill_between(iterations, lowest, curves["bound"], **look)
@@ -113,15 +113,16 @@ def exploitability(
         _number_iterations(axes, iterations[0], iterations[-1])
         number_log_axis(axes.yaxis, shown, 3.0)
         axes.grid(which="minor", linewidth=0.25, alpha=0.25)
+    return figure
 
 
 def _draw_only(
     row: Any,
-    path: str | Path,
+    path: Place,
     title: str,
     result: Mapping[str, tuple[float, float]] | None,
     efforts: tuple[str, str],
-) -> None:
+) -> "Figure":
     """Draw one measurement; a result replaces its intervals."""
     known = {
         "average policy": (row.attack, row.bound),
@@ -132,7 +133,7 @@ def _draw_only(
     known |= result or {}
     after = f"after {counted(row.iteration, 'iteration')}"
     effort = efforts[bool(result)]
-    intervals(
+    return intervals(
         list(known),
         [[attack] for attack, _ in known.values()],
         [[bound] for _, bound in known.values()],
@@ -161,10 +162,10 @@ def intervals(
     labels: Sequence[str],
     attacks: Sequence[Sequence[float]],
     bounds: Sequence[Sequence[float]],
-    path: str | Path,
+    path: Place = None,
     title: str = "",
     caption: str | None = None,
-) -> None:
+) -> "Figure":
     """Draw the exploitability intervals of many settings, a line each seed, on a logarithmic axis.
 
     The lines of one setting lie close together, so that their spread is seen.
@@ -201,7 +202,7 @@ def intervals(
     heights = np.concatenate(lines)
     low, high = (np.concatenate(part) for part in ends)
     height = 1.5 + (0.16 + 0.06 * (seeds - 1)) * len(rows)
-    with _chart(path, height, title, caption, axis="x", which="both") as axes:
+    with _chart(path, height, title, caption, axis="x", which="both") as (figure, axes):
         size = MARKER_SIZE if seeds == 1 else max(2.0, MARKER_SIZE - 0.3 * seeds)
         axes.hlines(heights, low, high, color=BOUND, alpha=0.35, lw=0.8 * size)
         # The one is a dot and fits into the other, so that both are seen where they are equal.
@@ -215,19 +216,20 @@ def intervals(
         axes.set_xlabel("exploitability (win rate $-$ 1/2)")
         if seeds > 1:
             axes.plot([], [], " ", label=f"a line for each of {seeds} seeds")
+    return figure
 
 
 @contextmanager
 def _chart(
-    path: str | Path, height: float, title: str, caption: str | None, columns: int = 1, **lines: Any
-) -> Iterator["Axes"]:
+    path: Place, height: float, title: str, caption: str | None, columns: int = 1, **lines: Any
+) -> Iterator[tuple["Figure", "Axes"]]:
     """Draw on axes with a grid; a legend below them, where no curve can be, explains the lines."""
     with new_figure(path, height) as figure:
         axes = figure.subplots()
         axes.set_title(wrapped(title))
         axes.grid(linewidth=0.4, alpha=0.5, **lines)
         axes.set_axisbelow(True)
-        yield axes
+        yield figure, axes
         figure.legend(
             loc="outside lower center",
             ncols=columns,

@@ -3,7 +3,6 @@
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -15,6 +14,7 @@ from hogeq.figures.style import (
     PANEL,
     RAREST,
     WIDTH,
+    Place,
     add_colour_bar,
     as_table,
     check_rolls,
@@ -24,6 +24,7 @@ from hogeq.figures.style import (
     literal,
     new_figure,
     of_dice,
+    of_loss,
     of_rare,
     reach_beside,
     shortened,
@@ -33,6 +34,7 @@ from hogeq.support.messages import percent
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 _DICE: Final = "dice to roll"
 _GREY: Final = "grey: never reached"
@@ -41,11 +43,11 @@ _PALEST: Final = 0.15  # opacity of positions that play hardly ever comes to
 
 def matrix(
     array: ArrayLike,
-    path: str | Path,
+    path: Place = None,
     title: str = "",
     rolls: int | None = None,
     reach: ArrayLike | None = None,
-) -> None:
+) -> "Figure":
     """Draw a matrix: a colour for every number of dice.
 
     Parameters
@@ -66,18 +68,19 @@ def matrix(
     if met is None:
         with new_figure(path, 2.9) as figure:
             draw_map(figure.subplots(), table, title, _DICE, **colours)
-        return
-    with _two_maps(path, title) as (above, below):
+        return figure
+    with _two_maps(path, title) as (figure, above, below):
         draw_map(above, table, "all positions", _DICE, **colours)
         reached = np.where(met > 0.0, table, np.nan)
         note = "grey: never reached; pale: rarely"
         look = {**colours, "alpha": _opacity(met), "met": met, "note": note}
         draw_map(below, reached, "where its play comes", _DICE, **look)
+    return figure
 
 
 def policy(
-    array: ArrayLike, path: str | Path, title: str = "", reach: ArrayLike | None = None
-) -> None:
+    array: ArrayLike, path: Place = None, title: str = "", reach: ArrayLike | None = None
+) -> "Figure":
     """Draw a policy: the most probable roll of every position, and below it, its probability.
 
     Parameters
@@ -92,30 +95,31 @@ def policy(
     met = reach_beside("policy", table, reach)
     hides = met is not None and (met <= 0.0).any()
     grey: dict[str, Any] = {"met": met, "note": _GREY} if hides else {}
-    with _two_maps(path, title) as (above, below):
+    with _two_maps(path, title) as (figure, above, below):
         usual, least = choices_of(array, table.argmax(axis=2))
         colours = of_dice(table.shape[2], least)
         draw_map(above, usual, "most probable roll", _DICE, **colours, **grey)
         look = {"cmap": "cividis", "vmin": 0.0, "vmax": 1.0, **grey}
         draw_map(below, table.max(axis=2), "its probability", "probability", **look)
+    return figure
 
 
 def counter(
     gap: ArrayLike,
     gains: ArrayLike,
     reach: ArrayLike,
-    path: str | Path,
+    path: Place = None,
     title: str = "",
     names: tuple[str, str] = ("counter", "rival"),
-) -> None:
-    """Draw where a counter-matrix leaves its rival's rolls, and below, what each cell gains.
+) -> "Figure":
+    """Draw where a counter-matrix leaves its rival's rolls, and below, what each of these loses.
 
     Parameters
     ----------
     gap : array_like of int, shape (G, G)
         Dice of the counter-matrix less those of the rival; row = own score.
     gains : array_like of float, shape (G, G)
-        Win rate gained by each cell.
+        Win rate gained by each cell: what the rival's roll loses; negative where it is better.
     reach : array_like of float, shape (G, G)
         Probability of coming to move there; cells that are never reached are drawn grey.
     names : tuple of str
@@ -124,20 +128,24 @@ def counter(
     dice, won, met = as_table(gap, "gap"), as_table(gains, "gains"), as_table(reach, "reach")
     if not dice.shape == won.shape == met.shape:
         raise ValueError(f"counter: shapes are {dice.shape}, {won.shape}, {met.shape}")
-    highest = max(float(won.max()), 0.0) or 1.0  # any scale will do where nothing is gained
     reached = np.where(met > 0.0, dice, np.nan)
     most = max(1, math.ceil(np.nanmax(np.abs(reached), initial=0.0)))
-    with _two_maps(path, title) as (above, below):
+    with _two_maps(path, title) as (figure, above, below):
         label = f"dice of {shortened(names[0])} less {shortened(names[1])}"
         # Blue to red through near-white: no difference leaves no ink.
         look: dict[str, Any] = {"cmap": "RdBu_r", "vmin": -most, "vmax": most, "met": met}
         draw_map(above, reached, "how its rolls differ", label, **look)
-        label = f"win rate gained (below {highest * RAREST:.0e}: as that)"
-        look = {**of_rare(won, highest), "met": met, "note": f"{_GREY}; white: no gain"}
-        draw_map(below, title="what that gains", label=label, **look)
+        losses = np.where(met > 0.0, 100.0 * won, 0.0)
+        note = f"{_GREY}; blue: a gain" if (losses < 0.0).any() else _GREY
+        look = {**of_loss(losses), "met": met, "note": note}
+        lost = f"what the rolls of {shortened(names[1])} lose"
+        draw_map(below, losses, lost, "loss (pp of win rate)", **look)
+    return figure
 
 
-def win_rates(array: ArrayLike, names: Sequence[str], path: str | Path, title: str = "") -> None:
+def win_rates(
+    array: ArrayLike, names: Sequence[str], path: Place = None, title: str = ""
+) -> "Figure":
     """Draw the win rates of a field, entries that fare alike side by side.
 
     Rows and columns are in the order of a hierarchical clustering of the rows: average linkage on
@@ -173,6 +181,7 @@ def win_rates(array: ArrayLike, names: Sequence[str], path: str | Path, title: s
         labels = [shortened(names[entry]) for entry in order[:named]]
         for axis, turn in ((axes.xaxis, 90), (axes.yaxis, 0)):
             axis.set_ticks(range(len(labels)), labels, rotation=turn)
+    return figure
 
 
 def mixture(
@@ -180,12 +189,12 @@ def mixture(
     likeliest: ArrayLike,
     total: ArrayLike,
     drawn: ArrayLike,
-    path: str | Path,
+    path: Place = None,
     title: str = "",
     rolls: int = 11,
     reach: ArrayLike | None = None,
     least: int = 0,
-) -> None:
+) -> "Figure":
     """Draw a mixture: its components, where the draw decides, and how uncertain each roll is.
 
     Parameters
@@ -237,15 +246,16 @@ def mixture(
         if above:
             lines = map(wrapped, above.strip().splitlines())
             figure.suptitle("\n".join(lines), fontsize=LABEL_SIZE)
+    return figure
 
 
 def beliefs(
     panels: Mapping[str, ArrayLike],
-    path: str | Path,
+    path: Place,
     rows: tuple[str, Sequence[str]],
     columns: tuple[str, Sequence[str]],
     title: str = "",
-) -> None:
+) -> "Figure":
     """Draw distributions of the hidden memory below each other, on one scale of colours.
 
     Parameters
@@ -278,15 +288,16 @@ def beliefs(
         maps[-1].set_xlabel(columns[0])
         name = f"probability (below {RAREST:g}: as {RAREST:g})"
         figure.colorbar(image, ax=maps.tolist(), label=name)
+    return figure
 
 
 @contextmanager
-def _two_maps(path: str | Path, title: str) -> Iterator[tuple["Axes", "Axes"]]:
+def _two_maps(path: Place, title: str) -> Iterator[tuple["Figure", "Axes", "Axes"]]:
     with new_figure(path, 5.6) as figure:
         if title:
             figure.suptitle(wrapped(title), fontsize=LABEL_SIZE)
         above, below = figure.subplots(2, 1, sharex=True)
-        yield above, below
+        yield figure, above, below
         above.label_outer()
 
 

@@ -4,8 +4,10 @@ import math
 import textwrap
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
+from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,6 +22,8 @@ if TYPE_CHECKING:
     from matplotlib.axis import Axis
     from matplotlib.figure import Figure
     from matplotlib.image import AxesImage
+
+Place: TypeAlias = str | Path | None  # the PNG to write, if any
 
 WIDTH: Final = 3.4  # width of a figure, in inches: one column of a two-column journal
 
@@ -45,6 +49,11 @@ NAMED: Final = 40  # entries of a field whose names can still be read
 
 UNREACHED: Final = "#d9d9d9"  # positions that play cannot come to
 
+LOSS: Final = "#f3f4f5", "#a51923"
+"""Colours of a loss, from none to the most, on every picture and page, by its cube root: a
+thousandth of the most is still seen. A gain beside losses is blue. Where play never comes, it is
+grey. Dark pages begin with their own paper; `LOSS` of pages/grid.js has both."""
+
 RAREST: Final = 1e-4  # probability that is told apart from none, and from no smaller one
 
 _LONGEST_NAME: Final = 24
@@ -52,10 +61,13 @@ _LONGEST_NAME: Final = 24
 
 @contextmanager
 def new_figure(
-    path: str | Path, height: float, width: float = WIDTH, dpi: int = 300
+    path: Place, height: float, width: float = WIDTH, dpi: int = 300
 ) -> Iterator["Figure"]:
-    """Draw a figure in a block, sizes in inches, and write it as PNG, whole or not at all."""
-    if Path(path).suffix.lower() != ".png":
+    """Draw a figure in a block, sizes in inches, and write it as PNG, whole or not at all.
+
+    Without a path it is not written. A notebook shows it in either case.
+    """
+    if path is not None and Path(path).suffix.lower() != ".png":
         raise ValueError(refusal("path", str(path), "a name that ends in .png"))
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
@@ -72,9 +84,17 @@ def new_figure(
             text.set_fontsize(LABEL_SIZE)
         for spine in axes.spines.values():
             spine.set_linewidth(0.6)
-    with replacing(path) as temporary:
-        # No date, no version: the same numbers give the same bytes.
-        figure.savefig(temporary, format="png", dpi=dpi, metadata={"Software": None})
+    # No date, no version: the same numbers give the same bytes.
+    save = partial(figure.savefig, format="png", metadata={"Software": None})
+    if path is not None:
+        with replacing(path) as temporary:
+            save(temporary, dpi=dpi)
+
+    def png() -> bytes:
+        save(buffer := BytesIO(), dpi=150)
+        return buffer.getvalue()
+
+    vars(figure)["_repr_png_"] = png  # asked by notebooks, of figures that pyplot does not know
 
 
 # --- maps -----------------------------------------------------------------------------------------
@@ -110,7 +130,7 @@ def draw_map(
 
 def add_colour_bar(axes: "Axes", image: "AxesImage", label: str) -> None:
     """Add a colour bar right of a map."""
-    from matplotlib.colors import BoundaryNorm, LogNorm
+    from matplotlib.colors import BoundaryNorm, FuncNorm, LogNorm
     from matplotlib.ticker import MaxNLocator
 
     # Inside the axes' own frame of reference it is as tall as the map, whatever its shape.
@@ -121,6 +141,10 @@ def add_colour_bar(axes: "Axes", image: "AxesImage", label: str) -> None:
     if isinstance(image.norm, BoundaryNorm):
         first, last = image.norm.boundaries[[0, -1]] + 0.5
         bar.set_ticks(np.arange(first, last, math.ceil((last - first) / 12)).tolist())
+    elif isinstance(image.norm, FuncNorm):  # losses
+        steps = [step for step in 10.0 ** np.arange(-9, 3) if high / 500 < step <= high]
+        ticks = [*(-step for step in steps if -step >= low), 0.0, *steps]
+        bar.set_ticks(ticks, labels=[f"{tick:.9f}".rstrip("0").rstrip(".") for tick in ticks])
     elif not isinstance(image.norm, LogNorm) and high - low > 1.0:  # dice; else probabilities
         bar.locator = MaxNLocator(8, integer=True)
         bar.update_ticks()
@@ -136,13 +160,23 @@ def of_dice(rolls: int, least: int = 0) -> dict[str, Any]:
     return {"cmap": colours, "norm": BoundaryNorm(np.arange(rolls + 1) + least - 0.5, rolls)}
 
 
-def of_rare(table: NDArray[Any], highest: float = 1.0) -> dict[str, Any]:
-    """Table and look of a map on a logarithmic scale down to `RAREST` of the highest."""
+def of_rare(table: NDArray[Any]) -> dict[str, Any]:
+    """Table and look of a map of probabilities, on a logarithmic scale down to `RAREST`."""
     from matplotlib.colors import LogNorm
 
-    least = highest * RAREST
-    shown = np.where(table > 0.0, np.maximum(table, least), np.nan)
-    return {"table": shown, "cmap": "viridis_r", "norm": LogNorm(least, highest)}
+    shown = np.where(table > 0.0, np.maximum(table, RAREST), np.nan)
+    return {"table": shown, "cmap": "viridis_r", "norm": LogNorm(RAREST, 1.0)}
+
+
+def of_loss(table: NDArray[Any]) -> dict[str, Any]:
+    """Look of a map of losses, by the rule of `LOSS`; negative ones are gains."""
+    from matplotlib.colors import FuncNorm, LinearSegmentedColormap
+
+    most = float(np.abs(table).max()) or 1.0  # any scale will do where nothing is lost
+    gains = bool((table < 0.0).any())
+    colours = LinearSegmentedColormap.from_list("loss", [*(BOUND,) * gains, *LOSS])
+    norm = FuncNorm((np.cbrt, lambda root: root**3), -most * gains, most)
+    return {"cmap": colours, "norm": norm}
 
 
 def label_outer(panels: NDArray[Any], shown: int) -> None:

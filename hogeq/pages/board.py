@@ -60,6 +60,9 @@ class BoardError(BadInputError):
 OPPONENTS: Final = ("champion", "ignore_memory", "hog_wild_heuristic", "rise:10,6", "always_roll:6")
 """Built-in tables that can be played against, where the game has them."""
 
+ALWAYS: Final = ("perfect", "friend")
+"""Players of every game, as players.js names them."""
+
 _SCRIPTS: Final = (
     "scheme numbers unpack elements edition values reach dice game reader players faces odds "
     "screens newgame transcript address grades play know reasons graph learn train grid map book "

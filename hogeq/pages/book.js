@@ -67,7 +67,7 @@ class Book {
     this.memory = h("p", { class: "quiet" });
     this.rolls = h("div", { class: "book-rolls", role: "group", "aria-label": "Rolls here" });
     this.waysTitle = h("h3", {});
-    this.ways = h("div", { class: "wide", tabindex: "0", role: "region", "aria-label": "How it can end" });
+    this.ways = h("div", { class: "wide ways", tabindex: "0", role: "region", "aria-label": "How it can end" });
     this.backButton = button("Back", () => this.back());
     this.startButton = button("To the start", () => this.begin());
     this.strange = h("section", { class: "card", "aria-label": "Strange places" });
@@ -125,8 +125,8 @@ class Book {
     const { own, other, memory, first } = here;
     this.found = this.values.rolls(own, other, memory);
     this.order = bestFirst(this.found);
-    const who = first ? "Who began" : "The other";
-    this.place.textContent = `Turn ${this.walk.length + 1}: ${who} is at ${own} to ${other}, and has ${percent(this.found[this.order[0]])}`;
+    const who = first ? "first player" : "second player";
+    this.place.textContent = `Turn ${this.walk.length + 1}: ${who}, ${own} to ${other}, ${percent(this.found[this.order[0]])} to win`;
     this.memory.textContent = edition.hidden ? edition.memoryLine(memory) : "";
     this.path.replaceChildren(
       ...this.walk.map(({ from, dice, to }) => h("li", {}, `${from.own} : ${from.other}, ${this.edition.diceText(dice)} → ${to}`)),
@@ -155,7 +155,7 @@ class Book {
       .map((way) => ({ way, then: this.after(way) }))
       .sort((a, b) => b.way.probability - a.way.probability);
     const reason = reasonAt(edition, here.own, here.other, here.memory);
-    this.waysTitle.textContent = `How ${edition.diceText(dice)} can end`;
+    this.waysTitle.textContent = `How ${edition.diceText(dice)} can end: ${counted(ways.length, "way")}`;
     const rows = ways.map(({ way, then }) => [
       String(way.points + way.bonus),
       percent(way.probability),

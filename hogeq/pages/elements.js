@@ -17,7 +17,7 @@ function fillElement(element, attributes, children) {
     else if (name === "style") for (const [key, set] of Object.entries(value)) element.style.setProperty(key, set);
     else element.setAttribute(name, value);
   }
-  element.append(...children.flat().filter((child) => child !== null && child !== undefined));
+  element.append(...children.flat(Infinity).filter((child) => child !== null && child !== undefined));
   return element;
 }
 

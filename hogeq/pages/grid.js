@@ -2,6 +2,8 @@
 
 // Viridis (van der Walt and Smith, 2015, CC0), every eighth of it.
 const VIRIDIS = ["#440154", "#472d7b", "#3b528b", "#2c728e", "#21918c", "#28ae80", "#5ec962", "#addc30", "#fde725"];
+// Of a loss, from none to the most there is: LOSS of hogeq.figures.style, and the same on dark paper.
+const LOSS = { light: ["#f3f4f5", "#a51923"], dark: ["#1e2328", "#ff8f78"] };
 const EDGE = { left: 34, bottom: 30, top: 6, right: 6 };
 const WIDEST = 720;
 
@@ -12,6 +14,11 @@ function colourAt(stops, share) {
   const parts = (colour) => [1, 3, 5].map((from) => Number.parseInt(colour.slice(from, from + 2), 16));
   const [from, to] = [parts(stops[low]), parts(stops[low + 1])];
   return from.map((part, i) => Math.round(part + (to[i] - part) * (at - low)));
+}
+
+// Where a loss lies on its scale. Cube roots: a thousandth of the most can still be seen.
+function lossShare(loss, most) {
+  return most > 0 ? Math.cbrt(loss / most) : 0;
 }
 
 // What the colours mean: a ramp between two texts.

@@ -56,7 +56,7 @@ const LAYERS = {
       "it never comes here.",
     of: ({ strategy: { counter } }, cell) => aboveZero(counter.gains[cell]),
     written: (gain) => pp(gain, 4),
-    scale: ({ strategy }) => logScale(strategy.counter.gains, "pp of win rate", ppTick),
+    scale: ({ data, strategy }) => lossScale(strategy.counter.gains, data.colours.loss),
   },
   region: {
     title: "counter: gain of each region",
@@ -68,8 +68,7 @@ const LAYERS = {
       return aboveZero(row[place(cell % data.goal)]);
     },
     written: (gain) => pp(gain, 4),
-    scale: ({ strategy }) =>
-      logScale(strategy.counter.regions.flat(), "pp of win rate", ppTick),
+    scale: ({ data, strategy }) => lossScale(strategy.counter.regions.flat(), data.colours.loss),
   },
 };
 

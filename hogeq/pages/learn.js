@@ -406,6 +406,7 @@ function verdictOf({ game, start, result, tallies: [mine, theirs] }) {
 screen("learn", "Learn", {
   mount(root, board) {
     this.view = new Learn(root, board);
+    board.learn = this.view;
   },
   shown() {
     this.view.shown();

@@ -24,12 +24,16 @@ async function surveyOf(edition, memory) {
   return { best, worth, margin, rolls };
 }
 
+// What the roll of a table loses at a position.
+function lossAt({ worth, rolls }, { table }, cell) {
+  return Math.max(0, worth[cell] - rolls[cell][table[cell]]);
+}
+
 // How numbers of a layer are placed on the scale of colours, and how they are written.
 const KINDS = {
   dice: { written: (value, edition) => edition.diceText(value), place: (value, _, edition) => value / (edition.rolls - 1) },
   share: { written: (value) => percent(value), place: (value) => value },
-  // Cube roots: what is a thousandth of the most can still be seen.
-  loss: { written: (value) => `${lossText(value)} pp`, place: (value, most) => (most > 0 ? Math.cbrt(value / most) : 0) },
+  loss: { written: (value) => `${lossText(value)} pp`, place: lossShare },
   often: { place: (value, most) => Math.max(0, 1 + Math.log10(value / most) / 6) },
 };
 
@@ -38,7 +42,10 @@ class Atlas {
     Object.assign(this, { root, board, edition: null });
     this.build();
     board.on("edition", () => this.enter());
-    board.on("scheme", () => this.grid.draw());
+    board.on("scheme", () => {
+      this.grid.draw();
+      if (this.data) this.fillLegend();
+    });
   }
 
   build() {
@@ -70,6 +77,15 @@ class Atlas {
     );
   }
 
+  get stops() {
+    return this.kindName === "loss" ? LOSS[document.documentElement.dataset.scheme] : VIRIDIS;
+  }
+
+  get grey() {
+    const parts = { light: [217, 217, 217], dark: [64, 64, 64] };
+    return this.kindName === "loss" ? parts[document.documentElement.dataset.scheme] : [128, 128, 128];
+  }
+
   get chosenMemory() {
     return Number(this.memory.value || this.edition.start);
   }
@@ -80,12 +96,22 @@ class Atlas {
     const layers = [
       { name: "best roll", kind: "dice", about: "Dice that best play rolls; the fewest where several are best.", of: ({ best }) => best },
       { name: "win probability", kind: "share", about: "Of the player to move, with best play of both.", of: ({ worth }) => worth },
-      { name: "what the second best loses", kind: "loss", about: "Bright: only one roll is right. Dark: others do as well.", of: ({ margin }) => margin },
+      { name: "what the second best loses", kind: "loss", about: "Red: only one roll is right. Pale: others do as well.", of: ({ margin }) => margin },
     ];
     for (const one of tables) {
       layers.push(
         { name: `dice of: ${one.label}`, kind: "dice", about: `Dice that the table rolls. ${one.about}`, of: () => one.table },
-        { name: `loss of: ${one.label}`, kind: "loss", about: "What the table's roll gives away, with best play of both from the next turn on.", of: ({ worth, rolls }) => rolls.map((found, cell) => Math.max(0, worth[cell] - found[one.table[cell]])) },
+        { name: `loss of: ${one.label}`, kind: "loss", about: "What the table's roll loses in a mean game: its loss, with best play of both from the next turn on, by how often play comes here, if both play the table. Grey: never.", of: async (survey, memory) => {
+          const reach = await edition.reach(one.id, one.table);
+          return Float64Array.from({ length: edition.cells }, (_, cell) => (reach.meets(cell, memory) ? lossAt(survey, one, cell) * reach.meets(cell, memory) : NaN));
+        }, said: async (survey, memory) => {
+          const reach = await edition.reach(one.id, one.table);
+          return (cell) => {
+            const [loss, often] = [lossAt(survey, one, cell), reach.meets(cell, memory)];
+            const mean = pp(loss * often, 4).replace("+", "");
+            return `it rolls ${edition.diceText(one.table[cell])}, and loses ${lossText(loss)} pp; ${often ? `in a mean game ${mean}` : "play never comes here"}`;
+          };
+        } },
         { name: `visits of: ${one.label}`, kind: "often", about: "How often either player comes to move here, if both play the table. Grey: never.", of: async () => {
           const reach = await edition.reach(one.id, one.table);
           return Float64Array.from({ length: edition.cells }, (_, cell) => reach.visits(Math.floor(cell / edition.goal), cell % edition.goal));
@@ -132,8 +158,8 @@ class Atlas {
       edition.surveys.set(chosenMemory, surveyOf(edition, chosenMemory));
     }
     const survey = await edition.surveys.get(chosenMemory);
-    const shown = await layer.of(survey);
-    const said = (await layer.said?.()) ?? ((cell) => KINDS[layer.kind].written(shown[cell], edition));
+    const shown = await layer.of(survey, chosenMemory);
+    const said = (await layer.said?.(survey, chosenMemory)) ?? ((cell) => KINDS[layer.kind].written(shown[cell], edition));
     this.values = await edition.solved();
     if (asked !== this.asked || edition !== this.edition) return;
     Object.assign(this, { survey, data: shown, told: said, kind: KINDS[layer.kind], kindName: layer.kind });
@@ -143,8 +169,8 @@ class Atlas {
     const { goal } = edition;
     this.grid.show(goal, (own, other) => {
       const value = shown[own * goal + other];
-      const none = (layer.kind === "often" && !(value > 0)) || !edition.isInside(own, other, chosenMemory);
-      return none ? [128, 128, 128] : colourAt(VIRIDIS, this.kind.place(value, this.most, edition));
+      const none = Number.isNaN(value) || (layer.kind === "often" && !(value > 0)) || !edition.isInside(own, other, chosenMemory);
+      return none ? this.grey : colourAt(this.stops, this.kind.place(value, this.most, edition));
     });
     this.grid.go(...this.grid.at);
   }
@@ -159,7 +185,7 @@ class Atlas {
       return;
     }
     const ends = { share: ["0 %", "100 %"], loss: ["nothing", `${lossText(most)} pp`], often: (most > 1 ? [times, times] : [chance, chance]).map((said, end) => said(end ? most : most * 1e-6)) }[this.kindName];
-    fillRamp(this.legend, VIRIDIS, ...ends);
+    fillRamp(this.legend, this.stops, ...ends);
   }
 
   // What is known of the position chosen.

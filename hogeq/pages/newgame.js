@@ -80,9 +80,9 @@ class NewGame {
     if (!file) return null;
     try {
       const { edition } = this.board;
-      const table = readTable(file.name, await file.arrayBuffer(), edition);
+      const { table, player: called } = readTable(file.name, await file.arrayBuffer(), edition);
       const id = `own ${this.own.length + 1}: ${file.name}`;
-      const player = { ...tablePlayer(id, table, shownText(file.name), "A table of your own."), edition };
+      const player = { ...tablePlayer(id, table, shownText(called ?? file.name), "A table of your own."), edition };
       this.own.push(player);
       return player;
     } catch (error) {
@@ -103,8 +103,14 @@ class NewGame {
     addEventListener("drop", async (event) => {
       event.preventDefault();
       over(false);
+      const [file] = event.dataTransfer.files;
+      if (file && file.size <= TRANSCRIPT_BYTES && isSavedGame(await file.text())) {
+        this.board.show("learn");
+        await this.board.learn.open(file);
+        return;
+      }
       this.board.show("play");
-      const player = await this.take(event.dataTransfer.files[0], alert);
+      const player = await this.take(file, alert);
       if (player) this.start(player);
     });
   }

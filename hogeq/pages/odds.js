@@ -78,23 +78,25 @@ class Odds {
     const { edition, view, chosen } = this;
     for (const row of this.rows.rows) row.classList.toggle("chosen", Number(row.dataset.dice) === chosen);
     this.ways = edition.outcomes(...view, chosen).filter((way) => way.probability > 0);
-    // A roll with a 1 is by far the likeliest: its bar is cut, so that the others can be seen.
+    // A roll with a 1 is by far the likeliest: its bar is broken, so that the others can be seen, and
+    // has its number above.
     const [first, second] = this.ways.map((way) => way.probability).sort((a, b) => b - a);
     const most = first > 2 * second ? 1.25 * second : first;
     const dice = edition.diceText(chosen);
-    const cut = first > most ? [["cut", `hatched: ${percent(first, 0)}, too high to draw`]] : [];
-    const kinds = [["plain", "points alone"], ["special", "a rule fires"], ["wins", "wins"], ["loses", "loses"], ...cut];
+    const kinds = [["plain", "points alone"], ["special", "a rule fires"], ["wins", "wins"], ["loses", "loses"]];
     this.caption.replaceChildren(`How ${dice} can end, by points`, ...kinds.map(([kind, text]) => h("span", { class: `key ${kind}` }, text)));
     this.chart.replaceChildren(
       ...this.ways.map((way, i) => {
         const plain = way.score === view[0] + way.points && way.opponent === view[1];
+        const isCut = way.probability > most;
         const kind = way.winner === 0 ? "wins" : way.winner === 1 ? "loses" : plain && !way.again ? "" : "special";
         return h(
           "span",
           {
-            class: `stick ${kind}${way.probability > most ? " cut" : ""}`,
+            class: `stick ${kind}${isCut ? " cut" : ""}`,
             style: { "--height": `${Math.max(1.5, Math.min(100, (100 * way.probability) / most))}%` },
           },
+          isCut ? h("b", {}, percent(way.probability, 0)) : null,
           this.ways.length <= 12 || i % Math.ceil(this.ways.length / 12) === 0 ? h("small", {}, String(way.points)) : null,
         );
       }),

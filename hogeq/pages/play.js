@@ -36,6 +36,7 @@ class Play {
     this.alert = h("p", { class: "alert", role: "alert" });
     this.newGame = new NewGame(this.board, (...asked) => this.start(...asked), this.alert);
     this.moves = h("ol", { class: "moves" });
+    this.movesHead = h("p", { class: "moves-head quiet" });
     this.oddsPart = h("section", { class: "card", "aria-label": "All odds", hidden: true }, h("h2", {}, "All odds"));
     this.odds = new Odds(this.oddsPart);
     this.meter = h("p", { class: "quiet" });
@@ -64,7 +65,7 @@ class Play {
           h("div", { class: "tools" }, this.newButton, this.undoButton, this.hintButton, this.toggles.bar, this.toggles.odds, this.saveButton),
           this.alert,
           this.oddsPart,
-          h("section", { class: "card", "aria-label": "Turns" }, h("h2", {}, "Turns"), this.meter, h("div", { class: "scroller", tabindex: "0", role: "region", "aria-label": "List of turns" }, this.moves), this.seedLine),
+          h("section", { class: "card", "aria-label": "Turns" }, h("h2", {}, "Turns"), this.meter, this.movesHead, h("div", { class: "scroller", tabindex: "0", role: "region", "aria-label": "List of turns" }, this.moves), this.seedLine),
           h("details", { class: "card", open: innerWidth >= 960 }, h("summary", {}, "The rules"), this.about),
           h("details", { class: "card" }, h("summary", {}, "Keys, and a table of your own"), this.help()),
         ),
@@ -94,7 +95,7 @@ class Play {
       "div",
       {},
       h("dl", { class: "keys" }, keys.map(([key, what]) => [h("dt", {}, h("kbd", {}, key)), h("dd", {}, what)])),
-      h("p", { class: "quiet" }, "To play against a table of your own, drop its file anywhere on the page, or choose it in New game: .csv, .txt or .json, row = own score. Nothing leaves this page."),
+      h("p", { class: "quiet" }, "To play against a table of your own, drop its file anywhere on the page, or choose it in New game: .csv, .txt, .json, or a .py that hogeq export wrote; row = own score. A saved game that is dropped is reviewed. Nothing leaves this page."),
     );
   }
 
@@ -284,12 +285,13 @@ class Play {
         h(
           "li",
           { class: before.mover === 0 ? "you" : "them" },
-          h("span", { class: "who" }, before.mover === 0 ? "you" : game.names[1]),
+          h("span", { class: "who" }, game.names[before.mover]),
           h("span", { class: "did" }, `${edition.diceText(dice)}, ${counted(turn.points + turn.bonus, "point")}${marks(turn)}`),
           h("span", { class: "stands" }, `${after.scores[0]} : ${after.scores[1]}`),
         ),
       ),
     );
+    this.movesHead.textContent = game.turns.length ? `scores: ${game.names.join(" : ")}` : "";
     this.scrollToLast();
   }
 
@@ -338,11 +340,14 @@ class Play {
     return `You: ${counted(turns.length, "turn")}, ${named.join(", ")}${total ? `; all choices lost ${lossText(total)} pp` : ""}.`;
   }
 
-  toggle(what) {
+  async toggle(what) {
     const pressed = this.toggles[what].getAttribute("aria-pressed") !== "true";
     this.toggles[what].setAttribute("aria-pressed", String(pressed));
     if (what === "bar") this.bar.classList.toggle("off", !pressed);
-    this.showValues();
+    await this.showValues();
+    // On a phone they open below the screen.
+    const { top } = this.oddsPart.getBoundingClientRect();
+    if (what === "odds" && pressed && top > innerHeight - 200) this.oddsPart.scrollIntoView();
   }
 
   key(event) {

@@ -13,7 +13,8 @@ function labelOf(name) {
   if (LABELS[name]) return LABELS[name];
   const always = name.match(/^always_roll:(\d+)$/);
   if (always) return `Always rolls ${always[1]}`;
-  return /^rise:\d+,\d+$/.test(name) ? "A simple rule" : name;
+  const rule = name.match(/^rise:(\d+),(\d+)$/);
+  return rule ? `Simple rule: 0 dice to gain ${rule[1]}, else ${rule[2]}` : name;
 }
 
 // A player of a table of dice to roll.

@@ -22,7 +22,12 @@ class Reach {
     return this.endless.has(own * this.edition.goal + other) ? Infinity : 2 * this.cell(own, other);
   }
 
-  // The same in words: a probability where no game comes twice.
+  // The same with one memory; 0 where play never comes, or never ends.
+  meets(cell, memory) {
+    return this.endless.has(cell) ? 0 : 2 * this.masses[cell * this.edition.memorySize + memory];
+  }
+
+  // Visits in words: a probability where no game comes twice.
   said(own, other) {
     const visits = this.visits(own, other);
     if (visits === Infinity) return "play never ends";

@@ -1,6 +1,6 @@
 // A table out of a file, read with suspicion: as hogeq.strategies.forms reads it, in the same words.
 
-const SUFFIXES = [".csv", ".tsv", ".txt", ".json"]; // that the dialog for files offers
+const SUFFIXES = [".csv", ".tsv", ".txt", ".json", ".py"]; // that the dialog for files offers
 const TEXT_BYTES_PER_CELL = 128;
 const KEY = /^\s*[([]?\s*([0-9]{1,4})(?:\s*,\s*|\s+)([0-9]{1,4})\s*[)\]]?\s*$/;
 const KEY_LENGTH = 40;
@@ -14,14 +14,13 @@ const BEFORE_LIST = 2000; // characters of a program before its list
 
 class TableError extends Error {}
 
-// Name and bytes of a file -> Uint8Array (G * G) of choices by their numbers, own score first; or a
-// TableError.
+// Name and bytes of a file -> its table, Uint8Array (G * G) of choices by their numbers, own score
+// first, and the name of its player, if it has one; or a TableError.
 function readTable(name, bytes, { goal, maxDice, least = 0 }) {
   const refuse = (why) => {
     throw new TableError(`${shownText(name)}: ${why}`);
   };
   const suffix = (name.match(/\.[^.]*$/) ?? [""])[0].toLowerCase();
-  if (suffix === ".py") refuse(`a page runs no code; make a table of it with: hogeq export ${shownText(name)} --trust --out table.csv`);
   const start = [...new Uint8Array(bytes, 0, Math.min(6, bytes.byteLength))];
   if (String.fromCharCode(...start) === "\x93NUMPY" || String.fromCharCode(...start.slice(0, 2)) === "PK") {
     refuse(`a page reads text alone; make some of it with: hogeq export ${shownText(name)} --out table.csv`);
@@ -34,11 +33,57 @@ function readTable(name, bytes, { goal, maxDice, least = 0 }) {
   } catch {
     refuse("is not UTF-8 text");
   }
-  let rows = formOf(text, suffix === ".json", goal, maxDice, refuse);
+  if (isSavedGame(text)) refuse("is a saved game; allowed here: a table; Learn opens games");
+  const { player, rows: written } = suffix === ".py" ? codeRows(text, goal, refuse, name) : { rows: formOf(text, suffix === ".json", goal, maxDice, refuse) };
+  let rows = written;
   // A last row and column for the goal itself, at which nobody is asked.
   const isLarger = rows.length === goal + 1 && rows.every((row) => Array.isArray(row) && row.length === goal + 1);
   if (isLarger) rows = rows.slice(0, goal).map((row) => row.slice(0, goal));
-  return checkedRows(rows, goal, maxDice, least, refuse);
+  return { table: checkedRows(rows, goal, maxDice, least, refuse), player };
+}
+
+// --- Python, of which no line is run --------------------------------------------------------------
+
+// What `hogeq export` writes, to the letter: name, cells and the function that reads them.
+const EXPORTED = new RegExp(
+  String.raw`^"""A strategy for Hog, as a table\."""\n\nPLAYER_NAME = (.*)\n\n` +
+    String.raw`# Dice to roll: one line for each own score, .*\nROLLS = \(\n((?: {4}"[0-9a-z-]*",\n)*)\)\n\n\n` +
+    String.raw`def final_strategy\(score, opponent_score\):\n {4}"""[^"\\]*"""\n {4}return (.*)\n$`,
+);
+const DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz";
+
+// How the function reads a line of cells.
+const ANSWERS = {
+  "int(ROLLS[score][opponent_score], 36)": (line) => [...line].map((cell) => (cell === "-" ? cell : Number.parseInt(cell, 36))),
+  "int(ROLLS[score][2 * opponent_score : 2 * opponent_score + 2], 16)": (line) => line.match(/../g)?.map((cell) => (/^[0-9a-f]+$/.test(cell) ? Number.parseInt(cell, 16) : cell)) ?? [],
+  [`"-${DIGITS}".index(ROLLS[score][opponent_score]) - 1`]: (line) => [...line].map((cell) => `-${DIGITS}`.indexOf(cell) - 1),
+};
+
+// A list alone, with a name and comments before it.
+const LISTED = /^((?:[ \t]*(?:#.*)?\n|PLAYER_NAME = .*\n)*)[A-Za-z_]\w* *= *(?=[[(])([-\d\s,[\]()]*)$/;
+
+function codeRows(source, goal, refuse, name) {
+  const text = source.replace(/^\ufeff/, "").replace(/\r\n?/g, "\n");
+  const [, called, lines, answer] = text.match(EXPORTED) ?? [];
+  const player = textOf(called);
+  if (player !== undefined && Object.hasOwn(ANSWERS, answer)) {
+    return { player, rows: lines.split("\n").slice(0, -1).map((line) => ANSWERS[answer](line.slice(5, -2))) };
+  }
+  const [, head, list] = text.match(LISTED) ?? [];
+  const names = head?.match(/^PLAYER_NAME = .*$/gm)?.map((line) => textOf(line.slice(14))) ?? [];
+  if (list && !names.includes(undefined)) return { player: names.at(-1), rows: bracketRows(list, goal, refuse) };
+  return refuse(`a page runs no code, and takes a .py as hogeq export writes it; make a table of this one with: hogeq export ${shownText(name)} --rules GAME --trust --out table.csv`);
+}
+
+// A text as Python writes it; undefined if it is none.
+function textOf(literal) {
+  const [, mark, inner] = literal?.match(/^(["'])((?:[^\\]|\\.)*)\1$/) ?? [];
+  if (inner === undefined || inner.replace(/\\./g, "").includes(mark)) return undefined;
+  const said = inner.replace(/\\(?:x(..)|u(.{4})|U(.{8})|(.))/g, (_, two, four, eight, one) => {
+    const code = Number.parseInt(two ?? four ?? eight, 16);
+    return code <= 0x10ffff ? String.fromCodePoint(code) : (({ n: "\n", t: "\t", r: "\r" })[one] ?? one ?? "?");
+  });
+  return said.trim() ? said : undefined;
 }
 
 function formOf(text, isJson, goal, maxDice, refuse) {

@@ -53,7 +53,7 @@ function reasonText(edition, reason) {
   const mostly = target
     ? `${ruleOnRoll(edition, reason, reason.best)}: that is worth ${lossText(gainBest)} pp`
     : `${ruleOnRoll(edition, reason, forgot)}: that takes ${lossText(-gainForgot)} pp`;
-  return `${mostly}. Who forgets it rolls ${edition.diceText(forgot)}, and loses ${lossText(loss)} pp.`;
+  return `${mostly}. A player who forgets it rolls ${edition.diceText(forgot)}, and loses ${lossText(loss)} pp.`;
 }
 
 // The same for a position, if something is told of it.

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from hogeq.baselines.registry import builtins_of
 from hogeq.contest import tournament
 from hogeq.evaluation.values import counterfactual_values, fold, reach
-from hogeq.figures.style import MINUS_ONE
+from hogeq.figures.style import LOSS, MINUS_ONE
 from hogeq.model.game import HogEngine
 from hogeq.pages import frame
 from hogeq.rules import describe
@@ -226,6 +226,7 @@ def _colours(choices: Sequence[int]) -> dict[str, Any]:
         "rolls": [*[MINUS_ONE] * (-1 in choices), *sample_colorscale("Viridis", dice)],
         # Blue to red through near-white: no difference leaves no ink.
         "signed": diverging.RdBu_r,
+        "loss": LOSS,
         "runs": _RUNS,
         "runs_dark": _RUNS_DARK,
     }

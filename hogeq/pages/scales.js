@@ -46,6 +46,21 @@ function ppTick(value) {
   return plain(100 * value);
 }
 
+// Cube roots, from no loss to the most: the colours of a loss everywhere.
+function lossScale(values, colours) {
+  const most = values.reduce((high, value) => Math.max(high, value), 0);
+  const ticks = [-8, -7, -6, -5, -4, -3, -2, -1, 0].map((power) => 10 ** power).filter((tick) => tick <= most && tick > most / 2000);
+  return {
+    place: Math.cbrt,
+    trace: {
+      colorscale: colours.map((colour, i) => [i / (colours.length - 1), colour]),
+      zmin: 0,
+      zmax: Math.cbrt(most) || 1,
+      colorbar: colourbar("pp of win rate", { tickvals: [0, ...ticks.map(Math.cbrt)], ticktext: [0, ...ticks].map(ppTick) }),
+    },
+  };
+}
+
 // Shown down to a millionth of the highest: what is smaller looks like that.
 function logScale(values, title, written) {
   let most = 0;

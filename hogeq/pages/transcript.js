@@ -10,6 +10,10 @@ const TOP_KEYS = ["format", "version", "rules", "players", "turns", "winner", "s
 const TURN_KEYS = ["player", "before", "roll", "dice", "points", "fired", "after"];
 const NAMES_ALLOWED = `two different names of 1 to ${LONGEST_NAME} printable characters`;
 
+function isSavedGame(text) {
+  return text.includes(`"${TRANSCRIPT}"`);
+}
+
 class TranscriptError extends Error {}
 
 // --- writing ------------------------------------------------------------------------------------
@@ -57,7 +61,8 @@ function transcriptText(game) {
 }
 
 function saveTranscript(game) {
-  const name = game.edition.title.replace(/[^\p{L}\p{N}]+/gu, "-").slice(0, 40);
+  const title = game.edition.title.replace(/ \(.*/, "");
+  const name = title.replace(/[^\p{L}\p{N}]+/gu, "-").slice(0, 40);
   download(`hog-${name}-${game.seed ?? "game"}.json`, transcriptText(game), "application/json");
 }
 

@@ -16,8 +16,9 @@ from hogeq.search.ascent import climb, to_matrix
 from hogeq.search.counter_search import ASCENT, CounterSearch, Excursion, MoveGain, SearchState
 from hogeq.search.moves import MOVES, USUAL, SearchContext, bandits
 from hogeq.strategies.strategy import Strategy, StrategyLike, strategy_of
+from hogeq.support import html
 from hogeq.support.aliases import Matrix
-from hogeq.support.messages import percent, pp, refusal
+from hogeq.support.messages import counted, percent, pp, refusal
 from hogeq.support.parameters import Count, Natural, PositiveShare, Seed, parameters
 from hogeq.support.progress import Phase, phase
 from hogeq.support.workers import compute
@@ -155,6 +156,13 @@ class SearchResult:
     """Sweeps spent and best win rate: after the starts, and after every round of kicks."""
     bound: float | None = None
     """Upper bound on the win rate of any response, where it was asked for."""
+
+    def _repr_html_(self) -> str:
+        """Write the figures, in a notebook."""
+        most = "not asked for" if self.bound is None else percent(self.bound)
+        effort = f"{counted(len(self.found), 'start')}, {counted(self.sweeps, 'sweep')}"
+        rows = [(percent(self.win_rate), most, effort)]
+        return html.table(rows, ("wins", "no response wins more than", "effort"), "Attack")
 
 
 def attack(

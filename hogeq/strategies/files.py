@@ -100,12 +100,14 @@ def read_strategy(
     read = read_form(path, goal, max_dice, trust, time_limit=time_limit, least=least)
     name, shape = printable(path), (goal, goal, max_dice + 1 - least)
     if read.weights is not None:
-        return strategy_of_shape(shape, Mixture(read.weights, read.rows), name, least)
-    if isinstance(read.rows, np.ndarray) and (least == 0 or read.rows.ndim == len(shape)):
-        return strategy_of_shape(shape, read.rows, name, least)
-    name += f" (read as {read.form})" if read.form else ""
-    matrix = check_matrix(read.rows, goal, max_dice, name, least)
-    return strategy_of_shape(shape, matrix, name, least)
+        found = strategy_of_shape(shape, Mixture(read.weights, read.rows), name, least)
+    elif isinstance(read.rows, np.ndarray) and (least == 0 or read.rows.ndim == len(shape)):
+        found = strategy_of_shape(shape, read.rows, name, least)
+    else:
+        name += f" (read as {read.form})" if read.form else ""
+        matrix = check_matrix(read.rows, goal, max_dice, name, least)
+        found = strategy_of_shape(shape, matrix, name, least)
+    return found.named((read.player_name or "").strip() or str(path))
 
 
 class Sizes(TypedDict):
@@ -138,7 +140,7 @@ def read_form(
         answers = examine(path, goal, max_dice, time_limit, least)
         if answers.faults:
             raise StrategyError(f"{name}: {answers.faults[0].line}")
-        return Form(answers.table or [])
+        return Form(answers.table or [], player_name=answers.player_name)
     data = read_bytes(path)
     if data[:1] == b"\x80":  # every pickle of protocol 2 and later starts so
         raise _pickle_refused(path)

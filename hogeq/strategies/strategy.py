@@ -5,8 +5,8 @@ that is more than a policy, which draws anew at every position. See ``docs/mixtu
 """
 
 import os
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Final, Literal, Protocol, TypeAlias
@@ -20,12 +20,14 @@ from hogeq.strategies.arrays import (
     ROW_SUM_TOLERANCE,
     StrategyError,
     as_array,
+    bad_cells,
     check_table,
     more_precise,
     one_hot,
 )
+from hogeq.support import html
 from hogeq.support.aliases import Floats, Matrix, Policy
-from hogeq.support.messages import refusal
+from hogeq.support.messages import one_line, raised, refusal
 
 MOST_PARTS: Final = 1000  # most components that a mixture has
 
@@ -122,6 +124,8 @@ class Strategy:
         Shape of a policy of its game, (G, G, K).
     least : int
         Lowest choice: 0, or -1 in games whose last action is that.
+    name : str
+        Of a built-in, of the player of a file, of the file itself, of a function; or empty.
 
     Examples
     --------
@@ -137,6 +141,7 @@ class Strategy:
     weights: Floats
     shape: tuple[int, ...]
     least: int = 0
+    name: str = ""
 
     @classmethod
     def unchecked(cls, policies: Floats, weights: Floats | None = None) -> "Strategy":
@@ -152,10 +157,21 @@ class Strategy:
         self.weights.setflags(write=False)
 
     def __repr__(self) -> str:
-        """Name the kind and the sizes: the numbers would fill pages."""
+        """Name the strategy, its kind and its sizes: the numbers would fill pages."""
         size = " x ".join(map(str, self.shape))
         number = f"; {len(self.weights)} components" if self.kind == "mixture" else ""
-        return f"Strategy({self.kind}; {size}{number})"
+        return f"Strategy({f'{self.name}; ' if self.name else ''}{self.kind}; {size}{number})"
+
+    def _repr_html_(self) -> str | None:
+        """Draw the most probable rolls, in a notebook."""
+        if len(self.shape) != HOG_AXES:
+            return None
+        dice = range(self.shape[-1] + self.least)
+        return html.dice_map(self.likeliest, [*dice, *range(self.least, 0)], repr(self))
+
+    def named(self, name: str) -> "Strategy":
+        """Give it a name, as one printable line."""
+        return replace(self, name=one_line(name))
 
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
         """Be its array where numpy or a figure asks for one; always a copy."""
@@ -247,8 +263,11 @@ class Strategy:
         write_strategy(path, self, player_name)
 
 
-StrategyLike: TypeAlias = Strategy | Mixture | ArrayLike
-"""A strategy, or a mixture, a matrix or a policy that one is made of."""
+Rule: TypeAlias = Callable[[int, int], int]
+
+StrategyLike: TypeAlias = Strategy | Mixture | ArrayLike | Rule
+"""A strategy, or what one is made of: a mixture, a matrix, a policy, or a function that says how
+many dice to roll by both scores, the own one first."""
 
 
 def least_choice(game: Sized) -> int:
@@ -283,6 +302,8 @@ def strategy_of_shape(
         return given
     if isinstance(given, Mixture):
         return _mixed(given, shape, "mixture" if name == "strategy" else name, least)
+    if callable(given) and not hasattr(given, "__array__"):
+        return _answered(given, shape, name, least)
     table = as_array(given, name)
     shape = shape or shape_like([table])
     if least < 0 and table.ndim == len(shape) - 1:
@@ -292,6 +313,31 @@ def strategy_of_shape(
     return Strategy(kind, table, np.ones(1), shape, least)
 
 
+def _answered(function: Rule, shape: tuple[int, ...] | None, name: str, least: int) -> Strategy:
+    """Ask a function for every position, twice: it must depend on the scores alone."""
+    called = getattr(function, "__name__", type(function).__name__)
+    if shape is None or len(shape) != HOG_AXES:
+        raise StrategyError(f"{name}: is a function of two scores; allowed: in games of Hog")
+    goal, most = shape[0], shape[-1] - 1 + least
+    cells = list(np.ndindex(goal, goal))
+    answers: dict[tuple[int, ...], Any] = {}
+    for own, other in cells + cells[::-1]:
+        where = f"{name}: {called}({own}, {other})"
+        try:
+            answer = function(own, other)
+        except Exception as error:
+            raise StrategyError(f"{where} raised {raised(error)}") from error
+        for _, line in bad_cells([[answer]], 1, most, least):
+            raise StrategyError(f"{where} {line.removeprefix('cell (row 0, column 0) ')}")
+        first = answers.setdefault((own, other), answer)
+        if answer != first:
+            allowed = "it must depend on the scores alone"
+            raise StrategyError(f"{where} is {first}, and {answer} when asked again: {allowed}")
+    table = np.array([answers[cell] for cell in cells]).reshape(goal, goal)
+    found = strategy_of_shape(shape, table, name, least)
+    return found if called == "<lambda>" else found.named(called)
+
+
 def _mixed(given: Mixture, shape: tuple[int, ...] | None, name: str, least: int) -> Strategy:
     """Check and copy a mixture."""
     try:
@@ -299,7 +345,12 @@ def _mixed(given: Mixture, shape: tuple[int, ...] | None, name: str, least: int)
     except TypeError as error:
         allowed = "a list of parts, each a matrix (G, G) or a policy (G, G, K)"
         raise StrategyError(refusal(name, given.parts, allowed)) from error
-    tables = [as_array(part, f"{name}, part {number}") for number, part in enumerate(parts, 1)]
+    tables = [
+        as_array(_answered(part, shape, where, least) if callable(part) else part, where)
+        for where, part in (
+            (f"{name}, part {number}", part) for number, part in enumerate(parts, 1)
+        )
+    ]
     weights = _checked_weights(given.weights, len(tables), name)
     shape = shape or shape_like(tables)
     pure = all(table.ndim != len(shape) for table in tables)

@@ -249,10 +249,12 @@ OWN_WORDS: dict[str, tuple[bytes, str]] = {
     "table.npy": (b"\x93NUMPY", "a page reads text alone; make some of it with: hogeq export "),
     "x.py": (
         b"raise SystemExit",
-        "a page runs no code; make a table of it with: hogeq export x",
+        "a page runs no code, and takes a .py as hogeq export writes it; make a table of this one "
+        "with: hogeq export x.py --rules GAME --trust --out table.csv",
     ),
     "bytes.csv": (b"\xff\xfe1", "is not UTF-8 text"),
     "deep.json": (b"[" * 100_000, "is not JSON"),
+    "game.json": (b'{"format": "hogeq transcript"}', "is a saved game; allowed here: a table; Learn"),
     "doubled.json": (b'{"0,0": 1, "0,0": 2}', "a key stands twice"),
 }
 """What a page says in words of its own: Python reads the file, or its own parser says so."""
@@ -260,7 +262,7 @@ OWN_WORDS: dict[str, tuple[bytes, str]] = {
 READ = """([name, data, goal, maxDice, least]) => {
   try {
     const { buffer } = Uint8Array.from(atob(data), (letter) => letter.charCodeAt(0));
-    return Array.from(readTable(name, buffer, { goal, maxDice, least }));
+    return Array.from(readTable(name, buffer, { goal, maxDice, least }).table);
   } catch (error) {
     return error instanceof TableError ? error.message : `not refused: ${error}`;
   }
@@ -355,7 +357,7 @@ def test_axe_finds_nothing_and_nothing_scrolls_sideways(
     tab.page.context.close()
 
 
-def test_bars_begin_at_zero_and_a_cut_one_has_a_key(board: Played) -> None:
+def test_bars_begin_at_zero_and_a_cut_one_has_its_number(board: Played) -> None:
     board.begin("perfect", seed=3)
     board.wait()
     board.page.keyboard.press("o")
@@ -368,8 +370,10 @@ def test_bars_begin_at_zero_and_a_cut_one_has_a_key(board: Played) -> None:
         assert inner["width"] == pytest.approx(value * outer["width"], abs=2)
     for roll in range(5):
         board.page.click(f"#play .dice-button >> nth={roll}")
-        is_cut = board.page.locator("#play .stick.cut").count() > 0
-        assert is_cut == ("too high to draw" in board.text("#play figcaption"))
+        cut = board.page.locator("#play .stick.cut b").all_inner_texts()
+        assert len(cut) == board.page.locator("#play .stick.cut").count()
+        odds = re.findall(r"[0-9.]+(?=\u00a0%: )", board.text("#play .spread-said"))
+        assert cut in ([], [f"{float(odds[0]):.0f} %"])  # of the likeliest way, which is told
 
 
 def test_a_new_game_is_begun_on_a_phone(browser: Any, written: Path) -> None:

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from hogeq.strategies.strategy import Strategy
 
 
+Open = Annotated[bool, option("Open the page in a browser.", name="--open")]
+
+
 def board(
     rules: Annotated[
         list[str] | None,
@@ -29,6 +32,7 @@ def board(
         list[str] | None, option("A table to play against too (may be repeated).", "S")
     ] = None,
     start: options.Start = None,
+    open_: Open = False,
     trust: options.Trust = False,
 ) -> Result:
     """One self-contained page to play Hog on, which opens without a network.
@@ -41,16 +45,24 @@ def board(
     from hogeq.pages.board import BoardError, check_work
 
     given = opponent or []
-    names = [one if is_builtin(one) else Path(one).name for one in given]
     games = []
     for spec in dict.fromkeys(rules or [default_rules()]):
         chosen = Chosen(spec, trust=trust)
         game = chosen.load(own_goals=True)
         check_work(chosen.engine)
         chosen.expect("full memory", "reach", strategies=[*page.OPPONENTS, *given])
+        found = [game.second.strategy(one) for one in given]
+        # A file without a player's name has its own, the folder left out; no file has that of a
+        # built-in, or of the players that are always there.
+        names = [
+            one.name if is_builtin(spec) or one.name != spec else Path(spec).name
+            for spec, one in zip(given, found, strict=True)
+        ]
+        taken = [name for name in names if name not in given and is_builtin(name)]
+        taken += [name for name in names if names.count(name) > 1 or name in page.ALWAYS]
         more = [
-            (name if names.count(name) == 1 else one, game.second.strategy(one).array)
-            for name, one in zip(names, given, strict=True)
+            (spec if name in taken else name, one.array)
+            for name, spec, one in zip(names, given, found, strict=True)
         ]
         with refusing():
             tables = page.opponents(chosen.engine, more)
@@ -67,7 +79,16 @@ def board(
         "opponents": {one.game.rules.name: list(one.tables) for one in games},
     }
     size = f"{len(content) / 1e3:.0f} kB"
-    return Result(data, [f"{counted(len(games), 'game')}, {size} written to {out}"])
+    written = f"{counted(len(games), 'game')}, {size} written to {out}"
+    return Result(data, [written, *_opened(out, open_)])
+
+
+def _opened(page: Path, wanted: bool) -> list[str]:
+    """Open a page in a browser, if wanted; a line if there is none."""
+    import webbrowser
+
+    is_open = not wanted or webbrowser.open(page.resolve().as_uri())
+    return [] if is_open else [f"no browser was found: open {page} in one"]
 
 
 def report(
@@ -89,6 +110,7 @@ def report(
     kicks: Annotated[
         int | None, option("Its kicks for each start. [as the run's figures]", group=SEARCH)
     ] = None,
+    open_: Open = False,
     jobs: options.Jobs = None,
     trust: options.Trust = False,
 ) -> Result:
@@ -139,7 +161,8 @@ def report(
     }
     rows = [(name, *map(percent, ends.values())) for name, ends in counters.items()]
     size = f"{len(content) / 1e6:.1f} MB written to {out}"
-    return Result(data, [Table(rows, ("strategy", "attack", "bound")), "", size])
+    text: Text = [Table(rows, ("strategy", "attack", "bound")), "", size]
+    return Result(data, [*text, *_opened(out, open_)])
 
 
 ROLLS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"  # one letter a roll

@@ -176,13 +176,13 @@ def diff(
     with refusing():
         found = game.diff(one, two, list(rivals.values()))
     if plot is not None:
-        from numpy import array, maximum
+        from numpy import array
 
         from hogeq import figures
 
         choices = array(game.rules.choices)
         gap = choices[two.array] - choices[one.array]
-        figures.counter(gap, maximum(found.gains, 0.0), found.reach, plot, chosen.title, (b, a))
+        figures.counter(gap, found.gains, found.reach, plot, chosen.title, (b, a))
     return _changes(chosen, found, a, b, list(rivals))
 
 
