@@ -42,7 +42,7 @@ def dice_map(actions: NDArray[Any], choices: Sequence[int], caption: str) -> str
     where = "own score upward, the other's to the right"
     return (
         f'<figure><figcaption>{escape(caption)}</figcaption><img alt="{where}" style="{style}" '
-        f'src="data:image/png;base64,{image}"><div>{where}; dice: {keys}</div></figure>'
+        f'src="data:image/png;base64,{image}"/><div>{where}; dice: {keys}</div></figure>'
     )
 
 

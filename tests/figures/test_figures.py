@@ -1,6 +1,9 @@
 """Figures: what is drawn can be read at column width, and is written whole."""
 
+import io
 import itertools
+import json
+import re
 import threading
 from collections.abc import Callable
 from itertools import pairwise
@@ -10,14 +13,15 @@ from typing import Any
 import matplotlib as mpl
 import numpy as np
 import pytest
-from matplotlib.colors import to_rgb
+from matplotlib.colors import to_hex, to_rgb
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 from PIL import Image
 
 import hogeq
 from hogeq import figures
-from hogeq.figures.style import number_log_axis
+from hogeq.figures.style import LOSS, number_log_axis
+from hogeq.pages import frame
 from tests.figures.samples import BEGUN, EFFORTS, METRICS, MIXED, RESULT, SOLVED
 
 RANDOM = np.random.default_rng(0)
@@ -36,7 +40,7 @@ SWEEP = (
 )
 LONG = "results/champions/su20/a_folder_of_a_long_name"
 
-FIGURES: dict[str, Callable[[Path], None]] = {
+FIGURES: dict[str, Callable[[Path], Figure]] = {
     "exploitability": lambda path: figures.exploitability(METRICS, path, "su20, cfr_plus"),
     "exploitability of a mixture": lambda path: figures.exploitability(
         MIXED, path, "su20", {**RESULT, "mixture": (0.51, 0.52)}, EFFORTS
@@ -71,7 +75,9 @@ AXES = {
     "win_rates": {"strategy", "opponent", "win rate of row against column"},
     "counter": {
         "own score (points)",
-        "opponent score (points)\ngrey: never reached; white: no gain",
+        "opponent score (points)\ngrey: never reached",
+        "what the rolls of rival lose",
+        "loss (pp of win rate)",
     },
     "map": {"own score (points)", "opponent score (points)"},
 }
@@ -179,7 +185,7 @@ def test_every_seed_of_a_sweep_is_seen(tmp_path: Path, drawn: list[Figure]) -> N
     assert "a line for each of 3 seeds" in {text.get_text() for text in texts(drawn[0])}
 
 
-def test_what_a_counter_gains_is_told_from_what_is_not_reached(
+def test_what_a_rival_loses_is_told_from_what_is_not_reached(
     tmp_path: Path, drawn: list[Figure]
 ) -> None:
     figures.counter(MATRIX - 5, GAINS, REACH, tmp_path / "figure.png")
@@ -189,12 +195,59 @@ def test_what_a_counter_gains_is_told_from_what_is_not_reached(
     assert np.array_equal(shown.data[REACH > 0.0], (MATRIX - 5)[REACH > 0.0])
     low, high = above.images[0].get_clim()
     assert low == -high == (MATRIX - 5).min()  # no difference lies in the middle
-    gains: Any = below.images[0].get_array()
+    losses: Any = below.images[0].get_array()
     unreached: Any = below.images[1].get_array()
-    assert np.array_equal(gains.mask, GAINS == 0.0)
-    most = GAINS.max()
-    np.testing.assert_array_equal(gains.compressed(), np.maximum(GAINS[GAINS > 0.0], most * 1e-4))
+    np.testing.assert_array_equal(losses, 100.0 * GAINS)
     assert np.array_equal(unreached.mask, REACH > 0.0)
+
+
+def colour_of(image: Any, loss: float) -> str:
+    return to_hex(image.to_rgba(np.array([[loss]]))[0, 0])
+
+
+@pytest.mark.parametrize("gain", [0.0, 0.5])
+def test_a_loss_has_one_rule_of_colour(tmp_path: Path, drawn: list[Figure], gain: float) -> None:
+    won = np.zeros((10, 10))
+    won[1, 2], won[3, 4], won[5, 6] = 0.8, 0.1, -gain
+    figures.counter(0 * won, won, np.ones((10, 10)), tmp_path / "figure.png")
+    image: Any = drawn[0].axes[1].images[0]
+    for loss, wanted in zip((0.0, 80.0), LOSS, strict=True):
+        np.testing.assert_allclose(to_rgb(colour_of(image, loss)), to_rgb(wanted), atol=0.005)
+    # A thousandth of the most lies at a tenth of the way.
+    paper, red = (np.array(to_rgb(colour)) for colour in LOSS)
+    tenth = np.array(to_rgb(colour_of(image, 0.08)))
+    np.testing.assert_allclose(tenth, paper + 0.1 * (red - paper), atol=0.012)
+    assert (to_rgb(colour_of(image, -40.0))[0] < 0.5) is (gain > 0.0)  # blue
+    noted = {text.get_text().partition("\n")[2] for text in texts(drawn[0])}
+    assert ("grey: never reached; blue: a gain" in noted) is (gain > 0.0)
+
+
+def test_pages_have_the_same_rule_of_colour() -> None:
+    (light,) = re.findall(r"const LOSS = { light: (\[.*?\])", frame.part("grid.js"))
+    assert tuple(json.loads(light)) == LOSS
+
+
+def test_a_figure_is_returned_and_shows_itself(tmp_path: Path) -> None:
+    names = ["a", "b"]
+    made = {
+        "matrix": figures.matrix(MATRIX),
+        "matrix and reach": figures.matrix(MATRIX, reach=REACH),
+        "policy": figures.policy(POLICY),
+        "counter": figures.counter(MATRIX, GAINS, REACH),
+        "win rates": figures.win_rates(RATES[:2, :2], names),
+        "mixture": figures.mixture([1.0], MATRIX[None], GAINS, GAINS),
+        "beliefs": figures.beliefs({"one": [[1.0]]}, None, ("r", "1"), ("c", "1")),
+        "exploitability": figures.exploitability(METRICS),
+        "one measurement": figures.exploitability(METRICS[:1]),
+        "intervals": figures.intervals(names, [[0.6], [0.7]], [[0.7], [0.8]]),
+    }
+    for name, figure in made.items():
+        assert isinstance(figure, Figure), name
+        with Image.open(io.BytesIO(figure._repr_png_())) as image:  # type: ignore[attr-defined]
+            assert image.format == "PNG"
+    assert not list(tmp_path.iterdir())
+    assert isinstance(figures.matrix(MATRIX, tmp_path / "a.png"), Figure)
+    assert (tmp_path / "a.png").exists()
 
 
 def _lightness(colour: tuple[float, float, float]) -> float:

@@ -254,7 +254,10 @@ OWN_WORDS: dict[str, tuple[bytes, str]] = {
     ),
     "bytes.csv": (b"\xff\xfe1", "is not UTF-8 text"),
     "deep.json": (b"[" * 100_000, "is not JSON"),
-    "game.json": (b'{"format": "hogeq transcript"}', "is a saved game; allowed here: a table; Learn"),
+    "game.json": (
+        b'{"format": "hogeq transcript"}',
+        "is a saved game; allowed here: a table; Learn",
+    ),
     "doubled.json": (b'{"0,0": 1, "0,0": 2}', "a key stands twice"),
 }
 """What a page says in words of its own: Python reads the file, or its own parser says so."""

@@ -431,7 +431,7 @@ def test_the_opening_is_that_of_best_play(tab: Tab, place: int) -> None:
     page.click("#opening .book .link >> nth=0")
     assert tab.text("#opening [aria-label='Walk through the opening'] h3").startswith("Turn 2: ")
     page.click("#opening button >> text=Back")
-    assert "Turn 1: Who began is at 0 to 0" in tab.text(
+    assert "Turn 1: first player, 0 to 0, " in tab.text(
         "#opening [aria-label='Walk through the opening']"
     )
 
@@ -440,7 +440,7 @@ def test_strange_places_are_told_and_lead_on(tab: Tab) -> None:
     page = show(tab, "opening")
     page.wait_for_selector("#opening .strange li")
     assert "Sus Fuss: targets" in tab.text("#opening")
-    assert "Who forgets it rolls" in tab.text("#opening .strange li")
+    assert "A player who forgets it rolls" in tab.text("#opening .strange li")
     place = tab.text("#opening .strange .link").split(":")[0]
     page.click("#opening .strange .link >> nth=0")
     own, other = (page.input_value(f"#know input[type=number] >> nth={i}") for i in (0, 1))
