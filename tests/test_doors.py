@@ -161,7 +161,7 @@ def test_results_show_themselves_in_a_notebook(game: hogeq.Game, tmp_path: Path)
         "attack": (found, [percent(found.win_rate), percent(found.bound or 0.0)]),
         "analysis": (game.analyze(0, 0), [percent(game.analyze(0, 0).rolls[0].win_probability)]),
         "of a strategy": (game.analyze(0, 0, one), ["<th>played</th>", "100.00 %"]),
-        "review": (review, ["Ann lost ", review.turns[0].grade]),
+        "review": (review, ["Lost by choices: Ann ", review.turns[0].grade]),
         "tournament": (rates, ["<td>always_roll:2</td>", percent(rates[0, 1]), "strategy 3"]),
     }
     for name, (thing, texts) in shown.items():
@@ -182,14 +182,14 @@ def test_the_picture_of_a_strategy_has_its_colours(game: hogeq.Game) -> None:
     made = minus.strategy(lambda score, opponent: -1 if score > 4 else min(opponent, 2))
     text = made._repr_html_() or ""
     data = base64.b64decode(re.findall(r'base64,([^"]*)"', text)[0])
-    keys = re.findall(r"rgb\((\d+), (\d+), (\d+)\)\">\N{BLACK SQUARE}</span> (-?\d+)", text)
-    assert [int(key[3]) for key in keys] == [0, 1, 2, -1]
-    colours = {int(choice): tuple(map(int, colour)) for *colour, choice in keys}
+    keys = re.findall(r"color:(#\w{6})\">\N{BLACK SQUARE}</span> (-?\d+)", text)
+    assert [int(choice) for _, choice in keys] == [0, 1, 2, -1]
+    colours = {int(choice): tuple(bytes.fromhex(colour[1:])) for colour, choice in keys}
     assert len(set(colours.values())) == 4
     with Image.open(io.BytesIO(data)) as image:
         pixels = np.asarray(image.convert("RGB"))
     wanted = [[colours[-1 if own > 4 else min(other, 2)] for other in range(8)] for own in range(8)]
-    np.testing.assert_array_equal(pixels[::-1], wanted)  # own score upward
+    np.testing.assert_allclose(pixels[::-1], wanted, atol=1)  # own score upward
 
 
 def test_a_game_file_of_other_rules_is_refused(game: hogeq.Game, tmp_path: Path) -> None:

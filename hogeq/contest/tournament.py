@@ -49,16 +49,7 @@ class Standing(NamedTuple):
 
 
 class WinRates(np.ndarray[Any, np.dtype[np.float64]]):
-    """Win rates of a field, float64 (n, n), row against column, with the entries' names.
-
-    Examples
-    --------
-    >>> import hogeq
-    >>> game = hogeq.Game({"edition": "fa22", "goal": 20, "max_dice": 4})
-    >>> rates = game.round_robin(["always_roll:2", "optimal"])
-    >>> rates.names, bool(rates[1, 0] > 0.5)
-    (('always_roll:2', 'optimal'), True)
-    """
+    """Win rates of a field, float64 (n, n), row against column, with the entries' names."""
 
     names: tuple[str, ...] = ()  # of a part of the table: none
 

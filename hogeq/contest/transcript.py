@@ -336,10 +336,8 @@ class Review(NamedTuple):
             for turn in self.turns
         ]
         header = ("turn", "player", "scores", "rolled", "best", "loss", "luck", "grade")
-        sums = [
-            f"{name} lost {loss(one.loss)}" for name, one in zip(names, self.tallies, strict=True)
-        ]
-        return html.table(rows, header, f"By their choices, {' and '.join(sums)}")
+        one, two = (loss(tally.loss) for tally in self.tallies)
+        return html.table(rows, header, f"Lost by choices: {names[0]} {one}, {names[1]} {two}")
 
     def plain(self) -> dict[str, Any]:
         """Give the review as plain values, fit for JSON."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -17,7 +18,6 @@ from hogeq.figures.style import (
     PURIFIED,
     TICK_SIZE,
     WIDTH,
-    Place,
     new_figure,
     number_log_axis,
     shortened,
@@ -53,7 +53,7 @@ _RESULTS: Final = {  # colours of the attack and of the bound
 
 def exploitability(
     metrics: Sequence[Any],
-    path: Place = None,
+    path: str | Path | None = None,
     title: str = "",
     result: Mapping[str, tuple[float, float]] | None = None,
     efforts: tuple[str, str] = ("", ""),
@@ -118,7 +118,7 @@ def exploitability(
 
 def _draw_only(
     row: Any,
-    path: Place,
+    path: str | Path | None,
     title: str,
     result: Mapping[str, tuple[float, float]] | None,
     efforts: tuple[str, str],
@@ -162,7 +162,7 @@ def intervals(
     labels: Sequence[str],
     attacks: Sequence[Sequence[float]],
     bounds: Sequence[Sequence[float]],
-    path: Place = None,
+    path: str | Path | None = None,
     title: str = "",
     caption: str | None = None,
 ) -> "Figure":
@@ -221,7 +221,12 @@ def intervals(
 
 @contextmanager
 def _chart(
-    path: Place, height: float, title: str, caption: str | None, columns: int = 1, **lines: Any
+    path: str | Path | None,
+    height: float,
+    title: str,
+    caption: str | None,
+    columns: int = 1,
+    **lines: Any,
 ) -> Iterator[tuple["Figure", "Axes"]]:
     """Draw on axes with a grid; a legend below them, where no curve can be, explains the lines."""
     with new_figure(path, height) as figure:

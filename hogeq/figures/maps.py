@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -14,7 +15,6 @@ from hogeq.figures.style import (
     PANEL,
     RAREST,
     WIDTH,
-    Place,
     add_colour_bar,
     as_table,
     check_rolls,
@@ -25,7 +25,6 @@ from hogeq.figures.style import (
     new_figure,
     of_dice,
     of_loss,
-    of_rare,
     reach_beside,
     shortened,
     wrapped,
@@ -43,7 +42,7 @@ _PALEST: Final = 0.15  # opacity of positions that play hardly ever comes to
 
 def matrix(
     array: ArrayLike,
-    path: Place = None,
+    path: str | Path | None = None,
     title: str = "",
     rolls: int | None = None,
     reach: ArrayLike | None = None,
@@ -79,7 +78,10 @@ def matrix(
 
 
 def policy(
-    array: ArrayLike, path: Place = None, title: str = "", reach: ArrayLike | None = None
+    array: ArrayLike,
+    path: str | Path | None = None,
+    title: str = "",
+    reach: ArrayLike | None = None,
 ) -> "Figure":
     """Draw a policy: the most probable roll of every position, and below it, its probability.
 
@@ -108,7 +110,7 @@ def counter(
     gap: ArrayLike,
     gains: ArrayLike,
     reach: ArrayLike,
-    path: Place = None,
+    path: str | Path | None = None,
     title: str = "",
     names: tuple[str, str] = ("counter", "rival"),
 ) -> "Figure":
@@ -144,7 +146,7 @@ def counter(
 
 
 def win_rates(
-    array: ArrayLike, names: Sequence[str], path: Place = None, title: str = ""
+    array: ArrayLike, names: Sequence[str], path: str | Path | None = None, title: str = ""
 ) -> "Figure":
     """Draw the win rates of a field, entries that fare alike side by side.
 
@@ -189,7 +191,7 @@ def mixture(
     likeliest: ArrayLike,
     total: ArrayLike,
     drawn: ArrayLike,
-    path: Place = None,
+    path: str | Path | None = None,
     title: str = "",
     rolls: int = 11,
     reach: ArrayLike | None = None,
@@ -251,7 +253,7 @@ def mixture(
 
 def beliefs(
     panels: Mapping[str, ArrayLike],
-    path: Place,
+    path: str | Path | None,
     rows: tuple[str, Sequence[str]],
     columns: tuple[str, Sequence[str]],
     title: str = "",
@@ -265,6 +267,8 @@ def beliefs(
     rows, columns : (str, sequence of str)
         Name of each of the two parts of the memory, and the names of its m or n values.
     """
+    from matplotlib.colors import LogNorm
+
     shape = len(rows[1]), len(columns[1])
     tables = {name: np.asarray(array, np.float64) for name, array in panels.items()}
     for name, shares in tables.items():
@@ -275,8 +279,9 @@ def beliefs(
     with new_figure(path, 0.8 + 2.2 * len(tables)) as figure:
         maps = figure.subplots(len(tables), 1, sharex=True, squeeze=False)[:, 0]
         for axes, (name, shares) in zip(maps, tables.items(), strict=True):
-            look = of_rare(shares)
-            image = axes.imshow(look.pop("table"), aspect="auto", origin="lower", **look)
+            known = np.where(shares > 0.0, np.maximum(shares, RAREST), np.nan)
+            look: dict[str, Any] = {"cmap": "viridis_r", "norm": LogNorm(RAREST, 1.0)}
+            image = axes.imshow(known, aspect="auto", origin="lower", **look)
             for axis, names in ((axes.yaxis, rows[1]), (axes.xaxis, columns[1])):
                 # The last is labelled, and of the others as many as there is room for.
                 step = math.ceil(len(names) / 8)
@@ -292,7 +297,7 @@ def beliefs(
 
 
 @contextmanager
-def _two_maps(path: Place, title: str) -> Iterator[tuple["Figure", "Axes", "Axes"]]:
+def _two_maps(path: str | Path | None, title: str) -> Iterator[tuple["Figure", "Axes", "Axes"]]:
     with new_figure(path, 5.6) as figure:
         if title:
             figure.suptitle(wrapped(title), fontsize=LABEL_SIZE)

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from functools import partial
 from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from matplotlib.axis import Axis
     from matplotlib.figure import Figure
     from matplotlib.image import AxesImage
-
-Place: TypeAlias = str | Path | None  # the PNG to write, if any
 
 WIDTH: Final = 3.4  # width of a figure, in inches: one column of a two-column journal
 
@@ -61,12 +59,9 @@ _LONGEST_NAME: Final = 24
 
 @contextmanager
 def new_figure(
-    path: Place, height: float, width: float = WIDTH, dpi: int = 300
+    path: str | Path | None, height: float, width: float = WIDTH, dpi: int = 300
 ) -> Iterator["Figure"]:
-    """Draw a figure in a block, sizes in inches, and write it as PNG, whole or not at all.
-
-    Without a path it is not written. A notebook shows it in either case.
-    """
+    """Draw a figure in a block, sizes in inches; with a path write it as PNG, whole or not."""
     if path is not None and Path(path).suffix.lower() != ".png":
         raise ValueError(refusal("path", str(path), "a name that ends in .png"))
     from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -158,14 +153,6 @@ def of_dice(rolls: int, least: int = 0) -> dict[str, Any]:
     dice = mpl.colormaps["viridis"](np.linspace(0.0, 1.0, rolls + least))
     colours = ListedColormap([MINUS_ONE] * -least + [*dice])
     return {"cmap": colours, "norm": BoundaryNorm(np.arange(rolls + 1) + least - 0.5, rolls)}
-
-
-def of_rare(table: NDArray[Any]) -> dict[str, Any]:
-    """Table and look of a map of probabilities, on a logarithmic scale down to `RAREST`."""
-    from matplotlib.colors import LogNorm
-
-    shown = np.where(table > 0.0, np.maximum(table, RAREST), np.nan)
-    return {"table": shown, "cmap": "viridis_r", "norm": LogNorm(RAREST, 1.0)}
 
 
 def of_loss(table: NDArray[Any]) -> dict[str, Any]:

@@ -318,23 +318,21 @@ def _answered(function: Rule, shape: tuple[int, ...] | None, name: str, least: i
     called = getattr(function, "__name__", type(function).__name__)
     if shape is None or len(shape) != HOG_AXES:
         raise StrategyError(f"{name}: is a function of two scores; allowed: in games of Hog")
-    goal, most = shape[0], shape[-1] - 1 + least
-    cells = list(np.ndindex(goal, goal))
-    answers: dict[tuple[int, ...], Any] = {}
-    for own, other in cells + cells[::-1]:
-        where = f"{name}: {called}({own}, {other})"
+    table = np.full(shape[:2], None)
+    cells = list(np.ndindex(table.shape))
+    for cell in cells + cells[::-1]:
+        where = f"{name}: {called}{cell}"
         try:
-            answer = function(own, other)
+            answer = function(*cell)
         except Exception as error:
             raise StrategyError(f"{where} raised {raised(error)}") from error
-        for _, line in bad_cells([[answer]], 1, most, least):
+        for _, line in bad_cells([[answer]], 1, shape[-1] - 1 + least, least):
             raise StrategyError(f"{where} {line.removeprefix('cell (row 0, column 0) ')}")
-        first = answers.setdefault((own, other), answer)
-        if answer != first:
-            allowed = "it must depend on the scores alone"
-            raise StrategyError(f"{where} is {first}, and {answer} when asked again: {allowed}")
-    table = np.array([answers[cell] for cell in cells]).reshape(goal, goal)
-    found = strategy_of_shape(shape, table, name, least)
+        if table[cell] not in {None, answer}:
+            is_other = f"is {table[cell]}, and {answer} when asked again"
+            raise StrategyError(f"{where} {is_other}: it must depend on the scores alone")
+        table[cell] = answer
+    found = strategy_of_shape(shape, table.astype(int), name, least)
     return found if called == "<lambda>" else found.named(called)
 
 
@@ -345,12 +343,11 @@ def _mixed(given: Mixture, shape: tuple[int, ...] | None, name: str, least: int)
     except TypeError as error:
         allowed = "a list of parts, each a matrix (G, G) or a policy (G, G, K)"
         raise StrategyError(refusal(name, given.parts, allowed)) from error
-    tables = [
-        as_array(_answered(part, shape, where, least) if callable(part) else part, where)
-        for where, part in (
-            (f"{name}, part {number}", part) for number, part in enumerate(parts, 1)
-        )
-    ]
+    tables = []
+    for number, part in enumerate(parts, 1):
+        where = f"{name}, part {number}"
+        asked = _answered(part, shape, where, least) if callable(part) else part
+        tables.append(as_array(asked, where))
     weights = _checked_weights(given.weights, len(tables), name)
     shape = shape or shape_like(tables)
     pure = all(table.ndim != len(shape) for table in tables)

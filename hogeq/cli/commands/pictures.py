@@ -52,14 +52,11 @@ def board(
         check_work(chosen.engine)
         chosen.expect("full memory", "reach", strategies=[*page.OPPONENTS, *given])
         found = [game.second.strategy(one) for one in given]
-        # A file without a player's name has its own, the folder left out; no file has that of a
-        # built-in, or of the players that are always there.
-        names = [
-            one.name if is_builtin(spec) or one.name != spec else Path(spec).name
-            for spec, one in zip(given, found, strict=True)
-        ]
-        taken = [name for name in names if name not in given and is_builtin(name)]
-        taken += [name for name in names if names.count(name) > 1 or name in page.ALWAYS]
+        both = zip(given, found, strict=True)
+        names = [Path(spec).name if one.name == spec else one.name for spec, one in both]
+        # No player has the name of another, of a built-in, or of those that are always there.
+        taken = {name for name in names if name not in given and is_builtin(name)}
+        taken |= {name for name in names if names.count(name) > 1 or name in page.ALWAYS}
         more = [
             (spec if name in taken else name, one.array)
             for name, spec, one in zip(names, given, found, strict=True)
