@@ -567,6 +567,10 @@ def test_a_new_game_is_begun_on_a_phone(browser: Any, written: Path) -> None:
         assert inner["x"] + inner["width"] <= box["x"] + box["width"] - 8
     tab.page.tap("dialog button[type=submit]")
     tab.wait()
+    # All odds lie below the screen, which goes there.
+    tab.page.tap("text=All odds")
+    place = "document.querySelector('#play .odds').getBoundingClientRect().top"
+    wait_until(tab.page, f"{place} > 0 && {place} < innerHeight - 200")
     tab.page.context.close()
 
 
