@@ -16,7 +16,7 @@ class TableError extends Error {}
 
 // Name and bytes of a file -> its table, Uint8Array (G * G) of choices by their numbers, own score
 // first, and the name of its player, if it has one; or a TableError.
-function readTable(name, bytes, { goal, maxDice, least = 0 }) {
+function readTable(name, bytes, { goal, maxDice, least = 0, names = [], title = "" }) {
   const refuse = (why) => {
     throw new TableError(`${shownText(name)}: ${why}`);
   };
@@ -34,7 +34,7 @@ function readTable(name, bytes, { goal, maxDice, least = 0 }) {
     refuse("is not UTF-8 text");
   }
   if (isSavedGame(text)) refuse("is a saved game; allowed here: a table; Learn opens games");
-  const { player, rows: written } = suffix === ".py" ? codeRows(text, goal, refuse, name) : { rows: formOf(text, suffix === ".json", goal, maxDice, refuse) };
+  const { player, rows: written } = suffix === ".py" ? codeRows(text, goal, refuse, `${shownText(name)} --rules ${names.find((one) => title.startsWith(one)) ?? names[0] ?? "GAME"}`) : { rows: formOf(text, suffix === ".json", goal, maxDice, refuse) };
   let rows = written;
   // A last row and column for the goal itself, at which nobody is asked.
   const isLarger = rows.length === goal + 1 && rows.every((row) => Array.isArray(row) && row.length === goal + 1);
@@ -62,7 +62,7 @@ const ANSWERS = {
 // A list alone, with a name and comments before it.
 const LISTED = /^((?:[ \t]*(?:#.*)?\n|PLAYER_NAME = .*\n)*)[A-Za-z_]\w* *= *(?=[[(])([-\d\s,[\]()]*)$/;
 
-function codeRows(source, goal, refuse, name) {
+function codeRows(source, goal, refuse, asked) {
   const text = source.replace(/^\ufeff/, "").replace(/\r\n?/g, "\n");
   const [, called, lines, answer] = text.match(EXPORTED) ?? [];
   const player = textOf(called);
@@ -72,7 +72,7 @@ function codeRows(source, goal, refuse, name) {
   const [, head, list] = text.match(LISTED) ?? [];
   const names = head?.match(/^PLAYER_NAME = .*$/gm)?.map((line) => textOf(line.slice(14))) ?? [];
   if (list && !names.includes(undefined)) return { player: names.at(-1), rows: bracketRows(list, goal, refuse) };
-  return refuse(`a page runs no code, and takes a .py as hogeq export writes it; make a table of this one with: hogeq export ${shownText(name)} --rules GAME --trust --out table.csv`);
+  return refuse(`a page runs no code, and takes a .py as hogeq export writes it; make a table of this one with: hogeq export ${asked} --trust --out table.csv`);
 }
 
 // A text as Python writes it; undefined if it is none.
