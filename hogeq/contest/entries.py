@@ -300,8 +300,7 @@ def player_name(submission: Submission) -> str | None:
 
 def remark_on(submission: Submission) -> str:
     """Say what those who run a contest should know of a submission, in a line; or nothing."""
-    tried: tuple[str, ...] = getattr(submission, "attempts", ())
-    parts = ("reads other files", submission.files), ("tried in vain", tried)
+    parts = ("reads other files", submission.files), ("tried in vain", submission.attempts)
     told = [f"{what}: {', '.join(files)}" for what, files in parts if files]
     return one_line("; ".join(told), LONGEST_REMARK)
 

@@ -188,7 +188,7 @@ def submission_from(given: object, game: HogEngine) -> Submission:
         texts = [
             "" if found.name is None else found.name,
             *found.files,
-            *getattr(found, "attempts", ()),
+            *found.attempts,
         ]
         texts += [text for kind, _, line in faults for text in (kind, line)]
         is_sound = (

@@ -145,6 +145,7 @@ def tournament(
     from hogeq.contest.entries import read_goals
     from hogeq.contest.staff import Contest
     from hogeq.contest.tournament import round_robin
+    from hogeq.strategies.sandbox import require_isolation
 
     own_goals, made = None, []
     scores, contest = chosen.start(start), None
@@ -153,7 +154,7 @@ def tournament(
             with refusing():
                 contest = Contest(_only_folder(entries), out, engine, scores, goals)
             if chosen.trust and contest.has_code and not no_sandbox:
-                _require_isolation()
+                require_isolation()
             field = contest.judge(chosen.trust, time_limit)
             rates, own_goals = contest.play(field), contest.goals
         else:
@@ -202,18 +203,6 @@ def _rates_text(data: dict[str, Any]) -> str:
     return csv_text(["strategy", *data["entries"]], ([entry, *row] for entry, row in rows))
 
 
-def _require_isolation() -> None:
-    """Refuse to run code of others where nothing isolates it."""
-    from hogeq.strategies.sandbox import isolation
-
-    means = isolation()
-    if means.bubblewrap is None:
-        raise BadInputError(
-            f"--trust: a folder has code of others, and nothing isolates it here ({means.reason}); "
-            "allowed: with bubblewrap, or with --no-sandbox, by which it can do all that you can"
-        )
-
-
 def _read(
     named: Sequence[str],
     written: Sequence[Path],
@@ -223,6 +212,7 @@ def _read(
     no_sandbox: bool,
 ) -> "Entries":
     from hogeq.contest.entries import folder_of, named_entries, read_field
+    from hogeq.strategies.sandbox import require_isolation
 
     with refusing():
         entries = named_entries(named, written)
@@ -232,7 +222,7 @@ def _read(
         )
     others = [one for one in entries if folder_of(one, named) is not None]
     if chosen.trust and not no_sandbox and any(one.lower().endswith(".py") for one in others):
-        _require_isolation()
+        require_isolation()
     with phase("reading", len(entries), "files") as progress:
         field = read_field(
             chosen.engine,
