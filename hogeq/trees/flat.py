@@ -92,7 +92,7 @@ class FlatTree:
         starts, first = [0, 1], 1
         while first < self.num_nodes:
             # Nodes lie by depth: a level ends where parents are no longer in the one before.
-            last = int(np.searchsorted(self.parent, first, side="left"))
+            last = int(np.searchsorted(self.parent, np.int32(first), side="left"))
             starts.append(last)
             first = last
         return [slice(*pair) for pair in pairwise(starts)]
