@@ -32,7 +32,7 @@ def final_strategy(score, opponent_score):
     return 2
 """
 TREE = "--game kuhn_poker"
-LARGER = "--game liars_dice_ir(dice_sides=2)"  # not solved in no time
+LARGER = "--game leduc_poker --forget last:1"  # its best response takes a search
 AT = "--score 3 --opponent 4"
 
 CALLS: dict[str, list[str]] = {
@@ -419,13 +419,13 @@ def test_every_option_does_something_or_is_refused(
                 continue
             value = OF_COMMANDS.get(f"{command} {option}", SAMPLES.get(option, ""))
             after = see(f"{call} {written} {value}")
+            if f"hogeq: {option}: allowed only" in after.error:
+                continue
             if after.status == 2 != before.status and not after.output:
                 words = (option[2:], value or option, "another config")
-                named = option in call or any(word in after.error for word in words)
-                if not named:
+                if option not in call and not any(word in after.error for word in words):
                     faults.append(f"{call} {option}: {after.error}")
-                elif "allowed only" not in after.error:
-                    used.add(option)
+                used.add(option)
             elif after != before:
                 used.add(option)
             elif before.status != 2 and option not in call and not is_granted(call, option):
