@@ -1,5 +1,6 @@
 """The first command of a clone: which Python it takes, and what it leaves behind."""
 
+import os
 import re
 import shutil
 import subprocess
@@ -22,8 +23,10 @@ def make(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     if shutil.which("make") is None:
         pytest.skip("make is not installed")
     command = ["make", "--no-print-directory", *arguments]
+    # Not as a part of the `make test` that runs this test.
+    own = {key: text for key, text in os.environ.items() if not key.startswith(("MAKE", "MF"))}
     return subprocess.run(  # noqa: S603 - our own
-        command, cwd=folder, capture_output=True, text=True, check=False
+        command, cwd=folder, env=own, capture_output=True, text=True, check=False
     )
 
 

@@ -86,7 +86,12 @@ USES: Final[dict[str, dict[When, str]]] = {
     "runs": {beside("--plugin"): "--trust"},
     "show": {DRAWN: "--digits"},
     "strategies": {beside("--plugin"): "--trust", NEVER: "--digits"},
-    "tournament": {FOLDER: "--pseudonyms", ENTRIES: "--skip-bad", DRAWN: "--digits"},
+    "tournament": {
+        FOLDER: "--pseudonyms",
+        ENTRIES: "--skip-bad",
+        beside("--trust"): "--no-sandbox",
+        DRAWN: "--digits",
+    },
     "warmup": {NEVER: "--digits"},
 }
 """Options of commands that do not always have a use, and when they have one."""

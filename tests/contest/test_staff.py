@@ -232,9 +232,8 @@ def test_other_folders_are_left_alone(here: Path) -> None:
     line = refused(*RUN[:-1], "other")
     assert "other: has other files; allowed: a new folder, or an earlier one" in line
     assert "allowed for one folder of submissions" in refused(*RUN, "boar")
-    assert "--pseudonyms: allowed with --out FOLDER" in refused(
-        "tournament", "class", "--pseudonyms"
-    )
+    line = refused("tournament", "class", "--pseudonyms")
+    assert "--pseudonyms: allowed only with --out FOLDER" in line
     line = refused(*RUN)
     assert (
         "0 of 1 submissions are valid; allowed: 2 or more; s0.csv: cell (row 0, column 1)" in line

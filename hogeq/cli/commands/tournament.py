@@ -102,7 +102,7 @@ def tournament(
         Path | None,
         option("Write all win rates, .csv or .json; of a folder, a folder of pages.", "FILE"),
     ] = None,
-    pseudonyms: Annotated[bool, option("With --out FOLDER: no names on the public page.")] = False,
+    pseudonyms: Annotated[bool, option("No names on the public page.")] = False,
     plot: options.Plot = None,
     start: options.Start = None,
     goals: Annotated[
@@ -137,8 +137,6 @@ def tournament(
     what it tried in vain).
     """
     is_folder = out is not None and not out.suffix
-    if pseudonyms and not is_folder:
-        raise BadInputError("--pseudonyms: allowed with --out FOLDER")
     if not is_folder:
         check_output(out, (".csv", ".json"), reads=[*entries, chosen.spec])
     engine = chosen.load("matches", strategies=entries).engine
