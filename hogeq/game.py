@@ -25,6 +25,7 @@ from hogeq.search.population import Gains
 from hogeq.strategies.profiles import hog_profile, is_profile
 from hogeq.strategies.strategy import Strategy, StrategyLike, strategy_of
 from hogeq.support.aliases import Floats
+from hogeq.support.messages import refusal
 
 if TYPE_CHECKING:
     from hogeq.contest.field import Difference
@@ -222,6 +223,9 @@ class Game:
             draw, the crudest bound; by default one that takes seconds.
         """
         target = self.second.strategy(strategy)
+        if resolution is not None and target.kind != "mixture":
+            allowed = f"for mixtures, not for a {target.kind}"
+            raise ValueError(refusal("resolution", resolution, allowed))
         return bounds.upper_bound(self._engine, target, resolution)
 
     def exploitability(

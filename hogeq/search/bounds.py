@@ -91,8 +91,6 @@ def upper_bound(game: HogEngine, strategy: StrategyLike, resolution: int | None 
     default the bound is the lowest that takes seconds.
     """
     target = strategy_of(game, strategy)
-    if resolution is not None and target.kind != "mixture":
-        raise ValueError(refusal("resolution", resolution, f"for mixtures, not a {target.kind}"))
     if resolution is None:
         resolution = default_resolution(game, target)
     if resolution == 1:

@@ -247,9 +247,10 @@ GRANTS = {
 WRITERS = {"export", "improve", "purify", "run", "sweep"}
 """Commands that write files without an option, which --overwrite allows to replace."""
 
-UNSEEN = {"--game", "equilibrium --seconds", "warmup --jobs"}
-"""What chooses the other kind of game, which has calls of its own; a game that is solved at once,
-and nothing left to compile, need no limit.
+UNSEEN = {"--game", "--no-sandbox", "--open", "equilibrium --seconds", "warmup --jobs"}
+"""What chooses the other kind of game, which has calls of its own; what opens a browser, or needs a
+machine without bubblewrap; a game that is solved at once, and nothing left to compile, need no
+limit.
 """
 
 QUICK = ("audit", "compare", "equilibrium", "export-game")

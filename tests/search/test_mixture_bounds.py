@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from research.branch_and_bound import best_response
 
+import hogeq
 from hogeq.evaluation.values import win_rate
 from hogeq.model.game import HogEngine, compile_game
 from hogeq.rules import rules_from
@@ -129,5 +130,5 @@ def test_what_cannot_be_bounded() -> None:
     recurring = small(9, 2, "sp22")
     with pytest.raises(ValueError, match="positions do not recur"):
         upper_bound(recurring, matrices_of(recurring, 2), 2)
-    with pytest.raises(ValueError, match="resolution: got 3; allowed: for mixtures, not a matrix"):
-        upper_bound(game, mixture.parts[0], 3)
+    with pytest.raises(ValueError, match="resolution: got 3; allowed: for mixtures, not for a m"):
+        hogeq.Game(game.rules).bound("always_roll:2", 3)
