@@ -25,13 +25,36 @@ OPTIONS: Final = (
 )
 NO_NAMESPACES: Final = ("--disable-userns", "--assert-userns-disabled")  # from bubblewrap 0.8 on
 
-# What no namespace separates or counts: processes (clone without a thread, and for x86-64 fork and
-# vfork), memory beside that of a process (shmget), keys of the judge's session (add_key,
-# request_key, keyctl), and socket: some kinds reach out of a virtual machine.
-# By processor: its number in seccomp, that of clone, and those of the others.
+# What no namespace separates, counts or makes read-only. By processor: its number in seccomp, that
+# of clone, which makes processes unless it is told to make a thread, and those of calls.
 _REFUSED: Final = {
-    "x86_64": (0xC000003E, 56, (57, 58, 29, 248, 249, 250, 41)),
-    "aarch64": (0xC00000B7, 220, (194, 217, 218, 219, 198)),
+    "x86_64": (
+        0xC000003E,
+        56,
+        (
+            *(57, 58),  # fork, vfork
+            *(29, 64, 68),  # memory beside that of a process: shmget, semget, msgget
+            *(248, 249, 250),  # keys of the judge's session: add_key, request_key, keyctl
+            *(41, 425),  # sockets, some of which leave a virtual machine: socket, io_uring_setup
+            *(101, 310, 311, 438),  # the first process knows our paths: ptrace and its like
+            *(90, 91, 268, 452),  # devices are root's, and may be ours: chmod
+            *(132, 235, 261, 280),  # utime
+            *(188, 189, 190, 197, 198, 199, 463, 466, 469),  # setxattr, removexattr, file_setattr
+        ),
+    ),
+    "aarch64": (
+        0xC00000B7,
+        220,
+        (
+            *(194, 190, 186),
+            *(217, 218, 219),
+            *(198, 425),
+            *(117, 270, 271, 438),
+            *(52, 53, 452),
+            88,
+            *(5, 6, 7, 14, 15, 16, 463, 466, 469),
+        ),
+    ),
 }
 _CLONE3: Final = (
     435  # as if it were not there: threads are then made by clone, whose flags are seen

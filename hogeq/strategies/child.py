@@ -93,7 +93,9 @@ class _Notes:
         self.files: dict[str, None] = {}
         self.tried: dict[str, None] = {}
         self.folder = f"{folder}{os.sep}"
-        libraries = (sys.prefix, sys.base_prefix, *sys.path, "/usr", "/lib", "/lib64", "/dev")
+        # This file too: a warning reads its lines.
+        system = ("/usr", "/lib", "/lib64", "/dev", __file__)
+        libraries = (sys.prefix, sys.base_prefix, *sys.path, *system)
         self.known = tuple(f"{library}{os.sep}" for library in libraries if library)
 
     def __call__(self, event: str, details: tuple[Any, ...]) -> None:

@@ -10,12 +10,13 @@ import os
 import platform
 import resource
 import socket
+import struct
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-GOAL = 8
+GOAL = 10
 CANARY = "/canary"  # a file of the judge
 FOLDER = "/folder"  # of the entry, and of others
 PORT = 1  # that the judge listens at
@@ -24,7 +25,11 @@ JUDGE = os.getppid()
 COLUMN = 0 if platform.machine() == "x86_64" else 1
 LIBC = ctypes.CDLL(None, use_errno=True)
 TEXT = ctypes.create_string_buffer(b"/entry")
+DEVICE = ctypes.create_string_buffer(b"/dev/null")
+SHARES = ctypes.create_string_buffer(b"system.posix_acl_access")
+MODE = ctypes.create_string_buffer(struct.pack("<IHHiHHiHHi", 2, 1, 6, -1, 4, 6, -1, 32, 6, -1))
 ZEROS = ctypes.create_string_buffer(256)
+NOTHING = ctypes.c_long(0)
 
 
 def call(*numbers: Any) -> None:
@@ -97,6 +102,9 @@ PYTHON: dict[str, Callable[[], object]] = {
     "remove its file": lambda: os.unlink(__file__),
     "change the mode of its file": lambda: os.chmod(__file__, 0o777),
     "date its file": lambda: os.utime(__file__),
+    "change the mode of a device": lambda: os.chmod(os.devnull, 0o666),
+    "change the mode of an open device": lambda: os.fchmod(os.open(os.devnull, 0), 0o666),
+    "date a device": lambda: os.utime(os.devnull),
     "write much": lambda: os.write(os.memfd_create("made"), b"x"),
     "connect to the judge": connect,
     "send to the network": lambda: socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(
@@ -114,8 +122,16 @@ PYTHON: dict[str, Callable[[], object]] = {
     "change the root": lambda: os.chroot("/"),
 }
 
-CALLS: dict[str, tuple[int | ctypes.Array[ctypes.c_char], ...]] = {
+CALLS: dict[str, tuple[int | ctypes.c_long | ctypes.Array[ctypes.c_char], ...]] = {
     "ptrace the judge": (101, 117, 16, JUDGE if JUDGE > 1 else 10**6, 0, 0),
+    "ptrace the first process": (101, 117, 0x4206, 1, 0, 0),
+    "read the first process": (310, 270, 1, ZEROS, 0, ZEROS, 0, NOTHING),
+    "write the first process": (311, 271, 1, ZEROS, 0, ZEROS, 0, NOTHING),
+    "change the mode of a device by a new call": (452, 452, -100, DEVICE, 0o666, 0),
+    "share a device": (188, 5, DEVICE, SHARES, MODE, 28, 0),
+    "make a queue of the kernel": (425, 425, 4, ZEROS),
+    "make semaphores": (64, 190, 0, 1, 0o600),
+    "make messages": (68, 186, 0, 0o600),
     "mount": (165, 40, TEXT, TEXT, TEXT, 0x1000, 0),
     "unmount": (166, 39, TEXT, 2),
     "open a tree": (428, 428, -100, TEXT, 1),

@@ -507,6 +507,11 @@ def test_what_an_entry_tried_is_told(tmp_path: Path, code: str, says: str) -> No
     assert forged(tmp_path, f"import random, re, zoneinfo\n{HONEST}").attempts == ()
 
 
+def test_a_warning_is_no_attempt(tmp_path: Path) -> None:
+    path = code(tmp_path, "import warnings; warnings.warn('old', stacklevel=2); return 3")
+    assert sandbox.examine(path, GOAL, DICE, 20.0).attempts == ()
+
+
 def mutated(random: random.Random, lines: Sequence[bytes]) -> bytes:
     """Change a few lines, or bytes, of what a process says."""
     changed = list(lines)
