@@ -75,10 +75,12 @@ class Entries(NamedTuple):
         """Names for tables and pictures: the player's, else the file's; never two the same."""
         files = short_names(self.entries)
         names = [name or file for name, file in zip(self.player_names, files, strict=True)]
-        times = Counter(names)
+        longer = [f"{name} ({file})" for name, file in zip(names, files, strict=True)]
+        # A player may be called what another would become.
+        times = Counter([*names, *longer])
         return [
-            name if times[name] == 1 or name == file else f"{name} ({file})"
-            for name, file in zip(names, files, strict=True)
+            name if times[name] == 1 or name == file else long
+            for name, file, long in zip(names, files, longer, strict=True)
         ]
 
     @property

@@ -1,6 +1,6 @@
 """Processes of Python that run code of others: in a sandbox that bubblewrap makes, or plain.
 
-A sandbox shows Python, its libraries, those of the system and four devices, all but the devices
+A sandbox shows Python, its libraries, those of the system and three devices, all but the devices
 read-only, and what its caller adds: no home, no temporary files, no settings, no ``/proc``.
 """
 

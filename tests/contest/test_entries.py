@@ -90,6 +90,23 @@ def test_code_is_judged_as_by_check_and_called_by_its_player(folder: Path) -> No
     assert quick.entries == ["optimal"]
 
 
+def test_nobody_is_called_as_another_would_be(folder: Path) -> None:
+    code = "PLAYER_NAME = {!r}\ndef final_strategy(score, opponent): return 1\n"
+    players = {
+        "a": "Bob (b.py)",
+        "b": "Bob",
+        "c": "Bob",
+        "d": "Bob (b.py) (a.py)",
+        "e": "optimal",
+    }
+    for name, player in players.items():
+        (folder / f"{name}.py").write_text(code.format(player))
+    found = read_field(GAME, [*(f"{name}.py" for name in players), "optimal"], trust=True)
+    names = [f"{player} ({name}.py)" for name, player in players.items()]
+    assert found.names == [*names, "optimal"]
+    assert len(set(found.names)) == 6
+
+
 def test_code_has_a_time_limit(folder: Path) -> None:
     (folder / "slow.py").write_text("def final_strategy(score, opponent):\n    while True: pass\n")
     (refused,) = read_field(GAME, ["slow.py"], trust=True, time_limit=0.3).refused

@@ -218,7 +218,7 @@ def told(folder: Path, expression: str) -> str:
 
 
 @boxed
-def test_an_entry_sees_its_file_its_libraries_and_four_devices(tmp_path: Path) -> None:
+def test_an_entry_sees_its_file_its_libraries_and_three_devices(tmp_path: Path) -> None:
     file(tmp_path, "other.py", "")
     assert told(tmp_path, "os.listdir('.')") == "['final_strategy.py']"
     assert told(tmp_path, "(os.getcwd(), __file__)") == "('/entry', '/entry/final_strategy.py')"
