@@ -37,6 +37,8 @@ _REFUSED: Final = {
             *(248, 249, 250),  # keys of the judge's session: add_key, request_key, keyctl
             *(41, 425),  # sockets, some of which leave a virtual machine: socket, io_uring_setup
             *(101, 310, 311, 438),  # the first process knows our paths: ptrace and its like
+            *(457, 458),  # so do mounts: statmount, listmount
+            *(162, 306),  # disks are everybody's: sync, syncfs
             *(90, 91, 268, 452),  # devices are root's, and may be ours: chmod
             *(132, 235, 261, 280),  # utime
             *(188, 189, 190, 197, 198, 199, 463, 466, 469),  # setxattr, removexattr, file_setattr
@@ -50,6 +52,8 @@ _REFUSED: Final = {
             *(217, 218, 219),
             *(198, 425),
             *(117, 270, 271, 438),
+            *(457, 458),
+            *(81, 267),
             *(52, 53, 452),
             88,
             *(5, 6, 7, 14, 15, 16, 463, 466, 469),
