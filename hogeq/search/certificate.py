@@ -18,7 +18,7 @@ import numpy as np
 from pydantic import Field
 
 from hogeq.model.game import HogEngine, required_bytes
-from hogeq.rules import Rules, rules_from
+from hogeq.rules import ALIASES, EDITIONS, Rules, rules_from
 from hogeq.rules.memory import all_memories
 from hogeq.search.lifted_bound import (
     LEAST,
@@ -180,6 +180,7 @@ def _checked(content: object) -> Certificate:
         raise CertificateError(refusal("", content, allowed))
     top = _Top(**content)
     rules = rules_from(top.rules)
+    _check_name(rules)
     _check_size(rules)
     strategy = _strategy(top, rules)
     steps = [_step(step, number, rules) for number, step in enumerate(top.steps)]
@@ -191,6 +192,17 @@ def _checked(content: object) -> Certificate:
             found = refusal(f"steps[{number}]", list(step), "a cell that has claimed before")
             raise CertificateError(found)
     return Certificate(rules, strategy, top.bound, top.full_memory, tuple(steps))
+
+
+def _check_name(rules: Rules) -> None:
+    """Refuse an edition's name for other rules: the name is all that people are shown of them."""
+    edition = rules.name.partition(" with ")[0]
+    if edition in EDITIONS or edition in ALIASES:
+        parts = {key: value for key, value in plain(rules).items() if key != "name"}
+        right = rules_from({**parts, "edition": edition}).name
+        if rules.name != right:
+            allowed = f"{right}, or a name of your own"
+            raise CertificateError(refusal("rules.name", rules.name, allowed))
 
 
 def _check_size(rules: Rules) -> None:

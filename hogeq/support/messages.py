@@ -10,6 +10,7 @@ import difflib
 import reprlib
 from collections.abc import Collection, Iterable
 from contextvars import ContextVar
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from pathlib import Path
 from typing import Any, Final, cast
 
@@ -151,6 +152,21 @@ def percent(probability: float) -> str:
     if probability < 1.0 - EXACT and 100.0 - share < unit / 2.0:
         return f">{100.0 - unit:.{decimals}f} %"
     return f"{abs(share):.{decimals}f} %"
+
+
+def at_most(bound: float, missed: float = EXACT) -> str:
+    """Write an upper bound in per cent, rounded up; a proof has missed nothing."""
+    return _percent(bound - missed, ROUND_CEILING)
+
+
+def at_least(bound: float) -> str:
+    """Write a lower bound in per cent, rounded down."""
+    return _percent(bound + EXACT, ROUND_FLOOR)
+
+
+def _percent(number: float, rounding: str) -> str:
+    share = 100 * Decimal(number)  # exact, which a product of floats is not
+    return f"{share.quantize(Decimal(10) ** -digits.get(), rounding):zf} %"
 
 
 def pp(difference: float, *, signed: bool = True) -> str:

@@ -53,6 +53,34 @@ def test_a_false_certificate_is_refused() -> None:
     assert "its steps prove" in refused("certify", "proof.json")
 
 
+def test_what_is_shown_is_proved() -> None:
+    found = certified()
+    for shown in (ok("certify", "proof.json"), ok("certify", "proof.json", "--digits", "4")):
+        proved, remembers = (float(line.split()[1]) for line in shown.splitlines()[2:4])
+        assert proved >= 100.0 * found["certified"]
+        assert remembers >= 100.0 * found["bound"] - 1e-9
+
+
+NAMES = "su20", "sp26", "fa13", "su20 with goal=12", "su20 with 1 changes", "sp26 with goal=12"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_other_rules_under_the_name_of_an_edition_are_refused(name: str) -> None:
+    certified()
+    proof = json.loads(Path("proof.json").read_text())
+    assert proof["rules"]["name"] == "su20 with goal=12, max_dice=3"
+    for rules in (
+        {**proof["rules"], "name": name},
+        {"edition": "su20", "goal": 12, "max_dice": 3, "name": name},
+        {"edition": "su20", "goal": 12, "max_dice": 3, "swap": "none", "name": name},
+    ):
+        Path("proof.json").write_text(json.dumps({**proof, "rules": rules}))
+        line = refused("certify", "proof.json")
+        assert f"rules.name: got {name!r}; allowed: " in line
+    Path("proof.json").write_text(json.dumps({**proof, "rules": {**rules, "name": "my su20"}}))
+    assert "rules.name" not in refused("certify", "proof.json")
+
+
 def test_a_packed_certificate() -> None:
     plain = certified()
     packed = certified("--certificate", "proof.json.gz")

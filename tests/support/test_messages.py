@@ -2,12 +2,16 @@
 
 import os
 import time
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from hogeq.support.messages import (
+    at_least,
+    at_most,
     between,
     counted,
     digits,
@@ -114,6 +118,17 @@ def test_per_cent(probability: float, decimals: int, text: str) -> None:
     before = digits.set(decimals)
     assert percent(probability) == text
     digits.reset(before)
+
+
+def test_bounds_are_rounded_outward() -> None:
+    assert (at_least(0.56999), at_most(0.56001)) == ("56.99 %", "56.01 %")
+    assert at_most(0.55924000001) == "55.93 %"
+    assert (at_least(0.5 - 2.0**-53), at_most(0.5 + 2.0**-52)) == ("50.00 %", "50.00 %")
+    assert at_most(0.5 + 2.0**-52, missed=0.0) == "50.01 %"
+    assert (at_least(0.0), at_most(0.0), at_most(1.0)) == ("0.00 %", "0.00 %", "100.00 %")
+    for bound in np.random.default_rng(1).random(1000).tolist():
+        low, high = (Fraction(text[:-2]) / 100 for text in (at_least(bound), at_most(bound, 0.0)))
+        assert low <= Fraction(bound) <= high <= low + Fraction(1, 10_000)
 
 
 @pytest.mark.parametrize(

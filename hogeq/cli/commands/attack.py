@@ -9,7 +9,16 @@ from hogeq.cli.options import CERTIFICATE, MATRIX, PROOF, SEARCH, argument, opti
 from hogeq.cli.result import Result, Table, Text
 from hogeq.cli.shell import computing, refusing
 from hogeq.support.files import write_arrays
-from hogeq.support.messages import BadInputError, between, counted, loss, percent, pp
+from hogeq.support.messages import (
+    BadInputError,
+    at_least,
+    at_most,
+    between,
+    counted,
+    loss,
+    percent,
+    pp,
+)
 
 if TYPE_CHECKING:
     from hogeq.search.attack import Saturation, SearchBudget
@@ -145,11 +154,16 @@ def _bounds(data: dict[str, Any]) -> list[tuple[str, str, str]]:
     }
     if data["bound"] == told:  # the first says no more than the second
         del known["bound"]
+    written = {"attack": at_least, "certified": _proved}
     return [
-        (name.removesuffix("_told"), percent(data[name]), about)
+        (name.removesuffix("_told"), written.get(name, at_most)(data[name]), about)
         for name, about in known.items()
         if name in data
     ]
+
+
+def _proved(bound: float) -> str:
+    return at_most(bound, 0.0)
 
 
 def _budget_text(budget: "SearchBudget") -> str:
@@ -282,8 +296,8 @@ def certify(
     drawn = given.strategy.kind == "mixture"
     knows = "is told the draw as well" if drawn else "remembers everything"
     rows = [
-        ("certified", percent(proved.bound), "nothing that forgets wins more"),
-        ("bound", percent(proved.full_memory), f"best responder that {knows}"),
+        ("certified", _proved(proved.bound), "nothing that forgets wins more"),
+        ("bound", at_most(proved.full_memory), f"best responder that {knows}"),
     ]
     proof = f"{file}, {given.rules.name}: true, by {counted(len(given.steps), 'step')}"
     return Result(data, [proof, "", Table(rows, left=3)])
