@@ -426,11 +426,12 @@ def check_all(instances: str, folder: str, *only: str) -> int:
         demand(any(part in name for name in known.listed), f"{part}: in no name of known.json")
     chosen = sorted(name for name in names if any(part in name for part in only or ("",)))
     for name in chosen:
+        shown = ascii(name)[1:-1]  # one line, whatever the name is
         try:
             known.check(name, Path(instances))
-            print(f"{name}: accepted", flush=True)
+            print(f"{shown}: accepted", flush=True)
         except Exception as wrong:  # noqa: BLE001 - whatever prevents a check
-            print(f"{ascii(name)[1:-1]}: {line_of(wrong)}", flush=True)
+            print(f"{shown}: {line_of(wrong)}", flush=True)
             refused += 1
     print(f"{refused} refused" if refused else f"all {len(chosen)} accepted")
     return refused

@@ -454,6 +454,23 @@ def test_what_is_left_out_is_not_accepted(good: Results, folder: Path) -> None:
     assert not accepts(folder)
 
 
+@pytest.mark.parametrize("name", ["x: accepted\nsu20", "x\rsu20", "\x1b[2Ksu20", "\u0455u20"])
+def test_a_name_does_not_stand_for_another(
+    good: Results, folder: Path, name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    forged = good.copy()
+    for table in (forged.instances, forged.strategies, forged.proofs, forged.known["instances"]):
+        for key in [key for key in table if key.split(".")[0] == TREE]:
+            table[name + key.removeprefix(TREE)] = table.pop(key)
+    forged.write(folder)
+    capsys.readouterr()
+    assert accepts(folder)
+    said = capsys.readouterr().out
+    assert f"{ascii(name)[1:-1]}: accepted\n" in said
+    assert len(said.splitlines()) == len(forged.instances) + 1
+    assert name not in said
+
+
 def test_a_game_is_not_a_problem_of_one_player(good: Results, folder: Path) -> None:
     forged = good.copy()
     forged.strategies = {k: v for k, v in forged.strategies.items() if not k.startswith(GAME)}
