@@ -196,7 +196,7 @@ def _checked(content: object) -> Certificate:
 
 def _check_name(rules: Rules) -> None:
     """Refuse an edition's name for other rules: the name is all that people are shown of them."""
-    edition = rules.name.partition(" with ")[0]
+    edition = rules.name.lower().partition(" with ")[0].strip()
     if edition in EDITIONS or edition in ALIASES:
         parts = {key: value for key, value in plain(rules).items() if key != "name"}
         right = rules_from({**parts, "edition": edition}).name

@@ -61,7 +61,16 @@ def test_what_is_shown_is_proved() -> None:
         assert remembers >= 100.0 * found["bound"] - 1e-9
 
 
-NAMES = "su20", "sp26", "fa13", "su20 with goal=12", "su20 with 1 changes", "sp26 with goal=12"
+NAMES = (
+    "su20",
+    "SU20",
+    " su20",
+    "sp26",
+    "fa13",
+    "su20 with goal=12",
+    "su20 with 1 changes",
+    "sp26 with goal=12",
+)
 
 
 @pytest.mark.parametrize("name", NAMES)
