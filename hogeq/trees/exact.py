@@ -233,8 +233,13 @@ def sequence_payoffs(first: SequenceForm, second: SequenceForm) -> csr_array:
     return csr_array((worth, (first.at[ends], second.at[ends])), size)
 
 
-def solve_restricted(payoffs: csr_array, sides: tuple[Side, Side]) -> tuple[Floats, Floats] | None:
-    """Solve the game in which both choose among what their sides allow; None if HiGHS fails."""
+def solve_restricted(
+    payoffs: csr_array, sides: tuple[Side, Side], seconds: float
+) -> tuple[Floats, Floats] | None:
+    """Solve the game in which both choose among what their sides allow.
+
+    None if HiGHS fails, or is not done within so many seconds.
+    """
     first, second = sides
     # Chosen by one, chosen by the other.
     worth = FINE * (first.plans().T @ payoffs @ second.plans())
@@ -252,6 +257,7 @@ def solve_restricted(payoffs: csr_array, sides: tuple[Side, Side]) -> tuple[Floa
         bounds=[(0.0, None if can else 0.0) for can in first.allowed()]
         + [(None, None)] * theirs.shape[0],
         method="highs",
+        options={"time_limit": max(seconds, 0.01)},
     )
     if answer.status != SOLVED:
         return None
@@ -274,7 +280,7 @@ def equilibrium(tree: FlatTree, seconds: float) -> Equilibrium:
     payoffs = sequence_payoffs(sides[0].form, sides[1].form)
     bounds = [np.inf, np.inf]  # what each player's opponent allows, to that player
     # Pools begin with what both would do if they forgot nothing, as far as rows can say it.
-    plans = solve_restricted(payoffs, sides)
+    plans = solve_restricted(payoffs, sides, seconds)
     for player, side in enumerate(sides):
         side.pool.append(side.by_rows(plans[player]) if plans else tree.uniform())
         side.forgets = bool(len(side.form.shared))
@@ -282,7 +288,7 @@ def equilibrium(tree: FlatTree, seconds: float) -> Equilibrium:
     iterations, grows = 0, True
     while grows:
         iterations += 1
-        chosen = solve_restricted(payoffs, sides)
+        chosen = solve_restricted(payoffs, sides, end - perf_counter())
         mixtures = best if chosen is None else [*map(Side.mixture, sides, chosen)]
         grows = False
         for player, side in enumerate(sides):
@@ -292,7 +298,7 @@ def equilibrium(tree: FlatTree, seconds: float) -> Equilibrium:
             if answer.bound < bounds[player]:
                 bounds[player], best[1 - player] = answer.bound, mixtures[1 - player]
             grows |= side.grows(answer, mixtures[player], worth)
-        lower, upper = -bounds[1], bounds[0]
+        lower, upper = sorted((-bounds[1], bounds[0]))  # they may cross by rounding
         is_proved = upper - lower <= MEETING
         grows &= not is_proved and perf_counter() < end
     unit = tree.largest_payoff

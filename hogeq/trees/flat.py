@@ -129,14 +129,22 @@ class FlatTree:
         return np.flatnonzero(self.edge >= 0)
 
     @cached_property
+    def possible(self) -> NDArray[np.bool_]:
+        """Whether chance lets play come to each node, (N,)."""
+        possible = self.chance > 0.0
+        for level in self.levels[1:]:
+            possible[level] &= possible[self.parent[level]]
+        return possible
+
+    @cached_property
     def largest_payoff(self) -> float:
-        """Largest payoff to either player; 1 if all are 0."""
-        return float(np.abs(self.payoff).max()) or 1.0
+        """Largest possible payoff to either player; 1 if all are 0."""
+        return float(np.abs(self.payoff[self.possible]).max()) or 1.0
 
     @cached_property
     def shares(self) -> Floats:
         """Payoffs as shares of the largest, (N,): what is compared and solved is made of these."""
-        return self.payoff / self.largest_payoff
+        return np.where(self.possible, self.payoff, 0.0) / self.largest_payoff
 
     @cached_property
     def mover(self) -> NDArray[np.int8]:
@@ -150,7 +158,7 @@ class FlatTree:
         return self.legal / self.num_legal[:, None]
 
     def check_strategy(self, given: ArrayLike, name: str = "strategy") -> Floats:
-        """Refuse what are no probabilities of legal actions, (R, K)."""
+        """Refuse what are no probabilities of legal actions, (R, K); scale sums of nearly 1."""
         numbers, shape = as_array(given, name), (self.num_rows, self.num_actions)
         if numbers.dtype.kind not in "iuf":
             raise ValueError(f"{name}: holds {numbers.dtype} values; allowed: float64 numbers")
@@ -158,13 +166,14 @@ class FlatTree:
             raise ValueError(f"{name}: has shape {numbers.shape}; allowed: {shape}")
         rows = numbers.astype(np.float64)
         wrong = ~(np.isfinite(rows) & (rows >= 0.0)) | ((rows > 0.0) & ~self.legal)
-        bad = np.flatnonzero(wrong.any(axis=1) | (np.abs(rows.sum(axis=1) - 1.0) > ROW_SUM))
+        sums = rows.sum(axis=1)
+        bad = np.flatnonzero(wrong.any(axis=1) | (np.abs(sums - 1.0) > ROW_SUM))
         if len(bad):
             raise ValueError(
                 f"{name}: information set {bad[0]} ({printable(self.names[bad[0]])}): allowed:"
                 " probabilities of legal actions that sum to 1"
             )
-        return rows
+        return rows / _scale(sums, self.num_legal)[:, None]
 
     def history(self, node: int) -> History:
         """Write what led to a node, in the game's words."""
@@ -284,7 +293,7 @@ def checked_chance(tree: FlatTree) -> Floats:
         node = int(bad[0])
         given = f"is of probability {tree.chance[node]:g}"
         raise ValueError(f"{_place(tree, node)}: {given}; allowed: 0 to 1")
-    sums = np.bincount(tree.parent[after], tree.chance[after], tree.num_nodes)
+    sums = np.bincount(tree.parent[after], tree.chance[after], tree.num_nodes).astype(np.float64)
     sums[tree.player != CHANCE] = 1.0
     missing = np.abs(sums - 1.0)
     bad = np.flatnonzero(missing > ROW_SUM)
@@ -294,12 +303,15 @@ def checked_chance(tree: FlatTree) -> Floats:
             f"{_place(tree, node)}: probabilities of chance sum to {sums[node]:.12g}; allowed: 1 "
             f"within {ROW_SUM:g}"
         )
-    # Sums that miss 1 by rounding alone are as near as doubles come.
     many = np.bincount(tree.parent[after], minlength=tree.num_nodes)
-    scale = np.where(missing > np.finfo(float).eps * many, sums, 1.0)
     chance = tree.chance.copy()
-    chance[after] /= scale[tree.parent[after]]
+    chance[after] /= _scale(sums, many)[tree.parent[after]]
     return chance
+
+
+def _scale(sums: Floats, many: Ints) -> Floats:
+    """Give sums of so many probabilities, but 1 for those that miss it by rounding alone."""
+    return np.where(np.abs(sums - 1.0) > np.finfo(float).eps * many, sums, 1.0)
 
 
 def _place(tree: FlatTree, node: int) -> str:

@@ -170,10 +170,10 @@ def _of_profile(tree: FlatTree, given: Any, where: str) -> Floats:
         # OpenSpiel 2.0.2 gives the actions of a file's node their numbers in rising order.
         moves = moves if tree.states is None else sorted(moves)
         infosets.append(Infoset((str(states[row]),), moves))
-    strategy: Floats = np.zeros(tree.moves.shape)
+    strategy = np.zeros(tree.moves.shape)
     for row, chances in zip(rows, profile_rows(given, infosets, where), strict=True):
         strategy[row, : counts[row]] = chances
-    return strategy
+    return tree.check_strategy(strategy, where)
 
 
 def order_of_rows(tree: FlatTree) -> Ints:

@@ -336,7 +336,7 @@ class _Plays(NamedTuple):
                 passed.append((before[own], ends[own], mine[own].copy()))
             at = before
         node, end, later = (np.concatenate(parts) for parts in zip(*passed, strict=True))
-        return cls(node, other.at[end], later, chance[end], tree.shares[end])
+        return cls(node, other.at[end], later, chance[end], tree.payoff[end])
 
     def forms(self, part: Ints, kind: int) -> dict[int, bytes]:
         """List what a bijection of plays preserves: there is one if and only if forms are equal.

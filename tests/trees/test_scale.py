@@ -156,6 +156,54 @@ def test_payoffs_far_apart_are_right_by_the_largest() -> None:
     assert -1e291 <= solved.upper <= 1e291
 
 
+@pytest.mark.parametrize("unit", [1e-299, 1e-9, 1.0, 1e9])
+@pytest.mark.parametrize("deep", [False, True])
+def test_payoffs_that_chance_never_gives_are_no_scale(unit: float, deep: bool) -> None:
+    """Nobody can win or lose the 1e300 that chance alone could bring about."""
+    never: toys.Node = Choice(0, 2, (1e300, -1e300)) if deep else 1e300
+    game = Choice(0, 0, (Choice(1, 1, (3 * unit, -unit)), Choice(1, 1, (-2 * unit, 5 * unit))))
+    tree = tree_of(Chance(((0.0, Chance(((1.0, never),))), (1.0, game))))
+    solved, response = equilibrium(tree, 10.0), respond(tree, tree.uniform(), 10.0)
+    assert solved.is_proved
+    assert solved.lower / unit == pytest.approx(13 / 11)
+    assert solved.upper / unit == pytest.approx(13 / 11)
+    # Of 1 and 3/2 the first player takes the more, and of 1/2 and 2 the second allows the less.
+    assert response.attack / unit == pytest.approx((1.5 - 0.5) / 2)
+    assert response.bound / unit == pytest.approx((1.5 - 0.5) / 2)
+
+
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_rows_that_nearly_sum_to_1_are_scaled(sign: float) -> None:
+    """What a row may miss by rounding would add up along a play."""
+    root: toys.Node = 1.0
+    for number in range(300):
+        root = Choice(0, number, (root, 0.0))
+    game = TreeGame(tree_of(root))
+    rows = np.zeros(game.tree.moves.shape)
+    rows[:, 0] = 1.0 + sign * 9e-10
+    assert game.payoff(rows, "uniform") == pytest.approx(0.5, abs=1e-12)
+    assert game.attack(rows).attack == pytest.approx(0.0, abs=1e-12)
+    exactly = game.tree.uniform()
+    assert np.array_equal(game.strategy(exactly), exactly)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_lower_is_never_above_upper(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rounding may carry both ends past each other, and no farther is anything proved."""
+    tree = tree_of(random_game(seed), 1 / 3)
+    solved = equilibrium(tree, 10.0)
+    assert solved.lower <= solved.upper
+    found = exact.best_response
+
+    def worse(*given: Any) -> exact.Response:
+        return found(*given)._replace(bound=-2.0)
+
+    monkeypatch.setattr(exact, "best_response", worse)
+    crossed = equilibrium(tree, 10.0)
+    assert crossed.lower <= crossed.upper
+    assert not crossed.is_proved
+
+
 @pytest.mark.parametrize(
     ("worst", "says"),
     [
@@ -398,6 +446,20 @@ def test_a_program_that_fails_later_keeps_what_was_proved(monkeypatch: pytest.Mo
     solved: Equilibrium = equilibrium(tree_of(root), 10.0)
     assert not solved.is_proved
     assert solved.lower <= known <= solved.upper
+
+
+def test_every_program_has_the_time_that_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    limits = []
+
+    def timed(*given: Any, **more: Any) -> Any:
+        limits.append(more["options"]["time_limit"])
+        return linprog(*given, **more)
+
+    monkeypatch.setattr(exact, "linprog", timed)
+    equilibrium(tree_of(toys.bits().root), 5.0)
+    assert len(limits) > 2
+    assert limits == sorted(limits, reverse=True)
+    assert limits[0] <= 5.0
 
 
 # --- depth ----------------------------------------------------------------------------------------
