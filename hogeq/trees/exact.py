@@ -1,5 +1,6 @@
 """Best responses and equilibria under imperfect recall, exact or bounded, by HiGHS."""
 
+from functools import partial
 from time import perf_counter
 from typing import NamedTuple
 
@@ -248,7 +249,8 @@ def solve_restricted(
     # Maximise the least payoff, written by its dual: `theirs` transposed times q is at most worth.
     allowed = second.allowed()
     upper = block_array([[-worth.T, theirs.T]]).tocsr()[allowed]
-    answer = linprog(
+    solve = partial(
+        linprog,
         np.concatenate([np.zeros(mine.shape[1]), -once[1]]),
         A_ub=upper,
         b_ub=np.zeros(upper.shape[0]),
@@ -256,9 +258,12 @@ def solve_restricted(
         b_eq=once[0],
         bounds=[(0.0, None if can else 0.0) for can in first.allowed()]
         + [(None, None)] * theirs.shape[0],
-        method="highs",
-        options={"time_limit": max(seconds, 0.01)},
     )
+    end = perf_counter() + seconds
+    for method in ("highs", "highs-ipm"):  # near ties can be too much for the first
+        answer = solve(method=method, options={"time_limit": max(end - perf_counter(), 0.01)})
+        if answer.status in ENDED:
+            break
     if answer.status != SOLVED:
         return None
     chosen = np.zeros(len(allowed))

@@ -448,6 +448,34 @@ def test_a_program_that_fails_later_keeps_what_was_proved(monkeypatch: pytest.Mo
     assert solved.lower <= known <= solved.upper
 
 
+def test_near_ties_are_solved() -> None:
+    """HiGHS's simplex gives up the game of three plans and two that this one comes to."""
+    e = 1e-8
+    plan = Choice(
+        0,
+        3,
+        (
+            Choice(1, 11, (1 - 2 * e, 1 + e)),
+            Choice(1, 11, (1.0, -1.0)),
+        ),
+    )
+    after = Choice(
+        1,
+        12,
+        (Chance(((0.25, -2 * e), (0.75, 0.0), (0.0, 2 * e))), Choice(1, 11, (-2 * e, -1.0))),
+    )
+    other = Choice(
+        0,
+        1,
+        (Choice(1, 11, (1 - e, -1 - 2 * e)), Choice(0, 3, (-1 - 2 * e, -2 * e))),
+    )
+    root = Choice(0, 2, (Choice(0, 1, (plan, after)), other))
+    solved = equilibrium(tree_of(root), 10.0)
+    assert solved.is_proved
+    known = value(payoffs(root))
+    assert solved.lower == pytest.approx(known, abs=2e-9)
+
+
 def test_every_program_has_the_time_that_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
     limits = []
 
