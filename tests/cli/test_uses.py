@@ -290,6 +290,7 @@ def inputs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         "bad.csv": "no table",
         "class/a.csv": table,
         "class/b.csv": table.replace("1", "0", 3),
+        "class/c.py": f"PLAYER_NAME = 'Cy'\nROLLS = {[[2] * 6] * 6}\n",
         "goals.csv": "entry,goal\na.csv,5\n",
         "there.csv": "",
         "there.json": "",
