@@ -23,7 +23,7 @@ from hogeq.cli import app
 from hogeq.rules import EDITIONS
 from hogeq.search.certificate import read_certificate
 from hogeq.solvers import SOLVERS
-from hogeq.support.messages import percent
+from hogeq.support.messages import at_least, at_most
 
 PUBLIC: list[str] = vars(hogeq)["__all__"]  # made from the stub
 ROOT = Path(__file__).parents[1]
@@ -359,7 +359,7 @@ def test_the_champions_figures_are_those_of_their_manifests() -> None:
             if kind == "average_policy" and certified.exists():
                 bound = read_certificate(certified).bound
             most = max(one["attack"], one.get("known", 0.0))
-            shown[kind] = f"{percent(most)} | {percent(bound)}"
+            shown[kind] = f"{at_least(most)} | {at_most(bound)}"
         row = f"| {edition} | {shown['average_policy']} | {shown['matrix']} |"
         assert row in readme.splitlines(), row
         if "mixture" in shown:
