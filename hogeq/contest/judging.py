@@ -63,14 +63,15 @@ def files_within(
         for name, status in listed(folder, place):
             path = place / name
             is_folder = stat.S_ISDIR(status.st_mode)
-            if name.startswith(".") or (is_folder and name.startswith("__")):
+            is_hidden = name.startswith(".") or (is_folder and name.startswith("__"))
+            if is_hidden or is_left_out(status):
                 continue
             met += 1
             if met > MOST_FILES or len(path.parts) > len(inside.parts) + DEEPEST:
                 allowed = f"{MOST_FILES:,} files and folders, {DEEPEST} deep"
                 raise StrategyError(f"{printable(inside)}: holds too much; allowed: {allowed}")
             if is_folder:
-                waiting += [] if is_left_out(status) else [path]
+                waiting.append(path)
             else:
                 check_kind(path, status)
                 found.append(path)

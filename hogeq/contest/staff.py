@@ -16,7 +16,7 @@ import re
 import secrets
 import stat
 import unicodedata
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import partial
 from itertools import chain, count
 from pathlib import Path, PurePath
@@ -55,6 +55,7 @@ from hogeq.support.aliases import Floats, Matrix
 from hogeq.support.files import TEMPORARY, parse_json, read_whole, write_whole
 from hogeq.support.messages import BadInputError, printable
 from hogeq.support.parameters import plain
+from hogeq.support.plugins import loaded
 from hogeq.support.progress import phase
 from hogeq.support.workers import compute
 
@@ -115,22 +116,22 @@ class Judged(NamedTuple):
         return f"{faults[0].line}{more}" if faults else ""
 
 
-def entrants(folder: Path, out: Path) -> list[Entrant]:
-    """List the submissions of a folder, by name; nothing below `out`, which the caller writes."""
-    written = out.stat() if out.exists() else None
+def entrants(folder: Path, unless: Iterable[Path]) -> list[Entrant]:
+    """List the submissions of a folder, by name; no file or folder `unless`, which are written."""
+    written = [path.stat() for path in unless if path.exists()]
 
-    def is_out(status: os.stat_result) -> bool:
-        return written is not None and os.path.samestat(status, written)
+    def is_written(status: os.stat_result) -> bool:
+        return any(os.path.samestat(status, one) for one in written)
 
     found = []
     statuses = dict(listed(folder, PurePath()))
     for name in in_order(statuses):
         status, path = statuses[name], PurePath(name)
-        if name.startswith((".", "__")) or is_out(status):
+        if name.startswith((".", "__")) or is_written(status):
             continue
         try:
             if stat.S_ISDIR(status.st_mode):
-                found.append(_of_folder(folder, path, is_out))
+                found.append(_of_folder(folder, path, is_written))
                 continue
             check_kind(path, status)
             if is_strategy_file(path):
@@ -140,9 +141,11 @@ def entrants(folder: Path, out: Path) -> list[Entrant]:
     return found
 
 
-def _of_folder(folder: Path, path: PurePath, is_out: Callable[[os.stat_result], bool]) -> Entrant:
+def _of_folder(
+    folder: Path, path: PurePath, is_written: Callable[[os.stat_result], bool]
+) -> Entrant:
     """Find the file that counts in a student's folder."""
-    files = files_within(folder, path, is_out)
+    files = files_within(folder, path, is_written)
     counted = [one for one in files if is_strategy_file(one) and not one.name.startswith("__")]
     in_turn = in_order(str(one) for one in submitted(counted))
     if not in_turn:
@@ -168,14 +171,20 @@ class Contest:
         game: HogEngine,
         start: tuple[int, int] = (0, 0),
         goals: Path | None = None,
+        unless: Iterable[Path] = (),
     ) -> None:
         _check_out(out, folder)
         self.game, self.folder, self.out, self.start = game, folder, out, start
-        self.entrants = entrants(folder, out)
+        self.entrants = entrants(folder, (out, *unless))
         students = [one.student for one in self.entrants]
         own = read_goals(goals, students, game.goal)
         self.own_goals = {} if own is None else dict(zip(students, own, strict=True))
-        self.made_by = {"version": __version__, "rules": plain(game.rules), "start": list(start)}
+        self.made_by = {
+            "version": __version__,
+            "rules": plain(game.rules),
+            "plugins": [plugin.sha256 for plugin in loaded()],  # whose parts the rules only name
+            "start": list(start),
+        }
         salt, known = _read_cache(out / STAFF / CACHE, self.made_by, game)
         self.salt = salt or secrets.token_hex(16)
         self.files: dict[str, dict[str, Any]] = known.get("files", {})
@@ -201,7 +210,7 @@ class Contest:
 
     def judge(self, trust: bool, time_limit: float) -> Entries:
         """Look at every submission as `hogeq check` does, unless it is known; give the valid."""
-        keys = [_key(self.folder, one) for one in self.entrants]
+        keys = [_key(self.folder, one, time_limit) for one in self.entrants]
         known = self.files
         new = [number for number, key in enumerate(keys) if not key or key not in known]
         look = partial(_inspect, self.game, self.folder, trust, time_limit)
@@ -360,11 +369,12 @@ def _read_cache(path: Path, made_by: dict[str, Any], game: HogEngine) -> tuple[s
     return salt, known if is_ours else {}
 
 
-def _key(folder: Path, entrant: Entrant) -> str:
-    """Give what a verdict depends on: the file, and for code also what lies beside it."""
+def _key(folder: Path, entrant: Entrant, time_limit: float) -> str:
+    """Give what a verdict depends on: the file; for code, its time and what lies beside it too."""
     path, files = entrant.path, {entrant.path}
+    is_code = path.suffix.lower() == ".py"
     try:
-        if not entrant.is_flat and path.suffix.lower() == ".py":
+        if is_code and not entrant.is_flat:
             files |= {*files_within(folder, path.parent)}
         content = [
             (str(one.relative_to(path.parent)), _hash(read_whole(one, MAX_BYTES, within=folder)))
@@ -372,7 +382,7 @@ def _key(folder: Path, entrant: Entrant) -> str:
         ]
     except (OSError, ValueError):
         return ""  # it will be refused when it is read
-    return _hash(repr(content).encode())
+    return _hash(repr((content, time_limit if is_code else None)).encode())
 
 
 def _hash(content: bytes) -> str:

@@ -439,7 +439,7 @@ def _entrants(
             notes.append(f"Not judged, since {LATEST}: {', '.join(entrant.earlier)}.")
         text = _standing(line, names, notes)
         known = _read_page(contest.out / STAFF / "entrants" / name)
-        key = _hash([facts(one.submission), entrant.file, contest.made_by, goal])
+        key = _hash([facts(one.submission), entrant.file, title, contest.made_by, goal])
         pages[name] = _with_standing(known, key, text)
         if pages[name] is None:
             new.append(_Task(one, name, key, text, goal))

@@ -3,8 +3,10 @@
 import csv
 import errno
 import html
+import json
 import re
 import shutil
+import subprocess
 import sys
 import unicodedata
 from collections import Counter
@@ -306,6 +308,60 @@ def test_a_changed_file_is_another_entry(here: Path) -> None:
     shutil.rmtree("class/cid")
     assert "left out" not in ok(*RUN)
     assert len(written("out/staff/entrants")) == 2  # none of who has gone
+
+
+def test_what_a_call_writes_is_no_entry_of_the_next(here: Path) -> None:
+    three()
+    call = (*RUN[:-3], "class/out", *RUN[-2:])
+    more = ("--csv", "class/ranks.csv", "--html", "class/ann/page.html", "--plot", "class/plot.png")
+    before = ask(*call, *more)
+    assert ask(*call, *more) == before
+    # A table in a student's folder is of the student, but not where the call writes it.
+    Path("class/ranks.csv").unlink()
+    more = ("--csv", "class/ann/ranks.csv")
+    assert ask(*call, *more) == ask(*call, *more) == before
+
+
+PART = """
+import hogeq
+@hogeq.rule_part("zero_dice")
+def given(score: int, opponent: int) -> int:
+    "A number of points."
+    return POINTS
+hogeq.edition(hogeq.Rules(name="mine", goal=GOAL, max_dice=DICE, zero_dice="given"))
+"""
+
+
+def test_a_changed_plugin_is_another_game(here: Path) -> None:
+    three()
+    call = (*RUN[:2], "--rules", "mine", *RUN[4:], "--plugin", "part.py", "--trust", "--json")
+    found = []
+    for points in ("1", "2"):
+        code = PART.replace("POINTS", points).replace("GOAL", f"{GOAL}")
+        put(Path("part.py"), code.replace("DICE", f"{DICE}"))
+        # In a process of its own, since one has one version of a plugin.
+        run = [sys.executable, "-m", "hogeq", *call]
+        told = subprocess.run(run, capture_output=True, text=True, check=True).stdout  # noqa: S603
+        found.append(json.loads(told)["win_rates"])
+    assert found[0] != found[1]
+
+
+def test_code_that_was_fast_enough_is_not_for_a_shorter_time(
+    here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    three()
+    put(Path("class/dan/final_strategy.py"), "PLAYER_NAME = 'D'\nfinal_strategy = lambda a, b: 1\n")
+    inspect, limits = judging.inspect_submission, []
+
+    def noted(path: Path, *given: Any, **more: Any) -> Submission:
+        limits.append((path.suffix, more["time_limit"]))
+        return inspect(path, *given, **more)
+
+    monkeypatch.setattr(judging, "inspect_submission", noted)
+    for seconds in ("30", "30", "20"):
+        ok(*RUN[:-1], seconds, "--trust", *UNSAFE)
+    assert [one for suffix, one in limits if suffix == ".py"] == [30.0, 20.0]
+    assert len(limits) == 3 + 2
 
 
 # --- files that change while they are read --------------------------------------------------------

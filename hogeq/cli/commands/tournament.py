@@ -146,17 +146,18 @@ def tournament(
     from hogeq.strategies.sandbox import require_isolation
 
     own_goals, made = None, []
+    written = [path for path in (ranks, page, plot) if path is not None]
     scores, contest = chosen.start(start), None
     with computing(on, jobs):
         if out is not None and is_folder:
             with refusing():
-                contest = Contest(_only_folder(entries), out, engine, scores, goals)
+                contest = Contest(_only_folder(entries), out, engine, scores, goals, written)
             if chosen.trust and contest.has_code and not no_sandbox:
                 require_isolation()
             field = contest.judge(chosen.trust, time_limit)
             rates, own_goals = contest.play(field), contest.goals
         else:
-            written = [path for path in (ranks, page, out) if path is not None]
+            written += [] if out is None else [out]
             field = _read(entries, written, chosen, skip_bad, time_limit, no_sandbox)
             count = len(field.entries)
             with phase("tournament", count * (count - 1) // 2, "matches") as progress, refusing():
