@@ -77,6 +77,9 @@ class _Commands(TyperGroup):
         more = {**extra, "prog_name": "hogeq", "standalone_mode": False}
         if sys.stdout is None:
             status = warn("standard output is closed; allowed: a file, say /dev/null", 2)
+        elif sys.flags.optimize > 1:
+            allowed = "0 or 1, since docstrings say what rules are"
+            status = warn(f"PYTHONOPTIMIZE: got {sys.flags.optimize}; allowed: {allowed}", 2)
         else:
             try:
                 found = super().main(*args, **more)

@@ -324,7 +324,7 @@ def _check_out(out: Path, folder: Path) -> None:
     is_other = out.is_dir() and not (out / STAFF / CACHE).exists() and _holds_files(out)
     if is_other or out.resolve() == folder.resolve():
         raise BadInputError(f"{out}: has other files; allowed: a new folder, or an earlier one")
-    above = next(one for one in (out, *out.absolute().parents) if one.exists())
+    above = next(one for one in (out, *out.absolute().parents) if os.path.lexists(one))
     if not (above.is_dir() and os.access(above, os.W_OK)):
         raise BadInputError(f"{out}: cannot be made; allowed: a folder that can be written to")
 

@@ -121,6 +121,16 @@ def test_what_numba_cannot_read_is_refused_in_one_line(monkeypatch: pytest.Monke
     assert found.stderr.count("\n") == 1
 
 
+def test_python_without_docstrings_is_refused_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTHONOPTIMIZE", "2")
+    found = hogeq("rules", "fa22")
+    assert (found.returncode, found.stdout) == (2, "")
+    says = "got 2; allowed: 0 or 1, since docstrings say what rules are"
+    assert found.stderr == f"hogeq: PYTHONOPTIMIZE: {says}\n"
+    monkeypatch.setenv("PYTHONOPTIMIZE", "1")
+    assert hogeq("rules", "fa22").returncode == 0
+
+
 def test_pictures_need_no_windows(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MPLBACKEND", "of another program")
     fa22 = ("--rules", "fa22.yaml")

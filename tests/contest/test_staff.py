@@ -229,6 +229,8 @@ def test_other_folders_are_left_alone(here: Path) -> None:
     Path("class/s0.csv").write_text("1")
     Path("other").mkdir()
     Path("other/thesis.txt").write_text("mine")
+    Path("dangling").symlink_to("nowhere")
+    assert "dangling: cannot be made; allowed: a folder" in refused(*RUN[:-1], "dangling")
     line = refused(*RUN[:-1], "other")
     assert "other: has other files; allowed: a new folder, or an earlier one" in line
     assert "allowed for one folder of submissions" in refused(*RUN, "boar")
