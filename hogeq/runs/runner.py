@@ -387,6 +387,10 @@ class _Runner:
                 f"{self.directory.path} is at iteration {saved.iteration} already; allowed:"
                 f" solver.iterations of that or more, not {self.iterations}"
             )
+        seed = readable_manifest(self.directory.path).get("seed", self.config.seed)
+        if seed != self.config.seed:
+            where, allowed = f"{self.directory.path}: seed", f"{seed}, that of the run"
+            raise ResultsError(refusal(where, self.config.seed, allowed))
         self.state = self.solver.restore(self.state, saved.state)
         self.iteration = self.saved_iteration = saved.iteration
         self.seconds, self.elapsed_before = saved.seconds, saved.elapsed

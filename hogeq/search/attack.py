@@ -81,6 +81,9 @@ class SearchBudget:
         if self.most_kicks != SearchBudget.most_kicks and not self.until_saturated:
             allowed = "another than 1600 only with until_saturated"
             raise ValueError(refusal("most_kicks", self.most_kicks, allowed))
+        if self.until_saturated and self.most_kicks < self.perturbations:
+            allowed = f"the {self.perturbations} kicks or more"
+            raise ValueError(refusal("most_kicks", self.most_kicks, allowed))
 
     def fields(self) -> dict[str, Any]:
         """Give the effort as it stands in JSON."""
@@ -330,7 +333,7 @@ class AttackSearch:
             starts, most = budget.starts, budget.perturbations
             total = f"/{starts * most}"
             if budget.until_saturated:
-                total = f" of at most {starts * max(most, budget.most_kicks)}"
+                total = f" of at most {starts * budget.most_kicks}"
             self.progress.now(f"kick {self.kicks}{total}")
             self.progress.measured(f"best {percent(best)}{more}")
 

@@ -318,8 +318,8 @@ def test_what_a_call_writes_is_no_entry_of_the_next(here: Path) -> None:
     assert ask(*call, *more) == before
     # A table in a student's folder is of the student, but not where the call writes it.
     Path("class/ranks.csv").unlink()
-    more = ("--csv", "class/ann/ranks.csv")
-    assert ask(*call, *more) == ask(*call, *more) == before
+    inside = ("--csv", "class/ann/ranks.csv")
+    assert ask(*call, *inside) == ask(*call, *inside) == before
 
 
 PART = """
@@ -351,11 +351,11 @@ def test_code_that_was_fast_enough_is_not_for_a_shorter_time(
 ) -> None:
     three()
     put(Path("class/dan/final_strategy.py"), "PLAYER_NAME = 'D'\nfinal_strategy = lambda a, b: 1\n")
-    inspect, limits = judging.inspect_submission, []
+    limits: list[tuple[str, float]] = []
 
     def noted(path: Path, *given: Any, **more: Any) -> Submission:
         limits.append((path.suffix, more["time_limit"]))
-        return inspect(path, *given, **more)
+        return inspect_submission(path, *given, **more)
 
     monkeypatch.setattr(judging, "inspect_submission", noted)
     for seconds in ("30", "30", "20"):

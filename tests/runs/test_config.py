@@ -179,6 +179,11 @@ BAD_VALUES = [
     ("{edition: su20, goal: 20}", "[su20]", ["rules", "['su20']", "edition"]),
     ("goal: 20", "goal: 0", ["rules.goal", "got 0", "allowed"]),
     ("starts: 4", "most_kicks: 9", ["measure.attack.most_kicks: got 9", "until_saturated"]),
+    (
+        "starts: 4",
+        "kicks: 10, until_saturated: true, most_kicks: 9",
+        ["measure.attack.most_kicks: got 9; allowed: the 10 kicks or more"],
+    ),
     ("name: trial", "nane: trial", ["nane", "unknown", "nearest: name"]),
     ("name: trial", "", ["name", "missing", "folder's name"]),
     ("name: trial", "name: trial\nname: again", ["line 2, column 1", "'name' is given twice"]),

@@ -214,6 +214,18 @@ def test_a_run_made_longer_keeps_no_line_off_its_schedule(tmp_path: Path) -> Non
     assert [row.iteration for row in read_metrics(path)] == [2, 4, 6, 8]
 
 
+def test_a_run_does_not_go_on_by_another_seed(tmp_path: Path) -> None:
+    """Its config names the seed of each part, which another seed of the whole would not change."""
+    run(trial("solver.iterations=1"), tmp_path)
+    path = tmp_path / "trial"
+    config = (path / "config.yaml").read_text()
+    assert config.count("seed: 0\n") > 2
+    other = load_config(path / "config.yaml", ["seed=9"])
+    with pytest.raises(ResultsError, match="seed: got 9; allowed: 0, that of the run"):
+        run(other, resume=path)
+    assert (path / "config.yaml").read_text() == config
+
+
 @quick
 def test_a_run_cut_off_before_its_first_checkpoint(
     tmp_path: Path, undisturbed: dict[str, Any]
