@@ -19,7 +19,7 @@ from hogeq.search.attack import SearchBudget, attack
 from hogeq.search.bounds import upper_bound
 from hogeq.strategies.strategy import policies_of, policy_of
 from hogeq.support.aliases import Floats, Matrix
-from hogeq.support.messages import EXACT, counted, loss, percent
+from hogeq.support.messages import EXACT, at_most, counted, loss, percent
 
 OPPONENTS = ("optimal", "champion", "ignore_memory", "huan2020", "hog_wild_heuristic")
 """Strategies of the package that a submission is played against, if the rules allow them."""
@@ -294,4 +294,4 @@ def response_text(found: Mapping[str, Any]) -> str:
         if better
         else f"none found {spent} wins more"
     )
-    return f"{told}, and none can win more than {percent(found['bound'])}"
+    return f"{told}, and none can win more than {at_most(found['bound'])}"

@@ -25,7 +25,7 @@ from hogeq.search.bounds import full_memory_bound
 from hogeq.search.population import Gains, gains
 from hogeq.strategies.strategy import policy_of
 from hogeq.support.aliases import Floats, Matrix
-from hogeq.support.messages import BadInputError, not_installed, percent
+from hogeq.support.messages import BadInputError, at_least, at_most, not_installed
 from hogeq.support.parameters import plain
 from hogeq.support.progress import phase
 
@@ -198,7 +198,7 @@ def _summary(runs: Sequence[Run], explored: Mapping[str, Explored]) -> str:
         return (max(low for low, _ in known), min(high for _, high in known)) if known else None
 
     def wins(ends: tuple[float, float]) -> str:
-        return f"wins {percent(ends[0])} of games; none can win more than {percent(ends[1])}"
+        return f"wins {at_least(ends[0])} of games; none can win more than {at_most(ends[1])}"
 
     best, least, text = "", 1.0, ""
     for run in runs:

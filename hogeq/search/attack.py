@@ -18,7 +18,7 @@ from hogeq.search.moves import MOVES, USUAL, SearchContext, bandits
 from hogeq.strategies.strategy import Strategy, StrategyLike, strategy_of
 from hogeq.support import html
 from hogeq.support.aliases import Matrix
-from hogeq.support.messages import counted, percent, pp, refusal
+from hogeq.support.messages import at_least, at_most, counted, percent, pp, refusal
 from hogeq.support.parameters import Count, Natural, PositiveShare, Seed, parameters
 from hogeq.support.progress import Phase, phase
 from hogeq.support.workers import compute
@@ -162,9 +162,9 @@ class SearchResult:
 
     def _repr_html_(self) -> str:
         """Write the figures, in a notebook."""
-        most = "not asked for" if self.bound is None else percent(self.bound)
+        most = "not asked for" if self.bound is None else at_most(self.bound)
         effort = f"{counted(len(self.found), 'start')}, {counted(self.sweeps, 'sweep')}"
-        rows = [(percent(self.win_rate), most, effort)]
+        rows = [(at_least(self.win_rate), most, effort)]
         return html.table(rows, ("wins", "no response wins more than", "effort"), "Attack")
 
 

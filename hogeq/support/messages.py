@@ -10,7 +10,7 @@ import difflib
 import reprlib
 from collections.abc import Collection, Iterable
 from contextvars import ContextVar
-from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
+from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
 from pathlib import Path
 from typing import Any, Final, cast
 
@@ -156,17 +156,17 @@ def percent(probability: float) -> str:
 
 def at_most(bound: float, missed: float = EXACT) -> str:
     """Write an upper bound in per cent, rounded up; a proof has missed nothing."""
-    return _percent(bound - missed, ROUND_CEILING)
+    return f"{_share(bound - missed, ROUND_CEILING)} %"
 
 
 def at_least(bound: float) -> str:
     """Write a lower bound in per cent, rounded down."""
-    return _percent(bound + EXACT, ROUND_FLOOR)
+    return f"{_share(bound + EXACT, ROUND_FLOOR)} %"
 
 
-def _percent(number: float, rounding: str) -> str:
+def _share(number: float, rounding: str) -> str:
     share = 100 * Decimal(number)  # exact, which a product of floats is not
-    return f"{share.quantize(Decimal(10) ** -digits.get(), rounding):zf} %"
+    return f"{share.quantize(Decimal(10) ** -digits.get(), rounding):zf}"
 
 
 def pp(difference: float, *, signed: bool = True) -> str:
@@ -185,9 +185,12 @@ def loss(difference: float) -> str:
 
 
 def between(lower: float, upper: float) -> str:
-    """Write an interval of differences in percentage points."""
-    decimals = digits.get()
-    return f"{100.0 * lower:z.{decimals}f} to {100.0 * upper:z.{decimals}f} pp"
+    """Write an interval of differences in percentage points, rounded outward unless it is one."""
+    if upper - lower > EXACT:
+        ends = _share(lower + EXACT, ROUND_FLOOR), _share(upper - EXACT, ROUND_CEILING)
+    else:
+        ends = _share(lower, ROUND_HALF_EVEN), _share(upper, ROUND_HALF_EVEN)
+    return f"{ends[0]} to {ends[1]} pp"
 
 
 def duration(seconds: float) -> str:

@@ -146,11 +146,12 @@ def test_points(difference: float, signed: bool, text: str) -> None:
 
 
 def test_intervals() -> None:
-    assert between(0.02397, 0.09659) == "2.40 to 9.66 pp"
+    assert between(0.02397, 0.09651) == "2.39 to 9.66 pp"
     before = digits.set(4)
     assert between(0.02397, 0.09659) == "2.3970 to 9.6590 pp"
     digits.reset(before)
-    assert between(-1e-9, 0.1) == "0.00 to 10.00 pp"
+    assert between(-1e-13, 0.1 + 1e-13) == "0.00 to 10.00 pp"
+    assert between(0.14357, 0.14357) == "14.36 to 14.36 pp"
 
 
 def test_times_and_counts() -> None:

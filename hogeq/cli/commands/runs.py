@@ -13,7 +13,16 @@ from hogeq.cli.options import WORKERS, argument, option
 from hogeq.cli.result import Result, Table, Text
 from hogeq.cli.shell import computing, warn
 from hogeq.rules import ALIASES, EDITIONS
-from hogeq.support.messages import BadInputError, between, nearest, one_line, percent, refusal
+from hogeq.support.messages import (
+    BadInputError,
+    at_least,
+    at_most,
+    between,
+    nearest,
+    one_line,
+    percent,
+    refusal,
+)
 
 if TYPE_CHECKING:
     from hogeq.runs.summary import RunSummary
@@ -76,7 +85,7 @@ def _finished(summary: "RunSummary") -> Text:
         search = one.saturation
         is_marked = search is not None and search.left is not None and not search.saturated
         spread = between(one.lower - 0.5, one.upper - 0.5)
-        rows.append((name, percent(one.lower), percent(one.upper), spread, "*" * is_marked))
+        rows.append((name, at_least(one.lower), at_most(one.upper), spread, "*" * is_marked))
     spent = plain(summary.budget)
     if not spent["until_saturated"]:
         del spent["until_saturated"], spent["most_kicks"]
@@ -216,4 +225,7 @@ def _cell(value: object, column: str) -> str:
         return "-"
     if not isinstance(value, float) or "." in column:
         return one_line(value)
-    return f"{value:.1f}" if column == "seconds" else percent(value)
+    if column == "seconds":
+        return f"{value:.1f}"
+    rounded = {"attack": at_least, "bound": at_most}.get(column, percent)
+    return rounded(value)
