@@ -11,6 +11,7 @@ import platform
 import resource
 import socket
 import struct
+import sys
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -53,6 +54,12 @@ def in_environment() -> None:
     holds(any("HOGEQ_SECRET" in text for text in (*os.environ, *os.environ.values())))
 
 
+def temporary_files() -> None:
+    """Find one that is no part of the way to Python, which may lie there."""
+    libraries = (sys.prefix, sys.base_prefix, *sys.path)
+    holds([name for name in os.listdir("/tmp") if f"/tmp/{name}/" not in "/ ".join(libraries)])
+
+
 def descriptors() -> None:
     """Find a descriptor that is neither a pipe nor the null device."""
     for number in range(3, 256):
@@ -91,7 +98,7 @@ PYTHON: dict[str, Callable[[], object]] = {
     "read the system": lambda: os.listdir("/sys"),
     "read another's environment": lambda: Path(f"/proc/{JUDGE}/environ").read_text(),
     "read the environment": in_environment,
-    "list temporary files": lambda: os.listdir("/tmp"),
+    "list temporary files": temporary_files,
     "have a descriptor of the judge": descriptors,
     "write its file": lambda: open(__file__, "a"),
     "write beside it": lambda: Path(__file__).with_name("made").touch(),
