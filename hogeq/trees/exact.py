@@ -13,7 +13,8 @@ from hogeq.support.aliases import Floats
 from hogeq.trees.flat import TERMINAL, FlatTree, reach
 from hogeq.trees.sequences import LEAST_GAIN, SequenceForm, sequence_form
 
-MEETING = 1e-9  # largest gap at which bounds meet, a share of the game's largest payoff
+MEETING = 1e-9  # largest gap at which bounds meet, a share of the stakes
+LEAST_STAKES = 1e-150  # as a share of the largest payoff: what is divided by it keeps its digits
 STARTS = 15
 FINE = 2.0**16
 """What shares of payoffs are multiplied by for HiGHS, whose tolerances are absolute: it ends a
@@ -26,7 +27,7 @@ class Response(NamedTuple):
     """A response of one player, what it is worth, and what no response exceeds."""
 
     strategy: Floats  # (R, K), a pure one; rows of the other player are not used
-    payoff: float  # a share of the game's largest payoff, as is the bound
+    payoff: float  # a share, as are the payoffs responded to; so is the bound
     bound: float
 
     @property
@@ -42,7 +43,7 @@ class Interval(NamedTuple):
     bound: float
     full_memory: float  # bound of a responder who forgets nothing of the own past
     strategy: Floats  # the response in both seats, (R, K)
-    is_proved: bool  # whether both meet within 1e-9 of the game's largest payoff
+    is_proved: bool  # whether both meet within 1e-9 of the stakes
 
 
 class Opponent(NamedTuple):
@@ -57,9 +58,20 @@ class Opponent(NamedTuple):
         return cls(np.ones(1), strategy[None])
 
     def sequence_payoffs(self, form: SequenceForm) -> Floats:
-        """Share of the largest payoff that every sequence of a responder ends in, on average."""
+        """Share of the stakes that every sequence of a responder ends in, on average."""
         parts = zip(self.weights, self.strategies, strict=True)
-        return np.sum([weight * form.payoffs(one) for weight, one in parts], axis=0)
+        worth = np.sum([weight * form.payoffs(one) for weight, one in parts], axis=0)
+        return np.asarray(worth / form.tree.expected)
+
+
+def stakes(tree: FlatTree) -> float:
+    """Most that players can expect: a payoff counts by the chance that it comes with."""
+    if tree.expected < LEAST_STAKES:
+        raise ValueError(
+            f"{tree.name}: players can expect {tree.expected:g} of the largest payoff at most;"
+            f" allowed: {LEAST_STAKES:g} of it or more"
+        )
+    return tree.expected * tree.largest_payoff
 
 
 def best_response(form: SequenceForm, payoffs: Floats, seconds: float) -> Response:
@@ -145,11 +157,11 @@ def _by_program(form: SequenceForm, worth: Floats, seconds: float) -> tuple[Floa
 
 def respond(tree: FlatTree, strategy: Floats, seconds: float) -> Interval:
     """Find the best response against a strategy, both seats' mean, within so many seconds."""
-    end = perf_counter() + seconds
+    end, unit = perf_counter() + seconds, stakes(tree)
     responses, memory = [], []
     for player in (0, 1):
         form = sequence_form(tree, player)
-        payoffs = form.payoffs(strategy)
+        payoffs = Opponent.alone(strategy).sequence_payoffs(form)
         memory.append(form.respond_with_full_memory(payoffs)[0])
         responses.append(best_response(form, payoffs, (end - perf_counter()) / (2 - player)))
     first, second = responses
@@ -157,7 +169,6 @@ def respond(tree: FlatTree, strategy: Floats, seconds: float) -> Interval:
     payoff, bound, full = (
         (a + b) / 2 for a, b in zip((*first[1:], memory[0]), (*second[1:], memory[1]), strict=True)
     )
-    unit = tree.largest_payoff
     return Interval(payoff * unit, bound * unit, full * unit, joined, bound - payoff <= MEETING)
 
 
@@ -168,7 +179,7 @@ class Equilibrium(NamedTuple):
     upper: float  # payoff to player 0 that the second mixture allows, at most
     mixtures: tuple[Opponent, Opponent]
     iterations: int
-    is_proved: bool  # whether both ends meet within 1e-9 of the game's largest payoff
+    is_proved: bool  # whether both ends meet within 1e-9 of the stakes
 
 
 class Side:
@@ -224,13 +235,13 @@ class Side:
 
 
 def sequence_payoffs(first: SequenceForm, second: SequenceForm) -> csr_array:
-    """Share of the largest payoff by the sequences of both, chance's probability included."""
+    """Share of the stakes by the sequences of both, chance's probability included."""
     tree = first.tree
     ends = tree.player == TERMINAL
     # Nobody's actions but chance's: every action of player 0 counts 1, and so do those of 1.
     chance = reach(tree, np.ones((tree.num_rows, tree.num_actions)), 0)
     size = [1 + len(form.row) * tree.num_actions for form in (first, second)]
-    worth = (chance * tree.shares)[ends]
+    worth = (chance * tree.shares)[ends] / tree.expected
     return csr_array((worth, (first.at[ends], second.at[ends])), size)
 
 
@@ -280,7 +291,7 @@ def equilibrium(tree: FlatTree, seconds: float) -> Equilibrium:
     2003). With perfect recall the sequence form has all strategies (Koller, Megiddo and von Stengel
     1996). Bounds are what best responses win from mixtures, however these were found.
     """
-    end = perf_counter() + seconds
+    end, unit = perf_counter() + seconds, stakes(tree)
     sides = (Side(sequence_form(tree, 0)), Side(sequence_form(tree, 1)))
     payoffs = sequence_payoffs(sides[0].form, sides[1].form)
     bounds = [np.inf, np.inf]  # what each player's opponent allows, to that player
@@ -306,5 +317,4 @@ def equilibrium(tree: FlatTree, seconds: float) -> Equilibrium:
         lower, upper = sorted((-bounds[1], bounds[0]))  # they may cross by rounding
         is_proved = upper - lower <= MEETING
         grows &= not is_proved and perf_counter() < end
-    unit = tree.largest_payoff
     return Equilibrium(lower * unit, upper * unit, (best[0], best[1]), iterations, is_proved)

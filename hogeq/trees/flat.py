@@ -147,6 +147,19 @@ class FlatTree:
         return np.where(self.possible, self.payoff, 0.0) / self.largest_payoff
 
     @cached_property
+    def expected(self) -> float:
+        """Share of the largest payoff that players can expect at most, who see all and help.
+
+        1 if all payoffs are 0.
+        """
+        size = np.abs(self.shares)
+        for level, starts, parents in reversed(self.families):
+            drawn = np.add.reduceat(self.chance[level] * size[level], starts)
+            chosen = np.maximum.reduceat(size[level], starts)
+            size[parents] = np.where(self.player[parents] == CHANCE, drawn, chosen)
+        return float(size[0]) if self.shares.any() else 1.0
+
+    @cached_property
     def mover(self) -> NDArray[np.int8]:
         """Who moved to come to each node; `CHANCE` for the root."""
         mover = self.player[np.maximum(self.parent, 0)].copy()

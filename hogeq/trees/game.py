@@ -90,7 +90,7 @@ class TreeGame:
 
     def written(self, payoff: float) -> str:
         """Write a payoff with nine decimals, or with ten digits where payoffs are tiny or huge."""
-        plain = 1e-3 <= self.tree.largest_payoff < 1e9
+        plain = 1e-3 <= self.tree.largest_payoff * self.tree.expected < 1e9
         return f"{payoff:.9f}" if plain else f"{payoff:.9e}"
 
     def payoff(self, a: Any, b: Any) -> float:
@@ -104,8 +104,8 @@ class TreeGame:
         -------
         Interval
             ``attack``, the payoff of the response found; ``bound``, which no response exceeds;
-            ``is_proved`` if they meet within 1e-9 of the game's largest payoff; ``full_memory``;
-            and the response, ``strategy``.
+            ``is_proved`` if they meet within 1e-9 of the most that players can expect;
+            ``full_memory``; and the response, ``strategy``.
 
         Raises
         ------
@@ -121,7 +121,7 @@ class TreeGame:
     def equilibrium(self, seconds: float = 60.0) -> Equilibrium:
         """Solve the game in mixtures; ``lower`` and ``upper`` bound its value to player 0.
 
-        ``is_proved`` if they meet within 1e-9 of the game's largest payoff.
+        ``is_proved`` if they meet within 1e-9 of the most that players can expect.
         """
         return equilibrium(self.tree, seconds)
 

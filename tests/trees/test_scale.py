@@ -172,6 +172,42 @@ def test_payoffs_that_chance_never_gives_are_no_scale(unit: float, deep: bool) -
     assert response.bound / unit == pytest.approx((1.5 - 0.5) / 2)
 
 
+@pytest.mark.parametrize("unit", [1e-99, 1e-9, 1.0, 1e9])
+@pytest.mark.parametrize("chance", [1e-9, 1e-12, 1e-30, 1e-140])
+def test_payoffs_that_are_huge_and_rare_count_by_their_chance(unit: float, chance: float) -> None:
+    """Most of the time the game of 13/11 is played; else 1 / chance is paid, which adds 1."""
+    game = Choice(0, 0, (Choice(1, 1, (3.0, -1.0)), Choice(1, 1, (-2.0, 5.0))))
+    tree = tree_of(Chance(((chance, 1 / chance), (1.0 - chance, game))), unit)
+    solved, response = equilibrium(tree, 10.0), respond(tree, tree.uniform(), 10.0)
+    assert tree.largest_payoff * tree.expected == pytest.approx(6 * unit)
+    assert solved.is_proved
+    assert solved.lower / unit == pytest.approx(1 + 13 / 11, abs=2e-8)
+    assert solved.upper / unit == pytest.approx(1 + 13 / 11, abs=2e-8)
+    assert response.attack / unit == pytest.approx((1.5 - 0.5) / 2, abs=2e-8)
+    assert response.bound / unit == pytest.approx((1.5 - 0.5) / 2, abs=2e-8)
+    assert TreeGame(tree).written(unit) == (f"{unit:.9f}" if 1 <= unit < 1e8 else f"{unit:.9e}")
+
+
+@pytest.mark.parametrize("seed", SMALL)
+def test_games_beside_a_huge_and_rare_payoff_are_those_of_enumeration(seed: int) -> None:
+    root = random_game(seed)
+    tree = tree_of(Chance(((1e-20, 1e20), (1.0, root))))
+    solved, response = equilibrium(tree, 20.0), respond(tree, tree.uniform(), 20.0)
+    known, answer = 1.0 + value(payoffs(root)), uniform_response(root)
+    assert solved.is_proved
+    assert (solved.lower, solved.upper) == pytest.approx((known, known), abs=1e-8)
+    assert response.is_proved
+    assert (response.attack, response.bound) == pytest.approx((answer, answer), abs=1e-8)
+
+
+@pytest.mark.parametrize("chance", [1e-151, 1e-300])
+def test_payoffs_too_rare_for_their_size_are_refused(chance: float) -> None:
+    tree = tree_of(Chance(((chance, 1e300), (1.0, Choice(0, 0, (0.0, 1e-300))))))
+    for solve in (equilibrium, lambda *given: respond(given[0], tree.uniform(), given[1])):
+        with pytest.raises(ValueError, match=r"toy: players can expect 1e-\d+ of the largest"):
+            solve(tree, 10.0)
+
+
 @pytest.mark.parametrize("sign", [1.0, -1.0])
 def test_rows_that_nearly_sum_to_1_are_scaled(sign: float) -> None:
     """What a row may miss by rounding would add up along a play."""
