@@ -26,11 +26,13 @@ OPTIONS: Final = (
 NO_NAMESPACES: Final = ("--disable-userns", "--assert-userns-disabled")  # from bubblewrap 0.8 on
 
 # What no namespace separates, counts or makes read-only. By processor: its number in seccomp, that
-# of clone, which makes processes unless it is told to make a thread, and those of calls.
+# of clone, which makes processes unless it is told to make a thread, that of fcntl, by which others
+# can be made to wait for a file, and those of calls.
 _REFUSED: Final = {
     "x86_64": (
         0xC000003E,
         56,
+        72,
         (
             *(57, 58),  # fork, vfork
             *(29, 64, 68),  # memory beside that of a process: shmget, semget, msgget
@@ -38,8 +40,11 @@ _REFUSED: Final = {
             *(41, 425),  # sockets, some of which leave a virtual machine: socket, io_uring_setup
             *(101, 310, 311, 438),  # the first process knows our paths: ptrace and its like
             *(457, 458),  # so do mounts: statmount, listmount
-            *(162, 306),  # disks are everybody's: sync, syncfs
+            *(162, 306, 221),  # disks are everybody's: sync, syncfs, fadvise
+            *(73, 206),  # so are locks and counts of requests: flock, io_setup
+            *(253, 294, 300),  # others use the same libraries: inotify_init, fanotify_init
             *(90, 91, 268, 452),  # devices are root's, and may be ours: chmod
+            *(92, 93, 94, 260),  # chown
             *(132, 235, 261, 280),  # utime
             *(188, 189, 190, 197, 198, 199, 463, 466, 469),  # setxattr, removexattr, file_setattr
         ),
@@ -47,19 +52,25 @@ _REFUSED: Final = {
     "aarch64": (
         0xC00000B7,
         220,
+        25,
         (
             *(194, 190, 186),
             *(217, 218, 219),
             *(198, 425),
             *(117, 270, 271, 438),
             *(457, 458),
-            *(81, 267),
+            *(81, 267, 223),
+            *(32, 0),
+            *(26, 262),
             *(52, 53, 452),
+            *(54, 55),
             88,
             *(5, 6, 7, 14, 15, 16, 463, 466, 469),
         ),
     ),
 }
+_LEASE: Final = 1024  # F_SETLEASE of fcntl; what has higher numbers is not for an entry either,
+_DUPLICATE: Final = 1030  # but for F_DUPFD_CLOEXEC
 _CLONE3: Final = (
     435  # as if it were not there: threads are then made by clone, whose flags are seen
 )
@@ -125,7 +136,7 @@ def _filter() -> bytes:
     """Write the rules of seccomp: all calls but `_REFUSED`, and none of other processors."""
     if os.uname().machine not in _REFUSED:
         return b""
-    processor, clone, calls = _REFUSED[os.uname().machine]
+    processor, clone, fcntl, calls = _REFUSED[os.uname().machine]
     load, equal, at_least, has_bit, give = 0x20, 0x15, 0x35, 0x45, 0x06
     allow, refuse, unknown = ((give, 0, 0, what) for what in (0x7FFF0000, 0x00050001, 0x00050026))
     rules = [
@@ -140,6 +151,8 @@ def _filter() -> bytes:
     ]
     for call in calls:
         rules += [(equal, 0, 1, call), refuse]
+    rules += [(equal, 0, 5, fcntl), (load, 0, 0, 24)]
+    rules += [(equal, 1, 0, _DUPLICATE), (at_least, 1, 0, _LEASE), allow, refuse]
     rules += [(equal, 1, 0, clone), allow, (load, 0, 0, 16), (has_bit, 0, 1, 0x10000), allow]
     return b"".join(struct.pack("HBBI", *rule) for rule in [*rules, refuse])
 

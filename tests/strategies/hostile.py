@@ -6,6 +6,7 @@ its own in place of the constants.
 """
 
 import ctypes
+import fcntl
 import os
 import platform
 import resource
@@ -31,6 +32,7 @@ SHARES = ctypes.create_string_buffer(b"system.posix_acl_access")
 MODE = ctypes.create_string_buffer(struct.pack("<IHHiHHiHHi", 2, 1, 6, -1, 4, 6, -1, 32, 6, -1))
 ZEROS = ctypes.create_string_buffer(256)
 MOUNTS = ctypes.create_string_buffer(struct.pack("<IIQQ", 24, 0, 2**64 - 1, 0))
+REQUESTS = ctypes.create_string_buffer(8)
 NOTHING = ctypes.c_long(0)
 
 
@@ -81,6 +83,10 @@ def by_link() -> None:
     holds(Path(__file__).with_name("link").read_text())
 
 
+def own_file() -> int:
+    return os.open(__file__, os.O_RDONLY)
+
+
 PYTHON: dict[str, Callable[[], object]] = {
     "read a file of the judge": lambda: Path(CANARY).read_text(),
     "list the folder of the judge": lambda: os.listdir(Path(CANARY).parent),
@@ -113,6 +119,12 @@ PYTHON: dict[str, Callable[[], object]] = {
     "change the mode of a device": lambda: os.chmod(os.devnull, 0o666),
     "change the mode of an open device": lambda: os.fchmod(os.open(os.devnull, 0), 0o666),
     "date a device": lambda: os.utime(os.devnull),
+    "own a device": lambda: os.chown(os.devnull, os.getuid(), os.getgid()),
+    "own an open device": lambda: os.fchown(os.open(os.devnull, 0), os.getuid(), os.getgid()),
+    "make others wait for its file": lambda: fcntl.fcntl(own_file(), 1024, fcntl.F_RDLCK),
+    "hint at how its file lives": lambda: fcntl.fcntl(own_file(), 1036, bytes(8)),
+    "lock its file": lambda: fcntl.flock(own_file(), fcntl.LOCK_EX | fcntl.LOCK_NB),
+    "drop its file from memory": lambda: os.posix_fadvise(own_file(), 0, 0, 4),
     "write much": lambda: os.write(os.memfd_create("made"), b"x"),
     "connect to the judge": connect,
     "send to the network": lambda: socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(
@@ -142,6 +154,10 @@ CALLS: dict[str, tuple[int | ctypes.c_long | ctypes.Array[ctypes.c_char], ...]] 
     "make messages": (68, 186, 0, 0o600),
     "list the mounts": (458, 458, MOUNTS, ZEROS, 1, 0),
     "make the machine write": (306, 267, 0),
+    "make requests of disks": (206, 0, 1, REQUESTS),
+    "watch files": (294, 26, 0),
+    "watch files by an old call": (253, 26, 0),
+    "watch files by a new call": (300, 262, 0x200, 0),
     "mount": (165, 40, TEXT, TEXT, TEXT, 0x1000, 0),
     "unmount": (166, 39, TEXT, 2),
     "open a tree": (428, 428, -100, TEXT, 1),

@@ -248,6 +248,7 @@ def test_what_a_strategy_may_need_is_allowed(tmp_path: Path) -> None:
         "final_strategy.py",
         "import os, threading, time\nimport numpy as np\n"
         "open(os.devnull, 'w').write('lost')\n"
+        "os.close(os.dup(0))\n"
         "time.sleep(0.001)\n"
         "rolls = []\n"
         "thread = threading.Thread(target=lambda: rolls.append(int(open('beside').read())))\n"
