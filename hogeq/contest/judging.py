@@ -108,15 +108,23 @@ def _unreadable(path: PurePath, error: OSError) -> StrategyError:
 
 
 def inspect_apart(
-    game: HogEngine, folder: Path, path: PurePath, *, flat: bool, trust: bool, time_limit: float
+    game: HogEngine,
+    folder: Path,
+    path: PurePath,
+    *,
+    flat: bool,
+    trust: bool,
+    time_limit: float,
+    note: Callable[[Path], object] = Path,
 ) -> Submission:
     """Look at a copy of a file of a folder as a contest would; whatever happens is its fault.
 
-    `flat` says that what lies beside it belongs to others.
+    `flat` says that what lies beside it belongs to others. `note` is called with the copy.
     """
     try:
         with copied(folder, path, alone=flat or not trust or path.suffix.lower() != ".py") as copy:
             place = f"{copy.parent}{os.sep}"
+            note(copy)
             try:
                 found = inspect_submission(copy, game.rules, trust, time_limit=time_limit)
             except StrategyError as error:

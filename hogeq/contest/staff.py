@@ -210,7 +210,7 @@ class Contest:
 
     def judge(self, trust: bool, time_limit: float) -> Entries:
         """Look at every submission as `hogeq check` does, unless it is known; give the valid."""
-        keys = [_key(self.folder, one, time_limit) for one in self.entrants]
+        keys = [_key(self.folder, one.path, one.is_flat, time_limit) for one in self.entrants]
         known = self.files
         new = [number for number, key in enumerate(keys) if not key or key not in known]
         look = partial(_inspect, self.game, self.folder, trust, time_limit)
@@ -221,11 +221,15 @@ class Contest:
         inspected = dict(zip(new, found, strict=True))
         self.judged, self.files = [], {}
         for number, (entrant, key) in enumerate(zip(self.entrants, keys, strict=True)):
-            submission = inspected.get(number) or submission_from(known[key], self.game)
+            # By what was judged: a file may change after it was looked up.
+            submission, judged = inspected.get(number) or (
+                submission_from(known[key], self.game),
+                key,
+            )
             # What other files say may change, and so may a machine that was slow or full.
             kinds = {fault.kind for fault in submission.faults}
-            if key and not submission.files and kinds.isdisjoint(_NOT_KEPT):
-                self.files[key] = facts(submission)
+            if judged and not submission.files and kinds.isdisjoint(_NOT_KEPT):
+                self.files[judged] = facts(submission)
             self.judged.append(Judged(entrant, submission))
         left_out = [
             Refused(one.entrant.file, f"{one.entrant.file}: {one.reason}")
@@ -369,12 +373,12 @@ def _read_cache(path: Path, made_by: dict[str, Any], game: HogEngine) -> tuple[s
     return salt, known if is_ours else {}
 
 
-def _key(folder: Path, entrant: Entrant, time_limit: float) -> str:
+def _key(folder: Path, path: PurePath, flat: bool, time_limit: float) -> str:
     """Give what a verdict depends on: the file; for code, its time and what lies beside it too."""
-    path, files = entrant.path, {entrant.path}
+    files = {path}
     is_code = path.suffix.lower() == ".py"
     try:
-        if is_code and not entrant.is_flat:
+        if is_code and not flat:
             files |= {*files_within(folder, path.parent)}
         content = [
             (str(one.relative_to(path.parent)), _hash(read_whole(one, MAX_BYTES, within=folder)))
@@ -391,10 +395,17 @@ def _hash(content: bytes) -> str:
 
 def _inspect(
     game: HogEngine, folder: Path, trust: bool, time_limit: float, entrant: Entrant
-) -> Submission:
-    path = entrant.path
+) -> tuple[Submission, str]:
+    """Judge an entrant; give the key of what was judged too, empty if there is none."""
     if entrant.fault:
-        return refused(entrant.fault.removeprefix(f"{entrant.file}: "))
-    return inspect_apart(
-        game, folder, path, flat=entrant.is_flat, trust=trust, time_limit=time_limit
+        return refused(entrant.fault.removeprefix(f"{entrant.file}: ")), ""
+    flat, key = entrant.is_flat, ""
+
+    def note(copy: Path) -> None:
+        nonlocal key
+        key = _key(copy.parent, PurePath(copy.name), flat, time_limit)
+
+    found = inspect_apart(
+        game, folder, entrant.path, flat=flat, trust=trust, time_limit=time_limit, note=note
     )
+    return found, key

@@ -400,6 +400,33 @@ def test_a_link_put_there_while_files_are_read_is_not_followed(
     without_secrets()
 
 
+def test_a_file_that_is_swapped_while_it_is_read_gives_no_verdict_for_another(
+    here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    three()
+    ok(*RUN)
+    before = Path("out/staff/ranks.csv").read_text()
+    shutil.rmtree("out")
+    twin = Path("class/eve/final_strategy.csv")
+    put(twin, table(1))  # as ann's
+    apart = inspect_apart
+
+    def late(game: Any, folder: Path, path: PurePath, **more: Any) -> Submission:
+        if path.parts[0] == "eve":
+            put(twin, table(0))
+        found = apart(game, folder, path, **more)
+        put(twin, table(1))
+        return found
+
+    monkeypatch.setattr(staff, "inspect_apart", late)
+    ok(*RUN)
+    shutil.rmtree("class/eve")
+    ok(*RUN)
+    assert [row["mean_win_rate"] for row in rows("out/staff/ranks.csv")] == [
+        row["mean_win_rate"] for row in csv.DictReader(before.splitlines())
+    ]
+
+
 def test_a_link_put_there_while_a_field_is_read_is_not_followed(
     here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
