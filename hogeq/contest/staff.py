@@ -375,15 +375,15 @@ def _read_cache(path: Path, made_by: dict[str, Any], game: HogEngine) -> tuple[s
 
 def _key(folder: Path, path: PurePath, flat: bool, time_limit: float) -> str:
     """Give what a verdict depends on: the file; for code, its time and what lies beside it too."""
-    files = {path}
+    files, content, left = {path}, [], MAX_BYTES
     is_code = path.suffix.lower() == ".py"
     try:
         if is_code and not flat:
             files |= {*files_within(folder, path.parent)}
-        content = [
-            (str(one.relative_to(path.parent)), _hash(read_whole(one, MAX_BYTES, within=folder)))
-            for one in sorted(files)
-        ]
+        for one in sorted(files):
+            part = read_whole(one, left, within=folder)
+            left -= len(part)
+            content.append((str(one.relative_to(path.parent)), _hash(part)))
     except (OSError, ValueError):
         return ""  # it will be refused when it is read
     return _hash(repr((content, time_limit if is_code else None)).encode())

@@ -300,6 +300,29 @@ def test_a_file_that_comes_beside_code_makes_it_another_entry(here: Path) -> Non
     assert "left out" not in ok(*RUN, "--trust", *UNSAFE)
 
 
+def test_no_more_is_read_to_look_a_folder_up_than_may_be_judged(
+    here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(staff, "MAX_BYTES", 1000)
+    monkeypatch.setattr(judging, "MAX_BYTES", 1000)
+    read: list[int] = []
+    read_whole = files.read_whole
+
+    def counted(*given: Any, **more: Any) -> bytes:
+        content = read_whole(*given, **more)
+        read.append(len(content))
+        return content
+
+    monkeypatch.setattr(staff, "read_whole", counted)
+    three()
+    put(Path("class/dan/final_strategy.py"), "final_strategy = max")
+    for number in range(9):
+        put(Path(f"class/dan/{number}"), "0" * 400)
+    text = ok(*RUN, "--trust", *UNSAFE)
+    assert re.search("left out: dan/final_strategy.py: .*is larger than", text)
+    assert sum(read) < 1000 + 3 * 2 * len(table(1))
+
+
 def test_a_changed_file_is_another_entry(here: Path) -> None:
     three()
     ok(*RUN)
