@@ -253,7 +253,11 @@ def _read(
     game: HogEngine, trust: bool, time_limit: float, named: Sequence[str], entry: str
 ) -> _Strategy | Refused:
     try:
-        return _strategy(game, trust, time_limit, entry, folder_of(entry, named))
+        folder, path = folder_of(entry, named), Path(entry)
+        files = {one for one in map(Path, named) if one.suffix.lower() == ".py"}
+        if path in files and len([one for one in files if one.parent == path.parent]) > 1:
+            folder = folder or path.parent  # the shell may have named them, for a pattern
+        return _strategy(game, trust, time_limit, entry, folder)
     except StrategyError as error:
         return Refused(entry, str(error))
     except Exception as error:  # noqa: BLE001 - one entry never stops the others

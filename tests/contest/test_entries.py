@@ -217,3 +217,17 @@ def test_entries_that_differ_by_little_are_not_the_same(edge: float) -> None:
 def test_rates_of_one_but_for_rounding_are_one() -> None:
     sure = np.array([[0.5, np.nextafter(1.0, 2.0)], [-1e-16, 0.5]])
     assert check_rates(sure).tolist() == [[0.5, 1.0], [0.0, 0.5]]
+
+
+def test_files_of_one_folder_that_are_named_one_by_one_do_not_see_each_other(folder: Path) -> None:
+    rest = "\nPLAYER_NAME = 'Me'\ndef final_strategy(score, opponent_score): return 1\n"
+    (folder / "all" / "ann.py").write_text("SECRET = 2" + rest)
+    (folder / "all" / "eve.py").write_text("from ann import SECRET" + rest)
+    both = ["all/ann.py", "all/eve.py"]
+    found = read_field(GAME, both, trust=True, named=both)
+    assert found.entries == both[:1]
+    (refused,) = found.refused
+    assert refused.entry == both[1]
+    assert "No module named 'ann'" in refused.reason
+    # Alone it is one's own file.
+    assert read_field(GAME, both[1:], trust=True, named=both[1:]).entries == both[1:]
