@@ -185,12 +185,15 @@ def loss(difference: float) -> str:
 
 
 def between(lower: float, upper: float) -> str:
-    """Write an interval of differences in percentage points, rounded outward unless it is one."""
-    if upper - lower > EXACT:
-        ends = _share(lower + EXACT, ROUND_FLOOR), _share(upper - EXACT, ROUND_CEILING)
-    else:
-        ends = _share(lower, ROUND_HALF_EVEN), _share(upper, ROUND_HALF_EVEN)
-    return f"{ends[0]} to {ends[1]} pp"
+    """Write an interval of differences in percentage points."""
+    return " to ".join(rounded_ends(lower, upper)) + " pp"
+
+
+def rounded_ends(lower: float, upper: float) -> tuple[str, str]:
+    """Write the ends of an interval of per cents, rounded outward unless they are one number."""
+    if upper - lower <= EXACT:
+        return _share(lower, ROUND_HALF_EVEN), _share(upper, ROUND_HALF_EVEN)
+    return _share(lower + EXACT, ROUND_FLOOR), _share(upper - EXACT, ROUND_CEILING)
 
 
 def duration(seconds: float) -> str:

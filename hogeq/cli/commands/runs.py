@@ -22,6 +22,7 @@ from hogeq.support.messages import (
     one_line,
     percent,
     refusal,
+    rounded_ends,
 )
 
 if TYPE_CHECKING:
@@ -85,7 +86,8 @@ def _finished(summary: "RunSummary") -> Text:
         search = one.saturation
         is_marked = search is not None and search.left is not None and not search.saturated
         spread = between(one.lower - 0.5, one.upper - 0.5)
-        rows.append((name, at_least(one.lower), at_most(one.upper), spread, "*" * is_marked))
+        lower, upper = (f"{end} %" for end in rounded_ends(one.lower, one.upper))
+        rows.append((name, lower, upper, spread, "*" * is_marked))
     spent = plain(summary.budget)
     if not spent["until_saturated"]:
         del spent["until_saturated"], spent["most_kicks"]
