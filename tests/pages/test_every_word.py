@@ -100,6 +100,7 @@ def test_the_board(browser: Any, tmp_path: Path, errors: list[str], name: str) -
     page.keyboard.press("o")
     for opponent in ("always_roll:2", "friend"):
         page.click("a.tab[href='#play']")
+        page.wait_for_selector("#play", state="visible")  # before, keys are of another tab
         page.keyboard.press("n")
         check(page, "new game")
         page.select_option("#opponent", opponent)
