@@ -16,7 +16,8 @@ from hogeq.contest.tournament import round_robin
 from hogeq.evaluation.values import win_rate
 from hogeq.model.game import HogEngine, compile_game
 from hogeq.rules import EDITIONS
-from hogeq.search.attack import SearchBudget, attack
+from hogeq.search.attack import attack
+from hogeq.search.results import Budget
 from hogeq.support.workers import workers
 from tests import twin
 
@@ -84,7 +85,7 @@ def bench_against_recursion(benchmark: Benchmark, how: str) -> None:
 def bench_attack(benchmark: Benchmark) -> None:
     game = full_game()
     target = np.full((100, 100), 5)
-    run = lambda: attack(game, target, SearchBudget(starts=1))  # noqa: E731
+    run = lambda: attack(game, target, Budget(starts=1, kicks=0))  # noqa: E731
     result = benchmark.pedantic(run, rounds=3, warmup_rounds=1)
     exact = win_rate(game, result.matrix, target).win_rate
     assert result.win_rate == pytest.approx(exact, abs=1e-12)

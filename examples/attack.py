@@ -4,7 +4,7 @@ import hogeq
 
 game = hogeq.Game({"edition": "su20", "goal": 30, "max_dice": 5})
 strategy = game.strategy("ignore_memory")
-budget = hogeq.SearchBudget(starts=4, perturbations=10, seed=0)
+budget = hogeq.Budget(starts=4, kicks=10, seed=0)
 found = game.attack(strategy, budget)
 bound = game.bound(strategy)
 print(f"exploitability is in [{found.win_rate - 0.5:.6f}, {bound - 0.5:.6f}]")

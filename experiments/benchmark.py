@@ -29,7 +29,8 @@ from research.methods import METHODS, improved
 from research.proofs import FullMemory, LinearProgram, branch_and_bound
 
 from hogeq.benchmark.catalogue import GAMES, LARGEST, Entry, catalogue
-from hogeq.search.attack import SearchBudget, SearchResult, attack
+from hogeq.search.attack import SearchResult, attack
+from hogeq.search.results import Budget
 from hogeq.strategies.arrays import one_hot
 from hogeq.support.aliases import Floats, Ints
 from hogeq.support.files import replacing, write_arrays
@@ -133,7 +134,7 @@ def longest(problem: Problem, seconds: float) -> tuple[float, Floats]:
     end, seed = time.process_time() + seconds, 0
     found: list[SearchResult] = []
     while not found or time.process_time() < end:
-        budget = SearchBudget(starts=4, perturbations=40, seed=seed)
+        budget = Budget(starts=4, kicks=40, seed=seed)
         found.append(attack(problem.engine, problem.opponent, budget))
         seed += 1
     best = max(found, key=lambda one: one.win_rate)

@@ -23,7 +23,8 @@ from common import arguments, publish, small_game, solved
 
 from hogeq.baselines.registry import find_strategy
 from hogeq.model.game import HogEngine
-from hogeq.search.attack import SearchBudget, attack
+from hogeq.search.attack import attack
+from hogeq.search.results import Budget
 from hogeq.search.bounds import upper_bound
 from hogeq.search.certificate import certify
 from hogeq.solvers import SOLVERS
@@ -52,7 +53,7 @@ def lines(given: argparse.Namespace) -> Iterator[list[object]]:
         goal, dice = map(int, size.split("x"))
         game = small_game(edition, goal, dice)
         strategy = opponent(game, against, given.iterations)
-        found = attack(game, strategy, SearchBudget(perturbations=given.kicks)).win_rate
+        found = attack(game, strategy, Budget(kicks=given.kicks)).win_rate
         certify(game.rules, strategy, 0.0)  # what is compiled is not counted
         began = time.process_time()
         proved = certify(game.rules, strategy, given.seconds, time.process_time)

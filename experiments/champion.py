@@ -38,7 +38,8 @@ from hogeq.purification.base import thresholded
 from hogeq.rules import EDITIONS, rules_from
 from hogeq.runs.config import load_config
 from hogeq.runs.files import MANIFEST, SCHEMA, environment, now
-from hogeq.search.attack import SearchBudget, SearchResult, attack
+from hogeq.search.attack import SearchResult, attack
+from hogeq.search.results import Budget
 from hogeq.search.bounds import upper_bound
 from hogeq.search.population import read_counters
 from hogeq.strategies.files import read_strategy, sizes_of, write_strategy
@@ -95,7 +96,7 @@ class Opposition(NamedTuple):
     """What a strategy is measured by: an attack for each budget, and the counters given."""
 
     game: HogEngine
-    budgets: list[SearchBudget]
+    budgets: list[Budget]
     counters: Matrix
     """(n, G, G)"""
 
@@ -154,7 +155,7 @@ def main() -> None:
 def compare(given: argparse.Namespace) -> None:
     """Attack the candidates and the champions so far; keep what is attacked with less."""
     game = compile_game(rules_from({"edition": given.edition}))
-    budget = SearchBudget(given.starts, given.anneal_steps, perturbations=given.kicks)
+    budget = Budget(given.starts, given.anneal_steps, kicks=given.kicks)
     budgets = [replace(budget, seed=seed) for seed in given.seeds]
     none = np.zeros((0, *game.shape[:2]), np.int8)
     counters = read_counters(Path(given.counters), game) if given.counters else none
@@ -216,7 +217,7 @@ def measure(opposition: Opposition, strategy: Strategy) -> Measured:
         "attack_without_kicks": found.curve[0][1],  # after the starts
         "effort": plain(found.budget),
         "seeds": {str(one.budget.seed): one.win_rate for one in attacks},
-        "kicks": {str(one.budget.seed): one.budget.perturbations for one in attacks},
+        "kicks": {str(one.budget.seed): one.budget.kicks for one in attacks},
         "saturation": found.saturation.to_json(),
     }
     if given:

@@ -12,7 +12,7 @@ import numpy as np
 from hogeq.figures.style import number_log_axis
 from hogeq.model.game import HogEngine, compile_game
 from hogeq.rules import rules_from
-from hogeq.search.attack import SearchBudget
+from hogeq.search.results import Budget
 from hogeq.solvers import SOLVERS
 from hogeq.solvers.base import Solver
 from hogeq.support.aliases import Floats
@@ -55,10 +55,10 @@ def arguments(about: str | None, **defaults: Any) -> argparse.Namespace:
     return parser.parse_args()
 
 
-def effort(given: argparse.Namespace) -> SearchBudget:
+def effort(given: argparse.Namespace) -> Budget:
     """Give the effort of an attack, by the options of `EFFORT`."""
     kicks, seed = given.kicks, given.seed
-    return SearchBudget(given.starts, given.anneal_steps, perturbations=kicks, seed=seed)
+    return Budget(given.starts, given.anneal_steps, kicks=kicks, seed=seed)
 
 
 def small_game(edition: str, goal: int, dice: int) -> HogEngine:

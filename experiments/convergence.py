@@ -22,7 +22,8 @@ from common import EFFORT, arguments, course, effort, publish, small_game
 from hogeq.figures.style import number_log_axis
 from hogeq.model.game import HogEngine
 from hogeq.runs.summary import schedule
-from hogeq.search.attack import SearchBudget, attack
+from hogeq.search.attack import attack
+from hogeq.search.results import Budget
 from hogeq.search.bounds import full_memory_bound
 from hogeq.solvers import SOLVERS
 from hogeq.support.aliases import Floats
@@ -100,7 +101,7 @@ def main() -> None:
         draw(read(Path(given.curves)), given.out / f"{name}.png")
         return
     game = small_game(given.edition, given.goal, given.dice)
-    small = SearchBudget(given.curve_starts, given.curve_steps, perturbations=given.curve_kicks)
+    small = Budget(given.curve_starts, given.curve_steps, kicks=given.curve_kicks)
     curves: Curves = {}
     rows, ends = [], []
     for solver in given.solvers:
@@ -136,7 +137,7 @@ def trace(
     parameters: dict[str, Any],
     iterations: int,
     limit: float,
-    budget: SearchBudget,
+    budget: Budget,
 ) -> tuple[list[Point], Floats]:
     """Run a solver and give iterations, seconds, attack and bound on the way, and the policy."""
     solver = SOLVERS[name](**parameters)

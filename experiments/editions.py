@@ -13,11 +13,11 @@ from hogeq.baselines.registry import builtin
 from hogeq.evaluation.tablebase import solve
 from hogeq.model.game import HogEngine, compile_game
 from hogeq.rules import EDITIONS, Rules
-from hogeq.search.attack import SearchBudget
+from hogeq.search.results import Budget
 from hogeq.search.bounds import best_response_interval
 from hogeq.support.workers import workers
 
-EFFORT = SearchBudget(starts=4)
+EFFORT = Budget(starts=4, kicks=0)
 VARIANTS = {
     "fa15 without Piggy Back": replace(EDITIONS["fa15"], piggy_back=False),
     "su21 without Time Trot, six-sided extra turns": replace(

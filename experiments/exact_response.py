@@ -19,15 +19,16 @@ from research.priced_bound import tighter_bound
 from research.process import decision_process
 
 from hogeq.model.game import HogEngine
-from hogeq.search.attack import SearchBudget, attack
+from hogeq.search.attack import attack
+from hogeq.search.results import Budget
 from hogeq.search.bounds import full_memory_bound
 
 SHORT = 1e-9  # win rate by which a search must miss to have missed
 BUDGETS = {
-    "ascent, 1 start": SearchBudget(starts=1, anneal_steps=0),
-    "1 start": SearchBudget(starts=1),
-    "4 starts": SearchBudget(starts=4),
-    "4 starts, 20 kicks": SearchBudget(starts=4, perturbations=20),
+    "ascent, 1 start": Budget(starts=1, anneal_steps=0, kicks=0),
+    "1 start": Budget(starts=1, kicks=0),
+    "4 starts": Budget(starts=4, kicks=0),
+    "4 starts, 20 kicks": Budget(starts=4, kicks=20),
 }
 
 

@@ -36,7 +36,8 @@ from hogeq.rules import Rules, rules_from
 from hogeq.rules.parts import SWAPS, ZERO_DICE
 from hogeq.rules.turn import total_rises
 from hogeq.search.ascent import random_policy
-from hogeq.search.attack import SearchBudget, attack
+from hogeq.search.attack import attack
+from hogeq.search.results import Budget
 from hogeq.solvers import SOLVERS
 from hogeq.solvers.bundle import SHAPING
 from hogeq.solvers.cuts import Counters, cut_of_parts, modelled
@@ -98,7 +99,7 @@ def compared(given: argparse.Namespace) -> Iterator[list[object]]:
         solver = solver_of(parts, 0, 0.1)
         solver.step(game, solver.init(game))
     for seed in given.beginnings:
-        effort = SearchBudget(given.starts, perturbations=given.kicks, seed=UNUSED + seed)
+        effort = Budget(given.starts, kicks=given.kicks, seed=UNUSED + seed)
         excess = {}
         for turn in range(3):  # each way is the first in turn
             name = BEGINNINGS[(turn + 1 - seed) % 3]

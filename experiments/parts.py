@@ -19,7 +19,8 @@ from common import arguments, course, draw, publish, small_game
 from hogeq.model.game import HogEngine
 from hogeq.model.many import shared_many
 from hogeq.search.ascent import climb
-from hogeq.search.attack import SearchBudget, attack
+from hogeq.search.attack import attack
+from hogeq.search.results import Budget
 from hogeq.search.bounds import upper_bound
 from hogeq.solvers import SOLVERS
 from hogeq.strategies.arrays import one_hot
@@ -78,7 +79,7 @@ def points(game: HogEngine, parts: int, given: argparse.Namespace) -> Iterator[l
     solver = solver_of(parts, given)
     moments = [given.seconds / 2**power for power in reversed(range(given.moments))]
     doubled = FIRST
-    budget = SearchBudget(starts=given.starts, perturbations=given.kicks, seed=TRAINING + 1)
+    budget = Budget(starts=given.starts, kicks=given.kicks, seed=TRAINING + 1)
     for iterations, (state, spent) in enumerate(course(game, solver), 1):
         if spent < moments[0] and iterations < doubled:
             continue

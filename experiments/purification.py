@@ -27,7 +27,8 @@ from hogeq.purification import PURIFIERS, argmax, thresholded
 from hogeq.purification.base import Sample
 from hogeq.purification.integer import IntegerRounding
 from hogeq.purification.local_search import LocalSearch
-from hogeq.search.attack import SearchBudget, attack
+from hogeq.search.attack import attack
+from hogeq.search.results import Budget
 from hogeq.search.bounds import full_memory_bound
 from hogeq.solvers.bundle import BundleState, ProximalBundle
 from hogeq.strategies.files import read_strategy, write_strategy
@@ -105,7 +106,7 @@ def compare(given: argparse.Namespace) -> None:
 
 
 def lines(
-    game: HogEngine, policy: Floats, runs: list[Run], strong: SearchBudget
+    game: HogEngine, policy: Floats, runs: list[Run], strong: Budget
 ) -> Iterator[list[object]]:
     """Measure the policy, the policy without unlikely rolls, and every method."""
     yield ["the policy itself", "", *measured(game, policy, strong), ""]
@@ -122,14 +123,14 @@ def lines(
         yield [method, ", ".join(labels), *measured(game, made[method], strong), f"{seconds:.1f}"]
 
 
-def measured(game: Any, strategy: Any, budget: SearchBudget) -> list[str]:
+def measured(game: Any, strategy: Any, budget: Budget) -> list[str]:
     """Attack found and full-memory bound, formatted."""
     found = attack(game, strategy, budget).win_rate
     return [f"{found:.6f}", f"{full_memory_bound(game, strategy):.6f}"]
 
 
 def sharpened(
-    game: HogEngine, policy: Floats, iterations: int, trails: dict[str, Any], strong: SearchBudget
+    game: HogEngine, policy: Floats, iterations: int, trails: dict[str, Any], strong: Budget
 ) -> Iterator[list[object]]:
     """Measure the matrix that the bundle method ends with when entropy has a rising price.
 
@@ -158,7 +159,7 @@ def sharpened(
 
 
 def rounded(
-    game: HogEngine, policy: Floats, programs: int, strong: SearchBudget
+    game: HogEngine, policy: Floats, programs: int, strong: Budget
 ) -> Iterator[list[object]]:
     """Measure what integer programs make of the rows that a rising price has left mixed.
 

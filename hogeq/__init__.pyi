@@ -23,10 +23,12 @@ from .runs.config import load_config as load_config
 from .runs.index import load_run as load_run
 from .runs.runner import run_experiment as run_experiment
 from .runs.summary import RunSummary as RunSummary
-from .search.attack import SearchBudget as SearchBudget
 from .search.attack import SearchResult as SearchResult
-from .search.bounds import Interval as Interval
 from .search.population import Gains as Gains
+from .search.results import Budget as Budget
+from .search.results import Equilibrium as Equilibrium
+from .search.results import Interval as Interval
+from .search.results import Response as Response
 from .solvers import SOLVERS as SOLVERS
 from .solvers import solver as solver
 from .strategies.strategy import Mixture as Mixture
@@ -35,7 +37,6 @@ from .support.plugins import load_plugin as load_plugin
 from .support.progress import show_progress as show_progress
 from .support.workers import workers as workers
 from .trees.audit import audit as audit
-from .trees.game import TreeGame as TreeGame
 from .trees.recall import Audit as Audit
 
 __version__: str

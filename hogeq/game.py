@@ -5,9 +5,11 @@ Purifiers, contests and game trees are imported where they are used: SciPy takes
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from hogeq.baselines.registry import find_strategy
 from hogeq.evaluation import tablebase, values
@@ -15,13 +17,11 @@ from hogeq.evaluation.tablebase import Analysis, Tablebase
 from hogeq.evaluation.values import ComponentsAt, RegretWeight
 from hogeq.model.game import HogEngine, compile_game
 from hogeq.model.workspace import WinRate
-from hogeq.rules import Rules, rules_from
+from hogeq.rules import Rules
 from hogeq.rules.memory import Memory
-from hogeq.rules.reading import find_rules
-from hogeq.search import attack, bounds, population
-from hogeq.search.attack import SearchBudget, SearchResult
-from hogeq.search.bounds import Interval
+from hogeq.search import bounds, population
 from hogeq.search.population import Gains
+from hogeq.search.results import Budget, Equilibrium, Interval, Response, Value
 from hogeq.strategies.profiles import hog_profile, is_profile
 from hogeq.strategies.strategy import Strategy, StrategyLike, strategy_of
 from hogeq.support.aliases import Floats
@@ -31,27 +31,47 @@ if TYPE_CHECKING:
     from hogeq.contest.field import Difference
     from hogeq.contest.tournament import WinRates
     from hogeq.contest.transcript import Review, Transcript
-    from hogeq.trees.game import TreeGame
+    from hogeq.solvers.solving import Solution
+    from hogeq.trees.engine import TreeEngine
+    from hogeq.trees.flat import FlatTree
+    from hogeq.trees.recall import Audit
 
 StrategySpec = StrategyLike | str | Path | Mapping[str, Any]
 """A strategy, or its function, array, name, file, run's folder or states of OpenSpiel."""
 
 
 class Game:
-    """Hog by some rules. Wherever a method takes a strategy, a name will do.
+    """A game: Hog by some rules, or any finite two-player zero-sum game.
+
+    Wherever a method takes a strategy, a name will do. Figures are win rates in Hog, where 1/2 is
+    even; elsewhere payoffs, where 0 is.
 
     Parameters
     ----------
-    rules : str, path, mapping or Rules
-        An edition's name, fields of `Rules` by name, a YAML file of these, or a run's folder.
+    given : str, path, mapping, Rules or game of OpenSpiel
+        An edition's name, fields of `Rules` by name, a YAML file of these; a run's folder, of
+        whatever game; a ``.efg`` file of Gambit; or a game of OpenSpiel, or its name with
+        parameters: ``"liars_dice_ir(dice_sides=4)"``. ``"openspiel:NAME"`` is none of ours.
+    forget : str or callable, optional
+        For games other than Hog, what players forget: ``own_actions``, ``order`` or ``last:K``; or
+        a function of a player and an information state, str, that gives the key of the
+        information set.
     trust : bool
         Whether the code of ``.py`` files may be run, in processes of its own.
 
     Attributes
     ----------
     rules : Rules
-    engine : HogEngine
-        The rules compiled: what solvers and purifiers take.
+        Of Hog.
+    tree : FlatTree or None
+        Of other games: all their nodes.
+    engine
+        The game compiled: what solvers and purifiers take.
+
+    Raises
+    ------
+    ValueError
+        If there is no such game, or it is no finite two-player zero-sum game.
 
     Examples
     --------
@@ -60,88 +80,81 @@ class Game:
     >>> three = game.strategy("always_roll:3")
     >>> round(game.win_rate(three, "always_roll:2").win_rate, 4)
     0.5808
-    >>> round(game.attack(three).win_rate, 4)
+    >>> round(game.attack(three).value, 4)
     0.6974
+    >>> hogeq.Game("kuhn_poker")
+    Game(kuhn_poker(): 58 nodes, 12 infosets)
     """
 
-    def __init__(
-        self, rules: str | os.PathLike[str] | Mapping[str, Any] | Rules, *, trust: bool = False
-    ) -> None:
-        """Read the rules and compile them; the same rules are compiled once."""
-        if isinstance(rules, str | os.PathLike):
-            rules = find_rules(os.fspath(rules), trust)
-        elif not isinstance(rules, Rules):
-            rules = rules_from(rules)
-        self._engine: HogEngine = compile_game(rules, own_goals=True)
+    def __init__(self, given: Any, *, forget: Any = None, trust: bool = False) -> None:
+        """Find the game and compile it; the same rules are compiled once."""
+        from hogeq.trees.loading import find_game
+
+        found = find_game(given, forget, trust)
         self.trust = trust
-
-    @staticmethod
-    def from_openspiel(game: Any, **options: Any) -> "TreeGame":
-        """Take a game other than Hog: any finite two-player zero-sum game of OpenSpiel.
-
-        Parameters
-        ----------
-        game : str or pyspiel.Game
-            A game, or its name with parameters: ``"liars_dice_ir(dice_sides=4)"``.
-        forget : str or callable, optional
-            ``own_actions``, ``order`` or ``last:K``; or a function of a player and an information
-            state, str, that gives the key of the information set.
-        most_nodes : int, optional
-            Larger trees are refused.
-
-        Raises
-        ------
-        ValueError
-            If there is no such game, or it is no finite two-player zero-sum game.
-        """
-        from hogeq.trees.game import TreeGame
-        from hogeq.trees.openspiel import from_openspiel
-
-        return TreeGame(from_openspiel(game, **options))
-
-    @staticmethod
-    def from_efg(path: str | os.PathLike[str], **options: Any) -> "TreeGame":
-        """Take a game from a file in Gambit's extensive form; options as in `from_openspiel`.
-
-        Raises
-        ------
-        ValueError
-            If the file cannot be read, or its game is no two-player zero-sum game.
-        """
-        from hogeq.trees.gambit import from_efg
-        from hogeq.trees.game import TreeGame
-
-        return TreeGame(from_efg(path, **options))
+        self.tree: FlatTree | None = None
+        if isinstance(found, Rules):
+            self._hog: HogEngine | None = compile_game(found, own_goals=True)
+        else:
+            self._hog, self.tree = None, found
 
     @property
-    def engine(self) -> HogEngine:
-        """The rules compiled: what solvers and purifiers take; ValueError if there are two goals.
+    def engine(self) -> "HogEngine | TreeEngine":
+        """The game as solvers and purifiers take it: the compiled rules, or the tree's passes."""
+        return self.hog if self.tree is None else self._tree_engine
 
-        With a goal for each player, what lets one strategy play both is refused. Elsewhere the
-        first goal is that of strategy `a`, of a responder, or of the player to move.
+    @property
+    def hog(self) -> HogEngine:
+        """The compiled rules of a game of Hog.
+
+        ValueError for other games, and with a goal for each player: what lets one strategy play
+        both is refused. Elsewhere the first goal is that of strategy `a`, of a responder, or of
+        the player to move.
         """
         self.rules.require_one_goal()
-        return self._engine
+        return self._compiled
+
+    @cached_property
+    def _tree_engine(self) -> "TreeEngine":
+        from hogeq.trees.engine import TreeEngine
+
+        assert self.tree is not None  # noqa: S101 - asked of trees alone
+        return TreeEngine(self.tree)
+
+    @property
+    def _compiled(self) -> HogEngine:
+        if self._hog is None:
+            raise ValueError(f"{self.name}: is not asked this; allowed: games of Hog")
+        return self._hog
+
+    @property
+    def name(self) -> str:
+        """Name of the rules or of the tree."""
+        return self.rules.name if self.tree is None else self.tree.name
 
     @property
     def rules(self) -> Rules:
-        """The rules of this game."""
-        return self._engine.rules
+        """The rules of a game of Hog."""
+        return self._compiled.rules
 
     @property
     def second(self) -> "Game":
         """The game as the second player has it: with the goals exchanged, if there are two."""
+        if self.tree is not None:
+            return self
         rules = self.rules.for_second()
         return self if rules is self.rules else Game(rules, trust=self.trust)
 
     @property
     def memories(self) -> tuple[Memory, ...]:
         """Every value of the hidden memory of the player to move, H of them."""
-        return self._engine.memories
+        return self._compiled.memories
 
     def __repr__(self) -> str:
-        """Name the rules."""
-        return f"Game({self.rules.name})"
+        """Name the game, and say the size of a tree."""
+        if self.tree is None:
+            return f"Game({self.name})"
+        return repr(self.tree).replace("FlatTree", "Game", 1)
 
     def strategy(
         self, given: StrategySpec, *, trust: bool = False, time_limit: float = 60.0
@@ -151,9 +164,10 @@ class Game:
         Parameters
         ----------
         given : str, path, function, array_like, Mixture or Strategy
-            A name such as ``"always_roll:6"``, a file, a run's folder, a function of the own score
-            and the opponent's, a matrix (G, G), a policy (G, G, K), or a mixture of such; or a
-            tabular policy of OpenSpiel for ``python_hog``, or what its ``to_dict`` gives.
+            A name such as ``"always_roll:6"`` or, of other games, ``"uniform"``; a file; a run's
+            folder; a matrix, an action for every row; a policy, probabilities; a mixture of such;
+            a tabular policy of OpenSpiel, or what its ``to_dict`` gives. Of Hog also a function of
+            the own score and the opponent's. Rows are (G, G) in Hog, elsewhere those of `tree`.
         trust : bool
             As for the game: of this strategy alone.
         time_limit : float
@@ -164,12 +178,32 @@ class Game:
         StrategyError
             If there is no such name or file, or its first bad cell.
         """
+        if self.tree is not None:
+            from hogeq.trees.strategies import tree_strategy
+
+            return tree_strategy(self.tree, given)
         if isinstance(given, str | os.PathLike):
             trust = trust or self.trust
-            given = find_strategy(str(given), self._engine, trust, time_limit=time_limit)
+            given = find_strategy(str(given), self._compiled, trust, time_limit=time_limit)
         elif isinstance(given, Mapping) or is_profile(given):
             given = hog_profile(given, self.rules)
-        return strategy_of(self._engine, given)
+        return strategy_of(self._compiled, given)
+
+    def value(self, a: StrategySpec, b: StrategySpec) -> Value:
+        """Exact payoff to strategy `a` against `b`: in Hog its win rate.
+
+        Raises
+        ------
+        StrategyError
+            If a strategy is refused.
+        ValueError
+            If a game between the two may never end.
+        """
+        if self.tree is None:
+            return Value(*self.win_rate(a, b))
+        from hogeq.trees.strategies import value
+
+        return value(self.tree, self.strategy(a), self.strategy(b))
 
     def win_rate(
         self, a: StrategySpec, b: StrategySpec, start: tuple[int, int] = (0, 0)
@@ -189,64 +223,123 @@ class Game:
         ValueError
             If a game between the two may never end.
         """
-        return values.win_rate(self._engine, self.strategy(a), self.second.strategy(b), start=start)
+        return values.win_rate(
+            self._compiled, self.strategy(a), self.second.strategy(b), start=start
+        )
 
-    def attack(
-        self,
-        strategy: StrategySpec,
-        budget: SearchBudget | None = None,
-    ) -> SearchResult:
-        """Search for the matrix that wins most against a strategy; how, is in `hogeq.search`.
+    def attack(self, strategy: StrategySpec, budget: Budget | None = None) -> Response:
+        """Find the best response to a strategy, and a bound that no response exceeds.
+
+        Where the responder forgets, the response is searched for (:mod:`hogeq.search`), and an
+        integer program goes on for ``budget.exact_seconds``: in Hog only where they are given.
 
         Parameters
         ----------
         strategy : strategy
-        budget : SearchBudget, optional
+        budget : Budget, optional
 
-        Returns
-        -------
-        SearchResult
-            With ``matrix``, its exact ``win_rate``, and ``bound``, which no response exceeds.
+        Raises
+        ------
+        ValueError
+            If a player can meet an information set twice in a play; if a game of Hog has too many
+            histories for an integer program.
         """
-        target = self.second.strategy(strategy)
-        found = attack.attack(self._engine, target, budget)
-        return replace(found, bound=max(found.win_rate, bounds.upper_bound(self._engine, target)))
+        target, budget = self.second.strategy(strategy), budget or Budget()
+        if self.tree is not None:
+            from hogeq.trees.answers import respond
+
+            return respond(self.tree, target, budget)
+        response = bounds.respond(self._compiled, target, budget)
+        if response.is_proved or not budget.exact_seconds:
+            return response
+        from hogeq.trees.answers import respond_by_program
+
+        return respond_by_program(self._compiled, target, response, budget.exact_seconds)
 
     def bound(self, strategy: StrategySpec, resolution: int | None = None) -> float:
-        """Upper bound on the win rate of any response: of one with full memory.
+        """Upper bound on what any response gets: that of a responder with full memory.
 
         Parameters
         ----------
         strategy : strategy
         resolution : int, optional
-            Of a mixture: that of the grid of beliefs about the draw. At 1 the responder knows the
-            draw, the crudest bound; by default one that takes seconds.
+            Of a mixture in Hog: that of the grid of beliefs about the draw. At 1 the responder
+            knows the draw, the crudest bound; by default one that takes seconds.
         """
         target = self.second.strategy(strategy)
         if resolution is not None and target.kind != "mixture":
             allowed = f"for mixtures, not for a {target.kind}"
             raise ValueError(refusal("resolution", resolution, allowed))
-        return bounds.upper_bound(self._engine, target, resolution)
+        if self.tree is not None:
+            from hogeq.trees.answers import full_memory_bound
 
-    def exploitability(
-        self, strategy: StrategySpec, budget: SearchBudget | None = None
-    ) -> Interval:
-        """Interval that contains the exploitability of a strategy.
+            return full_memory_bound(self.tree, target)
+        return bounds.upper_bound(self._compiled, target, resolution)
 
-        It is the win rate of a best response less 1/2, half of NashConv: 0 for an equilibrium.
+    def exploitability(self, strategy: StrategySpec, budget: Budget | None = None) -> Interval:
+        """Interval that contains the exploitability of a strategy: half of its NashConv.
+
+        It is what a best response gets beyond an even game: 0 for an equilibrium.
         """
-        return bounds.exploitability(self.engine, self.strategy(strategy), budget)
+        self.engine  # noqa: B018 - refuses two goals, with which no game is even
+        response = self.attack(strategy, budget)
+        even = response.units.even
+        return Interval(response.value - even, response.bound - even, response)
 
-    def best_response_interval(
-        self, strategy: StrategySpec, budget: SearchBudget | None = None
-    ) -> Interval:
-        """Interval that contains the win rate of a best response: exploitability plus 1/2."""
-        return bounds.best_response_interval(self.engine, self.strategy(strategy), budget)
+    def equilibrium(self, seconds: float = 60.0) -> Equilibrium:
+        """Solve the game in mixtures; both ends are what best responses prove.
+
+        A game of Hog is alike for both players, and worth 1/2. Where it has too many histories,
+        the solver ``mixture_bundle`` looks for a mixture, and both ends are what that secures.
+
+        Raises
+        ------
+        ValueError
+            If a player can meet an information set twice in a play, or the time does not suffice
+            for one iteration.
+        """
+        from hogeq.trees.answers import hog_tree, solve, solve_hog
+
+        if self.tree is not None:
+            return solve(self.tree, seconds)
+        self.engine  # noqa: B018 - refuses two goals
+        try:
+            tree = hog_tree(self.rules)
+        except ValueError:
+            from hogeq.solvers.solving import equilibrium
+
+            return equilibrium(self.hog, seconds)
+        return solve_hog(self.hog, tree, seconds)
+
+    def joined(self, first: StrategySpec, second: StrategySpec) -> Strategy:
+        """One mixture for both seats, of a strategy of the first player and one of the second.
+
+        Of games other than Hog: their rows are of one seat each.
+        """
+        from hogeq.trees.strategies import joined
+
+        if self.tree is None:
+            raise ValueError(f"{self.name}: a strategy plays both seats; allowed: other games")
+        return joined(self.tree, self.strategy(first), self.strategy(second))
+
+    def audit(self) -> "tuple[Audit, Audit]":
+        """Recall of each player, with two histories where it fails.
+
+        Of Hog a small game by the same rules is walked; the coin makes both players alike.
+        """
+        from hogeq.trees.recall import Recall
+
+        if self.tree is None:
+            from hogeq.trees.audit import audit, small
+
+            found = audit(small(self.rules, None, 2), full=self.rules)
+            return found, found
+        return Recall(self.tree, 0).audit(), Recall(self.tree, 1).audit()
 
     def gains(self, counter: StrategySpec, strategy: StrategySpec) -> Gains:
         """Exact gain of every cell of a counter-strategy over the rolls of a strategy."""
         usual = self.second.strategy(strategy)
-        return population.gains(self._engine, self.strategy(counter), usual)
+        return population.gains(self._compiled, self.strategy(counter), usual)
 
     def diff(
         self,
@@ -265,7 +358,7 @@ class Game:
         from hogeq.contest import field
 
         one, two = self.strategy(first), self.strategy(second)
-        return field.diff(self.engine, one, two, self._rivals(against))
+        return field.diff(self.hog, one, two, self._rivals(against))
 
     def improve(
         self,
@@ -289,12 +382,12 @@ class Game:
         from hogeq.contest import field
 
         table, rivals = self.strategy(matrix), self._rivals(against)
-        *_, best = field.improvements(self.engine, table, rivals, cells, seconds)
+        *_, best = field.improvements(self.hog, table, rivals, cells, seconds)
         return self.strategy(best.strategy)
 
     def tablebase(self) -> Tablebase:
         """Optimal play from every position, both players remembering everything."""
-        return tablebase.solve(self._engine)
+        return tablebase.solve(self._compiled)
 
     def analyze(
         self,
@@ -319,32 +412,32 @@ class Game:
             Strategy of both so far, which determines the belief; by default `strategy`.
         """
         plays, played = (None if one is None else self.strategy(one) for one in (strategy, past))
-        return tablebase.analyze(self._engine, score, opponent, plays, memory, played)
+        return tablebase.analyze(self._compiled, score, opponent, plays, memory, played)
 
     def values(self, a: StrategySpec, b: StrategySpec | None = None) -> Floats:
         """Win probability of the player to move in every hidden state, (G, G, H)."""
-        return values.values(self._engine, *self._both(a, b))
+        return values.values(self._compiled, *self._both(a, b))
 
     def mean_values(self, a: StrategySpec, b: StrategySpec | None = None) -> Floats:
         """Win probability of the player to move, averaged over the belief, (G, G)."""
-        return values.mean_values(self._engine, *self._both(a, b))
+        return values.mean_values(self._compiled, *self._both(a, b))
 
     def reach(self, a: StrategySpec, b: StrategySpec | None = None) -> Floats:
         """Reach probability of every hidden state, the player of `a` to move, (G, G, H)."""
-        return values.reach(self._engine, *self._both(a, b))
+        return values.reach(self._compiled, *self._both(a, b))
 
     def belief(
         self, score: int, opponent: int, a: StrategySpec, b: StrategySpec | None = None
     ) -> Floats | None:
         """Distribution of the hidden memory at a position, (H,); None if play never gets there."""
-        return values.belief(self._engine, *self._both(a, b), score, opponent)
+        return values.belief(self._compiled, *self._both(a, b), score, opponent)
 
     def components_at(
         self, score: int, opponent: int, a: StrategySpec, b: StrategySpec | None = None
     ) -> ComponentsAt | None:
         """Distribution of what was drawn of mixtures, given that a position is reached."""
         one, two = self._both(a, b)
-        return values.components_at(self._engine, one, score, opponent, two)
+        return values.components_at(self._compiled, one, score, opponent, two)
 
     def action_values(
         self, a: StrategySpec, b: StrategySpec | None = None, weight: RegretWeight = "reach"
@@ -360,14 +453,29 @@ class Game:
             the player's own actions, as CFR is defined; or given that the information set is
             reached.
         """
-        return values.action_values(self._engine, *self._both(a, b), weight)
+        return values.action_values(self._compiled, *self._both(a, b), weight)
+
+    def solve(self, solver: str, iterations: int, **parameters: Any) -> "Solution":
+        """Solve by a solver's name and parameters, as a run does.
+
+        Raises
+        ------
+        ValueError
+            If there is no such solver or parameter, or it cannot solve this game.
+        """
+        from hogeq.solvers.solving import solve
+
+        return solve(self.engine, solver, iterations, **parameters)
 
     def purify(self, strategy: StrategySpec, method: str = "argmax", **parameters: Any) -> Strategy:
         """Make a matrix of a policy by a purifier's name and parameters."""
         from hogeq.purification import purify
 
-        matrix = purify(self.engine, self.strategy(strategy), method, **parameters)
-        return strategy_of(self.engine, matrix)
+        engine = self.engine
+        matrix = purify(engine, self.strategy(strategy), method, **parameters)
+        if self.tree is not None:
+            matrix = np.where(matrix < self.tree.num_legal, matrix, 0)
+        return strategy_of(engine, matrix)
 
     def round_robin(
         self,
@@ -383,7 +491,7 @@ class Game:
         from hogeq.contest.tournament import WinRates, round_robin
 
         tables = [self.strategy(one) for one in strategies]
-        rates = round_robin(self.engine, tables, start=start, goals=goals).view(WinRates)
+        rates = round_robin(self.hog, tables, start=start, goals=goals).view(WinRates)
         rates.names = tuple(
             one.name or f"strategy {number}" for number, one in enumerate(tables, 1)
         )
@@ -395,13 +503,13 @@ class Game:
 
         if isinstance(transcript, str | os.PathLike):
             transcript = read_transcript(transcript, self.rules)
-        return review(self._engine, transcript)
+        return review(self._compiled, transcript)
 
     def _rivals(self, given: StrategySpec | list[StrategySpec] | None) -> list[Strategy]:
         if given is None:
             from hogeq.contest.assessment import usual_reference
 
-            given = usual_reference(self.engine)
+            given = usual_reference(self.hog)
         return [self.strategy(one) for one in (given if isinstance(given, list) else [given])]
 
     def _both(self, a: StrategySpec, b: StrategySpec | None) -> tuple[Strategy, Strategy | None]:

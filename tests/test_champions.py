@@ -18,7 +18,8 @@ from hogeq.model.game import HogEngine, compile_game
 from hogeq.pages import report as page
 from hogeq.rules import EDITIONS, Rules, rules_from
 from hogeq.runs.config import config_from
-from hogeq.search.attack import SearchBudget, attack
+from hogeq.search.attack import attack
+from hogeq.search.results import Budget
 from hogeq.search.bounds import full_memory_bound, upper_bound
 from hogeq.strategies.arrays import StrategyError
 from hogeq.strategies.files import read_strategy, sizes_of
@@ -89,7 +90,7 @@ def test_an_attack_with_other_seeds_finds_little_more(manifest: Path, game: HogE
     found = attack(
         game,
         read_strategy(manifest.parent / "matrix.csv", **sizes_of(game)),
-        SearchBudget(starts=2, seed=31),
+        Budget(starts=2, seed=31, kicks=0),
     )
     assert found.win_rate <= figures["attack"] + 2e-3
 

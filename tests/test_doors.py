@@ -152,7 +152,7 @@ def test_results_show_themselves_in_a_notebook(game: hogeq.Game, tmp_path: Path)
     (tmp_path / "game.json").write_text(played.to_json())
     review = game.review(tmp_path / "game.json")
     assert review == game.review(played)
-    found = game.attack(one, hogeq.SearchBudget(starts=1))
+    found = game.attack(one, hogeq.Budget(starts=1, kicks=0))
     rates = game.round_robin([one, "always_roll:2", policy])
     assert rates.names == (evil, "always_roll:2", "strategy 3")
     shown: dict[str, tuple[Any, list[str]]] = {
@@ -212,7 +212,7 @@ def test_a_strategy_is_checked_once_and_does_not_change(
     with monkeypatch.context() as patched:
         patched.setattr("hogeq.strategies.strategy.check_table", None)
         assert game.strategy(three) is three
-        game.exploitability(three, hogeq.SearchBudget(starts=1, anneal_steps=2))
+        game.exploitability(three, hogeq.Budget(starts=1, anneal_steps=2, kicks=0))
     with pytest.raises(StrategyError, match=r"of shape \(8, 8, 4\); allowed: \(100, 100, 11\)"):
         hogeq.Game("fa22").strategy(three)
     with pytest.raises(StrategyError, match=r"cell \(row 2, column 1\) is 4"):
@@ -226,7 +226,7 @@ def test_a_game_answers_as_its_parts_do_and_names_will_do(game: hogeq.Game) -> N
     rate = game.win_rate("always_roll:1", two)
     assert rate == game.win_rate(one, two)
     assert game.round_robin([one, "always_roll:2"])[0, 1] == pytest.approx(rate.win_rate)
-    budget = hogeq.SearchBudget(starts=1)
+    budget = hogeq.Budget(starts=1, kicks=0)
     found = game.attack("always_roll:1", budget)
     np.testing.assert_array_equal(found.matrix, attack(game.engine, one, budget).matrix)
     assert found.bound == pytest.approx(max(found.win_rate, full_memory_bound(game.engine, one)))

@@ -14,7 +14,8 @@ from hogeq.baselines import builtin
 from hogeq.evaluation.values import win_rate
 from hogeq.model.game import HogEngine, compile_game
 from hogeq.rules import rules_from
-from hogeq.search.attack import Saturation, SearchBudget, SearchResult
+from hogeq.search.attack import Saturation, SearchResult
+from hogeq.search.results import Budget
 from hogeq.strategies.files import read_strategy, write_strategy
 from hogeq.strategies.strategy import Strategy
 
@@ -254,7 +255,7 @@ def found(monkeypatch: pytest.MonkeyPatch) -> dict[tuple[int, int], float]:
     """
     rates: dict[tuple[int, int], float] = {}
 
-    def stub(game: HogEngine, strategy: Strategy, budget: SearchBudget) -> SearchResult:
+    def stub(game: HogEngine, strategy: Strategy, budget: Budget) -> SearchResult:
         rate = rates[int(strategy.array[0, 0]), budget.seed]
         counter = np.full((game.goal, game.goal), budget.seed, np.int8)
         told, curve = Saturation(0.0, 1.0 - rate), ((1, rate),)

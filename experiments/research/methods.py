@@ -21,7 +21,8 @@ from research.decision import Problem
 
 from hogeq.model.workspace import Role
 from hogeq.search.ascent import ith_start, random_policy
-from hogeq.search.attack import ROUND, AttackSearch, SearchBudget
+from hogeq.search.attack import ROUND, AttackSearch
+from hogeq.search.results import Budget
 from hogeq.strategies.arrays import one_hot
 from hogeq.support.aliases import Floats
 from hogeq.support.progress import Phase
@@ -124,7 +125,7 @@ def amsgrad(problem: Problem, start: Floats, step: float) -> Course:
 
 def annealing(problem: Problem) -> Course:
     """Cool a softmax responder, from the starts of the attack and then from random ones."""
-    budget, start = SearchBudget(), 0
+    budget, start = Budget(kicks=0), 0
     policies = problem.policies
     while True:
         random = np.random.default_rng([0, start])
@@ -150,7 +151,7 @@ def coordinate_ascent(problem: Problem) -> Course:
 
 def attack(problem: Problem) -> Course:
     """Search as `hogeq attack` does, with kicks without end."""
-    budget = SearchBudget(starts=2, perturbations=MANY)
+    budget = Budget(starts=2, kicks=MANY)
     meeting = problem.engine, problem.opponent
     search = AttackSearch(*meeting, budget, Phase("attack"))
     search.begin([one.run(*meeting) for one in search.starts()])

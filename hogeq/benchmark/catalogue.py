@@ -9,12 +9,13 @@ from hogeq.benchmark.form import Instance, from_hog, from_tree
 from hogeq.benchmark.generators import detection, random_tree, simulation
 from hogeq.model.game import HogEngine, compile_game
 from hogeq.rules import rules_from
-from hogeq.search.attack import SearchBudget, attack
+from hogeq.search.attack import attack
 from hogeq.search.bounds import full_memory_bound
+from hogeq.search.results import Budget
 from hogeq.strategies.strategy import Strategy
 from hogeq.trees.exact import best_response, equilibrium
 from hogeq.trees.flat import FlatTree
-from hogeq.trees.game import load_tree
+from hogeq.trees.loading import load_tree
 from hogeq.trees.sequences import sequence_form
 
 HOG: Final = {
@@ -88,7 +89,7 @@ class Entry(NamedTuple):
         """
         if self.tree is None:
             game, opponent = self.match()
-            found = attack(game, opponent, SearchBudget(perturbations=kicks))
+            found = attack(game, opponent, Budget(kicks=kicks))
             return found.win_rate, full_memory_bound(game, opponent)
         tree = self.tree()
         if self.family == "game":

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from hogeq.game import Game
     from hogeq.model.game import HogEngine
     from hogeq.strategies.strategy import Strategy
-    from hogeq.trees.game import TreeGame
+    from hogeq.trees.flat import FlatTree
 
 DEFAULT = "su20"
 VARIABLE = "HOGEQ_RULES"
@@ -32,7 +32,7 @@ class Chosen:
 
     game: "Game"
     engine: "HogEngine"
-    tree: "TreeGame | None" = None
+    tree: "FlatTree | None" = None
 
     def __init__(self, rules: options.Rules = None, *, trust: bool = False) -> None:
         if rules is not None and not rules.strip():
@@ -154,10 +154,11 @@ class AnyChosen(Chosen):
     ) -> None:
         super().__init__(rules, trust=trust)
         if game is not None:
-            from hogeq.trees.game import TreeGame, load_tree
+            from hogeq.game import Game
 
             with refusing():
-                self.tree = TreeGame(load_tree(game, forget))
+                self.game = Game(game, forget=forget, trust=trust)
+            self.tree = self.game.tree
             self._facts = {"game": game, "forget": forget}
 
     @property

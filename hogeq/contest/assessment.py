@@ -15,8 +15,9 @@ from hogeq.evaluation.values import counterfactual_values, win_rate
 from hogeq.model.game import HogEngine, compile_game
 from hogeq.model.many import shared_workspace
 from hogeq.model.workspace import TIE, EndlessError, Role, WinRate
-from hogeq.search.attack import SearchBudget, attack
+from hogeq.search.attack import attack
 from hogeq.search.bounds import upper_bound
+from hogeq.search.results import Budget
 from hogeq.strategies.strategy import policies_of, policy_of
 from hogeq.support.aliases import Floats, Matrix
 from hogeq.support.messages import EXACT, at_most, counted, loss, percent
@@ -42,7 +43,7 @@ SUBMITTED = ("name", "answered", "asked", "files", "alone", "prints")
 
 ENDLESS = 1e-9  # what is lost by games that never end, if it is more than rounding
 
-SEARCH = SearchBudget(starts=1)
+SEARCH = Budget(starts=1, kicks=0)
 """Of the search for a response where something is hidden: little, since an answer is awaited."""
 
 
@@ -77,7 +78,7 @@ class Assessment(NamedTuple):
     """Win rate of a best response to the same opponent; with hidden memory, of the best found, the
     strategy itself among them."""
     bound: float  # no response wins more. Without hidden memory that is `best_response`
-    effort: SearchBudget | None  # of the search for the response; None if it is exact
+    effort: Budget | None  # of the search for the response; None if it is exact
     costs: Floats
     """(G, G), of every position as in `Loss`. Without hidden memory they and `endless` sum to what
     `win_rate` falls short of `best_response`."""

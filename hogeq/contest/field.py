@@ -18,9 +18,10 @@ from hogeq.evaluation.values import win_rate
 from hogeq.model.game import HogEngine
 from hogeq.model.workspace import TIE
 from hogeq.search.ascent import random_policy, to_matrix, with_random_rolls
-from hogeq.search.attack import SearchBudget, search_steps
+from hogeq.search.attack import search_steps
 from hogeq.search.counter_search import ASCENT
 from hogeq.search.population import Measured, Population
+from hogeq.search.results import Budget
 from hogeq.strategies.arrays import StrategyError, one_hot
 from hogeq.strategies.strategy import StrategyLike, strategy_of, table_of
 from hogeq.support.aliases import Floats, Matrix
@@ -121,12 +122,12 @@ def answer_field(
     game: HogEngine,
     rivals: Sequence[StrategyLike],
     objective: Objective = "mean",
-    budget: SearchBudget | None = None,
+    budget: Budget | None = None,
 ) -> Answer:
     """Search for the matrix with the best mean win rate, or that beats most rivals."""
     if objective not in {"mean", "beaten"}:
         raise ValueError(f"objective: {shown(objective)}; allowed: mean, beaten")
-    budget = budget or SearchBudget()
+    budget = budget or Budget(kicks=0)
     field = Field(game, rivals)
     answers: list[Answer] = []
     with phase("field", budget.starts * search_steps(budget)) as progress:
@@ -139,7 +140,7 @@ def answer_field(
 
 
 def _search(
-    field: Field, objective: Objective, budget: SearchBudget, progress: Phase, start: int
+    field: Field, objective: Objective, budget: Budget, progress: Phase, start: int
 ) -> Answer:
     game = field.game
     random = np.random.default_rng([budget.seed, start])
@@ -158,12 +159,12 @@ def _search(
     progress.now(f"{which}, ascent")
     best = _climb(field, to_matrix(policy), objective)
     progress.step(ASCENT)
-    for kick in range(1, budget.perturbations + 1):
+    for kick in range(1, budget.kicks + 1):
         kept = np.array(best.strategy, np.int8)
         matrix = with_random_rolls(kept, PERTURBED_SHARE, game.num_actions, random)
         again = _climb(field, matrix, objective)
         best = max(best, again, key=lambda answer: answer.rank(objective))
-        progress.step(ASCENT, f"{which}, kick {kick}/{budget.perturbations}")
+        progress.step(ASCENT, f"{which}, kick {kick}/{budget.kicks}")
     return best
 
 

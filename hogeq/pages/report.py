@@ -20,9 +20,9 @@ from hogeq.rules import describe
 from hogeq.rules.memory import axes
 from hogeq.runs.files import environment, figures_in, finite, table
 from hogeq.runs.index import Run
-from hogeq.search.attack import SearchBudget, SearchResult, attack
-from hogeq.search.bounds import full_memory_bound
+from hogeq.search.bounds import respond
 from hogeq.search.population import Gains, gains
+from hogeq.search.results import Budget, Response
 from hogeq.strategies.strategy import policy_of
 from hogeq.support.aliases import Floats, Matrix
 from hogeq.support.messages import BadInputError, at_least, at_most, not_installed
@@ -62,7 +62,7 @@ class Entry(NamedTuple):
 
     name: str
     strategy: NDArray[Any]  # a matrix (G, G) or a policy (G, G, K)
-    budget: SearchBudget | None
+    budget: Budget | None
     """Of the search for its counter-matrix; None if it is there to be compared with only."""
 
 
@@ -78,7 +78,7 @@ class Explored:
     belief: Floats
     """(G, G, rows, columns). Distribution of the memory along `hogeq.rules.memory.axes`; 0 where
     play never comes."""
-    search: SearchResult
+    search: Response
     """The counter-matrix found, its exact win rate and its bound: that with full memory."""
     cells: Gains  # of the counter-matrix
     regions: Floats  # (R, R), the same for all cells of a region at once
@@ -89,13 +89,13 @@ class Page:
     """A finished page."""
 
     html: str
-    counters: dict[str, SearchResult]
+    counters: dict[str, Response]
     """The search against each strategy that can be explored, by its name."""
     names: tuple[str, ...]  # entries of the tournament
     win_rates: NDArray[np.float64]  # (n, n), row against column
 
 
-def effort_of(run: Run) -> SearchBudget:
+def effort_of(run: Run) -> Budget:
     """Give the budget of the search behind a run's final figures."""
     return run.config.measure.final_attack or run.config.measure.attack
 
@@ -106,7 +106,7 @@ def entries(
     against: Sequence[tuple[str, NDArray[Any]]] = (),
     *,
     matrices: bool = True,
-    budget: SearchBudget | None = None,
+    budget: Budget | None = None,
 ) -> list[Entry]:
     """List the strategies of a page: those of the runs, those named, and some built-in ones."""
     listed = []
@@ -194,7 +194,7 @@ def _summary(runs: Sequence[Run], explored: Mapping[str, Explored]) -> str:
         known = [(figures["attack"], figures["bound"])] if figures else []
         if name in explored:
             search = explored[name].search
-            known.append((search.win_rate, search.bound))
+            known.append((search.value, search.bound))
         return (max(low for low, _ in known), min(high for _, high in known)) if known else None
 
     def wins(ends: tuple[float, float]) -> str:
@@ -261,6 +261,8 @@ def _strategy(game: HogEngine, entry: Entry, explored: Explored | None) -> dict[
     # By memory first: neighbouring positions have like beliefs.
     beliefs = explored.belief.reshape(game.goal**2, -1).T
     search, cells = explored.search, explored.cells
+    course = search.search
+    assert course is not None  # noqa: S101 - in Hog every response is searched for
     packed["explored"] = {
         "values": frame.pack_fractions(explored.values, PROBABILITY_DIGITS),
         "value": frame.pack_fractions(value, PROBABILITY_DIGITS),
@@ -269,10 +271,10 @@ def _strategy(game: HogEngine, entry: Entry, explored: Explored | None) -> dict[
         "counter": {
             "dice": frame.pack_fractions(search.matrix, 0),
             "usual": frame.pack_fractions(cells.usual, 0),
-            "win_rate": search.win_rate,
+            "win_rate": search.value,
             "bound": search.bound,
-            "effort": plain(search.budget),
-            "saturated": search.saturation.saturated,
+            "effort": plain(course.budget),
+            "saturated": course.saturation.saturated,
             "reach": frame.pack_floats(cells.reach),
             "gains": frame.pack_floats(cells.gains),
             "regions": explored.regions.tolist(),
@@ -284,7 +286,7 @@ def _strategy(game: HogEngine, entry: Entry, explored: Explored | None) -> dict[
 # --- a strategy seen from inside ------------------------------------------------------------------
 
 
-def explore(game: HogEngine, strategy: ArrayLike, budget: SearchBudget) -> Explored:
+def explore(game: HogEngine, strategy: ArrayLike, budget: Budget) -> Explored:
     """Compute values, reach, beliefs and the counter-matrix of a strategy."""
     policy = policy_of(game, strategy)
     valued = counterfactual_values(game.workspace(1), policy[None], "belief")
@@ -297,14 +299,14 @@ def explore(game: HogEngine, strategy: ArrayLike, budget: SearchBudget) -> Explo
         out=np.zeros_like(masses),
         where=reached[..., None, None],
     )
-    search = attack(game, policy, budget)
+    search = respond(game, policy, budget)
     cells = gains(game, search.matrix, policy)
     return Explored(
         policy=policy,
         values=np.where(reached[..., None], valued.values, np.nan),
         reach=total,
         belief=belief,
-        search=dataclasses.replace(search, bound=full_memory_bound(game, policy)),
+        search=search,
         cells=cells,
         regions=region_gains(game, search.matrix, cells.usual, policy),
     )

@@ -8,9 +8,10 @@ from typing import Any, ClassVar, Final, Generic, TypeVar
 import numpy as np
 
 from hogeq.model.protocol import Engine
-from hogeq.search.attack import SearchBudget, attack
+from hogeq.search.attack import attack
 from hogeq.search.counter_search import CROSSED, Trails, no_trails
 from hogeq.search.population import CounterPool, read_counters
+from hogeq.search.results import Budget
 from hogeq.strategies.arrays import StrategyError, check_matrix, one_hot
 from hogeq.strategies.strategy import Strategy, StrategyLike, policy_of
 from hogeq.support.aliases import Floats, Matrix, Policy
@@ -140,7 +141,7 @@ class Threshold(Purifier):
     threshold : float
         Rolls less probable than this are not drawn.
     starts, anneal_steps : int
-        Budget of each attack, as of :class:`hogeq.SearchBudget`.
+        Budget of each attack, as of :class:`hogeq.Budget`.
     seed : int
         Seed of the draws and of the attacks.
     """
@@ -159,7 +160,7 @@ class Threshold(Purifier):
         """Matrices drawn, (n, G, G), and the win rate of the attack found on each, (n,)."""
         cumulative = thresholded(game, policy, self.threshold).cumsum(axis=-1)
         random = np.random.default_rng(self.seed)
-        budget = SearchBudget(self.starts, self.anneal_steps, seed=self.seed)
+        budget = Budget(self.starts, self.anneal_steps, seed=self.seed, kicks=0)
         drawn, rates = [], []
         with phase("sampling", self.samples, "matrices") as progress:
             for _ in range(self.samples):

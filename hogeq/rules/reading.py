@@ -46,9 +46,7 @@ def read_rules(path: str | Path, trust: bool = False) -> Rules:
             )
         path = file
     source = one_line(path)
-    tree = parse_yaml(read_text(path), source)
-    if path.name == RUN_FILES[1]:
-        tree = tree.get("config") if isinstance(tree, Mapping) else None
+    tree = _plain(path)
     if isinstance(tree, Mapping) and "solver" in tree and "rules" in tree:
         load_named(tree, path.parent, source, trust)
         tree = tree["rules"]
@@ -60,6 +58,19 @@ def read_rules(path: str | Path, trust: bool = False) -> Rules:
         return rules_from(tree)
     except (ValueError, TypeError) as error:
         raise ConfigError(f"{source}: {one_line(error, 500)}") from error
+
+
+def run_config(file: Path) -> Mapping[str, Any]:
+    """Config that a run's file holds, as plain values; empty if it holds none."""
+    tree = _plain(file)
+    return tree if isinstance(tree, Mapping) and "solver" in tree else {}
+
+
+def _plain(path: Path) -> Any:
+    tree = parse_yaml(read_text(path), one_line(path))
+    if path.name == RUN_FILES[1]:
+        return tree.get("config") if isinstance(tree, Mapping) else None
+    return tree
 
 
 def run_file(folder: Path) -> Path | None:

@@ -27,7 +27,7 @@ from hogeq.purification import PURIFIERS, Purifier
 from hogeq.rules import Rules, rules_from
 from hogeq.rules.reading import with_tables
 from hogeq.runs.directory import facts, stored_as
-from hogeq.search.attack import SearchBudget
+from hogeq.search.results import Budget
 from hogeq.solvers import SOLVERS, Solver
 from hogeq.support.messages import missing, one_line, raised, refusal, shown
 from hogeq.support.parameters import (
@@ -62,7 +62,7 @@ Name: TypeAlias = Annotated[
     ),
 ]
 
-Budget: TypeAlias = Annotated[SearchBudget, section(SearchBudget)]
+Effort: TypeAlias = Annotated[Budget, section(Budget)]
 
 # --- sections -------------------------------------------------------------------------------------
 
@@ -96,8 +96,8 @@ class MeasureConfig:
     """When to measure, and how hard to search for an attack."""
 
     every: Literal["log"] | Count = "log"
-    attack: Budget = SearchBudget()
-    final_attack: Budget | None = None
+    attack: Effort = Budget()
+    final_attack: Effort | None = None
 
 
 @parameters
@@ -198,7 +198,7 @@ class Config:
     def engine(self) -> "HogEngine | TreeEngine":
         """Compile the game."""
         from hogeq.trees.engine import TreeEngine
-        from hogeq.trees.game import load_tree
+        from hogeq.trees.loading import load_tree
 
         if self.game:
             return TreeEngine(load_tree(self.game, self.forget or None))

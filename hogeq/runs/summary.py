@@ -21,8 +21,9 @@ from hogeq.runs.files import (
     Metrics,
     reported,
 )
-from hogeq.search.attack import SearchBudget, attack
-from hogeq.search.bounds import Interval, full_memory_bound, upper_bound
+from hogeq.search.attack import Saturation, attack
+from hogeq.search.bounds import full_memory_bound, upper_bound
+from hogeq.search.results import Budget
 from hogeq.strategies.files import write_strategy
 from hogeq.strategies.strategy import StrategyLike, policies_of, strategy_of
 from hogeq.support.aliases import Matrix, Policy
@@ -46,6 +47,19 @@ def schedule(iterations: int, every: int | Literal["log"]) -> list[int]:
     return [*moments, iterations]
 
 
+class Measured(NamedTuple):
+    """Ends between which the win rate of a best response lies, as a run measured them."""
+
+    lower: float
+    """Of the strongest counter found."""
+    upper: float
+    """Of a responder with full memory."""
+    budget: Budget
+    """Effort of the search."""
+    saturation: Saturation | None = None
+    """Whether that has saturated; None where it was not searched again."""
+
+
 class Strategies(NamedTuple):
     """The strategies of a solver: its average policy, and its mixture if it looks for one."""
 
@@ -56,7 +70,7 @@ class Strategies(NamedTuple):
 def measured(
     game: HogEngine | TreeEngine,
     strategies: Strategies,
-    budget: SearchBudget,
+    budget: Budget,
 ) -> dict[str, float]:
     """Measure the strategies of an iteration: fields of `Metrics`."""
     on_mixture = mixture_bound = np.nan
@@ -95,13 +109,13 @@ def concluded(
 
     def interval(
         name: str, strategy: StrategyLike, before: float, bound: float, again: bool
-    ) -> Interval:
+    ) -> Measured:
         if not again:
-            return Interval(before, bound, budget)
+            return Measured(before, bound, budget)
         progress.now(f"final attack on the {name}")
         response = attack(game, strategy, budget)
         # Both are true lower bounds; a search may be unlucky, and the better one counts.
-        return Interval(max(before, response.win_rate), bound, budget, response.saturation)
+        return Measured(max(before, response.win_rate), bound, budget, response.saturation)
 
     again = final is not None or not measured_before
     average = interval("average policy", strategies.policy, last.attack, last.bound, again)
@@ -145,15 +159,15 @@ class RunSummary:
     config : Config
     metrics : tuple of Metrics
         The lines of `metrics.csv`.
-    average, matrix : Interval
+    average, matrix : Measured
         Win rates of a best response to the average policy, and to the matrix made of it.
     matrix_against_average : float
         Exact win rate of the matrix against the average policy.
-    budget : SearchBudget
+    budget : Budget
         Of the search behind the attacks.
     seconds, elapsed : float
         Seconds spent in the solver, and on the whole run.
-    mixture : Interval, optional
+    mixture : Measured, optional
         As `average`, of the mixture, if the solver looks for one.
     largest_payoff : float, optional
         Of a game other than Hog, where a payoff u counts as the win rate 1/2 + u / (2 largest).
@@ -175,17 +189,17 @@ class RunSummary:
     directory: Path
     config: Config
     metrics: tuple[Metrics, ...]
-    average: Interval
-    matrix: Interval
+    average: Measured
+    matrix: Measured
     matrix_against_average: float
-    budget: SearchBudget
+    budget: Budget
     seconds: float
     elapsed: float
-    mixture: Interval | None = None
+    mixture: Measured | None = None
     largest_payoff: float | None = None
 
     @property
-    def intervals(self) -> dict[str, Interval]:
+    def intervals(self) -> dict[str, Measured]:
         """The intervals by what they are of."""
         named = {"mixture": self.mixture, "average policy": self.average, "matrix": self.matrix}
         return {name: one for name, one in named.items() if one is not None}
@@ -270,7 +284,7 @@ def _export_other(game: TreeEngine, strategies: Strategies, matrix: Matrix, fold
     write_whole(folder / MATRIX, csv_text(("player", "information set", "action"), rows))
 
 
-def _effort(budget: SearchBudget) -> str:
+def _effort(budget: Budget) -> str:
     spent = (budget.starts, "start"), (budget.anneal_steps, "anneal step")
-    kicks = counted(budget.perturbations, "kick") + " or more" * budget.until_saturated
+    kicks = counted(budget.kicks, "kick") + " or more" * budget.until_saturated
     return ", ".join([*(counted(*one) for one in spent), kicks])

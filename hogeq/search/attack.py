@@ -7,19 +7,19 @@ counter-matrix found is a true lower bound on it; ``docs/attack.md`` says how th
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Annotated, Any, Final, NamedTuple
-
-from pydantic import Field
+from math import inf
+from time import monotonic
+from typing import Any, Final, NamedTuple
 
 from hogeq.model.protocol import Engine
 from hogeq.search.ascent import climb, to_matrix
 from hogeq.search.counter_search import ASCENT, CounterSearch, Excursion, MoveGain, SearchState
 from hogeq.search.moves import MOVES, USUAL, SearchContext, bandits
+from hogeq.search.results import Budget
 from hogeq.strategies.strategy import Strategy, StrategyLike, strategy_of
 from hogeq.support import html
 from hogeq.support.aliases import Matrix
-from hogeq.support.messages import at_least, at_most, counted, percent, pp, refusal
-from hogeq.support.parameters import Count, Natural, PositiveShare, Seed, parameters
+from hogeq.support.messages import at_least, counted, percent, pp, refusal
 from hogeq.support.progress import Phase, phase
 from hogeq.support.workers import compute
 
@@ -34,62 +34,6 @@ LUCK: Final = 0.4
 Of numbers drawn from a normal distribution the means are 1.03 and 0.56 deviations above the
 centre, and two are 1.13 apart: 0.41 (Royston 1982, "Expected normal order statistics").
 """
-
-
-@parameters
-class SearchBudget:
-    """Search budget: how many starts, steps and perturbations a search for a response gets.
-
-    Attributes
-    ----------
-    starts : int
-        Starts. The first is the uniform policy, the second the strategy attacked; then come random
-        policies, and in turn with them the strategy blended with one.
-    anneal_steps : int
-        Steps of the softmax responder while its temperature falls from 0.1 to 0.0001.
-    damping : float
-        Share of the way to the softmax that a step goes, above 0 to 1.
-    perturbations : int
-        Kicks for each start after its ascent: a move (:mod:`hogeq.search.moves`) changes the
-        matrix, the ascent is repeated, and the better matrix is kept. Close to equilibrium this
-        finds counters that no number of starts does. Config files and the command line call it
-        `kicks`.
-    seed : int
-        Seed of the random starts and perturbations.
-    until_saturated : bool
-        Whether to go on with kicks until twice the effort would find less than 0.0003, by
-        :func:`saturation`.
-    most_kicks : int
-        Most kicks for each start then, and then alone.
-
-    Examples
-    --------
-    >>> SearchBudget(starts=16, perturbations=100).anneal_steps
-    60
-    """
-
-    starts: Count = 4
-    anneal_steps: Natural = 60
-    damping: PositiveShare = 0.5
-    perturbations: Annotated[Natural, Field(alias="kicks")] = 0
-    seed: Seed = 0
-    until_saturated: bool = False
-    most_kicks: Natural = 1600
-
-    def __post_init__(self) -> None:
-        """Refuse a number of kicks that nothing would ask for."""
-        if self.most_kicks != SearchBudget.most_kicks and not self.until_saturated:
-            allowed = "another than 1600 only with until_saturated"
-            raise ValueError(refusal("most_kicks", self.most_kicks, allowed))
-        if self.until_saturated and self.most_kicks < self.perturbations:
-            allowed = f"the {self.perturbations} kicks or more"
-            raise ValueError(refusal("most_kicks", self.most_kicks, allowed))
-
-    def fields(self) -> dict[str, Any]:
-        """Give the effort as it stands in JSON."""
-        names = {"perturbations": "kicks"}
-        given = ("starts", "anneal_steps", "damping", "perturbations", "seed")
-        return {names.get(name, name): getattr(self, name) for name in given}
 
 
 class Saturation(NamedTuple):
@@ -136,7 +80,7 @@ class SearchResult:
     --------
     >>> import hogeq
     >>> game = hogeq.Game({"edition": "su20", "goal": 20, "max_dice": 4})
-    >>> found = game.attack("always_roll:3", hogeq.SearchBudget(starts=2))
+    >>> found = game.attack("always_roll:3", hogeq.Budget(starts=2)).search
     >>> found.matrix.shape, len(found.found)
     ((20, 20), 2)
     """
@@ -145,7 +89,7 @@ class SearchResult:
     """(G, G)"""
     win_rate: float
     """Its exact win rate against the strategy attacked."""
-    budget: SearchBudget
+    budget: Budget
     """Budget of the search."""
     sweeps: int
     """Sweeps over the whole table, annealing and ascent, summed over the starts."""
@@ -157,20 +101,26 @@ class SearchResult:
     """What each move has brought, by its name: ``near.drawn_rolls``, ``far.crossover``."""
     curve: tuple[tuple[int, float], ...]
     """Sweeps spent and best win rate: after the starts, and after every round of kicks."""
-    bound: float | None = None
-    """Upper bound on the win rate of any response, where it was asked for."""
+
+    def to_json(self) -> dict[str, Any]:
+        """Return its course as plain values."""
+        return {
+            "sweeps": self.sweeps,
+            **self.budget.fields(),
+            "found": list(self.found),
+            "saturated": self.saturation.saturated,
+            "last_half": self.saturation.last_half,
+            "left": self.saturation.left,
+            "moves": {name: pay._asdict() for name, pay in self.moves.items() if pay.tried},
+        }
 
     def _repr_html_(self) -> str:
         """Write the figures, in a notebook."""
-        most = "not asked for" if self.bound is None else at_most(self.bound)
         effort = f"{counted(len(self.found), 'start')}, {counted(self.sweeps, 'sweep')}"
-        rows = [(at_least(self.win_rate), most, effort)]
-        return html.table(rows, ("wins", "no response wins more than", "effort"), "Attack")
+        return html.table([(at_least(self.win_rate), effort)], ("wins", "effort"), "Attack")
 
 
-def attack(
-    game: Engine, strategy: StrategyLike, budget: SearchBudget | None = None
-) -> SearchResult:
+def attack(game: Engine, strategy: StrategyLike, budget: Budget | None = None) -> SearchResult:
     """Search for the matrix that wins most against a strategy, or against a mixture of several.
 
     Action values are weighted by the reach of each hidden state under the responder's own play. The
@@ -179,9 +129,9 @@ def attack(
     strategy itself, so that no attack wins less. With more starts the win rate is never lower,
     kicks apart.
     """
-    budget = SearchBudget() if budget is None else budget
-    if not isinstance(budget, SearchBudget):
-        raise TypeError(refusal("budget", budget, "a SearchBudget"))
+    budget = Budget() if budget is None else budget
+    if not isinstance(budget, Budget):
+        raise TypeError(refusal("budget", budget, "a Budget"))
     target = strategy_of(game, strategy)
     known = None if budget.until_saturated else budget.starts * search_steps(budget)
     steps = budget.anneal_steps + ASCENT
@@ -196,9 +146,9 @@ def attack(
         return search.result()
 
 
-def search_steps(budget: SearchBudget) -> int:
+def search_steps(budget: Budget) -> int:
     """Count the steps of one start, as its progress is shown."""
-    return budget.anneal_steps + ASCENT * (1 + budget.perturbations)
+    return budget.anneal_steps + ASCENT * (1 + budget.kicks)
 
 
 @dataclass
@@ -218,9 +168,7 @@ class _Trail:
 class AttackSearch:
     """A search from several starts, which tell each other what they find."""
 
-    def __init__(
-        self, game: Engine, strategy: Strategy, budget: SearchBudget, progress: Phase
-    ) -> None:
+    def __init__(self, game: Engine, strategy: Strategy, budget: Budget, progress: Phase) -> None:
         self.game, self.strategy, self.budget, self.progress = game, strategy, budget, progress
         is_tree = len(game.shape) == 2  # rows are one list
         self.bandits = bandits(game.num_actions, MOVES if is_tree else USUAL)
@@ -231,12 +179,15 @@ class AttackSearch:
         self.found: list[float] = []
         self.curve: list[tuple[int, float]] = []
         self.compare_at = ROUND * budget.starts
+        self.end = inf if budget.seconds is None else monotonic() + budget.seconds
 
     @property
     def kicks_left(self) -> int:
         """Kicks that the budget still has for all starts together."""
         budget = self.budget
-        left = budget.starts * budget.perturbations - self.kicks
+        if monotonic() >= self.end:
+            return 0
+        left = budget.starts * budget.kicks - self.kicks
         if left <= 0 and budget.until_saturated and not self._saturation().saturated:
             left = budget.starts * budget.most_kicks - self.kicks
         return max(0, left)
@@ -330,7 +281,7 @@ class AttackSearch:
             left = self._saturation().left
             more = "" if left is None else f", twice the effort would find {pp(left)}"
             budget = self.budget
-            starts, most = budget.starts, budget.perturbations
+            starts, most = budget.starts, budget.kicks
             total = f"/{starts * most}"
             if budget.until_saturated:
                 total = f" of at most {starts * budget.most_kicks}"

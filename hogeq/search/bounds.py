@@ -1,4 +1,4 @@
-"""Intervals that contain the win rate of a best response and the exploitability of a strategy.
+"""Best responses to strategies of Hog, bounded from below and above.
 
 The lower end is an attack, the upper end a responder with full memory: ``docs/mixtures.md`` has its
 bounds against a mixture.
@@ -7,14 +7,17 @@ bounds against a mixture.
 from functools import partial
 from itertools import combinations
 from math import comb
+from time import perf_counter
 from typing import Final, NamedTuple
 
 import numpy as np
 
+from hogeq.evaluation.values import win_rate
 from hogeq.model.game import HogEngine
 from hogeq.model.protocol import Engine
 from hogeq.model.workspace import Role, WinRate, backward_together
-from hogeq.search.attack import VALUE, Saturation, SearchBudget, attack
+from hogeq.search.attack import attack
+from hogeq.search.results import PROVED, Budget, Response
 from hogeq.strategies.strategy import Strategy, StrategyLike, strategy_of
 from hogeq.support.aliases import Floats, Ints
 from hogeq.support.messages import refusal
@@ -24,45 +27,27 @@ MOST_BELIEFS: Final = 500  # most beliefs of a grid; each has a workspace of its
 MOST_BYTES: Final = 2**30  # of the workspaces of a grid that was not asked for
 
 
-class Interval(NamedTuple):
-    """Lower and upper bound on a number that is too hard to compute.
-
-    Examples
-    --------
-    >>> import hogeq
-    >>> game = hogeq.Game({"edition": "su20", "goal": 20, "max_dice": 4})
-    >>> interval = game.exploitability("always_roll:3", hogeq.SearchBudget(starts=2))
-    >>> round(interval.lower, 4), round(interval.upper, 4)
-    (0.1974, 0.2015)
-    """
-
-    lower: float
-    """From the strongest counter-matrix found, the attack."""
-    upper: float
-    """From the best responder with full memory, the bound."""
-    budget: SearchBudget
-    """Budget of the search for the lower end."""
-    saturation: Saturation | None = None
-    """Whether that search has saturated; None if nobody knows."""
-
-
-def exploitability(
-    game: HogEngine, strategy: StrategyLike, budget: SearchBudget | None = None
-) -> Interval:
-    """Interval that contains the exploitability: a best response's win rate less 1/2."""
-    response = best_response_interval(game, strategy, budget)
-    return response._replace(lower=response.lower - VALUE, upper=response.upper - VALUE)
-
-
-def best_response_interval(
-    game: HogEngine, strategy: StrategyLike, budget: SearchBudget | None = None
-) -> Interval:
-    """Interval that contains the win rate of a best response: attack and :func:`upper_bound`."""
-    target = strategy_of(game, strategy)
-    attacked = attack(game, target, budget)
+def respond(game: HogEngine, strategy: StrategyLike, budget: Budget | None = None) -> Response:
+    """Search for the best response to a strategy of Hog: an attack, and a bound on all others."""
+    begun, target = perf_counter(), strategy_of(game, strategy)
+    search = attack(game, target, budget)
+    full = full_memory_bound(game, target)
+    least = full if len(target.chances) == 1 else upper_bound(game, target)
     # Where a response is exact, the two are one figure, but for rounding.
-    bound = max(upper_bound(game, target), attacked.win_rate)
-    return Interval(attacked.win_rate, bound, attacked.budget, attacked.saturation)
+    bound = max(least, search.win_rate)
+    response = strategy_of(game, search.matrix)
+    rate = win_rate(game, response, target, endless_is_draw=True)
+    return Response(
+        strategy=response,
+        value=search.win_rate,
+        bound=bound,
+        full_memory=full,
+        is_proved=bound - search.win_rate <= PROVED,
+        method="full memory",
+        seconds=perf_counter() - begun,
+        seats=(rate.first, rate.second),
+        search=search,
+    )
 
 
 def full_memory_bound(game: Engine, strategy: StrategyLike) -> float:

@@ -18,7 +18,7 @@ from hogeq.strategies.strategy import policy_of
 from hogeq.support.aliases import Floats
 from hogeq.support.messages import refusal
 from hogeq.support.parameters import Count, PositiveShare, Seed, Share, parameters
-from hogeq.trees.game import openspiel_package
+from hogeq.trees.loading import openspiel_package
 from hogeq.trees.tree import HogTree, count
 
 LARGEST: Final = 2_000_000  # most nodes of a tree that is walked whole: minutes for each iteration

@@ -31,7 +31,7 @@ import stat
 import warnings
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import IO, Any, Final, TypedDict
 
@@ -207,14 +207,24 @@ def read_bytes(path: Path, most: int = MAX_BYTES) -> bytes:
         raise StrategyError(unreadable(path, error)) from error
 
 
-def read_array(path: Path, title: str, shape: tuple[int, ...]) -> npt.NDArray[Any]:
-    """Read the array of one name and shape from an ``.npz`` file, which may hold others."""
+def read_arrays(
+    path: Path, axes: Mapping[str, int]
+) -> tuple[npt.NDArray[Any], npt.NDArray[Any] | None]:
+    """Read the one array of these names from an ``.npz`` file, and its `weights` if it has any."""
     name = printable(path)
     with _archive(read_bytes(path), name) as archive:
-        members = [one for one in archive.infolist() if one.filename == f"{title}.npy"]
-        if len(members) != 1:
-            raise StrategyError(f"{name}: holds {len(members)} arrays `{title}`; allowed: one")
-        return _read_member(archive, members[0], name, (len(shape),), shape)
+        held = {one.filename.removesuffix(".npy"): one for one in archive.infolist()}
+        titles = [title for title in axes if title in held]
+        if len(titles) != 1:
+            held_as = shown([*held]) if held else "no array"
+            allowed = ", ".join(f"`{title}`" for title in axes)
+            raise StrategyError(f"{name}: holds {held_as}; allowed: one of {allowed}")
+        (title,) = titles
+        table = _read_member(archive, held[title], name, (axes[title],))
+        chances = held.get("weights")
+        if chances is None:
+            return table, None
+        return table, _read_member(archive, chances, f"{name}: weights", (1,))
 
 
 @contextlib.contextmanager
@@ -313,7 +323,9 @@ def _read_npy(
     if only is not None and shape != only:
         raise StrategyError(f"{name}: has shape {shape}; allowed: {only}")
     if only is None and (len(shape) not in axes or largest > MAX_BYTES):
-        raise StrategyError(f"{name}: has shape {shape}; allowed: {_SHAPES[axes]}")
+        raise StrategyError(
+            f"{name}: has shape {shape}; allowed: {_SHAPES.get(axes, f'{axes[0]} axes')}"
+        )
     body = start[length : length + size]
     body += file.read(size - len(body))
     if len(body) < size:

@@ -44,6 +44,7 @@ class Interval(NamedTuple):
     full_memory: float  # bound of a responder who forgets nothing of the own past
     strategy: Floats  # the response in both seats, (R, K)
     is_proved: bool  # whether both meet within 1e-9 of the stakes
+    seats: tuple[float, float]  # payoff of the response in each seat
 
 
 class Opponent(NamedTuple):
@@ -74,8 +75,13 @@ def stakes(tree: FlatTree) -> float:
     return tree.expected * tree.largest_payoff
 
 
-def best_response(form: SequenceForm, payoffs: Floats, seconds: float) -> Response:
-    """Find the best pure response of a player, and a bound that no response exceeds."""
+def best_response(
+    form: SequenceForm, payoffs: Floats, seconds: float, begin: Floats | None = None
+) -> Response:
+    """Find the best pure response of a player, and a bound that no response exceeds.
+
+    `begin`, (R, K), is where the first ascent begins.
+    """
     tree, player = form.tree, form.player
     if next(form.met_again(), None) is not None:  # a pure response need not be best
         raise ValueError(
@@ -87,14 +93,16 @@ def best_response(form: SequenceForm, payoffs: Floats, seconds: float) -> Respon
     start = np.zeros(tree.num_rows, np.int64)
     start[form.row] = chosen
     found, best = pure[start], -np.inf
-    for _ in range(1 + STARTS):
-        response = form.ascend(pure[start], payoffs)
+    starts = [pure[start]] if begin is None else [begin, pure[start]]
+    while len(starts) <= STARTS:
+        starts.append(pure[random.integers(tree.num_legal)])
+    for one in starts:
+        response = form.ascend(one, payoffs)
         worth = float(form.realisation(response) @ payoffs)
         if worth > best:
             found, best = response, worth
         if full - best <= LEAST_GAIN:  # always, if nothing was forgotten
             break
-        start = random.integers(tree.num_legal)
     if full - best > MEETING:
         strategy, bound = _by_program(form, payoffs, seconds)
         if strategy is not None and form.realisation(strategy) @ payoffs > best:
@@ -155,21 +163,33 @@ def _by_program(form: SequenceForm, worth: Floats, seconds: float) -> tuple[Floa
     return np.eye(actions)[np.where(tree.legal, played, -1.0).argmax(axis=1)], bound
 
 
-def respond(tree: FlatTree, strategy: Floats, seconds: float) -> Interval:
-    """Find the best response against a strategy, both seats' mean, within so many seconds."""
+def respond(
+    tree: FlatTree, opponent: Opponent, seconds: float, begin: Floats | None = None
+) -> Interval:
+    """Find the best response to a strategy, both seats' mean, within so many seconds.
+
+    `begin`, (R, K), is a strategy from which it is sought.
+    """
     end, unit = perf_counter() + seconds, stakes(tree)
     responses, memory = [], []
     for player in (0, 1):
         form = sequence_form(tree, player)
-        payoffs = Opponent.alone(strategy).sequence_payoffs(form)
+        payoffs = opponent.sequence_payoffs(form)
         memory.append(form.respond_with_full_memory(payoffs)[0])
-        responses.append(best_response(form, payoffs, (end - perf_counter()) / (2 - player)))
+        responses.append(best_response(form, payoffs, (end - perf_counter()) / (2 - player), begin))
     first, second = responses
     joined = np.where(tree.seat[:, None] == 0, first.strategy, second.strategy)
     payoff, bound, full = (
         (a + b) / 2 for a, b in zip((*first[1:], memory[0]), (*second[1:], memory[1]), strict=True)
     )
-    return Interval(payoff * unit, bound * unit, full * unit, joined, bound - payoff <= MEETING)
+    return Interval(
+        payoff * unit,
+        bound * unit,
+        full * unit,
+        joined,
+        bound - payoff <= MEETING,
+        (first.payoff * unit, second.payoff * unit),
+    )
 
 
 class Equilibrium(NamedTuple):
@@ -179,6 +199,7 @@ class Equilibrium(NamedTuple):
     upper: float  # payoff to player 0 that the second mixture allows, at most
     mixtures: tuple[Opponent, Opponent]
     iterations: int
+    method: str  # ``lp`` where all strategies are in one linear program, or ``columns``
     is_proved: bool  # whether both ends meet within 1e-9 of the stakes
 
 
@@ -317,4 +338,6 @@ def equilibrium(tree: FlatTree, seconds: float) -> Equilibrium:
         lower, upper = sorted((-bounds[1], bounds[0]))  # they may cross by rounding
         is_proved = upper - lower <= MEETING
         grows &= not is_proved and perf_counter() < end
-    return Equilibrium(lower * unit, upper * unit, (best[0], best[1]), iterations, is_proved)
+    method = "columns" if any(side.forgets for side in sides) else "lp"
+    played = best[0], best[1]
+    return Equilibrium(lower * unit, upper * unit, played, iterations, method, is_proved)

@@ -166,6 +166,11 @@ class FlatTree:
         mover[0] = CHANCE
         return mover
 
+    def written(self, payoff: float) -> str:
+        """Write a payoff with nine decimals, or with ten digits where payoffs are tiny or huge."""
+        plain = 1e-3 <= self.largest_payoff * self.expected < 1e9
+        return f"{payoff:.9f}" if plain else f"{payoff:.9e}"
+
     def uniform(self) -> Floats:
         """Strategy that plays every legal action alike, (R, K)."""
         return self.legal / self.num_legal[:, None]

@@ -10,7 +10,8 @@ from hogeq.contest.assessment import assess, opponents, outcomes, usual_referenc
 from hogeq.evaluation.values import win_rate
 from hogeq.model.game import HogEngine, compile_game
 from hogeq.rules import rules_from
-from hogeq.search.attack import SearchBudget, attack
+from hogeq.search.attack import attack
+from hogeq.search.results import Budget
 from hogeq.search.bounds import full_memory_bound
 
 
@@ -78,7 +79,7 @@ def test_with_memory_the_best_rolls_are_best_against_the_response(edition: str) 
     matrix = random.integers(0, of.num_actions, (8, 8)).astype(np.int8)
     against = random.dirichlet(np.ones(of.num_actions), (8, 8))
     found = assess(of, matrix, against)
-    assert found.effort == SearchBudget(starts=1)
+    assert found.effort == Budget(starts=1, kicks=0)
     assert found.bound == full_memory_bound(of, against)
     assert found.win_rate < found.best_response <= found.bound + 1e-12
     worse = found.costs > 1e-12
@@ -92,7 +93,7 @@ def test_with_memory_the_best_rolls_are_best_against_the_response(edition: str) 
 def test_a_matrix_that_beats_the_search_is_the_best_found(monkeypatch: pytest.MonkeyPatch) -> None:
     of = game("su20", goal=8)
     best, against = always_roll(of, 2), always_roll(of, 1)
-    poor = replace(attack(of, best, SearchBudget(1, 0)), matrix=always_roll(of, 0), win_rate=0.0)
+    poor = replace(attack(of, best, Budget(1, 0, kicks=0)), matrix=always_roll(of, 0), win_rate=0.0)
     monkeypatch.setattr(assessment, "attack", lambda *_: poor)
     found = assess(of, best, against)
     assert found.best_response == found.win_rate

@@ -17,7 +17,8 @@ from hogeq.contest.field import (
 from hogeq.evaluation.values import win_rate
 from hogeq.model.game import HogEngine, compile_game
 from hogeq.rules import rules_from
-from hogeq.search.attack import SearchBudget, attack
+from hogeq.search.attack import attack
+from hogeq.search.results import Budget
 from hogeq.strategies.arrays import one_hot
 from hogeq.strategies.strategy import Mixture
 from hogeq.support.aliases import Floats
@@ -59,7 +60,7 @@ def tiny(name: str, seed: int) -> Tiny:
     rivals = [shaken(random.integers(game.num_actions, size=game.shape[:2]))]
     rival = random.dirichlet(np.full(game.num_actions, 0.4), game.shape[:2])
     for _ in range(4):
-        rivals.append(shaken(attack(game, rival, SearchBudget(starts=2)).matrix))
+        rivals.append(shaken(attack(game, rival, Budget(starts=2, kicks=0)).matrix))
         rival = rivals[-1] if seed % 2 == 0 else (rivals[-1] + rivals[-2]) / 2.0
     play = Play(game.rules)
     return Tiny(game, rivals, np.stack([every_matrix_wins(play, rival)[2] for rival in rivals]))
@@ -71,7 +72,7 @@ def small() -> tuple[HogEngine, list[Any]]:
     return game, [*rivals, np.full(game.shape, 0.2)]
 
 
-QUICK = SearchBudget(starts=2, anneal_steps=20)
+QUICK = Budget(starts=2, anneal_steps=20, kicks=0)
 
 
 # --- against all matrices there are ---------------------------------------------------------------
@@ -81,10 +82,10 @@ QUICK = SearchBudget(starts=2, anneal_steps=20)
 @pytest.mark.parametrize("name", GAMES)
 def test_no_matrix_has_a_higher_mean_and_none_beats_more_rivals(name: str, seed: int) -> None:
     case = tiny(name, seed)
-    found = answer_field(case.game, case.rivals, "mean", SearchBudget(starts=4))
+    found = answer_field(case.game, case.rivals, "mean", Budget(starts=4, kicks=0))
     assert found.mean == pytest.approx(case.rates.mean(axis=0).max(), abs=1e-12)
     # In games of ten cells one cell is much: perturbations do what small steps cannot.
-    budget = SearchBudget(1) if name in TINY else SearchBudget(starts=4, perturbations=20)
+    budget = Budget(1, kicks=0) if name in TINY else Budget(starts=4, kicks=20)
     found = answer_field(case.game, case.rivals, "beaten", budget)
     assert found.beaten == (case.rates > WIN).sum(axis=0).max()
 

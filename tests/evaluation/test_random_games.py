@@ -15,7 +15,8 @@ from hogeq.evaluation.values import RegretWeight, counterfactual_values, reach, 
 from hogeq.model.game import HogEngine, compile_game
 from hogeq.model.workspace import EndlessError
 from hogeq.rules import Rules, parts
-from hogeq.search.attack import SearchBudget, attack
+from hogeq.search.attack import attack
+from hogeq.search.results import Budget
 from hogeq.search.bounds import full_memory_bound
 from hogeq.support.aliases import Floats
 from tests import twin
@@ -31,7 +32,7 @@ FEW = 40  # games of the fast tests
 MOST_STATES = 4000
 MOST_MEMORIES = 200
 DRAW = 0.5  # what a game that never ends is worth
-QUICK = SearchBudget(starts=1, anneal_steps=4)
+QUICK = Budget(starts=1, anneal_steps=4, kicks=0)
 
 PARTS: dict[str, Any] = {
     "zero_dice": ZERO_DICE,

@@ -132,7 +132,7 @@ def test_parts_are_played_as_they_are_written(kind: type[hogeq.MemoryPart], name
     assert solve(game).value == pytest.approx(best, abs=1e-12)
     bound = Match(play, None, one).win_rate()[0]
     assert full_memory_bound(game, a) == pytest.approx(bound, abs=1e-12)
-    found = attack(game, a, hogeq.SearchBudget(starts=2, anneal_steps=10))
+    found = attack(game, a, hogeq.Budget(starts=2, anneal_steps=10, kicks=0))
     exact = Match(play, one_hot(found.matrix, game.num_actions), one).win_rate()[0]
     assert found.win_rate == pytest.approx(exact, abs=1e-12)
     assert found.win_rate <= bound + 1e-12

@@ -21,7 +21,7 @@ from hogeq.pages.report import explore, region_gains
 from hogeq.rules import memory, rules_from
 from hogeq.runs.files import MANIFEST, MATRIX, METRICS, POLICY, read_metrics
 from hogeq.runs.index import load_runs
-from hogeq.search.attack import SearchBudget
+from hogeq.search.results import Budget
 from hogeq.support.workers import workers
 from tests.cli.calls import ask, ok, refused
 from tests.pages.runs import CONFIG, data_of
@@ -147,7 +147,7 @@ def test_explored_values_are_those_of_every_position(edition: str) -> None:
     policy = np.random.default_rng(1).dirichlet(np.ones(game.num_actions), game.shape[:2])
     policy[:, :, 1] = 0.0  # so that some positions are out of reach
     policy /= policy.sum(axis=2, keepdims=True)
-    found = explore(game, policy, SearchBudget(1, 3))
+    found = explore(game, policy, Budget(1, 3, kicks=0))
     rows, columns = memory.axes(game.rules)
     assert found.belief.shape[2:] == (len(rows.ticks), len(columns.ticks))
     unreached = 0

@@ -13,7 +13,8 @@ from hogeq.model.game import HogEngine
 from hogeq.purification import argmax, integer, purify
 from hogeq.purification.integer import EXCESS, IntegerRounding, RoundingState, nearest_choice
 from hogeq.runs.directory import saved_rounds
-from hogeq.search.attack import SearchBudget, attack
+from hogeq.search.attack import attack
+from hogeq.search.results import Budget
 from hogeq.search.population import CounterPool
 from hogeq.solvers.regret import DiscountedCFR
 from hogeq.strategies.arrays import one_hot
@@ -154,7 +155,7 @@ def test_it_loses_less_than_the_likeliest_rolls(larger: HogEngine) -> None:
     for _ in range(100):
         state = solver.step(game, state)
     policy = solver.average(game, state)
-    judge = SearchBudget(4, perturbations=20, seed=9)
+    judge = Budget(4, kicks=20, seed=9)
     rounded = purify(game, policy, "integer", rounds=15, seed=1)
     ours, argmaxed = (attack(game, one, judge).win_rate for one in (rounded, argmax(game, policy)))
     assert ours < argmaxed - 0.002

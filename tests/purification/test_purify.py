@@ -12,7 +12,8 @@ from hogeq.purification import PURIFIERS, argmax, purify, thresholded
 from hogeq.purification.base import Sample
 from hogeq.purification.local_search import LocalSearch, best_moves
 from hogeq.rules import rules_from
-from hogeq.search.attack import SearchBudget, attack
+from hogeq.search.attack import attack
+from hogeq.search.results import Budget
 from hogeq.search.population import CounterPool, Slopes
 from hogeq.strategies.arrays import one_hot
 
@@ -84,7 +85,7 @@ def test_draws_follow_the_policy_and_the_best_is_kept(game: HogEngine) -> None:
     assert shares[1] == 0.0
     best = sample.matrix(game, policy)
     np.testing.assert_array_equal(best, drawn[rates.argmin()])
-    budget = SearchBudget(sample.starts, sample.anneal_steps, seed=3)
+    budget = Budget(sample.starts, sample.anneal_steps, seed=3, kicks=0)
     assert rates.min() == attack(game, best, budget).win_rate < rates.max()
 
 
@@ -120,7 +121,7 @@ def test_a_search_improves_a_matrix_and_its_figure_is_exact(larger: HogEngine) -
         assert int(state.iteration) == done
         policy = one_hot(state.matrix, larger.num_actions)
         assert float(state.rate) == CounterPool(larger, state.pool).rates_against(policy).max()
-    strong = SearchBudget(starts=4, seed=9)
+    strong = Budget(starts=4, seed=9, kicks=0)
     before, after = (attack(larger, each, strong).win_rate for each in (start, state.matrix))
     assert after < before - 0.01
     np.testing.assert_array_equal(search.matrix(larger, start), state.matrix)

@@ -11,7 +11,8 @@ from research.process import decision_process, remember, value_of
 from hogeq.evaluation.values import reach, win_rate
 from hogeq.model.game import compile_game
 from hogeq.rules import rules_from
-from hogeq.search.attack import SearchBudget, attack
+from hogeq.search.attack import attack
+from hogeq.search.results import Budget
 from hogeq.search.bounds import full_memory_bound
 from tests.search.games import TINY, random_policy, small
 from tests.twin import Play, every_matrix_wins
@@ -107,7 +108,7 @@ def test_with_kicks_the_attack_misses_no_best_response(goal: int, dice: int) -> 
     random = np.random.default_rng(goal)
     cells = game.shape[:2]
     for strategy in (random_policy(game, 3), random.integers(game.num_actions, size=cells)):
-        found = attack(game, strategy, SearchBudget(starts=4, perturbations=20))
+        found = attack(game, strategy, Budget(starts=4, kicks=20))
         exact = best_response(game, strategy, start=np.zeros(cells, np.int8), most=3000)
         assert exact.is_exact
         assert found.win_rate == pytest.approx(exact.win_rate, abs=1e-9)

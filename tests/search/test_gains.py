@@ -8,7 +8,8 @@ import pytest
 from hogeq.evaluation.values import win_rate
 from hogeq.model.game import compile_game
 from hogeq.rules import rules_from
-from hogeq.search.attack import SearchBudget, attack
+from hogeq.search.attack import attack
+from hogeq.search.results import Budget
 from hogeq.search.population import gains, largest_gains
 from hogeq.strategies.arrays import one_hot
 from hogeq.strategies.strategy import strategy_of
@@ -47,7 +48,7 @@ def test_a_gain_is_what_the_win_rate_loses_without_the_cell(edition: str, pure: 
     policy = np.random.default_rng(4).dirichlet(np.ones(4), game.shape[:2])
     if pure:
         policy = one_hot(policy.argmax(axis=2), 4)
-    counter = attack(game, policy, SearchBudget(starts=1)).matrix
+    counter = attack(game, policy, Budget(starts=1, kicks=0)).matrix
     found = gains(game, counter, policy)
     assert np.array_equal(found.usual, policy.argmax(axis=2))
     whole = win_rate(game, counter, policy).win_rate

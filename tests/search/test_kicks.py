@@ -10,7 +10,8 @@ from hogeq.model.game import HogEngine, compile_game
 from hogeq.model.many import quick_workspace
 from hogeq.model.workspace import Role
 from hogeq.rules import rules_from
-from hogeq.search.attack import ENOUGH, ROUNDS, Saturation, SearchBudget, attack, saturation
+from hogeq.search.attack import ENOUGH, ROUNDS, Saturation, attack, saturation
+from hogeq.search.results import Budget
 from hogeq.search.moves import FAR, FLOOR, MOVES, NEAR, STAY, Bandit, SearchContext
 from hogeq.strategies.arrays import one_hot
 from hogeq.strategies.strategy import Mixture
@@ -107,7 +108,7 @@ def test_what_pays_by_the_sweep_is_chosen() -> None:
 
 def test_kicks_do_not_depend_on_threads_and_wins_are_exact() -> None:
     game, policy = small_su20()
-    budget = SearchBudget(starts=5, anneal_steps=0, perturbations=12, seed=5)
+    budget = Budget(starts=5, anneal_steps=0, kicks=12, seed=5)
     one = attack(game, policy, budget)
     with workers(3):
         two = attack(game, policy, budget)
@@ -135,7 +136,7 @@ def test_against_a_mixture_the_best_matrix_is_found() -> None:
         weight * every_matrix_wins(play, part)[2]
         for weight, part in zip(weights, parts, strict=True)
     )
-    found = attack(game, Mixture(weights, parts), SearchBudget(starts=4, perturbations=10))
+    found = attack(game, Mixture(weights, parts), Budget(starts=4, kicks=10))
     assert found.win_rate == pytest.approx(np.max(rates), abs=1e-12)
 
 
@@ -168,11 +169,11 @@ def test_saturation_of_a_curve() -> None:
 
 def test_until_saturated() -> None:
     game, policy = small_su20()
-    plain = SearchBudget(starts=2, anneal_steps=0, perturbations=5)
+    plain = Budget(starts=2, anneal_steps=0, kicks=5)
     assert not attack(game, policy, plain).saturation.saturated
     for most in (10, 400):
-        budget = SearchBudget(
-            starts=2, anneal_steps=0, perturbations=5, until_saturated=True, most_kicks=most
+        budget = Budget(
+            starts=2, anneal_steps=0, kicks=5, until_saturated=True, most_kicks=most
         )
         found = attack(game, policy, budget)
         tried = sum(pay.tried for name, pay in found.moves.items() if name != "far.stay")
@@ -185,4 +186,4 @@ def test_until_saturated() -> None:
 def test_where_nothing_is_hidden_the_first_start_is_enough() -> None:
     game = compile_game(rules_from({"edition": "fa22", "goal": 16, "max_dice": 4}))
     policy = np.full(game.shape, 1 / 5)
-    assert attack(game, policy, SearchBudget(starts=1)).saturation == Saturation(0.0, 0.0)
+    assert attack(game, policy, Budget(starts=1, kicks=0)).saturation == Saturation(0.0, 0.0)

@@ -7,7 +7,8 @@ from numpy.typing import NDArray
 from hogeq.evaluation.values import action_values, win_rate
 from hogeq.model.game import HogEngine, compile_game
 from hogeq.rules import rules_from
-from hogeq.search.attack import SearchBudget, attack
+from hogeq.search.attack import attack
+from hogeq.search.results import Budget
 from hogeq.search.population import BATCH, CounterPool, Population
 from hogeq.strategies.arrays import one_hot
 from hogeq.support.aliases import Floats
@@ -83,7 +84,7 @@ def test_a_pool_keeps_what_it_finds_once_and_the_strongest(game: HogEngine, poli
     pool.climb(policy, 3)
     size = len(pool.members)
     assert len(np.unique(pool.members, axis=0)) == size > 4
-    best = attack(game, policy, SearchBudget(starts=8, perturbations=5)).win_rate
+    best = attack(game, policy, Budget(starts=8, kicks=5)).win_rate
     assert rates.max() < pool.rates_against(policy).max() <= best + 0.02
     pool.add(pool.members)
     assert len(pool.members) == size

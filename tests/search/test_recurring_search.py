@@ -9,7 +9,8 @@ from hogeq.model.game import HogEngine, compile_game
 from hogeq.model.many import quick_workspace
 from hogeq.model.workspace import Role, Workspace
 from hogeq.rules import rules_from
-from hogeq.search.attack import SearchBudget, attack
+from hogeq.search.attack import attack
+from hogeq.search.results import Budget
 from hogeq.search.bounds import best_response_interval, full_memory_bound
 
 # Nothing is hidden in it, so the best response that remembers all is one that does not.
@@ -29,7 +30,7 @@ def random_matrix(game: HogEngine, seed: int) -> np.ndarray:
 def test_an_annealed_attack_with_kicks_ends_with_the_best_response(seed: int) -> None:
     game = small()
     matrix = random_matrix(game, seed)
-    found = attack(game, matrix, SearchBudget(2, 10, perturbations=40, seed=seed))
+    found = attack(game, matrix, Budget(2, 10, kicks=40, seed=seed))
     assert found.win_rate == pytest.approx(full_memory_bound(game, matrix), abs=1e-9)
 
 
@@ -62,5 +63,5 @@ def test_rows_that_are_hardly_ever_reached_stay_policies(
 
 def test_an_interval_of_games_that_never_end_is_one() -> None:
     game = compile_game(rules_from({"goal": 12, "max_dice": 3, "zero_dice": [0] * 12}))
-    found = best_response_interval(game, np.zeros((12, 12), int), SearchBudget(1, 0))
+    found = best_response_interval(game, np.zeros((12, 12), int), Budget(1, 0, kicks=0))
     assert found.lower <= found.upper

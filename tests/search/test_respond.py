@@ -12,7 +12,8 @@ from hogeq.baselines.registry import builtin
 from hogeq.evaluation.values import win_rate
 from hogeq.model.game import HogEngine, compile_game
 from hogeq.rules import EDITIONS, rules_from
-from hogeq.search.attack import SearchBudget, attack, search_steps
+from hogeq.search.attack import attack, search_steps
+from hogeq.search.results import Budget
 from hogeq.search.bounds import best_response_interval, exploitability, full_memory_bound
 from hogeq.solvers.cfr_br import CFRBR
 from hogeq.support.aliases import Floats
@@ -49,9 +50,9 @@ def tiny(name: str, seed: int) -> Tiny:
 @pytest.mark.parametrize("name", TINY)
 def test_the_attack_finds_the_best_matrix_and_the_bound_is_above_it(name: str, seed: int) -> None:
     case = tiny(name, seed)
-    budget = SearchBudget(starts=8)
+    budget = Budget(starts=8, kicks=0)
     assert attack(case.game, case.policy, budget).win_rate == pytest.approx(case.best, abs=1e-12)
-    alone = attack(case.game, case.policy, SearchBudget(starts=8, anneal_steps=0)).found
+    alone = attack(case.game, case.policy, Budget(starts=8, anneal_steps=0, kicks=0)).found
     assert max(alone) <= case.best + 1e-12
     bound = full_memory_bound(case.game, case.policy)
     assert case.best <= bound + 1e-12
@@ -71,7 +72,7 @@ def test_tiny_games_are_games_of_imperfect_recall() -> None:
 def test_the_attack_is_a_matrix_that_wins_what_it_says() -> None:
     game, policy = small_su20()
     kept = policy.copy()
-    found = attack(game, policy, SearchBudget(starts=2, anneal_steps=20))
+    found = attack(game, policy, Budget(starts=2, anneal_steps=20, kicks=0))
     assert found.matrix.shape == (16, 16)
     assert found.matrix.dtype == np.int8
     assert found.win_rate == pytest.approx(win_rate(game, found.matrix, policy).win_rate, abs=1e-12)
@@ -84,7 +85,7 @@ def test_the_attack_is_a_matrix_that_wins_what_it_says() -> None:
 def test_more_starts_never_find_less_and_keep_what_was_found() -> None:
     game, policy = small_su20()
     finds = [
-        attack(game, policy, SearchBudget(starts, anneal_steps=5, seed=4))
+        attack(game, policy, Budget(starts, anneal_steps=5, seed=4, kicks=0))
         for starts in (1, 2, 4, 8)
     ]
     for fewer, more in pairwise(finds):
@@ -100,7 +101,7 @@ def test_no_attack_wins_less_than_half() -> None:
     for _ in range(40):
         state = solver.step(game, state)
     policy = solver.average(game, state)
-    poor = attack(game, policy, SearchBudget(starts=1, anneal_steps=0))
+    poor = attack(game, policy, Budget(starts=1, anneal_steps=0, kicks=0))
     assert max(poor.found) < 0.49
     assert poor.win_rate >= 0.5
     assert poor.win_rate == pytest.approx(win_rate(game, poor.matrix, policy).win_rate, abs=1e-12)
@@ -108,13 +109,13 @@ def test_no_attack_wins_less_than_half() -> None:
 
 def test_perturbations_never_lose() -> None:
     game, policy = small_su20()
-    plain = attack(game, policy, SearchBudget(starts=8, anneal_steps=0, seed=2))
+    plain = attack(game, policy, Budget(starts=8, anneal_steps=0, seed=2, kicks=0))
     # At first few perturbations, or a loss could be made good before it is seen.
     for perturbations in (1, 2, 20):
         kicked = attack(
             game,
             policy,
-            SearchBudget(starts=8, anneal_steps=0, seed=2, perturbations=perturbations),
+            Budget(starts=8, anneal_steps=0, seed=2, kicks=perturbations),
         )
         assert all(b >= a for a, b in zip(plain.found, kicked.found, strict=True))
         assert kicked.sweeps > plain.sweeps
@@ -140,7 +141,7 @@ def told(monkeypatch: pytest.MonkeyPatch) -> list[Phase]:
 def test_an_attack_tells_its_steps_and_the_best(told: list[Phase], jobs: int) -> None:
     game = compile_game(rules_from({"edition": "su20", "goal": 12, "max_dice": 2}))
     policy = np.full((12, 12, 3), 1 / 3)
-    budget = SearchBudget(3, 5, perturbations=2)
+    budget = Budget(3, 5, kicks=2)
     with workers(jobs):
         found = attack(game, policy, budget)
     # Of each start 5 steps of annealing, and an ascent and two kicks that count as 6 each.
@@ -150,7 +151,7 @@ def test_an_attack_tells_its_steps_and_the_best(told: list[Phase], jobs: int) ->
 
 def test_exploitability_is_the_value_of_a_best_response_less_that_of_the_game() -> None:
     game, policy = small_su20()
-    budget = SearchBudget(starts=2)
+    budget = Budget(starts=2, kicks=0)
     interval, win_rates = (
         of(game, policy, budget) for of in (exploitability, best_response_interval)
     )
@@ -163,14 +164,14 @@ def test_exploitability_is_the_value_of_a_best_response_less_that_of_the_game() 
 @pytest.mark.parametrize("name", TINY)
 def test_exploitability_encloses_that_of_all_matrices(name: str, seed: int) -> None:
     case = tiny(name, seed)
-    found = exploitability(case.game, case.policy, SearchBudget(starts=8))
+    found = exploitability(case.game, case.policy, Budget(starts=8, kicks=0))
     assert found.lower == pytest.approx(case.best - 0.5, abs=1e-12)
     assert found.upper == pytest.approx(case.remembering - 0.5, abs=1e-12)
 
 
 @pytest.mark.parametrize("budget", [0, {}])
 def test_an_attack_with_a_budget_that_is_none(budget: Any) -> None:
-    with pytest.raises(TypeError, match=f"^budget: got {budget}; allowed: a SearchBudget$"):
+    with pytest.raises(TypeError, match=f"^budget: got {budget}; allowed: a Budget$"):
         attack(compile_game(rules_from(TINY["points"])), np.ones((4, 4)), budget)
 
 
@@ -181,7 +182,7 @@ def test_attack_on_the_strategy_that_ignores_memory() -> None:
     """Reference figures [8]: at least 0.6366 against this matrix, and 0.6790 with full memory."""
     game = compile_game(EDITIONS["su20"])
     matrix = builtin("ignore_memory", game)
-    found = attack(game, matrix, SearchBudget(starts=1))
+    found = attack(game, matrix, Budget(starts=1, kicks=0))
     assert found.win_rate >= 0.6366
     assert win_rate(game, found.matrix, matrix).win_rate == pytest.approx(found.win_rate, abs=1e-12)
     bound = full_memory_bound(game, matrix)

@@ -9,7 +9,7 @@ import pytest
 from hogeq.model.game import compile_game
 from hogeq.purification import PURIFIERS, Purifier, purifier
 from hogeq.rules import rules_from
-from hogeq.search.attack import SearchBudget
+from hogeq.search.results import Budget
 from hogeq.solvers import SOLVERS, Solver, solver
 from hogeq.support.parameters import plain
 from hogeq.support.workers import workers
@@ -118,8 +118,8 @@ def test_what_is_left_out_is_as_the_page_says(name: str, kind: Any) -> None:
         (PURIFIERS["sample"], {"samples": 0}),
         (PURIFIERS["threshold"], {"threshold": 1.5}),
         (PURIFIERS["local_search"], {"trails": 0}),
-        (SearchBudget, {"starts": 0}),
-        *((SearchBudget, {"damping": value}) for value in (0.0, 1.1, np.nan)),
+        (Budget, {"starts": 0}),
+        *((Budget, {"damping": value}) for value in (0.0, 1.1, np.nan)),
     ],
 )
 def test_parameters_that_mean_nothing_are_refused(kind: Any, given: dict[str, Any]) -> None:

@@ -10,7 +10,8 @@ from hogeq.evaluation.values import win_rate
 from hogeq.model.game import HogEngine, compile_game
 from hogeq.rules import rules_from
 from hogeq.search.ascent import random_policy, to_matrix
-from hogeq.search.attack import SearchBudget, attack
+from hogeq.search.attack import attack
+from hogeq.search.results import Budget
 from hogeq.search.counter_search import CounterSearch, no_trails
 from hogeq.solvers.bundle import BundleState, ProximalBundle
 from hogeq.solvers.cuts import Check, cut, search
@@ -95,7 +96,7 @@ def test_the_pool_is_modelled_well_and_holds_the_worst(small: HogEngine) -> None
 
 
 def test_it_ends_far_below_where_it_starts(small: HogEngine) -> None:
-    budget = SearchBudget(starts=4, anneal_steps=20)
+    budget = Budget(starts=4, anneal_steps=20, kicks=0)
     solver = ProximalBundle()
     before = attack(small, solver.init(small).policy, budget).win_rate
     after = attack(small, run(small, 25).policy, budget).win_rate

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from hogeq.purification import PURIFIERS, purify
-from hogeq.search.attack import SearchBudget, attack
+from hogeq.search.attack import attack
+from hogeq.search.results import Budget
 from hogeq.solvers import SOLVERS
 from hogeq.strategies.arrays import StrategyError
 from hogeq.strategies.strategy import Strategy, strategy_of
@@ -57,11 +58,11 @@ def test_solvers_of_hog_refuse_another_game(name: str, game: Any) -> None:
 
 def test_an_attack_finds_the_best_response(game: Any, uneven: Floats) -> None:
     best = toys.best_response_rate(game, uneven)
-    found = attack(game, uneven, SearchBudget(starts=2, perturbations=15))
+    found = attack(game, uneven, Budget(starts=2, kicks=15))
     assert found.win_rate == pytest.approx(best, abs=1e-12)
     assert {"near", "far"} == {name.split(".")[0] for name in found.moves}
     drawn = Strategy.unchecked(np.stack([uneven, uneven]), np.full(2, 0.5))
-    both = attack(game, drawn, SearchBudget(starts=2))
+    both = attack(game, drawn, Budget(starts=2, kicks=0))
     assert both.win_rate == pytest.approx(best, abs=1e-9)
 
 
@@ -74,10 +75,10 @@ def test_purifiers_need_no_scores(name: str, game: Any, uneven: Floats) -> None:
         toys.best_response_rate(game, table)
         for table in toys.pure_tables(game, list(range(game.shape[0])))
     )
-    lost = attack(game, matrix, SearchBudget(starts=2)).win_rate
+    lost = attack(game, matrix, Budget(starts=2, kicks=0)).win_rate
     assert lost >= least - 1e-12
     if name in {"integer", "local_search"}:
-        assert lost <= attack(game, purify(game, uneven), SearchBudget(starts=2)).win_rate + 1e-12
+        assert lost <= attack(game, purify(game, uneven), Budget(starts=2, kicks=0)).win_rate + 1e-12
 
 
 @pytest.mark.parametrize(

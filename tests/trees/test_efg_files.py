@@ -548,7 +548,7 @@ def test_openspiel_need_not_be_installed(tmp_path: Path) -> None:
     written(tmp_path, GOOD)
     code = (
         "import sys; sys.modules['pyspiel'] = None; import hogeq;"
-        "print(hogeq.Game.from_efg('game.efg', forget='order').attack('uniform').attack)"
+        "print(hogeq.Game('game.efg', forget='order').attack('uniform').attack)"
     )
     done = subprocess.run(  # noqa: S603 - ourselves
         [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True

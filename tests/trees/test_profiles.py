@@ -119,14 +119,14 @@ def test_a_profile_of_gambit_says_the_same(exported: Any, name: str) -> None:
 
 
 def test_rows_are_numbered_as_a_walk_meets_them() -> None:
-    game = hogeq.Game.from_openspiel("kuhn_poker")
+    game = hogeq.Game("kuhn_poker")
     names = [game.tree.names[row] for row in order_of_rows(game.tree)]
     assert names[:6] == ["0", "0pb", "1", "1pb", "2", "2pb"]
     assert sorted(names[6:]) == ["0b", "0p", "1b", "1p", "2b", "2p"]
 
 
 def test_fractions_and_rounded_numbers_are_read(exported: Any) -> None:
-    game = hogeq.Game.from_efg("hog.efg")
+    game = hogeq.Game("hog.efg")
     Path("ne.txt").write_text("NE," + ",".join(["1/3", "0.333333", "1/3"] * 26))
     assert game.strategy("ne.txt").sum(axis=1) == pytest.approx(1.0, abs=1e-12)
     row = "[Rational(1, 3), Rational(2, 3), Rational(0, 1)]"
@@ -170,7 +170,7 @@ def test_what_is_no_profile_of_the_game_is_refused_in_a_line(exported: Any) -> N
     line = refused("compare", "table.csv", "uniform", "--game", "hog.efg")
     assert "table.csv: is no strategy of a tree; allowed: uniform, a run, a file .npz" in line
     with pytest.raises(ValueError, match="got Policy; allowed: a tabular policy of OpenSpiel"):
-        hogeq.Game.from_efg("hog.efg").strategy(pyspiel.CFRSolver(exported).average_policy())
+        hogeq.Game("hog.efg").strategy(pyspiel.CFRSolver(exported).average_policy())
 
 
 def broken_archives() -> dict[str, tuple[bytes, str]]:
@@ -240,4 +240,4 @@ def test_a_pipe_is_not_waited_for(
 )
 def test_arrays_of_no_numbers_are_refused(rows: Any, why: str) -> None:
     with pytest.raises(ValueError, match=re.escape(f"strategy: {why}")):
-        hogeq.Game.from_openspiel("kuhn_poker").strategy(rows)
+        hogeq.Game("kuhn_poker").strategy(rows)

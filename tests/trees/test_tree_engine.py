@@ -9,7 +9,8 @@ from open_spiel.python import policy as openspiel_policy
 from open_spiel.python.algorithms import cfr, exploitability
 
 from hogeq.model.workspace import Role
-from hogeq.search.attack import SearchBudget, attack
+from hogeq.search.attack import attack
+from hogeq.search.results import Budget
 from hogeq.solvers import SOLVERS
 from hogeq.support.aliases import Floats
 from hogeq.trees.engine import TreeEngine
@@ -130,7 +131,7 @@ def test_the_attack_finds_what_the_exact_response_wins() -> None:
     policy = weights / weights.sum(axis=1, keepdims=True)
     exact = respond(engine.tree, engine.legal(policy), 20.0)
     assert exact.is_proved
-    found = attack(engine, policy, SearchBudget(starts=2, perturbations=10))
+    found = attack(engine, policy, Budget(starts=2, kicks=10))
     assert found.win_rate == pytest.approx(engine.win_rate(exact.attack), abs=1e-10)
     known = engine.workspace(2).win_rate(np.stack([policy, policy]), Role.FULL_MEMORY)
     assert known.win_rate == pytest.approx(engine.win_rate(exact.full_memory), abs=1e-10)

@@ -93,7 +93,7 @@ def doctor(rules: options.ManyRules = None, trust: options.Trust = False) -> Res
 
     Exit status 1 if compiled kernels cannot be kept, so that every command would compile them.
     """
-    games = {name: Chosen(name, trust=trust).load().engine for name in rules or COMPILED}
+    games = {name: Chosen(name, trust=trust).load().hog for name in rules or COMPILED}
     from hogeq.model.compiling import cache, missing, parts_of
     from hogeq.runs.files import environment, extras, vector_bits
     from hogeq.strategies.sandbox import isolation
@@ -143,7 +143,7 @@ def warmup(
     editions of the default cover the games with points remembered and those without a memory.
     """
     chosen = list(rules or COMPILED)
-    games = [Chosen(name, trust=trust).load().engine for name in chosen]
+    games = [Chosen(name, trust=trust).load().hog for name in chosen]
     from hogeq.model.compiling import cache, missing, parts_of
     from hogeq.support.progress import phase
     from hogeq.support.workers import compute, cores

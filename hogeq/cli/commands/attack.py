@@ -21,8 +21,8 @@ from hogeq.support.messages import (
 )
 
 if TYPE_CHECKING:
-    from hogeq.search.attack import Saturation, SearchBudget
-    from hogeq.trees.game import TreeGame
+    from hogeq.search.attack import Saturation
+    from hogeq.search.results import Budget
 
 ROUNDING = 1e-9  # what a bound may differ by where processors add up differently
 
@@ -62,27 +62,27 @@ def attack_(
     With a goal for each player, goal: [50, 65], the counter has the first and S the second.
     """
     if chosen.tree is not None:
-        return _attack_tree(chosen, chosen.tree, strategy, exact, out)
+        return _attack_tree(chosen, strategy, exact, out)
     proofs = ["certificates"] * (certify is not None)
     game = chosen.load("search", "full memory", *proofs, strategies=[strategy], own_goals=True)
     from numpy import array
 
-    from hogeq.search.attack import SearchBudget
-    from hogeq.search.bounds import full_memory_bound
     from hogeq.search.certificate import certified_bound, write_certificate
     from hogeq.search.population import largest_gains
+    from hogeq.search.results import Budget
 
     effort: dict[str, Any] = {"anneal_steps": anneal_steps, "kicks": kicks}
     effort |= {} if most_kicks is None else {"most_kicks": most_kicks}
-    budget = SearchBudget(starts=starts, seed=seed, until_saturated=until_saturated, **effort)
+    budget = Budget(starts=starts, seed=seed, until_saturated=until_saturated, **effort)
     target = game.second.strategy(strategy)
     with computing(on, jobs):
         with refusing():
             proof = None if certify is None else certified_bound(chosen.engine, target, certify)
-        search = game.attack(target, budget)
-        told = full_memory_bound(chosen.engine, target) if target.kind == "mixture" else None
-        gained = game.gains(search.matrix, target)
-    bound = search.bound or 1.0
+        found = game.attack(target, budget)
+        told = found.full_memory if target.kind == "mixture" else None
+        gained = game.gains(found.matrix, target)
+    bound, search = found.bound, found.search
+    assert search is not None  # noqa: S101 - in Hog every response is searched for
     choices = game.rules.choices
     difference = array(choices)[search.matrix] - array(choices)[gained.usual]
     reached = gained.reach > 0.0
@@ -166,12 +166,12 @@ def _proved(bound: float) -> str:
     return at_most(bound, 0.0)
 
 
-def _budget_text(budget: "SearchBudget") -> str:
+def _budget_text(budget: "Budget") -> str:
     more = f" or more, at most {budget.most_kicks}," if budget.until_saturated else ","
     return (
         f"effort: {counted(budget.starts, 'start')}, "
         f"{counted(budget.anneal_steps, 'anneal step')}, damping {budget.damping}, "
-        f"{counted(budget.perturbations, 'kick')}{more} seed {budget.seed}"
+        f"{counted(budget.kicks, 'kick')}{more} seed {budget.seed}"
     )
 
 
@@ -184,27 +184,16 @@ def _saturation_text(search: "Saturation") -> str:
     )
 
 
-def _attack_tree(
-    chosen: AnyChosen, game: "TreeGame", strategy: str, seconds: float, out: Path | None
-) -> Result:
+def _attack_tree(chosen: AnyChosen, strategy: str, seconds: float, out: Path | None) -> Result:
     """Best response to a strategy of another game, from either seat."""
+    from hogeq.search.results import Budget
+
     with refusing():
-        found = game.attack(strategy, seconds)
+        found = chosen.game.attack(strategy, Budget(exact_seconds=seconds))
     if out is not None:
-        write_arrays(out, policy=found.strategy)
-    figures = {name: getattr(found, name) for name in ("attack", "bound", "full_memory")}
-    proved = ": proved" if found.is_proved else ""
-    meanings = (
-        "best response found, mean payoff over both seats",
-        f"no response has more{proved}",
-        "responder with perfect recall",
-    )
-    rows = [
-        (name.replace("_", " "), game.written(figure), meaning)
-        for (name, figure), meaning in zip(figures.items(), meanings, strict=True)
-    ]
-    data = {**chosen.facts, "strategy": strategy, **figures, "proved": found.is_proved}
-    return Result(data, [f"against {strategy}, {chosen.title}", "", Table(rows, left=3)])
+        write_arrays(out, policy=found.strategy.policy)
+    data = {**chosen.facts, "strategy": strategy, **found.to_json()}
+    return Result(data, [f"against {strategy}, {chosen.title}", "", Table(found.rows(), left=3)])
 
 
 def attack_field(
@@ -227,12 +216,12 @@ def attack_field(
     rivals = [game.strategy(name) for name in strategies]
     from hogeq.contest.field import answer_field
     from hogeq.contest.tournament import WIN
-    from hogeq.search.attack import SearchBudget
+    from hogeq.search.results import Budget
 
     effort: dict[str, Any] = {"anneal_steps": anneal_steps, "kicks": kicks}
-    budget = SearchBudget(starts=starts, seed=seed, **effort)
+    budget = Budget(starts=starts, seed=seed, **effort)
     with computing(on, jobs):
-        answer = answer_field(game.engine, rivals, objective, budget)
+        answer = answer_field(game.hog, rivals, objective, budget)
     data = {
         **chosen.facts,
         "field": strategies,

@@ -47,7 +47,7 @@ def check(
     changes (score, opponent, roll, instead, gain), changed (win rate with all the changes), endless
     (win rate lost by games that never end).
     """
-    engine = chosen.load().engine
+    engine = chosen.load().hog
     from hogeq.contest.assessment import (
         OPPONENTS,
         Reference,

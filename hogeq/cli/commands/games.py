@@ -11,11 +11,11 @@ from hogeq.cli.options import ARRAYS, MATRIX_SUFFIXES, TREE, Output, option
 from hogeq.cli.result import Result, Table, Text
 from hogeq.cli.shell import refusing, warn
 from hogeq.rules import Rules
-from hogeq.support.files import write_arrays, write_whole
+from hogeq.support.files import write_whole
 from hogeq.support.messages import BadInputError, percent
 
 if TYPE_CHECKING:
-    from hogeq.trees.game import TreeGame
+    from hogeq.trees.flat import FlatTree
     from hogeq.trees.recall import Audit, Witness
 
 LETTERS = {
@@ -104,32 +104,14 @@ def equilibrium(
     equilibrium exists among mixtures; one among policies need not.
     """
     chosen = AnyChosen(game=game, forget=forget)
-    tree: Any = chosen.tree
     with refusing():
-        solved = tree.equilibrium(seconds)
+        solved = chosen.game.equilibrium(seconds)
     if out is not None:
-        arrays = {
-            f"{name}_{player}": getattr(one, name)
-            for player, one in enumerate(solved.mixtures)
-            for name in ("weights", "strategies")
-        }
-        write_arrays(out, **arrays)
-    sizes = [len(one.weights) for one in solved.mixtures]
-    data = {
-        **chosen.facts,
-        "lower": solved.lower,
-        "upper": solved.upper,
-        "proved": solved.is_proved,
-        "iterations": solved.iterations,
-        "components": sizes,
-    }
-    rows = (
-        ("lower", tree.written(solved.lower), "payoff that player 0 secures"),
-        ("upper", tree.written(solved.upper), "payoff that player 1 allows"),
-    )
-    mixtures = " and ".join(map(str, sizes))
+        chosen.game.joined(*solved.strategies).write(out)
+    mixtures = " and ".join(map(str, solved.effort["components"]))
     heading = f"{chosen.title}: value to player 0, in mixtures of {mixtures}"
-    return Result(data, [heading, "", Table(rows, left=3)])
+    data = {**chosen.facts, **solved.to_json()}
+    return Result(data, [heading, "", Table(solved.rows(), left=3)])
 
 
 # --- what players forget --------------------------------------------------------------------------
@@ -250,10 +232,10 @@ def _map(walked: Rules, audited: "Audit") -> Table:
     return Table(rows, header, left=len(header))
 
 
-def _audit_tree(chosen: AnyChosen, game: "TreeGame") -> Result:
+def _audit_tree(chosen: AnyChosen, tree: "FlatTree") -> Result:
     """Say which recall each player of a game has."""
-    players = game.audit()
-    nodes, sizes = game.tree.num_nodes, [len(one.infosets) for one in players]
+    players = chosen.game.audit()
+    nodes, sizes = tree.num_nodes, [len(one.infosets) for one in players]
     properties: list[dict[str, Any]] = []
     witnesses: list[str] = []
     for number, player in enumerate(players):
@@ -306,7 +288,7 @@ def export_game(
     from hogeq.trees.tree import MOST_WRITTEN, flat_efg, hog_efg, tree_sizes
 
     if chosen.tree is not None:
-        tree = chosen.tree.tree
+        tree = chosen.tree
         with refusing():
             write_whole(out, flat_efg(tree))
         infosets = [int((tree.seat == player).sum()) for player in (0, 1)]

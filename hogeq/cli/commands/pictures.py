@@ -124,7 +124,7 @@ def report(
     from hogeq.pages import report as page
     from hogeq.runs.config import KERNELS
     from hogeq.runs.index import load_runs
-    from hogeq.search.attack import SearchBudget
+    from hogeq.search.results import Budget
     from hogeq.support.parameters import plain
 
     folders = list({os.path.realpath(run): run for run in runs}.values())
@@ -134,7 +134,7 @@ def report(
     rivals = [(name, chosen.table(name).array) for name in against or ()]
     changes = {"starts": starts, "anneal_steps": anneal_steps, "kicks": kicks}
     given: dict[str, Any] = {key: value for key, value in changes.items() if value is not None}
-    budget = SearchBudget(**plain(page.effort_of(loaded[0])) | given) if given else None
+    budget = Budget(**plain(page.effort_of(loaded[0])) | given) if given else None
     entries = page.entries(chosen.engine, loaded, rivals, matrices=matrices, budget=budget)
     try:
         with computing(None, jobs):
@@ -144,7 +144,7 @@ def report(
     content = made.html.encode()
     write_whole(out, content)
     counters: dict[str, Any] = {
-        name: {"attack": search.win_rate, "bound": search.bound}
+        name: {"attack": search.value, "bound": search.bound}
         for name, search in made.counters.items()
     }
     data = {

@@ -8,7 +8,6 @@ from hogeq.cli.inputs import AnyChosen, Chosen, check_output
 from hogeq.cli.options import MATRIX, PURIFIERS, SUBMISSION, argument, option
 from hogeq.cli.result import Result, Table, Text
 from hogeq.cli.shell import computing, refusing
-from hogeq.support.files import write_arrays
 from hogeq.support.messages import BadInputError, counted, percent, pp
 from hogeq.support.progress import phase
 
@@ -110,7 +109,6 @@ def purify_(
     from hogeq.purification.base import SearchPurifier, purified
     from hogeq.runs.config import apply_overrides, purify_from
     from hogeq.runs.directory import saved_rounds
-    from hogeq.strategies.arrays import one_hot
     from hogeq.support.messages import refusal
     from hogeq.support.parameters import ParameterError, plain
 
@@ -122,10 +120,7 @@ def purify_(
         raise BadInputError(f"--set: purify.{error}") from error
     if chosen.tree is not None:
         with computing(on, jobs), refusing():
-            engine = chosen.tree.engine
-            pure = purified(by.method, by.params, engine, chosen.tree.strategy(strategy))
-            rows = engine.legal(one_hot(pure, engine.num_actions)).argmax(axis=1)
-            write_arrays(out, policy=one_hot(rows, engine.num_actions))
+            chosen.game.purify(strategy, method, **plain(by.params)).write(out)
         data = {**chosen.facts, "strategy": strategy, "out": out}
         return Result(data, [f"pure strategy of {strategy} written to {out}"])
     game = chosen.load(strategies=[strategy])
@@ -134,7 +129,7 @@ def purify_(
         if checkpoint is None:
             matrix = purified(by.method, by.params, game.engine, table)
         elif isinstance(by.params, SearchPurifier):
-            *_, last = saved_rounds(game.engine, by.params, table, checkpoint)
+            *_, last = saved_rounds(game.hog, by.params, table, checkpoint)
             matrix = last.matrix
         else:
             raise BadInputError("--checkpoint: allowed with --method local_search, integer")
@@ -213,7 +208,7 @@ def improve(
     start, rivals = game.strategy(table), _rivals(game, against)
     opponents = list(rivals.values())
     with phase("improving", None, "steps") as progress, refusing():
-        steps = field.improvements(game.engine, start, opponents, cells, seconds)
+        steps = field.improvements(game.hog, start, opponents, cells, seconds)
         best = next(steps)  # the table itself
         try:
             for answer in steps:
@@ -233,7 +228,7 @@ def _rivals(game: "Game", against: list[str] | None) -> "dict[str, Strategy]":
     from hogeq.contest.assessment import usual_reference
     from hogeq.contest.entries import named_entries
 
-    names = named_entries(against or [usual_reference(game.engine)])
+    names = named_entries(against or [usual_reference(game.hog)])
     return {name: game.strategy(name) for name in names}
 
 

@@ -42,13 +42,9 @@ def compare(
     """
     more: Text = []
     if chosen.tree is not None:
-        from hogeq.trees.flat import payoff
-
-        tree = chosen.tree.tree
         with refusing():
-            one, two = chosen.tree.strategy(a), chosen.tree.strategy(b)
-        first, second = payoff(tree, one, two), -payoff(tree, two, one)
-        rates = {"payoff": (first + second) / 2.0, "first": first, "second": second}
+            found = chosen.game.value(a, b)
+        rates = {"payoff": found.mean, "first": found.first, "second": found.second}
         names = ("payoff", "as player 0", "as player 1")
         figures = [chosen.tree.written(rate) for rate in rates.values()]
     else:
@@ -139,7 +135,7 @@ def tournament(
     is_folder = out is not None and not out.suffix
     if not is_folder:
         check_output(out, (".csv", ".json"), reads=[*entries, chosen.spec])
-    engine = chosen.load("matches", strategies=entries).engine
+    engine = chosen.load("matches", strategies=entries).hog
     from hogeq.contest.entries import read_goals
     from hogeq.contest.staff import Contest
     from hogeq.contest.tournament import round_robin

@@ -1,0 +1,108 @@
+"""Solvers called from Python: so many iterations, or as many as the time allows."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Any
+
+from hogeq.model.game import HogEngine
+from hogeq.model.protocol import Engine
+from hogeq.search.bounds import upper_bound
+from hogeq.search.results import Equilibrium
+from hogeq.solvers import SOLVERS
+from hogeq.solvers.base import Solver
+from hogeq.solvers.mixture_bundle import MixtureBundle
+from hogeq.strategies.strategy import Strategy, strategy_of
+from hogeq.support.messages import refusal
+from hogeq.support.parameters import keys, require_known
+from hogeq.support.progress import phase
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Solution:
+    """Strategies that a solver came to.
+
+    Examples
+    --------
+    >>> import hogeq
+    >>> game = hogeq.Game("kuhn_poker")
+    >>> solved = game.solve("cfr_plus", iterations=100)
+    >>> game.exploitability(solved.policy).upper < 0.01
+    True
+    """
+
+    policy: Strategy
+    """The average of the iterations, for most solvers."""
+    mixture: Strategy | None
+    """A mixture, where the solver looks for one."""
+    metrics: dict[str, float]
+    """Measures of convergence that the solver keeps, by name."""
+    solver: str
+    """Its name."""
+    iterations: int
+    """Iterations done."""
+    seconds: float
+    """Spent on them."""
+
+    def __repr__(self) -> str:
+        """Name the solver and how long it ran."""
+        return f"Solution({self.solver}, {self.iterations} iterations, {self.seconds:.1f} s)"
+
+
+def states(solver: Solver[Any], game: Engine) -> Iterator[Any]:
+    """Give the state of a solver before the first iteration, and after each."""
+    state = solver.init(game)
+    while True:
+        yield state
+        state = solver.step(game, state)
+
+
+def solve(game: Engine, name: str, iterations: int, **parameters: Any) -> Solution:
+    """Run a solver, by its name and parameters, for so many iterations."""
+    if name not in SOLVERS:
+        raise ValueError(refusal("solver", name, f"one of {', '.join(sorted(SOLVERS))}", SOLVERS))
+    require_known(parameters, keys(SOLVERS[name]))
+    if iterations < 1:
+        raise ValueError(refusal("iterations", iterations, "1 or more"))
+    solver, begun = SOLVERS[name](**parameters), perf_counter()
+    with phase("solving", iterations) as progress:
+        every = states(solver, game)
+        state = next(every)
+        for _ in range(iterations):
+            state = next(every)
+            progress.step()
+    mixture = solver.mixture(game, state)
+    return Solution(
+        policy=strategy_of(game, solver.average(game, state)),
+        mixture=None if mixture is None else strategy_of(game, mixture),
+        metrics=solver.stats(game, state),
+        solver=name,
+        iterations=iterations,
+        seconds=perf_counter() - begun,
+    )
+
+
+def equilibrium(game: HogEngine, seconds: float) -> Equilibrium:
+    """Look for a mixture of Hog that wins half of its games against everything.
+
+    Both players are alike, so the value is 1/2, and what a mixture allows at most says what it
+    secures. The mixture is that of the solver ``mixture_bundle``.
+    """
+    begun, solver = perf_counter(), MixtureBundle()
+    every, iterations = states(solver, game), 0
+    state = next(every)
+    while perf_counter() - begun < seconds:
+        state, iterations = next(every), iterations + 1
+    if not iterations:
+        raise ValueError(refusal("seconds", f"{seconds:g}", "enough for an iteration"))
+    mixture = solver.mixture(game, state)
+    bound = upper_bound(game, mixture)
+    return Equilibrium(
+        lower=1.0 - bound,
+        upper=bound,
+        strategies=(mixture, mixture),
+        is_proved=False,
+        method="mixture_bundle",
+        effort={"iterations": iterations, "components": [len(mixture.weights)] * 2},
+        seconds=perf_counter() - begun,
+    )

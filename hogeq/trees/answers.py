@@ -1,0 +1,151 @@
+"""Best responses and equilibria by trees, as results for users; of Hog too, where it is small."""
+
+from dataclasses import replace
+from time import perf_counter
+from typing import Final
+
+import numpy as np
+
+from hogeq.model.game import HogEngine
+from hogeq.rules import Rules
+from hogeq.search.attack import attack
+from hogeq.search.results import WIN_RATES, Budget, Equilibrium, Response, Units
+from hogeq.strategies.arrays import one_hot
+from hogeq.strategies.strategy import Strategy, strategy_of, strategy_of_shape
+from hogeq.support.aliases import Floats
+from hogeq.support.messages import refusal
+from hogeq.trees import exact
+from hogeq.trees.engine import TreeEngine
+from hogeq.trees.exact import Opponent
+from hogeq.trees.flat import FlatTree
+from hogeq.trees.tree import HogTree, count, flat_tree, refuse_endless
+
+EXACT_SECONDS: Final = 60.0  # that an integer program is given, unless a budget says otherwise
+MOST_NODES: Final = 1_000_000  # of a game of Hog that is laid out as a tree
+
+
+def units_of(tree: FlatTree) -> Units:
+    """Give the units of a tree: its payoffs."""
+    return Units(0.0, tree.written, tree.written, tree.written)
+
+
+def respond(tree: FlatTree, target: Strategy, budget: Budget) -> Response:
+    """Find the best response to a strategy, in either seat.
+
+    Where the responder forgets nothing, one pass backward does. Elsewhere the search of
+    :mod:`hogeq.search.attack` comes first, and an integer program begins with what it found.
+    """
+    begun, search = perf_counter(), None
+    opponent = Opponent(target.chances, target.policies)
+    found = exact.respond(tree, opponent, 0.0)
+    if not found.is_proved:
+        engine = TreeEngine(tree)
+        search = attack(engine, target, budget)
+        begin = engine.legal(one_hot(search.matrix, tree.num_actions))
+        seconds = EXACT_SECONDS if budget.exact_seconds is None else budget.exact_seconds
+        found = exact.respond(tree, opponent, seconds, begin)
+    return Response(
+        strategy=strategy_of_shape(target.shape, found.strategy.argmax(axis=1)),
+        value=found.attack,
+        bound=found.bound,
+        full_memory=found.full_memory,
+        is_proved=found.is_proved,
+        method="integer program" if found.bound < found.full_memory else "full memory",
+        seconds=perf_counter() - begun,
+        seats=found.seats,
+        units=units_of(tree),
+        search=search,
+    )
+
+
+def full_memory_bound(tree: FlatTree, target: Strategy) -> float:
+    """Payoff of a responder who forgets nothing of the own past: no response has more."""
+    return exact.respond(tree, Opponent(target.chances, target.policies), 0.0).full_memory
+
+
+def solve(tree: FlatTree, seconds: float) -> Equilibrium:
+    """Solve a game in mixtures within so many seconds."""
+    begun = perf_counter()
+    found = exact.equilibrium(tree, seconds)
+    first, second = (Strategy.unchecked(one.strategies, one.weights) for one in found.mixtures)
+    components = [len(first.weights), len(second.weights)]
+    return Equilibrium(
+        lower=found.lower,
+        upper=found.upper,
+        strategies=(first, second),
+        is_proved=found.is_proved,
+        method=found.method,
+        effort={"iterations": found.iterations, "components": components},
+        seconds=perf_counter() - begun,
+        units=units_of(tree),
+    )
+
+
+# --- Hog ------------------------------------------------------------------------------------------
+
+
+def hog_tree(rules: Rules) -> FlatTree:
+    """Lay a game of Hog out; a `ValueError` where it has too many histories."""
+    refuse_endless(rules, "histories")
+    tree = HogTree(rules)
+    sizes = count(tree, MOST_NODES)
+    if not sizes.exact:
+        allowed = f"for games of at most {MOST_NODES:,} histories: lower goal or max_dice"
+        raise ValueError(refusal("histories", f"a game to {rules.size}", allowed))
+    return flat_tree(tree, rules.name)
+
+
+def _rows(tree: FlatTree, policies: Floats) -> Floats:
+    """Rows of a tree of Hog, (n, R, K), of policies (n, G, G, K)."""
+    own, other = np.array(tree.names).T
+    return np.asarray(policies[:, own, other])
+
+
+def _table(tree: FlatTree, engine: HogEngine, rows: Floats, seat: int = 0) -> Floats:
+    """Policies (n, G, G, K) of a player in a tree of Hog, (n, R, K); elsewhere no dice."""
+    policies = np.zeros((len(rows), *engine.shape))
+    policies[..., 0] = 1.0
+    mine = tree.seat == seat
+    own, other = np.array(tree.names)[mine].T
+    policies[:, own, other] = rows[:, mine]
+    return policies
+
+
+def _rate(payoff: float) -> float:
+    return (1.0 + payoff) / 2.0
+
+
+def respond_by_program(
+    engine: HogEngine, target: Strategy, response: Response, seconds: float
+) -> Response:
+    """Go on from a response of Hog by an integer program over all histories."""
+    begun = perf_counter()
+    tree = hog_tree(engine.rules)
+    opponent = Opponent(target.chances, _rows(tree, target.policies))
+    begin = _rows(tree, response.strategy.policies)[0]
+    found = exact.respond(tree, opponent, seconds, begin)
+    value, bound = max(_rate(found.attack), response.value), _rate(found.bound)
+    if _rate(found.attack) > response.value:
+        made = _table(tree, engine, found.strategy[None])[0].argmax(axis=-1)
+        response = replace(response, strategy=strategy_of(engine, made), value=value)
+    if bound < response.bound:
+        response = replace(response, bound=max(bound, value), method="integer program")
+    is_proved = response.bound - value <= 2.0 * exact.MEETING
+    spent = response.seconds + perf_counter() - begun
+    return replace(response, is_proved=is_proved, seconds=spent)
+
+
+def solve_hog(engine: HogEngine, tree: FlatTree, seconds: float) -> Equilibrium:
+    """Solve a small game of Hog in mixtures; its value is 1/2, for both players are alike."""
+    found = solve(tree, seconds)
+    first, second = (
+        Strategy.unchecked(_table(tree, engine, one.policies, seat), one.chances)
+        for seat, one in enumerate(found.strategies)
+    )
+    return replace(
+        found,
+        lower=_rate(found.lower),
+        upper=_rate(found.upper),
+        strategies=(first, second),
+        units=WIN_RATES,
+    )

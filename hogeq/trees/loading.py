@@ -1,0 +1,104 @@
+"""The game that a name, a file or an object means: Hog by some rules, or a tree."""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from hogeq.rules import ALIASES, EDITIONS, Rules, rules_from
+from hogeq.rules.reading import SUFFIXES, find_rules, run_config, run_file
+from hogeq.support.messages import nearest, printable, refusal, shown
+from hogeq.trees.flat import FlatTree
+from hogeq.trees.gambit import from_efg
+
+OPENSPIEL: Final = "openspiel:"
+ALLOWED: Final = (
+    "an edition of Hog, a mapping or YAML file of rule parts, a run, a .efg file, a game of "
+    "OpenSpiel by its name, or rules of one's own"
+)
+
+
+def find_game(given: Any, forget: Any = None, trust: bool = False) -> Rules | FlatTree:
+    """Find the game: of a path its file, of a name an edition of Hog before a game of OpenSpiel.
+
+    ``openspiel:NAME`` is always a game of OpenSpiel.
+    """
+    found = _found(given, forget, trust)
+    if forget is not None and isinstance(found, Rules):
+        raise ValueError(refusal("forget", forget, "for games other than Hog"))
+    return found
+
+
+def _found(given: Any, forget: Any, trust: bool) -> Rules | FlatTree:
+    if isinstance(given, Rules | FlatTree):
+        return given
+    if isinstance(given, Mapping):
+        return rules_from(given)
+    if not isinstance(given, str | os.PathLike):
+        return _of_openspiel(given, forget)
+    name = os.fspath(given)
+    config = _config_of(Path(name))
+    if config.get("game"):
+        forgets = config.get("forget")
+        if forget not in {None, forgets}:
+            raise ValueError(refusal("forget", forget, f"{forgets or 'nothing'}, as the run does"))
+        return _found(config["game"], forgets, trust)
+    if name.lower().endswith(".efg"):
+        return from_efg(name, forget=forget)
+    return _named(name, forget, trust)
+
+
+def _named(name: str, forget: Any, trust: bool) -> Rules | FlatTree:
+    if name.startswith(OPENSPIEL):
+        return _of_openspiel(name.removeprefix(OPENSPIEL), forget)
+    is_file = Path(name).suffix.lower() in SUFFIXES or os.sep in name or os.path.lexists(name)
+    if is_file or not name.strip() or name in {*EDITIONS, *ALIASES}:
+        return find_rules(name, trust)
+    known = _names_of_openspiel()
+    if name.partition("(")[0] not in known:
+        near = nearest(name.partition("(")[0], [*EDITIONS, *ALIASES, *known])
+        raise ValueError(f"game: got {shown(name)}; allowed: {ALLOWED}{near}")
+    return _of_openspiel(name, forget)
+
+
+def _of_openspiel(game: Any, forget: Any) -> FlatTree:
+    tree: FlatTree = openspiel_package().from_openspiel(game, forget=forget)
+    return tree
+
+
+def _config_of(path: Path) -> Mapping[str, Any]:
+    """Config of the run whose folder or config.yaml a path is; empty if it is of none."""
+    folder = path if path.is_dir() else path.parent
+    is_run = path.is_dir() or (path.suffix.lower() in SUFFIXES and path.is_file())
+    file = (run_file(folder) if path.is_dir() else path) if is_run else None
+    return {} if file is None else run_config(file)
+
+
+def _names_of_openspiel() -> list[str]:
+    try:
+        return list(openspiel_package().pyspiel.registered_names())
+    except ValueError:
+        return []
+
+
+def openspiel_package() -> Any:
+    """Import what needs OpenSpiel; `ValueError` where that is not installed."""
+    try:
+        from hogeq.trees import openspiel
+    except ImportError as error:
+        raise ValueError(str(error)) from error
+    return openspiel
+
+
+def load_tree(given: Any, forget: Any = None) -> FlatTree:
+    """Find a game other than Hog."""
+    found = find_game(given, forget)
+    if isinstance(found, Rules):
+        raise ValueError(refusal("game", found.name, "games other than Hog"))  # noqa: TRY004
+    return found
+
+
+def name_of(given: Any, forget: str | None = None) -> str:
+    """Name of a game for headings: as it was asked for, and what it forgets."""
+    name = printable(given) if isinstance(given, str | os.PathLike) else str(given)
+    return f"{name}, forgetting {forget}" if forget else name

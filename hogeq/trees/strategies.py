@@ -1,0 +1,122 @@
+"""Strategies of games other than Hog: arrays, files, and those of other programs."""
+
+import os
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+from hogeq.search.results import Value
+from hogeq.strategies.files import is_folder, read_arrays
+from hogeq.strategies.profiles import Infoset, profile_rows, profile_text
+from hogeq.strategies.strategy import Mixture, Strategy, strategy_of_shape
+from hogeq.support.aliases import Floats, Ints
+from hogeq.support.messages import printable, shown
+from hogeq.trees.flat import FlatTree, payoff
+
+IN_FOLDER: Final = "policy.npz"  # the strategy that the folder of a run means
+FORMS: Final = "uniform, a run, a file .npz, a policy of OpenSpiel as JSON or a profile of Gambit"
+ARRAYS: Final = {"policy": 2, "matrix": 1, "policies": 3, "matrices": 2, "strategies": 3}
+"""Arrays that a file may hold, and how many axes each has."""
+
+
+def tree_strategy(tree: FlatTree, given: Any, name: str = "strategy") -> Strategy:
+    """Make a checked strategy, of both seats, whose rows are those of the tree.
+
+    Parameters
+    ----------
+    given : str, path, array_like, Mixture, mapping or policy of OpenSpiel
+        ``"uniform"``; a run's folder; a file: ``.npz``, a policy of OpenSpiel as JSON, or a profile
+        of Gambit (:mod:`hogeq.strategies.profiles`); probabilities (R, K) or actions (R,); a
+        mixture of such; a tabular policy of OpenSpiel, or what its ``to_dict`` gives.
+
+    Raises
+    ------
+    ValueError
+        If it is none of these, or not one of this game.
+    """
+    shape = tree.num_rows, tree.num_actions
+    if isinstance(given, Strategy):
+        return strategy_of_shape(shape, given, name)
+    if isinstance(given, str | os.PathLike):
+        if given == "uniform":
+            return strategy_of_shape(shape, tree.uniform()).named("uniform")
+        return _read(tree, Path(given)).named(str(given))
+    if not isinstance(given, np.ndarray | list | tuple | Mixture):
+        return _of_profile(tree, given, name)
+    made = strategy_of_shape(shape, given, name)
+    for one in made.components:
+        tree.check_strategy(np.eye(shape[1])[one] if one.ndim == 1 else one, name)
+    return made
+
+
+def _read(tree: FlatTree, path: Path) -> Strategy:
+    path = path / IN_FOLDER if is_folder(path) else path
+    name = printable(path)
+    if not os.access(path, os.F_OK):
+        raise ValueError(f"strategy: got {shown(str(path))}; allowed: {FORMS}")
+    if path.suffix == ".npz":
+        table, weights = read_arrays(path, ARRAYS)
+        return tree_strategy(tree, table if weights is None else Mixture(weights, table), name)
+    text = profile_text(path)
+    if text is None:
+        raise ValueError(f"{name}: is no strategy of a tree; allowed: {FORMS}")
+    return _of_profile(tree, text, name)
+
+
+def _of_profile(tree: FlatTree, given: Any, where: str) -> Strategy:
+    rows = order_of_rows(tree)
+    counts, states = tree.num_legal, tree.names if tree.states is None else tree.states
+    infosets = []
+    for row in rows:
+        moves = tree.moves[row, : counts[row]].tolist()
+        # OpenSpiel 2.0.2 gives the actions of a file's node their numbers in rising order.
+        moves = moves if tree.states is None else sorted(moves)
+        infosets.append(Infoset((str(states[row]),), moves))
+    policy = np.zeros(tree.moves.shape)
+    for row, chances in zip(rows, profile_rows(given, infosets, where), strict=True):
+        policy[row, : counts[row]] = chances
+    return tree_strategy(tree, policy, where)
+
+
+def order_of_rows(tree: FlatTree) -> Ints:
+    """Rows by seat, in the order in which a walk through the tree first meets them."""
+    sizes = np.ones(tree.num_nodes, int)  # of the tree below each node
+    for level in reversed(tree.levels[1:]):
+        np.add.at(sizes, tree.parent[level], sizes[level])
+    place = np.zeros(tree.num_nodes, int)
+    for level, starts, _ in tree.families:
+        before = np.cumsum(sizes[level]) - sizes[level]
+        older = before - np.repeat(before[starts], np.diff(starts, append=len(before)))
+        place[level] = place[tree.parent[level]] + 1 + older
+    first = np.full(tree.num_rows, tree.num_nodes)
+    moves = tree.row >= 0
+    np.minimum.at(first, tree.row[moves], place[moves])
+    return np.lexsort((first, tree.seat))
+
+
+def value(tree: FlatTree, a: Strategy, b: Strategy) -> Value:
+    """Payoff to a strategy against another one, in either seat."""
+    first, second = 0.0, 0.0
+    for weight, mine in zip(a.chances, a.policies, strict=True):
+        for chance, theirs in zip(b.chances, b.policies, strict=True):
+            first += weight * chance * payoff(tree, mine, theirs)
+            second -= weight * chance * payoff(tree, theirs, mine)
+    return Value(float(first + second) / 2.0, float(first), float(second))
+
+
+def joined(tree: FlatTree, first: Strategy, second: Strategy) -> Strategy:
+    """Make one mixture of a strategy of player 0 and one of player 1, for both seats.
+
+    Who sits in a seat draws from the strategy of that seat; only one of them ever plays.
+    """
+    ends = [np.cumsum(one.chances) for one in (first, second)]
+    cuts = np.unique(np.concatenate(ends).clip(max=1.0))
+    cuts[-1] = 1.0
+    middles = (cuts + np.concatenate([[0.0], cuts[:-1]])) / 2.0
+    mine, theirs = (
+        one.policies[np.searchsorted(end, middles).clip(max=len(end) - 1)]
+        for one, end in zip((first, second), ends, strict=True)
+    )
+    policies: Floats = np.where(tree.seat[:, None] == 0, mine, theirs)
+    return Strategy.unchecked(policies, np.diff(cuts, prepend=0.0))
