@@ -35,7 +35,7 @@ from hogeq.strategies.arrays import one_hot
 from hogeq.support.aliases import Floats, Ints
 from hogeq.support.files import replacing, write_arrays
 from hogeq.trees.exact import equilibrium
-from hogeq.trees.game import load_tree
+from hogeq.trees.loading import load_tree
 
 GAIN = 1e-9  # that counts as another point of a curve
 EQUAL = 1e-6  # payoffs this close are equal

@@ -14,7 +14,7 @@ from hogeq.evaluation.tablebase import solve
 from hogeq.model.game import HogEngine, compile_game
 from hogeq.rules import EDITIONS, Rules
 from hogeq.search.results import Budget
-from hogeq.search.bounds import best_response_interval
+from hogeq.search.bounds import respond
 from hogeq.support.workers import workers
 
 EFFORT = Budget(starts=4, kicks=0)
@@ -37,7 +37,7 @@ def row(name: str, rules: Rules) -> list[object]:
 
 def best_response(game: HogEngine, strategy: str) -> str:
     """Say what a best response to a strategy wins."""
-    interval = best_response_interval(game, builtin(strategy, game), EFFORT)
+    response = respond(game, builtin(strategy, game), EFFORT)
     if game.has_memory:
         return f"{interval.lower:.4f} to {interval.upper:.4f}"
     return f"{interval.upper:.4f}"

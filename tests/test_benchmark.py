@@ -73,7 +73,7 @@ def test_the_form_has_the_payoffs_of_a_tree(tree: FlatTree) -> None:
 
 
 def test_the_form_has_both_seats_of_a_game() -> None:
-    from hogeq.trees.game import load_tree
+    from hogeq.trees.loading import load_tree
 
     tree = load_tree("liars_dice_ir(dice_sides=2)")
     random = np.random.default_rng(3)

@@ -25,7 +25,7 @@ from hogeq.trees.exact import equilibrium
 from hogeq.trees.flat import CHANCE, FlatTree, payoff
 from hogeq.trees.forgetting import coarser
 from hogeq.trees.gambit import from_efg, read_efg
-from hogeq.trees.game import TreeGame
+import hogeq
 from hogeq.trees.openspiel import from_openspiel
 from hogeq.trees.tree import HogTree, flat_efg, flat_tree, hog_efg
 from tests.cli.calls import refused
@@ -515,7 +515,7 @@ def test_a_policy_of_openspiel_means_the_same_here(name: str, tmp_path: Path) ->
     weights = np.random.default_rng(1).random(policy.action_probability_array.shape)
     weights *= policy.legal_actions_mask
     policy.action_probability_array[:] = weights / weights.sum(axis=1, keepdims=True)
-    ours = TreeGame(read(tmp_path, text))
+    ours = hogeq.Game(read(tmp_path, text))
     there = policy_value(game.new_initial_state(), [policy, policy])[0]
     table = {key: [one for one in row if one[1]] for key, row in policy.to_dict().items()}
     strategy = ours.strategy(table)
@@ -571,6 +571,6 @@ def test_sets_of_other_actions_are_not_joined(tmp_path: Path) -> None:
     own = {name: tree.row[1 + at] for at, name in enumerate("xyz")}
     assert own["x"] == own["z"] != own["y"]
     table = {"(1)": [0, 0, 1], "(2) and 1 more": [0, 1], "(3)": [1, 0]}  # by the names of the rows
-    assert TreeGame(tree).strategy(table).sum() == 3
+    assert hogeq.Game(tree).strategy(table).sum() == 3
     with pytest.raises(ValueError, match="histories differ in their legal actions"):
         from_efg(path, forget=lambda _, __: "nothing")

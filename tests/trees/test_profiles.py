@@ -17,7 +17,7 @@ from open_spiel.python.policy import TabularPolicy
 
 import hogeq
 from hogeq.rules import rules_from
-from hogeq.trees.game import order_of_rows
+from hogeq.trees.strategies import order_of_rows
 from hogeq.trees.openspiel.game import game_of
 from hogeq.trees.tree import hog_efg
 from tests.cli.calls import ask, refused

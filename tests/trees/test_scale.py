@@ -16,7 +16,7 @@ from hogeq.support.aliases import Floats
 from hogeq.trees import exact
 from hogeq.trees.exact import Equilibrium, best_response, equilibrium, respond
 from hogeq.trees.flat import CHANCE, TERMINAL, FlatTree, Node, flatten, payoff
-from hogeq.trees.game import TreeGame
+import hogeq
 from hogeq.trees.recall import Recall
 from hogeq.trees.sequences import sequence_form
 from tests import toys
@@ -185,7 +185,7 @@ def test_payoffs_that_are_huge_and_rare_count_by_their_chance(unit: float, chanc
     assert solved.upper / unit == pytest.approx(1 + 13 / 11, abs=2e-8)
     assert response.attack / unit == pytest.approx((1.5 - 0.5) / 2, abs=2e-8)
     assert response.bound / unit == pytest.approx((1.5 - 0.5) / 2, abs=2e-8)
-    assert TreeGame(tree).written(unit) == (f"{unit:.9f}" if 1 <= unit < 1e8 else f"{unit:.9e}")
+    assert tree.written(unit) == (f"{unit:.9f}" if 1 <= unit < 1e8 else f"{unit:.9e}")
 
 
 @pytest.mark.parametrize("seed", SMALL)
@@ -214,7 +214,7 @@ def test_rows_that_nearly_sum_to_1_are_scaled(sign: float) -> None:
     root: toys.Node = 1.0
     for number in range(300):
         root = Choice(0, number, (root, 0.0))
-    game = TreeGame(tree_of(root))
+    game = hogeq.Game(tree_of(root))
     rows = np.zeros(game.tree.moves.shape)
     rows[:, 0] = 1.0 + sign * 9e-10
     assert game.payoff(rows, "uniform") == pytest.approx(0.5, abs=1e-12)
@@ -343,7 +343,7 @@ def test_chances_too_small_for_doubles_are_compared(last: float, holds: bool) ->
 )
 def test_a_game_without_decisions_is_worth_what_chance_gives(root: toys.Node, known: float) -> None:
     tree = tree_of(root)
-    game = TreeGame(tree)
+    game = hogeq.Game(tree)
     assert tree.num_rows == 0
     solved, response = game.equilibrium(), game.attack("uniform")
     assert solved.is_proved
@@ -559,7 +559,7 @@ def test_trees_thousands_deep_take_a_second() -> None:
     tree = chain(3000)
     assert tree.num_nodes == 6001
     began = time.process_time()
-    game = TreeGame(tree)
+    game = hogeq.Game(tree)
     solved, response = game.equilibrium(), game.attack("uniform")
     found = game.audit()
     game.payoff("uniform", response.strategy)
