@@ -24,9 +24,9 @@ from common import arguments, publish, small_game, solved
 from hogeq.baselines.registry import find_strategy
 from hogeq.model.game import HogEngine
 from hogeq.search.attack import attack
-from hogeq.search.results import Budget
 from hogeq.search.bounds import upper_bound
 from hogeq.search.certificate import certify
+from hogeq.search.results import Budget
 from hogeq.solvers import SOLVERS
 from hogeq.strategies.strategy import Mixture, Strategy, strategy_of
 

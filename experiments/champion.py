@@ -39,9 +39,9 @@ from hogeq.rules import EDITIONS, rules_from
 from hogeq.runs.config import load_config
 from hogeq.runs.files import MANIFEST, SCHEMA, environment, now
 from hogeq.search.attack import SearchResult, attack
-from hogeq.search.results import Budget
 from hogeq.search.bounds import upper_bound
 from hogeq.search.population import read_counters
+from hogeq.search.results import Budget
 from hogeq.strategies.files import read_strategy, sizes_of, write_strategy
 from hogeq.strategies.strategy import Mixture, Strategy, policy_of, strategy_of
 from hogeq.support.aliases import Floats, Matrix

@@ -23,8 +23,8 @@ from hogeq.figures.style import number_log_axis
 from hogeq.model.game import HogEngine
 from hogeq.runs.summary import schedule
 from hogeq.search.attack import attack
-from hogeq.search.results import Budget
 from hogeq.search.bounds import full_memory_bound
+from hogeq.search.results import Budget
 from hogeq.solvers import SOLVERS
 from hogeq.support.aliases import Floats
 from hogeq.support.files import replacing

@@ -13,8 +13,8 @@ from hogeq.baselines.registry import builtin
 from hogeq.evaluation.tablebase import solve
 from hogeq.model.game import HogEngine, compile_game
 from hogeq.rules import EDITIONS, Rules
-from hogeq.search.results import Budget
 from hogeq.search.bounds import respond
+from hogeq.search.results import Budget
 from hogeq.support.workers import workers
 
 EFFORT = Budget(starts=4, kicks=0)
@@ -39,8 +39,8 @@ def best_response(game: HogEngine, strategy: str) -> str:
     """Say what a best response to a strategy wins."""
     response = respond(game, builtin(strategy, game), EFFORT)
     if game.has_memory:
-        return f"{interval.lower:.4f} to {interval.upper:.4f}"
-    return f"{interval.upper:.4f}"
+        return f"{response.value:.4f} to {response.bound:.4f}"
+    return f"{response.bound:.4f}"
 
 
 def memory(game: HogEngine) -> str:

@@ -20,8 +20,8 @@ from research.process import decision_process
 
 from hogeq.model.game import HogEngine
 from hogeq.search.attack import attack
-from hogeq.search.results import Budget
 from hogeq.search.bounds import full_memory_bound
+from hogeq.search.results import Budget
 
 SHORT = 1e-9  # win rate by which a search must miss to have missed
 BUDGETS = {

@@ -20,8 +20,8 @@ from hogeq.model.game import HogEngine
 from hogeq.model.many import shared_many
 from hogeq.search.ascent import climb
 from hogeq.search.attack import attack
-from hogeq.search.results import Budget
 from hogeq.search.bounds import upper_bound
+from hogeq.search.results import Budget
 from hogeq.solvers import SOLVERS
 from hogeq.strategies.arrays import one_hot
 from hogeq.strategies.strategy import Strategy

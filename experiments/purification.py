@@ -28,8 +28,8 @@ from hogeq.purification.base import Sample
 from hogeq.purification.integer import IntegerRounding
 from hogeq.purification.local_search import LocalSearch
 from hogeq.search.attack import attack
-from hogeq.search.results import Budget
 from hogeq.search.bounds import full_memory_bound
+from hogeq.search.results import Budget
 from hogeq.solvers.bundle import BundleState, ProximalBundle
 from hogeq.strategies.files import read_strategy, write_strategy
 from hogeq.strategies.strategy import policy_of

@@ -19,8 +19,8 @@ from hogeq.pages import report as page
 from hogeq.rules import EDITIONS, Rules, rules_from
 from hogeq.runs.config import config_from
 from hogeq.search.attack import attack
-from hogeq.search.results import Budget
 from hogeq.search.bounds import full_memory_bound, upper_bound
+from hogeq.search.results import Budget
 from hogeq.strategies.arrays import StrategyError
 from hogeq.strategies.files import read_strategy, sizes_of
 

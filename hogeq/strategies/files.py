@@ -208,23 +208,26 @@ def read_bytes(path: Path, most: int = MAX_BYTES) -> bytes:
 
 
 def read_arrays(
-    path: Path, axes: Mapping[str, int]
+    path: Path, shapes: Mapping[str, tuple[int, ...]]
 ) -> tuple[npt.NDArray[Any], npt.NDArray[Any] | None]:
-    """Read the one array of these names from an ``.npz`` file, and its `weights` if it has any."""
-    name = printable(path)
+    """Read the one array of these names from an ``.npz`` file, and its `weights` if it has any.
+
+    With `weights` (n,) the array has n of the shape that its name has.
+    """
+    name, allowed = printable(path), f"one of {', '.join(shapes)}"
     with _archive(read_bytes(path), name) as archive:
-        held = {one.filename.removesuffix(".npy"): one for one in archive.infolist()}
-        titles = [title for title in axes if title in held]
-        if len(titles) != 1:
-            held_as = shown([*held]) if held else "no array"
-            allowed = ", ".join(f"`{title}`" for title in axes)
-            raise StrategyError(f"{name}: holds {held_as}; allowed: one of {allowed}")
-        (title,) = titles
-        table = _read_member(archive, held[title], name, (axes[title],))
-        chances = held.get("weights")
-        if chances is None:
-            return table, None
-        return table, _read_member(archive, chances, f"{name}: weights", (1,))
+        held = [(one.filename.removesuffix(".npy"), one) for one in archive.infolist()]
+        tables = [(title, one) for title, one in held if title in shapes]
+        drawn = [one for title, one in held if title == "weights"]
+        if len(tables) != 1 or len(drawn) > 1:
+            titles = [title for title, _ in held]
+            raise StrategyError(f"{name}: holds {shown(titles)}; allowed: {allowed}")
+        ((title, member),) = tables
+        if not drawn:
+            return _read_member(archive, member, name, (), shapes[title]), None
+        weights = _read_member(archive, drawn[0], f"{name}: weights", (1,))
+        shape = len(weights), *shapes[title]
+        return _read_member(archive, member, name, (), shape), weights
 
 
 @contextlib.contextmanager

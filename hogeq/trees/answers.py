@@ -11,13 +11,14 @@ from hogeq.rules import Rules
 from hogeq.search.attack import attack
 from hogeq.search.results import WIN_RATES, Budget, Equilibrium, Response, Units
 from hogeq.strategies.arrays import one_hot
-from hogeq.strategies.strategy import Strategy, strategy_of, strategy_of_shape
+from hogeq.strategies.strategy import Strategy, strategy_of
 from hogeq.support.aliases import Floats
 from hogeq.support.messages import refusal
 from hogeq.trees import exact
 from hogeq.trees.engine import TreeEngine
 from hogeq.trees.exact import Opponent
 from hogeq.trees.flat import FlatTree
+from hogeq.trees.strategies import tree_strategy
 from hogeq.trees.tree import HogTree, count, flat_tree, refuse_endless
 
 EXACT_SECONDS: Final = 60.0  # that an integer program is given, unless a budget says otherwise
@@ -45,7 +46,7 @@ def respond(tree: FlatTree, target: Strategy, budget: Budget) -> Response:
         seconds = EXACT_SECONDS if budget.exact_seconds is None else budget.exact_seconds
         found = exact.respond(tree, opponent, seconds, begin)
     return Response(
-        strategy=strategy_of_shape(target.shape, found.strategy.argmax(axis=1)),
+        strategy=tree_strategy(tree, found.strategy.argmax(axis=1)),
         value=found.attack,
         bound=found.bound,
         full_memory=found.full_memory,

@@ -164,12 +164,13 @@ def _by_program(form: SequenceForm, worth: Floats, seconds: float) -> tuple[Floa
 
 
 def respond(
-    tree: FlatTree, opponent: Opponent, seconds: float, begin: Floats | None = None
+    tree: FlatTree, strategy: Floats | Opponent, seconds: float, begin: Floats | None = None
 ) -> Interval:
     """Find the best response to a strategy, both seats' mean, within so many seconds.
 
     `begin`, (R, K), is a strategy from which it is sought.
     """
+    opponent = strategy if isinstance(strategy, Opponent) else Opponent.alone(strategy)
     end, unit = perf_counter() + seconds, stakes(tree)
     responses, memory = [], []
     for player in (0, 1):

@@ -5,8 +5,10 @@ from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from hogeq.search.results import Value
+from hogeq.strategies.arrays import as_array
 from hogeq.strategies.files import is_folder, read_arrays
 from hogeq.strategies.profiles import Infoset, profile_rows, profile_text
 from hogeq.strategies.strategy import Mixture, Strategy, strategy_of_shape
@@ -16,8 +18,8 @@ from hogeq.trees.flat import FlatTree, payoff
 
 IN_FOLDER: Final = "policy.npz"  # the strategy that the folder of a run means
 FORMS: Final = "uniform, a run, a file .npz, a policy of OpenSpiel as JSON or a profile of Gambit"
-ARRAYS: Final = {"policy": 2, "matrix": 1, "policies": 3, "matrices": 2, "strategies": 3}
-"""Arrays that a file may hold, and how many axes each has."""
+POLICIES: Final = ("policy", "policies", "strategies")
+MATRICES: Final = ("matrix", "matrices")
 
 
 def tree_strategy(tree: FlatTree, given: Any, name: str = "strategy") -> Strategy:
@@ -35,18 +37,29 @@ def tree_strategy(tree: FlatTree, given: Any, name: str = "strategy") -> Strateg
     ValueError
         If it is none of these, or not one of this game.
     """
-    shape = tree.num_rows, tree.num_actions
     if isinstance(given, Strategy):
-        return strategy_of_shape(shape, given, name)
+        return strategy_of_shape((tree.num_rows, tree.num_actions), given, name)
     if isinstance(given, str | os.PathLike):
         if given == "uniform":
-            return strategy_of_shape(shape, tree.uniform()).named("uniform")
+            return _checked(tree, tree.uniform(), name).named("uniform")
         return _read(tree, Path(given)).named(str(given))
     if not isinstance(given, np.ndarray | list | tuple | Mixture):
         return _of_profile(tree, given, name)
-    made = strategy_of_shape(shape, given, name)
-    for one in made.components:
-        tree.check_strategy(np.eye(shape[1])[one] if one.ndim == 1 else one, name)
+    return _checked(tree, given, name)
+
+
+def _checked(tree: FlatTree, given: ArrayLike | Mixture, name: str) -> Strategy:
+    shape = tree.num_rows, tree.num_actions
+    if isinstance(given, Mixture):
+        parts = [tree_strategy(tree, one, name).array for one in given.parts]
+        return strategy_of_shape(shape, Mixture(given.weights, parts), name)
+    table = as_array(given, name)
+    if not tree.num_rows:  # chance alone moves
+        return Strategy.unchecked(np.zeros(shape))
+    if table.ndim != 1:
+        return strategy_of_shape(shape, tree.check_strategy(table, name), name)
+    made = strategy_of_shape(shape, table, name)
+    tree.check_strategy(made.policy, name)
     return made
 
 
@@ -56,7 +69,10 @@ def _read(tree: FlatTree, path: Path) -> Strategy:
     if not os.access(path, os.F_OK):
         raise ValueError(f"strategy: got {shown(str(path))}; allowed: {FORMS}")
     if path.suffix == ".npz":
-        table, weights = read_arrays(path, ARRAYS)
+        rows = tree.num_rows
+        shapes: dict[str, tuple[int, ...]] = dict.fromkeys(MATRICES, (rows,))
+        shapes |= dict.fromkeys(POLICIES, (rows, tree.num_actions))
+        table, weights = read_arrays(path, shapes)
         return tree_strategy(tree, table if weights is None else Mixture(weights, table), name)
     text = profile_text(path)
     if text is None:

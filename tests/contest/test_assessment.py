@@ -11,8 +11,8 @@ from hogeq.evaluation.values import win_rate
 from hogeq.model.game import HogEngine, compile_game
 from hogeq.rules import rules_from
 from hogeq.search.attack import attack
-from hogeq.search.results import Budget
 from hogeq.search.bounds import full_memory_bound
+from hogeq.search.results import Budget
 
 
 def game(edition: str, **more: object) -> HogEngine:

@@ -16,8 +16,8 @@ from hogeq.model.game import HogEngine, compile_game
 from hogeq.model.workspace import EndlessError
 from hogeq.rules import Rules, parts
 from hogeq.search.attack import attack
-from hogeq.search.results import Budget
 from hogeq.search.bounds import full_memory_bound
+from hogeq.search.results import Budget
 from hogeq.support.aliases import Floats
 from tests import twin
 from tests.evaluation.players import EXACT, random_policy

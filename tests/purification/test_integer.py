@@ -14,8 +14,8 @@ from hogeq.purification import argmax, integer, purify
 from hogeq.purification.integer import EXCESS, IntegerRounding, RoundingState, nearest_choice
 from hogeq.runs.directory import saved_rounds
 from hogeq.search.attack import attack
-from hogeq.search.results import Budget
 from hogeq.search.population import CounterPool
+from hogeq.search.results import Budget
 from hogeq.solvers.regret import DiscountedCFR
 from hogeq.strategies.arrays import one_hot
 

@@ -13,8 +13,8 @@ from hogeq.purification.base import Sample
 from hogeq.purification.local_search import LocalSearch, best_moves
 from hogeq.rules import rules_from
 from hogeq.search.attack import attack
-from hogeq.search.results import Budget
 from hogeq.search.population import CounterPool, Slopes
+from hogeq.search.results import Budget
 from hogeq.strategies.arrays import one_hot
 
 QUICK: dict[str, dict[str, Any]] = {

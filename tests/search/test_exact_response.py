@@ -12,8 +12,8 @@ from hogeq.evaluation.values import reach, win_rate
 from hogeq.model.game import compile_game
 from hogeq.rules import rules_from
 from hogeq.search.attack import attack
-from hogeq.search.results import Budget
 from hogeq.search.bounds import full_memory_bound
+from hogeq.search.results import Budget
 from tests.search.games import TINY, random_policy, small
 from tests.twin import Play, every_matrix_wins
 

@@ -9,8 +9,8 @@ from hogeq.evaluation.values import win_rate
 from hogeq.model.game import compile_game
 from hogeq.rules import rules_from
 from hogeq.search.attack import attack
-from hogeq.search.results import Budget
 from hogeq.search.population import gains, largest_gains
+from hogeq.search.results import Budget
 from hogeq.strategies.arrays import one_hot
 from hogeq.strategies.strategy import strategy_of
 

@@ -11,8 +11,8 @@ from hogeq.model.many import quick_workspace
 from hogeq.model.workspace import Role
 from hogeq.rules import rules_from
 from hogeq.search.attack import ENOUGH, ROUNDS, Saturation, attack, saturation
-from hogeq.search.results import Budget
 from hogeq.search.moves import FAR, FLOOR, MOVES, NEAR, STAY, Bandit, SearchContext
+from hogeq.search.results import Budget
 from hogeq.strategies.arrays import one_hot
 from hogeq.strategies.strategy import Mixture
 from hogeq.support.aliases import Floats
@@ -172,9 +172,7 @@ def test_until_saturated() -> None:
     plain = Budget(starts=2, anneal_steps=0, kicks=5)
     assert not attack(game, policy, plain).saturation.saturated
     for most in (10, 400):
-        budget = Budget(
-            starts=2, anneal_steps=0, kicks=5, until_saturated=True, most_kicks=most
-        )
+        budget = Budget(starts=2, anneal_steps=0, kicks=5, until_saturated=True, most_kicks=most)
         found = attack(game, policy, budget)
         tried = sum(pay.tried for name, pay in found.moves.items() if name != "far.stay")
         assert tried <= 2 * most

@@ -8,8 +8,8 @@ from hogeq.evaluation.values import action_values, win_rate
 from hogeq.model.game import HogEngine, compile_game
 from hogeq.rules import rules_from
 from hogeq.search.attack import attack
-from hogeq.search.results import Budget
 from hogeq.search.population import BATCH, CounterPool, Population
+from hogeq.search.results import Budget
 from hogeq.strategies.arrays import one_hot
 from hogeq.support.aliases import Floats
 

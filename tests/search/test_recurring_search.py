@@ -10,8 +10,8 @@ from hogeq.model.many import quick_workspace
 from hogeq.model.workspace import Role, Workspace
 from hogeq.rules import rules_from
 from hogeq.search.attack import attack
-from hogeq.search.results import Budget
 from hogeq.search.bounds import full_memory_bound, respond
+from hogeq.search.results import Budget
 
 # Nothing is hidden in it, so the best response that remembers all is one that does not.
 RECURS = {"edition": "sp22", "goal": 8, "max_dice": 3}
@@ -64,4 +64,4 @@ def test_rows_that_are_hardly_ever_reached_stay_policies(
 def test_an_interval_of_games_that_never_end_is_one() -> None:
     game = compile_game(rules_from({"goal": 12, "max_dice": 3, "zero_dice": [0] * 12}))
     found = respond(game, np.zeros((12, 12), int), Budget(1, 0, kicks=0))
-    assert found.lower <= found.upper
+    assert found.value <= found.bound

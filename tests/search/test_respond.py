@@ -8,13 +8,14 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
+import hogeq
 from hogeq.baselines.registry import builtin
 from hogeq.evaluation.values import win_rate
 from hogeq.model.game import HogEngine, compile_game
 from hogeq.rules import EDITIONS, rules_from
 from hogeq.search.attack import attack, search_steps
+from hogeq.search.bounds import full_memory_bound, respond
 from hogeq.search.results import Budget
-from hogeq.search.bounds import best_response_interval, exploitability, full_memory_bound
 from hogeq.solvers.cfr_br import CFRBR
 from hogeq.support.aliases import Floats
 from hogeq.support.messages import percent
@@ -152,21 +153,25 @@ def test_an_attack_tells_its_steps_and_the_best(told: list[Phase], jobs: int) ->
 def test_exploitability_is_the_value_of_a_best_response_less_that_of_the_game() -> None:
     game, policy = small_su20()
     budget = Budget(starts=2, kicks=0)
-    interval, win_rates = (
-        of(game, policy, budget) for of in (exploitability, best_response_interval)
-    )
-    saturation = attack(game, policy, budget).saturation
-    assert interval == (win_rates.lower - 0.5, win_rates.upper - 0.5, budget, saturation)
-    assert 0.5 < win_rates.lower < win_rates.upper - 1e-3
+    door = hogeq.Game(game.rules)
+    interval, response = door.exploitability(policy, budget), respond(game, policy, budget)
+    assert (interval.lower, interval.upper) == (response.value - 0.5, response.bound - 0.5)
+    found = attack(game, policy, budget)
+    assert (response.value, response.search.saturation) == (found.win_rate, found.saturation)
+    assert 0.5 < response.value < response.bound - 1e-3
+    assert not response.is_proved
+    rate = door.win_rate(response.strategy, policy)
+    assert response.seats == (rate.first, rate.second)
+    assert response.value == pytest.approx(rate.win_rate, abs=1e-12)
 
 
 @pytest.mark.parametrize("seed", [0, 1])
 @pytest.mark.parametrize("name", TINY)
 def test_exploitability_encloses_that_of_all_matrices(name: str, seed: int) -> None:
     case = tiny(name, seed)
-    found = exploitability(case.game, case.policy, Budget(starts=8, kicks=0))
-    assert found.lower == pytest.approx(case.best - 0.5, abs=1e-12)
-    assert found.upper == pytest.approx(case.remembering - 0.5, abs=1e-12)
+    found = respond(case.game, case.policy, Budget(starts=8, kicks=0))
+    assert found.value == pytest.approx(case.best, abs=1e-12)
+    assert found.bound == pytest.approx(case.remembering, abs=1e-12)
 
 
 @pytest.mark.parametrize("budget", [0, {}])

@@ -11,8 +11,8 @@ from hogeq.model.game import HogEngine, compile_game
 from hogeq.rules import rules_from
 from hogeq.search.ascent import random_policy, to_matrix
 from hogeq.search.attack import attack
-from hogeq.search.results import Budget
 from hogeq.search.counter_search import CounterSearch, no_trails
+from hogeq.search.results import Budget
 from hogeq.solvers.bundle import BundleState, ProximalBundle
 from hogeq.solvers.cuts import Check, cut, search
 from hogeq.solvers.proximal import proximal_step, soft_maximum

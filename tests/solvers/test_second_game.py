@@ -78,7 +78,9 @@ def test_purifiers_need_no_scores(name: str, game: Any, uneven: Floats) -> None:
     lost = attack(game, matrix, Budget(starts=2, kicks=0)).win_rate
     assert lost >= least - 1e-12
     if name in {"integer", "local_search"}:
-        assert lost <= attack(game, purify(game, uneven), Budget(starts=2, kicks=0)).win_rate + 1e-12
+        assert (
+            lost <= attack(game, purify(game, uneven), Budget(starts=2, kicks=0)).win_rate + 1e-12
+        )
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,7 @@ from open_spiel.python.algorithms.expected_game_score import policy_value
 from open_spiel.python.policy import TabularPolicy
 from scipy.optimize import linprog
 
+import hogeq
 from hogeq.rules import rules_from
 from hogeq.support.aliases import Floats
 from hogeq.support.messages import printable
@@ -25,7 +26,6 @@ from hogeq.trees.exact import equilibrium
 from hogeq.trees.flat import CHANCE, FlatTree, payoff
 from hogeq.trees.forgetting import coarser
 from hogeq.trees.gambit import from_efg, read_efg
-import hogeq
 from hogeq.trees.openspiel import from_openspiel
 from hogeq.trees.tree import HogTree, flat_efg, flat_tree, hog_efg
 from tests.cli.calls import refused
@@ -519,7 +519,7 @@ def test_a_policy_of_openspiel_means_the_same_here(name: str, tmp_path: Path) ->
     there = policy_value(game.new_initial_state(), [policy, policy])[0]
     table = {key: [one for one in row if one[1]] for key, row in policy.to_dict().items()}
     strategy = ours.strategy(table)
-    assert payoff(ours.tree, strategy, strategy) == pytest.approx(there, abs=1e-12)
+    assert ours.value(strategy, strategy).first == pytest.approx(there, abs=1e-12)
 
 
 def test_a_game_of_hog_survives_whatever_it_is_called(tmp_path: Path) -> None:
@@ -548,7 +548,7 @@ def test_openspiel_need_not_be_installed(tmp_path: Path) -> None:
     written(tmp_path, GOOD)
     code = (
         "import sys; sys.modules['pyspiel'] = None; import hogeq;"
-        "print(hogeq.Game('game.efg', forget='order').attack('uniform').attack)"
+        "print(hogeq.Game('game.efg', forget='order').attack('uniform').value)"
     )
     done = subprocess.run(  # noqa: S603 - ourselves
         [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True
@@ -571,6 +571,6 @@ def test_sets_of_other_actions_are_not_joined(tmp_path: Path) -> None:
     own = {name: tree.row[1 + at] for at, name in enumerate("xyz")}
     assert own["x"] == own["z"] != own["y"]
     table = {"(1)": [0, 0, 1], "(2) and 1 more": [0, 1], "(3)": [1, 0]}  # by the names of the rows
-    assert hogeq.Game(tree).strategy(table).sum() == 3
+    assert hogeq.Game(tree).strategy(table).policy.sum() == 3
     with pytest.raises(ValueError, match="histories differ in their legal actions"):
         from_efg(path, forget=lambda _, __: "nothing")

@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog, milp
 
+import hogeq
 from hogeq.support.aliases import Floats
 from hogeq.trees import exact
 from hogeq.trees.exact import Equilibrium, best_response, equilibrium, respond
 from hogeq.trees.flat import CHANCE, TERMINAL, FlatTree, Node, flatten, payoff
-import hogeq
 from hogeq.trees.recall import Recall
 from hogeq.trees.sequences import sequence_form
 from tests import toys
@@ -217,10 +217,10 @@ def test_rows_that_nearly_sum_to_1_are_scaled(sign: float) -> None:
     game = hogeq.Game(tree_of(root))
     rows = np.zeros(game.tree.moves.shape)
     rows[:, 0] = 1.0 + sign * 9e-10
-    assert game.payoff(rows, "uniform") == pytest.approx(0.5, abs=1e-12)
-    assert game.attack(rows).attack == pytest.approx(0.0, abs=1e-12)
+    assert game.value(rows, "uniform").mean == pytest.approx(0.5, abs=1e-12)
+    assert game.attack(rows).value == pytest.approx(0.0, abs=1e-12)
     exactly = game.tree.uniform()
-    assert np.array_equal(game.strategy(exactly), exactly)
+    assert np.array_equal(game.strategy(exactly).policy, exactly)
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -347,10 +347,12 @@ def test_a_game_without_decisions_is_worth_what_chance_gives(root: toys.Node, kn
     assert tree.num_rows == 0
     solved, response = game.equilibrium(), game.attack("uniform")
     assert solved.is_proved
-    assert solved[:2] == pytest.approx((known, known))
+    assert (solved.lower, solved.upper) == pytest.approx((known, known))
     assert response.is_proved
-    assert response[:3] == pytest.approx((0.0, 0.0, 0.0))  # the mean of both seats
-    assert game.payoff("uniform", np.zeros((0, 1))) == pytest.approx(0.0)
+    ends = response.value, response.bound, response.full_memory
+    assert ends == pytest.approx((0.0, 0.0, 0.0))  # the mean of both seats
+    assert response.seats == pytest.approx((known, -known))
+    assert game.value("uniform", np.zeros((0, 1))).mean == pytest.approx(0.0)
     assert payoff(tree, tree.uniform(), tree.uniform()) == pytest.approx(known)
     assert game.bound("uniform") == pytest.approx(0.0)
     assert game.strategy({}).shape == (0, 1)
@@ -562,11 +564,11 @@ def test_trees_thousands_deep_take_a_second() -> None:
     game = hogeq.Game(tree)
     solved, response = game.equilibrium(), game.attack("uniform")
     found = game.audit()
-    game.payoff("uniform", response.strategy)
+    game.value("uniform", response.strategy)
     spent = time.process_time() - began
     assert solved.is_proved
     assert solved.lower == pytest.approx(backward(tree), abs=1e-8)
     assert response.is_proved
-    assert response.attack == pytest.approx(response.full_memory, abs=1e-8)
+    assert response.value == pytest.approx(response.full_memory, abs=1e-8)
     assert all(finding.holds for one in found for finding in one.findings.values())
     assert spent < 12.0  # some 2 s; minutes where each level is a pass over all
