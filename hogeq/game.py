@@ -289,8 +289,9 @@ class Game:
     def equilibrium(self, seconds: float = 60.0) -> Equilibrium:
         """Solve the game in mixtures; both ends are what best responses prove.
 
-        A game of Hog is alike for both players, and worth 1/2. Where it has too many histories,
-        the solver ``mixture_bundle`` looks for a mixture, and both ends are what that secures.
+        A game of Hog is alike for both players, and worth 1/2. Without hidden memory optimal play
+        by the scores is an equilibrium. Where there are too many histories, the solver
+        ``mixture_bundle`` looks for a mixture, and both ends are what that secures.
 
         Raises
         ------
@@ -303,11 +304,10 @@ class Game:
         if self.tree is not None:
             return solve(self.tree, seconds)
         self.engine  # noqa: B018 - refuses two goals
-        try:
-            tree = hog_tree(self.rules)
-        except ValueError:
-            from hogeq.solvers.solving import equilibrium
+        from hogeq.solvers.solving import equilibrium
 
+        tree = hog_tree(self.rules) if self.hog.has_memory else None
+        if tree is None:
             return equilibrium(self.hog, seconds)
         return solve_hog(self.hog, tree, seconds)
 

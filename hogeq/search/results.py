@@ -255,7 +255,8 @@ class Equilibrium:
     is_proved: bool
     """Whether both ends meet within 1e-9 of the stakes."""
     method: str
-    """``lp``, one linear program; ``columns``, pools that grow by best responses; or a solver."""
+    """``lp``, one linear program; ``columns``, pools that grow by best responses; ``tablebase``,
+    optimal play by the scores; or a solver."""
     effort: Mapping[str, Any]
     """Rounds, and the components of each strategy."""
     seconds: float

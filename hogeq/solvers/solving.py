@@ -5,10 +5,11 @@ from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
 
+from hogeq.evaluation import tablebase
 from hogeq.model.game import HogEngine
 from hogeq.model.protocol import Engine
 from hogeq.search.bounds import upper_bound
-from hogeq.search.results import Equilibrium
+from hogeq.search.results import PROVED, Equilibrium
 from hogeq.solvers import SOLVERS
 from hogeq.solvers.base import Solver
 from hogeq.solvers.mixture_bundle import MixtureBundle
@@ -83,26 +84,32 @@ def solve(game: Engine, name: str, iterations: int, **parameters: Any) -> Soluti
 
 
 def equilibrium(game: HogEngine, seconds: float) -> Equilibrium:
-    """Look for a mixture of Hog that wins half of its games against everything.
+    """Look for a strategy of Hog that wins half of its games against everything.
 
-    Both players are alike, so the value is 1/2, and what a mixture allows at most says what it
-    secures. The mixture is that of the solver ``mixture_bundle``.
+    Both players are alike, so the value is 1/2, and what responses win from a strategy at most
+    says what it secures. Without hidden memory optimal play by the scores is such a strategy;
+    elsewhere the solver ``mixture_bundle`` looks for a mixture.
     """
-    begun, solver = perf_counter(), MixtureBundle()
-    every, iterations = states(solver, game), 0
-    state = next(every)
-    while perf_counter() - begun < seconds:
-        state, iterations = next(every), iterations + 1
-    if not iterations:
-        raise ValueError(refusal("seconds", f"{seconds:g}", "enough for an iteration"))
-    mixture = solver.mixture(game, state)
-    bound = upper_bound(game, mixture)
+    begun, iterations, step = perf_counter(), 0, 0.0
+    if not game.has_memory:
+        found = strategy_of(game, tablebase.solve(game).matrix)
+    else:
+        solver = MixtureBundle()
+        every = states(solver, game)
+        state = next(every)
+        while (spent := perf_counter() - begun) + step < seconds:
+            state, iterations = next(every), iterations + 1
+            step = perf_counter() - begun - spent
+        if not iterations:
+            raise ValueError(refusal("seconds", f"{seconds:g}", "enough for an iteration"))
+        found = solver.mixture(game, state)
+    bound = max(upper_bound(game, found), 0.5)
     return Equilibrium(
         lower=1.0 - bound,
         upper=bound,
-        strategies=(mixture, mixture),
-        is_proved=False,
-        method="mixture_bundle",
-        effort={"iterations": iterations, "components": [len(mixture.weights)] * 2},
+        strategies=(found, found),
+        is_proved=bound - 0.5 <= PROVED / 2.0,
+        method="mixture_bundle" if iterations else "tablebase",
+        effort={"iterations": iterations, "components": [len(found.weights)] * 2},
         seconds=perf_counter() - begun,
     )

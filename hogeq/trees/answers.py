@@ -8,6 +8,7 @@ import numpy as np
 
 from hogeq.model.game import HogEngine
 from hogeq.rules import Rules
+from hogeq.rules.turn import total_rises
 from hogeq.search.attack import attack
 from hogeq.search.results import WIN_RATES, Budget, Equilibrium, Response, Units
 from hogeq.strategies.arrays import one_hot
@@ -19,7 +20,7 @@ from hogeq.trees.engine import TreeEngine
 from hogeq.trees.exact import Opponent
 from hogeq.trees.flat import FlatTree
 from hogeq.trees.strategies import tree_strategy
-from hogeq.trees.tree import HogTree, count, flat_tree, refuse_endless
+from hogeq.trees.tree import HogTree, count, flat_tree
 
 EXACT_SECONDS: Final = 60.0  # that an integer program is given, unless a budget says otherwise
 MOST_NODES: Final = 1_000_000  # of a game of Hog that is laid out as a tree
@@ -85,15 +86,11 @@ def solve(tree: FlatTree, seconds: float) -> Equilibrium:
 # --- Hog ------------------------------------------------------------------------------------------
 
 
-def hog_tree(rules: Rules) -> FlatTree:
-    """Lay a game of Hog out; a `ValueError` where it has too many histories."""
-    refuse_endless(rules, "histories")
+def hog_tree(rules: Rules) -> FlatTree | None:
+    """Lay a game of Hog out; None where it has too many histories, or may never end."""
     tree = HogTree(rules)
-    sizes = count(tree, MOST_NODES)
-    if not sizes.exact:
-        allowed = f"for games of at most {MOST_NODES:,} histories: lower goal or max_dice"
-        raise ValueError(refusal("histories", f"a game to {rules.size}", allowed))
-    return flat_tree(tree, rules.name)
+    few = total_rises(rules) and count(tree, MOST_NODES).exact
+    return flat_tree(tree, rules.name) if few else None
 
 
 def _rows(tree: FlatTree, policies: Floats) -> Floats:
@@ -122,6 +119,10 @@ def respond_by_program(
     """Go on from a response of Hog by an integer program over all histories."""
     begun = perf_counter()
     tree = hog_tree(engine.rules)
+    if tree is None:
+        given = f"a game to {engine.goal}"
+        allowed = f"games of at most {MOST_NODES:,} histories: lower goal or max_dice"
+        raise ValueError(refusal("exact_seconds", given, allowed))
     opponent = Opponent(target.chances, _rows(tree, target.policies))
     begin = _rows(tree, response.strategy.policies)[0]
     found = exact.respond(tree, opponent, seconds, begin)
