@@ -5,11 +5,10 @@ Purifiers, contests and game trees are imported where they are used: SciPy takes
 
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
 
 from hogeq.baselines.registry import find_strategy
 from hogeq.evaluation import tablebase, values
@@ -21,7 +20,15 @@ from hogeq.rules import Rules
 from hogeq.rules.memory import Memory
 from hogeq.search import bounds, population
 from hogeq.search.population import Gains
-from hogeq.search.results import Budget, Equilibrium, Interval, Response, Value
+from hogeq.search.results import (
+    WIN_RATES,
+    Budget,
+    Equilibrium,
+    Interval,
+    Response,
+    Units,
+    Value,
+)
 from hogeq.strategies.profiles import hog_profile, is_profile
 from hogeq.strategies.strategy import Strategy, StrategyLike, strategy_of
 from hogeq.support.aliases import Floats
@@ -127,6 +134,15 @@ class Game:
             raise ValueError(f"{self.name}: is not asked this; allowed: games of Hog")
         return self._hog
 
+    @cached_property
+    def units(self) -> Units:
+        """How figures of this game are written, and what is even."""
+        if self.tree is None:
+            return WIN_RATES
+        from hogeq.trees.answers import units_of
+
+        return units_of(self.tree)
+
     @property
     def name(self) -> str:
         """Name of the rules or of the tree."""
@@ -188,6 +204,17 @@ class Game:
         elif isinstance(given, Mapping) or is_profile(given):
             given = hog_profile(given, self.rules)
         return strategy_of(self._compiled, given)
+
+    def playable(self, solved: StrategyLike, name: str = "strategy") -> Strategy:
+        """Make a strategy of what solvers and purifiers give.
+
+        In a tree they may choose actions that a row has not; these mean the others, at random.
+        """
+        if self.tree is None:
+            return strategy_of(self.hog, solved, name)
+        from hogeq.trees.strategies import playable
+
+        return playable(self.tree, self._tree_engine.legal, solved, name)
 
     def value(self, a: StrategySpec, b: StrategySpec) -> Value:
         """Exact payoff to strategy `a` against `b`: in Hog its win rate.
@@ -465,17 +492,15 @@ class Game:
         """
         from hogeq.solvers.solving import solve
 
-        return solve(self.engine, solver, iterations, **parameters)
+        found = solve(self.engine, solver, iterations, **parameters)
+        mixture = None if found.mixture is None else self.playable(found.mixture)
+        return replace(found, policy=self.playable(found.policy), mixture=mixture)
 
     def purify(self, strategy: StrategySpec, method: str = "argmax", **parameters: Any) -> Strategy:
         """Make a matrix of a policy by a purifier's name and parameters."""
         from hogeq.purification import purify
 
-        engine = self.engine
-        matrix = purify(engine, self.strategy(strategy), method, **parameters)
-        if self.tree is not None:
-            matrix = np.where(matrix < self.tree.num_legal, matrix, 0)
-        return strategy_of(engine, matrix)
+        return self.playable(purify(self.engine, self.strategy(strategy), method, **parameters))
 
     def round_robin(
         self,

@@ -23,6 +23,7 @@ from hogeq.figures.style import (
     shortened,
     wrapped,
 )
+from hogeq.search.results import WIN_RATES, Units
 from hogeq.support.messages import counted
 
 if TYPE_CHECKING:
@@ -57,6 +58,7 @@ def exploitability(
     title: str = "",
     result: Mapping[str, tuple[float, float]] | None = None,
     efforts: tuple[str, str] = ("", ""),
+    units: Units = WIN_RATES,
 ) -> "Figure":
     """Draw the exploitability interval against the iterations, both axes logarithmic.
 
@@ -72,16 +74,20 @@ def exploitability(
         than the curves.
     efforts : tuple of str
         Effort of the attacks of the curves and of the result, written below the axes.
+    units : Units
+        Of the game: what is even (``hogeq.Game(...).units``).
     """
     first = metrics[0].iteration if metrics else 0
     if first < 1:
         given = f"a line at iteration {first}" if metrics else "no metrics to draw"
         raise ValueError(f"exploitability: {given}; allowed: 1 or more")
     if len(metrics) == 1:
-        return _draw_only(metrics[0], path, title, result, efforts)
+        return _draw_only(metrics[0], path, title, result, efforts, units)
     iterations = np.array([row.iteration for row in metrics])
-    curves = {name: np.array([getattr(row, name) for row in metrics]) - 0.5 for name, *_ in _CURVES}
-    ends = {name: np.array(ends) - 0.5 for name, ends in (result or {}).items()}
+    curves = {
+        name: np.array([getattr(row, name) for row in metrics]) - units.even for name, *_ in _CURVES
+    }
+    ends = {name: np.array(ends) - units.even for name, ends in (result or {}).items()}
     shown = np.concatenate([*curves.values(), *ends.values()])
     # The curve stays what it was measured to be; the interval is what is known in the end.
     lowest = curves["attack"].copy()
@@ -107,7 +113,7 @@ def exploitability(
             axes.plot([], [], **_FOUND, color="dimgrey", label="result: attack found")
             axes.plot([], [], **_HIGHEST, color="dimgrey", label="result: upper bound")
         axes.set_xlabel("iterations")
-        axes.set_ylabel("exploitability (win rate $-$ 1/2)")
+        axes.set_ylabel(units.axis)
         whole = np.log(1.44 * iterations[-1] / iterations[0]) / (1.0 - _ASIDE * len(ends))
         axes.set_xlim(iterations[0] / 1.2, iterations[0] / 1.2 * np.exp(whole))
         _number_iterations(axes, iterations[0], iterations[-1])
@@ -122,6 +128,7 @@ def _draw_only(
     title: str,
     result: Mapping[str, tuple[float, float]] | None,
     efforts: tuple[str, str],
+    units: Units,
 ) -> "Figure":
     """Draw one measurement; a result replaces its intervals."""
     known = {
@@ -140,6 +147,7 @@ def _draw_only(
         path,
         f"{title}, {after}" if title else after,
         f"attacks of {effort}" if effort else None,
+        units,
     )
 
 
@@ -165,6 +173,7 @@ def intervals(
     path: str | Path | None = None,
     title: str = "",
     caption: str | None = None,
+    units: Units = WIN_RATES,
 ) -> "Figure":
     """Draw the exploitability intervals of many settings, a line each seed, on a logarithmic axis.
 
@@ -192,7 +201,7 @@ def intervals(
     rows = sorted(order.tolist())
     if len(rows) < len(labels):
         title = f"{title}, the best {len(rows)} of {len(labels)}"
-    ends = [[np.asarray(part[row]) - 0.5 for row in rows] for part in (attacks, bounds)]
+    ends = [[np.asarray(part[row]) - units.even for row in rows] for part in (attacks, bounds)]
     seeds = max(map(len, ends[0]))
     apart = min(0.26, 0.6 / max(seeds - 1, 1))  # of a row: between two seeds
     lines = [
@@ -213,7 +222,7 @@ def intervals(
         axes.set_yticks(range(len(rows)), [shortened(labels[row]) for row in rows])
         axes.set_ylim(len(rows) - 0.5, -0.5)
         number_log_axis(axes.xaxis, np.concatenate([low, high]), 1.5)
-        axes.set_xlabel("exploitability (win rate $-$ 1/2)")
+        axes.set_xlabel(units.axis)
         if seeds > 1:
             axes.plot([], [], " ", label=f"a line for each of {seeds} seeds")
     return figure

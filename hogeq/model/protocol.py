@@ -104,6 +104,10 @@ class Engine(Hashable, Protocol):
         """Number of actions, K."""
 
     @property
+    def payoff_per_win_rate(self) -> float:
+        """What the game pays for a win rate of 1, in its own units."""
+
+    @property
     def has_memory(self) -> bool:
         """Whether a row joins states that a player who remembers would tell apart."""
 

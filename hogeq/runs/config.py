@@ -9,7 +9,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeAlias, TypeVar
+from typing import Annotated, Any, Final, Literal, TypeAlias, TypeVar
 
 import yaml
 from pydantic import (
@@ -21,15 +21,13 @@ from pydantic import (
     WithJsonSchema,
 )
 
-from hogeq.model.compiling import expect
-from hogeq.model.game import HogEngine, compile_game
 from hogeq.purification import PURIFIERS, Purifier
 from hogeq.rules import Rules, rules_from
 from hogeq.rules.reading import with_tables
 from hogeq.runs.directory import facts, stored_as
 from hogeq.search.results import Budget
 from hogeq.solvers import SOLVERS, Solver
-from hogeq.support.messages import missing, one_line, raised, refusal, shown
+from hogeq.support.messages import missing, one_line, refusal, shown
 from hogeq.support.parameters import (
     Count,
     NotAllowedError,
@@ -42,16 +40,10 @@ from hogeq.support.parameters import (
     require_known,
     section,
 )
-from hogeq.support.plugins import Plugin, is_ours, load_named, loaded, named
+from hogeq.support.plugins import Plugin, load_named, loaded
 from hogeq.support.yaml import MAX_DEPTH, ConfigError, parse_yaml, read_text
 
-if TYPE_CHECKING:
-    from hogeq.trees.engine import TreeEngine
-
 Kind = TypeVar("Kind")
-
-# What a run needs of :data:`hogeq.model.compiling.PARTS`, whatever its solver.
-KERNELS: Final = "search", "policies", "full memory", "reach", "hidden states"
 
 Name: TypeAlias = Annotated[
     str,
@@ -75,20 +67,6 @@ class SolverConfig:
     iterations: Count
     params: Annotated[InstanceOf[Solver[Any]], WithJsonSchema({})]
     seed: Seed = 0
-
-    def first_state(self, game: "HogEngine | TreeEngine") -> Any:
-        """Call the solver's ``init``."""
-        where = named(f"solver {self.name}", self.params)
-        try:
-            state = self.params.init(game)
-        except Exception as error:
-            if is_ours(self.params):
-                raise
-            raise ValueError(f"{where}: its init raised {raised(error)}") from error
-        if not hasattr(state, "_asdict"):
-            what = f"its init gave {shown(state)}; allowed: a named tuple of arrays"
-            raise ValueError(f"{where}: {what}")
-        return state
 
 
 @parameters
@@ -195,17 +173,6 @@ class Config:
             tree[name] |= tree[name].pop("params")
         return tree
 
-    def engine(self) -> "HogEngine | TreeEngine":
-        """Compile the game."""
-        from hogeq.trees.engine import TreeEngine
-        from hogeq.trees.loading import load_tree
-
-        if self.game:
-            return TreeEngine(load_tree(self.game, self.forget or None))
-        game = compile_game(self.rules)
-        expect(game, *KERNELS)
-        return game
-
     @property
     def title(self) -> str:
         """Name of the game."""
@@ -222,6 +189,10 @@ class Config:
         # A finished run may be continued, and what follows the last checkpoint may change.
         del tree["name"], tree["seed"], tree["solver"]["iterations"], tree["purify"]
         del tree["measure"]["final_attack"]
+        effort = tree["measure"]["attack"]  # limits in seconds are newer than checkpoints
+        for limit in ("seconds", "exact_seconds"):
+            if effort[limit] is None:
+                del effort[limit]
         if self.plugins:
             tree["plugins"] = facts(self.plugins)
         text = json.dumps(tree, sort_keys=True, separators=(",", ":"))

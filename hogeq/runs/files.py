@@ -19,9 +19,10 @@ from pathlib import Path
 from typing import Any, Final
 
 from hogeq import __version__
+from hogeq.search.results import Units
 from hogeq.support import files
 from hogeq.support.files import parse_json, read_whole
-from hogeq.support.messages import BadInputError, between, one_line
+from hogeq.support.messages import BadInputError, one_line
 from hogeq.support.workers import cores
 
 
@@ -122,7 +123,9 @@ def is_held(path: str | Path) -> bool:
 
 # --- manifest.json --------------------------------------------------------------------------------
 
-_PACKAGES: Final = ("numpy", "numba", "llvmlite", "scipy", "matplotlib", "pydantic", "joblib")
+_PACKAGES: Final = (
+    *("numpy", "numba", "llvmlite", "scipy", "matplotlib", "pydantic", "joblib", "open_spiel"),
+)
 _TOOLS: Final = {"dev", "docs"}
 
 
@@ -231,11 +234,11 @@ def figures_in(manifest: Mapping[str, Any]) -> dict[str, Any]:
     """Give the final figures of a manifest; what is no figure counts as missing."""
     figures = manifest.get("figures")
     known = figures if isinstance(figures, dict) else {}
-    read: dict[str, Any] = {}
+    is_payoff, read = manifest.get("game") is not None, dict[str, Any]()
     for name in ("average_policy", "matrix", "mixture"):
         one = known.get(name)
         if isinstance(one, dict) and all(
-            isinstance(one.get(end), float | int) and 0 <= one[end] <= 1
+            isinstance(one.get(end), float | int) and (is_payoff or 0 <= one[end] <= 1)
             for end in ("attack", "bound")
         ):
             has_effort = isinstance(one.get("effort"), dict)
@@ -263,34 +266,41 @@ class Metrics:
 
     iteration: int
     seconds: float  # of the solver, without measuring and compiling
-    attack: float  # win rate of the strongest counter-matrix found against the average policy
+    attack: float  # what the best response found gets from the average policy
     bound: float  # that of a responder with full memory
     average_regret: float
     kkt_gap: float
-    purified_attack: float  # against the matrix of the policy's most probable rolls
+    purified_attack: float  # against the matrix of the policy's most probable actions
     mixture_attack: float = math.nan
     mixture_bound: float = math.nan
+    nash_conv: float = math.nan  # of the average policy, of games other than Hog: at least
+    response_0: float = math.nan  # payoff of the best response found in each seat
+    response_1: float = math.nan
 
-    @property
-    def exploitability(self) -> str:
-        """The interval that was found, of the mixture if there is one."""
+    def exploitability(self, units: Units) -> str:
+        """Write the interval that was found, of the mixture if there is one."""
         lower, upper = self.attack, self.bound
         if not math.isnan(self.mixture_attack):
             lower, upper = self.mixture_attack, self.mixture_bound
-        return f"exploitability {between(lower - 0.5, upper - 0.5)}"
+        return f"exploitability {units.gap(lower - units.even, upper - units.even)}"
 
 
 MAX_METRICS: Final = 1 << 26  # bytes of the largest `metrics.csv` read: half a million lines
 
-MIXTURE_COLUMNS: Final = tuple(field.name for field in dataclasses.fields(Metrics))
-COLUMNS: Final = MIXTURE_COLUMNS[:-2]  # of solvers that look for no mixture
+_ALL: Final = tuple(field.name for field in dataclasses.fields(Metrics))
+COLUMNS: Final = _ALL[:7]  # of all runs; then those of a mixture, and of games other than Hog
+LAYOUTS: Final = {
+    len(columns): columns for columns in (COLUMNS, _ALL[:9], (*COLUMNS, *_ALL[9:]), _ALL)
+}
+"""Columns of a table of metrics, by their number."""
 
 
 def table(metrics: Sequence[Metrics]) -> tuple[tuple[str, ...], list[tuple[float, ...]]]:
     """Give the columns of one run's metrics, and its lines as numbers."""
-    is_plain = all(math.isnan(row.mixture_attack) for row in metrics)
-    columns = COLUMNS if is_plain else MIXTURE_COLUMNS
-    return columns, [dataclasses.astuple(row)[: len(columns)] for row in metrics]
+    is_mixed = not all(math.isnan(row.mixture_attack) for row in metrics)
+    is_tree = not all(math.isnan(row.nash_conv) for row in metrics)
+    columns = LAYOUTS[len(COLUMNS) + 2 * is_mixed + 3 * is_tree]
+    return columns, [tuple(getattr(row, name) for name in columns) for row in metrics]
 
 
 def read_metrics(path: str | Path) -> list[Metrics]:
@@ -302,7 +312,7 @@ def read_metrics(path: str | Path) -> list[Metrics]:
             lines = list(csv.reader(text.splitlines()))
         except (UnicodeDecodeError, csv.Error) as error:
             raise ResultsError(f"{path}: not a table of metrics: {one_line(error)}") from error
-    if not lines or tuple(lines[0]) not in (COLUMNS, MIXTURE_COLUMNS):
+    if not lines or tuple(lines[0]) not in LAYOUTS.values():
         raise ResultsError(f"{path}: line 1 must be {','.join(COLUMNS)}")
     rows = []
     for number, line in enumerate(lines[1:], start=2):
@@ -318,7 +328,7 @@ def read_metrics(path: str | Path) -> list[Metrics]:
 
 def metrics_row(row: Sequence[float]) -> Metrics:
     """Make a line of its numbers; `ValueError` or `OverflowError` if they are not such a line."""
-    iteration, *others = row
-    if iteration != int(iteration) or len(row) not in {len(COLUMNS), len(MIXTURE_COLUMNS)}:
+    values: dict[str, Any] = dict(zip(LAYOUTS.get(len(row), ()), row, strict=True))
+    if values["iteration"] != int(values["iteration"]):
         raise ValueError(row)
-    return Metrics(int(iteration), *others)
+    return Metrics(**values | {"iteration": int(values["iteration"])})

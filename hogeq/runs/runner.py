@@ -9,7 +9,7 @@ import dataclasses
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from hashlib import sha256
 from pathlib import Path
 from types import FrameType
@@ -17,9 +17,11 @@ from typing import Any, Final, Self
 
 import numpy as np
 
-from hogeq.model.game import HogEngine
+from hogeq.game import Game
+from hogeq.model.compiling import expect
+from hogeq.model.protocol import Engine
 from hogeq.purification.base import purified
-from hogeq.runs.config import Config, load_config
+from hogeq.runs.config import Config, SolverConfig, load_config
 from hogeq.runs.directory import (
     Checkpoint,
     RunDirectory,
@@ -45,9 +47,12 @@ from hogeq.support.plugins import is_ours, named
 from hogeq.support.progress import Phase, phase, show_progress, working_time
 from hogeq.support.workers import WorkersLostError
 from hogeq.support.yaml import ConfigError
-from hogeq.trees.engine import TreeEngine
+from hogeq.trees.flat import FlatTree
 
 RESULTS: Final = Path("results")  # where run directories are made
+
+KERNELS: Final = "search", "policies", "full memory", "reach", "hidden states"
+"""What a run needs of :data:`hogeq.model.compiling.PARTS`, whatever its solver."""
 
 SAVE_EVERY: Final = 60.0  # most seconds of solving between two checkpoints
 
@@ -102,6 +107,44 @@ class Signals(contextlib.ExitStack):
             yield
         finally:
             self._at_once = False
+
+
+def game_of(config: Config) -> Game:
+    """Build the game of a config, and say what else will be compiled."""
+    if config.game:
+        return Game(config.game, forget=config.forget or None)
+    game = Game(config.rules)
+    expect(game.hog, *KERNELS)
+    return game
+
+
+def facts_of_tree(name: str, tree: FlatTree) -> dict[str, Any]:
+    """Describe a game other than Hog for a manifest: what it was made of, and a hash of that."""
+    file = Path(name)
+    is_file = file.suffix.lower() == ".efg" and file.is_file()
+    return {
+        "name": tree.name,
+        "file_sha256": sha256(file.read_bytes()).hexdigest() if is_file else None,
+        "tree_sha256": tree.digest(),
+        "nodes": tree.num_nodes,
+        "infosets": tree.num_rows,
+        "largest_payoff": tree.largest_payoff,
+    }
+
+
+def first_state(solver: SolverConfig, game: Game) -> Any:
+    """Call the solver's ``init``."""
+    where = named(f"solver {solver.name}", solver.params)
+    try:
+        state = solver.params.init(game.engine)
+    except Exception as error:
+        if is_ours(solver.params):
+            raise
+        raise ValueError(f"{where}: its init raised {raised(error)}") from error
+    if not hasattr(state, "_asdict"):
+        what = f"its init gave {shown(state)}; allowed: a named tuple of arrays"
+        raise ValueError(f"{where}: {what}")
+    return state
 
 
 def run_experiment(
@@ -163,14 +206,14 @@ def run_experiment(
     if resume is not None and Path(out_root) not in {RESULTS, Path(resume).parent}:
         raise ResultsError(refusal("out_root", str(out_root), "without resume, which names all"))
     try:
-        game = config.engine()
+        game = game_of(config)
         solver = config.solver
         params: Any = solver.params
         if resume is not None and (Path(resume) / CHECKPOINT).exists():
             # What was in its files is in the checkpoint.
             params = dataclasses.replace(params, **dict.fromkeys(params.FILES, ""))
             solver = dataclasses.replace(solver, params=params)
-        state = solver.first_state(game)
+        state = first_state(solver, game)
         read = [
             {"key": key, "file": file, "sha256": sha256(Path(file).read_bytes()).hexdigest()}
             for key in sorted(params.FILES)
@@ -192,7 +235,7 @@ class _Runner:
     """One run under way: its state, and how much of it is saved."""
 
     config: Config
-    game: HogEngine | TreeEngine
+    game: Game
     state: Any
     directory: RunDirectory
     signals: Signals
@@ -251,7 +294,7 @@ class _Runner:
                 self.metrics = (*self.metrics, self._measured())
                 self._save()
             if self.metrics:
-                progress.measured(self.metrics[-1].exploitability)
+                progress.measured(self.metrics[-1].exploitability(self.game.units))
             if self.iteration >= self.iterations:
                 return
             self._step()
@@ -277,10 +320,10 @@ class _Runner:
                 raise self._failure(f"its {name} is {array[at]}" + (f" at {at}" if at else ""))
         self.is_whole = True
 
-    def _asked(self, method: Callable[[HogEngine | TreeEngine, Any], Any]) -> Any:
+    def _asked(self, method: Callable[[Engine, Any], Any]) -> Any:
         """Call a method of the solver; whatever is raised in one of a plugin is its failure."""
         try:
-            return method(self.game, self.state)
+            return method(self.game.engine, self.state)
         except (OverflowError, FloatingPointError) as error:
             raise self._failure(error.args[-1]) from error
         except Exception as error:
@@ -297,14 +340,13 @@ class _Runner:
 
     def _strategies(self) -> Strategies:
         policy, game, name = self._asked(self.solver.average), self.game, "its average policy"
+        mixture = self._asked(self.solver.mixture)
         try:
-            if isinstance(game, TreeEngine):
-                policy = game.tree.check_strategy(game.legal(policy), name)
-            else:
-                policy = check_policy(policy, game.shape, name)
+            policy = check_policy(policy, game.engine.shape, name)
+            mixture = None if mixture is None else game.playable(mixture, "its mixture")
+            return Strategies(game.playable(policy, name).policy, mixture)
         except ValueError as error:
             raise self._failure(error) from error
-        return Strategies(policy, self._asked(self.solver.mixture))
 
     def _measured(self) -> Metrics:
         strategies = self._strategies()
@@ -320,7 +362,8 @@ class _Runner:
             method = config.purify.method
             progress.now(f"purification by {method}")
             try:
-                matrix = purified(method, config.purify.params, game, strategies.policy)
+                made = purified(method, config.purify.params, game.engine, strategies.policy)
+                matrix = game.playable(made, f"matrix by {method}").array
             except StrategyError as error:
                 raise RunError(f"{error}; {self._saved()}") from error
             progress.step()
@@ -342,7 +385,10 @@ class _Runner:
 
     def _facts(self, read: list[dict[str, str]]) -> dict[str, Any]:
         """Describe the run at its start; one that goes on keeps its first start and files."""
-        before = readable_manifest(self.directory.path) if self.iteration else {}
+        before, tree = (
+            readable_manifest(self.directory.path) if self.iteration else {},
+            self.game.tree,
+        )
         started, resumed, files = (before.get(key) for key in ("started", "resumed_at", "files"))
         resumed_at = resumed if isinstance(resumed, list) else []
         return {
@@ -354,6 +400,7 @@ class _Runner:
             "resumed_at": [*resumed_at, self.iteration] if self.iteration else resumed_at,
             "environment": environment(),
             "plugins": facts(self.config.plugins),
+            **({} if tree is None else {"game": facts_of_tree(self.config.game, tree)}),
             "files": files if isinstance(files, list) else read,
         }
 
@@ -380,6 +427,7 @@ class _Runner:
                     f"{config} is another config: rules, solver and measure must be the same"
                 )
             return
+        self._require_same_game()
         like, grows = self.state._asdict(), self.solver.GROWS
         saved = read_checkpoint(path, self.config.solver.name, self.fingerprint, like, grows)
         if saved.iteration > self.iterations:
@@ -396,6 +444,22 @@ class _Runner:
         self.seconds, self.elapsed_before = saved.seconds, saved.elapsed
         # The last line of a run that is now made longer may not belong to the longer one.
         self.metrics = tuple(row for row in saved.metrics if row.iteration in self.moments)
+
+    def _require_same_game(self) -> None:
+        tree = self.game.tree
+        if tree is None:
+            return
+        before = readable_manifest(self.directory.path).get("game")
+        if not isinstance(before, Mapping):
+            raise ResultsError(
+                f"{self.directory.path} was made by hogeq 0.2, which counted payoffs as win rates;"
+                " --overwrite starts anew"
+            )
+        if before.get("tree_sha256") != tree.digest():
+            raise ResultsError(
+                f"{self.directory.path} is of another game: that of {self.config.game} has changed"
+                " since; --overwrite starts anew"
+            )
 
     def _save(self) -> None:
         name, state = self.config.solver.name, self.state._asdict()

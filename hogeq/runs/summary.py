@@ -7,8 +7,8 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from hogeq import figures
-from hogeq.evaluation.values import kkt_gap, reach, win_rate
-from hogeq.model.game import HogEngine
+from hogeq.evaluation.values import kkt_gap
+from hogeq.game import Game
 from hogeq.purification import argmax
 from hogeq.runs.config import Config, MeasureConfig
 from hogeq.runs.files import (
@@ -22,16 +22,14 @@ from hogeq.runs.files import (
     reported,
 )
 from hogeq.search.attack import Saturation, attack
-from hogeq.search.bounds import full_memory_bound, upper_bound
-from hogeq.search.results import Budget
-from hogeq.strategies.files import write_strategy
-from hogeq.strategies.strategy import StrategyLike, policies_of, strategy_of
+from hogeq.search.bounds import full_memory_bound
+from hogeq.search.results import WIN_RATES, Budget, Units
+from hogeq.strategies.strategy import StrategyLike
 from hogeq.support.aliases import Matrix, Policy
-from hogeq.support.files import csv_text, write_arrays, write_whole
+from hogeq.support.files import csv_text, write_whole
 from hogeq.support.messages import counted
 from hogeq.support.parameters import plain
 from hogeq.support.progress import Phase, phase
-from hogeq.trees.engine import TreeEngine
 
 # --- measuring ------------------------------------------------------------------------------------
 
@@ -48,16 +46,18 @@ def schedule(iterations: int, every: int | Literal["log"]) -> list[int]:
 
 
 class Measured(NamedTuple):
-    """Ends between which the win rate of a best response lies, as a run measured them."""
+    """Ends between which a best response lies, in the game's units, as a run measured them."""
 
     lower: float
-    """Of the strongest counter found."""
+    """Of the best response found."""
     upper: float
     """Of a responder with full memory."""
     budget: Budget
     """Effort of the search."""
     saturation: Saturation | None = None
-    """Whether that has saturated; None where it was not searched again."""
+    """Whether that has saturated; None where it was not searched again, or had no need to be."""
+    seats: tuple[float, float] | None = None
+    """Of games other than Hog: payoff of the response in each seat."""
 
 
 class Strategies(NamedTuple):
@@ -67,35 +67,43 @@ class Strategies(NamedTuple):
     mixture: StrategyLike | None
 
 
-def measured(
-    game: HogEngine | TreeEngine,
-    strategies: Strategies,
-    budget: Budget,
-) -> dict[str, float]:
+def attacked(game: Game, strategy: StrategyLike, budget: Budget) -> Measured:
+    """Attack a strategy; where nothing is forgotten in a tree, the response is exact."""
+    target = game.strategy(strategy)
+    if game.tree is not None:
+        limit = budget.exact_seconds or 0.0
+        found = game.attack(target, dataclasses.replace(budget, exact_seconds=limit))
+        course = None if found.search is None else found.search.saturation
+        return Measured(found.value, found.bound, budget, course, found.seats)
+    search = attack(game.hog, target, budget)
+    return Measured(search.win_rate, full_memory_bound(game.hog, target), budget, search.saturation)
+
+
+def measured(game: Game, strategies: Strategies, budget: Budget) -> dict[str, float]:
     """Measure the strategies of an iteration: fields of `Metrics`."""
-    on_mixture = mixture_bound = np.nan
+    found: dict[str, float] = {}
     with phase("measuring", 2 + (strategies.mixture is not None), "strategies") as progress:
         if strategies.mixture is not None:
             progress.now("the mixture")
-            on_mixture = attack(game, strategies.mixture, budget).win_rate
-            mixture_bound = full_memory_bound(game, strategies.mixture)
+            one = attacked(game, strategies.mixture, budget)
+            found |= {"mixture_attack": one.lower, "mixture_bound": one.upper}
             progress.step()
         progress.now("the average policy")
-        on_policy = attack(game, strategies.policy, budget).win_rate
+        one = attacked(game, strategies.policy, budget)
+        found |= {"attack": one.lower, "bound": one.upper}
+        if one.seats is not None:
+            found |= {"nash_conv": sum(one.seats), "response_0": one.seats[0]}
+            found["response_1"] = one.seats[1]
         progress.step(doing="its matrix")
-        matrix = argmax(game, strategies.policy)  # what searches for a better one is for the end
-        return {
-            "attack": on_policy,
-            "bound": full_memory_bound(game, strategies.policy),
-            "kkt_gap": kkt_gap(game, strategies.policy),
-            "purified_attack": attack(game, matrix, budget).win_rate,
-            "mixture_attack": on_mixture,
-            "mixture_bound": mixture_bound,
-        }
+        matrix = argmax(game.engine, strategies.policy)  # searches for a better one come at the end
+        gap = kkt_gap(game.engine, strategies.policy)
+        found["kkt_gap"] = gap * game.engine.payoff_per_win_rate
+        found["purified_attack"] = attacked(game, matrix, budget).lower
+        return found
 
 
 def concluded(
-    game: HogEngine | TreeEngine,
+    game: Game,
     measure: MeasureConfig,
     strategies: Strategies,
     matrix: Matrix,
@@ -105,7 +113,7 @@ def concluded(
     """Attack for the last time: what a `RunSummary` says of each strategy."""
     final = measure.final_attack
     budget = final or measure.attack
-    measured_before = np.array_equal(matrix, argmax(game, strategies.policy))
+    measured_before = np.array_equal(matrix, argmax(game.engine, strategies.policy))
 
     def interval(
         name: str, strategy: StrategyLike, before: float, bound: float, again: bool
@@ -113,35 +121,27 @@ def concluded(
         if not again:
             return Measured(before, bound, budget)
         progress.now(f"final attack on the {name}")
-        response = attack(game, strategy, budget)
+        found = attacked(game, strategy, budget)
         # Both are true lower bounds; a search may be unlucky, and the better one counts.
-        return Measured(max(before, response.win_rate), bound, budget, response.saturation)
+        return found._replace(lower=max(before, found.lower), upper=min(bound, found.upper))
 
     again = final is not None or not measured_before
     average = interval("average policy", strategies.policy, last.attack, last.bound, again)
     progress.step()
-    before = last.purified_attack if measured_before else 0.0
-    of_matrix = interval("matrix", matrix, before, full_memory_bound(game, matrix), again)
+    before = last.purified_attack if measured_before else -np.inf
+    of_matrix = interval("matrix", matrix, before, game.bound(matrix), again)
     of_mixture = None
     if strategies.mixture is not None:
         progress.now("the mixture")
-        if isinstance(game, HogEngine):
-            bound = upper_bound(game, strategies.mixture)
-        else:
-            bound = full_memory_bound(game, strategies.mixture)
-        before = last.mixture_attack
+        before, bound = last.mixture_attack, game.bound(strategies.mixture)
         of_mixture = interval("mixture", strategies.mixture, before, bound, final is not None)
-    if isinstance(game, HogEngine):
-        rate = win_rate(game, matrix, strategies.policy)
-    else:
-        rate = game.workspace(2).win_rate(policies_of(game, matrix, strategies.policy))
     return {
         "average": average,
         "matrix": of_matrix,
         "mixture": of_mixture,
         "budget": budget,
-        "matrix_against_average": rate.win_rate,
-        "largest_payoff": game.largest_payoff if isinstance(game, TreeEngine) else None,
+        "matrix_against_average": game.value(matrix, strategies.policy).mean,
+        "units": game.units,
     }
 
 
@@ -160,17 +160,17 @@ class RunSummary:
     metrics : tuple of Metrics
         The lines of `metrics.csv`.
     average, matrix : Measured
-        Win rates of a best response to the average policy, and to the matrix made of it.
+        Of a best response to the average policy, and to the matrix made of it.
     matrix_against_average : float
-        Exact win rate of the matrix against the average policy.
+        Exact win rate or payoff of the matrix against the average policy.
     budget : Budget
         Of the search behind the attacks.
     seconds, elapsed : float
         Seconds spent in the solver, and on the whole run.
     mixture : Measured, optional
         As `average`, of the mixture, if the solver looks for one.
-    largest_payoff : float, optional
-        Of a game other than Hog, where a payoff u counts as the win rate 1/2 + u / (2 largest).
+    units : Units
+        How figures are written: win rates in Hog, payoffs elsewhere.
 
     Examples
     --------
@@ -196,7 +196,7 @@ class RunSummary:
     seconds: float
     elapsed: float
     mixture: Measured | None = None
-    largest_payoff: float | None = None
+    units: Units = WIN_RATES
 
     @property
     def intervals(self) -> dict[str, Measured]:
@@ -218,7 +218,6 @@ class RunSummary:
             **ends,
             "purification_loss": self.matrix.lower - self.average.lower,
             "matrix_against_average": self.matrix_against_average,
-            **({} if self.largest_payoff is None else {"largest_payoff": self.largest_payoff}),
             "effort": plain(self.budget),
         }
 
@@ -236,12 +235,10 @@ class RunSummary:
         }
 
 
-def export(
-    game: HogEngine | TreeEngine, strategies: Strategies, matrix: Matrix, summary: RunSummary
-) -> None:
+def export(game: Game, strategies: Strategies, matrix: Matrix, summary: RunSummary) -> None:
     """Write and draw the strategies of a run, and how exploitable they were over time."""
     folder, config = summary.directory, summary.config
-    if isinstance(game, TreeEngine):
+    if game.tree is not None:
         with reported(folder / POLICY, "written"):
             _export_other(game, strategies, matrix, folder)
     else:
@@ -253,8 +250,8 @@ def export(
         ):
             if strategy is not None:
                 with reported(folder / file, "written"):
-                    made = strategy_of(game, strategy)
-                    write_strategy(folder / file, made, player_name=config.name)
+                    author = config.name if file == FINAL_STRATEGY else None
+                    game.strategy(strategy).write(folder / file, author)
     title = f"{config.title}, {config.solver.name}"
     with reported(folder / EXPLOITABILITY_PLOT, "written"):
         figures.exploitability(
@@ -263,24 +260,23 @@ def export(
             title,
             {name: (one.lower, one.upper) for name, one in summary.intervals.items()},
             (_effort(config.measure.attack), _effort(summary.budget)),
+            summary.units,
         )
-    if isinstance(game, HogEngine):
+    if game.tree is None:
         title = f"{title}, {config.purify.method} of the average"
         with reported(folder / MATRIX_PLOT, "written"):
-            met, drawn = reach(game, matrix).sum(axis=2), strategy_of(game, matrix)
-            figures.matrix(drawn, folder / MATRIX_PLOT, title, game.num_actions, met)
+            met, drawn = game.reach(matrix).sum(axis=2), game.strategy(matrix)
+            figures.matrix(drawn, folder / MATRIX_PLOT, title, game.hog.num_actions, met)
 
 
-def _export_other(game: TreeEngine, strategies: Strategies, matrix: Matrix, folder: Path) -> None:
+def _export_other(game: Game, strategies: Strategies, matrix: Matrix, folder: Path) -> None:
     """Write the strategies of a run of another game than Hog."""
-    write_arrays(folder / POLICY, policy=strategies.policy)
-    if strategies.mixture is not None:
-        target = strategy_of(game, strategies.mixture)
-        policies = game.legal(target.policies)
-        write_arrays(folder / MIXTURE, weights=target.chances, strategies=policies)
     tree = game.tree
-    actions = np.where(matrix < tree.num_legal, matrix, 0)
-    rows = zip(tree.seat.tolist(), tree.names, actions.tolist(), strict=True)
+    assert tree is not None  # noqa: S101 - asked of other games alone
+    game.strategy(strategies.policy).write(folder / POLICY)
+    if strategies.mixture is not None:
+        game.strategy(strategies.mixture).write(folder / MIXTURE)
+    rows = zip(tree.seat.tolist(), tree.names, matrix.tolist(), strict=True)
     write_whole(folder / MATRIX, csv_text(("player", "information set", "action"), rows))
 
 

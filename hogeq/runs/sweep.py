@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import Any, Final
 
 from hogeq.model.compiling import compile_now
-from hogeq.runs.config import KERNELS, Config, load_config
+from hogeq.runs.config import Config, load_config
 from hogeq.runs.directory import RunDirectory, require_same_plugins
 from hogeq.runs.files import CONFIG, LOCK_FILE, MANIFEST, HeldError, ResultsError, lock, reported
 from hogeq.runs.index import read_run
-from hogeq.runs.runner import Interrupted, RunError, Signals, run_experiment
+from hogeq.runs.runner import KERNELS, Interrupted, RunError, Signals, run_experiment
 from hogeq.runs.sweep_file import TOKEN, Sweep, SweepPoint, identity, table_row, write_table
 from hogeq.support.files import write_whole
 from hogeq.support.messages import one_line

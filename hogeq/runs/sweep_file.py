@@ -25,6 +25,7 @@ from hogeq.runs.config import (
 )
 from hogeq.runs.files import ResultsError, reported
 from hogeq.runs.index import read_run
+from hogeq.runs.runner import first_state, game_of
 from hogeq.support.files import csv_text, write_whole
 from hogeq.support.messages import one_line
 from hogeq.support.parameters import parameters
@@ -175,7 +176,7 @@ def _require_sound(points: Sequence[SweepPoint], source: str) -> None:
         kind = repr((config.title, config.rules, solver))
         if kind not in tried:  # once for each kind of it
             try:
-                config.solver.first_state(config.engine())
+                first_state(config.solver, game_of(config))
             except ValueError as error:
                 raise ConfigError(f"{source}: point {point.name}: {error}") from error
             tried.add(kind)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from hogeq.strategies.strategy import Strategy
 from hogeq.support import html
 from hogeq.support.aliases import Matrix
-from hogeq.support.messages import at_least, at_most, percent, refusal
+from hogeq.support.messages import at_least, at_most, between, percent, refusal
 from hogeq.support.parameters import (
     Count,
     Natural,
@@ -40,9 +40,12 @@ class Units(NamedTuple):
     """How a game counts: what is even, and how ends of an interval are written."""
 
     even: float
+    figure: str  # what is measured
     exact: Callable[[float], str]
     lower: Callable[[float], str]
     upper: Callable[[float], str]
+    gap: Callable[[float, float], str]  # writes both ends of an exploitability
+    axis: str  # of pictures: what an exploitability is
 
     def ends(self, lower: float, upper: float, are_one: bool) -> tuple[str, str]:
         """Write both ends of an interval, rounded outward unless they are one number."""
@@ -53,7 +56,15 @@ class Units(NamedTuple):
 
 PROVED: Final = 1e-9  # largest gap at which both ends of an interval meet, as win rates
 
-WIN_RATES: Final = Units(0.5, percent, at_least, at_most)
+WIN_RATES: Final = Units(
+    even=0.5,
+    figure="win rate",
+    exact=percent,
+    lower=at_least,
+    upper=at_most,
+    gap=between,
+    axis="exploitability (win rate $-$ 1/2)",
+)
 """Units of Hog."""
 
 

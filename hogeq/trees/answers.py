@@ -28,7 +28,12 @@ MOST_NODES: Final = 1_000_000  # of a game of Hog that is laid out as a tree
 
 def units_of(tree: FlatTree) -> Units:
     """Give the units of a tree: its payoffs."""
-    return Units(0.0, tree.written, tree.written, tree.written)
+
+    def gap(lower: float, upper: float) -> str:
+        return f"{tree.written(lower)} to {tree.written(upper)}"
+
+    write = tree.written
+    return Units(0.0, "payoff", write, write, write, gap, "exploitability (NashConv / 2)")
 
 
 def respond(tree: FlatTree, target: Strategy, budget: Budget) -> Response:

@@ -80,6 +80,11 @@ class TreeEngine:
         played = self.illegal(policy) > 0.0
         return np.where(legal | played[:, None], centred, centred.min(axis=1, keepdims=True))
 
+    @property
+    def payoff_per_win_rate(self) -> float:
+        """Payoff that counts as a win rate of 1."""
+        return 2.0 * self.largest_payoff
+
     def win_rate(self, payoff: float) -> float:
         """Count a payoff as a win rate."""
         return 0.5 + payoff / (2.0 * self.largest_payoff)

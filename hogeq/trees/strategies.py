@@ -1,6 +1,7 @@
 """Strategies of games other than Hog: arrays, files, and those of other programs."""
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
 
@@ -11,7 +12,7 @@ from hogeq.search.results import Value
 from hogeq.strategies.arrays import as_array
 from hogeq.strategies.files import is_folder, read_arrays
 from hogeq.strategies.profiles import Infoset, profile_rows, profile_text
-from hogeq.strategies.strategy import Mixture, Strategy, strategy_of_shape
+from hogeq.strategies.strategy import Mixture, Strategy, StrategyLike, strategy_of_shape
 from hogeq.support.aliases import Floats, Ints
 from hogeq.support.messages import printable, shown
 from hogeq.trees.flat import FlatTree, payoff
@@ -109,6 +110,19 @@ def order_of_rows(tree: FlatTree) -> Ints:
     moves = tree.row >= 0
     np.minimum.at(first, tree.row[moves], place[moves])
     return np.lexsort((first, tree.seat))
+
+
+def playable(
+    tree: FlatTree, legal: Callable[[Floats], Floats], solved: StrategyLike, name: str
+) -> Strategy:
+    """Make a strategy of rows that may choose actions that there are not."""
+    target = strategy_of_shape((tree.num_rows, tree.num_actions), solved, name)
+    if target.kind == "matrix":
+        return tree_strategy(tree, np.where(target.array < tree.num_legal, target.array, 0), name)
+    policies = legal(target.policies)
+    if target.kind == "policy":
+        return tree_strategy(tree, policies[0], name)
+    return tree_strategy(tree, Mixture(target.chances, list(policies)), name)
 
 
 def value(tree: FlatTree, a: Strategy, b: Strategy) -> Value:

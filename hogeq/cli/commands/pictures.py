@@ -122,8 +122,8 @@ def report(
     --anneal-steps or --kicks all get the effort of the first run, so changed.
     """
     from hogeq.pages import report as page
-    from hogeq.runs.config import KERNELS
     from hogeq.runs.index import load_runs
+    from hogeq.runs.runner import KERNELS
     from hogeq.search.results import Budget
     from hogeq.support.parameters import plain
 

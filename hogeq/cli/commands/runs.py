@@ -14,15 +14,14 @@ from hogeq.cli.result import Result, Table, Text
 from hogeq.cli.shell import computing, warn
 from hogeq.rules import ALIASES, EDITIONS
 from hogeq.support.messages import (
+    EXACT,
     BadInputError,
     at_least,
     at_most,
-    between,
     nearest,
     one_line,
     percent,
     refusal,
-    rounded_ends,
 )
 
 if TYPE_CHECKING:
@@ -81,12 +80,12 @@ def run(
 def _finished(summary: "RunSummary") -> Text:
     from hogeq.support.parameters import plain
 
-    solver, rows = summary.config.solver, []
+    solver, rows, units = summary.config.solver, [], summary.units
     for name, one in summary.intervals.items():
         search = one.saturation
         is_marked = search is not None and search.left is not None and not search.saturated
-        spread = between(one.lower - 0.5, one.upper - 0.5)
-        lower, upper = (f"{end} %" for end in rounded_ends(one.lower, one.upper))
+        spread = units.gap(one.lower - units.even, one.upper - units.even)
+        lower, upper = units.ends(one.lower, one.upper, are_one=one.upper - one.lower <= EXACT)
         rows.append((name, lower, upper, spread, "*" * is_marked))
     spent = plain(summary.budget)
     if not spent["until_saturated"]:
@@ -95,17 +94,16 @@ def _finished(summary: "RunSummary") -> Text:
         f"{summary.config.title}, {solver.name}, {solver.iterations} iterations",
         f"{summary.elapsed:.1f} s, {summary.seconds:.1f} s of them solving",
         "",
-        Table(rows, ("win rate against", "attack found", "upper bound", "exploitability", "")),
+        Table(
+            rows, (f"{units.figure} against", "attack found", "upper bound", "exploitability", "")
+        ),
         "",
         f"effort of the attack: {', '.join(f'{key} {value}' for key, value in spent.items())}",
     ]
     if any(row[-1] for row in rows):
         text.append("* not saturated: more kicks would find more")
-    text.append(f"matrix against average policy: wins {percent(summary.matrix_against_average)}")
-    if summary.largest_payoff is not None:
-        ends = summary.average.lower, summary.average.upper
-        low, high = (2.0 * summary.largest_payoff * (rate - 0.5) for rate in ends)
-        text.append(f"payoff of a best response to the average policy: {low:.6f} to {high:.6f}")
+    gets = units.exact(summary.matrix_against_average)
+    text.append(f"matrix against average policy: {units.figure} {gets}")
     return [*text, f"written to {summary.directory}"]
 
 
