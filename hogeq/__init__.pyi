@@ -38,5 +38,9 @@ from .support.progress import show_progress as show_progress
 from .support.workers import workers as workers
 from .trees.audit import audit as audit
 from .trees.recall import Audit as Audit
+from .trees.rules import CHANCE as CHANCE
+from .trees.rules import END as END
+from .trees.rules import GameRules as GameRules
+from .trees.rules import register_game as register_game
 
 __version__: str

@@ -47,9 +47,10 @@ def registries() -> Iterator[Callable[[], None]]:
     from hogeq.rules.register import MEMORY_PARTS, PARTS
     from hogeq.solvers import SOLVERS
     from hogeq.support.plugins import _loaded
+    from hogeq.trees.rules import GAMES
 
     found: list[MutableMapping[str, Any]] = [
-        *(EDITIONS, MEMORY_PARTS, PURIFIERS, SOLVERS, _BUILTINS, _loaded),
+        *(EDITIONS, GAMES, MEMORY_PARTS, PURIFIERS, SOLVERS, _BUILTINS, _loaded),
         *PARTS.values(),
     ]
     before = [dict(names) for names in found]

@@ -60,7 +60,10 @@ def entering(
 
 MAX_BYTES: Final = 1 << 20  # size of the largest plugin that is read
 
-DOORS: Final = "hogeq.rule_part, hogeq.edition, hogeq.baseline, hogeq.solver, hogeq.purifier"
+DOORS: Final = (
+    "hogeq.rule_part, hogeq.edition, hogeq.baseline, hogeq.solver, hogeq.purifier, "
+    "hogeq.register_game, pyspiel.register_game"
+)
 
 
 class PluginError(BadInputError):
@@ -203,7 +206,7 @@ def run_plugin(plugin: Plugin, where: str = "") -> None:
 
 
 def _run(plugin: Plugin, where: str, module: ModuleType) -> None:
-    before = len(_entered)
+    before, theirs = len(_entered), _openspiel()
     try:
         exec(compile(plugin.code, where, "exec"), module.__dict__)  # noqa: S102 - trusted
     except KeyboardInterrupt:
@@ -220,8 +223,14 @@ def _run(plugin: Plugin, where: str, module: ModuleType) -> None:
         ours = isinstance(error, ValueError) and not isinstance(error, UnicodeError)
         kind = "" if ours else f"{type(error).__name__}: "
         raise PluginError(f"{where}: {line}{kind}{one_line(error)}") from error
-    if len(_entered) == before:
+    if len(_entered) == before and _openspiel() == theirs:
         raise PluginError(f"{where}: registers nothing; allowed: {DOORS}")
+
+
+def _openspiel() -> list[str] | None:
+    """List the games of OpenSpiel, None unless that is loaded."""
+    spiel = sys.modules.get("pyspiel")
+    return None if spiel is None else spiel.registered_names()
 
 
 def is_ours(part: object) -> bool:

@@ -14,11 +14,12 @@ import signal
 from collections import Counter, deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future, wait
-from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext, suppress
 from contextvars import ContextVar
 from functools import partial
 from multiprocessing import active_children
 from multiprocessing.pool import ThreadPool
+from pathlib import Path
 from queue import SimpleQueue
 from threading import local as thread_local
 from typing import Any, Final, TypeVar
@@ -50,6 +51,14 @@ def cores() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
+
+
+def memory() -> int:
+    """Bytes of memory that this machine, or the container on it, has."""
+    size = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    with suppress(OSError, ValueError):  # no such limit, or none of this kind
+        size = min(size, int(Path("/sys/fs/cgroup/memory.max").read_text("ascii")))
+    return size
 
 
 class ExecutorError(BadInputError):

@@ -1,8 +1,10 @@
-"""Any finite two-player zero-sum game as flat arrays of nodes, with passes over them.
+"""Any finite zero-sum game of two players, or of one against nature, as flat arrays of nodes.
 
 Two seats become one strategy by a fair coin: U(A, B) = (u0(A, B) + u1(B, A)) / 2, where u_i is the
 payoff to player i and the first strategy sits at seat 0. Its value is 0, and the best that a
-response wins is NashConv / 2.
+response wins is NashConv / 2. Where payoffs sum to another constant, half of it is taken off each:
+it is `FlatTree.shift`, and comes back in results. One player has nobody to win from: the other seat
+gets what the first does not.
 """
 
 from array import array
@@ -10,6 +12,7 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
+from hashlib import sha256
 from itertools import pairwise
 from typing import Any, Final, NamedTuple
 
@@ -18,11 +21,17 @@ from numpy.typing import ArrayLike, NDArray
 
 from hogeq.strategies.arrays import as_array
 from hogeq.support.aliases import Floats, Ints
-from hogeq.support.messages import one_line, printable
+from hogeq.support.messages import one_line, printable, raised
+from hogeq.support.progress import phase
+from hogeq.support.workers import memory
 
 CHANCE: Final = -1
 TERMINAL: Final = -2
 MOST_NODES: Final = 20_000_000  # of the largest tree that is built
+MOST_MOVES: Final = 100_000  # of a play, unless a file says that it ends
+NODE_BYTES: Final = 130  # of a tree that is built, and ...
+ROW_BYTES: Final = 500  # ... of an information set with its name
+LOOK_UP: Final = 2**14  # nodes after which progress and memory are looked at
 ROW_SUM: Final = 1e-9  # by which the sum of a row, or of a node of chance, may differ from 1
 LARGEST: Final = 1e300  # no payoff is larger; and the largest, unless 0, is 1 / LARGEST or more
 
@@ -61,6 +70,9 @@ class FlatTree:
     names: Sequence[Any]  # (R,), what the player knows there, in the game's words
     describe: Callable[[Sequence[int]], list[str]]  # writes the moves of a history in words
     states: Sequence[str] | None = None  # (R,), OpenSpiel's names, if others
+    num_players: int = 2  # 1 against nature: then player 1 has no rows
+    shift: float = 0.0  # half the sum of payoffs, which each player's own are larger by
+    source: str = ""  # version of the program that knows the game, or its file's hash
 
     def __repr__(self) -> str:
         """Name the game and say its size."""
@@ -171,6 +183,32 @@ class FlatTree:
         plain = 1e-3 <= self.largest_payoff * self.expected < 1e9
         return f"{payoff:.9f}" if plain else f"{payoff:.9e}"
 
+    @cached_property
+    def labels(self) -> list[list[str]]:
+        """Names of each row's actions."""
+        labels: list[list[str]] = [[] for _ in range(self.num_rows)]
+        edges, first = np.unique(self.edge[self.after_choice], return_index=True)
+        nodes = self.after_choice[first].tolist()
+        for row, node in zip((edges // self.num_actions).tolist(), nodes, strict=True):
+            labels[row].append(self.label(node))
+        return labels
+
+    def label(self, node: int) -> str:
+        """Name the action that leads to a node."""
+        action = self.history(node)[-1].action
+        return action.removeprefix("chance: ").removeprefix(f"player {self.mover[node]}: ")
+
+    def digest(self) -> str:
+        """Hash of all but the name: equal for equal games, in any process; hexadecimal."""
+        found = sha256()
+        for numbers in (self.player, self.parent, self.row, self.action, self.seat):
+            found.update(np.asarray(numbers, "<i4").tobytes())
+        for numbers in (self.chance, self.payoff, [self.shift]):
+            found.update(np.asarray(numbers, "<f8").tobytes())
+        for name in self.names:
+            found.update(f"{name}\0".encode("utf-8", "surrogatepass"))
+        return found.hexdigest()
+
     def uniform(self) -> Floats:
         """Strategy that plays every legal action alike, (R, K)."""
         return self.legal / self.num_legal[:, None]
@@ -195,12 +233,7 @@ class FlatTree:
 
     def history(self, node: int) -> History:
         """Write what led to a node, in the game's words."""
-        path = []
-        while node > 0:
-            path.append(node)
-            node = int(self.parent[node])
-        path.reverse()
-        steps = []
+        path, steps = _path(self.parent, node), []
         for one, action in zip(path, self.describe(self.move[path].tolist()), strict=True):
             mover, row = int(self.mover[one]), int(self.row[self.parent[one]])
             chance = mover == CHANCE
@@ -218,6 +251,25 @@ class Node(NamedTuple):
     payoff: float = 0.0  # to player 0 at the end
     # Name or number of each move, its probability (1 of a player's), the state it leads to.
     moves: Sequence[tuple[Any, Fraction | float, Any]] = ()
+    payoffs: Sequence[Fraction | float] = ()  # to every player, if others than payoff and -payoff
+
+
+class NodeError(ValueError):
+    """Refusal of a node; `flatten` puts the game and the history before it."""
+
+
+def guarded(look: Callable[[Any], Node]) -> Callable[[Any], Node]:
+    """Refuse a node where somebody's code, which looks at it, breaks down."""
+
+    def safe(state: Any) -> Node:
+        try:
+            return look(state)
+        except NodeError:
+            raise
+        except Exception as error:
+            raise NodeError(raised(error)) from error
+
+    return safe
 
 
 def flatten(
@@ -227,66 +279,138 @@ def flatten(
     describe: Callable[[Sequence[int]], list[str]],
     most_nodes: int = MOST_NODES,
     longest: int | None = None,
+    deepest: int = MOST_MOVES,
 ) -> FlatTree:
     """Lay out a game whose moves are numbers, or all that comes in `longest` moves of players."""
-    rows: dict[tuple[int, Hashable], int] = {}
-    legal: list[list[int]] = []
-    columns = [array(code) for code in "biiiiidd"]
-    add: list[Callable[[Any], None]] = [column.append for column in columns]
+    walk, count = _Walk(), 0
     stack: list[tuple[Any, ...]] = [(root, -1, 0, 0, 0, 1.0, 0)]
-    count = 0
-    while stack:
-        state, parent, action, move, depth, chance, made = stack.pop()
-        player, infoset, payoff, moves = look(state)
-        row = -1
-        if player >= 0:
-            row = rows.setdefault((player, infoset), len(rows))
-            numbers = [number for number, _, _ in moves]
-            if not numbers:
-                where = f"{name}: information state {one_line(infoset)}"
-                raise ValueError(f"{where}: has no action; allowed: one or more")
-            if row == len(legal):
-                legal.append(numbers)
-            elif legal[row] != numbers:
-                where = f"{name}: information state {one_line(infoset)}"
-                raise ValueError(f"{where}: histories differ in their legal actions")
-            if longest is not None and made >= longest:
-                moves = ()
-            made += 1
-        values = (player, parent, row, action, move, depth, chance, payoff)
-        for append, value in zip(add, values, strict=True):
-            append(value)
-        for place in range(len(moves) - 1, -1, -1):  # popped in the order of actions
-            number, probability, after = moves[place]
-            stack.append((after, count, place, number, depth + 1, probability, made))
-        count += 1
-        if count > most_nodes:
-            raise ValueError(f"{name}: has more than {most_nodes:,} nodes")
-    *whole, depths, chances, payoffs = map(np.asarray, columns)
-    order = np.argsort(depths, kind="stable")
-    players, parents, infosets, actions, numbered = (column[order] for column in whole)
-    renamed = np.full(count + 1, -1, np.int32)  # the root's parent, -1, stays
-    renamed[order] = np.arange(count)
-    keys = sorted(rows, key=lambda key: (key[0], str(key[1])))  # those of player 0 first
-    first_numbers = [rows[key] for key in keys]
-    new = np.full(len(keys) + 1, -1, np.int32)
-    new[first_numbers] = np.arange(len(keys))
-    tree = FlatTree(
-        name=name,
-        player=players,
-        parent=renamed[parents],
-        row=new[infosets],
-        action=actions,
-        chance=chances[order],
-        payoff=payoffs[order],
-        move=numbered,
-        seat=np.array([player for player, _ in keys], np.int8),
-        num_legal=np.array([len(legal[number]) for number in first_numbers], np.int64),
-        names=[infoset for _, infoset in keys],
-        describe=describe,
-    )
+    with phase(f"tree of {name}", unit="nodes") as progress:
+        while stack:
+            state, parent, action, move, depth, chance, made = stack.pop()
+            walk.parent.append(parent)
+            walk.action.append(action)
+            walk.move.append(move)
+            walk.depth.append(depth)
+            walk.chance.append(chance)
+            try:
+                node = look(state)
+                walk.row.append(walk.row_of(node) if node.player >= 0 else -1)
+                walk.payoff.append(walk.zero_sum(node.payoffs) if node.payoffs else node.payoff)
+            except NodeError as error:
+                words = describe([walk.move[one] for one in _path(walk.parent, count)])
+                raise ValueError(f"{_place(name, words)}: {error}") from error.__cause__
+            player, moves = node.player, node.moves
+            walk.player.append(player)
+            if player >= 0:
+                if longest is not None and made >= longest:
+                    moves = ()
+                made += 1
+            for place in range(len(moves) - 1, -1, -1):  # popped in the order of actions
+                number, probability, after = moves[place]
+                stack.append((after, count, place, number, depth + 1, probability, made))
+            count += 1
+            if count + len(stack) > most_nodes:
+                raise ValueError(f"{name}: has more than {most_nodes:,} nodes")
+            if depth > deepest:
+                raise ValueError(f"{name}: has plays of more than {deepest:,} moves")
+            if not count % LOOK_UP:
+                progress.reach(count)
+                need = NODE_BYTES * (count + len(stack)) + ROW_BYTES * len(walk.rows)
+                if need > memory():
+                    raise ValueError(
+                        f"{name}: has more than {count:,} nodes, which need more memory than the "
+                        f"{memory() / 2**30:.1f} GiB of this machine"
+                    )
+    tree = walk.tree(name, describe)
     check_payoffs(tree)
     return replace(tree, chance=checked_chance(tree))
+
+
+class _Walk:
+    """Nodes in the order of a walk that goes down first, and what is known of them."""
+
+    def __init__(self) -> None:
+        self.parent, self.action, self.move, self.depth, self.row = (array("i") for _ in range(5))
+        self.player, self.chance, self.payoff = array("b"), array("d"), array("d")
+        self.rows: dict[tuple[int, Hashable], int] = {}
+        self.legal: list[list[int]] = []  # numbers of each row's actions
+        self.num_players = 0  # 0 until an end is met
+        self.half: Fraction | float = 0  # of what the payoffs at every end sum to
+
+    def row_of(self, node: Node) -> int:
+        """Find the information set of a node; all nodes of one have the same actions."""
+        row = self.rows.setdefault((node.player, node.infoset), len(self.rows))
+        numbers = [number for number, _, _ in node.moves]
+        if row == len(self.legal):
+            if not numbers or len(set(numbers)) < len(numbers):
+                given = "two equal actions; allowed: different ones"
+                given = given if numbers else "no action; allowed: one or more"
+                raise NodeError(f"information state {one_line(node.infoset)}: has {given}")
+            self.legal.append(numbers)
+        elif self.legal[row] != numbers:
+            where = f"information state {one_line(node.infoset)}"
+            raise NodeError(f"{where}: histories differ in their legal actions")
+        return row
+
+    def zero_sum(self, payoffs: Sequence[Fraction | float]) -> float:
+        """Give the payoff to player 0, less half the sum of both players' payoffs."""
+        total = sum(payoffs)
+        is_first, self.num_players = not self.num_players, self.num_players or len(payoffs)
+        if len(payoffs) != self.num_players:
+            raise NodeError(f"{len(payoffs)} payoffs; allowed: {self.num_players}")
+        if not abs(total) < np.inf:
+            raise NodeError(f"payoffs {one_line(payoffs)}; allowed: finite numbers")
+        if self.num_players == 1:
+            return float(total)
+        rounding = ROW_SUM * max(map(abs, payoffs))
+        if is_first and abs(total) > rounding:
+            self.half = total / 2
+        if abs(total - 2 * self.half) > rounding:
+            sums = f"{one_line(total)}, at the first end to {one_line(2 * self.half)}"
+            allowed = "allowed: zero-sum and constant-sum games"
+            raise NodeError(f"payoffs sum to {sums}; {allowed}")
+        return float(payoffs[0] - self.half)
+
+    def tree(self, name: str, describe: Callable[[Sequence[int]], list[str]]) -> FlatTree:
+        """Put the nodes in the order of their depth."""
+        order = np.argsort(np.asarray(self.depth), kind="stable")
+        renamed = np.full(len(order) + 1, -1, np.int32)  # the root's parent, -1, stays
+        renamed[order] = np.arange(len(order))
+        keys = sorted(self.rows, key=lambda key: (key[0], str(key[1])))  # those of player 0 first
+        first_numbers = [self.rows[key] for key in keys]
+        new = np.full(len(keys) + 1, -1, np.int32)
+        new[first_numbers] = np.arange(len(keys))
+        return FlatTree(
+            name=name,
+            player=np.asarray(self.player)[order],
+            parent=renamed[np.asarray(self.parent)[order]],
+            row=new[np.asarray(self.row)[order]],
+            action=np.asarray(self.action)[order],
+            chance=np.asarray(self.chance)[order],
+            payoff=np.asarray(self.payoff)[order],
+            move=np.asarray(self.move)[order],
+            seat=np.array([player for player, _ in keys], np.int8),
+            num_legal=np.array([len(self.legal[number]) for number in first_numbers], np.int64),
+            names=[infoset for _, infoset in keys],
+            describe=describe,
+            num_players=self.num_players or 2,
+            shift=float(self.half),
+        )
+
+
+def _path(parents: Sequence[int] | Indices, node: int) -> list[int]:
+    """List the nodes after the root on the way to a node, itself the last."""
+    path = []
+    while node > 0:
+        path.append(node)
+        node = int(parents[node])
+    return path[::-1]
+
+
+def require_players(name: str, players: int) -> None:
+    """Refuse games of more than two players."""
+    if players not in (1, 2):
+        raise ValueError(f"{name}: has {players} players; allowed: 1 or 2")
 
 
 def check_payoffs(tree: FlatTree) -> None:
@@ -295,7 +419,7 @@ def check_payoffs(tree: FlatTree) -> None:
     allowed = f"allowed: numbers from -{LARGEST:g} to {LARGEST:g}"
     if len(bad):
         node = int(bad[0])
-        raise ValueError(f"{_place(tree, node)}: payoff {tree.payoff[node]:g}; {allowed}")
+        raise ValueError(f"{_place_of(tree, node)}: payoff {tree.payoff[node]:g}; {allowed}")
     if tree.largest_payoff < 1.0 / LARGEST:
         raise ValueError(
             f"{tree.name}: the largest payoff is {tree.largest_payoff:g}; {allowed}, the largest "
@@ -310,7 +434,7 @@ def checked_chance(tree: FlatTree) -> Floats:
     if len(bad):
         node = int(bad[0])
         given = f"is of probability {tree.chance[node]:g}"
-        raise ValueError(f"{_place(tree, node)}: {given}; allowed: 0 to 1")
+        raise ValueError(f"{_place_of(tree, node)}: {given}; allowed: 0 to 1")
     sums = np.bincount(tree.parent[after], tree.chance[after], tree.num_nodes).astype(np.float64)
     sums[tree.player != CHANCE] = 1.0
     missing = np.abs(sums - 1.0)
@@ -318,8 +442,8 @@ def checked_chance(tree: FlatTree) -> Floats:
     if len(bad):
         node = int(bad[0])
         raise ValueError(
-            f"{_place(tree, node)}: probabilities of chance sum to {sums[node]:.12g}; allowed: 1 "
-            f"within {ROW_SUM:g}"
+            f"{_place_of(tree, node)}: probabilities of chance sum to {sums[node]:.12g}; "
+            f"allowed: 1 within {ROW_SUM:g}"
         )
     many = np.bincount(tree.parent[after], minlength=tree.num_nodes)
     chance = tree.chance.copy()
@@ -332,10 +456,13 @@ def _scale(sums: Floats, many: Ints) -> Floats:
     return np.where(np.abs(sums - 1.0) > np.finfo(float).eps * many, sums, 1.0)
 
 
-def _place(tree: FlatTree, node: int) -> str:
-    """Name a node by its history."""
-    steps = "; ".join(step.action for step in tree.history(node))
-    return f"{tree.name}: after {one_line(steps)}" if node else f"{tree.name}: at the start"
+def _place(name: str, words: Sequence[str]) -> str:
+    """Name a node by its game and history."""
+    return f"{name}: after {one_line('; '.join(words))}" if words else f"{name}: at the start"
+
+
+def _place_of(tree: FlatTree, node: int) -> str:
+    return _place(tree.name, [step.action for step in tree.history(node)])
 
 
 def seated(tree: FlatTree, first: Floats, second: Floats) -> Floats:
@@ -370,9 +497,10 @@ def node_values(tree: FlatTree, joint: Floats) -> Floats:
 
 def payoff(tree: FlatTree, first: Floats, second: Floats) -> float:
     """Compute the payoff to player 0 where one strategy sits at seat 0, another at seat 1."""
-    return float(node_values(tree, seated(tree, first, second))[0])
+    return float(node_values(tree, seated(tree, first, second))[0]) + tree.shift
 
 
 def mean_payoff(tree: FlatTree, strategy: Floats, opponent: Floats) -> float:
     """Payoff to a strategy, averaged over both seats."""
-    return (payoff(tree, strategy, opponent) - payoff(tree, opponent, strategy)) / 2.0
+    second = 2.0 * tree.shift - payoff(tree, opponent, strategy)
+    return (payoff(tree, strategy, opponent) + second) / 2.0

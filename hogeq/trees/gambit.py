@@ -16,11 +16,19 @@ from fractions import Fraction
 from functools import cached_property, partial
 from itertools import zip_longest
 from pathlib import Path
-from typing import Any, Final, NamedTuple, NoReturn
+from typing import Final, NamedTuple, NoReturn
 
 from hogeq.support.files import read_whole
 from hogeq.support.messages import counted, one_line, printable, refusal, shown, unreadable
-from hogeq.trees.flat import CHANCE, MOST_NODES, TERMINAL, FlatTree, Node, flatten
+from hogeq.trees.flat import (
+    CHANCE,
+    MOST_NODES,
+    TERMINAL,
+    FlatTree,
+    Node,
+    flatten,
+    require_players,
+)
 from hogeq.trees.forgetting import Forget, coarser
 
 MOST_BYTES: Final = 2**28  # of a file
@@ -123,11 +131,10 @@ def from_efg(
     forget: str | Forget | None = None,
     most_nodes: int = MOST_NODES,
 ) -> FlatTree:
-    """Read a two-player zero-sum game; see `hogeq.Game.from_efg`."""
+    """Read a game of one player, or a constant-sum game of two."""
     path = Path(path)
     form = read_efg(path, most_nodes)
-    tree = _flat(form, printable(path.name), forget if callable(forget) else None)
-    return coarser(tree, forget) if isinstance(forget, str) else tree
+    return coarser(_flat(form, printable(path.name)), forget)
 
 
 def read_efg(path: str | os.PathLike[str], most_nodes: int = MOST_NODES) -> ExtensiveForm:
@@ -367,52 +374,47 @@ class _Reader:
 # --- the flat tree --------------------------------------------------------------------------------
 
 
-def _flat(form: ExtensiveForm, name: str, forget: Forget | None) -> FlatTree:
-    """Lay out a game of two players whose payoffs sum to 0 at every end."""
-    _require_zero_sum(form)
+def _flat(form: ExtensiveForm, name: str) -> FlatTree:
+    """Lay out a game."""
+    require_players(form.where, len(form.players))
     rows, names, numbers = form.infosets, _names(form.infosets), _numbers(form.infosets)
-    keys: list[Any] = [f"{one.player}-{one.player}-{one.number}-{one.name}" for one in rows]
+    keys = [f"{one.player}-{one.player}-{one.number}-{one.name}" for one in rows]
     called = dict(zip(keys, names, strict=True))
-    if forget is not None:
-        keys = [forget(one.player, name) for one, name in zip(rows, names, strict=True)]
     inner = []
     for one, key, moves in zip(rows, keys, numbers, strict=True):
         chances: Sequence[Fraction | float] = one.chances or [1.0] * len(moves)
         after = [(move, chance, None) for move, chance in zip(moves, chances, strict=True)]
         inner.append(Node(one.player, key, moves=after))
-    nodes = zip(form.infoset, form.line, form.totals(), strict=True)
+    nodes = zip(form.infoset, form.line, _paid(form), strict=True)
 
     def look(_: None) -> Node:
         row, line, paid = next(nodes)  # the tree is laid out in the order of the file
         if row >= 0:
             return inner[row]
-        if not _is_in_range(paid[0]):
+        if not all(map(_is_in_range, paid)):
             raise ValueError(f"{form.where}: line {line}: payoffs add up out of range; {IN_RANGE}")
-        return Node(TERMINAL, payoff=float(paid[0]))
+        return Node(TERMINAL, payoffs=tuple(map(float, paid)))
 
-    tree = flatten(name, None, look, partial(_words, form, numbers), len(form.infoset))
-    if forget is not None:
-        return tree
-    return replace(tree, names=[called[state] for state in tree.names], states=tree.names)
+    count = len(form.infoset)
+    tree = flatten(name, None, look, partial(_words, form, numbers), count, deepest=count)
+    states = [str(state) for state in tree.names]
+    return replace(tree, names=[called[state] for state in states], states=states)
 
 
-def _require_zero_sum(form: ExtensiveForm) -> None:
-    """Refuse what no zero-sum theory of two players covers."""
-    if len(form.players) != 2:
-        raise ValueError(f"{form.where}: has {counted(len(form.players), 'player')}; allowed: 2")
-    sums: dict[Fraction, int] = {}  # of payoffs at ends, and the line where each is met first
+def _paid(form: ExtensiveForm) -> Iterator[Payoffs]:
+    """Give the payoffs up to each node; refuse payoffs of two players without a constant sum."""
+    first: Fraction | None = None
     for row, line, paid in zip(form.infoset, form.line, form.totals(), strict=True):
-        if row < 0:
-            sums.setdefault(paid[0] + paid[1], line)
-        if len(sums) == 2:
-            break
-    if any(sums):
-        total, line = next((total, line) for total, line in sums.items() if total)
-        end = "every end" if len(sums) == 1 else f"the end on line {line}"
-        raise ValueError(
-            f"{form.where}: is not zero-sum: payoffs at {end} sum to {one_line(total)}; "
-            "allowed: zero-sum games"
-        )
+        if row < 0 and len(paid) == 2:
+            total = paid[0] + paid[1]
+            first = total if first is None else first
+            if total != first:
+                raise ValueError(
+                    f"{form.where}: is not zero-sum: payoffs at the end on line {line} sum to "
+                    f"{one_line(total)}, at the first end to {one_line(first)}; allowed: zero-sum "
+                    "and constant-sum games"
+                )
+        yield paid
 
 
 def _numbers(infosets: Iterable[Infoset]) -> list[list[int]]:

@@ -220,22 +220,23 @@ def hog_efg(rules: Rules) -> str:
     return "".join(efg_lines(HogTree(rules), title))
 
 
-def efg_lines(tree: Tree, title: str, players: tuple[str, str] = PLAYERS) -> Iterator[str]:
-    """Write a game tree of two players in Gambit's extensive form, version 2.
+def efg_lines(tree: Tree, title: str, players: Sequence[str] = PLAYERS) -> Iterator[str]:
+    """Write a game tree of one or two players in Gambit's extensive form, version 2.
 
     See R. D. McKelvey, A. M. McLennan and T. L. Turocy, "Gambit: the package for computation in
     game theory". Probabilities are written as fractions, so nothing is rounded.
     """
     yield f"EFG 2 R {_quoted(title)} {{ {' '.join(map(_quoted, players))} }}\n"
     chances = 0
-    outcomes: dict[float, int] = {}
+    outcomes: dict[Fraction | float, int] = {}
     numbers: tuple[dict[Hashable, int], dict[Hashable, int]] = {}, {}
     waiting: list[Hashable] = [tree.root]
     while waiting:
         node = tree.node(waiting.pop())
         if node.player == TERMINAL:
-            outcome = outcomes.setdefault(node.payoff, len(outcomes) + 1)
-            payoffs = f"{_short(node.payoff)}, {_short(-node.payoff)}"
+            paid = node.payoffs or (_short(node.payoff), _short(-node.payoff))
+            outcome = outcomes.setdefault(paid[0], len(outcomes) + 1)
+            payoffs = ", ".join(map(str, paid))
             yield f't "" {outcome} "" {{ {payoffs} }}\n'
             continue
         waiting.extend(after for _, _, after in reversed(node.moves))
@@ -263,20 +264,21 @@ class _Nodes:
     def node(self, state: Any) -> Node:
         tree, player = self.tree, int(self.tree.player[state])
         moves = [
-            (
-                tree.history(child)[-1].action.partition(": ")[2],
-                _short(float(tree.chance[child])),
-                child,
-            )
+            (tree.label(child), _short(float(tree.chance[child])), child)
             for child in range(self.starts[state], self.starts[state + 1])
         ]
         infoset = tree.names[tree.row[state]] if player >= 0 else None
-        return Node(player, infoset, float(tree.payoff[state]), moves)
+        payoff = float(tree.payoff[state])
+        payoffs: Sequence[Fraction | float] = (_short(payoff),) if tree.num_players == 1 else ()
+        if tree.shift:  # exactly: all sums are to be the same
+            own, shift = Fraction(_short(payoff)), Fraction(_short(tree.shift))
+            payoffs = shift + own, shift - own
+        return Node(player, infoset, payoff, moves, payoffs)
 
 
 def flat_efg(tree: FlatTree) -> str:
     """Text of the file of a flat tree; probabilities that are no short fractions are decimal."""
-    return "".join(efg_lines(_Nodes(tree), tree.name, ("0", "1")))
+    return "".join(efg_lines(_Nodes(tree), tree.name, ("0", "1")[: tree.num_players]))
 
 
 def _short(value: float) -> Fraction | float:

@@ -23,12 +23,11 @@ from hogeq.support.aliases import Floats
 from hogeq.support.messages import printable
 from hogeq.trees import gambit
 from hogeq.trees.exact import equilibrium
-from hogeq.trees.flat import CHANCE, FlatTree, payoff
+from hogeq.trees.flat import CHANCE, FlatTree, mean_payoff, payoff
 from hogeq.trees.forgetting import coarser
 from hogeq.trees.gambit import from_efg, read_efg
 from hogeq.trees.openspiel import from_openspiel
 from hogeq.trees.tree import HogTree, flat_efg, flat_tree, hog_efg
-from tests.cli.calls import refused
 from tests.trees.efg_files import Maker, Place, Strategy
 
 HEAD = 'EFG 2 R "" { "A" "B" }\n'
@@ -258,8 +257,22 @@ def test_a_form_of_more_players_is_read_whole(tmp_path: Path) -> None:
     assert list(form.outcome) == [1, 0, 1, 2]
     assert list(form.line) == [3, 5, 6, 6]
     assert [form.child(0, 0), form.child(0, 1), form.child(2, 0)] == [1, 2, 3]
-    with pytest.raises(ValueError, match=r"game\.efg: has 3 players; allowed: 2$"):
+    with pytest.raises(ValueError, match=r"game\.efg: has 3 players; allowed: 1 or 2$"):
         from_efg(tmp_path / "game.efg")
+
+
+def test_one_player_against_nature(tmp_path: Path) -> None:
+    """The best of 1/3, 1/2 and the lottery of 0 and 3 is the lottery."""
+    text = (
+        'EFG 2 R "" { "One" } p "" 1 1 "" { "a" "b" "draw" } 0 t "" 1 "" { 1/3 } t "" 2 "" { .5 }'
+        'c "" 1 "" { "x" 3/4 "y" 1/4 } 0 t "" 0 t "" 3 "" { 3 }'
+    )
+    tree = read(tmp_path, text)
+    assert (tree.num_players, tree.shift, tree.seat.tolist()) == (1, 0.0, [0])
+    solved = equilibrium(tree, 5.0)
+    assert (solved.lower, solved.upper) == (pytest.approx(0.75), pytest.approx(0.75))
+    again = from_efg(written(tmp_path, flat_efg(tree)))
+    assert (again.num_players, again.digest()) == (1, tree.digest())
 
 
 def test_names_are_told_apart(tmp_path: Path) -> None:
@@ -353,7 +366,11 @@ SECOND = 'p "" 1 1 "x" { "l" "r" } 0'
         ('{ "h" 1/2 "t" 1/2 }', '{ "h" 3/2 "t" 0 }', "probability: got '3/2'; allowed: 0 to 1"),
         ('{ "h" 1/2 "t" 1/2 }', '{ "h" 0 "t" 0 }', "sum of probabilities: got '0'; allowed: 1"),
         ('"t" 1/2', '"t"', "line 2: probability: got '}'; allowed: a number"),
-        ("{ 0, 0 }", "{ 0, 1 }", "is not zero-sum: payoffs at the end on line 5 sum to 1; allow"),
+        (
+            "{ 0, 0 }",
+            "{ 0, 1 }",
+            "is not zero-sum: payoffs at the end on line 5 sum to 1, at the f",
+        ),
         ('t "" 0', 't "" 0 \0', "line 8: after the last node: got '\\x00'; allowed: the end"),
         ('t "" 2', '\x1b]0;t "" 2', "line 4: node: got '\\x1b]0;t'; allowed: c, p or t"),
         ('t "" 2', 't\u00a0"" 2', "line 4: node: got 't\\xa0'; allowed: c, p or t"),
@@ -370,15 +387,23 @@ def test_what_a_file_may_not_say(old: str, new: str, message: str, tmp_path: Pat
     assert len(line) < 400 + len(str(path))
 
 
-def test_a_constant_sum_is_refused_by_name(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    text = 'p "" 1 1 "" { "a" "b" } 1 "" { 1, 0 } t "" 2 "" { 1/2, 1/2 } t "" 3 "" { 0, 1 }'
-    written(tmp_path, HEAD + text)
-    line = refused("equilibrium", "--game", "game.efg")
-    assert "game.efg: is not zero-sum: payoffs at every end sum to 2; allowed: zero-sum" in line
-    assert capfd.readouterr().err == ""
+@pytest.mark.parametrize(("total", "value"), [("0", 0.5), ("1", 1.0), ("16/5", 2.1)])
+def test_a_constant_sum_is_taken(total: str, value: float, tmp_path: Path) -> None:
+    """Matching pennies, in which the first player has half of the sum and 1/2 on average."""
+    half = Fraction(total) / 2
+    paid = [(half + Fraction(own), half - Fraction(own)) for own in ("3/2", "-1/2", "-1/2", "3/2")]
+    text = 'p "" 1 1 "" { "h" "t" } 0 p "" 2 1 "" { "h" "t" } 0 T T p "" 2 1 0 T T'
+    for number, (first, second) in enumerate(paid, 1):
+        text = text.replace("T", f't "" {number} "" {{ {first}, {second} }}', 1)
+    tree = read(tmp_path, HEAD + text)
+    assert tree.shift == pytest.approx(float(half))
+    assert worth(tree) == pytest.approx(value)
+    pure = np.eye(2)[[0, 0]]
+    assert payoff(tree, pure, pure) == pytest.approx(1.5 + float(half))
+    assert mean_payoff(tree, pure, tree.uniform()) == pytest.approx(float(half))
+    again = from_efg(written(tmp_path, flat_efg(tree)))
+    assert again.shift == tree.shift
+    np.testing.assert_array_equal(again.payoff, tree.payoff)
 
 
 @pytest.mark.parametrize(

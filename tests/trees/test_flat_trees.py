@@ -160,10 +160,10 @@ def test_an_absent_minded_player_has_no_pure_best_response(tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("name", "reason"),
     [
-        ("kuhn_poker(players=3)", "has 3 players; allowed: 2"),
-        ("goofspiel", "players move at once; allowed: sequential games"),
+        ("kuhn_poker(players=3)", "has 3 players; allowed: 1 or 2"),
+        ("mfg_crowd_modelling", "is a mean field game; allowed: games of one or two players"),
         ("no_such_game", "game: "),
-        ("bargaining", "is not zero-sum; allowed: zero-sum games"),
+        ("bargaining", "is not zero-sum; allowed: zero-sum and constant-sum games"),
     ],
 )
 def test_other_games_are_refused_in_one_line(name: str, reason: str) -> None:

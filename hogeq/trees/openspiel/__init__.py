@@ -9,7 +9,9 @@ and CFR assume away (docs/openspiel-best-response.md).
 
 import warnings
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
+from importlib.metadata import version
 from typing import Any
 
 import numpy as np
@@ -19,7 +21,16 @@ from hogeq.rules import Rules
 from hogeq.strategies.strategy import strategy_of_shape
 from hogeq.support.aliases import Floats
 from hogeq.support.messages import nearest, not_installed, one_line, shown
-from hogeq.trees.flat import CHANCE, MOST_NODES, TERMINAL, FlatTree, Node, flatten
+from hogeq.trees.flat import (
+    CHANCE,
+    MOST_NODES,
+    TERMINAL,
+    FlatTree,
+    Node,
+    flatten,
+    guarded,
+    require_players,
+)
 from hogeq.trees.forgetting import Forget, coarser
 
 try:
@@ -119,49 +130,59 @@ def to_tabular(game: Any, first: ArrayLike, second: ArrayLike | None = None) -> 
 def from_openspiel(
     game: Any, *, forget: str | Forget | None = None, most_nodes: int = MOST_NODES
 ) -> FlatTree:
-    """Build the tree of a game of OpenSpiel, or of its name; see `hogeq.Game.from_openspiel`."""
+    """Build the tree of a game of OpenSpiel, or of its name; moves at once become turns."""
     if isinstance(game, str):
-        known = pyspiel.registered_names()
-        if game.partition("(")[0] not in known:  # OpenSpiel would list them all
-            raise ValueError(
-                f"game: got {shown(game)}; allowed: a game of OpenSpiel{nearest(game, known)}"
-            )
-        if "efg_game" in game:  # OpenSpiel reads another game, or ends, where labels are equal, say
-            raise ValueError(f"game: got {shown(game)}; allowed: the name of the file, FILE.efg")
-        try:
-            game = pyspiel.load_game(game)
-        except Exception as error:  # noqa: BLE001 - OpenSpiel raises what C++ throws
-            raise ValueError(f"game: {one_line(error)}") from None
+        game = _load(game)
     check(game)
-    look = partial(_seen, forget if callable(forget) else (lambda _, known: known))
-    describe = partial(history, game)
-    tree = flatten(str(game), game.new_initial_state(), look, describe, most_nodes)
-    return coarser(tree, forget) if isinstance(forget, str) else tree
+    name, kind = str(game), game.get_type()
+    if kind.dynamics == pyspiel.GameType.Dynamics.SIMULTANEOUS:
+        game = pyspiel.convert_to_turn_based(game)
+    look = guarded(partial(_seen, kind.provides_information_state_string))
+    root, describe = game.new_initial_state(), partial(history, game)
+    tree = flatten(name, root, look, describe, most_nodes)
+    return coarser(replace(tree, source=f"OpenSpiel {version('open_spiel')}"), forget)
+
+
+def _load(name: str) -> Any:
+    """Load a game by its name and parameters."""
+    known = pyspiel.registered_names()
+    if name.partition("(")[0] not in known:  # OpenSpiel would list them all
+        raise ValueError(
+            f"game: got {shown(name)}; allowed: a game of OpenSpiel{nearest(name, known)}"
+        )
+    if "efg_game" in name:  # OpenSpiel reads another game, or ends, where labels are equal, say
+        raise ValueError(f"game: got {shown(name)}; allowed: the name of the file, FILE.efg")
+    try:
+        return pyspiel.load_game(name)
+    except Exception as error:  # noqa: BLE001 - OpenSpiel raises what C++ throws
+        raise ValueError(f"game: {one_line(error)}") from None
 
 
 def check(game: Any) -> None:
-    """Refuse games that no zero-sum theory of two players covers."""
+    """Refuse games that no theory of one player, or of two with a constant sum, covers."""
     kind, name = game.get_type(), game.get_type().short_name
-    if game.num_players() != 2:
-        raise ValueError(f"{name}: has {game.num_players()} players; allowed: 2")
-    if kind.dynamics != pyspiel.GameType.Dynamics.SEQUENTIAL:
-        raise ValueError(f"{name}: players move at once; allowed: sequential games")
-    if kind.utility != pyspiel.GameType.Utility.ZERO_SUM:
-        raise ValueError(f"{name}: is not zero-sum; allowed: zero-sum games")
+    require_players(name, game.num_players())
+    turns, at_once = pyspiel.GameType.Dynamics.SEQUENTIAL, pyspiel.GameType.Dynamics.SIMULTANEOUS
+    if kind.dynamics not in (turns, at_once):
+        raise ValueError(f"{name}: is a mean field game; allowed: games of one or two players")
+    sums = pyspiel.GameType.Utility.ZERO_SUM, pyspiel.GameType.Utility.CONSTANT_SUM
+    if game.num_players() == 2 and kind.utility not in sums:
+        raise ValueError(f"{name}: is not zero-sum; allowed: zero-sum and constant-sum games")
     if kind.chance_mode == pyspiel.GameType.ChanceMode.SAMPLED_STOCHASTIC:
         raise ValueError(f"{name}: chance is sampled; allowed: games that list its outcomes")
-    if not kind.provides_information_state_string:
+    sees_all = kind.information == pyspiel.GameType.Information.PERFECT_INFORMATION
+    if not kind.provides_information_state_string and not (sees_all and kind.dynamics == turns):
         raise ValueError(f"{name}: has no information states; allowed: games that name them")
 
 
-def _seen(forget: Forget, state: Any) -> Node:
+def _seen(has_states: bool, state: Any) -> Node:
     if state.is_terminal():
-        return Node(TERMINAL, payoff=state.returns()[0])
+        return Node(TERMINAL, payoffs=state.returns())
     if state.is_chance_node():
         moves = [(move, chance, state.child(move)) for move, chance in state.chance_outcomes()]
         return Node(CHANCE, moves=moves)
     player = state.current_player()
-    known = forget(player, state.information_state_string(player))
+    known = state.information_state_string(player) if has_states else state.history_str()
     moves = [(move, 1.0, state.child(move)) for move in state.legal_actions()]
     return Node(player, known, moves=moves)
 

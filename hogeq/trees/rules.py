@@ -1,0 +1,209 @@
+"""Games by rules of one's own in Python, and their names."""
+
+import json
+import operator
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import is_dataclass
+from fractions import Fraction
+from functools import partial
+from typing import Any, Final, TypeVar
+
+from hogeq.support.messages import one_line, raised, refusal, shown
+from hogeq.support.parameters import parameters, read
+from hogeq.support.plugins import entering
+from hogeq.trees.flat import (
+    CHANCE,
+    MOST_NODES,
+    TERMINAL,
+    FlatTree,
+    Node,
+    NodeError,
+    flatten,
+    guarded,
+    require_players,
+)
+from hogeq.trees.forgetting import Forget, coarser
+
+END: Final = TERMINAL
+
+Kind = TypeVar("Kind", bound="type[GameRules]")
+
+
+class GameRules(ABC):
+    """Base of the rules of a game in Python: one player, or two whose payoffs have a constant sum.
+
+    A state is any value, and no method changes one. hogeq walks through all histories once, so a
+    game must end. Histories of one player with equal `knows` are one information set.
+
+    Attributes
+    ----------
+    players : int
+        Number of players, 1 or 2.
+
+    Examples
+    --------
+    >>> import hogeq
+    >>> class Nim(hogeq.GameRules):
+    ...     "Take one or two of five matches in turn; the player who takes the last one wins."
+    ...
+    ...     def initial(self):
+    ...         return 5, 0  # matches, whose turn
+    ...
+    ...     def to_move(self, state):
+    ...         return state[1] if state[0] else hogeq.END
+    ...
+    ...     def actions(self, state):
+    ...         return [take for take in (1, 2) if take <= state[0]]
+    ...
+    ...     def next(self, state, action):
+    ...         return state[0] - action, 1 - state[1]
+    ...
+    ...     def payoffs(self, state):
+    ...         return (-1, 1) if state[1] == 0 else (1, -1)
+    >>> from hogeq.trees.rules import from_rules
+    >>> from_rules(Nim())
+    FlatTree(Nim: 20 nodes, 7 infosets)
+    """
+
+    players: int = 2
+
+    @abstractmethod
+    def initial(self) -> Any:
+        """Return the state at the start."""
+
+    @abstractmethod
+    def to_move(self, state: Any) -> int:
+        """Return the number of the player to move, from 0; `hogeq.CHANCE`, or `hogeq.END`."""
+
+    @abstractmethod
+    def actions(self, state: Any) -> Iterable[Hashable]:
+        """Return the legal actions, in the same order wherever the player knows the same."""
+
+    def chances(self, state: Any) -> Mapping[Hashable, float] | Iterable[tuple[Hashable, float]]:
+        """Return each action of chance with its probability; by default all are alike."""
+        drawn = list(self.actions(state))
+        return dict.fromkeys(drawn, Fraction(1, len(drawn)))  # type: ignore[arg-type]
+
+    @abstractmethod
+    def next(self, state: Any, action: Any) -> Any:
+        """Return the state after an action of a player or of chance."""
+
+    def knows(self, state: Any, player: int) -> Hashable:
+        """Return all that the player to move knows; by default the state itself."""
+        del player
+        known: Hashable = state
+        return known
+
+    @abstractmethod
+    def payoffs(self, state: Any) -> Sequence[float]:
+        """Return the payoff to each player at an end."""
+
+
+def from_rules(
+    rules: GameRules,
+    *,
+    name: str | None = None,
+    forget: str | Forget | None = None,
+    most_nodes: int = MOST_NODES,
+) -> FlatTree:
+    """Build the tree of a game; `ValueError` names the history where its rules break down."""
+    name = name or (str(rules) if is_dataclass(rules) else type(rules).__name__)
+    try:
+        players, root = operator.index(rules.players), rules.initial()
+    except Exception as error:
+        raise ValueError(f"{name}: at the start: {raised(error)}") from error
+    require_players(name, players)
+    numbers: dict[Hashable, int] = {}
+    look = guarded(partial(_seen, rules, players, numbers))
+    tree = flatten(name, root, look, partial(_words, rules, numbers), most_nodes)
+    written: set[tuple[int, str]] = set()
+    for one in zip(tree.seat.tolist(), map(str, tree.names), strict=True):
+        if one in written:
+            raise ValueError(
+                f"{name}: player {one[0]} knows two things that are written alike, "
+                f"{one_line(one[1])}; allowed: different texts"
+            )
+        written.add(one)
+    return coarser(tree, forget)
+
+
+def _seen(rules: GameRules, players: int, numbers: dict[Hashable, int], state: Any) -> Node:
+    player = operator.index(rules.to_move(state))
+    if not END <= player < players:
+        allowed = f"a player from 0 to {players - 1}, hogeq.CHANCE or hogeq.END"
+        raise NodeError(refusal("to_move", player, allowed))
+    if player == END:
+        paid = tuple(map(float, rules.payoffs(state)))
+        if len(paid) != players:
+            raise NodeError(f"{len(paid)} payoffs; allowed: {players}, one for each player")
+        return Node(END, payoffs=paid)
+    known: Hashable = None
+    if player == CHANCE:
+        drawn: Iterable[tuple[Any, float]] = dict(rules.chances(state)).items()
+    else:
+        known = rules.knows(state, player)
+        hash(known)  # or it is refused here
+        drawn = [(action, 1.0) for action in rules.actions(state)]
+    moves = [
+        (numbers.setdefault(action, len(numbers)), float(chance), rules.next(state, action))
+        for action, chance in drawn
+    ]
+    return Node(player, known, moves=moves)
+
+
+def _words(rules: GameRules, numbers: dict[Hashable, int], moves: Sequence[int]) -> list[str]:
+    """Write the moves of a history."""
+    actions, state, words = list(numbers), rules.initial(), []
+    for move in moves:
+        player = rules.to_move(state)
+        words.append(f"{'chance' if player == CHANCE else f'player {player}'}: {actions[move]}")
+        state = rules.next(state, actions[move])
+    return words
+
+
+# --- names ----------------------------------------------------------------------------------------
+
+GAMES: Final[dict[str, type[GameRules]]] = {}
+"""Games that are known by a name."""
+
+
+def register_game(name: str) -> Callable[[Kind], Kind]:
+    """Class decorator that gives a subclass of `hogeq.GameRules` a name, for commands and configs.
+
+    Annotated fields of the class are parameters: with ``cards: int = 3``, ``poker(cards=4)`` is the
+    game with 4.
+
+    Raises
+    ------
+    ValueError
+        When the class is decorated: another game has that name, or the class lacks a method.
+    """
+
+    def decorate(kind: Kind) -> Kind:
+        if isinstance(kind, type) and "__init__" in vars(kind) and not is_dataclass(kind):
+            raise ValueError(f"game {name}: has a method __init__; allowed: annotated fields")
+        is_class = isinstance(kind, type) and not is_dataclass(kind)
+        return entering(GAMES, "game", name, GameRules)(parameters(kind) if is_class else kind)
+
+    return decorate
+
+
+def named_rules(text: str) -> GameRules | None:
+    """Make the rules of a registered game, ``poker(cards=4)``; None if none has the name."""
+    name, _, inside = text.partition("(")
+    if name not in GAMES:
+        return None
+    given: dict[str, Any] = {}
+    for part in filter(None, inside.removesuffix(")").split(",")):
+        key, equals, value = part.partition("=")
+        if not equals or not text.endswith(")"):
+            raise ValueError(f"game: got {shown(text)}; allowed: {name}(parameter=value,...)")
+        given[key.strip()] = value = value.strip()
+        with suppress(ValueError):
+            given[key.strip()] = json.loads(value.lower())
+    try:
+        return read(GAMES[name], given)
+    except ValueError as error:
+        raise ValueError(f"{name}: {one_line(error)}") from error
