@@ -37,8 +37,8 @@ from .support.plugins import load_plugin as load_plugin
 from .support.progress import show_progress as show_progress
 from .support.workers import workers as workers
 from .trees.audit import audit as audit
+from .trees.flat import CHANCE as CHANCE
 from .trees.recall import Audit as Audit
-from .trees.rules import CHANCE as CHANCE
 from .trees.rules import END as END
 from .trees.rules import GameRules as GameRules
 from .trees.rules import register_game as register_game

@@ -1,8 +1,8 @@
 """Strategies that other programs find in a game tree, as Python objects or as text.
 
-- A policy of OpenSpiel: a mapping of information states, as ``TabularPolicy.to_dict`` gives it, or
-  the same as JSON. A state has a list of probabilities, a list of pairs (action, probability), or
-  an object of them.
+- A policy of OpenSpiel, of any class; or a mapping of information states, as
+  ``TabularPolicy.to_dict`` gives it, or the same as JSON. A state has a list of probabilities, a
+  list of pairs (action, probability), or an object of them. Illegal actions may have 0.
 - A behaviour profile of Gambit: a line ``NE,1/2,0.5,...``, as its programs print it, or nested
   lists, as pygambit does. Information sets come by player, in the order in which a walk through the
   tree first meets them.
@@ -34,6 +34,7 @@ MOST_GOAL: Final = 40
 ROUNDING: Final = 1e-4  # by how much the printed probabilities of a row may miss the sum 1
 
 _TABLES: Final = "policy_table", "to_dict"  # compiled, in Python
+_OTHERS: Final = "to_tabular", "get_state_policy"  # policies without a table: in Python, compiled
 
 _HEAD: Final = 4096
 _STARTS: Final = re.compile(rb"(?:\xef\xbb\xbf)?\s*(NE,|\[\s*\[\s*\[|\{)")
@@ -56,10 +57,9 @@ def profile_rows(given: Any, infosets: Sequence[Infoset], where: str) -> list[Fl
         if isinstance(given, list):
             return list(_by_order(given, infosets))
         if not is_profile(given):
-            allowed = "a tabular policy of OpenSpiel, or a dict"
+            allowed = "a policy of OpenSpiel, or a dict"
             raise StrategyError(f"got {type(given).__name__}; allowed: {allowed}")
-        table = next((getattr(given, name) for name in _TABLES if hasattr(given, name)), None)
-        states: Mapping[str, Any] = given if table is None else table()
+        states = _states(given, infosets)
         found = [_row_of(states, one) for one in infosets]
         known = {key for one in infosets for key in one.keys}
         other = next((key for key in states if key not in known), None)
@@ -71,8 +71,22 @@ def profile_rows(given: Any, infosets: Sequence[Infoset], where: str) -> list[Fl
 
 
 def is_profile(given: object) -> bool:
-    """Whether a Python object is a tabular policy of OpenSpiel, or made of one."""
-    return isinstance(given, Mapping) or any(hasattr(given, name) for name in _TABLES)
+    """Whether a Python object is a policy of OpenSpiel, or made of one."""
+    return isinstance(given, Mapping) or any(hasattr(given, name) for name in _TABLES + _OTHERS)
+
+
+def _states(given: Any, infosets: Sequence[Infoset]) -> Mapping[str, Any]:
+    """Give the information states of a policy, each with its probabilities."""
+    if isinstance(given, Mapping):
+        return given
+    for name in _TABLES:
+        if hasattr(given, name):
+            states: Mapping[str, Any] = getattr(given, name)()
+            return states
+    if hasattr(given, "to_tabular"):
+        return _states(given.to_tabular(), infosets)
+    rows = {key: given.get_state_policy(key) for one in infosets for key in one.keys}
+    return {key: row for key, row in rows.items() if row}
 
 
 def _row_of(states: Mapping[str, Any], infoset: Infoset) -> Floats:
@@ -85,7 +99,8 @@ def _row_of(states: Mapping[str, Any], infoset: Infoset) -> Floats:
         if isinstance(given, Mapping):
             given = [(int(move), chance) for move, chance in given.items()]
         if len(np.shape(given)) == 2:
-            chances = dict.fromkeys(moves, 0.0) | {int(move): chance for move, chance in given}
+            played = {int(move): chance for move, chance in given if chance or int(move) in moves}
+            chances = dict.fromkeys(moves, 0.0) | played
             given = [chances[move] for move in moves] if len(chances) == len(moves) else []
         return _row([float(chance) for chance in given], len(moves), allowed)
     except (TypeError, ValueError) as error:

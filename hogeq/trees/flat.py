@@ -201,8 +201,8 @@ class FlatTree:
     def digest(self) -> str:
         """Hash of all but the name: equal for equal games, in any process; hexadecimal."""
         found = sha256()
-        for numbers in (self.player, self.parent, self.row, self.action, self.seat):
-            found.update(np.asarray(numbers, "<i4").tobytes())
+        for whole in (self.player, self.parent, self.row, self.action, self.seat):
+            found.update(np.asarray(whole, "<i4").tobytes())
         for numbers in (self.chance, self.payoff, [self.shift]):
             found.update(np.asarray(numbers, "<f8").tobytes())
         for name in self.names:
@@ -335,7 +335,7 @@ class _Walk:
         self.rows: dict[tuple[int, Hashable], int] = {}
         self.legal: list[list[int]] = []  # numbers of each row's actions
         self.num_players = 0  # 0 until an end is met
-        self.half: Fraction | float = 0  # of what the payoffs at every end sum to
+        self.half: Any = 0  # of what the payoffs at every end sum to
 
     def row_of(self, node: Node) -> int:
         """Find the information set of a node; all nodes of one have the same actions."""
@@ -352,7 +352,7 @@ class _Walk:
             raise NodeError(f"{where}: histories differ in their legal actions")
         return row
 
-    def zero_sum(self, payoffs: Sequence[Fraction | float]) -> float:
+    def zero_sum(self, payoffs: Sequence[Any]) -> float:
         """Give the payoff to player 0, less half the sum of both players' payoffs."""
         total = sum(payoffs)
         is_first, self.num_players = not self.num_players, self.num_players or len(payoffs)

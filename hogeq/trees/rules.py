@@ -81,10 +81,10 @@ class GameRules(ABC):
     def actions(self, state: Any) -> Iterable[Hashable]:
         """Return the legal actions, in the same order wherever the player knows the same."""
 
-    def chances(self, state: Any) -> Mapping[Hashable, float] | Iterable[tuple[Hashable, float]]:
+    def chances(self, state: Any) -> Mapping[Any, Any] | Iterable[tuple[Any, Any]]:
         """Return each action of chance with its probability; by default all are alike."""
         drawn = list(self.actions(state))
-        return dict.fromkeys(drawn, Fraction(1, len(drawn)))  # type: ignore[arg-type]
+        return dict.fromkeys(drawn, Fraction(1, len(drawn) or 1))
 
     @abstractmethod
     def next(self, state: Any, action: Any) -> Any:
@@ -184,8 +184,10 @@ def register_game(name: str) -> Callable[[Kind], Kind]:
     def decorate(kind: Kind) -> Kind:
         if isinstance(kind, type) and "__init__" in vars(kind) and not is_dataclass(kind):
             raise ValueError(f"game {name}: has a method __init__; allowed: annotated fields")
-        is_class = isinstance(kind, type) and not is_dataclass(kind)
-        return entering(GAMES, "game", name, GameRules)(parameters(kind) if is_class else kind)
+        if isinstance(kind, type) and not is_dataclass(kind):
+            parameters(kind)  # makes the class itself a dataclass
+        entering(GAMES, "game", name, GameRules)(kind)
+        return kind
 
     return decorate
 

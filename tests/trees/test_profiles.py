@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 import pyspiel
 import pytest
+from open_spiel.python.algorithms import cfr
 from open_spiel.python.algorithms.exploitability import nash_conv
-from open_spiel.python.policy import TabularPolicy
+from open_spiel.python.policy import TabularPolicy, UniformRandomPolicy
 
 import hogeq
 from hogeq.rules import rules_from
@@ -117,6 +118,22 @@ def test_a_profile_of_gambit_says_the_same(exported: Any, name: str) -> None:
         np.testing.assert_allclose(found.components, other.components, rtol=0, atol=1e-12)
 
 
+@pytest.mark.parametrize("name", ["leduc_poker", "hog"])
+def test_policies_of_every_class_of_openspiel_are_taken(exported: Any, name: str) -> None:
+    """In Leduc poker not every action is legal everywhere."""
+    theirs = exported if name == "hog" else pyspiel.load_game(name)
+    game = hogeq.Game("hog.efg") if name == "hog" else hogeq.Game(name)
+    for uniform in (UniformRandomPolicy(theirs), pyspiel.UniformRandomPolicy(theirs)):
+        np.testing.assert_allclose(game.strategy(uniform).policy, game.tree.uniform(), atol=1e-12)
+    compiled, python = pyspiel.CFRPlusSolver(theirs), cfr.CFRPlusSolver(theirs)
+    for solver in (compiled, python) * 2:
+        solver.evaluate_and_update_policy()
+    want = game.strategy(compiled.tabular_average_policy()).policy
+    assert not np.allclose(want, game.tree.uniform())
+    np.testing.assert_allclose(game.strategy(compiled.average_policy()).policy, want, atol=1e-12)
+    np.testing.assert_allclose(game.strategy(python.average_policy()).policy, want, atol=1e-9)
+
+
 def test_rows_are_numbered_as_a_walk_meets_them() -> None:
     game = hogeq.Game("kuhn_poker")
     names = [game.tree.names[row] for row in order_of_rows(game.tree)]
@@ -159,7 +176,7 @@ def test_what_is_no_profile_of_the_game_is_refused_in_a_line(exported: Any) -> N
     line = refused("compare", "more.json", "more.json", "--rules", "small.yaml")
     assert "state '0-0-99-(3, 9)': is none of this game" in line
     first = next(iter(states))
-    for row in ([1, 0], {"0": 1, "7": 0}, {"a": 1}, "x", [0.5, 0.4, 0], [[0, 1], [1]], None):
+    for row in ([1, 0], {"0": 0.5, "7": 0.5}, {"a": 1}, "x", [0.5, 0.4, 0], [[0, 1], [1]], None):
         Path("row.json").write_text(json.dumps({**states, first: row}))
         line = refused("compare", "row.json", "row.json", "--rules", "small.yaml")
         assert f"row.json: state '{first}': allowed: probabilities of the actions" in line
@@ -168,8 +185,8 @@ def test_what_is_no_profile_of_the_game_is_refused_in_a_line(exported: Any) -> N
     Path("table.csv").write_text("1,2\n3,4\n")
     line = refused("compare", "table.csv", "uniform", "--game", "hog.efg")
     assert "table.csv: is no strategy of a tree; allowed: uniform, a run, a file .npz" in line
-    with pytest.raises(ValueError, match="got Policy; allowed: a tabular policy of OpenSpiel"):
-        hogeq.Game("hog.efg").strategy(pyspiel.CFRSolver(exported).average_policy())
+    with pytest.raises(ValueError, match="got object; allowed: a policy of OpenSpiel, or a dict"):
+        hogeq.Game("hog.efg").strategy(object())
 
 
 def broken_archives() -> dict[str, tuple[bytes, str]]:
