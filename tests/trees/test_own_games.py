@@ -14,6 +14,7 @@ from hogeq.trees import flat
 from hogeq.trees.exact import equilibrium
 from hogeq.trees.flat import FlatTree, payoff
 from hogeq.trees.openspiel import from_openspiel
+from hogeq.trees.policies import policy_csv, read_policy_csv
 from hogeq.trees.rules import GameRules, from_rules, named_rules
 from hogeq.trees.tree import flat_efg
 
@@ -295,3 +296,47 @@ def test_a_plugin_may_register_with_openspiel(tmp_path: Path) -> None:
     assert tree.digest() == same.digest()
     assert payoff(tree, tree.uniform(), tree.uniform()) == pytest.approx(0.125)
     assert flat_efg(tree).startswith('EFG 2 R "my_kuhn()"')
+
+
+# --- policies with names --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["kuhn_poker", "leduc_poker", "goofspiel(num_cards=3)", "own"])
+def test_a_policy_is_read_as_it_was_written(name: str) -> None:
+    tree = from_rules(Coins()) if name == "own" else from_openspiel(name)
+    weights = np.random.default_rng(1).random(tree.legal.shape) * tree.legal
+    policy = tree.check_strategy(weights / weights.sum(axis=1, keepdims=True))
+    text = policy_csv(tree, policy)
+    assert len(text.splitlines()) == 1 + tree.num_legal.sum()
+    np.testing.assert_array_equal(read_policy_csv(tree, text, "policy.csv"), policy)
+    first, *lines = text.splitlines()
+    shuffled = "\n".join([first, *lines[::-1]])
+    np.testing.assert_array_equal(read_policy_csv(tree, shuffled, "policy.csv"), policy)
+    if name == "kuhn_poker":
+        assert lines[3] == f"0,0pb,Bet,{float(policy[1, 1])!r}"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        (
+            "player,",
+            "seat,",
+            "line 1: columns: got 'seat,infoset,action,probability'; allowed: playe",
+        ),
+        ("0,x,h", "0,x,z", "line 2: got '0,x,z,0.5'; allowed: player, infoset and action of this"),
+        ("0,x,h,0.5", "0,x,h", "line 2: got '0,x,h'; allowed: player, infoset and action of this"),
+        ("0,x,t", "0,x,h", "line 3: '0,x,h' is there twice"),
+        ("0,x,h,0.5", "0,x,h,1.5", "line 2: probability: got '1.5'; allowed: 0 to 1"),
+        ("0,x,h,0.5", "0,x,h,half", "line 2: could not convert string to float: 'half'"),
+        ("0,x,h,0.5", "0,x,h,nan", "line 2: probability: got 'nan'; allowed: 0 to 1"),
+        ("0,x,h,0.5", '"0,x', "line 9: unexpected end of data"),
+        ("0,x,h,0.5\n", "", "information set 0 (x): allowed: probabilities of legal actions"),
+    ],
+)
+def test_a_policy_of_another_game_is_refused(old: str, new: str, message: str) -> None:
+    tree = from_rules(Coins())
+    text = policy_csv(tree, tree.uniform())
+    assert old in text
+    with pytest.raises(ValueError, match=re.escape(f"policy.csv: {message}")):
+        read_policy_csv(tree, text.replace(old, new, 1), "policy.csv")
