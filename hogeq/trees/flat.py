@@ -9,7 +9,7 @@ gets what the first does not.
 
 from array import array
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from hashlib import sha256
@@ -34,6 +34,7 @@ ROW_BYTES: Final = 500  # ... of an information set with its name
 LOOK_UP: Final = 2**14  # nodes after which progress and memory are looked at
 ROW_SUM: Final = 1e-9  # by which the sum of a row, or of a node of chance, may differ from 1
 LARGEST: Final = 1e300  # no payoff is larger; and the largest, unless 0, is 1 / LARGEST or more
+IN_RANGE: Final = f"allowed: numbers from -{LARGEST:g} to {LARGEST:g}"
 
 Indices = NDArray[np.int32]
 
@@ -47,6 +48,7 @@ class HistoryStep(NamedTuple):
 
 
 History = tuple[HistoryStep, ...]
+Forget = Callable[[int, Any], Hashable]  # of a player, an information state: key of the infoset
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -243,33 +245,22 @@ class FlatTree:
         return tuple(steps)
 
 
+Moves = Sequence[tuple[Any, Fraction | float, Any]]
+"""Name or number of each move, its probability (1 of a player's), the state it leads to."""
+
+
 class Node(NamedTuple):
     """What there is at a state of a game."""
 
     player: int  # who moves: 0, 1, `CHANCE` or `TERMINAL`
     infoset: Hashable = None  # all that the player knows; equal ones are one information set
     payoff: float = 0.0  # to player 0 at the end
-    # Name or number of each move, its probability (1 of a player's), the state it leads to.
-    moves: Sequence[tuple[Any, Fraction | float, Any]] = ()
+    moves: Moves = ()
     payoffs: Sequence[Fraction | float] = ()  # to every player, if others than payoff and -payoff
 
 
 class NodeError(ValueError):
     """Refusal of a node; `flatten` puts the game and the history before it."""
-
-
-def guarded(look: Callable[[Any], Node]) -> Callable[[Any], Node]:
-    """Refuse a node where somebody's code, which looks at it, breaks down."""
-
-    def safe(state: Any) -> Node:
-        try:
-            return look(state)
-        except NodeError:
-            raise
-        except Exception as error:
-            raise NodeError(raised(error)) from error
-
-    return safe
 
 
 def flatten(
@@ -280,9 +271,10 @@ def flatten(
     most_nodes: int = MOST_NODES,
     longest: int | None = None,
     deepest: int = MOST_MOVES,
+    forget: str | Forget | None = None,
 ) -> FlatTree:
     """Lay out a game whose moves are numbers, or all that comes in `longest` moves of players."""
-    walk, count = _Walk(), 0
+    walk, count = _Walk(forget if callable(forget) else None), 0
     stack: list[tuple[Any, ...]] = [(root, -1, 0, 0, 0, 1.0, 0)]
     with phase(f"tree of {name}", unit="nodes") as progress:
         while stack:
@@ -293,14 +285,12 @@ def flatten(
             walk.depth.append(depth)
             walk.chance.append(chance)
             try:
-                node = look(state)
-                walk.row.append(walk.row_of(node) if node.player >= 0 else -1)
-                walk.payoff.append(walk.zero_sum(node.payoffs) if node.payoffs else node.payoff)
-            except NodeError as error:
+                player, moves = walk.settle(look(state))
+            except Exception as error:
                 words = describe([walk.move[one] for one in _path(walk.parent, count)])
-                raise ValueError(f"{_place(name, words)}: {error}") from error.__cause__
-            player, moves = node.player, node.moves
-            walk.player.append(player)
+                where = f"after {one_line('; '.join(words))}" if words else "at the start"
+                reason = error if isinstance(error, NodeError) else raised(error)
+                raise ValueError(f"{name}: {where}: {reason}") from error
             if player >= 0:
                 if longest is not None and made >= longest:
                     moves = ()
@@ -316,60 +306,101 @@ def flatten(
             if not count % LOOK_UP:
                 progress.reach(count)
                 need = NODE_BYTES * (count + len(stack)) + ROW_BYTES * len(walk.rows)
-                if need > memory():
-                    raise ValueError(
-                        f"{name}: has more than {count:,} nodes, which need more memory than the "
-                        f"{memory() / 2**30:.1f} GiB of this machine"
-                    )
+                _require_memory(f"{name}: has more than {count:,} nodes", need)
     tree = walk.tree(name, describe)
-    check_payoffs(tree)
-    return replace(tree, chance=checked_chance(tree))
+    if tree.largest_payoff < 1.0 / LARGEST:
+        raise ValueError(
+            f"{name}: the largest payoff is {tree.largest_payoff:g}; {IN_RANGE}, the largest "
+            f"{1.0 / LARGEST:g} or more, or all 0"
+        )
+    return tree
+
+
+def _require_memory(given: str, need: int) -> None:
+    if need > memory():
+        machine = f"{memory() / 2**30:.1f} GiB of this machine"
+        raise ValueError(f"{given}, which need more memory than the {machine}")
+
+
+def _drawn(moves: Moves) -> Moves:
+    """Scale probabilities of chance that sum to nearly 1; refuse others."""
+    chances = [float(chance) for _, chance, _ in moves]
+    total = sum(chances)
+    for chance in chances:
+        if not 0.0 <= chance <= 1.0 + ROW_SUM:
+            raise NodeError(f"an action of chance is of probability {chance:g}; allowed: 0 to 1")
+    if abs(total - 1.0) > ROW_SUM:
+        sums = f"probabilities of chance sum to {total:.12g}"
+        raise NodeError(f"{sums}; allowed: 1 within {ROW_SUM:g}")
+    if abs(total - 1.0) <= np.finfo(float).eps * len(chances):  # by rounding alone
+        return moves
+    return [(number, float(chance) / total, after) for number, chance, after in moves]
 
 
 class _Walk:
     """Nodes in the order of a walk that goes down first, and what is known of them."""
 
-    def __init__(self) -> None:
+    def __init__(self, forget: Forget | None) -> None:
+        self.forget = forget
         self.parent, self.action, self.move, self.depth, self.row = (array("i") for _ in range(5))
         self.player, self.chance, self.payoff = array("b"), array("d"), array("d")
         self.rows: dict[tuple[int, Hashable], int] = {}
         self.legal: list[list[int]] = []  # numbers of each row's actions
         self.num_players = 0  # 0 until an end is met
-        self.half: Any = 0  # of what the payoffs at every end sum to
+        self.total: Any = 0  # what the payoffs at every end sum to
+
+    def settle(self, node: Node) -> tuple[int, Moves]:
+        """Enter a node; give who moves, and how."""
+        player, moves, row, payoff = node.player, node.moves, -1, 0.0
+        if player >= 0:
+            row = self.row_of(node)
+        elif player == CHANCE:
+            moves = _drawn(moves)
+        else:
+            payoff = self.payoff_of(node)
+        self.player.append(player)
+        self.row.append(row)
+        self.payoff.append(payoff)
+        return player, moves
 
     def row_of(self, node: Node) -> int:
         """Find the information set of a node; all nodes of one have the same actions."""
-        row = self.rows.setdefault((node.player, node.infoset), len(self.rows))
+        known = self.forget(node.player, node.infoset) if self.forget else node.infoset
+        row = self.rows.setdefault((node.player, known), len(self.rows))
         numbers = [number for number, _, _ in node.moves]
+        wrong = ""
         if row == len(self.legal):
-            if not numbers or len(set(numbers)) < len(numbers):
-                given = "two equal actions; allowed: different ones"
-                given = given if numbers else "no action; allowed: one or more"
-                raise NodeError(f"information state {one_line(node.infoset)}: has {given}")
             self.legal.append(numbers)
+            if len(set(numbers)) < len(numbers):
+                wrong = "has two equal actions; allowed: different ones"
+            elif not numbers:
+                wrong = "has no action; allowed: one or more"
         elif self.legal[row] != numbers:
-            where = f"information state {one_line(node.infoset)}"
-            raise NodeError(f"{where}: histories differ in their legal actions")
+            wrong = "histories differ in their legal actions"
+        if wrong:
+            raise NodeError(f"information state {one_line(known)}: {wrong}")
         return row
 
-    def zero_sum(self, payoffs: Sequence[Any]) -> float:
-        """Give the payoff to player 0, less half the sum of both players' payoffs."""
-        total = sum(payoffs)
-        is_first, self.num_players = not self.num_players, self.num_players or len(payoffs)
-        if len(payoffs) != self.num_players:
-            raise NodeError(f"{len(payoffs)} payoffs; allowed: {self.num_players}")
-        if not abs(total) < np.inf:
-            raise NodeError(f"payoffs {one_line(payoffs)}; allowed: finite numbers")
-        if self.num_players == 1:
-            return float(total)
-        rounding = ROW_SUM * max(map(abs, payoffs))
-        if is_first and abs(total) > rounding:
-            self.half = total / 2
-        if abs(total - 2 * self.half) > rounding:
-            sums = f"{one_line(total)}, at the first end to {one_line(2 * self.half)}"
+    def payoff_of(self, end: Node) -> float:
+        """Give the payoff to player 0 at an end, less half the sum of both players' payoffs."""
+        paid: Sequence[Any] = end.payoffs or (end.payoff, -end.payoff)
+        for one in paid:
+            if not abs(one) <= LARGEST:
+                raise NodeError(f"payoff {float(one):g}; {IN_RANGE}")
+        if not self.num_players:
+            self.num_players, total = len(paid), sum(paid)
+            is_rounding = len(paid) == 1 or abs(total) <= ROW_SUM * max(map(abs, paid))
+            self.total = 0 if is_rounding else total
+        if len(paid) != self.num_players:
+            raise NodeError(f"{len(paid)} payoffs; allowed: {self.num_players}")
+        if len(paid) == 1:
+            return float(paid[0])
+        total = paid[0] + paid[1]
+        if total != self.total and abs(total - self.total) > ROW_SUM * max(map(abs, paid)):
+            sums = f"{one_line(total)}, at the first end to {one_line(self.total)}"
             allowed = "allowed: zero-sum and constant-sum games"
-            raise NodeError(f"payoffs sum to {sums}; {allowed}")
-        return float(payoffs[0] - self.half)
+            raise NodeError(f"is not zero-sum: payoffs sum to {sums}; {allowed}")
+        return float(paid[0] - self.total / 2)
 
     def tree(self, name: str, describe: Callable[[Sequence[int]], list[str]]) -> FlatTree:
         """Put the nodes in the order of their depth."""
@@ -394,7 +425,7 @@ class _Walk:
             names=[infoset for _, infoset in keys],
             describe=describe,
             num_players=self.num_players or 2,
-            shift=float(self.half),
+            shift=float(self.total) / 2,
         )
 
 
@@ -413,56 +444,9 @@ def require_players(name: str, players: int) -> None:
         raise ValueError(f"{name}: has {players} players; allowed: 1 or 2")
 
 
-def check_payoffs(tree: FlatTree) -> None:
-    """Refuse payoffs that are no numbers, or out of the range in which shares of them are exact."""
-    bad = np.flatnonzero(~(np.abs(tree.payoff) <= LARGEST))
-    allowed = f"allowed: numbers from -{LARGEST:g} to {LARGEST:g}"
-    if len(bad):
-        node = int(bad[0])
-        raise ValueError(f"{_place_of(tree, node)}: payoff {tree.payoff[node]:g}; {allowed}")
-    if tree.largest_payoff < 1.0 / LARGEST:
-        raise ValueError(
-            f"{tree.name}: the largest payoff is {tree.largest_payoff:g}; {allowed}, the largest "
-            f"{1.0 / LARGEST:g} or more, or all 0"
-        )
-
-
-def checked_chance(tree: FlatTree) -> Floats:
-    """Scale probabilities of chance that sum to nearly 1, (N,); refuse others."""
-    after = np.flatnonzero(tree.mover == CHANCE)[1:]  # without the root
-    bad = after[~((tree.chance[after] >= 0.0) & (tree.chance[after] <= 1.0 + ROW_SUM))]
-    if len(bad):
-        node = int(bad[0])
-        given = f"is of probability {tree.chance[node]:g}"
-        raise ValueError(f"{_place_of(tree, node)}: {given}; allowed: 0 to 1")
-    sums = np.bincount(tree.parent[after], tree.chance[after], tree.num_nodes).astype(np.float64)
-    sums[tree.player != CHANCE] = 1.0
-    missing = np.abs(sums - 1.0)
-    bad = np.flatnonzero(missing > ROW_SUM)
-    if len(bad):
-        node = int(bad[0])
-        raise ValueError(
-            f"{_place_of(tree, node)}: probabilities of chance sum to {sums[node]:.12g}; "
-            f"allowed: 1 within {ROW_SUM:g}"
-        )
-    many = np.bincount(tree.parent[after], minlength=tree.num_nodes)
-    chance = tree.chance.copy()
-    chance[after] /= _scale(sums, many)[tree.parent[after]]
-    return chance
-
-
 def _scale(sums: Floats, many: Ints) -> Floats:
     """Give sums of so many probabilities, but 1 for those that miss it by rounding alone."""
     return np.where(np.abs(sums - 1.0) > np.finfo(float).eps * many, sums, 1.0)
-
-
-def _place(name: str, words: Sequence[str]) -> str:
-    """Name a node by its game and history."""
-    return f"{name}: after {one_line('; '.join(words))}" if words else f"{name}: at the start"
-
-
-def _place_of(tree: FlatTree, node: int) -> str:
-    return _place(tree.name, [step.action for step in tree.history(node)])
 
 
 def seated(tree: FlatTree, first: Floats, second: Floats) -> Floats:

@@ -16,7 +16,7 @@ from fractions import Fraction
 from functools import cached_property, partial
 from itertools import zip_longest
 from pathlib import Path
-from typing import Final, NamedTuple, NoReturn
+from typing import Any, Final, NamedTuple, NoReturn
 
 from hogeq.support.files import read_whole
 from hogeq.support.messages import counted, one_line, printable, refusal, shown, unreadable
@@ -25,11 +25,12 @@ from hogeq.trees.flat import (
     MOST_NODES,
     TERMINAL,
     FlatTree,
+    Forget,
     Node,
     flatten,
     require_players,
 )
-from hogeq.trees.forgetting import Forget, coarser
+from hogeq.trees.forgetting import coarser
 
 MOST_BYTES: Final = 2**28  # of a file
 LONGEST_NUMBER: Final = 500  # characters, and highest power of ten
@@ -134,7 +135,7 @@ def from_efg(
     """Read a game of one player, or a constant-sum game of two."""
     path = Path(path)
     form = read_efg(path, most_nodes)
-    return coarser(_flat(form, printable(path.name)), forget)
+    return _flat(form, printable(path.name), forget)
 
 
 def read_efg(path: str | os.PathLike[str], most_nodes: int = MOST_NODES) -> ExtensiveForm:
@@ -374,47 +375,53 @@ class _Reader:
 # --- the flat tree --------------------------------------------------------------------------------
 
 
-def _flat(form: ExtensiveForm, name: str) -> FlatTree:
-    """Lay out a game."""
+def _flat(form: ExtensiveForm, name: str, forget: str | Forget | None) -> FlatTree:
+    """Lay out a game of one player, or a constant-sum game of two."""
     require_players(form.where, len(form.players))
     rows, names, numbers = form.infosets, _names(form.infosets), _numbers(form.infosets)
-    keys = [f"{one.player}-{one.player}-{one.number}-{one.name}" for one in rows]
+    keys: list[Any] = [f"{one.player}-{one.player}-{one.number}-{one.name}" for one in rows]
     called = dict(zip(keys, names, strict=True))
+    if callable(forget):
+        keys = [forget(one.player, name) for one, name in zip(rows, names, strict=True)]
     inner = []
     for one, key, moves in zip(rows, keys, numbers, strict=True):
         chances: Sequence[Fraction | float] = one.chances or [1.0] * len(moves)
         after = [(move, chance, None) for move, chance in zip(moves, chances, strict=True)]
         inner.append(Node(one.player, key, moves=after))
-    nodes = zip(form.infoset, form.line, _paid(form), strict=True)
+    nodes = zip(form.infoset, _ends(form), strict=True)
 
     def look(_: None) -> Node:
-        row, line, paid = next(nodes)  # the tree is laid out in the order of the file
-        if row >= 0:
-            return inner[row]
-        if not all(map(_is_in_range, paid)):
-            raise ValueError(f"{form.where}: line {line}: payoffs add up out of range; {IN_RANGE}")
-        return Node(TERMINAL, payoffs=tuple(map(float, paid)))
+        row, end = next(nodes)  # the tree is laid out in the order of the file
+        return inner[row] if end is None else end
 
     count = len(form.infoset)
     tree = flatten(name, None, look, partial(_words, form, numbers), count, deepest=count)
-    states = [str(state) for state in tree.names]
-    return replace(tree, names=[called[state] for state in states], states=states)
+    if callable(forget):
+        return tree
+    tree = replace(tree, names=[called[state] for state in tree.names], states=tree.names)
+    return coarser(tree, forget)
 
 
-def _paid(form: ExtensiveForm) -> Iterator[Payoffs]:
-    """Give the payoffs up to each node; refuse payoffs of two players without a constant sum."""
+def _ends(form: ExtensiveForm) -> list[Node | None]:
+    """Give the ends of a game, and None for each node before; refuse payoffs of no constant sum."""
+    ends: list[Node | None] = []
     first: Fraction | None = None
     for row, line, paid in zip(form.infoset, form.line, form.totals(), strict=True):
-        if row < 0 and len(paid) == 2:
-            total = paid[0] + paid[1]
-            first = total if first is None else first
-            if total != first:
-                raise ValueError(
-                    f"{form.where}: is not zero-sum: payoffs at the end on line {line} sum to "
-                    f"{one_line(total)}, at the first end to {one_line(first)}; allowed: zero-sum "
-                    "and constant-sum games"
-                )
-        yield paid
+        if row >= 0:
+            ends.append(None)
+            continue
+        where = f"{form.where}: line {line}"
+        if not all(map(_is_in_range, paid)):
+            raise ValueError(f"{where}: payoffs add up out of range; {IN_RANGE}")
+        total = paid[0] + paid[-1]
+        first = total if first is None else first
+        if len(paid) == 2 and total != first:
+            raise ValueError(
+                f"{where}: is not zero-sum: payoffs sum to {one_line(total)}, at the first end to "
+                f"{one_line(first)}; allowed: zero-sum and constant-sum games"
+            )
+        ends.append(Node(TERMINAL, payoffs=tuple(map(float, paid))))
+    return ends
 
 
 def _numbers(infosets: Iterable[Infoset]) -> list[list[int]]:

@@ -56,7 +56,7 @@ def _fill(policy: Floats, places: Places, lines: Iterator[list[str]]) -> None:
 def _places(tree: FlatTree) -> Places:
     """Row and column in a policy of each action, by player, information set and name."""
     names = [printable(name) for name in tree.names]
-    places = {
+    places: Places = {
         (str(seat), name, printable(label)): (row, column)
         for row, (seat, name) in enumerate(zip(tree.seat.tolist(), names, strict=True))
         for column, label in enumerate(tree.labels[row])

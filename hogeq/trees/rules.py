@@ -1,30 +1,28 @@
 """Games by rules of one's own in Python, and their names."""
 
-import json
 import operator
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import is_dataclass
 from fractions import Fraction
 from functools import partial
 from typing import Any, Final, TypeVar
 
-from hogeq.support.messages import one_line, raised, refusal, shown
-from hogeq.support.parameters import parameters, read
+from hogeq.support.messages import one_line, raised, refusal
+from hogeq.support.parameters import ParameterError, parameters, read
 from hogeq.support.plugins import entering
 from hogeq.trees.flat import (
     CHANCE,
     MOST_NODES,
     TERMINAL,
     FlatTree,
+    Forget,
     Node,
     NodeError,
     flatten,
-    guarded,
     require_players,
 )
-from hogeq.trees.forgetting import Forget, coarser
+from hogeq.trees.forgetting import coarser
 
 END: Final = TERMINAL
 
@@ -116,16 +114,8 @@ def from_rules(
         raise ValueError(f"{name}: at the start: {raised(error)}") from error
     require_players(name, players)
     numbers: dict[Hashable, int] = {}
-    look = guarded(partial(_seen, rules, players, numbers))
-    tree = flatten(name, root, look, partial(_words, rules, numbers), most_nodes)
-    written: set[tuple[int, str]] = set()
-    for one in zip(tree.seat.tolist(), map(str, tree.names), strict=True):
-        if one in written:
-            raise ValueError(
-                f"{name}: player {one[0]} knows two things that are written alike, "
-                f"{one_line(one[1])}; allowed: different texts"
-            )
-        written.add(one)
+    look = partial(_seen, rules, players, numbers)
+    tree = flatten(name, root, look, partial(_words, rules, numbers), most_nodes, forget=forget)
     return coarser(tree, forget)
 
 
@@ -194,18 +184,15 @@ def register_game(name: str) -> Callable[[Kind], Kind]:
 
 def named_rules(text: str) -> GameRules | None:
     """Make the rules of a registered game, ``poker(cards=4)``; None if none has the name."""
-    name, _, inside = text.partition("(")
+    name, bracket, inside = text.partition("(")
     if name not in GAMES:
         return None
-    given: dict[str, Any] = {}
-    for part in filter(None, inside.removesuffix(")").split(",")):
-        key, equals, value = part.partition("=")
-        if not equals or not text.endswith(")"):
-            raise ValueError(f"game: got {shown(text)}; allowed: {name}(parameter=value,...)")
-        given[key.strip()] = value = value.strip()
-        with suppress(ValueError):
-            given[key.strip()] = json.loads(value.lower())
+    import yaml  # here: small commands need no YAML
+
     try:
-        return read(GAMES[name], given)
-    except ValueError as error:
-        raise ValueError(f"{name}: {one_line(error)}") from error
+        given = yaml.safe_load("{" + inside.removesuffix(")").replace("=", ": ") + "}")
+        if not bracket or inside.endswith(")"):
+            return read(GAMES[name], given)
+    except (yaml.YAMLError, ParameterError) as error:
+        raise ValueError(f"game {name}: {one_line(error)}") from error
+    raise ValueError(refusal("game", text, f"{name}(parameter=value,...)"))

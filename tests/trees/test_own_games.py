@@ -105,13 +105,16 @@ def broken() -> None:
         (("actions", "xh", "tt"), "information state x: has two equal actions; allowed: differ"),
         (("actions", "xt", "th"), "player 0: t: information state x: histories differ in their"),
         (("chances", "", {"x": 0.5}), "Coins: at the start: probabilities of chance sum to 0.5"),
-        (("chances", "", {"x": 2, "y": -1}), "after chance: x: is of probability 2; allowed: 0"),
+        (
+            ("chances", "", {"x": 2, "y": -1}),
+            "Coins: at the start: an action of chance is of probability 2",
+        ),
         (("chances", "", {"x": "a"}), "at the start: ValueError: could not convert string to f"),
         (("next", "x", broken), "Coins: after chance: x: KeyError: 'coin'"),
         (("knows", "xh", []), "after chance: x; player 0: h: TypeError: unhashable type: 'list'"),
-        (("payoffs", "xth", (1, 1)), "player 1: h: payoffs sum to 2.0, at the first end to 1.0; a"),
+        (("payoffs", "xth", (1, 1)), "player 1: h: is not zero-sum: payoffs sum to 2.0, at the"),
         (("payoffs", "xth", (1,)), "player 1: h: 1 payoffs; allowed: 2, one for each player"),
-        (("payoffs", "xth", (np.nan, 0)), "player 1: h: payoffs (nan, 0.0); allowed: finite num"),
+        (("payoffs", "xth", (np.nan, 0)), "player 1: h: payoff nan; allowed: numbers from"),
         (("payoffs", "xth", None), "player 1: h: TypeError: 'NoneType' object is not iterable"),
     ],
 )
@@ -156,12 +159,6 @@ def test_more_players_than_two_are_refused() -> None:
     rules = Coins()
     rules.players = 3
     with pytest.raises(ValueError, match=r"^Coins: has 3 players; allowed: 1 or 2$"):
-        from_rules(rules)
-
-
-def test_states_that_are_written_alike_are_refused() -> None:
-    rules = Coins(("knows", "xh", 1), ("knows", "yh", "1"))
-    with pytest.raises(ValueError, match="player 1 knows two things that are written alike, 1;"):
         from_rules(rules)
 
 
@@ -274,9 +271,10 @@ def test_a_plugin_registers_a_game(tmp_path: Path) -> None:
     assert equilibrium(tree, 5.0).lower == pytest.approx(-1.0)  # three lose
     assert named_rules("no_such_game") is None
     for text, why in {
-        "matches(heaps=3)": "matches: heaps: unknown key, given 3; allowed: matches, most",
-        "matches(most=x)": "matches: most: got 'x'; allowed: whole numbers",
-        "matches(3)": "game: got 'matches(3)'; allowed: matches(parameter=value,...)",
+        "matches(heaps=3)": "game matches: heaps: unknown key, given 3; allowed: matches, most",
+        "matches(most=x)": "game matches: most: got 'x'; allowed: whole numbers",
+        "matches(3)": "game matches: 3: unknown key, given None; allowed: matches, most",
+        "matches(most=[)": "game matches: while parsing a flow node",
         "matches(most=3": "game: got 'matches(most=3'; allowed: matches(parameter=value,...)",
     }.items():
         with pytest.raises(ValueError, match=re.escape(why)):

@@ -267,10 +267,19 @@ def lottery(*chances: float) -> Chance:
         ((0.5, 0.49999), "toy: after 1: probabilities of chance sum to 0.99999; allowed: 1 within"),
         ((0.5, 0.4999999), "probabilities of chance sum to 0.9999999"),
         ((0.5, 0.500001), "probabilities of chance sum to 1.000001"),
-        ((1.5, -0.5), "toy: after 1; 0: is of probability 1.5; allowed: 0 to 1"),
-        ((-0.5, 0.5, 1.0), "toy: after 1; 0: is of probability -0.5; allowed: 0 to 1"),
-        ((math.nan, 1.0), "toy: after 1; 0: is of probability nan; allowed: 0 to 1"),
-        ((math.inf, 0.0), "toy: after 1; 0: is of probability inf; allowed: 0 to 1"),
+        ((1.5, -0.5), "toy: after 1: an action of chance is of probability 1.5; allowed: 0 to 1"),
+        (
+            (-0.5, 0.5, 1.0),
+            "toy: after 1: an action of chance is of probability -0.5; allowed: 0 to 1",
+        ),
+        (
+            (math.nan, 1.0),
+            "toy: after 1: an action of chance is of probability nan; allowed: 0 to 1",
+        ),
+        (
+            (math.inf, 0.0),
+            "toy: after 1: an action of chance is of probability inf; allowed: 0 to 1",
+        ),
         ((), "toy: after 1: probabilities of chance sum to 0; allowed: 1 within"),
     ],
 )
@@ -290,7 +299,7 @@ def test_chances_that_nearly_sum_to_1_are_scaled() -> None:
 
 
 def test_a_player_without_actions_is_refused() -> None:
-    with pytest.raises(ValueError, match="toy: information state 07: has no action"):
+    with pytest.raises(ValueError, match="toy: at the start: information state 07: has no action"):
         tree_of(Choice(0, 7, ()))
 
 

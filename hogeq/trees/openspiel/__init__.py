@@ -26,12 +26,12 @@ from hogeq.trees.flat import (
     MOST_NODES,
     TERMINAL,
     FlatTree,
+    Forget,
     Node,
     flatten,
-    guarded,
     require_players,
 )
-from hogeq.trees.forgetting import Forget, coarser
+from hogeq.trees.forgetting import coarser
 
 try:
     import pyspiel
@@ -137,9 +137,9 @@ def from_openspiel(
     name, kind = str(game), game.get_type()
     if kind.dynamics == pyspiel.GameType.Dynamics.SIMULTANEOUS:
         game = pyspiel.convert_to_turn_based(game)
-    look = guarded(partial(_seen, kind.provides_information_state_string))
+    look = partial(_seen, kind.provides_information_state_string)
     root, describe = game.new_initial_state(), partial(history, game)
-    tree = flatten(name, root, look, describe, most_nodes)
+    tree = flatten(name, root, look, describe, most_nodes, forget=forget)
     return coarser(replace(tree, source=f"OpenSpiel {version('open_spiel')}"), forget)
 
 
