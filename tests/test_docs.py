@@ -159,6 +159,7 @@ def test_there_is_a_page_for_each_thing_that_can_be_added() -> None:
 PRINTED = {
     "attack": "exploitability is in [0.0",
     "experiment": "average policy: attack 0.50",
+    "own_game": "value -0.055556; Kuhn",
     "own_rules": "swap none: first roll 3, it wins 0.521285",
     "solve": "whoever moves first wins 0.521284834",
     "win_rate": "always 6 against always 7 wins 0.51725123",

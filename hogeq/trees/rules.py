@@ -62,7 +62,7 @@ class GameRules(ABC):
     ...         return (-1, 1) if state[1] == 0 else (1, -1)
     >>> from hogeq.trees.rules import from_rules
     >>> from_rules(Nim())
-    FlatTree(Nim: 20 nodes, 7 infosets)
+    FlatTree(Nim: 20 nodes, 8 infosets)
     """
 
     players: int = 2
@@ -169,6 +169,37 @@ def register_game(name: str) -> Callable[[Kind], Kind]:
     ------
     ValueError
         When the class is decorated: another game has that name, or the class lacks a method.
+
+    Examples
+    --------
+    >>> import hogeq
+    >>> @hogeq.register_game("guess")
+    ... class Guess(hogeq.GameRules):
+    ...     "One player guesses a number that chance draws."
+    ...
+    ...     players = 1
+    ...     numbers: int = 10
+    ...
+    ...     def initial(self):
+    ...         return ()
+    ...
+    ...     def to_move(self, state):
+    ...         return (hogeq.CHANCE, 0, hogeq.END)[len(state)]
+    ...
+    ...     def actions(self, state):
+    ...         return range(self.numbers)
+    ...
+    ...     def next(self, state, action):
+    ...         return (*state, action)
+    ...
+    ...     def knows(self, state, player):
+    ...         return "nothing"
+    ...
+    ...     def payoffs(self, state):
+    ...         return [state[0] == state[1]]
+    >>> from hogeq.trees.rules import from_rules, named_rules
+    >>> from_rules(named_rules("guess(numbers=3)"))
+    FlatTree(Guess(numbers=3): 13 nodes, 1 infosets)
     """
 
     def decorate(kind: Kind) -> Kind:

@@ -369,7 +369,7 @@ SECOND = 'p "" 1 1 "x" { "l" "r" } 0'
         (
             "{ 0, 0 }",
             "{ 0, 1 }",
-            "is not zero-sum: payoffs at the end on line 5 sum to 1, at the f",
+            "line 5: is not zero-sum: payoffs sum to 1, at the first end to 0; a",
         ),
         ('t "" 0', 't "" 0 \0', "line 8: after the last node: got '\\x00'; allowed: the end"),
         ('t "" 2', '\x1b]0;t "" 2', "line 4: node: got '\\x1b]0;t'; allowed: c, p or t"),
