@@ -2,8 +2,6 @@
 # ruff: noqa: D102 - the base class says what each method does
 
 import hogeq
-from hogeq.trees.exact import equilibrium
-from hogeq.trees.rules import from_rules
 
 State = tuple[str, str]  # cards dealt, player 0's first; bets so far, p or b
 
@@ -36,4 +34,4 @@ class Kuhn(hogeq.GameRules):
         return (stake, -stake) if wins else (-stake, stake)
 
 
-print(f"value {equilibrium(from_rules(Kuhn()), 10.0).lower:.6f}; Kuhn 1950: -1/18")
+print(f"value {hogeq.Game(Kuhn()).equilibrium().lower:.6f}; Kuhn 1950: -1/18")

@@ -48,17 +48,18 @@ StrategySpec = StrategyLike | str | Path | Mapping[str, Any]
 
 
 class Game:
-    """A game: Hog by some rules, or any finite two-player zero-sum game.
+    """A game: Hog by some rules, any finite zero-sum game of two players, or one player's.
 
     Wherever a method takes a strategy, a name will do. Figures are win rates in Hog, where 1/2 is
     even; elsewhere payoffs, where 0 is.
 
     Parameters
     ----------
-    given : str, path, mapping, Rules or game of OpenSpiel
+    given : str, path, mapping, Rules, GameRules or game of OpenSpiel
         An edition's name, fields of `Rules` by name, a YAML file of these; a run's folder, of
-        whatever game; a ``.efg`` file of Gambit; or a game of OpenSpiel, or its name with
-        parameters: ``"liars_dice_ir(dice_sides=4)"``. ``"openspiel:NAME"`` is none of ours.
+        whatever game; a ``.efg`` file of Gambit; rules of one's own, or their name; or a game of
+        OpenSpiel, or its name with parameters: ``"liars_dice_ir(dice_sides=4)"``.
+        ``"openspiel:NAME"`` is none of ours.
     forget : str or callable, optional
         For games other than Hog, what players forget: ``own_actions``, ``order`` or ``last:K``; or
         a function of a player and an information state, str, that gives the key of the
@@ -78,7 +79,7 @@ class Game:
     Raises
     ------
     ValueError
-        If there is no such game, or it is no finite two-player zero-sum game.
+        If there is no such game, or it is infinite, or payoffs have no constant sum.
 
     Examples
     --------

@@ -28,6 +28,7 @@ from hogeq.runs.files import (
     METRICS,
     MIXTURE,
     PLUGINS,
+    POLICY_TABLE,
     SCHEMA,
     Metrics,
     ResultsError,
@@ -85,7 +86,7 @@ class RunDirectory(contextlib.AbstractContextManager["RunDirectory", None]):
         try:
             with reported(path, "emptied"):
                 # The checkpoint first: a directory without one starts anew.
-                for file in (CHECKPOINT, MIXTURE, *FILES):
+                for file in (CHECKPOINT, MIXTURE, POLICY_TABLE, *FILES):
                     (path / file).unlink(missing_ok=True)
                 shutil.rmtree(path / PLUGINS, ignore_errors=True)
             self.remove_leftovers()

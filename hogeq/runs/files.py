@@ -55,6 +55,7 @@ MANIFEST: Final = "manifest.json"
 METRICS: Final = "metrics.csv"
 CHECKPOINT: Final = "checkpoint.npz"
 POLICY: Final = "policy.npz"
+POLICY_TABLE: Final = "policy.csv"  # with names, of games other than Hog
 MATRIX: Final = "matrix.csv"
 FINAL_STRATEGY: Final = "final_strategy.py"
 EXPLOITABILITY_PLOT: Final = "exploitability.png"

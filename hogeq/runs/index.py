@@ -274,9 +274,7 @@ def load_run(folder: str | os.PathLike[str], trust: bool = False) -> Run:
     tree, source = _config_in(path, manifest)
     load_named(tree, path, source, trust)
     config = config_from(tree, source)
-    if config.game:
-        raise ResultsError(f"{path}: plays {config.game}; allowed here: runs of Hog")
-    game = Game(config.rules)
+    game = Game(config.game or config.rules, forget=config.forget or None)
     return Run(
         config.name,
         path,

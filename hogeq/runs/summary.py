@@ -18,18 +18,21 @@ from hogeq.runs.files import (
     MATRIX_PLOT,
     MIXTURE,
     POLICY,
+    POLICY_TABLE,
     Metrics,
     reported,
 )
 from hogeq.search.attack import Saturation, attack
 from hogeq.search.bounds import full_memory_bound
 from hogeq.search.results import WIN_RATES, Budget, Units
+from hogeq.strategies.arrays import one_hot
 from hogeq.strategies.strategy import StrategyLike
 from hogeq.support.aliases import Matrix, Policy
-from hogeq.support.files import csv_text, write_whole
+from hogeq.support.files import write_whole
 from hogeq.support.messages import counted
 from hogeq.support.parameters import plain
 from hogeq.support.progress import Phase, phase
+from hogeq.trees.policies import policy_csv
 
 # --- measuring ------------------------------------------------------------------------------------
 
@@ -276,8 +279,8 @@ def _export_other(game: Game, strategies: Strategies, matrix: Matrix, folder: Pa
     game.strategy(strategies.policy).write(folder / POLICY)
     if strategies.mixture is not None:
         game.strategy(strategies.mixture).write(folder / MIXTURE)
-    rows = zip(tree.seat.tolist(), tree.names, matrix.tolist(), strict=True)
-    write_whole(folder / MATRIX, csv_text(("player", "information set", "action"), rows))
+    write_whole(folder / POLICY_TABLE, policy_csv(tree, strategies.policy))
+    write_whole(folder / MATRIX, policy_csv(tree, one_hot(matrix, tree.num_actions)))
 
 
 def _effort(budget: Budget) -> str:

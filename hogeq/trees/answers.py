@@ -33,7 +33,7 @@ def units_of(tree: FlatTree) -> Units:
         return f"{tree.written(lower)} to {tree.written(upper)}"
 
     write = tree.written
-    return Units(0.0, "payoff", write, write, write, gap, "exploitability (NashConv / 2)")
+    return Units(tree.shift, "payoff", write, write, write, gap, "exploitability (NashConv / 2)")
 
 
 def respond(tree: FlatTree, target: Strategy, budget: Budget) -> Response:
@@ -53,13 +53,13 @@ def respond(tree: FlatTree, target: Strategy, budget: Budget) -> Response:
         found = exact.respond(tree, opponent, seconds, begin)
     return Response(
         strategy=tree_strategy(tree, found.strategy.argmax(axis=1)),
-        value=found.attack,
-        bound=found.bound,
-        full_memory=found.full_memory,
+        value=found.attack + tree.shift,
+        bound=found.bound + tree.shift,
+        full_memory=found.full_memory + tree.shift,
         is_proved=found.is_proved,
         method="integer program" if found.bound < found.full_memory else "full memory",
         seconds=perf_counter() - begun,
-        seats=found.seats,
+        seats=(found.seats[0] + tree.shift, found.seats[1] + tree.shift),
         units=units_of(tree),
         search=search,
     )
@@ -67,7 +67,8 @@ def respond(tree: FlatTree, target: Strategy, budget: Budget) -> Response:
 
 def full_memory_bound(tree: FlatTree, target: Strategy) -> float:
     """Payoff of a responder who forgets nothing of the own past: no response has more."""
-    return exact.respond(tree, Opponent(target.chances, target.policies), 0.0).full_memory
+    found = exact.respond(tree, Opponent(target.chances, target.policies), 0.0)
+    return found.full_memory + tree.shift
 
 
 def solve(tree: FlatTree, seconds: float) -> Equilibrium:
@@ -77,8 +78,8 @@ def solve(tree: FlatTree, seconds: float) -> Equilibrium:
     first, second = (Strategy.unchecked(one.strategies, one.weights) for one in found.mixtures)
     components = [len(first.weights), len(second.weights)]
     return Equilibrium(
-        lower=found.lower,
-        upper=found.upper,
+        lower=found.lower + tree.shift,
+        upper=found.upper + tree.shift,
         strategies=(first, second),
         is_proved=found.is_proved,
         method=found.method,

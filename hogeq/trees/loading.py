@@ -10,6 +10,7 @@ from hogeq.rules.reading import SUFFIXES, find_rules, run_config, run_file
 from hogeq.support.messages import nearest, printable, refusal, shown
 from hogeq.trees.flat import FlatTree
 from hogeq.trees.gambit import from_efg
+from hogeq.trees.rules import GAMES, GameRules, from_rules, named_rules
 
 OPENSPIEL: Final = "openspiel:"
 ALLOWED: Final = (
@@ -19,7 +20,7 @@ ALLOWED: Final = (
 
 
 def find_game(given: Any, forget: Any = None, trust: bool = False) -> Rules | FlatTree:
-    """Find the game: of a path its file, of a name an edition of Hog before a game of OpenSpiel.
+    """Find the game: of a path its file, of a name an edition, a registered game, OpenSpiel's.
 
     ``openspiel:NAME`` is always a game of OpenSpiel.
     """
@@ -30,19 +31,23 @@ def find_game(given: Any, forget: Any = None, trust: bool = False) -> Rules | Fl
 
 
 def _found(given: Any, forget: Any, trust: bool) -> Rules | FlatTree:
-    if isinstance(given, Rules | FlatTree):
-        return given
+    if isinstance(given, str | os.PathLike):
+        return _written(os.fspath(given), forget, trust)
     if isinstance(given, Mapping):
         return rules_from(given)
-    if not isinstance(given, str | os.PathLike):
-        return _of_openspiel(given, forget)
-    name = os.fspath(given)
+    if isinstance(given, GameRules):
+        return from_rules(given, forget=forget)
+    is_found = isinstance(given, Rules | FlatTree)
+    return given if is_found else _of_openspiel(given, forget)
+
+
+def _written(name: str, forget: Any, trust: bool) -> Rules | FlatTree:
     config = _config_of(Path(name))
     if config.get("game"):
         forgets = config.get("forget")
         if forget not in {None, forgets}:
             raise ValueError(refusal("forget", forget, f"{forgets or 'nothing'}, as the run does"))
-        return _found(config["game"], forgets, trust)
+        return _written(config["game"], forgets, trust)
     if name.lower().endswith(".efg"):
         return from_efg(name, forget=forget)
     return _named(name, forget, trust)
@@ -54,7 +59,10 @@ def _named(name: str, forget: Any, trust: bool) -> Rules | FlatTree:
     is_file = Path(name).suffix.lower() in SUFFIXES or os.sep in name or os.path.lexists(name)
     if is_file or not name.strip() or name in {*EDITIONS, *ALIASES}:
         return find_rules(name, trust)
-    known = _names_of_openspiel()
+    own = named_rules(name)
+    if own is not None:
+        return from_rules(own, name=name, forget=forget)
+    known = [*GAMES, *_names_of_openspiel()]
     if name.partition("(")[0] not in known:
         near = nearest(name.partition("(")[0], [*EDITIONS, *ALIASES, *known])
         raise ValueError(f"game: got {shown(name)}; allowed: {ALLOWED}{near}")

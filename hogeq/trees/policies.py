@@ -56,11 +56,12 @@ def _fill(policy: Floats, places: Places, lines: Iterator[list[str]]) -> None:
 def _places(tree: FlatTree) -> Places:
     """Row and column in a policy of each action, by player, information set and name."""
     names = [printable(name) for name in tree.names]
-    places: Places = {
-        (str(seat), name, printable(label)): (row, column)
-        for row, (seat, name) in enumerate(zip(tree.seat.tolist(), names, strict=True))
-        for column, label in enumerate(tree.labels[row])
-    }
-    if len(places) < tree.num_legal.sum():
-        raise ValueError(f"{tree.name}: two actions are written alike; allowed: names that differ")
+    places: Places = {}
+    for row, (seat, name) in enumerate(zip(tree.seat.tolist(), names, strict=True)):
+        for column, label in enumerate(tree.labels[row]):
+            key, again = (str(seat), name, printable(label)), 1
+            while key in places:  # two that are written alike
+                again += 1
+                key = (*key[:2], f"{printable(label)} ({again})")
+            places[key] = (row, column)
     return places

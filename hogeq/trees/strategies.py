@@ -10,15 +10,18 @@ from numpy.typing import ArrayLike
 
 from hogeq.search.results import Value
 from hogeq.strategies.arrays import as_array
-from hogeq.strategies.files import is_folder, read_arrays
+from hogeq.strategies.files import is_folder, read_arrays, read_bytes
 from hogeq.strategies.profiles import Infoset, profile_rows, profile_text
 from hogeq.strategies.strategy import Mixture, Strategy, StrategyLike, strategy_of_shape
 from hogeq.support.aliases import Floats, Ints
 from hogeq.support.messages import printable, shown
 from hogeq.trees.flat import FlatTree, payoff
+from hogeq.trees.policies import read_policy_csv
 
 IN_FOLDER: Final = "policy.npz"  # the strategy that the folder of a run means
-FORMS: Final = "uniform, a run, a file .npz, a policy of OpenSpiel as JSON or a profile of Gambit"
+FORMS: Final = (
+    "uniform, a run, a file .npz or .csv, a policy of OpenSpiel as JSON or a profile of Gambit"
+)
 POLICIES: Final = ("policy", "policies", "strategies")
 MATRICES: Final = ("matrix", "matrices")
 
@@ -75,6 +78,8 @@ def _read(tree: FlatTree, path: Path) -> Strategy:
         shapes |= dict.fromkeys(POLICIES, (rows, tree.num_actions))
         table, weights = read_arrays(path, shapes)
         return tree_strategy(tree, table if weights is None else Mixture(weights, table), name)
+    if path.suffix == ".csv":
+        return _checked(tree, read_policy_csv(tree, read_bytes(path).decode(), name), name)
     text = profile_text(path)
     if text is None:
         raise ValueError(f"{name}: is no strategy of a tree; allowed: {FORMS}")
@@ -131,7 +136,7 @@ def value(tree: FlatTree, a: Strategy, b: Strategy) -> Value:
     for weight, mine in zip(a.chances, a.policies, strict=True):
         for chance, theirs in zip(b.chances, b.policies, strict=True):
             first += weight * chance * payoff(tree, mine, theirs)
-            second -= weight * chance * payoff(tree, theirs, mine)
+            second += weight * chance * (2.0 * tree.shift - payoff(tree, theirs, mine))
     return Value(float(first + second) / 2.0, float(first), float(second))
 
 

@@ -87,7 +87,7 @@ def _finished(summary: "RunSummary") -> Text:
         spread = units.gap(one.lower - units.even, one.upper - units.even)
         lower, upper = units.ends(one.lower, one.upper, are_one=one.upper - one.lower <= EXACT)
         rows.append((name, lower, upper, spread, "*" * is_marked))
-    spent = plain(summary.budget)
+    spent = {key: one for key, one in plain(summary.budget).items() if one is not None}
     if not spent["until_saturated"]:
         del spent["until_saturated"], spent["most_kicks"]
     text: Text = [
