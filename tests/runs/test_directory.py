@@ -23,9 +23,9 @@ from hogeq.runs.files import (
     CHECKPOINT,
     COLUMNS,
     FILES,
+    LAYOUTS,
     MANIFEST,
     METRICS,
-    MIXTURE_COLUMNS,
     Metrics,
     ResultsError,
     read_metrics,
@@ -182,7 +182,7 @@ def test_a_mixture_has_two_columns_more(tmp_path: Path) -> None:
     with RunDirectory.create(tmp_path, "mixed", overwrite=False) as directory:
         directory.write_metrics(rows)
         written = directory.path / "metrics.csv"
-    header = ",".join(MIXTURE_COLUMNS)
+    header = ",".join(LAYOUTS[9])
     assert written.read_text().splitlines()[0] == header
     assert header == ",".join((*COLUMNS, "mixture_attack", "mixture_bound"))
     assert [row.mixture_attack for row in read_metrics(written)] == [

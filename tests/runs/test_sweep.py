@@ -22,6 +22,7 @@ from hogeq.runs.files import (
     MANIFEST,
     MATRIX,
     POLICY,
+    POLICY_TABLE,
     ResultsError,
     lock,
 )
@@ -136,7 +137,7 @@ def test_a_run_of_another_game_is_sent_from_where_the_folder_is_not_seen(tmp_pat
     path = written(tmp_path, base={**base, "game": "kuhn_poker"}, grid={"seed": [0]})
     sent = compute_point(tmp_path, "wrong", False, load_sweep(path).points[0].config)
     assert isinstance(sent, dict)
-    assert {MANIFEST, CHECKPOINT, POLICY, MATRIX} < sent.keys() < {*FILES}
+    assert {MANIFEST, CHECKPOINT, POLICY, MATRIX} < sent.keys() < {*FILES, POLICY_TABLE}
 
 
 # --- the table ------------------------------------------------------------------------------------
