@@ -26,7 +26,7 @@ CONFIG = """
 name: short
 rules: {edition: su20, goal: 8, max_dice: 3}
 solver: {name: mixture_bundle, iterations: 2, parts: 2}
-measure: {every: 2, attack: {starts: 1, anneal_steps: 5}}
+measure: {every: 2, attack: {starts: 1, anneal_steps: 5, kicks: 0}}
 """
 
 

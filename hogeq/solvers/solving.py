@@ -101,7 +101,7 @@ def equilibrium(game: HogEngine, seconds: float) -> Equilibrium:
             state, iterations = next(every), iterations + 1
             step = perf_counter() - begun - spent
         if not iterations:
-            raise ValueError(refusal("seconds", f"{seconds:g}", "enough for an iteration"))
+            raise ValueError(f"seconds: got {seconds:g}; allowed: enough for an iteration")
         found = solver.mixture(game, state)
     bound = max(upper_bound(game, found), 0.5)
     return Equilibrium(

@@ -14,7 +14,6 @@ from hogeq.search.results import WIN_RATES, Budget, Equilibrium, Response, Units
 from hogeq.strategies.arrays import one_hot
 from hogeq.strategies.strategy import Strategy, strategy_of
 from hogeq.support.aliases import Floats
-from hogeq.support.messages import refusal
 from hogeq.trees import exact
 from hogeq.trees.engine import TreeEngine
 from hogeq.trees.exact import Opponent
@@ -126,9 +125,10 @@ def respond_by_program(
     begun = perf_counter()
     tree = hog_tree(engine.rules)
     if tree is None:
-        given = f"a game to {engine.goal}"
-        allowed = f"games of at most {MOST_NODES:,} histories: lower goal or max_dice"
-        raise ValueError(refusal("exact_seconds", given, allowed))
+        raise ValueError(
+            f"exact_seconds: a game to {engine.goal} has too many histories; allowed: games of at "
+            f"most {MOST_NODES:,}: lower goal or max_dice"
+        )
     opponent = Opponent(target.chances, _rows(tree, target.policies))
     begin = _rows(tree, response.strategy.policies)[0]
     found = exact.respond(tree, opponent, seconds, begin)

@@ -17,7 +17,7 @@ TREE = {
     "name": "cfr",
     "rules": {"edition": "fa22", "goal": 12, "max_dice": 3},
     "solver": {"name": "dcfr", "iterations": 3},
-    "measure": {"attack": {"starts": 1, "anneal_steps": 3}},
+    "measure": {"attack": {"starts": 1, "anneal_steps": 3, "kicks": 0}},
 }
 TITLE = "fa22 with goal=12, max_dice=3"
 QUICK = ("--starts", "1", "--anneal-steps", "3", "--kicks", "0")

@@ -272,7 +272,7 @@ def inputs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     folder = tmp_path_factory.mktemp("inputs")
     learnt = (
         "solver: {name: dcfr, iterations: 2}, "
-        "measure: {every: 2, attack: {starts: 1, anneal_steps: 3}}"
+        "measure: {every: 2, attack: {starts: 1, anneal_steps: 3, kicks: 0}}"
     )
     hog = f"rules: {{edition: fa22, goal: 6, max_dice: 2}}, {learnt}"
     rows = ["121212"[row:] + "121212"[:row] for row in range(6)]

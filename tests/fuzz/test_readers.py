@@ -110,7 +110,7 @@ CONFIG = b"""\
 name: trial
 rules: {edition: su20, goal: 20}
 solver: {name: cfr_br, iterations: 20, damping: 6e-1, seed: 0}
-measure: {every: log, attack: {starts: 4, anneal_steps: 60}, final_attack: {kicks: 3}}
+measure: {every: log, attack: {starts: 4, anneal_steps: 60, kicks: 0}, final_attack: {kicks: 3}}
 purify: {method: integer, least: 0.1}
 """
 SWEEP = b"""\

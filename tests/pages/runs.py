@@ -13,7 +13,7 @@ CONFIG = {
     "name": "first",
     "rules": {"edition": "su20", "goal": 20, "max_dice": 3},
     "solver": {"name": "dcfr", "iterations": 8},
-    "measure": {"every": "log", "attack": {"starts": 2, "anneal_steps": 10}},
+    "measure": {"every": "log", "attack": {"starts": 2, "anneal_steps": 10, "kicks": 0}},
 }
 
 

@@ -31,7 +31,7 @@ ROOT = Path(__file__).parents[2]
 BASE: dict[str, Any] = {
     "rules": {"edition": "su20", "goal": 8, "max_dice": 2},
     "solver": {"name": "cfr_plus", "iterations": 6},
-    "measure": {"attack": {"starts": 1, "anneal_steps": 3}},
+    "measure": {"attack": {"starts": 1, "anneal_steps": 3, "kicks": 0}},
 }
 GRID: dict[str, Any] = {"rules.edition": ["su20", "fa22"], "seed": [0, 1]}
 LONG = 1500  # iterations: enough to be killed in

@@ -20,7 +20,7 @@ PLAIN = """\
 name: trial
 rules: {edition: su20, goal: 20}
 solver: {name: cfr_plus, iterations: 200, averaging: linear, seed: 0}
-measure: {every: log, attack: {starts: 4, anneal_steps: 60}}
+measure: {every: log, attack: {starts: 4, anneal_steps: 60, kicks: 0}}
 purify: {method: argmax}
 """
 
@@ -69,7 +69,7 @@ def test_resolved_yaml_loads_to_an_equal_config(tmp_path: Path, solver: str) -> 
         tree(
             rules={"edition": "su21", "goal": 30},
             solver={"name": solver, "iterations": 7},
-            measure={"every": 3, "final_attack": {"starts": 9, "damping": 0.25}},
+            measure={"every": 3, "final_attack": {"starts": 9, "damping": 0.25, "kicks": 0}},
             seed=11,
         )
     )

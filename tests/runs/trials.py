@@ -25,7 +25,7 @@ TREE: dict[str, Any] = {
     "name": "trial",
     "rules": {"edition": "su20", "goal": 10, "max_dice": 2},
     "solver": {"name": "cfr_plus", "iterations": 12},
-    "measure": {"attack": {"starts": 1, "anneal_steps": 4}},
+    "measure": {"attack": {"starts": 1, "anneal_steps": 4, "kicks": 0}},
 }
 
 

@@ -1,0 +1,310 @@
+"""One Game for every game: the same lines on Hog, games of OpenSpiel, files and own rules."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import hogeq
+from hogeq.strategies.strategy import StrategyError
+
+pytest.importorskip("pyspiel", reason="needs the extra 'openspiel'")
+
+SU20 = {"edition": "su20", "goal": 12, "max_dice": 3}
+TINY = {"edition": "su20", "goal": 5, "max_dice": 2}
+QUICK = hogeq.Budget(starts=2, kicks=2)
+FORGETFUL = """EFG 2 R "two rooms" { "hider" "seeker" }
+c "" 1 "" { "left" 1/2 "right" 1/2 } 0
+p "" 1 1 "dark" { "stay" "go" } 0
+p "" 2 1 "door" { "here" "there" } 0
+t "" 1 "" { 1, -1 }
+t "" 2 "" { -1, 1 }
+p "" 2 1 "door" { "here" "there" } 0
+t "" 2 "" { -1, 1 }
+t "" 1 "" { 1, -1 }
+p "" 1 1 "dark" { "stay" "go" } 0
+p "" 2 2 "window" { "here" "there" } 0
+t "" 2 "" { -1, 1 }
+t "" 1 "" { 1, -1 }
+p "" 2 2 "window" { "here" "there" } 0
+t "" 1 "" { 1, -1 }
+t "" 2 "" { -1, 1 }
+"""
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> str:
+    path = tmp_path / "rooms.efg"
+    path.write_text(FORGETFUL)
+    return str(path)
+
+
+def ten_lines(given: Any, **options: Any) -> hogeq.Game:
+    """Solve, evaluate, attack, purify and bound: nothing in here says which kind of game it is."""
+    game = hogeq.Game(given, **options)
+    solved = game.solve("cfr_plus", iterations=5)
+    alike = game.value(solved.policy, solved.policy)
+    response = game.attack(solved.policy, QUICK)
+    interval = game.exploitability(solved.policy, QUICK)
+    matrix = game.purify(solved.policy)
+    against = game.value(response.strategy, solved.policy)
+    equilibrium = game.equilibrium(seconds=5)
+    players = game.audit()
+    again = game.strategy(hogeq.Mixture([0.25, 0.75], [matrix, solved.policy]))
+    assert alike.mean == pytest.approx(game.units.even, abs=1e-12)
+    assert against.mean == pytest.approx(response.value, abs=1e-9)
+    assert response.seats == pytest.approx((against.first, against.second), abs=1e-9)
+    assert response.value <= response.bound == game.attack(solved.policy, QUICK).bound
+    assert (interval.lower, interval.upper) == pytest.approx(
+        (response.value - game.units.even, response.bound - game.units.even), abs=1e-12
+    )
+    assert interval.response is not None
+    assert equilibrium.lower <= equilibrium.upper
+    assert matrix.kind == "matrix"
+    assert {one.findings.keys() == players[0].findings.keys() for one in players} == {True}
+    mixed = game.value(again, solved.policy).mean
+    parts = game.value(matrix, solved.policy).mean, alike.mean
+    assert mixed == pytest.approx(0.25 * parts[0] + 0.75 * parts[1], abs=1e-12)
+    for result in (response, interval, equilibrium):
+        json.dumps(result.to_json(), allow_nan=False)
+    return game
+
+
+def test_the_same_lines_run_on_hog_with_hidden_memory() -> None:
+    game = ten_lines(SU20)
+    assert game.tree is None
+    assert repr(game).startswith("Game(su20")
+
+
+def test_the_same_lines_run_on_a_game_of_openspiel() -> None:
+    game = ten_lines("kuhn_poker")
+    assert repr(game) == "Game(kuhn_poker(): 58 nodes, 12 infosets)"
+    with pytest.raises(ValueError, match=r"^kuhn_poker\(\): is not asked this; allowed: games of"):
+        game.tablebase()
+
+
+@pytest.mark.parametrize("forget", [None, "own_actions"])
+def test_the_same_lines_run_on_a_file(file: str, forget: str | None) -> None:
+    ten_lines(file, forget=forget)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["fa25", "leduc_poker", "liars_dice_ir(dice_sides=3)"])
+def test_the_same_lines_run_on_games_of_full_size(name: str) -> None:
+    ten_lines(name)
+
+
+def test_a_name_is_a_path_before_an_edition_before_a_game_of_openspiel(
+    file: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert hogeq.Game("fa22").rules.name == "fa22"
+    (tmp_path / "kuhn_poker").write_text("{edition: su20, goal: 6, max_dice: 2}")
+    assert hogeq.Game("kuhn_poker").rules.goal == 6
+    assert hogeq.Game("openspiel:kuhn_poker").name == "kuhn_poker()"
+    (tmp_path / "UPPER.EFG").write_text(FORGETFUL)
+    assert hogeq.Game("UPPER.EFG").tree is not None
+    for wrong, near in (("leduc_pokr", "leduc_poker"), ("su2", "su2")):
+        with pytest.raises(ValueError, match=f"got '{wrong}'; allowed: .*{near}") as refused:
+            hogeq.Game(wrong)
+        assert "\n" not in str(refused.value)
+    with pytest.raises(ValueError, match="forget: got 'order'; allowed: for games other than Hog"):
+        hogeq.Game("fa22", forget="order")
+
+
+# --- Hog, exactly ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_a_program_finds_the_best_response_in_hog(seed: int) -> None:
+    """In a tiny game all matrices can be listed."""
+    game = hogeq.Game({"edition": "su20", "goal": 3, "max_dice": 1})
+    random = np.random.default_rng(seed)
+    target = game.strategy(random.dirichlet(np.ones(2), (3, 3)))
+    rates = [
+        game.win_rate(np.array(list(f"{number:09b}"), int).reshape(3, 3), target).win_rate
+        for number in range(2**9)
+    ]
+    found = game.attack(target, hogeq.Budget(starts=1, anneal_steps=0, kicks=0, exact_seconds=20.0))
+    assert found.is_proved
+    assert found.value == pytest.approx(max(rates), abs=1e-9)
+    assert game.win_rate(found.strategy, target).win_rate == pytest.approx(found.value, abs=1e-9)
+    assert found.bound <= found.full_memory + 1e-12
+
+
+def test_a_program_narrows_an_interval_of_hog() -> None:
+    game = hogeq.Game(TINY)
+    target = game.strategy("always_roll:1")
+    searched = game.attack(target)
+    exact = game.attack(target, hogeq.Budget(exact_seconds=30.0))
+    assert exact.value >= searched.value
+    assert exact.bound <= searched.bound
+    assert exact.is_proved
+
+
+def test_a_game_of_hog_with_too_many_histories_is_refused() -> None:
+    with pytest.raises(ValueError, match="exact_seconds: a game to 100 has too many histories"):
+        hogeq.Game("su20").attack("always_roll:6", hogeq.Budget(1, 1, kicks=0, exact_seconds=1.0))
+
+
+@pytest.mark.parametrize(
+    ("rules", "method"), [(TINY, "columns"), ({"edition": "fa22", "goal": 20}, "tablebase")]
+)
+def test_an_equilibrium_of_hog_is_worth_a_half(rules: dict[str, Any], method: str) -> None:
+    game = hogeq.Game(rules)
+    solved = game.equilibrium(seconds=30)
+    assert (solved.method, solved.is_proved) == (method, True)
+    assert solved.lower == pytest.approx(0.5, abs=1e-9)
+    assert solved.upper == pytest.approx(0.5, abs=1e-9)
+    for one in solved.strategies:
+        assert game.attack(one).value == pytest.approx(0.5, abs=1e-9)
+
+
+def test_an_equilibrium_of_hog_needs_the_time_of_one_iteration() -> None:
+    with pytest.raises(ValueError, match="seconds: got 0; allowed: enough for an iteration"):
+        hogeq.Game({"edition": "su20", "goal": 30}).equilibrium(seconds=0)
+
+
+# --- other games ----------------------------------------------------------------------------------
+
+
+def test_a_search_begins_where_the_responder_forgets_and_a_program_goes_on(file: str) -> None:
+    game = hogeq.Game("liars_dice_ir(dice_sides=3)")
+    searched = game.attack("uniform", hogeq.Budget(starts=1, kicks=1, exact_seconds=0.0))
+    exact = game.attack("uniform", hogeq.Budget(starts=1, kicks=1, exact_seconds=30.0))
+    assert searched.value <= exact.value + 1e-12
+    assert exact.bound <= searched.bound + 1e-12
+    assert exact.is_proved
+
+
+def test_both_seats_draw_from_one_mixture() -> None:
+    game = hogeq.Game("leduc_poker", forget="own_actions")
+    first, second = (game.strategy("uniform").policy, np.eye(3)[game.tree.num_legal - 1])  # type: ignore[union-attr]
+    one = game.strategy(hogeq.Mixture([0.3, 0.7], [first, second]))
+    two = game.strategy(hogeq.Mixture([0.6, 0.3, 0.1], [second, first, second]))
+    both = game.joined(one, two)
+    for rival in ("uniform", second):
+        assert game.value(both, rival).first == pytest.approx(game.value(one, rival).first)
+        assert game.value(both, rival).second == pytest.approx(game.value(two, rival).second)
+    with pytest.raises(ValueError, match="a strategy plays both seats; allowed: other games"):
+        hogeq.Game(TINY).joined("always_roll:1", "always_roll:2")
+
+
+def test_strategies_of_a_tree_are_actions_policies_and_mixtures(tmp_path: Path) -> None:
+    game = hogeq.Game("leduc_poker")
+    pure = game.strategy(np.zeros(936, int))
+    assert (pure.kind, pure.array.shape) == ("matrix", (936,))
+    mixed = game.strategy(hogeq.Mixture([0.5, 0.5], ["uniform", pure]))
+    for number, one in enumerate((pure, game.strategy("uniform"), mixed)):
+        one.write(tmp_path / f"{number}.npz")
+        again = game.strategy(tmp_path / f"{number}.npz")
+        assert again.kind == one.kind
+        np.testing.assert_array_equal(again.array, one.array)
+        np.testing.assert_array_equal(again.weights, one.weights)
+    with pytest.raises(ValueError, match="allowed: probabilities of legal actions"):
+        game.strategy(np.full(936, 2))
+    with pytest.raises(StrategyError, match=r"of shape \(936, 3\); allowed: \(12, 2\)"):
+        hogeq.Game("kuhn_poker").strategy(pure)
+
+
+def test_payoffs_with_a_constant_sum_are_given_back(tmp_path: Path) -> None:
+    """Matching pennies for 1 or 0, von Neumann 1928: half for each."""
+    path = tmp_path / "pennies.efg"
+    path.write_text(
+        'EFG 2 R "pennies" { "a" "b" }\np "" 1 1 "" { "h" "t" } 0\np "" 2 1 "" { "h" "t" } 0\n'
+        't "" 1 "" { 1 0 }\nt "" 2 "" { 0 1 }\np "" 2 1 "" { "h" "t" } 0\n'
+        't "" 2 "" { 0 1 }\nt "" 1 "" { 1 0 }\n'
+    )
+    game = hogeq.Game(path)
+    solved = game.equilibrium()
+    assert (solved.lower, solved.upper) == pytest.approx((0.5, 0.5))
+    assert game.units.even == 0.5
+    assert game.value("uniform", "uniform") == pytest.approx((0.5, 0.5, 0.5))
+    heads = game.strategy([[1.0, 0.0], [1.0, 0.0]])
+    assert game.value("uniform", heads) == pytest.approx((0.5, 0.5, 0.5))
+    response = game.attack(heads)
+    assert (response.value, response.seats) == (pytest.approx(1.0), pytest.approx((1.0, 1.0)))
+    assert game.exploitability(heads).lower == pytest.approx(0.5)
+
+
+def test_rules_of_ones_own_are_a_game_too() -> None:
+    class Pennies(hogeq.GameRules):
+        """Matching pennies, one after the other, unseen."""
+
+        def initial(self) -> str:
+            return ""
+
+        def to_move(self, state: str) -> int:
+            return len(state) if len(state) < 2 else hogeq.END
+
+        def actions(self, state: str) -> list[str]:  # noqa: ARG002
+            return ["h", "t"]
+
+        def next(self, state: str, action: str) -> str:
+            return state + action
+
+        def knows(self, state: str, player: int) -> str:  # noqa: ARG002
+            return ""
+
+        def payoffs(self, state: str) -> tuple[int, int]:
+            return (1, -1) if state[0] == state[1] else (-1, 1)
+
+    assert hogeq.Game(Pennies()).equilibrium().lower == pytest.approx(0.0)
+
+
+# --- runs -----------------------------------------------------------------------------------------
+
+
+def run_of(folder: Path, game: str, **more: Any) -> Path:
+    config = {"name": "run", "game": game, "solver": {"name": "cfr_plus", "iterations": 3}, **more}
+    (folder / "run.yaml").write_text(json.dumps(config))
+    loaded = hogeq.load_config(folder / "run.yaml")
+    return hogeq.run_experiment(loaded, folder, quiet=True).directory
+
+
+def test_a_run_brings_its_game_and_what_it_forgets(tmp_path: Path) -> None:
+    folder = run_of(tmp_path, "leduc_poker", forget="last:1")
+    for given in (folder, folder / "config.yaml"):
+        game = hogeq.Game(given)
+        assert game.name == "leduc_poker(), forgetting last:1"
+    with pytest.raises(ValueError, match="forget: got 'order'; allowed: last:1, as the run does"):
+        hogeq.Game(folder, forget="order")
+    run = hogeq.load_run(folder)
+    files = [folder, *(folder / name for name in ("policy.npz", "policy.csv"))]
+    for file in files:
+        np.testing.assert_array_equal(game.strategy(file).array, run.policy.array)
+    assert game.strategy(folder / "matrix.csv").policy.max(axis=1).min() == 1.0
+
+
+def test_metrics_of_a_tree_are_payoffs_and_exact_where_recall_is_perfect(tmp_path: Path) -> None:
+    folder = run_of(tmp_path, "kuhn_poker", measure={"every": 1})
+    game, run = hogeq.Game(folder), hogeq.load_run(folder)
+    last, response = run.metrics[-1], game.attack(run.policy)
+    assert last.attack == last.bound == pytest.approx(response.value, abs=1e-12)
+    assert (last.response_0, last.response_1) == pytest.approx(response.seats, abs=1e-12)
+    assert last.nash_conv == pytest.approx(sum(response.seats), abs=1e-12)
+    assert last.nash_conv > 0.0
+    header = (folder / "metrics.csv").read_text().partition("\n")[0]
+    assert header.endswith("purified_attack,nash_conv,response_0,response_1")
+
+
+def test_a_run_is_not_resumed_on_another_game(file: str, tmp_path: Path) -> None:
+    folder = run_of(tmp_path, file)
+    Path(file).write_text(FORGETFUL.replace("{ 1, -1 }", "{ 2, -2 }"))
+    config = hogeq.load_config(folder / "config.yaml", ["solver.iterations=5"])
+    with pytest.raises(ValueError, match=r"is of another game: that of .* has changed since"):
+        hogeq.run_experiment(config, resume=folder, quiet=True)
+    Path(file).write_text(FORGETFUL)
+    assert hogeq.run_experiment(config, resume=folder, quiet=True).metrics[-1].iteration == 5
+
+
+def test_a_run_of_a_tree_of_an_older_version_is_not_resumed(tmp_path: Path) -> None:
+    folder = run_of(tmp_path, "kuhn_poker")
+    manifest = json.loads((folder / "manifest.json").read_text())
+    del manifest["game"]
+    (folder / "manifest.json").write_text(json.dumps(manifest))
+    config = hogeq.load_config(folder / "config.yaml", ["solver.iterations=5"])
+    with pytest.raises(ValueError, match=r"was made by hogeq 0\.2, which counted payoffs as win"):
+        hogeq.run_experiment(config, resume=folder, quiet=True)
