@@ -3,8 +3,8 @@
 Two seats become one strategy by a fair coin: U(A, B) = (u0(A, B) + u1(B, A)) / 2, where u_i is the
 payoff to player i and the first strategy sits at seat 0. Its value is 0, and the best that a
 response wins is NashConv / 2. Where payoffs sum to another constant, half of it is taken off each:
-it is `FlatTree.shift`, and comes back in results. One player has nobody to win from: the other seat
-gets what the first does not.
+it is `FlatTree.shift`, and comes back in results. One player against nature has the first seat; the
+second has no decision and the opposite payoff.
 """
 
 from array import array
@@ -338,7 +338,7 @@ def _drawn(moves: Moves) -> Moves:
 
 
 class _Walk:
-    """Nodes in the order of a walk that goes down first, and what is known of them."""
+    """Nodes in the order of a depth-first walk, and the information sets met."""
 
     def __init__(self, forget: Forget | None) -> None:
         self.forget = forget

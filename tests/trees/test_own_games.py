@@ -77,7 +77,7 @@ def test_kuhn_poker_is_that_of_openspiel_node_by_node() -> None:
     assert equilibrium(ours, 10.0).lower == pytest.approx(-1 / 18)  # Kuhn 1950
 
 
-def test_a_tree_is_told_by_what_it_holds() -> None:
+def test_games_that_differ_have_other_digests() -> None:
     known = {from_rules(Coins()).digest()}
     for fault in (
         ("chances", "", [("x", 0.5), ("y", 0.5)]),
@@ -200,7 +200,7 @@ def nim(piles: tuple[int, ...]) -> int:
 @pytest.mark.parametrize(
     ("text", "piles"), [("2;2", (2, 2)), ("1;2", (1, 2)), ("1;1;1", (1, 1, 1))]
 )
-def test_who_sees_all_needs_no_names_of_states(text: str, piles: tuple[int, ...]) -> None:
+def test_perfect_information_needs_no_names_of_states(text: str, piles: tuple[int, ...]) -> None:
     game = pyspiel.load_game(f"nim(pile_sizes={text})")
     tree = from_openspiel(game)
     assert tree.num_rows == int((tree.player >= 0).sum())
