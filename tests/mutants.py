@@ -137,7 +137,7 @@ TARGETS = (
         "regret cfr_br responses proximal bundle mixture_bundle cuts comparisons",
         "solvers/regret_steps solvers/steps solvers/base solvers/regret_hog"
         " solvers/regret_convergence solvers/solvers solvers/bundle solvers/mixtures"
-        " solvers/openspiel_solver",
+        " solvers/against_openspiel",
         each=4,
     ),
     Target("formats", "strategies", "files forms arrays strategy", "strategies", each=8),

@@ -97,6 +97,10 @@ class HogEngine:
         """Whether two players can leave the scores as they are for ever; that is then a draw."""
         return self.recurrence is not None and len(self.recurrence.certain) > 0
 
+    @property
+    def seat_rows(self) -> None:
+        """One table plays both seats."""
+
     @cached_property
     def shape(self) -> tuple[int, int, int]:
         """Shape of a policy, (G, G, K)."""

@@ -334,6 +334,7 @@ class _Runner:
                 **ended,
                 seconds=self.seconds,
                 elapsed=self._elapsed(),
+                caveat=self.solver.caveat(game),
             )
             export(game, strategies, matrix, summary)
         return summary

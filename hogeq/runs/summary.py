@@ -157,6 +157,8 @@ class RunSummary:
         As `average`, of the mixture, if the solver looks for one.
     largest_payoff : float, optional
         Of a game other than Hog, where a payoff u counts as the win rate 1/2 + u / (2 largest).
+    caveat : str
+        Reason why no theorem promises that the solver converges on the game; empty if one does.
 
     Examples
     --------
@@ -183,6 +185,7 @@ class RunSummary:
     elapsed: float
     mixture: Interval | None = None
     largest_payoff: float | None = None
+    caveat: str = ""
 
     @property
     def intervals(self) -> dict[str, Interval]:
@@ -216,6 +219,7 @@ class RunSummary:
             "rules": self.config.title,
             "solver": self.config.solver.name,
             "iterations": self.config.solver.iterations,
+            "caveat": self.caveat,
             "seconds": self.seconds,
             "elapsed": self.elapsed,
             **self.figures(),

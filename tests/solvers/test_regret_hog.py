@@ -33,7 +33,9 @@ def test_without_memory_the_tablebase_s_value_is_found(
     game, value = short(edition)
     found = [
         abs(win_rate(game, policy, policy, endless_is_draw=True).first - value)
-        for policy in averages(game, name, [10, 100], alternating=alternating)
+        for policy in averages(
+            game, name, [10, 100], alternating=alternating, regret_weight="reach"
+        )
     ]
     assert found[1] < found[0] / 2 + 1e-5
     assert found[1] < (3e-3 if name == "cfr" else 1e-4)
