@@ -249,7 +249,7 @@ class BundleMethod(Solver[State]):
 
 def self_played(game: Engine) -> Floats:
     """Policy (G, G, K) by a hundred iterations of discounted CFR, averaged."""
-    solver = DiscountedCFR(average_weight="reach")
+    solver = DiscountedCFR(average_weight="reach", regret_weight="reach", alternating=False)
     state = solver.init(game)
     for _ in range(SELF_PLAY):
         state = solver.step(game, state)

@@ -193,8 +193,8 @@ class CFRBR(Solver[CFRBRState]):
             "responder_win": float(state.win_rates.max()),
         }
 
-    def caveat(self, game: Engine) -> str:  # noqa: ARG002 - of the base
-        """The theorem is of exact best responses."""
+    def caveat(self, game: Engine) -> str:
+        """Say that the theorem asks for exact best responses."""
         return "no guarantee: responses come from a search"
 
     def _newcomers(

@@ -282,7 +282,7 @@ class FSICFR(Solver[FSICFRState]):
     def average(self, game: Engine, state: FSICFRState) -> Floats:
         return normalised(state.older + state.recent, match_regrets(state.regrets))
 
-    def caveat(self, game: Engine) -> str:  # noqa: ARG002 - of the base
+    def caveat(self, game: Engine) -> str:
         """No theorem is known."""
         return "no guarantee"
 

@@ -11,14 +11,13 @@ from hogeq.model.game import compile_game
 from hogeq.model.workspace import Role
 from hogeq.rules import rules_from
 from hogeq.solvers import SOLVERS
-from hogeq.support.aliases import Floats
 from hogeq.trees.engine import TreeEngine
 from hogeq.trees.openspiel import from_openspiel
 from hogeq.trees.openspiel.game import game_of
 from tests.solvers.family import FAMILY, run
 
 
-class PredictiveCFRPlus(cfr._CFRSolver):
+class PredictiveCFRPlus(cfr._CFRSolver):  # type: ignore[misc]  # OpenSpiel has no types
     """Predictive CFR+ (Farina et al. 2021), which OpenSpiel lacks, on its walk over the tree."""
 
     def __init__(self, game: Any) -> None:

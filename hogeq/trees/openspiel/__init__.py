@@ -11,11 +11,9 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from hogeq.strategies.strategy import strategy_of_shape
-from hogeq.support.aliases import Floats
 from hogeq.support.messages import nearest, not_installed, one_line, shown
 from hogeq.trees.flat import CHANCE, MOST_NODES, TERMINAL, FlatTree, Node, flatten
 from hogeq.trees.forgetting import Forget, coarser
@@ -24,11 +22,10 @@ try:
     import pyspiel
     from open_spiel.python.policy import TabularPolicy
 except ImportError as _missing:
-    raise ImportError(
-        not_installed("OpenSpiel", "its games", "open_spiel")
-    ) from _missing
+    raise ImportError(not_installed("OpenSpiel", "its games", "open_spiel")) from _missing
 
-from hogeq.trees.openspiel.game import game_of, rules_of
+from hogeq.trees.openspiel.game import game_of as game_of
+from hogeq.trees.openspiel.game import rules_of
 
 
 def to_tabular(game: Any, first: ArrayLike, second: ArrayLike | None = None) -> Any:
