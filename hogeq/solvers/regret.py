@@ -146,8 +146,8 @@ class RegretMinimiser(Solver[RegretState]):
 
     def current(self, state: RegretState) -> Floats:
         """Strategy of the next iteration, (G, G, K)."""
-        tables = range(len(state.regrets))
-        return np.mean([self._current(state, table) for table in tables], axis=0)
+        each = [self._current(state, table) for table in range(len(state.regrets))]
+        return np.mean(each, axis=0)
 
     def stats(self, game: Engine, state: RegretState) -> dict[str, float]:
         """Average regret: positive regrets summed over information sets, each player, per step."""
@@ -156,14 +156,14 @@ class RegretMinimiser(Solver[RegretState]):
 
     def caveat(self, game: Engine) -> str:
         """Theorems of CFR are of its own weights and of perfect recall, or what resembles it."""
-        is_cfr = self.regret_weight == "counterfactual" and self.average_weight == "own"
-        shared = game.seat_rows is None  # a table of both seats forgets its seat
-        if not game.has_memory and not shared:
-            weights = f"regret_weight {self.regret_weight}, average_weight {self.average_weight}"
-            return "" if is_cfr else f"no guarantee: {weights}"
-        if is_cfr and not shared:
+        is_cfr = (self.regret_weight, self.average_weight) == ("counterfactual", "own")
+        # One table for both seats forgets its seat.
+        if game.seat_rows is None or (game.has_memory and not is_cfr):
+            return "no guarantee: imperfect recall"
+        if game.has_memory:
             return "imperfect recall: no guarantee unless well-formed"
-        return "no guarantee: imperfect recall"
+        weights = f"regret_weight {self.regret_weight}, average_weight {self.average_weight}"
+        return "" if is_cfr else f"no guarantee: {weights}"
 
     def _current(self, state: RegretState, table: int) -> Floats:
         regrets = state.regrets[table]

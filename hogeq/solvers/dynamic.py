@@ -1,4 +1,4 @@
-"""A solver of contestants, for Hog alone, that others are compared with."""
+"""Dynamic programming with beliefs about the memory, for Hog alone."""
 
 from typing import NamedTuple
 
@@ -17,13 +17,6 @@ from hogeq.strategies.strategy import policy_of
 from hogeq.support.aliases import Floats
 from hogeq.support.messages import refusal
 from hogeq.support.parameters import PositiveShare, Share, parameters
-
-
-def hog_of(game: Engine, name: str) -> HogEngine:
-    """Give the game as one of Hog, which a solver must know more of; others are refused."""
-    if not isinstance(game, HogEngine):
-        raise ValueError(refusal(f"solver {name}", type(game).__name__, "Hog"))  # noqa: TRY004
-    return game
 
 
 class DynamicState(NamedTuple):
@@ -58,7 +51,7 @@ class DynamicProgramming(Solver[DynamicState]):
 
     def init(self, game: Engine) -> DynamicState:
         """State before the first iteration: the tablebase of the rules without memory."""
-        game = hog_of(game, "dynamic")
+        game = _hog(game)
         if self.epsilon > 0.0 and not countable(game):
             why = "whose turns do not alternate or do not always score"
             raise ValueError(
@@ -69,7 +62,7 @@ class DynamicProgramming(Solver[DynamicState]):
         return DynamicState(policy, beliefs, np.array(0, np.int64), np.array(0, np.int64))
 
     def step(self, game: Engine, state: DynamicState) -> DynamicState:
-        game = hog_of(game, "dynamic")
+        game = _hog(game)
         iteration = int(state.iteration) + 1
         beliefs = state.beliefs
         if countable(game):
@@ -94,3 +87,10 @@ class DynamicProgramming(Solver[DynamicState]):
 
     def stats(self, game: Engine, state: DynamicState) -> dict[str, float]:
         return {"changed": float(state.changed)}
+
+
+def _hog(game: Engine) -> HogEngine:
+    """Refuse other games."""
+    if not isinstance(game, HogEngine):
+        raise ValueError(refusal("solver dynamic", type(game).__name__, "Hog"))  # noqa: TRY004
+    return game
