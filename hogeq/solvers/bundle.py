@@ -1,14 +1,14 @@
 """Proximal bundle methods: minimise the largest win rate of a growing pool of counters.
 
-A counter c of the pool has a model of its win rate against a policy q: f_c(q) = a_c - g_c . q,
-exact where it was taken. An iteration at the policy p
+Each counter has a linear model of its win rate against a policy, exact where it was taken. An
+iteration at the policy p
 
-1. finds the q of the lowest max_c f_c(q) + (1 / size) sum over rows of reach KL(q, p)
-   (:mod:`hogeq.solvers.proximal`);
-2. responds to q: ascents and annealed searches, trails, and a check of the models that shaped the
-   step; responses enter the pool, models that missed are taken anew (:mod:`hogeq.solvers.cuts`);
-3. moves to q if the largest win rate of the pool falls by `least_gain` of what the models promised,
-   and makes the step size longer; else it stays, and makes it shorter.
+1. finds the q whose largest modelled win rate plus KL(q, p) / step_size, rows weighted by reach, is
+   least (:mod:`hogeq.solvers.proximal`);
+2. searches for responses to q, which enter the pool, and takes models anew that shaped the step and
+   missed (:mod:`hogeq.solvers.cuts`);
+3. moves to q and makes the step size longer if the largest win rate of the pool falls by
+   `least_gain` of what the models promised; else it stays, and makes it shorter.
 
 Kiwiel 1990, "Proximity control in bundle methods for convex nondifferentiable minimization",
 algorithm 2.1, with the divergence of mirror descent for its distance. No theorem covers this game,

@@ -1,10 +1,10 @@
 """Self-play by counterfactual values: regret minimisers, and magnetic mirror descent.
 
-By default each solver is the algorithm of its paper, and converges under perfect recall: there a
-player's own reach is the same at every history of an information set, so CFR leaves it out of
-regrets. In Hog it differs, and `regret_weight` names three algorithms, none with a guarantee
-(``docs/theory.md``). An average by the reach of self-play misses the solution even without hidden
-memory: rows that the opponent learns to avoid keep their first strategies.
+By default a solver is the algorithm of its paper. Under perfect recall a player's own reach is the
+same at every history of an information set, so CFR leaves it out of regrets. In Hog it differs, and
+`regret_weight` names three algorithms, none with a guarantee (``docs/theory.md``). An average by
+the reach of self-play misses the solution even without hidden memory: rows that the opponent learns
+to avoid keep their first strategies.
 """
 
 from typing import Annotated, Final, Literal, NamedTuple, TypeAlias

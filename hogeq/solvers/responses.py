@@ -42,11 +42,10 @@ class FictitiousState(NamedTuple):
 class FictitiousPlay(Solver[FictitiousState]):
     """Responses to the mixture of all responses so far (Brown 1951).
 
-    If every response is a best one, the mixture converges to an equilibrium (Robinson 1951); a
-    search finds them, which is exact in small games alone. The policy is the average of the
-    responses: each counts in proportion to how often play reaches an information set under it, as
-    in extensive-form fictitious play (XFP, Heinrich et al. 2015, theorem 7). Under imperfect recall
-    it is another strategy than the mixture.
+    If every response is a best one, the mixture converges to an equilibrium (Robinson 1951); they
+    come from a search. The policy is their average: each counts in proportion to how often play
+    reaches an information set under it, as in extensive-form fictitious play (XFP, Heinrich et al.
+    2015, theorem 7). Under imperfect recall it is another strategy than the mixture.
 
     Attributes
     ----------
@@ -64,9 +63,8 @@ class FictitiousPlay(Solver[FictitiousState]):
     step_size : {"harmonic", "square_root"}
         Weight of the newest response: 1 / n, or 1 / sqrt(n), which forgets.
     keep_matrices : bool
-        Keep all responses and respond to their mixture, at a pass for each of them; otherwise keep
-        and respond to the average policy alone, which under imperfect recall converges to nothing
-        that is known.
+        Keep all responses and respond to their mixture, at a pass for each of them; otherwise to
+        the average policy alone, the same under perfect recall, and no theorem's elsewhere.
     """
 
     GROWS: ClassVar = frozenset({"matrices"})
