@@ -137,7 +137,7 @@ class Work:
         """One iteration of CFR+."""
         from hogeq.solvers import SOLVERS
 
-        solver = SOLVERS["cfr_plus"]()
+        solver = SOLVERS["cfr_plus"](regret_weight="reach", alternating=False)
         states = [solver.init(self.game)]
 
         def run() -> float:

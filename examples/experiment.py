@@ -7,7 +7,7 @@ import hogeq
 CONFIG = """
 name: small
 rules: {edition: su20, goal: 20, max_dice: 4}
-solver: {name: dcfr, iterations: 50, seed: 0}
+solver: {name: dcfr, iterations: 50, regret_weight: reach, alternating: false, seed: 0}
 measure: {every: log, attack: {starts: 2}}
 purify: {method: argmax}
 """

@@ -19,7 +19,7 @@ from itertools import product
 from typing import Any
 
 import numpy as np
-from common import arguments, publish, small_game, solved
+from common import HOG, arguments, publish, small_game, solved
 
 from hogeq.baselines.registry import find_strategy
 from hogeq.model.game import HogEngine
@@ -76,11 +76,14 @@ def opponent(game: HogEngine, against: str, iterations: int) -> Strategy:
         for _ in range(iterations // 4):
             state = solver.step(game, state)
         return strategy_of(game, solver.mixture(game, state))
-    options: dict[str, Any] = {"alpha": 1.0, "gamma": 1.0, "average_weight": "reach"}
+    options: dict[str, Any] = {"alpha": 1.0, "gamma": 1.0, "average_weight": "reach", **HOG}
     average = solved(game, "dcfr", iterations, **options)
     if against == "policy":
         return strategy_of(game, average)
-    others = [solved(game, name, iterations) for name in ("cfr_plus", "cfr_br")]
+    others = [
+        solved(game, "cfr_plus", iterations, **HOG),
+        solved(game, "cfr_br", iterations),
+    ]
     return strategy_of(game, Mixture(np.full(3, 1 / 3), [average, *others]))
 
 

@@ -26,6 +26,9 @@ EFFORT: Final = {"starts": 16, "anneal_steps": 60, "kicks": 20, "seed": 1_000_00
 No training uses that seed.
 """
 
+HOG: Final = {"regret_weight": "reach", "alternating": False}
+"""Parameters of CFR's variants on Hog, where the weights of their papers do badly."""
+
 DECADES = 2.0  # up to which 2 and 5 of each are labelled too
 
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from common import EFFORT, arguments, course, effort, publish, small_game
+from common import EFFORT, HOG, arguments, course, effort, publish, small_game
 
 from hogeq.figures.style import number_log_axis
 from hogeq.model.game import HogEngine
@@ -30,15 +30,15 @@ from hogeq.support.aliases import Floats
 from hogeq.support.files import replacing
 
 PARAMETERS: dict[str, tuple[str, dict[str, Any]]] = {
-    "cfr": ("cfr", {"average_weight": "reach"}),
-    "cfr_plus": ("cfr_plus", {"average_weight": "reach"}),
-    "linear": ("linear", {"average_weight": "reach"}),
-    "dcfr": ("dcfr", {"average_weight": "reach"}),
-    "dcfr, tuned": ("dcfr", {"alpha": 1.0, "gamma": 1.0, "average_weight": "reach"}),
-    "pcfr_plus": ("pcfr_plus", {"average_weight": "reach"}),
+    "cfr": ("cfr", {"average_weight": "reach", **HOG}),
+    "cfr_plus": ("cfr_plus", {"average_weight": "reach", **HOG}),
+    "linear": ("linear", {"average_weight": "reach", **HOG}),
+    "dcfr": ("dcfr", {"average_weight": "reach", **HOG}),
+    "dcfr, tuned": ("dcfr", {"alpha": 1.0, "gamma": 1.0, "average_weight": "reach", **HOG}),
+    "pcfr_plus": ("pcfr_plus", {"average_weight": "reach", **HOG}),
     "fsicfr": ("fsicfr", {}),
     "cfr_br": ("cfr_br", {"averaging": "last"}),
-    "fictitious": ("fictitious", {"step_size": "square_root"}),
+    "fictitious": ("fictitious", {"step_size": "square_root", "keep_matrices": False}),
     "double_oracle": ("double_oracle", {"responder_steps": 20}),
     "mirror": ("mirror", {}),
     "bundle": ("bundle", {}),

@@ -100,7 +100,7 @@ def line(name: str, tree: FlatTree, given: Namespace) -> list[object]:
 
 def learnt(engine: TreeEngine, weight: str, iterations: int) -> list[Floats]:
     """Policies of CFR+: the average, and the last."""
-    solver: Any = SOLVERS["cfr_plus"](averaging="linear", regret_weight=weight)
+    solver: Any = SOLVERS["cfr_plus"](regret_weight=weight, alternating=False)
     state = solver.init(engine)
     for _ in range(iterations if engine.tree.num_nodes < 2e5 else iterations // 8):
         state = solver.step(engine, state)
@@ -285,7 +285,7 @@ def course(
         if not any(one in name for one in given.only):
             continue
         engine = TreeEngine(GAMES[name]())
-        solver: Any = SOLVERS["cfr"](regret_weight="counterfactual")
+        solver: Any = SOLVERS["cfr"]()
         state = solver.init(engine)
         for iteration in range(1, given.iterations + 1):
             state = solver.step(engine, state)

@@ -134,10 +134,10 @@ TARGETS = (
     Target(
         "solvers",
         "solvers",
-        "regret cfr_br responses proximal bundle mixture_bundle cuts comparisons",
+        "regret cfr_br responses proximal bundle mixture_bundle cuts dynamic",
         "solvers/regret_steps solvers/steps solvers/base solvers/regret_hog"
         " solvers/regret_convergence solvers/solvers solvers/bundle solvers/mixtures"
-        " solvers/openspiel_solver",
+        " solvers/against_openspiel",
         each=4,
     ),
     Target("formats", "strategies", "files forms arrays strategy", "strategies", each=8),

@@ -88,7 +88,7 @@ def test_a_function_of_two_scores_is_a_strategy(game: hogeq.Game) -> None:
     assert game.strategy(own_ints).name == ""
     # Wherever a strategy is taken.
     assert game.win_rate(asked, lambda *_: 2) == game.win_rate(table, "always_roll:2")
-    np.testing.assert_array_equal(values(game.engine, asked), values(game.engine, table))
+    np.testing.assert_array_equal(values(game.hog, asked), values(game.hog, table))
     drawn = game.strategy(hogeq.Mixture([0.5, 0.5], [asked, lambda *_: 2]))
     np.testing.assert_array_equal(drawn.array, [table, np.full((8, 8), 2)])
     assert game.round_robin([asked, "always_roll:2"]).names == ("asked", "always_roll:2")
@@ -234,7 +234,7 @@ def test_a_game_answers_as_its_parts_do_and_names_will_do(game: hogeq.Game) -> N
     less = game.exploitability(one, budget)
     assert (less.lower, less.upper) == (found.value - 0.5, found.bound - 0.5)
     weights = game.belief(5, 5, one, two)
-    expected = belief(game.engine, one, two, 5, 5)
+    expected = belief(game.hog, one, two, 5, 5)
     assert weights is not None
     assert expected is not None
     np.testing.assert_array_equal(weights, expected)

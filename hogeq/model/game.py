@@ -99,6 +99,10 @@ class HogEngine:
 
     payoff_per_win_rate = 1.0
 
+    @property
+    def seat_rows(self) -> None:
+        """One table plays both seats."""
+
     @cached_property
     def shape(self) -> tuple[int, int, int]:
         """Shape of a policy, (G, G, K)."""

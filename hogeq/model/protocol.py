@@ -119,6 +119,10 @@ class Engine(Hashable, Protocol):
     def can_be_endless(self) -> bool:
         """Whether two players can go on for ever."""
 
+    @property
+    def seat_rows(self) -> tuple[slice, slice] | None:
+        """Rows of each seat; None where one table plays both seats."""
+
     def quick_dtype(self, pairs: int = 1) -> type[np.floating[Any]]:
         """Precision for what need not be exact, of a player who meets so many at once."""
 

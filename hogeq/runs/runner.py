@@ -377,6 +377,7 @@ class _Runner:
                 **ended,
                 seconds=self.seconds,
                 elapsed=self._elapsed(),
+                caveat=self.solver.caveat(game.engine),
             )
             export(game, strategies, matrix, summary)
         return summary

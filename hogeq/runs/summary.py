@@ -174,6 +174,8 @@ class RunSummary:
         As `average`, of the mixture, if the solver looks for one.
     units : Units
         How figures are written: win rates in Hog, payoffs elsewhere.
+    caveat : str
+        Reason why no theorem promises that the solver converges on the game; empty if one does.
 
     Examples
     --------
@@ -200,6 +202,7 @@ class RunSummary:
     elapsed: float
     mixture: Measured | None = None
     units: Units = WIN_RATES
+    caveat: str = ""
 
     @property
     def intervals(self) -> dict[str, Measured]:
@@ -232,6 +235,7 @@ class RunSummary:
             "rules": self.config.title,
             "solver": self.config.solver.name,
             "iterations": self.config.solver.iterations,
+            "caveat": self.caveat,
             "seconds": self.seconds,
             "elapsed": self.elapsed,
             **self.figures(),

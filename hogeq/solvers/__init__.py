@@ -13,7 +13,7 @@ from hogeq.solvers import (  # noqa: F401
     responses,
     bundle,
     mixture_bundle,
-    comparisons,
+    dynamic,
 )
 # isort: on
 

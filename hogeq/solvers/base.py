@@ -114,6 +114,10 @@ class Solver(ABC, Generic[State]):
     def stats(self, game: Engine, state: State) -> dict[str, float]:
         """Measures of convergence by name; `average_regret` goes into the metrics of a run."""
 
+    def caveat(self, game: Engine) -> str:
+        """Reason why no theorem promises convergence on this game; empty where one does."""
+        return ""
+
     def restore(self, state: State, arrays: Mapping[str, ArrayLike]) -> State:
         """State of saved arrays, copied, by the names of any state of this solver and game."""
         return state._replace(**{name: np.array(arrays[name]) for name in state._fields})

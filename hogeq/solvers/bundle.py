@@ -1,13 +1,24 @@
 """Proximal bundle methods: minimise the largest win rate of a growing pool of counters.
 
+Each counter has a linear model of its win rate against a policy, exact where it was taken. An
+iteration at the policy p
+
+1. finds the q whose largest modelled win rate plus KL(q, p) / step_size, rows weighted by reach, is
+   least (:mod:`hogeq.solvers.proximal`);
+2. searches for responses to q, which enter the pool, and takes models anew that shaped the step and
+   missed (:mod:`hogeq.solvers.cuts`);
+3. moves to q and makes the step size longer if the largest win rate of the pool falls by
+   `least_gain` of what the models promised; else it stays, and makes it shorter.
+
 Kiwiel 1990, "Proximity control in bundle methods for convex nondifferentiable minimization",
 algorithm 2.1, with the divergence of mirror descent for its distance. No theorem covers this game,
 where win rates are linear in one row but not in all together.
 """
 
+from abc import abstractmethod
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Final, Literal, NamedTuple
+from typing import Annotated, ClassVar, Final, Literal, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +28,7 @@ from hogeq.model.protocol import Engine
 from hogeq.search.ascent import log_uniform, random_policy
 from hogeq.search.counter_search import CROSSED, CounterSearch, Trails, no_trails
 from hogeq.search.population import read_counters
-from hogeq.solvers.base import Solver, State, solver, start_of
+from hogeq.solvers.base import Solver, solver, start_of
 from hogeq.solvers.cuts import Check, Counters, cut, cut_of_parts, modelled, search
 from hogeq.solvers.proximal import ALIVE, Point, Trial, soft_maximum, trial
 from hogeq.solvers.regret import DiscountedCFR
@@ -41,6 +52,54 @@ FAR_HEAT: Final = (5e-3, 1e-1)  # ... and of a random start
 NEARLY_UNIFORM: Final = 1e3  # concentration of a Dirichlet distribution
 DAMPING: Final = 0.6  # of the annealing of responses
 LEAST_FLOOR: Final = 1e-12  # floor while sharpening, where `floor` would keep rows mixed
+
+
+class BundleState(NamedTuple):
+    """State of a run; the win rate of n counters is constants plus gradients times the policy."""
+
+    policy: Floats  # (G, G, K)
+    pool: Matrix  # (n, G, G)
+    gradients: Singles  # (n, G * G, K), counterfactual values where each model was last taken
+    constants: Floats  # (n,)
+    reach: Singles  # (n, G * G), reach probability of every cell there
+    weights: Floats  # (n,), weight of each counter in the last step
+    used: NDArray[np.int64]  # (n,), iteration in which each counter last had weight
+    worst: Floats  # (), largest win rate of any counter against the policy, by the models
+    step_size: Floats  # (), of the next step, in logits per win probability
+    recent: Floats  # (G, G, K), average of the policies of recent iterations
+    trails: Matrix  # (t, G, G), where the trails are
+    kicks_left: NDArray[np.int64]  # (t,), kicks that each has left; negative where it is to begin
+    iteration: NDArray[np.int64]  # ()
+
+
+class MixtureBundleState(NamedTuple):
+    """State of a run, as that of `bundle`; n components, m counter-matrices in the pool."""
+
+    parts: Floats  # (n, G, G, K)
+    draw: Floats  # (n,), weights of the components
+    pool: Matrix  # (m, G, G)
+    gradients: Singles  # (m, n, G * G, K), counterfactual values where each was last taken
+    constants: Floats  # (m, n)
+    reach: Singles  # (m, n, G * G), reach probability of every cell there
+    weights: Floats  # (m,), weight of each counter in the last step
+    used: NDArray[np.int64]  # (m,), iteration in which each counter last had weight
+    worst: Floats  # (), largest win rate of any counter against the mixture, by the models
+    step_size: Floats  # (), of the next step, in logits per win probability
+    recent: Floats  # (n, G, G, K), average of the components over recent iterations
+    recent_draw: Floats  # (n,), the same of their weights
+    trails: Matrix  # (t, G, G), where the trails are
+    kicks_left: NDArray[np.int64]  # (t,), as above
+    watched: Floats  # (2 p,), `worst` since a part was split, the newest last; before, 1
+    iteration: NDArray[np.int64]  # ()
+
+
+State = TypeVar("State", BundleState, MixtureBundleState)
+
+
+def counters_of(state: BundleState | MixtureBundleState) -> Counters:
+    """Give the pool of a state, with its models."""
+    models = state.gradients, state.constants, state.reach
+    return Counters(state.pool, *models, state.weights, state.used)
 
 
 @parameters
@@ -95,9 +154,6 @@ class BundleMethod(Solver[State]):
 
     FILES: ClassVar = frozenset({"start", "counters"})
     BY_PARTS: ClassVar = True  # components are modelled, and not a policy alone
-    # Arrays of the state that are learned, and their averages.
-    POINT: ClassVar[tuple[str, ...]] = ("parts", "draw")
-    RECENT: ClassVar[tuple[str, ...]] = ("recent", "recent_draw")
 
     step_size: Positive = 30.0
     least_gain: Annotated[float, Field(gt=0, lt=1)] = 0.1
@@ -119,21 +175,32 @@ class BundleMethod(Solver[State]):
     counters: str = ""
     seed: Seed = 0
 
+    @abstractmethod
+    def _at(self, state: State) -> Point:
+        """Give where a state is."""
+
+    @abstractmethod
+    def _lately(self, state: State) -> Point:
+        """Give the average over recent iterations, in the arrays of the state."""
+
+    @abstractmethod
+    def _moved(self, state: State, point: Point) -> State:
+        """State at another point."""
+
     def step(self, game: Engine, state: State) -> State:
         """Step, respond to where that leads, and go there if it is better."""
-        now: Any = state
-        iteration = int(now.iteration) + 1
-        point = self._at(now)
-        won = modelled(Counters.of(now), point.parts)
+        iteration = int(state.iteration) + 1
+        point = self._at(state)
+        won = modelled(counters_of(state), point.parts)
         here = 1.0 - won @ point.draw
-        there = self._trial(now, won, iteration) if len(here) else Trial(point, np.zeros(0), here)
+        there = self._trial(state, won, iteration) if len(here) else Trial(point, np.zeros(0), here)
         promised = soft_maximum(there.rates, self.softness)
         hoped = here.max(initial=0.0) - there.rates.max(initial=0.0) + there.saved
-        now, error = self._answered(game, now, there, float(hoped), iteration)
+        state, error = self._answered(game, state, there, float(hoped), iteration)
 
         # Most models are as they were.
-        counters = Counters.of(now)
-        changed = np.flatnonzero(now.used == iteration)
+        counters = counters_of(state)
+        changed = np.flatnonzero(state.used == iteration)
 
         def renewed(rates: Floats, at: Point) -> Floats:
             every = np.zeros(len(counters.pool))
@@ -147,41 +214,36 @@ class BundleMethod(Solver[State]):
         reached = worst - soft_maximum(rates, self.softness) + there.saved
         accepted = reached >= self.least_gain * gain
         factor = LONGER if accepted else SHORTER if error > MISLED * abs(gain) else FAILED
-        step_size = max(LEAST_STEP, factor * float(now.step_size))
+        step_size = max(LEAST_STEP, factor * float(state.step_size))
         if accepted:
-            parts, draw = there.point
-            moved = (parts, draw) if self.BY_PARTS else (parts[0],)
-            now = now._replace(**dict(zip(self.POINT, moved, strict=True)))
-        now = now._replace(
+            state = self._moved(state, there.point)
+        state = state._replace(
             worst=np.array(float((rates if accepted else here).max())),
             step_size=np.array(min(step_size, self.largest_step)),
             iteration=np.array(iteration, np.int64),
         )
         share = 1.0 / min(iteration, self.window)
-        for recent, newest in zip(self.RECENT, self.POINT, strict=True):
-            getattr(now, recent)[...] += share * (getattr(now, newest) - getattr(now, recent))
-        return now
+        for recent, newest in zip(self._lately(state), self._at(state), strict=True):
+            np.add(recent, share * (newest - recent), out=recent)
+        return state
 
     def stats(self, game: Engine, state: State) -> dict[str, float]:
-        now: Any = state
-        shaping = float((now.weights > SHAPING).sum())
-        return {"responder_win": float(now.worst), "support": shaping}
+        shaping = float((state.weights > SHAPING).sum())
+        return {"responder_win": float(state.worst), "support": shaping}
 
-    def _at(self, state: Any, *, averaged: bool = False) -> Point:
-        """Give where a state is, or the strategy that comes of it in the end."""
-        recent = averaged and self.averaging == "recent"
-        parts, *draw = (getattr(state, name) for name in (self.RECENT if recent else self.POINT))
-        return Point(parts, *draw) if draw else Point(parts[None], np.ones(1))
+    def _result(self, state: State) -> Point:
+        """Give the strategy that comes of a state in the end."""
+        return self._lately(state) if self.averaging == "recent" else self._at(state)
 
-    def _trial(self, now: Any, won: Floats, iteration: int) -> Trial:
+    def _trial(self, state: State, won: Floats, iteration: int) -> Trial:
         """Take one proximal step from where a state is, with win rates `won` there."""
-        point, size = self._at(now), float(now.step_size)
+        point, size = self._at(state), float(state.step_size)
         how = size, self.floor, 0.0, self.softness
-        return trial(Counters.of(now), point, np.log(point.parts), won, *how)
+        return trial(counters_of(state), point, np.log(point.parts), won, *how)
 
     def _answered(
-        self, game: Engine, state: Any, trial: Trial, hoped: float, iteration: int
-    ) -> tuple[Any, float]:
+        self, game: Engine, state: State, trial: Trial, hoped: float, iteration: int
+    ) -> tuple[State, float]:
         """Respond to where a step leads: a state with more counters, and the largest error."""
         shaping = np.flatnonzero(trial.weights > SHAPING)
         # Models that shaped it are taken anew where they miss by a share of what is hoped for.
@@ -204,7 +266,7 @@ class BundleMethod(Solver[State]):
         state = state._replace(
             trails=trails.matrices, kicks_left=trails.left, weights=trial.weights, used=used
         )
-        counters = Counters.of(state).renewed(
+        counters = counters_of(state).renewed(
             shaping[searched.failed], searched.responses, searched.cuts, iteration, self.pool_size
         )
         return state._replace(**counters._asdict()), float(searched.errors.max(initial=0.0))
@@ -213,19 +275,18 @@ class BundleMethod(Solver[State]):
         """State whose pool has the counters of the file."""
         if not self.counters:
             return state
-        now: Any = state
         read = read_counters(Path(self.counters), game)
         known = list({matrix.tobytes(): matrix for matrix in read}.values())
         point = self._at(state)
         model = cut_of_parts if self.BY_PARTS else cut
         cuts = compute(partial(model, game, Strategy.unchecked(*point)), known)
         none = np.zeros(0, np.int64)
-        counters = Counters.of(now).renewed(none, known, cuts, 0, len(known))
+        counters = counters_of(state).renewed(none, known, cuts, 0, len(known))
         worst = (1.0 - modelled(counters, point.parts) @ point.draw).max()
-        return now._replace(**counters._asdict(), worst=np.array(float(worst)))
+        return state._replace(**counters._asdict(), worst=np.array(float(worst)))
 
     def _starts(
-        self, game: Engine, state: Any, trial: Trial, iteration: int, random: np.random.Generator
+        self, game: Engine, state: State, trial: Trial, iteration: int, random: np.random.Generator
     ) -> list[CounterSearch]:
         """List the starts of responses to where a step leads."""
         parts, draw = trial.point
@@ -249,29 +310,11 @@ class BundleMethod(Solver[State]):
 
 def self_played(game: Engine) -> Floats:
     """Policy (G, G, K) by a hundred iterations of discounted CFR, averaged."""
-    solver = DiscountedCFR(average_weight="reach")
+    solver = DiscountedCFR(average_weight="reach", regret_weight="reach", alternating=False)
     state = solver.init(game)
     for _ in range(SELF_PLAY):
         state = solver.step(game, state)
     return solver.average(game, state)
-
-
-class BundleState(NamedTuple):
-    """State of a run; the win rate of n counters is constants plus gradients times the policy."""
-
-    policy: Floats  # (G, G, K)
-    pool: Matrix  # (n, G, G)
-    gradients: Singles  # (n, G * G, K), counterfactual values where each model was last taken
-    constants: Floats  # (n,)
-    reach: Singles  # (n, G * G), reach probability of every cell there
-    weights: Floats  # (n,), weight of each counter in the last step
-    used: NDArray[np.int64]  # (n,), iteration in which each counter last had weight
-    worst: Floats  # (), largest win rate of any counter against the policy, by the models
-    step_size: Floats  # (), of the next step, in logits per win probability
-    recent: Floats  # (G, G, K), average of the policies of recent iterations
-    trails: Matrix  # (t, G, G), where the trails are
-    kicks_left: NDArray[np.int64]  # (t,), kicks that each has left; negative where it is to begin
-    iteration: NDArray[np.int64]  # ()
 
 
 @solver("bundle")
@@ -292,8 +335,6 @@ class ProximalBundle(BundleMethod[BundleState]):
 
     GROWS: ClassVar = frozenset(Counters._fields)
     BY_PARTS: ClassVar = False
-    POINT: ClassVar = ("policy",)
-    RECENT: ClassVar = ("recent",)
 
     sharpen: NotNegative = 0.0
 
@@ -316,13 +357,22 @@ class ProximalBundle(BundleMethod[BundleState]):
 
     def average(self, game: Engine, state: BundleState) -> Floats:
         """Policy (G, G, K): the best so far, or the average over recent iterations."""
-        return self._at(state, averaged=True).parts[0].copy()
+        return self._result(state).parts[0].copy()
 
-    def _trial(self, now: Any, won: Floats, iteration: int) -> Trial:
+    def _at(self, state: BundleState) -> Point:
+        return Point(state.policy[None], np.ones(1))
+
+    def _lately(self, state: BundleState) -> Point:
+        return Point(state.recent[None], np.ones(1))
+
+    def _moved(self, state: BundleState, point: Point) -> BundleState:
+        return state._replace(policy=point.parts[0])
+
+    def _trial(self, state: BundleState, won: Floats, iteration: int) -> Trial:
         """Step from a power of the policy, normalised, with a price of entropy."""
         # Entropy is concave: its tangent at the policy, an upper bound, is in its place.
-        size, price = float(now.step_size), self.sharpen * iteration
-        logits = (1.0 + price * size) * np.log(now.policy)
+        size, price = float(state.step_size), self.sharpen * iteration
+        logits = (1.0 + price * size) * np.log(state.policy)
         logits -= np.logaddexp.reduce(logits, axis=-1, keepdims=True)
         how = size, LEAST_FLOOR if price else self.floor, price, self.softness
-        return trial(Counters.of(now), self._at(now), logits, won, *how)
+        return trial(counters_of(state), self._at(state), logits, won, *how)

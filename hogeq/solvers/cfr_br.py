@@ -193,6 +193,10 @@ class CFRBR(Solver[CFRBRState]):
             "responder_win": float(state.win_rates.max()),
         }
 
+    def caveat(self, game: Engine) -> str:
+        """Say that the theorem asks for exact best responses."""
+        return "no guarantee: responses come from a search"
+
     def _newcomers(
         self, game: Engine, policy: Floats, parents: Matrix, iteration: int
     ) -> list[CounterSearch]:

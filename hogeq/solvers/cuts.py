@@ -6,7 +6,7 @@ A model is taken at a strategy: one policy, or n components of a mixture that ma
 from collections.abc import Sequence
 from functools import partial
 from hashlib import sha256
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,11 +53,6 @@ class Counters(NamedTuple):
             np.zeros(0),
             np.zeros(0, np.int64),
         )
-
-    @classmethod
-    def of(cls, state: Any) -> "Counters":
-        """Give those of a state, whose fields have the same names."""
-        return cls(*(getattr(state, name) for name in cls._fields))
 
     def renewed(
         self,

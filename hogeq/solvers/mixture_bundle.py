@@ -1,10 +1,9 @@
 """The proximal bundle method, of several policies and how likely each is drawn."""
 
 from functools import partial
-from typing import Annotated, Any, ClassVar, NamedTuple
+from typing import Annotated, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from pydantic import Field
 
 from hogeq.evaluation.values import policy_of_mixture
@@ -12,35 +11,14 @@ from hogeq.model.protocol import Engine
 from hogeq.search.ascent import perturbed, random_policy
 from hogeq.search.counter_search import PERTURBED_SHARES, CounterSearch, no_trails
 from hogeq.solvers.base import solver, start_of
-from hogeq.solvers.bundle import BundleMethod, self_played
-from hogeq.solvers.cuts import Counters, Cut, cut_of_parts, modelled
-from hogeq.solvers.proximal import LEAST_WEIGHT, Trial
+from hogeq.solvers.bundle import BundleMethod, MixtureBundleState, counters_of, self_played
+from hogeq.solvers.cuts import Counters, cut_of_parts, modelled
+from hogeq.solvers.proximal import LEAST_WEIGHT, Point, Trial
 from hogeq.strategies.strategy import Mixture, Strategy, strategy_of
-from hogeq.support.aliases import Floats, Matrix, Singles
+from hogeq.support.aliases import Floats
 from hogeq.support.messages import refusal
 from hogeq.support.parameters import Count, Natural, Share, parameters
 from hogeq.support.workers import compute
-
-
-class MixtureBundleState(NamedTuple):
-    """State of a run, as that of `bundle`; n components, m counter-matrices in the pool."""
-
-    parts: Floats  # (n, G, G, K)
-    draw: Floats  # (n,), weights of the components
-    pool: Matrix  # (m, G, G)
-    gradients: Singles  # (m, n, G * G, K), counterfactual values where each was last taken
-    constants: Floats  # (m, n)
-    reach: Singles  # (m, n, G * G), reach probability of every cell there
-    weights: Floats  # (m,), weight of each counter in the last step
-    used: NDArray[np.int64]  # (m,), iteration in which each counter last had weight
-    worst: Floats  # (), largest win rate of any counter against the mixture, by the models
-    step_size: Floats  # (), of the next step, in logits per win probability
-    recent: Floats  # (n, G, G, K), average of the components over recent iterations
-    recent_draw: Floats  # (n,), the same of their weights
-    trails: Matrix  # (t, G, G), where the trails are
-    kicks_left: NDArray[np.int64]  # (t,), see :class:`hogeq.search.counter_search.Trails`
-    watched: Floats  # (2 p,), `worst` since a part was split, the newest last; before, 1
-    iteration: NDArray[np.int64]  # ()
 
 
 @solver("mixture_bundle")
@@ -104,17 +82,26 @@ class MixtureBundle(BundleMethod[MixtureBundleState]):
         return self._split(game, state) if lately >= earlier else state
 
     def mixture(self, game: Engine, state: MixtureBundleState) -> Strategy:
-        parts, draw = self._at(state, averaged=True)
+        parts, draw = self._result(state)
         return strategy_of(game, Mixture(draw, parts))
 
     def average(self, game: Engine, state: MixtureBundleState) -> Floats:
         """Policy (G, G, K): the mixture's parts, weighted by their reach; the mixture is better."""
-        parts, draw = self._at(state, averaged=True)
+        parts, draw = self._result(state)
         return policy_of_mixture(game, draw, parts)
 
     def stats(self, game: Engine, state: MixtureBundleState) -> dict[str, float]:
         drawn = float(np.exp(-np.sum(state.draw * np.log(state.draw))))
         return {**super().stats(game, state), "drawn": drawn}
+
+    def _at(self, state: MixtureBundleState) -> Point:
+        return Point(state.parts, state.draw)
+
+    def _lately(self, state: MixtureBundleState) -> Point:
+        return Point(state.recent, state.recent_draw)
+
+    def _moved(self, state: MixtureBundleState, point: Point) -> MixtureBundleState:
+        return state._replace(parts=point.parts, draw=point.draw)
 
     def _first(self, game: Engine) -> tuple[Floats, Floats]:
         """Parts and weights before they are spread."""
@@ -152,25 +139,26 @@ class MixtureBundle(BundleMethod[MixtureBundleState]):
             return halves
 
         cuts = compute(partial(cut_of_parts, game, Strategy.unchecked(part[0])), list(state.pool))
-        models = {
-            name: np.concatenate(
-                [getattr(state, name), [getattr(one, name) for one in cuts]], axis=1
-            )
-            for name in Cut._fields
-        }
         state = state._replace(
-            **models,
+            gradients=np.concatenate([state.gradients, [one.gradients for one in cuts]], axis=1),
+            constants=np.concatenate([state.constants, [one.constants for one in cuts]], axis=1),
+            reach=np.concatenate([state.reach, [one.reach for one in cuts]], axis=1),
             parts=np.concatenate([state.parts, part]),
             draw=halved(state.draw),
             recent=np.concatenate([state.recent, part]),
             recent_draw=halved(state.recent_draw),
             watched=np.ones_like(state.watched),
         )
-        worst = (1.0 - modelled(Counters.of(state), state.parts) @ state.draw).max()
+        worst = (1.0 - modelled(counters_of(state), state.parts) @ state.draw).max()
         return state._replace(worst=np.array(float(worst)))
 
     def _starts(
-        self, game: Engine, state: Any, trial: Trial, iteration: int, random: np.random.Generator
+        self,
+        game: Engine,
+        state: MixtureBundleState,
+        trial: Trial,
+        iteration: int,
+        random: np.random.Generator,
     ) -> list[CounterSearch]:
         starts = super()._starts(game, state, trial, iteration, random)
         if len(trial.weights):

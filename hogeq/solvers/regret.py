@@ -1,12 +1,13 @@
 """Self-play by counterfactual values: regret minimisers, and magnetic mirror descent.
 
-Under perfect recall a player's own reach is the same at every history of an information set, so CFR
-leaves it out. In Hog it differs, and weights that would agree are three algorithms, none with a
-guarantee (``docs/theory.md``). An average by the reach of self-play misses the solution even
-without hidden memory: rows that the opponent learns to avoid keep their first strategies.
+By default a solver is the algorithm of its paper. Under perfect recall a player's own reach is the
+same at every history of an information set, so CFR leaves it out of regrets. In Hog it differs, and
+`regret_weight` names three algorithms, none with a guarantee (``docs/theory.md``). An average by
+the reach of self-play misses the solution even without hidden memory: rows that the opponent learns
+to avoid keep their first strategies.
 """
 
-from typing import Annotated, Literal, NamedTuple, TypeAlias
+from typing import Annotated, Final, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,7 +28,7 @@ from hogeq.support.parameters import (
     parameters,
 )
 
-Averaging: TypeAlias = Literal["uniform", "linear", "quadratic", "gamma"]
+EXPONENTS: Final = {"uniform": 0.0, "linear": 1.0, "quadratic": 2.0}  # names of gamma
 
 
 def _no_nan(value: object) -> object:
@@ -41,7 +42,7 @@ Discount: TypeAlias = Annotated[float, AllowInfNan(True), BeforeValidator(_no_na
 
 
 class RegretState(NamedTuple):
-    """State of a run; S is 1 in simultaneous and 2 in alternating updates."""
+    """State of a run; S is 1, or 2 where two players take turns who share all rows."""
 
     regrets: Floats  # (S, G, G, K)
     prediction: Floats  # (S, G, G, K), the last instantaneous regrets; empty where not used
@@ -66,31 +67,32 @@ class RegretMinimiser(Solver[RegretState]):
     gamma : float
         Iteration t counts ``t**gamma`` in the average strategy.
     averaging : {"uniform", "linear", "quadratic", "gamma"}
-        Sets the exponent: 0, 1, 2, or `gamma`.
+        Names of `gamma` 0, 1 and 2; "gamma" leaves it as it is.
     predictive : bool
         Match the regrets plus the last instantaneous regrets (Farina et al. 2021).
     alternating : bool
-        Two players take turns to update, each against the other's newest strategy; otherwise one
-        table plays both seats and all its rows are updated at once.
-    regret_weight : {"reach", "counterfactual", "belief"}
-        By the full reach probability, the exact gradient; with own rolls as probability 1
-        (Zinkevich et al. 2007, eq. 5); or by the first divided by the reach of the row, so that all
-        rows learn at the same pace.
+        Update the rows of one seat, then those of the other against the new strategy; in Hog, where
+        both seats have all rows, two tables play each other and take turns. Otherwise all rows are
+        updated at once.
+    regret_weight : {"counterfactual", "reach", "belief"}
+        With own actions as probability 1 (Zinkevich et al. 2007, eq. 5); by the full reach
+        probability, the exact gradient; or by the second divided by the reach of the row, so that
+        all rows learn at the same pace.
     average_weight : {"own", "reach"}
-        By the reach of a row against an opponent who rolls at random, which stands for CFR's own
-        reach; or by the full reach of self-play, cheaper.
+        By the reach of a row against an opponent who plays at random, which under perfect recall is
+        CFR's own reach; or by the full reach of self-play, cheaper.
     epsilon : float
-        Least probability of every roll: CFR on the perturbed game.
+        Least probability of every action: CFR on the perturbed game.
     """
 
     plus: bool = False
     alpha: Discount = np.inf
     beta: Discount = np.inf
     gamma: NotNegative = 0.0
-    averaging: Averaging = "gamma"
+    averaging: Literal["uniform", "linear", "quadratic", "gamma"] = "gamma"
     predictive: bool = False
     alternating: bool = False
-    regret_weight: RegretWeight = "reach"
+    regret_weight: RegretWeight = "counterfactual"
     average_weight: Literal["own", "reach"] = "own"
     epsilon: Annotated[float, Field(ge=0, lt=1)] = 0.0
 
@@ -99,31 +101,33 @@ class RegretMinimiser(Solver[RegretState]):
             allowed = f"at most 1/{game.num_actions} with {game.num_actions} rolls"
             raise ValueError(refusal("epsilon", self.epsilon, allowed))
         check_weight(game, self.regret_weight)
-        shape = (2 if self.alternating else 1, *game.shape)
+        tables = 2 if self.alternating and game.seat_rows is None else 1
+        shape = tables, *game.shape
         prediction = np.zeros(shape if self.predictive else (0,))
         return RegretState(np.zeros(shape), prediction, np.zeros(shape), np.array(0, np.int64))
 
     def step(self, game: Engine, state: RegretState) -> RegretState:
         iteration = int(state.iteration) + 1
-        seats = len(state.regrets)
-        policies = np.stack([self._current(state, seat) for seat in range(seats)])
-        players = 2 if self.regret_weight == "counterfactual" else seats
+        tables = range(len(state.regrets))
+        policies = np.stack([self._current(state, table) for table in tables])
+        turns = [(table, slice(None)) for table in tables]
+        if self.alternating and game.seat_rows is not None:
+            turns = [(0, rows) for rows in game.seat_rows]
+        players = 2 if self.regret_weight == "counterfactual" else len(tables)
         work = shared_workspace(game, players)
-        for seat in range(seats):
-            view = policies if players == 1 else policies[[seat, seats - 1 - seat]]
+        for table, rows in turns:
+            view = policies if players == 1 else policies[[table, len(tables) - 1 - table]]
             met = counterfactual_values(work, view, self.regret_weight)
-            played = policies[seat]
-            instant = met.values
-            instant -= np.einsum("...k,...k->...", instant, played)[..., None]
             visits = met.infoset_reach
             if self.average_weight == "own" or self.regret_weight == "counterfactual":
                 uniform = np.full(game.shape, 1.0 / game.num_actions)
                 other = uniform if self.average_weight == "own" else view[-1]
                 visits = quick_workspace(game, 2).cell_reach(np.stack([view[0], other]))
-            exponents = {"uniform": 0.0, "linear": 1.0, "quadratic": 2.0, "gamma": self.gamma}
-            weight = float(iteration) ** exponents[self.averaging]
-            state.strategy_sum[seat] += (weight * visits)[..., None] * played
-            regrets = state.regrets[seat]
+            played, instant = policies[table, rows], met.values[rows]
+            instant -= np.einsum("...k,...k->...", instant, played)[..., None]
+            weight = float(iteration) ** EXPONENTS.get(self.averaging, self.gamma)
+            state.strategy_sum[table, rows] += (weight * visits[rows])[..., None] * played
+            regrets = state.regrets[table, rows]
             regrets += instant
             if self.plus:
                 np.maximum(regrets, 0.0, out=regrets)
@@ -131,9 +135,9 @@ class RegretMinimiser(Solver[RegretState]):
                 gained, lost = (_discount(iteration, one) for one in (self.alpha, self.beta))
                 regrets *= np.where(regrets > 0.0, gained, lost)
             if self.predictive:
-                state.prediction[seat] = instant
-            if seats > 1:  # the other one updates against this one's new strategy
-                policies[seat] = self._current(state, seat)
+                state.prediction[table, rows] = instant
+            if self.alternating:  # the other one updates against this one's new strategy
+                policies[table] = self._current(state, table)
         return state._replace(iteration=np.array(iteration, np.int64))
 
     def average(self, game: Engine, state: RegretState) -> Floats:
@@ -142,17 +146,29 @@ class RegretMinimiser(Solver[RegretState]):
 
     def current(self, state: RegretState) -> Floats:
         """Strategy of the next iteration, (G, G, K)."""
-        return np.mean([self._current(state, seat) for seat in range(len(state.regrets))], axis=0)
+        each = [self._current(state, table) for table in range(len(state.regrets))]
+        return np.mean(each, axis=0)
 
     def stats(self, game: Engine, state: RegretState) -> dict[str, float]:
         """Average regret: positive regrets summed over information sets, each player, per step."""
         positive = float(np.maximum(state.regrets, 0.0).max(axis=-1).sum()) / len(state.regrets)
         return {"average_regret": positive / max(1, int(state.iteration))}
 
-    def _current(self, state: RegretState, seat: int) -> Floats:
-        regrets = state.regrets[seat]
+    def caveat(self, game: Engine) -> str:
+        """Theorems of CFR are of its own weights and of perfect recall, or what resembles it."""
+        is_cfr = (self.regret_weight, self.average_weight) == ("counterfactual", "own")
+        # One table for both seats forgets its seat.
+        if game.seat_rows is None or (game.has_memory and not is_cfr):
+            return "no guarantee: imperfect recall"
+        if game.has_memory:
+            return "imperfect recall: no guarantee unless well-formed"
+        weights = f"regret_weight {self.regret_weight}, average_weight {self.average_weight}"
+        return "" if is_cfr else f"no guarantee: {weights}"
+
+    def _current(self, state: RegretState, table: int) -> Floats:
+        regrets = state.regrets[table]
         if self.predictive:
-            regrets = regrets + state.prediction[seat]
+            regrets = regrets + state.prediction[table]
         return match_regrets(regrets, self.epsilon)
 
 
@@ -171,7 +187,7 @@ def _discount(iteration: int, exponent: float) -> float:
 @solver("cfr")
 @parameters
 class CFR(RegretMinimiser):
-    """Vanilla CFR (Zinkevich et al. 2007)."""
+    """Vanilla CFR (Zinkevich et al. 2007): all rows are updated at once."""
 
 
 @solver("cfr_plus")
@@ -180,7 +196,8 @@ class CFRPlus(RegretMinimiser):
     """CFR+ (Tammelin 2014): negative regrets are cut, iterations averaged linearly."""
 
     plus: bool = True
-    averaging: Averaging = "linear"
+    gamma: NotNegative = 1.0
+    alternating: bool = True
 
 
 @solver("linear")
@@ -191,6 +208,7 @@ class LinearCFR(RegretMinimiser):
     alpha: Discount = 1.0
     beta: Discount = 1.0
     gamma: NotNegative = 1.0
+    alternating: bool = True
 
 
 @solver("dcfr")
@@ -201,6 +219,7 @@ class DiscountedCFR(RegretMinimiser):
     alpha: Discount = 1.5
     beta: Discount = 0.0
     gamma: NotNegative = 2.0
+    alternating: bool = True
 
 
 @solver("pcfr_plus")
@@ -209,8 +228,9 @@ class PredictiveCFRPlus(RegretMinimiser):
     """Predictive CFR+ (Farina, Kroer and Sandholm 2021), averaged quadratically."""
 
     plus: bool = True
+    gamma: NotNegative = 2.0
     predictive: bool = True
-    averaging: Averaging = "quadratic"
+    alternating: bool = True
 
 
 class FSICFRState(NamedTuple):
@@ -261,6 +281,10 @@ class FSICFR(Solver[FSICFRState]):
 
     def average(self, game: Engine, state: FSICFRState) -> Floats:
         return normalised(state.older + state.recent, match_regrets(state.regrets))
+
+    def caveat(self, game: Engine) -> str:
+        """No theorem is known."""
+        return "no guarantee"
 
     def stats(self, game: Engine, state: FSICFRState) -> dict[str, float]:
         return {"average_regret": float(np.maximum(state.regrets, 0.0).max(axis=-1).sum())}

@@ -19,7 +19,7 @@ from hogeq.search.population import Population
 from hogeq.solvers.base import Solver, solver
 from hogeq.strategies.arrays import normalised, one_hot
 from hogeq.strategies.strategy import Mixture, Strategy, strategy_of
-from hogeq.support.aliases import Floats, Matrix
+from hogeq.support.aliases import Floats
 from hogeq.support.messages import refusal
 from hogeq.support.parameters import Count, NotNegative, Positive, PositiveShare, Seed, parameters
 from hogeq.support.workers import compute
@@ -32,25 +32,28 @@ class FictitiousState(NamedTuple):
     """State of a run; n is the number of iterations done."""
 
     average: Floats  # (G, G, K), behaviour strategy of the average so far
-    matrices: Matrix  # (n, G, G), the responses, of which it is the mean; empty unless kept
-    responder_win: Floats  # (), win rate of the last response against the average
+    matrices: NDArray[Any]  # the responses, as in `OracleState.pool`; empty unless kept
+    responder_win: Floats  # (), win rate of the last response against what it responds to
     iteration: NDArray[np.int64]  # ()
 
 
 @solver("fictitious")
 @parameters
 class FictitiousPlay(Solver[FictitiousState]):
-    """Best responses to the average of best responses.
+    """Responses to the mixture of all responses so far (Brown 1951).
 
-    A response enters the average in proportion to how often play reaches each information set
-    under it: the update of extensive-form fictitious play (XFP, Heinrich et al. 2015, theorem 7).
+    If every response is a best one, the mixture converges to an equilibrium (Robinson 1951); they
+    come from a search. The policy is their average: each counts in proportion to how often play
+    reaches an information set under it, as in extensive-form fictitious play (XFP, Heinrich et al.
+    2015, theorem 7). Under imperfect recall it is another strategy than the mixture.
 
     Attributes
     ----------
-    responder : {"annealed", "exact", "stochastic"}
+    responder : {"annealed", "ascent", "stochastic"}
         A softmax responder is annealed from the uniform policy. "annealed": it is then made pure
-        and improved by one sweep of coordinate ascent. "exact": the ascent goes on until no change
-        of one cell improves. "stochastic": the softmax at temperature `cold`, left mixed.
+        and improved by one sweep of coordinate ascent. "ascent" ("exact" is its old name): the
+        ascent goes on until no change of one cell improves. "stochastic": the softmax at
+        temperature `cold`, left mixed.
     responder_steps : int
         Steps of annealing.
     hot, cold : float
@@ -60,69 +63,87 @@ class FictitiousPlay(Solver[FictitiousState]):
     step_size : {"harmonic", "square_root"}
         Weight of the newest response: 1 / n, or 1 / sqrt(n), which forgets.
     keep_matrices : bool
-        Keep all responses in the state, whose mixture, under imperfect recall, is another strategy.
+        Keep all responses and respond to their mixture, at a pass for each of them; otherwise to
+        the average policy alone, the same under perfect recall, and no theorem's elsewhere.
     """
 
     GROWS: ClassVar = frozenset({"matrices"})
 
-    responder: Literal["annealed", "exact", "stochastic"] = "annealed"
+    responder: Literal["annealed", "ascent", "stochastic", "exact"] = "annealed"
     responder_steps: Count = 14
     hot: Positive = 0.03
     cold: Positive = 3e-4
     damping: PositiveShare = 0.6
     step_size: Literal["harmonic", "square_root"] = "harmonic"
-    keep_matrices: bool = False
+    keep_matrices: bool = True
 
     def __post_init__(self) -> None:
         """Refuse parameters that contradict each other."""
         if self.cold > self.hot:
             allowed = f"numbers above 0 up to hot, which is {self.hot}"
             raise ValueError(refusal("cold", self.cold, allowed))
-        if self.keep_matrices and self.responder == "stochastic":
-            raise ValueError(refusal("keep_matrices", True, "false where responses stay mixed"))
 
     def init(self, game: Engine) -> FictitiousState:
+        mixed = self.keep_matrices and self.responder == "stochastic"
         return FictitiousState(
             np.full(game.shape, 1.0 / game.shape[-1]),
-            np.zeros((0, *game.shape[:-1]), np.int8),
+            np.zeros((0, *game.shape)) if mixed else np.zeros((0, *game.shape[:-1]), np.int8),
             np.array(0.5),
             np.array(0, np.int64),
         )
 
     def step(self, game: Engine, state: FictitiousState) -> FictitiousState:
         iteration = int(state.iteration) + 1
-        response, matrix = self._response(game, state.average)
-        policies = np.stack([response, state.average])
+        target = self.mixture(game, state) or Strategy.unchecked(state.average)
+        response = self._response(game, target)
+        wins = Population(game, target.policies).rates_of(response)
         work = shared_workspace(game, 2)
-        rate = work.win_rate(policies).win_rate
-        weight = 1.0 / (iteration if self.step_size == "harmonic" else np.sqrt(iteration))
+        policies = np.stack([response, state.average])
         new, old = (work.cell_reach(both)[..., None] for both in (policies, policies[[1, 1]]))
+        weight = self._step_size(iteration)
         mixed = weight * new * response + (1.0 - weight) * old * state.average
         reached = mixed.sum(axis=-1) > 0.0
         average = state.average.copy()
         average[reached] = normalised(mixed[reached])
         matrices = state.matrices
         if self.keep_matrices:
-            matrices = np.concatenate([matrices, matrix[None]])
-        return FictitiousState(average, matrices, np.array(rate), np.array(iteration, np.int64))
+            new_one = response if self.responder == "stochastic" else to_matrix(response)
+            matrices = np.concatenate([matrices, new_one[None]])
+        rate = np.array(target.chances @ wins)
+        return FictitiousState(average, matrices, rate, np.array(iteration, np.int64))
 
     def average(self, game: Engine, state: FictitiousState) -> Floats:
         return state.average.copy()
 
+    def mixture(self, game: Engine, state: FictitiousState) -> Strategy | None:
+        """Mixture of the responses, equal ones together; None if none are kept."""
+        if not len(state.matrices):
+            return None
+        sizes = [self._step_size(number) for number in range(1, len(state.matrices) + 1)]
+        # The newest has the size of its step; each step takes as much from all before it.
+        left = np.cumprod([1.0, *(1.0 - size for size in sizes[:0:-1])])[::-1]
+        matrices, which = np.unique(state.matrices, axis=0, return_inverse=True)
+        weights = np.bincount(which.ravel(), sizes * left)
+        return strategy_of(game, Mixture(weights / weights.sum(), matrices))
+
     def stats(self, game: Engine, state: FictitiousState) -> dict[str, float]:
         return {"responder_win": float(state.responder_win)}
 
-    def _response(self, game: Engine, average: Floats) -> tuple[Floats, Matrix]:
-        """Response to the average: a policy (G, G, K), and its most probable rolls."""
-        target, uniform = Strategy.unchecked(average), np.full_like(average, 1 / game.num_actions)
+    def _step_size(self, iteration: int) -> float:
+        return 1.0 / float(iteration if self.step_size == "harmonic" else np.sqrt(iteration))
+
+    def _response(self, game: Engine, target: Strategy) -> Floats:
+        """Response to a strategy, (G, G, K)."""
+        uniform = np.full(game.shape, 1.0 / game.num_actions)
         how = self.responder_steps, (self.hot, self.cold), self.damping
         if self.responder == "stochastic":
-            policies = np.stack([uniform, average])
-            anneal(passes(game), policies, how[0], how[2], how[1])
-            return policies[0], to_matrix(policies[0])
+            policies = np.concatenate([uniform[None], target.policies])
+            weights = target.chances if len(target.chances) > 1 else None
+            anneal(passes(game, weights), policies, how[0], how[2], how[1])
+            return policies[0].copy()
         sweeps = 1 if self.responder == "annealed" else None
-        matrix = CounterSearch(uniform, *how, sweeps).run(game, target).matrix
-        return one_hot(matrix, game.num_actions), matrix
+        found = CounterSearch(uniform, *how, sweeps).run(game, target)
+        return one_hot(found.matrix, game.num_actions)
 
 
 class OracleState(NamedTuple):
@@ -199,7 +220,7 @@ class DoubleOracle(Solver[OracleState]):
         return strategy_of(game, Mixture(state.weights[mixed], state.pool[mixed]))
 
     def average(self, game: Engine, state: OracleState) -> Floats:
-        """Policy (G, G, K): the mixture's parts, weighted by their reach; the mixture is better."""
+        """Policy (G, G, K): the components, weighted by their reach; the mixture is better."""
         return policy_of_mixture(game, state.weights, Population(game, state.pool).policies)
 
     def stats(self, game: Engine, state: OracleState) -> dict[str, float]:

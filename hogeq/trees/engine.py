@@ -47,6 +47,12 @@ class TreeEngine:
         return self.tree.num_rows, self.tree.num_actions
 
     @property
+    def seat_rows(self) -> tuple[slice, slice]:
+        """Rows of each seat, those of the first ahead."""
+        first = int((self.tree.seat == 0).sum())
+        return slice(0, first), slice(first, None)
+
+    @property
     def num_actions(self) -> int:
         """Most actions of a row, K."""
         return self.tree.num_actions

@@ -59,6 +59,16 @@ def test_a_policy_of_another_game_is_refused(tmp_path: Path) -> None:
         assert says in refused("attack", path, *GAME)
 
 
+def test_the_first_line_of_a_run_says_that_weights_have_no_guarantee(folder: Path) -> None:
+    Path("kuhn.yaml").write_text(
+        "{name: kuhn, game: kuhn_poker, solver: {name: cfr, iterations: 2}, measure: {every: 2}}"
+    )
+    assert ok("run", "kuhn.yaml").startswith("kuhn_poker, cfr, 2 iterations\n")
+    told = ok("run", "kuhn.yaml", "--overwrite", "--set", "solver.regret_weight=reach")
+    line = "kuhn_poker, cfr, 2 iterations; no guarantee: regret_weight reach, average_weight own"
+    assert told.splitlines()[0] == line
+
+
 def test_a_run_learns_a_game_and_goes_on_where_it_stopped(folder: Path) -> None:
     Path("kuhn.yaml").write_text(f"{{name: kuhn, {LEARNT}}}")
     summary = ask("run", "kuhn.yaml")

@@ -203,7 +203,7 @@ SAMPLES: dict[str, str] = {
     "--seconds": "0",
     "--seed": "5",
     "--set": "seed=9",
-    "--solver": "openspiel",
+    "--solver": "dcfr",
     "--sort": "seconds",
     "--start": "2:1",
     "--starts": "1",

@@ -13,7 +13,10 @@ RUN = """
 name: drawn
 rules: {edition: su20, goal: 10, max_dice: 3}
 solver: {name: dcfr, iterations: 3}
-measure: {every: 1, attack: {starts: 1, anneal_steps: 0, kicks: 0}, final_attack: {starts: 4, kicks: 2}}
+measure:
+  every: 1
+  attack: {starts: 1, anneal_steps: 0, kicks: 0}
+  final_attack: {starts: 4, kicks: 2}
 """
 
 

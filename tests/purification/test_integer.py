@@ -150,7 +150,7 @@ def test_a_search_goes_on_with_the_same_bits(game: HogEngine, policy: Any, tmp_p
 def test_it_loses_less_than_the_likeliest_rolls(larger: HogEngine) -> None:
     """By attacks with another seed, from a policy that is mixed in many rows."""
     game = larger
-    solver = DiscountedCFR(average_weight="reach")
+    solver = DiscountedCFR(average_weight="reach", regret_weight="reach", alternating=False)
     state = solver.init(game)
     for _ in range(100):
         state = solver.step(game, state)

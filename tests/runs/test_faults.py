@@ -348,7 +348,7 @@ def test_numbers_that_overflow_are_the_solvers_failure(
     assert capsys.readouterr() == ("", f"{failed}; {kept}\n")
 
 
-@pytest.mark.parametrize("name", sorted(set(SOLVERS) - {"openspiel"}))
+@pytest.mark.parametrize("name", sorted(SOLVERS))
 def test_no_solver_has_a_state_that_is_not_finite(name: str) -> None:
     """What the runner takes for divergence must not be a solver's way of saying something."""
     config = trial(f"solver.name={name}")

@@ -157,6 +157,7 @@ def test_exploitability_is_the_value_of_a_best_response_less_that_of_the_game() 
     interval, response = door.exploitability(policy, budget), respond(game, policy, budget)
     assert (interval.lower, interval.upper) == (response.value - 0.5, response.bound - 0.5)
     found = attack(game, policy, budget)
+    assert response.search is not None
     assert (response.value, response.search.saturation) == (found.win_rate, found.saturation)
     assert 0.5 < response.value < response.bound - 1e-3
     assert not response.is_proved

@@ -9,7 +9,6 @@ import pytest
 from hogeq.model.game import HogEngine, compile_game
 from hogeq.rules import rules_from
 from hogeq.search.counter_search import Trails, no_trails
-from hogeq.solvers import SOLVERS
 from hogeq.strategies.arrays import one_hot
 from hogeq.strategies.strategy import Strategy
 from tests.solvers import family
@@ -22,8 +21,8 @@ def game() -> HogEngine:
 
 @pytest.fixture(scope="module")
 def policy(game: HogEngine) -> Any:
-    _, state = family.run(game, "dcfr", 30)
-    return Strategy.unchecked(SOLVERS["dcfr"]().average(game, state))
+    solver, state = family.run(game, "dcfr", 30, regret_weight="reach", alternating=False)
+    return Strategy.unchecked(solver.average(game, state))
 
 
 @pytest.fixture(scope="module")

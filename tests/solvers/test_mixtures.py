@@ -11,6 +11,7 @@ from hogeq.model.game import HogEngine, compile_game
 from hogeq.rules import rules_from
 from hogeq.solvers import SOLVERS
 from hogeq.solvers.cuts import cut_of_parts
+from hogeq.strategies.arrays import one_hot
 from hogeq.strategies.files import write_strategy
 from hogeq.strategies.strategy import Strategy
 from tests.solvers.family import run
@@ -160,6 +161,40 @@ def test_softness_lets_more_counters_shape_a_step(
 def test_solvers_of_policies_have_no_mixture(coins: HogEngine) -> None:
     solver, state = run(coins, "cfr_plus", 1)
     assert solver.mixture(coins, state) is None
+
+
+# --- fictitious -----------------------------------------------------------------------------------
+
+
+def test_fictitious_play_draws_a_b_and_c_as_the_equilibrium_does(coins: HogEngine) -> None:
+    """Robinson 1951; responses to the average policy settle where 0.0036 is lost."""
+    solver, state = run(coins, "fictitious", 300, responder="ascent")
+    mixture = solver.mixture(coins, state)
+    drawn: dict[tuple[int, int], float] = {}
+    for weight, rolls in zip(mixture.weights, mixture.policies.argmax(axis=-1), strict=True):
+        at = int(rolls[0, 1]), int(rolls[1, 1])
+        drawn[at] = drawn.get(at, 0.0) + weight
+    expected = {(1, 0): 3 / 9, (1, 2): 4 / 9, (2, 0): 2 / 9, (2, 2): 0.0}  # A, B, C, D
+    assert {at: drawn.get(at, 0.0) for at in expected} == pytest.approx(expected, abs=0.015)
+    assert exploited(coins, mixture) < 0.001
+    assert exploited(coins, solver.average(coins, state)) > 1 / 216 - 1e-12
+
+
+@pytest.mark.parametrize("step_size", ["harmonic", "square_root"])
+def test_a_response_is_drawn_as_its_step_and_those_after_it_leave(
+    coins: HogEngine, step_size: str
+) -> None:
+    solver, state = run(coins, "fictitious", 9, step_size=step_size)
+    weights = np.zeros(0)
+    for number in range(1, 10):
+        size = 1 / number if step_size == "harmonic" else number**-0.5
+        weights = np.append((1.0 - size) * weights, size)
+    given = Strategy.unchecked(one_hot(state.matrices, coins.num_actions), weights)
+    mixture = solver.mixture(coins, state)
+    for known in (given.mean, solver.average(coins, state)):
+        one, two = (win_rate(coins, known, each).win_rate for each in (given, mixture))
+        assert one == pytest.approx(two, abs=1e-12)
+    assert len(mixture.weights) < 9
 
 
 # --- double_oracle --------------------------------------------------------------------------------

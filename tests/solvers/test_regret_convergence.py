@@ -1,8 +1,8 @@
 """Which of the CFR family converge, on games with known answers.
 
-On games of perfect recall all five do, in both orders of updating, whether or not regrets are
-weighted by own reach; under imperfect recall the weighting decides, and there are games that none
-of them can solve.
+On these games of perfect recall all five do, in both orders of updating, whether or not regrets are
+weighted by own reach (on Leduc poker they must not be). Under imperfect recall the weighting
+decides, and there are games that none of them can solve.
 """
 
 import pytest

@@ -11,6 +11,7 @@ from hogeq.model.game import HogEngine, compile_game
 from hogeq.model.workspace import Role
 from hogeq.rules import rules_from
 from hogeq.solvers import SOLVERS
+from tests import toys
 from tests.solvers.family import FAMILY, averages, run
 
 MEMORYLESS = ("hw13", "fa22")
@@ -33,7 +34,9 @@ def test_without_memory_the_tablebase_s_value_is_found(
     game, value = short(edition)
     found = [
         abs(win_rate(game, policy, policy, endless_is_draw=True).first - value)
-        for policy in averages(game, name, [10, 100], alternating=alternating)
+        for policy in averages(
+            game, name, [10, 100], alternating=alternating, regret_weight="reach"
+        )
     ]
     assert found[1] < found[0] / 2 + 1e-5
     assert found[1] < (3e-3 if name == "cfr" else 1e-4)
@@ -65,3 +68,24 @@ def test_a_floor_too_high_for_the_rolls_is_refused() -> None:
     SOLVERS["cfr"](epsilon=0.2).init(game)
     with pytest.raises(ValueError, match=r"^epsilon: got 0\.21; .*1/5 with 5 rolls"):
         SOLVERS["cfr"](epsilon=0.21).init(game)
+
+
+@pytest.mark.parametrize(
+    ("game", "name", "options", "says"),
+    [
+        (toys.kuhn, "cfr_plus", {}, ""),
+        (toys.kuhn, "cfr", {"regret_weight": "reach"}, "guarantee: regret_weight reach, average"),
+        (toys.kuhn, "dcfr", {"average_weight": "reach"}, "counterfactual, average_weight reach"),
+        (toys.rooms, "pcfr_plus", {}, "imperfect recall: no guarantee unless well-formed"),
+        (toys.rooms, "linear", {"regret_weight": "belief"}, "no guarantee: imperfect recall"),
+        (su20, "cfr", {}, "no guarantee: imperfect recall"),
+        (lambda: short("fa22")[0], "cfr", {}, "no guarantee: imperfect recall"),
+        (toys.kuhn, "cfr_br", {}, "no guarantee: responses come from a search"),
+    ],
+)
+def test_a_solver_says_where_no_theorem_holds(
+    game: Any, name: str, options: dict[str, Any], says: str
+) -> None:
+    caveat = SOLVERS[name](**options).caveat(game())
+    assert says in caveat
+    assert bool(says) == bool(caveat)

@@ -74,7 +74,7 @@ def textbook(toy: Toy, policy: Floats) -> Floats:
 @pytest.mark.parametrize("name", FAMILY)
 def test_regrets_are_those_of_the_textbook(name: str, toy_name: str) -> None:
     toy = {**SOLVABLE, "bits": toys.bits}[toy_name]()
-    solver: Any = SOLVERS[name](regret_weight="counterfactual")
+    solver: Any = SOLVERS[name](alternating=False)
     state = solver.init(toy)
     regrets, last = np.zeros(toy.shape), np.zeros(toy.shape)
     for t in range(1, 13):
@@ -107,7 +107,7 @@ def test_regrets_are_those_of_the_textbook(name: str, toy_name: str) -> None:
 )
 def test_iterations_count_in_the_average_as_they_should(name: str, weights: list[float]) -> None:
     toy = toys.pennies()  # one move each: reach is the same for all
-    solver: Any = SOLVERS[name]()
+    solver: Any = SOLVERS[name](alternating=False)
     state, played = solver.init(toy), []
     for _ in weights:
         played.append(solver.current(state).copy())

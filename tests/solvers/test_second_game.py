@@ -14,7 +14,7 @@ from hogeq.strategies.strategy import Strategy, strategy_of
 from hogeq.support.aliases import Floats
 from tests import toys
 
-HOG_ONLY = {"dynamic", "openspiel"}
+HOG_ONLY = {"dynamic"}
 LEARN: dict[str, dict[str, Any]] = {
     "mirror": {"rate": 1.0},
     "bundle": {"trails": 1, "kicks": 2, "life": 4},

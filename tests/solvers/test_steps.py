@@ -122,7 +122,7 @@ def test_the_average_of_fictitious_play_mixes_the_responses_themselves(step_size
     """Under perfect recall a mixture has the own reach that its parts have on average."""
     toy = toys.kuhn()
     solver: Any = SOLVERS["fictitious"](
-        responder="stochastic", step_size=step_size, responder_steps=3
+        responder="stochastic", step_size=step_size, responder_steps=3, keep_matrices=False
     )
     state = solver.init(toy)
     mixture = np.zeros(toy.shape)

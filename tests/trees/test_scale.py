@@ -214,12 +214,12 @@ def test_rows_that_nearly_sum_to_1_are_scaled(sign: float) -> None:
     root: toys.Node = 1.0
     for number in range(300):
         root = Choice(0, number, (root, 0.0))
-    game = hogeq.Game(tree_of(root))
-    rows = np.zeros(game.tree.moves.shape)
+    tree = tree_of(root)
+    game, rows = hogeq.Game(tree), np.zeros(tree.moves.shape)
     rows[:, 0] = 1.0 + sign * 9e-10
     assert game.value(rows, "uniform").mean == pytest.approx(0.5, abs=1e-12)
     assert game.attack(rows).value == pytest.approx(0.0, abs=1e-12)
-    exactly = game.tree.uniform()
+    exactly = tree.uniform()
     assert np.array_equal(game.strategy(exactly).policy, exactly)
 
 

@@ -91,7 +91,8 @@ def _finished(summary: "RunSummary") -> Text:
     if not spent["until_saturated"]:
         del spent["until_saturated"], spent["most_kicks"]
     text: Text = [
-        f"{summary.config.title}, {solver.name}, {solver.iterations} iterations",
+        f"{summary.config.title}, {solver.name}, {solver.iterations} iterations"
+        + f"; {summary.caveat}" * bool(summary.caveat),
         f"{summary.elapsed:.1f} s, {summary.seconds:.1f} s of them solving",
         "",
         Table(
