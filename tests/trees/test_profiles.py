@@ -186,7 +186,7 @@ def test_what_is_no_profile_of_the_game_is_refused_in_a_line(exported: Any) -> N
     assert "is a profile of a game tree; allowed: for rules with one goal up to 40" in line
     Path("table.csv").write_text("1,2\n3,4\n")
     line = refused("compare", "table.csv", "uniform", "--game", "hog.efg")
-    assert "table.csv: is no strategy of a tree; allowed: uniform, a run, a file .npz" in line
+    assert "table.csv: line 1: columns: got '1,2'; allowed: player,infoset,action" in line
     with pytest.raises(ValueError, match="got object; allowed: a policy of OpenSpiel, or a dict"):
         hogeq.Game("hog.efg").strategy(object())  # type: ignore[arg-type]
 
@@ -212,8 +212,8 @@ def broken_archives() -> dict[str, tuple[bytes, str]]:
         "cut": (good[:-30], "is not an .npz file"),
         "complex": (saved(np.savez, policy=rows * 1j), "holds values of type '<c16'"),
         "objects": (saved(np.savez, policy=rows.astype(object)), "holds values of type '|O'"),
-        "other": (saved(np.savez, rows=rows), "holds ['rows']; allowed: one of policy, "),
-        "twice": (twice.getvalue(), "holds ['policy', 'policy']; allowed: one of policy, "),
+        "other": (saved(np.savez, rows=rows), "holds ['rows']; allowed: one of matrix, "),
+        "twice": (twice.getvalue(), "holds ['policy', 'policy']; allowed: one of matrix, "),
         "huge": (zipped(huge, "policy.npy"), "has shape (1099511627776, 2); allowed: (12, 2)"),
         "bomb": (
             zipped(saved(np.save, np.zeros((2**20, 8))), "policy.npy"),
