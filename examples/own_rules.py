@@ -1,15 +1,14 @@
 """Rules of your own: a swap when both scores end in the same digit, and what it does to play."""
 
 import hogeq
-from hogeq.rules.parts import SWAPS
 
 
+@hogeq.rule_part("swap")
 def same_ones_digit(score: int, opponent: int) -> bool:
     """Both scores end in the same digit."""
     return score % 10 == opponent % 10
 
 
-SWAPS["same_ones_digit"] = same_ones_digit
 parts = {"edition": "fa22", "goal": 30, "max_dice": 5}
 for swap in ("none", "same_ones_digit"):
     rules = hogeq.rules_from({**parts, "swap": swap, "name": f"swap {swap}"})

@@ -9,8 +9,10 @@ from .contest.transcript import read_transcript as read_transcript
 from .evaluation.tablebase import Analysis as Analysis
 from .evaluation.tablebase import Tablebase as Tablebase
 from .evaluation.values import ComponentsAt as ComponentsAt
+from .evaluation.values import action_values as action_values
 from .game import Game as Game
 from .model.workspace import WinRate as WinRate
+from .purification import Purifier as Purifier
 from .purification import purifier as purifier
 from .rules.edition import EDITIONS as EDITIONS
 from .rules.edition import describe as describe
@@ -30,9 +32,12 @@ from .search.results import Equilibrium as Equilibrium
 from .search.results import Interval as Interval
 from .search.results import Response as Response
 from .solvers import SOLVERS as SOLVERS
+from .solvers import Solver as Solver
 from .solvers import solver as solver
+from .solvers.solving import Solution as Solution
 from .strategies.strategy import Mixture as Mixture
 from .strategies.strategy import Strategy as Strategy
+from .support.parameters import parameters as parameters
 from .support.plugins import load_plugin as load_plugin
 from .support.progress import show_progress as show_progress
 from .support.workers import workers as workers
