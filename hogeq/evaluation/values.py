@@ -239,6 +239,14 @@ def action_values(
 
     "reach" includes the player's own actions, "counterfactual" counts each of them as 1
     (Zinkevich et al. 2007, equation 5), "belief" divides by the reach of the information set.
+
+    Examples
+    --------
+    >>> import hogeq
+    >>> game = hogeq.Game("kuhn_poker")
+    >>> values = hogeq.action_values(game.engine, game.strategy("uniform"))
+    >>> values.shape == game.engine.shape
+    True
     """
     if weight not in get_args(RegretWeight):
         raise ValueError(f"weight: {shown(weight)}; allowed: {', '.join(get_args(RegretWeight))}")

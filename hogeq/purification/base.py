@@ -67,6 +67,17 @@ class Purifier(ABC):
     A purifier is a frozen dataclass of its parameters (`hogeq.support.parameters.parameters`) and
     holds nothing else: the same policy gives the same matrix. How many threads compute is chosen
     around it (`hogeq.support.workers.workers`) and does not change the result.
+
+    Examples
+    --------
+    >>> import hogeq
+    >>> @hogeq.parameters
+    ... class Last(hogeq.Purifier):
+    ...     def matrix(self, game, policy):
+    ...         return policy.shape[-1] - 1 - policy[..., ::-1].argmax(axis=-1)
+    >>> game = hogeq.Game({"edition": "su20", "goal": 4, "max_dice": 2})
+    >>> int(Last().matrix(game.engine, game.strategy("always_roll:1").policy)[0, 0])
+    1
     """
 
     def __init__(self, **parameters: Any) -> None:  # noqa: B027 - for type checkers

@@ -82,6 +82,16 @@ class Solver(ABC, Generic[State]):
         `init` gave them.
     FILES : frozenset of str
         Names of the parameters that name files, empty if there is none. Only `init` reads them.
+
+    Examples
+    --------
+    >>> import hogeq
+    >>> game, solver = hogeq.Game("kuhn_poker"), hogeq.SOLVERS["cfr_plus"]()
+    >>> isinstance(solver, hogeq.Solver)
+    True
+    >>> state = solver.step(game.engine, solver.init(game.engine))
+    >>> solver.average(game.engine, state).shape == game.engine.shape
+    True
     """
 
     GROWS: ClassVar[frozenset[str]] = frozenset()

@@ -70,6 +70,17 @@ def parameters(kind: type[Kind]) -> type[Kind]:
     Where parameters depend on each other, the class has a `__post_init__` that raises a
     `ValueError`, made by `hogeq.support.messages.refusal`. A field with an alias has the alias in
     files, and its own name in Python.
+
+    Examples
+    --------
+    >>> import hogeq
+    >>> @hogeq.parameters
+    ... class Step:
+    ...     size: float = 0.5
+    >>> Step(size="half")
+    Traceback (most recent call last):
+    ...
+    hogeq.support.parameters.ParameterError: size: got 'half'; allowed: numbers
     """
     made = cast("type[Kind]", dataclass(kind, frozen=True, config=_STRICT))
     initialise = made.__init__
