@@ -10,7 +10,7 @@ from .evaluation.tablebase import Analysis as Analysis
 from .evaluation.tablebase import Tablebase as Tablebase
 from .evaluation.values import ComponentsAt as ComponentsAt
 from .game import Game as Game
-from .model.workspace import WinRate as WinRate
+from .model.protocol import WinRate as WinRate
 from .purification import purifier as purifier
 from .rules.edition import EDITIONS as EDITIONS
 from .rules.edition import describe as describe
