@@ -166,18 +166,17 @@ class RecurringMixture:
         ]
         starts = reach.weights @ [(one.first, one.other) for one in met]
         values = np.tensordot(reach.weights, [one.values for one in met], 1)
-        now, changes = Valued(float(starts[0]), float(starts[1]), 0, values), 0
-        if role == Role.COUNTERFACTUAL:
-            return now
+        now = Valued(float(starts[0]), float(starts[1]), 0, values)
+        if role == Role.ASCEND:
+            return self._ascend(policies, now, reach)
         if role == Role.SOFTMAX:
             rows.soften(policies[0], values, reach.rows, temperature, damping)
-        else:
-            changes = self._ascend(policies, now, reach)
-        rate = self.win_rate(policies, weights=reach.weights)
-        return Valued(rate.first, 1.0 - rate.second, changes, values)
+            rate = self.win_rate(policies, weights=reach.weights)
+            return Valued(rate.first, 1.0 - rate.second, 0, values)
+        return now
 
-    def _ascend(self, policies: Floats, now: Valued, reach: Reach) -> int:
-        """Change as many rows as raise the win rate against the mixture; how many."""
+    def _ascend(self, policies: Floats, now: Valued, reach: Reach) -> Valued:
+        """Change as many rows as raise the win rate against the mixture."""
         policy, shape = policies[0].copy(), now.values.shape
         better = rows.improvable(policy, now.values, reach.rows)
         best = np.eye(shape[-1])[now.values.argmax(axis=-1)]
@@ -185,12 +184,13 @@ class RecurringMixture:
         while len(better):
             at = np.unravel_index(better, shape[:-1])
             policies[0][at] = best[at]
-            gained = self.win_rate(policies, weights=reach.weights).win_rate - now.win_rate
+            rate = self.win_rate(policies, weights=reach.weights)
+            gained = rate.win_rate - now.win_rate
             if gained > 0.0 or (gained >= -TIE and is_mixed[at].all()):
-                break
+                return Valued(rate.first, 1.0 - rate.second, len(better), now.values)
             policies[0] = policy
             better = better[: len(better) // 2]
-        return len(better)
+        return now
 
     def win_rate(
         self, policies: Floats, role: Role = Role.EVALUATE, weights: Floats | None = None
