@@ -98,6 +98,7 @@ class Work:
 
         self.game = compile_game(EDITIONS[rules])
         self.dtype: Any = np.float32 if single else np.float64
+        self.found: Any = None  # where the last sweep led
         random, actions = np.random.default_rng(0), self.game.num_actions
         self.policies = random.dirichlet(np.ones(actions), (9, *self.game.shape[:2]))
         # From one die on: where no dice score nothing, two matrices might never end their game.
@@ -133,6 +134,7 @@ class Work:
 
         def run() -> float:
             policies = self.policies[:players].copy()
+            self.found = policies[0]
             return float(work.backward(work.forward(policies), policies, ASCEND).win_rate)
 
         return run

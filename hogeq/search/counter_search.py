@@ -18,7 +18,6 @@ from hogeq.search.ascent import (
     SINGLE_ERROR,
     SWEEP_LIMIT,
     TEMPERATURES,
-    ascend,
     climb,
     ith_start,
     log_uniform,
@@ -118,9 +117,7 @@ class CounterSearch(NamedTuple):
             else:
                 least_gain = -1.0 if self.is_exact else SINGLE_ERROR
                 limit = SWEEP_LIMIT if self.sweeps is None else self.sweeps
-                rate, sweeps = ascend(
-                    context.work, policies, limit, least_gain, weights=context.weights
-                )
+                rate, sweeps = context.ascend(limit, least_gain)
             start = SearchState(to_matrix(policies[0]), rate, sweeps + self.steps)
             progress.step(ASCENT)
             progress.found(rate)
@@ -142,13 +139,7 @@ class CounterSearch(NamedTuple):
             policies[0] = one_hot(matrix, game.num_actions)
             context.roll = int(roll)
             sweeps = move.go(context, log_uniform(random, low_high or (1.0, 1.0)))
-            again, more = ascend(
-                context.work,
-                policies,
-                least_gain=margin or -1.0,
-                to_beat=to_beat,
-                weights=context.weights,
-            )
+            again, more = context.ascend(least_gain=margin or -1.0, to_beat=to_beat)
             if move.by_roll and kind == "near":
                 choices["roll"].append(MoveGain(roll, max(0.0, again - to_beat), sweeps + more))
             return to_matrix(policies[0]), again, sweeps + more

@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike
 from hogeq.model.protocol import Engine, Passes, Role
 from hogeq.model.shared import quick_workspace
 from hogeq.search.ascent import (
+    SWEEP_LIMIT,
     TEMPERATURES,
     anneal,
     ascend,
@@ -71,6 +72,12 @@ class SearchContext:
         random = np.random.default_rng(seed) if seed else UNUSED
         return cls(game, weights, work, policies, random, mates)
 
+    def ascend(
+        self, limit: int = SWEEP_LIMIT, least_gain: float = -1.0, to_beat: float = -1.0
+    ) -> tuple[float, int]:
+        """Let the responder ascend; its win rate, and the sweeps."""
+        return ascend(self.work, self.policies, limit, least_gain, to_beat, self.weights)
+
     def anneal(
         self,
         steps: int,
@@ -108,7 +115,7 @@ def perturbed_opponent(at: SearchContext, share: float) -> int:
     """Ascend for two sweeps against the opponent blended with another strategy, to a share."""
     met = at.policies[1:].copy()
     at.policies[1:] = _blended(at, share)
-    _, sweeps = ascend(at.work, at.policies, MET, weights=at.weights)
+    _, sweeps = at.ascend(MET)
     at.policies[1:] = met
     return sweeps
 
