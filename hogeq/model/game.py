@@ -147,7 +147,8 @@ class HogEngine:
             return RecurringMixture([self.workspace(2, dtype) for _ in range(opponents)])
         layout = self.layout(seats, dtype, opponents)
         interpreter = partial(self.interpreter, seats, opponents)
-        return Workspace(self.shape, layout, interpreter, opponents, recurs=self.positions_recur)
+        shape = players, *self.shape
+        return Workspace(shape, layout, interpreter, recurs=self.positions_recur)
 
     def layout(self, players: int, dtype: DTypeLike = np.float64, opponents: int = 1) -> Layout:
         """Fresh arrays for passes, laid out as suits the game.

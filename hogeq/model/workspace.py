@@ -49,21 +49,22 @@ class Layout(Protocol):
 class Workspace:
     """Passes over one game, and the arrays that they fill, which are allocated once.
 
-    Most games have a fast layout. Roles that it lacks are interpreted.
+    The shape is that of policies, (Q, G, G, K). Most games have a fast layout. Roles that it lacks
+    are interpreted.
     """
 
     def __init__(
         self,
-        shape: tuple[int, int, int],
+        shape: tuple[int, int, int, int],
         layout: Layout,
         interpreter: Callable[[], Interpreter],
-        opponents: int = 1,
         *,
-        recurs: bool = False,
+        recurs: bool,
     ) -> None:
         self._layout, self._make_interpreter, self._recurs = layout, interpreter, recurs
-        self._values = np.zeros(shape)
-        self._each_reach = np.zeros((opponents, *shape[:2]))
+        self._shape, opponents = shape, max(1, shape[0] - 1)
+        self._values = np.zeros(shape[1:])
+        self._each_reach = np.zeros((opponents, *shape[1:3]))
         self._equal = np.full(opponents, 1.0 / opponents)
         self._latest: Reach | None = None
 
@@ -87,7 +88,7 @@ class Workspace:
                 "policies alone (regret_weight: reach or belief)"
             )
         each = self._each_reach
-        self._layout.forward(plain(policies), each, memories=memories)
+        self._layout.forward(self._plain(policies), each, memories=memories)
         shares = self._equal if weights is None else weights
         mean = each[0] if len(each) == 1 else np.tensordot(shares, each, 1)
         reach = Reach(mean, np.array(shares, np.float64))
@@ -106,7 +107,7 @@ class Workspace:
         """Compute values, player 0 acting by its role."""
         if reach is not self._latest:
             raise ValueError("reach: allowed: that of this workspace's last pass forward")
-        played = plain(policies)
+        played = self._plain(policies)
         starts, changes = self._layout.backward(
             int(role), played, reach.weights, self._values, reach.rows, temperature, damping
         )
@@ -122,8 +123,13 @@ class Workspace:
         shares = self._equal if weights is None else weights
         passes = self._layout if role in IN_LAYOUTS else self._interpreter
         unread = self._values, self._each_reach[0], 1.0, 1.0
-        starts, _ = passes.backward(int(role), plain(policies), shares, *unread)
+        starts, _ = passes.backward(int(role), self._plain(policies), shares, *unread)
         return WinRate.from_starts(float(shares @ starts[:, 0]), float(shares @ starts[:, -1]))
+
+    def _plain(self, policies: Floats) -> Floats:
+        if policies.shape != self._shape:  # kernels would read beyond them
+            raise ValueError(f"policies: shape is {policies.shape}; allowed: {self._shape}")
+        return plain(policies)
 
 
 class RecurringMixture:
