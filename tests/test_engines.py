@@ -28,6 +28,7 @@ from hogeq.strategies.arrays import normalised, one_hot
 from hogeq.strategies.strategy import strategy_of
 from hogeq.support.aliases import Floats
 from tests import toys
+from tests.solvers.family import FAMILY
 from tests.toy_engine import TwoNumbers
 
 WEIGHTS = np.array([0.5, 0.2, 0.3])
@@ -450,7 +451,10 @@ PURIFYING: dict[str, dict[str, Any]] = {
 
 @pytest.mark.parametrize("name", sorted(SOLVERS.keys() - HOG_ALONE))
 def test_every_solver_runs(game: Engine, name: str) -> None:
-    solver = SOLVERS[name](**SOLVING.get(name, {}))
+    options = SOLVING.get(name, {})
+    if name in FAMILY and game.positions_recur:
+        options = {"regret_weight": "reach"}
+    solver = SOLVERS[name](**options)
     if name == "fsicfr" and game.positions_recur:
         with pytest.raises(ValueError, match="positions cannot recur"):
             solver.init(game)
