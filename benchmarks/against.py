@@ -21,6 +21,7 @@ from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
 from pathlib import Path
 from time import thread_time
+from types import SimpleNamespace
 from typing import Any
 
 NEW = Path(__file__).resolve().parents[1]
@@ -55,6 +56,37 @@ FIRST = {
 # --- in the process of one checkout ---------------------------------------------------------------
 
 
+COUNTERFACTUAL, ASCEND = 1, 2  # roles
+
+
+class Before:
+    """Passes of an older checkout, called as those of this one are."""
+
+    def __init__(self, work: Any) -> None:
+        self.work = work
+
+    def win_rate(self, policies: Any) -> Any:
+        """Win rates of a policy that plays itself."""
+        return SimpleNamespace(first=self.work.backward(policies)[0])
+
+    def forward(self, policies: Any) -> Any:
+        """Compute reach."""
+        if hasattr(self.work, "face"):
+            self.work.face(policies[1:])
+            self.work.forward(policies[0])
+        else:
+            self.work.forward(policies)
+        return SimpleNamespace(rows=self.work.infoset_reach)
+
+    def backward(self, _: Any, policies: Any, role: int) -> Any:
+        """Compute values."""
+        if hasattr(self.work, "face"):
+            return SimpleNamespace(win_rate=self.work.backward(policies[0], role).win_rates.mean())
+        first, other, _ = self.work.backward(policies, role)
+        values = self.work.counterfactual_values
+        return SimpleNamespace(win_rate=(first + 1.0 - other) / 2.0, values=values)
+
+
 class Work:
     """What can be timed of one game: each method returns the call, and that a number to compare."""
 
@@ -66,72 +98,50 @@ class Work:
 
         self.game = compile_game(EDITIONS[rules])
         self.dtype: Any = np.float32 if single else np.float64
+        self.found: Any = None  # where the last sweep led
         random, actions = np.random.default_rng(0), self.game.num_actions
-        self.found: Any = None
         self.policies = random.dirichlet(np.ones(actions), (9, *self.game.shape[:2]))
         # From one die on: where no dice score nothing, two matrices might never end their game.
         self.matrices = random.integers(1, actions, size=(2, *self.game.shape[:2]))
 
+    def passes(self, players: int) -> Any:
+        """Give passes of this checkout, or of one from before they returned what they fill."""
+        if players > 2 and not hasattr(import_module("hogeq.model.protocol"), "Reach"):
+            many = import_module("hogeq.model.many").ManyWorkspace
+            return Before(many(self.game, players - 1, self.dtype))
+        work: Any = self.game.workspace(players, self.dtype)
+        return Before(work) if hasattr(work, "infoset_reach") else work
+
     def values(self) -> Callable[[], float]:
         """Values of all actions, a policy playing itself."""
-        work = self.game.workspace(1, self.dtype)
-        return lambda: work.backward(self.policies[:1])[0]
+        work = self.passes(1)
+        return lambda: float(work.win_rate(self.policies[:1]).first)
 
     def reach(self) -> Callable[[], float]:
         """Reach of both players."""
-        work = self.game.workspace(2, self.dtype)
-
-        def run() -> float:
-            work.forward(self.policies[:2])
-            return float(work.infoset_reach.sum())
-
-        return run
+        work = self.passes(2)
+        return lambda: float(work.forward(self.policies[:2]).rows.sum())
 
     def weighted(self) -> Callable[[], float]:
         """Values of all actions, weighted by reach."""
-        from hogeq.model.workspace import Role
+        work = self.passes(2)
+        reach = work.forward(self.policies[:2])
+        return lambda: float(work.backward(reach, self.policies[:2], COUNTERFACTUAL).values.sum())
 
-        work = self.game.workspace(2, self.dtype)
-        work.forward(self.policies[:2])
-
-        def run() -> float:
-            work.backward(self.policies[:2], Role.COUNTERFACTUAL)
-            return float(work.counterfactual_values.sum())
-
-        return run
-
-    def sweep(self) -> Callable[[], float]:
+    def sweep(self, players: int = 2) -> Callable[[], float]:
         """Sweep as a responder: reach, then the best roll at every cell."""
-        from hogeq.model.workspace import Role
-
-        work = self.game.workspace(2, self.dtype)
+        work = self.passes(players)
 
         def run() -> float:
-            both = self.policies[:2].copy()
-            work.forward(both)
-            first, other, _ = work.backward(both, Role.ASCEND)
-            return (first + 1.0 - other) / 2.0
+            policies = self.policies[:players].copy()
+            self.found = policies[0]
+            return float(work.backward(work.forward(policies), policies, ASCEND).win_rate)
 
         return run
 
     def mixture(self) -> Callable[[], float]:
         """Sweep against eight opponents at once."""
-        many: Any
-        try:
-            many = import_module("hogeq.model.side_by_side").many_workspace
-        except ImportError:
-            many = import_module("hogeq.model.many").ManyWorkspace
-        from hogeq.model.workspace import Role
-
-        many = many(self.game, 8, self.dtype)
-        many.face(self.policies[1:])
-
-        def run() -> float:
-            many.forward(self.policies[0])
-            self.found = self.policies[0].copy()
-            return float(many.backward(self.found, Role.ASCEND).win_rates.mean())
-
-        return run
+        return self.sweep(9)
 
     def cfr_plus(self) -> Callable[[], float]:
         """One iteration of CFR+."""

@@ -17,7 +17,7 @@ import numpy as np
 from common import arguments, course, draw, publish, small_game
 
 from hogeq.model.game import HogEngine
-from hogeq.model.many import shared_many
+from hogeq.model.shared import shared_workspace
 from hogeq.search.ascent import climb
 from hogeq.search.attack import attack
 from hogeq.search.bounds import upper_bound
@@ -96,13 +96,13 @@ def points(game: HogEngine, parts: int, given: argparse.Namespace) -> Iterator[l
 
 def climbed(game: HogEngine, mixture: Strategy, counters: Matrix) -> float:
     """Climb further from the counters that win most, and give the highest win rate."""
-    work = shared_many(game, len(mixture.chances))
-    work.face(mixture.policies, mixture.chances)
-    policies = [one_hot(counter, game.num_actions) for counter in counters]
-    rates = [float(work.win_rates(policy) @ mixture.chances) for policy in policies]
-    best = 0.0
+    work, best = shared_workspace(game, 1 + len(mixture.chances)), 0.0
+    every = [
+        np.stack([one_hot(counter, game.num_actions), *mixture.policies]) for counter in counters
+    ]
+    rates = [work.win_rate(both, weights=mixture.chances).win_rate for both in every]
     for which in np.argsort(rates)[-STRONGEST:]:
-        both = np.stack([policies[which], *mixture.policies])
+        both = every[which]
         best = max(best, climb(game, both, weights=mixture.chances)[0])
     return best
 

@@ -11,7 +11,7 @@ from .evaluation.tablebase import Tablebase as Tablebase
 from .evaluation.values import ComponentsAt as ComponentsAt
 from .evaluation.values import action_values as action_values
 from .game import Game as Game
-from .model.workspace import WinRate as WinRate
+from .model.protocol import WinRate as WinRate
 from .purification import Purifier as Purifier
 from .purification import purifier as purifier
 from .rules.edition import EDITIONS as EDITIONS

@@ -15,7 +15,7 @@ from hogeq.evaluation import tablebase, values
 from hogeq.evaluation.tablebase import Analysis, Tablebase
 from hogeq.evaluation.values import ComponentsAt, RegretWeight
 from hogeq.model.game import HogEngine, compile_game
-from hogeq.model.workspace import WinRate
+from hogeq.model.protocol import WinRate
 from hogeq.rules import Rules
 from hogeq.rules.memory import Memory
 from hogeq.search import bounds, population

@@ -4,16 +4,13 @@ A problem from Hog is played by Hog's own engine. One from a tree becomes its pa
 own moves that led to it (`check_benchmark.Tree`). The opponent's policy has no part in its passes.
 """
 
-from typing import Any
-
 import numpy as np
 from check_benchmark import Instance, Tree
 from numpy.typing import DTypeLike
 from research import tree_passes
 
 from hogeq.benchmark.catalogue import Entry
-from hogeq.model.protocol import Engine
-from hogeq.model.workspace import Role
+from hogeq.model.protocol import Engine, Precision, Reach, Role, Valued, WinRate
 from hogeq.strategies.strategy import Strategy, strategy_of
 from hogeq.support.aliases import Floats, Ints
 
@@ -31,9 +28,9 @@ class Problem:
     def gradient(self, policy: Floats) -> tuple[float, Floats]:
         """Payoff of a policy, and its derivatives; both in win rates, 0 to 1."""
         self.policies[0] = policy
-        self.work.forward(self.policies)
-        first, other, _ = self.work.backward(self.policies, Role.COUNTERFACTUAL)
-        return (first + 1.0 - other) / 2.0, self.work.counterfactual_values
+        reach = self.work.forward(self.policies)
+        met = self.work.backward(reach, self.policies, Role.COUNTERFACTUAL)
+        return met.win_rate, met.values
 
     def payoff(self, rate: float) -> float:
         """Payoff of a win rate."""
@@ -60,7 +57,8 @@ class TreeProblem:
 
     has_memory = True
     positions_recur = False
-    can_be_endless = False
+    seat_rows = None
+    payoff_per_win_rate = 1.0
 
     def __init__(self, tree: Tree) -> None:
         self.tree = tree
@@ -78,7 +76,7 @@ class TreeProblem:
         self.constant = -self.low / scale
         self.mass = tree.mass
 
-    def quick_dtype(self, pairs: int = 1) -> type[np.floating[Any]]:  # noqa: ARG002 - of the protocol
+    def quick_dtype(self, pairs: int = 1) -> Precision:  # noqa: ARG002 - of the protocol
         """Precision for what need not be exact."""
         return np.float64
 
@@ -86,8 +84,9 @@ class TreeProblem:
         """Fresh arrays."""
         return TreePasses(self)
 
-    def many(self, pairs: int, dtype: DTypeLike = np.float64) -> None:
-        """No mixtures are met here."""
+    def ways_to_stay(self, policies: Floats) -> list[tuple[tuple[int, ...], int]]:  # noqa: ARG002
+        """No play is endless."""
+        return []
 
     def duels(self) -> None:
         """Matrices are met as policies are."""
@@ -103,7 +102,7 @@ class TreePasses:
         self.weight = np.zeros(len(problem.tree.row))
         self.worth = np.zeros_like(problem.payoff)
 
-    def forward(self, policies: Floats) -> None:
+    def forward(self, policies: Floats, weights: Floats | None = None) -> Reach:  # noqa: ARG002
         """Compute how likely own moves make each past, and the reach of rows."""
         tree = self.problem.tree
         tree_passes.forward(
@@ -115,15 +114,31 @@ class TreePasses:
             self.weight,
             self.infoset_reach,
         )
+        return Reach(self.infoset_reach, np.ones(1), (self.weight,))
 
-    def backward(
+    def cell_reach(self, policies: Floats) -> Floats:
+        """Reach of every row, a fresh array."""
+        return self.forward(policies).rows.copy()
+
+    def win_rate(
         self,
         policies: Floats,
         role: Role = Role.EVALUATE,
+        weights: Floats | None = None,  # noqa: ARG002 - there are no opponents
+    ) -> WinRate:
+        """Win rate of the player."""
+        found = self.backward(Reach(self.infoset_reach, np.ones(1)), policies, role)
+        return WinRate.from_starts(found.first, found.other)
+
+    def backward(
+        self,
+        reach: Reach,
+        policies: Floats,
+        role: Role,
         *,
         temperature: float = 1.0,
         damping: float = 1.0,
-    ) -> tuple[float, float, int]:
+    ) -> Valued:
         """Compute values, the player acting by its role."""
         problem, tree = self.problem, self.problem.tree
         self.worth[:] = problem.payoff
@@ -136,14 +151,14 @@ class TreePasses:
             problem.first,
             problem.members,
             self.weight,
-            self.infoset_reach,
+            reach.rows,
             self.worth,
             self.counterfactual_values,
             temperature,
             damping,
         )
         rate = self.worth[0] + problem.constant
-        return rate, 1.0 - rate, changes
+        return Valued(rate, 1.0 - rate, changes, self.counterfactual_values)
 
 
 def _ends(tree: Tree) -> tuple[float, float]:

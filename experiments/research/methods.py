@@ -19,7 +19,7 @@ from typing import Final
 import numpy as np
 from research.decision import Problem
 
-from hogeq.model.workspace import Role
+from hogeq.model.protocol import Role
 from hogeq.search.ascent import ith_start, random_policy
 from hogeq.search.attack import ROUND, AttackSearch
 from hogeq.search.results import Budget
@@ -44,12 +44,10 @@ def improved(problem: Problem, policy: Floats, ascends: bool) -> tuple[float, Fl
     """Sweep once, or until no row alone can be improved; never worse."""
     policies = problem.policies
     policies[0] = policy
-    changes, sweeps = 1, 0
-    while changes and (ascends or not sweeps):
-        problem.work.forward(policies)
-        first, other, changes = problem.work.backward(policies, Role.ASCEND)
-        sweeps += 1
-    return (first + 1.0 - other) / 2.0, policies[0].copy()
+    while True:
+        swept = problem.work.backward(problem.work.forward(policies), policies, Role.ASCEND)
+        if not (swept.changes and ascends):
+            return swept.win_rate, policies[0].copy()
 
 
 def restarting(
@@ -132,11 +130,14 @@ def annealing(problem: Problem) -> Course:
         policy, cooling = ith_start(problem.engine, problem.opponent.mean, start, random)
         policies[0] = policy
         for temperature in np.geomspace(*cooling, budget.anneal_steps):
-            problem.work.forward(policies)
-            first, other, _ = problem.work.backward(
-                policies, Role.SOFTMAX, temperature=float(temperature), damping=budget.damping
+            softened = problem.work.backward(
+                problem.work.forward(policies),
+                policies,
+                Role.SOFTMAX,
+                temperature=float(temperature),
+                damping=budget.damping,
             )
-            yield (first + 1.0 - other) / 2.0, policies[0]
+            yield softened.win_rate, policies[0]
         yield improved(problem, policies[0], False)
         start += 1
 

@@ -12,7 +12,7 @@ import numpy as np
 from scipy.sparse import csr_array, hstack, vstack
 
 from hogeq.model.game import HogEngine
-from hogeq.model.workspace import Role
+from hogeq.model.hidden import best_rolls
 from hogeq.rules import Rules
 from hogeq.rules.memory import Memory, memory_sizes
 from hogeq.rules.turn import Turn, TurnTable, total_rises
@@ -257,8 +257,7 @@ def _values_beyond(
 
     Both are indexed by state; those of the first `size` states are 0.
     """
-    work = game.workspace(2)
-    work.win_rate(np.stack([policy, policy]), Role.FULL_MEMORY)
+    _, _, valued = best_rolls(game, np.stack([policy, policy]))
     number_of = {memory: index for index, memory in enumerate(game.memories)}
     mine, theirs = np.zeros(size + len(beyond)), np.zeros(size + len(beyond))
     rolled: list[Floats] = []
@@ -267,7 +266,7 @@ def _values_beyond(
     for number, (own, opponent, memory) in sorted(enumerate(beyond, start=size), key=itemgetter(1)):
         if cell != (own, opponent):
             cell = own, opponent
-            rolled = [work.hidden_values(own, opponent, player) for player in (0, 1)]
+            rolled = [valued.at(own, opponent, player) for player in (0, 1)]
         mine[number] = rolled[0][number_of[memory]].max()
         theirs[number] = 1.0 - rolled[1][number_of[memory]] @ policy[own, opponent]
     return mine, theirs

@@ -5,7 +5,8 @@
 import numba
 import numpy as np
 
-from hogeq.model.workspace import TIE, Role
+from hogeq.model.protocol import Role
+from hogeq.model.rows import TIE
 
 ASCEND, SOFTMAX = int(Role.ASCEND), int(Role.SOFTMAX)
 

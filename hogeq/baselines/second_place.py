@@ -260,7 +260,7 @@ def respond_to_beliefs(game: "HogEngine", beliefs: ArrayLike, epsilon: float = 0
     Neither player knows more than the belief, and the opponent errs: with probability `epsilon`,
     a uniformly random number of dice (Huan 2020 [1], "Error Modeling").
     """
-    from hogeq.model.workspace import TIE
+    from hogeq.model.rows import TIE
 
     turns = diagonals_of(game)
     check(Share, epsilon=epsilon)

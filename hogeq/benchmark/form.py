@@ -10,10 +10,9 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hogeq.kernels.interpreter import AGAIN, WIN
 from hogeq.model.game import HogEngine
-from hogeq.model.interpreter import turn_lists
 from hogeq.model.tables import lanes_of, ways_of
+from hogeq.model.turn_lists import AGAIN, WIN, turn_lists
 from hogeq.rules.memory import Memory
 from hogeq.rules.turn import total_rises
 from hogeq.support.aliases import Floats

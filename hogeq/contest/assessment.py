@@ -12,9 +12,12 @@ from hogeq.baselines.registry import builtins_of, find_table
 from hogeq.baselines.simple import samples_of
 from hogeq.contest.submission import Submission
 from hogeq.evaluation.values import counterfactual_values, win_rate
+from hogeq.model.endless import EndlessError
 from hogeq.model.game import HogEngine, compile_game
-from hogeq.model.many import shared_workspace
-from hogeq.model.workspace import TIE, EndlessError, Role, WinRate
+from hogeq.model.hidden import best_rolls
+from hogeq.model.protocol import Role, WinRate
+from hogeq.model.rows import TIE
+from hogeq.model.shared import shared_workspace
 from hogeq.search.attack import attack
 from hogeq.search.bounds import upper_bound
 from hogeq.search.results import Budget
@@ -219,10 +222,7 @@ def _best_response(
         found = attack(game, against, SEARCH)
         return found.matrix if found.win_rate > rate else matrix
     policy = policy_of(game, against)
-    rolls = np.zeros((game.goal, game.goal, 1), np.int8)
-    work = shared_workspace(game, 2)
-    work.backward(np.stack([policy, policy]), Role.FULL_MEMORY, choice=rolls)
-    return rolls[:, :, 0]
+    return best_rolls(game, np.stack([policy, policy]))[0][:, :, 0]
 
 
 def _costs(
@@ -230,15 +230,14 @@ def _costs(
 ) -> tuple[Floats, Matrix, Floats]:
     """Costs, best rolls and reach, (G, G) each: reach of the matrix, values of the response."""
     work = shared_workspace(game, 2)
-    work.forward(policies_of(game, matrix, against))
-    reach = work.infoset_reach.copy()
-    work.backward(policies_of(game, response, against), Role.COUNTERFACTUAL)
-    values = work.counterfactual_values
+    reach = work.forward(policies_of(game, matrix, against))
+    policies = policies_of(game, response, against)
+    values = work.backward(reach, policies, Role.COUNTERFACTUAL).values
     most = values.max(axis=2)
     # The response's own roll where it ties with the best: it is the one that the tablebase shows.
     at_response = _at(values, response)
     best = np.where(at_response >= most - TIE, response, values.argmax(axis=2)).astype(np.int8)
-    return np.maximum(most - _at(values, matrix), 0.0), best, reach
+    return np.maximum(most - _at(values, matrix), 0.0), best, reach.rows.copy()
 
 
 def _changes(

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from hogeq.contest.tournament import WIN
 from hogeq.evaluation.values import win_rate
 from hogeq.model.game import HogEngine
-from hogeq.model.workspace import TIE
+from hogeq.model.rows import improvable
 from hogeq.search.ascent import random_policy, to_matrix, with_random_rolls
 from hogeq.search.attack import search_steps
 from hogeq.search.counter_search import ASCENT
@@ -201,11 +201,9 @@ def ascend(field: Field, matrix: Matrix, score: Score, most: int | None = None) 
     size = matrix.size
     for _ in range(STEP_LIMIT):
         reached, weights = score(rates)
-        found = field.measure(one_hot(matrix, rolls), weights)
-        present = np.take_along_axis(found.values, matrix[..., None].astype(np.int64), axis=2)
-        gains = (found.values.max(axis=2) - present[..., 0]).ravel()
-        better = np.argsort(-gains, kind="stable")
-        better = better[gains[better] > TIE * found.infoset_reach.ravel()[better]]
+        policy = one_hot(matrix, rolls)
+        found = field.measure(policy, weights)
+        better = improvable(policy, found.values, found.infoset_reach)
         choice = found.values.argmax(axis=2).astype(np.int8).ravel()
         size = min(2 * size, len(better), most or matrix.size)
         while size > 0:

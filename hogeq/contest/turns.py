@@ -12,7 +12,8 @@ import numpy as np
 
 from hogeq.evaluation.tablebase import RollValue, best_first, ranked, solve
 from hogeq.model.game import HogEngine, compile_game
-from hogeq.model.workspace import TIE
+from hogeq.model.hidden import hidden_values
+from hogeq.model.rows import TIE
 from hogeq.rules import Rules
 from hogeq.rules.memory import Memory
 from hogeq.rules.turn import Turn as Outcome
@@ -193,9 +194,8 @@ class Engine:
             return
         self._policy = policy_of(game, strategy)
         players = 1 + game.has_own_goals
-        work = game.workspace(players)
-        work.backward(np.stack([self._policy] * players), keep=True)
-        self._values = [partial(work.hidden_values, player=player) for player in range(players)]
+        valued = hidden_values(game, np.stack([self._policy] * players))
+        self._values = [partial(valued.at, player=player) for player in range(players)]
 
     def values(self, here: Situation) -> Floats:
         """Win probability of every choice of the player to move, float64 (K,)."""

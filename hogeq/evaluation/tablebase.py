@@ -21,7 +21,9 @@ from hogeq.evaluation.values import (
     win_rate,
 )
 from hogeq.model.game import HogEngine
-from hogeq.model.workspace import TIE, Role, WinRate, Workspace
+from hogeq.model.hidden import HiddenValues, best_rolls
+from hogeq.model.protocol import WinRate
+from hogeq.model.rows import TIE
 from hogeq.rules.memory import Memory
 from hogeq.strategies.strategy import StrategyLike, strategy_of, table_of
 from hogeq.support import html
@@ -61,7 +63,7 @@ class Tablebase:
     game: HogEngine
     value: float
     rolls: Rolls = field(repr=False)
-    _work: Workspace = field(repr=False)
+    _values: HiddenValues = field(repr=False)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Travel between processes as a game, and be solved once in each."""
@@ -98,7 +100,7 @@ class Tablebase:
         """Win probability of the player to move, (G, G, H)."""
         goal = self.game.goal
         rows = [
-            [self._work.hidden_values(own, opponent).max(axis=1) for opponent in range(goal)]
+            [self._values.at(own, opponent).max(axis=1) for opponent in range(goal)]
             for own in range(goal)
         ]
         return np.array(rows)
@@ -106,7 +108,7 @@ class Tablebase:
     def roll_values(self, score: int, opponent: int) -> Floats:
         """Win probability of every roll at a position, play going on optimally, (H, K)."""
         check_position(self.game, score, opponent)
-        return self._work.hidden_values(score, opponent)
+        return self._values.at(score, opponent)
 
     def against(self, strategy: StrategyLike) -> WinRate:
         """Exact win rate of the tablebase's rolls against a strategy, which sees no memory.
@@ -124,10 +126,8 @@ class Tablebase:
 
 def solve(game: HogEngine) -> Tablebase:
     """Solve a game by backward induction over scores and memory, exactly where positions recur."""
-    work = game.workspace(1)
-    rolls = np.zeros((game.goal, game.goal, game.memory_size), np.int8)
-    value, _, _ = work.backward(np.zeros((1, *game.shape)), Role.FULL_MEMORY, choice=rolls)
-    return Tablebase(game, value, rolls, work)
+    rolls, value, values = best_rolls(game, np.zeros((1, *game.shape)))
+    return Tablebase(game, value, rolls, values)
 
 
 def best_first(values: ArrayLike) -> list[int]:

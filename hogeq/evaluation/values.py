@@ -11,10 +11,11 @@ from typing import Any, Literal, NamedTuple, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from hogeq.model import hidden
+from hogeq.model.endless import EndlessError
 from hogeq.model.game import HogEngine
-from hogeq.model.many import shared_duels, shared_workspace
-from hogeq.model.protocol import Engine
-from hogeq.model.workspace import EndlessError, Role, WinRate, Workspace, endless_position
+from hogeq.model.protocol import Engine, Passes, Role, WinRate
+from hogeq.model.shared import shared_duels, shared_workspace
 from hogeq.rules import Rules
 from hogeq.rules.memory import Memory, memory_sizes, states
 from hogeq.strategies.arrays import normalised, one_hot
@@ -80,24 +81,22 @@ def _of_tables(
     policies = np.stack(
         [one_hot(one, game.num_actions) if one.ndim == 2 else one for one in (a, b)]
     )
-    work = shared_workspace(game, 2)
-    found = None if endless_is_draw else endless_position(work, policies)
+    found = None if endless_is_draw else game.endless_position(policies)
     if found is not None:
         raise EndlessError(
             f"win rate: a game between the two may never end: at {found[0]} to {found[1]} and "
             "from there on both leave the scores as they are; allowed: strategies whose games end"
         )
-    return work.win_rate(policies)
+    return shared_workspace(game, 2).win_rate(policies)
 
 
 def _from_scores(
     game: HogEngine, a: NDArray[Any], b: NDArray[Any], start: tuple[int, int]
 ) -> WinRate:
     """Win rate of games that begin with some scores, and nothing to remember."""
-    work, policies = shared_workspace(game, 2), policies_of(game, a, b)
-    work.backward(policies, keep=True)
-    nothing = game.memories.index(Memory())
-    rolls = (work.hidden_values(*start, player)[nothing] for player in (0, 1))
+    policies = policies_of(game, a, b)
+    valued, nothing = hidden.hidden_values(game, policies), game.memories.index(Memory())
+    rolls = (valued.at(*start, player)[nothing] for player in (0, 1))
     first, other = (np.dot(one, policy[start]) for one, policy in zip(rolls, policies, strict=True))
     return WinRate.from_starts(float(first), float(other))
 
@@ -120,7 +119,7 @@ def remembering_win_rate(game: HogEngine, rolls: NDArray[Any], strategy: Strateg
         chosen = rolls[own, opponent].astype(np.int64)[:, None]
         return np.take_along_axis(found, chosen, axis=1)[:, 0]
 
-    return WinRate.from_starts(*game.workspace(2).backward_by(memory_values))
+    return WinRate.from_starts(*hidden.backward_by(game, 2, memory_values))
 
 
 # --- by hidden state ------------------------------------------------------------------------------
@@ -128,10 +127,11 @@ def remembering_win_rate(game: HogEngine, rolls: NDArray[Any], strategy: Strateg
 
 def values(game: HogEngine, a: StrategyLike, b: StrategyLike | None = None) -> Floats:
     """Win probability of the player to move in every hidden state, (G, G, H)."""
-    policies, work = _played(game, a, b)
+    policies = _policies(game, a, b)
+    valued = hidden.hidden_values(game, policies)
     each = np.zeros((game.goal, game.goal, game.memory_size))
     for own, opponent in np.ndindex(each.shape[:2]):
-        each[own, opponent] = work.hidden_values(own, opponent) @ policies[0, own, opponent]
+        each[own, opponent] = valued.at(own, opponent) @ policies[0, own, opponent]
     return each
 
 
@@ -154,9 +154,9 @@ def hidden_action_values(
     cells: list[tuple[int, int]] | None = None,
 ) -> Floats:
     """Win probability of every roll in hidden states, (len(cells), H, K), by default of all."""
-    _, work = _played(game, a, b)
+    valued = hidden.hidden_values(game, _policies(game, a, b))
     wanted = list(np.ndindex(game.goal, game.goal)) if cells is None else cells
-    return np.stack([work.hidden_values(*cell) for cell in wanted])
+    return np.stack([valued.at(*cell) for cell in wanted])
 
 
 def reach(game: HogEngine, a: StrategyLike, b: StrategyLike | None = None) -> Floats:
@@ -165,10 +165,7 @@ def reach(game: HogEngine, a: StrategyLike, b: StrategyLike | None = None) -> Fl
     Where positions recur, the expected number of visits. Play that can never end is followed to
     where that is certain, and no further.
     """
-    policies = policies_of(game, a, a if b is None else b)
-    work = game.workspace(2)
-    work.forward(policies, keep=True)
-    return work.hidden_reach()
+    return hidden.hidden_reach(game, policies_of(game, a, a if b is None else b))
 
 
 def belief(
@@ -210,12 +207,8 @@ def check_position(game: HogEngine, score: int, opponent: int) -> None:
             raise ValueError(refusal(name, points, f"whole numbers from 0 to {goal - 1}"))
 
 
-def _played(game: HogEngine, a: StrategyLike, b: StrategyLike | None) -> tuple[Floats, Workspace]:
-    """Policies (1 or 2, G, G, K), and a workspace after their pass backward."""
-    policies = policies_of(game, a) if b is None else policies_of(game, a, b)
-    work = game.workspace(len(policies))
-    work.backward(policies, keep=True)
-    return policies, work
+def _policies(game: HogEngine, a: StrategyLike, b: StrategyLike | None) -> Floats:
+    return policies_of(game, a) if b is None else policies_of(game, a, b)
 
 
 # --- counterfactual values ------------------------------------------------------------------------
@@ -255,7 +248,7 @@ def action_values(
 
 
 def counterfactual_values(
-    work: Workspace, policies: Floats, weight: RegretWeight = "reach"
+    work: Passes, policies: Floats, weight: RegretWeight = "reach"
 ) -> Counterfactual:
     """Value the actions of row 0 of valid policies (Q, G, G, K); fresh arrays.
 
@@ -265,15 +258,15 @@ def counterfactual_values(
     if weight == "counterfactual":
         any_action = policies.copy()
         any_action[0] = 1.0
-        work.forward(any_action)
+        reach = work.forward(any_action)
     else:
-        work.forward(policies)
-    first, other, _ = work.backward(policies, Role.COUNTERFACTUAL)
-    values, infoset_reach = work.counterfactual_values.copy(), work.infoset_reach.copy()
+        reach = work.forward(policies)
+    met = work.backward(reach, policies, Role.COUNTERFACTUAL)
+    values, infoset_reach = met.values.copy(), reach.rows.copy()
     if weight == "belief":
-        reach = infoset_reach[..., None]
-        np.divide(values, reach, out=values, where=reach > 0.0)
-    return Counterfactual(values, infoset_reach, (first, other))
+        visits = infoset_reach[..., None]
+        np.divide(values, visits, out=values, where=visits > 0.0)
+    return Counterfactual(values, infoset_reach, (met.first, met.other))
 
 
 def kkt_gap(game: Engine, policy: Floats) -> float:

@@ -1,5 +1,6 @@
 """Values by diagonals: backward induction in the layout of :mod:`hogeq.kernels.cell_vectors`."""
 
+from hogeq.kernels import TIE
 from hogeq.kernels.cell_vectors import (
     MOST_ROUNDS,
     WON,
@@ -25,8 +26,6 @@ from hogeq.kernels.recurrence import (
 from hogeq.kernels.staged import DOUBLE, call_apart
 from hogeq.kernels.vectors import gathered
 from hogeq.kernels.vectors import total as sum_of
-
-TIE = 1e-12  # rolls whose win probabilities differ by less are equal
 
 
 def write_values(

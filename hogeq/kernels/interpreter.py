@@ -20,6 +20,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from hogeq.kernels import LEAST_WEIGHT, TIE
 from hogeq.kernels.cache import kernel, part
 from hogeq.kernels.recurrence import ASCEND, EVALUATE, FULL_MEMORY, SOFTMAX
 from hogeq.kernels.vectors import load, splat, store
@@ -147,10 +148,6 @@ def send(turns, cell, moving, waiting, masses, skipped, ends):
                 moving[there, turns.following[1, record, lane]] += ends[end * lanes + lane]
         for lane in range(low, high):
             ends[end * lanes + lane] = 0.0
-
-
-LEAST_WEIGHT = 1e-38  # of reach times temperature: its inverse is finite in single precision too
-TIE = 1e-12  # rolls whose win probabilities differ by less are equal
 
 
 @part

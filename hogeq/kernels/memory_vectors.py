@@ -14,6 +14,7 @@ of a base do, then its sums.
 
 from typing import NamedTuple
 
+from hogeq.kernels import TIE
 from hogeq.kernels.recurrence import (
     ASCEND,
     EVALUATE,
@@ -34,7 +35,6 @@ from hogeq.kernels.recurrence import (
 from hogeq.kernels.vectors import only, sums, total, transposed
 
 AHEAD = 4  # cells before its visit, a cell's numbers are asked for
-TIE = 1e-12  # rolls whose win probabilities differ by less are equal
 
 
 class Shape(NamedTuple):

@@ -26,7 +26,7 @@ from hogeq.kernels.vectors import item, larger, largest, load, splat, store, sto
 
 Floats = NDArray[np.float64]
 
-TIE = 1e-11  # rolls worth less than this apart are as good, however a processor rounds
+AS_GOOD = 1e-11  # rolls worth less than this apart are as good, however a processor rounds
 NONE = -1e9  # less than any claim
 
 
@@ -65,7 +65,7 @@ def choose(turns, responder, cell, memory):
     responder.values[0, cell, memory] = best
     for roll in range(len(places) - 1, -1, -1):
         value = responder.rolled[cell, places[roll, memory]] - responder.prices[cell, memory, roll]
-        if value >= best - TIE:
+        if value >= best - AS_GOOD:
             responder.chosen[cell, memory] = roll
 
 
@@ -243,7 +243,7 @@ def lift(turns, responder, claims, cell, claimed, weights, lent, lane):
                 fallen[roll] = worths[roll] - item(rolled, place * width + last)
                 best, lower = max(best, worths[roll]), max(lower, fallen[roll])
             usual = 0  # the best roll once values have fallen
-            while fallen[usual] < lower - TIE:
+            while fallen[usual] < lower - AS_GOOD:
                 usual += 1
             like = places[usual, memory] // lanes
             plain = load(rolled, places[usual, memory] * width, lane)
@@ -341,12 +341,12 @@ def revise(turns, responder, claims, scratch, cell, row, kept, claimed, idle, le
             for roll in range(len(places)):
                 worth = responder.rolled[here, places[roll, memory]] - prices[roll]
                 slack[roll] = responder.values[0, here, memory] - worth
-                if slack[roll] < TIE:
+                if slack[roll] < AS_GOOD:
                     value = own[roll] + load(rolled, places[roll, memory] * width, lane)
                     best = larger(best, value)
             usual = best
             for roll in range(len(places)):
-                if not slack[roll] < TIE:
+                if not slack[roll] < AS_GOOD:
                     value = own[roll] + load(rolled, places[roll, memory] * width, lane)
                     loan = min(lent * slack[roll], max(0.0, largest(value - usual - none)))
                     own[roll] -= loan

@@ -22,6 +22,7 @@ numbers of a vector are memories of one cell or cells of one memory.
 
 from typing import NamedTuple, Protocol
 
+from hogeq.kernels import LEAST_WEIGHT
 from hogeq.kernels.staged import Code, Vector
 from hogeq.kernels.vectors import exponential
 
@@ -30,9 +31,6 @@ COUNTERFACTUAL = 1  # keep to the policy, and report counterfactual values
 ASCEND = 2  # move to the roll with the largest counterfactual value
 SOFTMAX = 3  # move part of the way to the softmax of the counterfactual values
 FULL_MEMORY = 4  # maximise in every hidden state on its own: a player with full memory
-
-
-LEAST_WEIGHT = 1e-38  # of reach times temperature: in single precision its inverse is finite
 
 
 class Target(NamedTuple):

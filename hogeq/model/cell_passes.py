@@ -13,7 +13,7 @@ from hogeq.support.aliases import Floats
 
 
 class CellPasses:
-    """Passes of one player (self-play), or of one player against n opponents by their `weights`."""
+    """Passes of one player (self-play), or of one player against n opponents."""
 
     def __init__(
         self, tables: Tables, players: int, dtype: DTypeLike = np.float64, matches: int = 1
@@ -55,10 +55,9 @@ class CellPasses:
         totals = 2 * board.goal - 1
         self._reach = zeros((matches, totals * shape.memories * board.width), dtype)
         self._starts, self._changes = np.zeros((matches, players)), np.zeros(2)
-        self.weights = np.full(matches, 1.0 / matches)
 
     def forward(self, policies: Floats, infoset_reach: Floats, *, memories: bool = True) -> None:
-        """Fill the reach of cells; see :meth:`hogeq.model.workspace.Passes.forward`."""
+        """Fill the reach of cells; see :meth:`hogeq.model.workspace.Layout.forward`."""
         for match in range(self._matches):
             begun = 1.0 / self._players
             self._reach_program(
@@ -81,12 +80,13 @@ class CellPasses:
         self,
         role: int,
         policies: Floats,
+        weights: Floats,
         action_values: Floats,
         infoset_reach: Floats,
         temperature: float,
         damping: float,
     ) -> tuple[Floats, int]:
-        """Pass over all cells; see :meth:`hogeq.model.workspace.Passes.backward`."""
+        """Pass over all cells; see :meth:`hogeq.model.workspace.Layout.backward`."""
         are_matrices = int(policies.ndim == 3)
         counts = int(role), are_matrices, self._players, self._matches
         self._values(
@@ -96,7 +96,7 @@ class CellPasses:
                 self._edge,
                 policies.reshape(-1),
                 self._reach.reshape(-1),
-                self.weights,
+                weights,
                 infoset_reach.reshape(-1),
                 *(array.reshape(-1) for array in self._value_arrays),
                 self._sums,
@@ -116,5 +116,5 @@ class CellPasses:
         """Win probability of each of two matrices, int64 (2, G, G), when it moves first."""
         nothing = np.zeros(0)
         rolls = matrices.astype(np.float64)
-        starts, _ = self.backward(EVALUATE, rolls, nothing, nothing, 1.0, 1.0)
+        starts, _ = self.backward(EVALUATE, rolls, np.ones(1), nothing, nothing, 1.0, 1.0)
         return float(starts[0, 0]), float(starts[0, 1])

@@ -25,9 +25,9 @@ import numpy as np
 
 from hogeq.kernels import cache
 from hogeq.model.game import HogEngine, compile_game
-from hogeq.model.interpreter import Interpreter
 from hogeq.model.priced import Board, Claim, Kept, PricedResponder, width_of
-from hogeq.model.workspace import Role
+from hogeq.model.protocol import Role
+from hogeq.model.workspace import Layout
 from hogeq.rules import EDITIONS, Rules
 from hogeq.support.aliases import Floats
 from hogeq.support.workers import cores
@@ -69,13 +69,12 @@ def _calls(game: HogEngine, part: str) -> Iterator[Call]:
         if duels is not None:
             yield lambda: duels.win_rate(np.zeros((2, *game.shape[:2]), np.int64))
     elif part == "policies":
-        yield lambda: game.workspace(2).backward(uniform)
+        yield lambda: game.workspace(2).win_rate(uniform)
     elif part == "search":
         for dtype in {game.quick_dtype(), np.float64}:
-            work = game.workspace(2, dtype)
-            work._weighed = True  # noqa: SLF001 - the numbers do not matter here
-            yield partial(work.forward, uniform)
-            yield partial(work.backward, uniform, Role.COUNTERFACTUAL)
+            layout = game.layout(2, dtype)
+            yield partial(layout.forward, uniform, np.zeros((1, *game.shape[:2])))
+            yield partial(_backward, game, layout, Role.COUNTERFACTUAL, uniform)
     elif part == "certificates":
         yield from _certificate_calls(game.rules)
     else:
@@ -83,18 +82,18 @@ def _calls(game: HogEngine, part: str) -> Iterator[Call]:
 
 
 def _interpreted_calls(game: HogEngine, part: str, uniform: Floats) -> Iterator[Call]:
-    passes = Interpreter(game.rules, game.recurrence, 2)
-    reach = np.zeros((1, *game.shape[:2]))
-    if part == "reach":
-        yield lambda: game.workspace(2).forward(uniform)
+    passes = game.interpreter(2)
     if part in {"reach", "hidden states"}:
-        yield lambda: passes.forward(uniform, reach)
+        yield lambda: passes.forward(uniform, np.zeros((1, *game.shape[:2])))
     if part in {"full memory", "values"}:
-        yield lambda: passes.backward(
-            Role.FULL_MEMORY, uniform, np.zeros(game.shape), reach[0], 1.0, 1.0
-        )
+        yield partial(_backward, game, passes, Role.FULL_MEMORY, uniform)
     if part in {"full memory", "hidden states"}:
         yield lambda: passes.hidden_values(0)
+
+
+def _backward(game: HogEngine, layout: Layout, role: Role, policies: Floats) -> object:
+    filled = np.zeros(game.shape), np.zeros(game.shape[:2])
+    return layout.backward(int(role), policies, np.ones(1), *filled, 1.0, 1.0)
 
 
 def _certificate_calls(rules: Rules) -> Iterator[Call]:

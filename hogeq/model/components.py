@@ -6,9 +6,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hogeq.kernels.interpreter import AGAIN, WIN, TurnLists
 from hogeq.kernels.recurring import Loops
-from hogeq.model.interpreter import turn_lists
+from hogeq.model.turn_lists import AGAIN, WIN, TurnLists, turn_lists
 from hogeq.rules import Rules
 from hogeq.rules.turn import total_rises
 from hogeq.support.aliases import Ints

@@ -1,24 +1,26 @@
 """The compiler: from rules, one turn at a time, to the flat arrays that kernels read."""
 
 from dataclasses import dataclass, replace
-from functools import cache, cached_property, lru_cache
-from typing import TYPE_CHECKING, Any
+from functools import cache, cached_property, lru_cache, partial
+from typing import Any
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import DTypeLike
 
+from hogeq.model import endless
 from hogeq.model.cell_layout import stay_in_pairs, suit_cell_vectors
 from hogeq.model.cell_passes import CellPasses
 from hogeq.model.components import Recurrence, find_recurrence
-from hogeq.model.memory_passes import MemoryDuel, can_duel, suit_memory_vectors
+from hogeq.model.interpreter import Interpreter
+from hogeq.model.memory_passes import MemoryDuel, MemoryPasses, can_duel, suit_memory_vectors
+from hogeq.model.protocol import Engine, Passes, Precision, WinRate
+from hogeq.model.shared import shared_workspace
 from hogeq.model.tables import Tables, tables_of
-from hogeq.model.workspace import WinRate, Workspace
+from hogeq.model.workspace import Layout, RecurringMixture, Workspace
 from hogeq.rules import Rules
 from hogeq.rules.memory import Memory, all_memories, memory_sizes, states
+from hogeq.support.aliases import Floats, Ints
 from hogeq.support.messages import refusal
-
-if TYPE_CHECKING:
-    from hogeq.model.many import ManyWorkspace
 
 LARGE = 32  # goal from which on diagonals are long enough to fill vectors
 MEMORY_LIMIT = 4 << 30  # bytes of one game's largest arrays
@@ -30,7 +32,7 @@ class Duels:
     def __init__(self, passes: "MemoryDuel | CellPasses") -> None:
         self._passes = passes
 
-    def win_rate(self, matrices: NDArray[np.int64]) -> WinRate:
+    def win_rate(self, matrices: Ints) -> WinRate:
         """Exact win rate of the first of two matrices, int64 (2, G, G)."""
         return WinRate.from_starts(*self._passes.starts(matrices))
 
@@ -108,15 +110,62 @@ class HogEngine:
         """Shape of a policy, (G, G, K)."""
         return self.goal, self.goal, self.num_actions
 
-    def workspace(self, players: int, dtype: DTypeLike = np.float64) -> Workspace:
-        """Fresh arrays for passes over this game, for one player (self-play) or two."""
-        return Workspace(self, players, dtype)
+    def ways_to_stay(self, policies: Floats) -> list[tuple[tuple[int, ...], int]]:
+        """List scores and rolls by which player 0 of two could stay for ever."""
+        if self.recurrence is None or not self.can_be_endless:
+            return []
+        return endless.ways_to_stay(self.recurrence.certain, policies)
 
-    def many(self, pairs: int, dtype: DTypeLike = np.float64) -> "ManyWorkspace":
-        """Fresh arrays for passes over n pairs of strategies."""
-        from hogeq.model.many import ManyWorkspace
+    def endless_position(self, policies: Floats) -> tuple[int, int] | None:
+        """Find scores, the mover's first, from which a game of policies (2, G, G, K) never ends."""
+        if self.recurrence is None or not self.can_be_endless:
+            return None
+        certain = self.recurrence.certain
+        half, cell = np.divmod(certain[:, 0], self.goal**2)
+        for_ever = endless.endless_turns(certain, policies)
+        for player in np.flatnonzero(for_ever.any(axis=1)).tolist():
+            moves = half == player * self.has_own_goals
+            met = cell[for_ever[player] & moves & (self._reach_of(player, policies)[cell] > 0.0)]
+            if len(met):
+                own, opponent = divmod(int(met[0]), self.goal)
+                return own, opponent
+        return None
 
-        return ManyWorkspace(self, pairs, dtype)
+    def _reach_of(self, player: int, policies: Floats) -> Floats:
+        """Reach of every cell, (G * G,), one of two players to move."""
+        if not self.has_own_goals:
+            seen = policies if player == 0 else np.ascontiguousarray(policies[::-1])
+            return shared_workspace(self, 2).cell_reach(seen).ravel()
+        passes = self.interpreter(2)
+        passes.forward(policies, np.zeros((1, *self.shape[:2])))
+        return passes.cell_reach(player)
+
+    def workspace(self, players: int, dtype: DTypeLike = np.float64) -> Passes:
+        """Fresh passes; see :mod:`hogeq.model.protocol`."""
+        opponents, seats = max(1, players - 1), min(2, players)
+        if opponents > 1 and self.positions_recur:
+            return RecurringMixture([self.workspace(2, dtype) for _ in range(opponents)])
+        layout = self.layout(seats, dtype, opponents)
+        interpreter = partial(self.interpreter, seats, opponents)
+        shape = players, *self.shape
+        return Workspace(shape, layout, interpreter, recurs=self.positions_recur)
+
+    def layout(self, players: int, dtype: DTypeLike = np.float64, opponents: int = 1) -> Layout:
+        """Fresh arrays for passes, laid out as suits the game.
+
+        Compiling takes seconds, and pays in large games only. There, if much is remembered, a
+        vector holds the memories of a cell; else it holds cells of one diagonal. Everything else is
+        interpreted: small games, and rules of which no edition is made.
+        """
+        if self.has_large_memory:
+            return MemoryPasses(self.tables, players, dtype, opponents)
+        if self.has_cell_vectors:
+            return CellPasses(self.tables, players, dtype, opponents)
+        return self.interpreter(players, opponents)
+
+    def interpreter(self, players: int, opponents: int = 1) -> Interpreter:
+        """Fresh arrays for interpreted passes, which keep values and reach by memory."""
+        return Interpreter(self.rules, self.recurrence, players, opponents)
 
     @cached_property
     def has_large_memory(self) -> bool:
@@ -141,14 +190,21 @@ class HogEngine:
         suits = self.has_cell_vectors and self.recurrence is None
         return Duels(CellPasses(self.tables, 2)) if suits else None
 
-    def quick_dtype(self, pairs: int = 1) -> type[np.floating]:
-        """Precision for what need not be exact, of a player who meets so many at once.
+    def quick_dtype(self, opponents: int = 1) -> Precision:
+        """Precision for what need not be exact, against so many opponents.
 
         Single where kernels for it take half to two thirds of the time. Without memory a pass over
         cells is so short that it takes many pairs to be worth kernels of its own.
         """
-        has_long_passes = self.has_cell_vectors and (self.has_memory or pairs > 1)
+        has_long_passes = self.has_cell_vectors and (self.has_memory or opponents > 1)
         return np.float32 if self.has_large_memory or has_long_passes else np.float64
+
+
+def hog_of(game: Engine, asked_by: str) -> HogEngine:
+    """Give a game as one of Hog, of which something must know more; others are refused."""
+    if not isinstance(game, HogEngine):
+        raise ValueError(refusal(asked_by, type(game).__name__, "Hog"))  # noqa: TRY004
+    return game
 
 
 def required_bytes(rules: Rules) -> int:

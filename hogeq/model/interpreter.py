@@ -1,129 +1,35 @@
-"""Passes over any game by the interpreting kernels, and the turns that these read."""
+"""Passes over any game by the interpreting kernels."""
 
-from dataclasses import replace
-from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hogeq.kernels import interpreter, recurrence, recurring
-from hogeq.kernels.interpreter import AGAIN, LOSS, OTHER, STEP, WIN, TurnLists
-from hogeq.model.tables import free_turns, landings, lanes_of, ways_of
+from hogeq.kernels import TIE, interpreter, recurrence, recurring
+from hogeq.model.components import Recurrence
+from hogeq.model.turn_lists import turn_lists
 from hogeq.rules import Rules
 from hogeq.rules.memory import Memory, all_memories
-from hogeq.rules.turn import TurnTable
 from hogeq.support.aliases import Floats
-
-if TYPE_CHECKING:
-    from hogeq.model.components import Recurrence
-
-
-@lru_cache(maxsize=2)
-def turn_lists(rules: Rules) -> TurnLists:
-    """List every way in which a turn can end."""
-    goals, seats = rules.goals, 2 if isinstance(rules.goal, tuple) else 1
-    rules = replace(rules, goal=rules.size)
-    turns, size, land, free = TurnTable(rules), rules.size, landings(rules), free_turns(rules)
-    seat, own, opponent = (axis.ravel() for axis in np.indices((seats, size, size)))
-    goal, other_goal = np.array(goals)[seat], np.array(goals[::-1])[seat]
-    situation, way, ways = ways_of(rules)
-    first, chances, later, end = [0], list[float](), list[float](), list[int]()
-    ends: dict[tuple[Any, ...], int] = {}
-    no_dice = [np.tile(column.ravel(), seats) for column in free]
-    columns = []
-    for one in ways:
-        branches = turns.branches(rules.choices[one.action], one.sides) if one.action else [None]
-        for branch in branches:
-            # No dice score by the cell; what else ends with the same scores and record is one end.
-            points, gift, recorded = branch[:3] if branch else no_dice
-            points = points + one.bonus
-            key = (points, gift, recorded, one.forced) if branch else (-1, one.bonus, one.forced)
-            if key not in ends:
-                ends[key] = len(ends)
-                kind, mine, yours = (table[own + points, opponent + gift] for table in land)
-                past, other_past = mine - goal, yours - other_goal
-                over = np.maximum(past, other_past) >= 0
-                kind = np.where(kind == OTHER, AGAIN * one.forced, kind)
-                kind = np.where(over, np.where(past >= other_past, WIN, LOSS), kind)
-                stays = kind == AGAIN
-                there = np.where(stays, mine * size + yours, yours * size + mine)
-                there += np.where(stays, seat, seats - 1 - seat) * size**2
-                there = np.where(over, 0, there)
-                columns.append((np.broadcast_to(recorded, kind.shape), kind, there))
-            end.append(ends[key])
-            chances.append(float(branch.probability) if branch else 1.0)
-        later.append(float(1 - branches[0].probability) if branches[0] else 0.0)
-        first.append(len(end))
-    record, kind, there = (
-        np.stack(column, axis=1).astype(dtype)
-        for column, dtype in zip(
-            zip(*columns, strict=True), (np.uint16, np.uint8, np.uint32), strict=True
-        )
-    )
-    lane, following = lanes_of(rules)
-    usable = np.zeros((len(way), len(ways)), np.uint8)
-    usable[np.arange(len(way))[:, None, None], way] = 1
-    lanes = following.shape[2]
-    width = -(-lanes // len(STEP)) * len(STEP)
-    can = np.zeros((len(ways), width), bool)  # way, lane
-    can[way, lane[:, None]] = True
-    ranges = np.stack([can.argmax(axis=1), width - can[:, ::-1].argmax(axis=1)], axis=1)
-    way_of = np.repeat(np.arange(len(ways)), np.diff(first))
-    end_lanes = np.repeat([[width, 0]], len(ends), axis=0)
-    np.minimum.at(end_lanes[:, 0], end, ranges[way_of, 0])
-    np.maximum.at(end_lanes[:, 1], end, ranges[way_of, 1])
-    # Lanes are taken a vector at a time, which must not reach beyond a way's own.
-    ranges[:, 0] -= np.maximum(
-        0, ranges[:, 0] + -(-(ranges[:, 1] - ranges[:, 0]) // len(STEP)) * len(STEP) - width
-    )
-    padded = np.zeros((*following.shape[:2], width), np.uint32)
-    padded[:, :, :lanes] = following
-    low, high = np.minimum(own, opponent), np.maximum(own, opponent)
-    order = np.lexsort((low, high, low // 2, high // 2)).astype(np.int64)
-    return TurnLists(
-        # Cells near each other follow the same cells, so they are looked up while still in cache.
-        order=order[((own < goal) & (opponent < other_goal))[order]],
-        scores=np.stack([low, high], axis=1),
-        situation=np.tile(situation.ravel(), seats).astype(np.int64),
-        place=(way * width + lane[:, None]).transpose(0, 2, 1).astype(np.uint32, order="C"),
-        usable=usable,
-        dice=np.array([one.action for one in ways], np.int64),
-        lanes=ranges,
-        following=padded,
-        first=np.array(first, np.int64),
-        chance=np.array(chances),
-        later=np.array(later),
-        end=np.array(end, np.int64),
-        end_lanes=end_lanes,
-        record=record,
-        kind=kind,
-        cell=there,
-    )
-
-
-TIE = interpreter.TIE
 
 
 class Interpreter:
     """Values and reach of every hidden state of a game, in double precision.
 
     By who moves, `values` (n, 2, C, H) are win probabilities of player 0 against each opponent, and
-    `reach` is likewise; in self-play it is (1, 1, C, H). `weights` (n,) are of the opponents, when
-    the rows of player 0 are set.
+    `reach` is likewise; in self-play it is (1, 1, C, H).
 
     Where each player has a goal of its own, player 0 moves in the first half of the cells and
     player 1 in the second; in self-play one strategy moves in both. Outside there are G * G cells.
     """
 
     def __init__(
-        self, rules: Rules, recurrence: "Recurrence | None", players: int, matches: int = 1
+        self, rules: Rules, recurrence: Recurrence | None, players: int, matches: int = 1
     ) -> None:
         self.turns = turns = turn_lists(rules)
         self.players, self.recurrence = players, recurrence
         (_, rolls, memories), lanes = turns.place.shape, turns.following.shape[2]
         self.start = all_memories(rules).index(Memory())
-        self.weights = np.full(matches, 1.0 / matches)
         self.values = np.zeros((matches, 2, len(turns.situation), memories))
         self.reach = np.zeros((matches, players, len(turns.situation), memories))
         self._second = rules.size**2 if isinstance(rules.goal, tuple) else 0
@@ -146,7 +52,7 @@ class Interpreter:
             )
 
     def forward(self, policies: Floats, infoset_reach: Floats, *, memories: bool = True) -> None:
-        """Fill `reach`; see :class:`hogeq.model.workspace.Passes`."""
+        """Fill `reach`; see :class:`hogeq.model.workspace.Layout`."""
         del memories  # they are there in any case
         played = self._by_cell(policies)
         movers = 2 if self._second else self.players
@@ -175,6 +81,7 @@ class Interpreter:
         self,
         role: int,
         policies: Floats,
+        weights: Floats,
         action_values: Floats,
         infoset_reach: Floats,
         temperature: float,
@@ -183,7 +90,7 @@ class Interpreter:
     ) -> tuple[Floats, int]:
         """Fill `values`, and `choice` (G, G, H) if the role is FULL_MEMORY, which is one more here.
 
-        See :class:`hogeq.model.workspace.Passes`.
+        See :class:`hogeq.model.workspace.Layout`.
         """
         if choice is None:
             choice = np.zeros((*infoset_reach.shape, self.values.shape[3]), np.int8)
@@ -200,7 +107,7 @@ class Interpreter:
                 self.turns,
                 role,
                 played,
-                self.weights,
+                weights,
                 reach,
                 values,
                 *arrays,
@@ -247,7 +154,7 @@ class Interpreter:
         if self._second:
             array[:] = cells[: self._second].reshape(array.shape)
 
-    def _leave_on_ties(self, recurrence: "Recurrence", choice: NDArray[np.int8]) -> None:
+    def _leave_on_ties(self, recurrence: Recurrence, choice: NDArray[np.int8]) -> None:
         """Where staying for certain is worth no more than another roll, choose the other.
 
         To stay is worth as much as what follows, be it one's own leaving a turn later.

@@ -159,7 +159,7 @@ def _column(tables: Tables, shape: Shape) -> _Column:
 
 
 class MemoryPasses:
-    """Passes of one player (self-play), or of one player against n opponents by their `weights`."""
+    """Passes of one player (self-play), or of one player against n opponents."""
 
     def __init__(
         self, tables: Tables, players: int, dtype: DTypeLike = np.float64, matches: int = 1
@@ -185,13 +185,9 @@ class MemoryPasses:
         self._reach = zeros((matches, goal * goal * shape.reach_size), dtype)
         self._starts = np.zeros((matches, players))
         self._changes = np.zeros(1)
-        self.weights = np.full(matches, 1.0 / matches)
 
     def forward(self, policies: Floats, infoset_reach: Floats, *, memories: bool = True) -> None:
-        """Fill the reach of cells against each opponent, (n, G, G).
-
-        Keep what weights values, unless that of `memories` is not needed.
-        """
+        """Fill the reach of cells; see :meth:`hogeq.model.workspace.Layout.forward`."""
         size, used = self._column.size, self._column.used
         numbers = int(memories), self._players, self._goal, size, used, 1.0 / self._players
         for match, cells in enumerate(infoset_reach):
@@ -212,16 +208,13 @@ class MemoryPasses:
         self,
         role: int,
         policies: Floats,
+        weights: Floats,
         action_values: Floats,
         infoset_reach: Floats,
         temperature: float,
         damping: float,
     ) -> tuple[Floats, int]:
-        """Pass over all cells; any role but FULL_MEMORY, for the player, against all opponents.
-
-        Returns the win probability of each player when moving first, (n, Q), and how many rows
-        ASCEND changed.
-        """
+        """Pass over all cells; see :meth:`hogeq.model.workspace.Layout.backward`."""
         matches, size, spare = len(self._starts), self._column.size, self._column.spare
         sizes = self._players, matches, self._goal, size, spare
         self._values(
@@ -235,7 +228,7 @@ class MemoryPasses:
                 self._columns,
                 self._starts.reshape(-1),
                 self._reach.reshape(-1),
-                self.weights,
+                weights,
                 infoset_reach.reshape(-1),
                 action_values.reshape(-1),
                 self._changes,

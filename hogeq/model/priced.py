@@ -13,7 +13,7 @@ from hogeq.kernels import priced as kernels
 from hogeq.kernels.interpreter import WIN, TurnLists
 from hogeq.kernels.priced import Claims, Responder, Scratch
 from hogeq.model.game import MEMORY_LIMIT
-from hogeq.model.interpreter import turn_lists
+from hogeq.model.turn_lists import turn_lists
 from hogeq.rules import Rules
 from hogeq.rules.memory import Memory, all_memories
 from hogeq.support.aliases import Floats, Ints

@@ -1,94 +1,135 @@
 """What algorithms ask of a game: passes over rows of actions, and nothing of its rules.
 
 A game is symmetric and zero-sum: one strategy plays both seats, and a fair coin says which is
-first.
-Its rows are information sets, laid out in one axis or several; each has as many actions. A policy
-has the shape (*rows, K), a matrix (*rows). :class:`hogeq.model.game.HogEngine` is one such game,
-with rows for own and opponent's score.
+first. Its rows are information sets, laid out in one axis or several; each has as many actions. A
+policy has the shape (*rows, K), a matrix (*rows).
+
+Every pass is of one player, whose policy is the first of `policies` (Q, *rows, K). It plays itself
+(Q = 1), or an opponent (Q = 2), or n of them (Q = 1 + n), of which one is drawn by `weights` (n,),
+by default equal ones. `tests/test_engines.py` asks all this of every engine, and has one written
+in numpy as an example.
 """
 
-from collections.abc import Hashable
-from typing import Any, NamedTuple, Protocol
+from collections.abc import Hashable, Sequence
+from enum import IntEnum
+from typing import NamedTuple, Protocol, TypeAlias
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import DTypeLike
 
-from hogeq.model.workspace import Role, WinRate
 from hogeq.support.aliases import Floats, Ints
+
+Precision: TypeAlias = type[np.float32] | type[np.float64]
+
+
+class Role(IntEnum):
+    """How player 0 acts in a pass."""
+
+    EVALUATE = 0  # play the policy as it is
+    COUNTERFACTUAL = 1  # play it, and give the counterfactual value of every action
+    ASCEND = 2  # set every row to its best action on the way: one sweep of coordinate ascent
+    SOFTMAX = 3  # move every row towards the softmax of its action values
+    FULL_MEMORY = 4  # take the best action in every hidden state, nothing being forgotten
+
+
+class WinRate(NamedTuple):
+    """Exact win rate of one strategy against another.
+
+    Examples
+    --------
+    >>> import hogeq
+    >>> game = hogeq.Game({"edition": "su20", "goal": 20, "max_dice": 4})
+    >>> two, three = (game.strategy(f"always_roll:{dice}") for dice in (2, 3))
+    >>> rate = game.win_rate(two, three)
+    >>> abs((rate.first + rate.second) / 2 - rate.win_rate) < 1e-12
+    True
+    """
+
+    win_rate: float
+    """Averaged over a fair coin that says who moves first."""
+    first: float
+    """When it moves first."""
+    second: float
+    """When it moves second."""
+
+    @classmethod
+    def from_starts(cls, first: float, other: float) -> "WinRate":
+        """Win rate from the win probability of each of the two when it moves first."""
+        return cls((first + 1.0 - other) / 2.0, first, 1.0 - other)
+
+    def reversed(self) -> "WinRate":
+        """Win rate of the other strategy."""
+        return WinRate(1.0 - self.win_rate, 1.0 - self.second, 1.0 - self.first)
+
+
+class Reach(NamedTuple):
+    """Reach under some policies: the result of a pass forward, for a pass backward.
+
+    Its arrays belong to the workspace, and last until its next pass forward.
+    """
+
+    rows: Floats
+    """(*rows), probability that player 0 comes to move there; in self-play, of both seats."""
+    weights: Floats
+    """(n,), of the opponents."""
+    states: Sequence[Floats] = ()
+    """What else the engine's own pass backward needs."""
+
+
+class Valued(NamedTuple):
+    """Result of a pass backward."""
+
+    first: float
+    """Win probability of player 0 when it moves first."""
+    other: float
+    """Win probability of the opponent when that one moves first."""
+    changes: int
+    """Number of rows that ASCEND changed."""
+    values: Floats
+    """(*rows, K), of COUNTERFACTUAL: the value of every action of player 0, weighted by reach: the
+    gradient of its win rate. It belongs to the workspace, and lasts until the next pass."""
+
+    @property
+    def win_rate(self) -> float:
+        """Win rate of player 0."""
+        return (self.first + 1.0 - self.other) / 2.0
 
 
 class Passes(Protocol):
-    """Arrays that passes fill, of one player (self-play) or of two: each pass overwrites them."""
+    """Passes over a game, and the arrays that they fill."""
 
-    @property
-    def counterfactual_values(self) -> Floats:
-        """Value of every action of player 0, weighted by reach: the gradient, (*rows, K)."""
-
-    @property
-    def infoset_reach(self) -> Floats:
-        """Reach probability of every row of player 0, (*rows)."""
-
-    def forward(self, policies: Floats) -> object:
-        """Compute reach under policies (Q, *rows, K)."""
+    def forward(self, policies: Floats, weights: Floats | None = None) -> Reach:
+        """Compute reach."""
 
     def backward(
-        self, policies: Floats, role: Role = ..., *, temperature: float = ..., damping: float = ...
-    ) -> tuple[float, float, int]:
-        """Compute values, player 0 acting by its role: a sweep.
+        self,
+        reach: Reach,
+        policies: Floats,
+        role: Role,
+        *,
+        temperature: float = ...,
+        damping: float = ...,
+    ) -> Valued:
+        """Compute values, player 0 acting by its role: COUNTERFACTUAL, ASCEND or SOFTMAX.
 
-        Gives the win probability of either player when it moves first, and the rows changed.
+        Rows are weighted by the reach given, which may be that of other policies. The last two
+        roles rewrite the rows of player 0, in place. ASCEND keeps an action that ties with the
+        best.
         """
 
-    def win_rate(self, policies: Floats, role: Role = ...) -> WinRate:
-        """Exact win rate of player 0; by the role FULL_MEMORY, of a responder that remembers."""
+    def win_rate(
+        self, policies: Floats, role: Role = ..., weights: Floats | None = None
+    ) -> WinRate:
+        """Exact win rate of player 0, its role being EVALUATE or FULL_MEMORY."""
 
     def cell_reach(self, policies: Floats) -> Floats:
         """Reach of every row of player 0, a fresh array."""
 
 
-class Meetings(NamedTuple):
-    """Result of a pass over several pairs of strategies."""
-
-    first: Floats  # (n,), win probability of each player when moving first
-    other: Floats  # (n,), win probability of each opponent when that one moves first
-    changes: Ints  # number of cells that ASCEND changed: () of the one policy, or (n,) of each
-
-    @property
-    def win_rates(self) -> Floats:
-        """(n,), win rate of each player against its opponent."""
-        return (self.first + 1.0 - self.other) / 2.0
-
-
-class ManyPasses(Protocol):
-    """Passes over n pairs: one player against a mixture of opponents, or n against one."""
-
-    @property
-    def each(self) -> Floats:
-        """Values of every action against each opponent, (n, *rows, K)."""
-
-    @property
-    def each_reach(self) -> Floats:
-        """Reach against each opponent, (n, *rows)."""
-
-    def face(self, opponents: Floats, weights: Floats | None = None) -> None:
-        """Set the opponents, one for each pair or one for all, and their weights."""
-
-    def forward(self, policy: Floats) -> object:
-        """Compute reach of one player, or of n."""
-
-    def backward(
-        self, policy: Floats, role: Role = ..., *, temperature: float = ..., damping: float = ...
-    ) -> Meetings:
-        """Compute values; one player acts alike against all opponents."""
-
-    def win_rates(self, policy: Floats) -> Floats:
-        """Exact win rate of the player in every pair, (n,)."""
-
-
 class MatrixPasses(Protocol):
     """Win rates of two matrices by a way of their own."""
 
-    def win_rate(self, matrices: NDArray[np.int64]) -> WinRate:
+    def win_rate(self, matrices: Ints) -> WinRate:
         """Exact win rate of the first of two matrices, (2, *rows)."""
 
 
@@ -115,22 +156,18 @@ class Engine(Hashable, Protocol):
     def positions_recur(self) -> bool:
         """Whether a row can be reached more than once in a game."""
 
-    @property
-    def can_be_endless(self) -> bool:
-        """Whether two players can go on for ever."""
+    def ways_to_stay(self, policies: Floats) -> list[tuple[tuple[int, ...], int]]:
+        """List rows and actions by which player 0 of two could make the game endless."""
 
     @property
     def seat_rows(self) -> tuple[slice, slice] | None:
         """Rows of each seat; None where one table plays both seats."""
 
-    def quick_dtype(self, pairs: int = 1) -> type[np.floating[Any]]:
-        """Precision for what need not be exact, of a player who meets so many at once."""
+    def quick_dtype(self, opponents: int = 1) -> Precision:
+        """Precision for what need not be exact, against so many opponents."""
 
-    def workspace(self, players: int, dtype: DTypeLike = ...) -> Any:
-        """Fresh :class:`Passes`."""
-
-    def many(self, pairs: int, dtype: DTypeLike = ...) -> Any:
-        """Fresh :class:`ManyPasses`."""
+    def workspace(self, players: int, dtype: DTypeLike = ...) -> Passes:
+        """Fresh passes for so many policies, Q."""
 
     def duels(self) -> MatrixPasses | None:
-        """Fresh :class:`MatrixPasses`; None if matrices are met as policies are."""
+        """Fresh passes for pairs of matrices; None if they are met as policies are."""

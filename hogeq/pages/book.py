@@ -16,7 +16,8 @@ from hogeq.baselines.registry import builtin
 from hogeq.evaluation.tablebase import solve
 from hogeq.evaluation.values import reach
 from hogeq.model.game import HogEngine, compile_game
-from hogeq.model.workspace import TIE
+from hogeq.model.hidden import backward_by
+from hogeq.model.rows import TIE
 from hogeq.rules import Rules
 from hogeq.rules.memory import remembered
 from hogeq.rules.turn import turn_parts
@@ -84,7 +85,7 @@ def turn_values(
         worth[own, opponent] = rolls[memories[own, opponent]]
         return values[own, opponent]
 
-    other.workspace(1).backward_by(as_it_goes_on)
+    backward_by(other, 1, as_it_goes_on)
     return worth
 
 

@@ -15,8 +15,7 @@ from typing import Any, ClassVar, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hogeq.model.protocol import Engine
-from hogeq.model.workspace import WinRate
+from hogeq.model.protocol import Engine, WinRate
 from hogeq.purification.base import SearchPurifier, argmax, purifier
 from hogeq.search.counter_search import CROSSED, Trails, no_trails
 from hogeq.search.population import CounterPool, Population, overlooked

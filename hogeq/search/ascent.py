@@ -1,60 +1,18 @@
 """Ascent and annealing of a responder, by passes of a game: what every search is made of."""
 
 from collections.abc import Callable
-from typing import Protocol
 
 import numpy as np
 
-from hogeq.model.many import quick_many, quick_workspace, shared_many, shared_workspace
-from hogeq.model.protocol import Engine
-from hogeq.model.workspace import Role, WinRate, Workspace, ways_to_stay
+from hogeq.model.protocol import Engine, Passes, Role
+from hogeq.model.shared import quick_workspace, shared_workspace
 from hogeq.support.aliases import Floats, Matrix
 
 TEMPERATURES = (0.1, 1e-4)  # temperatures of the softmax responder, in win probability
 WARM_TEMPERATURE = 5e-3  # first temperature of a start from the strategy itself
 SWEEP_LIMIT = 1000  # of coordinate ascent, which has always ended in fewer than 60
 STAYING = 1e-12  # what to stay for ever must gain, in win probability
-ROUNDING = 1e-6  # in win probability; single precision errs by a tenth of it
-
-
-class Passes(Protocol):
-    """What a search asks of a workspace: of the responder, row 0, and those whom it meets."""
-
-    def forward(self, policies: Floats) -> object:
-        """Compute reach probabilities."""
-
-    def backward(
-        self, policies: Floats, role: Role, *, temperature: float = 1.0, damping: float = 1.0
-    ) -> tuple[float, float, int]:
-        """Compute values and move row 0; win probability of both who begin, cells changed."""
-
-
-class MixturePasses:
-    """Passes of a responder, row 0 of policies, against a mixture of those in the other rows."""
-
-    def __init__(self, game: Engine, weights: Floats, *, exact: bool) -> None:
-        self._many = (shared_many if exact else quick_many)(game, len(weights))
-        self._weights = weights
-
-    def forward(self, policies: Floats) -> None:
-        """Compute reach probabilities under policies (1 + n, G, G, K)."""
-        self._many.face(policies[1:], self._weights)
-        self._many.forward(policies[0])
-
-    def backward(
-        self, policies: Floats, role: Role, *, temperature: float = 1.0, damping: float = 1.0
-    ) -> tuple[float, float, int]:
-        """Compute values and move row 0; as of a workspace, averaged over the mixture."""
-        found = self._many.backward(policies[0], role, temperature=temperature, damping=damping)
-        first, other = self._weights @ found.first, self._weights @ found.other
-        return float(first), float(other), int(found.changes)
-
-
-def passes(game: Engine, weights: Floats | None = None, *, exact: bool = False) -> Passes:
-    """Give passes against one strategy, or a mixture by weights (n,), in the thread's arrays."""
-    if weights is not None:
-        return MixturePasses(game, weights, exact=exact)
-    return shared_workspace(game, 2) if exact else quick_workspace(game, 2)
+SINGLE_ERROR = 1e-6  # in win probability; single precision errs by a tenth of it
 
 
 def ascend(
@@ -63,30 +21,29 @@ def ascend(
     limit: int = SWEEP_LIMIT,
     least_gain: float = -1.0,
     to_beat: float = -1.0,
+    weights: Floats | None = None,
 ) -> tuple[float, int]:
     """Ascend by row 0 of policies (1 + n, G, G, K), in place; give its win rate, and the sweeps."""
     # A sweep that gains less than `least_gain` is the last; so is one after which the same gain
     # again would stay below `to_beat`.
     sweeps, changes, rate, gain = 0, -1, -1.0, 1.0
     while changes != 0 and sweeps < limit and gain >= least_gain:
-        work.forward(policies)
-        first, other, changes = work.backward(policies, Role.ASCEND)
-        sweeps += 1
-        now = WinRate.from_starts(first, other).win_rate
-        rate, gain = now, now - rate
+        found = work.backward(work.forward(policies, weights), policies, Role.ASCEND)
+        sweeps, changes = sweeps + 1, found.changes
+        rate, gain = found.win_rate, found.win_rate - rate
         if rate + gain < to_beat and sweeps > 1:
             break
     return rate, sweeps
 
 
-def stay_for_ever(work: Workspace, policies: Floats, rate: float) -> bool:
+def stay_for_ever(game: Engine, policies: Floats, rate: float) -> bool:
     """Let player 0 stay at a position for ever, if a draw is better there; whether it now does."""
     # No sweep of an ascent finds that: to stay once is worth as much as to play on.
-    for own, opponent, roll in ways_to_stay(work, policies):
-        row = policies[0, own, opponent]
+    for place, action in game.ways_to_stay(policies):
+        row = policies[0][place]
         before = row.copy()
-        row[:] = np.arange(len(row)) == roll
-        if work.win_rate(policies).win_rate > rate + STAYING:
+        row[:] = np.arange(len(row)) == action
+        if shared_workspace(game, 2).win_rate(policies).win_rate > rate + STAYING:
             return True
         row[:] = before
     return False
@@ -94,14 +51,13 @@ def stay_for_ever(work: Workspace, policies: Floats, rate: float) -> bool:
 
 def climb(game: Engine, policies: Floats, weights: Floats | None = None) -> tuple[float, int]:
     """:func:`ascend` to the end, in single precision first and then in double."""
-    _, sweeps = ascend(passes(game, weights), policies, least_gain=ROUNDING)
-    rate, more = ascend(passes(game, weights, exact=True), policies)
+    quick, exact = (make(game, len(policies)) for make in (quick_workspace, shared_workspace))
+    _, sweeps = ascend(quick, policies, least_gain=SINGLE_ERROR, weights=weights)
+    rate, more = ascend(exact, policies, weights=weights)
     sweeps += more
-    if weights is None and game.can_be_endless:
-        work = shared_workspace(game, 2)
-        while stay_for_ever(work, policies, rate):
-            rate, more = ascend(work, policies)
-            sweeps += more
+    while len(policies) == 2 and stay_for_ever(game, policies, rate):
+        rate, more = ascend(exact, policies)
+        sweeps += more
     return rate, sweeps
 
 
@@ -112,11 +68,12 @@ def anneal(
     damping: float,
     cooling: tuple[float, float] = TEMPERATURES,
     progress: Callable[[], object] = lambda: None,
+    weights: Floats | None = None,
 ) -> None:
     """Anneal a softmax responder, row 0 of policies (1 + n, G, G, K), in place."""
     for temperature in np.geomspace(*cooling, steps):
-        work.forward(policies)
-        work.backward(policies, Role.SOFTMAX, temperature=temperature, damping=damping)
+        reach = work.forward(policies, weights)
+        work.backward(reach, policies, Role.SOFTMAX, temperature=temperature, damping=damping)
         progress()
 
 

@@ -14,15 +14,15 @@ import numpy as np
 
 from hogeq.evaluation.values import win_rate
 from hogeq.model.game import HogEngine
-from hogeq.model.protocol import Engine
-from hogeq.model.workspace import Role, WinRate, backward_together
+from hogeq.model.hidden import backward_together
+from hogeq.model.protocol import Engine, Role, WinRate
 from hogeq.search.attack import attack
 from hogeq.search.results import PROVED, Budget, Response
 from hogeq.strategies.strategy import Strategy, StrategyLike, strategy_of
 from hogeq.support.aliases import Floats, Ints
 from hogeq.support.messages import refusal
 
-ROUNDING: Final = 1e-9  # likelihoods this close to a point of the grid, in its steps, are on it
+ON_GRID: Final = 1e-9  # likelihoods this close to a point of the grid, in its steps, are on it
 MOST_BELIEFS: Final = 500  # most beliefs of a grid; each has a workspace of its own
 MOST_BYTES: Final = 2**30  # of the workspaces of a grid that was not asked for
 
@@ -91,8 +91,8 @@ def upper_bound(game: HogEngine, strategy: StrategyLike, resolution: int | None 
             )
         )
     grid = Grid.of(target.chances, resolution)
-    works = [game.workspace(2) for _ in grid.points]
-    roots = backward_together(works, partial(_responding, grid, target.policies))
+    respond = partial(_responding, grid, target.policies)
+    roots = backward_together(game, 2, len(grid.points), respond)
     rates = np.array([WinRate.from_starts(*root).win_rate for root in roots])
     return float((grid.chords(target.chances[None]) @ rates)[0])
 
@@ -134,9 +134,9 @@ class Grid(NamedTuple):
         # Sums from the right: steps of one unit move a unit from a part to the one before it.
         sums = likelihoods[:, ::-1].cumsum(axis=1)[:, ::-1]
         sums[:, 0] = self.resolution
-        floor = np.floor(sums + ROUNDING)
+        floor = np.floor(sums + ON_GRID)
         rest = sums - floor
-        rest[rest < ROUNDING] = 0.0
+        rest[rest < ON_GRID] = 0.0
         rest[:, 0] = 0.0
         order = np.argsort(-rest[:, 1:], axis=1, kind="stable") + 1
         shared = np.zeros((len(beliefs), len(self.points)))

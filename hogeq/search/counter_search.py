@@ -15,11 +15,9 @@ from numpy.typing import NDArray
 
 from hogeq.model.protocol import Engine
 from hogeq.search.ascent import (
-    ROUNDING,
+    SINGLE_ERROR,
     SWEEP_LIMIT,
     TEMPERATURES,
-    anneal,
-    ascend,
     climb,
     ith_start,
     log_uniform,
@@ -112,14 +110,14 @@ class CounterSearch(NamedTuple):
             is_matrix = start.dtype.kind == "i"
             policies[0] = one_hot(start, game.num_actions) if is_matrix else start
             told = partial(progress.step, 1, f"{self.name}, annealing")
-            anneal(context.work, policies, self.steps, self.damping, cooling, told)
+            context.anneal(self.steps, self.damping, cooling, told)
             to_pure(policies[0])
             if self.sweeps is None and self.is_exact:
                 rate, sweeps = climb(game, policies, context.weights)
             else:
-                least_gain = -1.0 if self.is_exact else ROUNDING
+                least_gain = -1.0 if self.is_exact else SINGLE_ERROR
                 limit = SWEEP_LIMIT if self.sweeps is None else self.sweeps
-                rate, sweeps = ascend(context.work, policies, limit, least_gain)
+                rate, sweeps = context.ascend(limit, least_gain)
             start = SearchState(to_matrix(policies[0]), rate, sweeps + self.steps)
             progress.step(ASCENT)
             progress.found(rate)
@@ -129,7 +127,7 @@ class CounterSearch(NamedTuple):
         """Kick the best matrix, in the precision of searches."""
         game, policies, random = context.game, context.policies, context.random
         single = game.quick_dtype(len(policies) - 1) == np.float32
-        margin = ROUNDING if single else 0.0
+        margin = SINGLE_ERROR if single else 0.0
         best, rate, away = state.matrix, state.rate, state.away
         choices: dict[str, list[MoveGain]] = {kind: [] for kind in self.bandits}
         spent = 0
@@ -141,7 +139,7 @@ class CounterSearch(NamedTuple):
             policies[0] = one_hot(matrix, game.num_actions)
             context.roll = int(roll)
             sweeps = move.go(context, log_uniform(random, low_high or (1.0, 1.0)))
-            again, more = ascend(context.work, policies, least_gain=margin or -1.0, to_beat=to_beat)
+            again, more = context.ascend(least_gain=margin or -1.0, to_beat=to_beat)
             if move.by_roll and kind == "near":
                 choices["roll"].append(MoveGain(roll, max(0.0, again - to_beat), sweeps + more))
             return to_matrix(policies[0]), again, sweeps + more

@@ -13,15 +13,14 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from hogeq.model.protocol import Engine
-from hogeq.model.workspace import Role
+from hogeq.model.protocol import Engine, Passes, Role
+from hogeq.model.shared import quick_workspace
 from hogeq.search.ascent import (
+    SWEEP_LIMIT,
     TEMPERATURES,
-    Passes,
     anneal,
     ascend,
     log_uniform,
-    passes,
     to_matrix,
     to_pure,
     with_random_rolls,
@@ -69,9 +68,25 @@ class SearchContext:
         """Meet a strategy, in the precision of searches."""
         weights = strategy.chances if len(strategy.chances) > 1 else None
         policies = np.concatenate([np.empty((1, *game.shape)), strategy.policies])
-        work = passes(game, weights)
+        work = quick_workspace(game, len(policies))
         random = np.random.default_rng(seed) if seed else UNUSED
         return cls(game, weights, work, policies, random, mates)
+
+    def ascend(
+        self, limit: int = SWEEP_LIMIT, least_gain: float = -1.0, to_beat: float = -1.0
+    ) -> tuple[float, int]:
+        """Let the responder ascend; its win rate, and the sweeps."""
+        return ascend(self.work, self.policies, limit, least_gain, to_beat, self.weights)
+
+    def anneal(
+        self,
+        steps: int,
+        damping: float,
+        cooling: tuple[float, float],
+        progress: Callable[[], object] = lambda: None,
+    ) -> None:
+        """Anneal the responder."""
+        anneal(self.work, self.policies, steps, damping, cooling, progress, self.weights)
 
 
 class Move(NamedTuple):
@@ -100,7 +115,7 @@ def perturbed_opponent(at: SearchContext, share: float) -> int:
     """Ascend for two sweeps against the opponent blended with another strategy, to a share."""
     met = at.policies[1:].copy()
     at.policies[1:] = _blended(at, share)
-    _, sweeps = ascend(at.work, at.policies, MET)
+    _, sweeps = at.ascend(MET)
     at.policies[1:] = met
     return sweeps
 
@@ -110,7 +125,7 @@ def annealed_to_perturbed(at: SearchContext, share: float) -> int:
     met = at.policies[1:].copy()
     at.policies[1:] = _blended(at, share)
     hot, cold, steps, damping = SOFT
-    anneal(at.work, at.policies, steps, damping, (hot, cold))
+    at.anneal(steps, damping, (hot, cold))
     to_pure(at.policies[0])
     at.policies[1:] = met
     return steps
@@ -147,8 +162,7 @@ def believed_opponent(at: SearchContext, share: float) -> int:
 
 def drawn_rolls(at: SearchContext, temperature: float) -> int:
     """Draw every roll anew by the softmax of its values: where rolls are near ties, they change."""
-    at.work.forward(at.policies)
-    at.work.backward(at.policies, Role.SOFTMAX, temperature=temperature)
+    at.anneal(1, 1.0, (temperature, temperature))
     sums = at.policies[0].cumsum(axis=-1)
     drawn = at.random.random(sums.shape[:-1]) * sums[..., -1]
     rolls = np.minimum((sums <= drawn[..., None]).sum(axis=-1), sums.shape[-1] - 1)
@@ -159,7 +173,7 @@ def drawn_rolls(at: SearchContext, temperature: float) -> int:
 def annealed_again(at: SearchContext, temperature: float) -> int:
     """Anneal once more, from a temperature that leaves most rolls as they are."""
     steps = ceil(COOLING * log(temperature / TEMPERATURES[1]))
-    anneal(at.work, at.policies, steps, COOLING_DAMPING, (temperature, TEMPERATURES[1]))
+    at.anneal(steps, COOLING_DAMPING, (temperature, TEMPERATURES[1]))
     to_pure(at.policies[0])
     return steps
 
@@ -176,7 +190,7 @@ def other_opening(at: SearchContext, temperature: float) -> int:
     steps = ceil(log(temperature / TEMPERATURES[1]))
     for now in np.geomspace(temperature, TEMPERATURES[1], steps):
         at.policies[0][cells] = other
-        anneal(at.work, at.policies, 1, COOLING_DAMPING, (now, now))
+        at.anneal(1, COOLING_DAMPING, (now, now))
     to_pure(at.policies[0])
     at.policies[0][cells] = other
     return steps
@@ -260,8 +274,7 @@ def _believing(at: SearchContext, share: float | Floats, played: Floats) -> int:
     """Sweep once, reach being that of the responder blended with a policy (G, G, K)."""
     believed = at.policies.copy()
     believed[0] += share * (played - believed[0])
-    at.work.forward(believed)
-    at.work.backward(at.policies, Role.ASCEND)
+    at.work.backward(at.work.forward(believed, at.weights), at.policies, Role.ASCEND)
     return 1
 
 

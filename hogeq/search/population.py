@@ -16,12 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hogeq.evaluation.values import Counterfactual, counterfactual_values
-from hogeq.model.many import quick_workspace, shared_duels, shared_workspace
-from hogeq.model.protocol import Engine
-from hogeq.model.workspace import WinRate
+from hogeq.model.protocol import Engine, WinRate
+from hogeq.model.rows import soften
+from hogeq.model.shared import quick_workspace, shared_duels, shared_workspace
 from hogeq.search.ascent import TEMPERATURES
 from hogeq.search.counter_search import CounterSearch
-from hogeq.strategies.arrays import StrategyError, given_arrival, one_hot, softmax
+from hogeq.strategies.arrays import StrategyError, one_hot
 from hogeq.strategies.files import read_strategy, sizes_of
 from hogeq.strategies.strategy import Strategy, StrategyLike, strategy_of, table_of
 from hogeq.support.aliases import Floats, Ints, Matrix
@@ -118,9 +118,10 @@ class Population:
         """Anneal a softmax responder to the mixture, all cells at once."""
         for temperature in np.geomspace(*TEMPERATURES, steps):
             found = self.measure(policy, weights)
-            wanted = softmax(given_arrival(found.values, found.infoset_reach) / temperature)
-            moving = everywhere | (found.infoset_reach > 0.0)
-            policy[moving] += damping * (wanted[moving] - policy[moving])
+            reach = found.infoset_reach
+            if everywhere:  # rows that are not reached have values of 0: they become uniform
+                reach = np.where(reach > 0.0, reach, 1.0)
+            soften(policy, found.values, reach, temperature, damping)
             progress()
 
 

@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from hogeq.evaluation.values import Counterfactual, RegretWeight, counterfactual_values
-from hogeq.model.many import quick_workspace, shared_workspace
 from hogeq.model.protocol import Engine
+from hogeq.model.shared import quick_workspace, shared_workspace
 from hogeq.search.ascent import ascend, ith_start, perturbed, to_matrix
 from hogeq.search.counter_search import PERTURBED_SHARES, CounterSearch, Trails, no_trails
 from hogeq.solvers.base import Solver, solver, start_of

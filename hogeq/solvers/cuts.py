@@ -12,9 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hogeq.evaluation.values import counterfactual_values
-from hogeq.model.many import quick_many, quick_workspace
-from hogeq.model.protocol import Engine
-from hogeq.model.workspace import Role
+from hogeq.model.protocol import Engine, WinRate
+from hogeq.model.shared import quick_workspace, shared_workspace
 from hogeq.search.counter_search import CounterSearch
 from hogeq.search.population import Population
 from hogeq.strategies.arrays import one_hot
@@ -107,10 +106,9 @@ def _rate(game: Engine, strategy: Strategy, counter: Matrix, by_parts: bool) -> 
     """Win rate of a counter (G, G), against a mixture in the precision of searches."""
     if not by_parts:
         return float(Population(game, [counter]).rates_against(strategy.policies[0])[0])
-    work = quick_many(game, len(strategy.policies))
-    work.face(strategy.policies, strategy.chances)
-    rates = work.win_rates(one_hot(counter, game.num_actions))
-    return float(np.average(rates, weights=strategy.chances))
+    policies = np.stack([one_hot(counter, game.num_actions), *strategy.policies])
+    work = quick_workspace(game, len(policies))
+    return work.win_rate(policies, weights=strategy.chances).win_rate
 
 
 def cut(game: Engine, strategy: Strategy, counter: Matrix) -> Cut:
@@ -128,14 +126,15 @@ def cut(game: Engine, strategy: Strategy, counter: Matrix) -> Cut:
 def cut_of_parts(game: Engine, strategy: Strategy, counter: Matrix) -> Cut:
     """Models of the win rates of n components against a counter, in the precision of searches."""
     parts = strategy.policies
-    work = quick_many(game, len(parts))
-    work.face(one_hot(counter, game.num_actions))
-    work.forward(parts)
-    won = work.backward(parts.copy(), Role.COUNTERFACTUAL).win_rates
+    work = shared_workspace(game, 2, game.quick_dtype(len(parts)))
+    opponent = one_hot(counter, game.num_actions)
+    met = [counterfactual_values(work, np.stack([part, opponent])) for part in parts]
+    won = np.array([WinRate.from_starts(*one.starts).win_rate for one in met])
     rows = len(parts), -1, game.num_actions
-    gradients = work.each.reshape(rows).astype(np.float32)
+    gradients = np.array([one.values for one in met]).reshape(rows).astype(np.float32)
     there = np.einsum("nrk,nrk->n", gradients, parts.reshape(rows))
-    return Cut(gradients, won - there, work.each_reach.reshape(rows[:2]).astype(np.float32))
+    reach = np.array([one.infoset_reach for one in met], np.float32).reshape(rows[:2])
+    return Cut(gradients, won - there, reach)
 
 
 class Check(NamedTuple):

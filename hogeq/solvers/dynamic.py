@@ -8,14 +8,12 @@ from numpy.typing import NDArray
 from hogeq.baselines import second_place
 from hogeq.baselines.second_place import countable, respond_to_beliefs
 from hogeq.baselines.solved import ignore_memory
-from hogeq.model.game import HogEngine
-from hogeq.model.many import shared_workspace
-from hogeq.model.protocol import Engine
-from hogeq.model.workspace import Role
+from hogeq.model.game import hog_of
+from hogeq.model.protocol import Engine, Role
+from hogeq.model.shared import shared_workspace
 from hogeq.solvers.base import Solver, solver
 from hogeq.strategies.strategy import policy_of
 from hogeq.support.aliases import Floats
-from hogeq.support.messages import refusal
 from hogeq.support.parameters import PositiveShare, Share, parameters
 
 
@@ -51,7 +49,7 @@ class DynamicProgramming(Solver[DynamicState]):
 
     def init(self, game: Engine) -> DynamicState:
         """State before the first iteration: the tablebase of the rules without memory."""
-        game = _hog(game)
+        game = hog_of(game, "solver dynamic")
         if self.epsilon > 0.0 and not countable(game):
             why = "whose turns do not alternate or do not always score"
             raise ValueError(
@@ -62,7 +60,7 @@ class DynamicProgramming(Solver[DynamicState]):
         return DynamicState(policy, beliefs, np.array(0, np.int64), np.array(0, np.int64))
 
     def step(self, game: Engine, state: DynamicState) -> DynamicState:
-        game = _hog(game)
+        game = hog_of(game, "solver dynamic")
         iteration = int(state.iteration) + 1
         beliefs = state.beliefs
         if countable(game):
@@ -72,9 +70,9 @@ class DynamicProgramming(Solver[DynamicState]):
         else:
             # The best rolls for the memory as self-play with errors meets it.
             work = shared_workspace(game, 1)
-            work.forward(second_place.trembling(game, state.policy, self.tremble)[None])
+            reach = work.forward(second_place.trembling(game, state.policy, self.tremble)[None])
             improved = state.policy[None].copy()
-            work.backward(improved, Role.ASCEND)
+            work.backward(reach, improved, Role.ASCEND)
             policy = improved[0]
         changed = (policy.argmax(axis=2) != state.policy.argmax(axis=2)).sum()
         return DynamicState(
@@ -87,10 +85,3 @@ class DynamicProgramming(Solver[DynamicState]):
 
     def stats(self, game: Engine, state: DynamicState) -> dict[str, float]:
         return {"changed": float(state.changed)}
-
-
-def _hog(game: Engine) -> HogEngine:
-    """Refuse other games."""
-    if not isinstance(game, HogEngine):
-        raise ValueError(refusal("solver dynamic", type(game).__name__, "Hog"))  # noqa: TRY004
-    return game

@@ -14,10 +14,11 @@ from numpy.typing import NDArray
 from pydantic import AllowInfNan, BeforeValidator, Field
 
 from hogeq.evaluation.values import RegretWeight, counterfactual_values
-from hogeq.model.many import quick_workspace, shared_workspace
 from hogeq.model.protocol import Engine
+from hogeq.model.rows import softmax
+from hogeq.model.shared import quick_workspace, shared_workspace
 from hogeq.solvers.base import Solver, solver
-from hogeq.strategies.arrays import given_arrival, match_regrets, normalised, softmax
+from hogeq.strategies.arrays import given_arrival, match_regrets, normalised
 from hogeq.support.aliases import Floats
 from hogeq.support.messages import refusal
 from hogeq.support.parameters import (

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hogeq.evaluation.values import policy_of_mixture
-from hogeq.model.many import shared_workspace
 from hogeq.model.protocol import Engine
-from hogeq.search.ascent import TEMPERATURES, anneal, passes, random_policy, to_matrix, to_pure
+from hogeq.model.shared import quick_workspace, shared_workspace
+from hogeq.search.ascent import TEMPERATURES, anneal, random_policy, to_matrix, to_pure
 from hogeq.search.counter_search import CounterSearch
 from hogeq.search.population import Population
 from hogeq.solvers.base import Solver, solver
@@ -139,7 +139,8 @@ class FictitiousPlay(Solver[FictitiousState]):
         if self.responder == "stochastic":
             policies = np.concatenate([uniform[None], target.policies])
             weights = target.chances if len(target.chances) > 1 else None
-            anneal(passes(game, weights), policies, how[0], how[2], how[1])
+            work, damping = quick_workspace(game, len(policies)), how[2]
+            anneal(work, policies, how[0], damping, how[1], weights=weights)
             return policies[0].copy()
         sweeps = 1 if self.responder == "annealed" else None
         found = CounterSearch(uniform, *how, sweeps).run(game, target)
@@ -241,7 +242,8 @@ class DoubleOracle(Solver[OracleState]):
             weights, opponents = mixture.weights, mixture.policies
             hot = max(TEMPERATURES[0], self.temperature)
             both, cooling = np.stack([policy, *opponents]), (hot, self.temperature)
-            anneal(passes(game, weights), both, self.responder_steps, self.damping, cooling)
+            work, how = quick_workspace(game, len(both)), (self.responder_steps, self.damping)
+            anneal(work, both, *how, cooling, weights=weights)
             return both[0].copy(), float(weights @ mixture.rates_of(both[0]))
         mixture.anneal(policy, self.responder_steps, self.damping, everywhere=True)
         to_pure(policy)

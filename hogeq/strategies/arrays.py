@@ -123,13 +123,14 @@ def check_table(given: Any, shape: tuple[int, ...], name: str = "strategy") -> n
     """Check a matrix or a policy of a game, told apart by their axes, and copy it."""
     if shape[0] < 1:
         raise StrategyError(f"{name}: has no cells; allowed: {TABLES}, G at least 1")
-    table = as_array(given, name, TABLES if len(shape) == HOG_AXES else f"{shape} or {shape[:-1]}")
+    is_hog = len(shape) == HOG_AXES and shape[0] == shape[1]
+    table = as_array(given, name, TABLES if is_hog else f"{shape} or {shape[:-1]}")
     is_policy = table.ndim == len(shape)
     # A message names what was given or, without a name, which of the two it was taken for.
     called = ("policy" if is_policy else "matrix") if name == "strategy" else name
     if is_policy:
         return check_policy(table, shape, called)
-    if len(shape) == HOG_AXES:
+    if is_hog:
         return check_matrix(table, shape[0], shape[-1] - 1, called)
     fits = table.shape == shape[:-1] and table.dtype.kind in "iu"
     if not fits or not ((table >= 0) & (table < shape[-1])).all():
@@ -196,12 +197,6 @@ def match_regrets(regrets: Floats, epsilon: float = 0.0) -> Floats:
     if epsilon == 0.0:
         return matched
     return epsilon + (1.0 - regrets.shape[-1] * epsilon) * matched
-
-
-def softmax(scores: Floats) -> Floats:
-    """Rows in proportion to the exponentials of the scores; a fresh array."""
-    powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
-    return powers / powers.sum(axis=-1, keepdims=True)
 
 
 def given_arrival(values: Floats, infoset_reach: Floats) -> Floats:

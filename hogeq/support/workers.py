@@ -3,7 +3,7 @@
 `workers` chooses once, around a block of code; algorithms call `compute` and do not know the
 answer, and results do not depend on it. Processes are joblib's, the cluster is Dask distributed;
 both are executors of `concurrent.futures`. Threads stay for the next call, because each keeps the
-arrays that it fills (`hogeq.model.many`).
+arrays that it fills (`hogeq.model.shared`).
 """
 
 import atexit

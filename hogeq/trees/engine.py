@@ -10,25 +10,27 @@ them. Regret matching then does what it would do on the legal actions alone.
 """
 
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Final, TypeAlias
 
 import numpy as np
 from numpy.typing import DTypeLike
 
-from hogeq.model.protocol import Meetings
-from hogeq.model.workspace import TIE, Role, WinRate
+from hogeq.model import rows as row_roles
+from hogeq.model.protocol import Precision, Reach, Role, Valued, WinRate
 from hogeq.support.aliases import Floats, Ints
 from hogeq.trees.flat import FlatTree, node_values, reach, seated
 from hogeq.trees.sequences import sequence_form
 
 ROUNDING: Final = 1e-12  # largest probability or share of a payoff that may be rounding alone
 
+Play: TypeAlias = tuple[float, tuple[int, ...], Floats]
+"""How often one policy meets another, the seats of player 0, and the rows that both play."""
+
 
 class TreeEngine:
     """A flat tree, as algorithms know a game."""
 
     positions_recur = False
-    can_be_endless = False
 
     def __init__(self, tree: FlatTree) -> None:
         self.tree = tree
@@ -95,207 +97,121 @@ class TreeEngine:
         """Count a payoff as a win rate."""
         return 0.5 + payoff / (2.0 * self.largest_payoff)
 
-    def quick_dtype(self, pairs: int = 1) -> type[np.floating[Any]]:  # noqa: ARG002 - of the protocol
+    def ways_to_stay(self, policies: Floats) -> list[tuple[tuple[int, ...], int]]:  # noqa: ARG002
+        """No play is endless."""
+        return []
+
+    def quick_dtype(self, opponents: int = 1) -> Precision:  # noqa: ARG002 - of the protocol
         """Precision for what need not be exact."""
         return np.float64
 
-    def workspace(self, players: int, dtype: DTypeLike = np.float64) -> "TreeWorkspace":  # noqa: ARG002
-        """Fresh arrays for passes of one player (self-play) or two."""
-        return TreeWorkspace(self, players)
-
-    def many(self, pairs: int, dtype: DTypeLike = np.float64) -> "TreeMany":  # noqa: ARG002
-        """Fresh arrays for passes over n pairs."""
-        return TreeMany(self, pairs)
+    def workspace(self, players: int, dtype: DTypeLike = np.float64) -> "TreePasses":  # noqa: ARG002
+        """Give passes, which keep no arrays."""
+        return TreePasses(self)
 
     def duels(self) -> None:
         """Matrices are met as policies are."""
 
-    def rows_by_rank(self) -> Iterator[Ints]:
-        """Rows that do not meet in a play, together, those that come last in plays first."""
-        for rank in range(int(self.rank.max(initial=0)), -1, -1):
-            yield np.flatnonzero(self.rank == rank)
 
-    def set_rows(
-        self,
-        policy: Floats,
-        rows: Ints,
-        values: Floats,
-        reach: Floats,
-        how: tuple[Role, float, float],
-    ) -> int:
-        """Set rows that are reached by role, temperature and damping; count what ASCEND changed."""
-        role, temperature, damping = how
-        rows = rows[reach[rows] > 0.0]
-        at = np.where(self.tree.legal[rows], values[rows], -np.inf)
-        best = at.max(axis=1, keepdims=True)
-        if role == Role.SOFTMAX:
-            powers = np.exp((at - best) / (reach[rows, None] * temperature))
-            policy[rows] += damping * (powers / powers.sum(axis=1, keepdims=True) - policy[rows])
-            return 0
-        good = at >= best - TIE * reach[rows, None]
-        stays = (good & (policy[rows] == 1.0)).any(axis=1)
-        policy[rows[~stays]] = np.eye(policy.shape[1])[good[~stays].argmax(axis=1)]
-        return int((~stays).sum())
-
-
-class TreeWorkspace:
+class TreePasses:
     """The passes of :class:`hogeq.model.protocol.Passes` over a tree."""
 
-    def __init__(self, engine: TreeEngine, players: int) -> None:
-        self.engine, self.players = engine, players
-        self.counterfactual_values = np.zeros(engine.shape)
-        self.infoset_reach = np.zeros(engine.shape[0])
-        self._reach: list[Floats] = []
+    def __init__(self, engine: TreeEngine) -> None:
+        self.engine = engine
 
-    def _seatings(self, policies: Floats) -> Iterator[tuple[tuple[int, int], Floats]]:
-        """List who sits where: the player at each seat, and the rows that both play."""
-        tree = self.engine.tree
-        legal = self.engine.legal(policies)
-        for player in range(self.players):
-            players = player, self.players - 1 - player
-            yield players, seated(tree, legal[players[0]], legal[players[1]])
-
-    def forward(self, policies: Floats) -> None:
-        """Compute the reach of every node, by who sits where, and of every row of player 0."""
-        engine, tree = self.engine, self.engine.tree
-        self._reach = []
-        self.infoset_reach[:] = 0.0
-        for players, joint in self._seatings(policies):
-            reached = reach(tree, joint) / self.players
-            self._reach.append(reached)
-            for seat in (0, 1):
-                if players[seat] == 0:
-                    nodes = engine.own[seat]
-                    self.infoset_reach += np.bincount(
-                        tree.row[nodes], reached[nodes], tree.num_rows
-                    )
+    def forward(self, policies: Floats, weights: Floats | None = None) -> Reach:
+        """Compute the reach of every row of player 0, and of every node in each play."""
+        tree, infosets = self.engine.tree, np.zeros(self.engine.shape[0])
+        states = []
+        for share, seats, joint in self._plays(policies, weights):
+            states.append(share * reach(tree, joint))
+            for seat in seats:
+                nodes = self.engine.own[seat]
+                infosets += np.bincount(tree.row[nodes], states[-1][nodes], tree.num_rows)
+        return Reach(infosets, _shares(policies, weights), states)
 
     def cell_reach(self, policies: Floats) -> Floats:
         """Reach of every row of player 0, a fresh array."""
-        self.forward(policies)
-        return self.infoset_reach.copy()
+        return self.forward(policies).rows
 
-    def measure(self, policies: Floats) -> tuple[Floats, list[float]]:
-        """Gradient by the reach of the last pass forward, and win rates by who sits where."""
+    def backward(
+        self,
+        reach: Reach,
+        policies: Floats,
+        role: Role,
+        *,
+        temperature: float = 1.0,
+        damping: float = 1.0,
+    ) -> Valued:
+        """Compute values, player 0 acting by its role."""
+        engine, changes = self.engine, 0
+        if role == Role.COUNTERFACTUAL:
+            values = self._gradient(reach, policies)
+            return Valued(*self._starts(policies, reach.weights), 0, values)
+        values = np.zeros(engine.shape)
+        for rank in range(int(engine.rank.max(initial=0)), -1, -1):
+            rows = np.flatnonzero(engine.rank == rank)  # which do not meet in a play
+            values[rows] = self._gradient(reach, policies)[rows]
+            legal = np.where(engine.tree.legal[rows], values[rows], -np.inf)
+            set_to, here = policies[0, rows], reach.rows[rows]
+            if role == Role.SOFTMAX:
+                row_roles.soften(set_to, legal, here, temperature, damping)
+            else:
+                changes += row_roles.ascend(set_to, legal, here)
+            policies[0, rows] = set_to
+        return Valued(*self._starts(policies, reach.weights), changes, values)
+
+    def win_rate(
+        self, policies: Floats, role: Role = Role.EVALUATE, weights: Floats | None = None
+    ) -> WinRate:
+        """Exact win rate of player 0, its role being EVALUATE or FULL_MEMORY."""
+        if role == Role.FULL_MEMORY:
+            return self._remember(policies, _shares(policies, weights))
+        return WinRate.from_starts(*self._starts(policies, weights))
+
+    def _plays(self, policies: Floats, weights: Floats | None) -> Iterator[Play]:
+        """List the plays that may come about: share, seats of player 0, and the rows of both."""
+        tree, legal = self.engine.tree, self.engine.legal(policies)
+        if len(policies) == 1:
+            yield 1.0, (0, 1), seated(tree, legal[0], legal[0])
+            return
+        for share, other in zip(_shares(policies, weights) / 2.0, legal[1:], strict=True):
+            yield share, (0,), seated(tree, legal[0], other)
+            yield share, (1,), seated(tree, other, legal[0])
+
+    def _starts(self, policies: Floats, weights: Floats | None) -> tuple[float, float]:
+        """Win probability of whoever moves first: player 0, and the opponent."""
+        starts = np.zeros(2)
+        for share, seats, joint in self._plays(policies, weights):
+            won = self.engine.win_rate(float(node_values(self.engine.tree, joint)[0]))
+            for seat in seats:
+                starts[seat] += share * 2.0 / len(seats) * won
+        return float(starts[0]), float(starts[1])
+
+    def _gradient(self, reach: Reach, policies: Floats) -> Floats:
+        """Value of every action of player 0, weighted by reach."""
         engine, tree = self.engine, self.engine.tree
         gradient = np.zeros(tree.num_rows * tree.num_actions)
-        rates = []
-        for (players, joint), reached in zip(self._seatings(policies), self._reach, strict=True):
+        plays = self._plays(policies, reach.weights)
+        for (_, seats, joint), reached in zip(plays, reach.states, strict=True):
             values = node_values(tree, joint)
-            rates.append(engine.win_rate(float(values[0])))
-            for seat in (0, 1):
-                if players[seat] == 0:
-                    nodes = engine.moved[seat]
-                    won = reached[tree.parent[nodes]] * values[nodes]
-                    scale = (1.0 - 2.0 * seat) / (2.0 * engine.largest_payoff)
-                    gradient += scale * np.bincount(tree.edge[nodes], won, len(gradient))
-        rows = gradient.reshape(engine.shape)
-        return engine.gradient(rows, policies[0], self.infoset_reach), rates
+            for seat in seats:
+                nodes = engine.moved[seat]
+                won = reached[tree.parent[nodes]] * values[nodes]
+                scale = (1.0 - 2.0 * seat) / (2.0 * engine.largest_payoff)
+                gradient += scale * np.bincount(tree.edge[nodes], won, len(gradient))
+        return engine.gradient(gradient.reshape(engine.shape), policies[0], reach.rows)
 
-    def backward(
-        self,
-        policies: Floats,
-        role: Role = Role.EVALUATE,
-        *,
-        temperature: float = 1.0,
-        damping: float = 1.0,
-    ) -> tuple[float, float, int]:
-        """Compute values, player 0 acting by its role; see :class:`hogeq.model.protocol.Passes`."""
-        if role == Role.FULL_MEMORY:
-            return self._remember(policies)
-        if role == Role.COUNTERFACTUAL:
-            self.counterfactual_values[:], rates = self.measure(policies)
-            return rates[0], rates[-1], 0
-        changes = 0
-        if role != Role.EVALUATE:
-            values, reached = self.counterfactual_values, self.infoset_reach
-            how = role, temperature, damping
-            for rows in self.engine.rows_by_rank():
-                values[rows] = self.measure(policies)[0][rows]
-                changes += self.engine.set_rows(policies[0], rows, values, reached, how)
-        tree = self.engine.tree
-        rates = [
-            self.engine.win_rate(float(node_values(tree, joint)[0]))
-            for _, joint in self._seatings(policies)
-        ]
-        return rates[0], rates[-1], changes
-
-    def _remember(self, policies: Floats) -> tuple[float, float, int]:
+    def _remember(self, policies: Floats, weights: Floats) -> WinRate:
         """Let player 0 forget nothing of the own past."""
-        first, second = self.engine.forms
-        legal = self.engine.legal(policies)[-1]
-        as_first, _ = first.respond_with_full_memory(first.payoffs(legal))
-        if self.players == 1:
-            rate = 0.5 + as_first / 2.0
-            return rate, rate, 0
-        as_second, _ = second.respond_with_full_memory(second.payoffs(legal))
-        return 0.5 + as_first / 2.0, 0.5 - as_second / 2.0, 0
-
-    def win_rate(self, policies: Floats, role: Role = Role.EVALUATE) -> WinRate:
-        """Exact win rate of player 0 of two, in the role given."""
-        first, other, _ = self.backward(policies, role)
-        return WinRate.from_starts(first, other)
+        starts = np.zeros(2)
+        for weight, other in zip(weights, self.engine.legal(policies[1:]), strict=True):
+            for seat, form in enumerate(self.engine.forms):
+                won, _ = form.respond_with_full_memory(form.payoffs(other))
+                starts[seat] += weight * (0.5 + (0.5 - seat) * won)
+        return WinRate.from_starts(float(starts[0]), float(starts[1]))
 
 
-class TreeMany:
-    """The passes of :class:`hogeq.model.protocol.ManyPasses`, one pair after the other."""
-
-    def __init__(self, engine: TreeEngine, pairs: int) -> None:
-        self.engine = engine
-        self.works = [TreeWorkspace(engine, 2) for _ in range(pairs)]
-        self.each = np.zeros((pairs, *engine.shape))
-        self.weights = np.full(pairs, 1.0 / pairs)
-        self.opponents = self.each
-
-    @property
-    def each_reach(self) -> Floats:
-        """Reach against each opponent, (n, R)."""
-        return np.array([work.infoset_reach for work in self.works])
-
-    def face(self, opponents: Floats, weights: Floats | None = None) -> None:
-        """Set the opponents, one for each pair or one for all, and their weights."""
-        pairs = len(self.works)
-        self.opponents = np.broadcast_to(opponents, (pairs, *self.engine.shape)).copy()
-        self.weights = np.full(pairs, 1.0 / pairs) if weights is None else np.array(weights)
-
-    def _pairs(self, policy: Floats) -> list[Floats]:
-        players = np.broadcast_to(policy, self.opponents.shape)
-        return [np.stack(pair) for pair in zip(players, self.opponents, strict=True)]
-
-    def forward(self, policy: Floats) -> None:
-        """Compute reach, pair by pair."""
-        for work, policies in zip(self.works, self._pairs(policy), strict=True):
-            work.forward(policies)
-
-    def backward(
-        self,
-        policy: Floats,
-        role: Role = Role.EVALUATE,
-        *,
-        temperature: float = 1.0,
-        damping: float = 1.0,
-    ) -> Meetings:
-        """Set the one row that meets all opponents, or value those of each player."""
-        changes = 0
-        groups = self.engine.rows_by_rank() if role in {Role.ASCEND, Role.SOFTMAX} else ()
-        for rows in groups:
-            self._measure(policy)
-            values = np.tensordot(self.weights, self.each, 1)
-            reach = self.weights @ self.each_reach
-            how = role, temperature, damping
-            changes += self.engine.set_rows(policy, rows, values, reach, how)
-        if role == Role.COUNTERFACTUAL:
-            self._measure(policy)
-        results = [
-            work.backward(pair) for work, pair in zip(self.works, self._pairs(policy), strict=True)
-        ]
-        first, other, _ = map(np.array, zip(*results, strict=True))
-        return Meetings(first, other, np.array(changes))
-
-    def _measure(self, policy: Floats) -> None:
-        for place, (work, pair) in enumerate(zip(self.works, self._pairs(policy), strict=True)):
-            self.each[place], _ = work.measure(pair)
-
-    def win_rates(self, policy: Floats) -> Floats:
-        """Exact win rate of the player in every pair, (n,)."""
-        return self.backward(policy).win_rates
+def _shares(policies: Floats, weights: Floats | None) -> Floats:
+    count = max(1, len(policies) - 1)
+    return np.full(count, 1.0 / count) if weights is None else weights

@@ -21,7 +21,7 @@ from hogeq.baselines.simple import always_roll
 from hogeq.evaluation.tablebase import solve
 from hogeq.evaluation.values import win_rate
 from hogeq.model.game import HogEngine, compile_game
-from hogeq.model.workspace import TIE
+from hogeq.model.rows import TIE
 from hogeq.rules import EDITIONS, Rules
 from hogeq.rules.memory import Memory, record
 from hogeq.rules.rules import points_distribution, zero_points

@@ -12,7 +12,7 @@ import pytest
 from hogeq.contest import tournament
 from hogeq.evaluation.values import win_rate
 from hogeq.model.game import compile_game
-from hogeq.model.workspace import WinRate
+from hogeq.model.protocol import WinRate
 from hogeq.rules.reading import find_rules
 from hogeq.strategies.sandbox import isolation
 from tests.cli.calls import ask, ok, refused

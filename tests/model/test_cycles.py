@@ -7,7 +7,7 @@ import pytest
 
 from hogeq.evaluation.values import hidden_action_values, reach, values, win_rate
 from hogeq.model.game import HogEngine, compile_game
-from hogeq.model.workspace import Role
+from hogeq.model.protocol import Role
 from hogeq.rules import Rules
 from hogeq.rules.parts import ZERO_DICE
 from hogeq.search.attack import attack
@@ -86,15 +86,14 @@ def test_no_sweep_of_the_ascent_loses(name: str) -> None:
         policies = np.stack([random_one_hot(game, seed), random_policy(game, 99 - seed)])
         rate = work.win_rate(policies).win_rate
         for _ in range(100):
-            work.forward(policies)
-            first, other, changes = work.backward(policies, Role.ASCEND)
+            swept = work.backward(work.forward(policies), policies, Role.ASCEND)
             again = work.win_rate(policies).win_rate
-            assert (first + 1.0 - other) / 2.0 == pytest.approx(again, abs=1e-14)
-            assert again > rate or changes == 0
-            if changes == 0:
+            assert swept.win_rate == pytest.approx(again, abs=1e-14)
+            assert again > rate or swept.changes == 0
+            if swept.changes == 0:
                 break
             rate = again
-        assert changes == 0
+        assert swept.changes == 0
 
 
 def test_softening_follows_the_softmax_of_exact_values() -> None:
@@ -103,12 +102,12 @@ def test_softening_follows_the_softmax_of_exact_values() -> None:
     old = policies[0, 0, 0].copy()
     found = hidden_action_values(game, policies[0], policies[1])[0, 0]
     work = game.workspace(2)
-    work.forward(policies)
-    first, other, _ = work.backward(policies, Role.SOFTMAX, temperature=0.1, damping=0.3)
+    reach = work.forward(policies)
+    swept = work.backward(reach, policies, Role.SOFTMAX, temperature=0.1, damping=0.3)
     soft = np.exp(found / 0.1) / np.exp(found / 0.1).sum()
     assert policies[0, 0, 0] == pytest.approx(old + 0.3 * (soft - old), abs=1e-13)
     rate = win_rate(game, policies[0], policies[1]).win_rate
-    assert (first + 1.0 - other) / 2.0 == pytest.approx(rate, abs=1e-14)
+    assert swept.win_rate == pytest.approx(rate, abs=1e-14)
 
 
 def test_a_roll_that_stays_for_certain_is_no_harm_where_nothing_leads_back(

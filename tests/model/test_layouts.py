@@ -7,12 +7,21 @@ from typing import Any
 import numpy as np
 import pytest
 
+from hogeq.evaluation.values import counterfactual_values
 from hogeq.model.cell_layout import stay_in_pairs, suit_cell_vectors
 from hogeq.model.cell_passes import CellPasses
 from hogeq.model.game import HogEngine, compile_game
 from hogeq.model.interpreter import Interpreter
-from hogeq.model.memory_passes import MemoryDuel, MemoryPasses, suit_memory_vectors
-from hogeq.model.workspace import Passes, Role, Workspace, passes_for
+from hogeq.model.memory_passes import (
+    STRIP,
+    MemoryDuel,
+    MemoryPasses,
+    pass_order,
+    suit_memory_vectors,
+)
+from hogeq.model.protocol import Role
+from hogeq.model.rows import TIE
+from hogeq.model.workspace import Layout
 from hogeq.rules import EDITIONS, Rules
 from hogeq.strategies.arrays import one_hot
 from hogeq.support.aliases import Floats
@@ -45,7 +54,7 @@ CELLS = {
 RANDOM = 12
 
 
-def compiled(name: str) -> tuple[HogEngine, Callable[..., Passes]]:
+def compiled(name: str) -> tuple[HogEngine, Callable[..., Layout]]:
     """Compile a game; also what makes its passes."""
     if name in MEMORIES:
         game = compile_game(MEMORIES[name])
@@ -69,14 +78,14 @@ def random_policies(game: HogEngine, random: np.random.Generator, count: int) ->
     return played / played.sum(axis=-1, keepdims=True)
 
 
-def results(passes: Passes, policies: Floats) -> dict[str, Any]:
+def results(passes: Layout, policies: Floats) -> dict[str, Any]:
     """List what all passes fill, by name."""
     reach, values = np.zeros(policies.shape[1:3]), np.zeros(policies.shape[1:])
     passes.forward(policies, reach[None])
     found: dict[str, Any] = {"reach": reach.copy()}
     for role in (Role.EVALUATE, Role.COUNTERFACTUAL, Role.ASCEND, Role.SOFTMAX):
         moved = policies.copy()
-        starts, changes = passes.backward(role, moved, values, reach, 0.1, 0.3)
+        starts, changes = passes.backward(role, moved, np.ones(1), values, reach, 0.1, 0.3)
         found[f"starts, {role.name}"] = starts[0].copy()
         found[f"changes, {role.name}"] = changes
         found[f"policies, {role.name}"] = moved
@@ -85,7 +94,7 @@ def results(passes: Passes, policies: Floats) -> dict[str, Any]:
     return found
 
 
-def compare(game: HogEngine, make: Callable[..., Passes], seed: int, most: int = 2) -> None:
+def compare(game: HogEngine, make: Callable[..., Layout], seed: int, most: int = 2) -> None:
     random = np.random.default_rng(seed)
     for players in (2, 1)[:most]:
         passes, slow = make(game.tables, players), interpreted(game, players)
@@ -117,18 +126,18 @@ def test_random_games() -> None:
 def test_turns_that_stay_feed_cells_in_pairs() -> None:
     game = compile_game(replace(EDITIONS["sp22"], goal=34))
     assert stay_in_pairs(game.tables)
-    assert isinstance(passes_for(game, 2), CellPasses)
+    assert isinstance(game.layout(2), CellPasses)
     assert game.duels() is None  # matrices may never end: that is asked of policies
     compare(game, CellPasses, 0, 1)
     # In self-play the rows of a pair are set at once, and not one after the other.
-    passes, slow = passes_for(game, 1), interpreted(game, 1)
+    passes, slow = game.layout(1), interpreted(game, 1)
     (policies,) = random_policies(game, np.random.default_rng(1), 1)[None]
     found, expected = results(passes, policies), results(slow, policies)
     for name in ("reach", "starts, EVALUATE", "action values"):
         np.testing.assert_allclose(found[name], expected[name], rtol=0.0, atol=EXACT)
     never_leaves = np.zeros((1, *game.shape))
     never_leaves[..., 0] = 1.0
-    nothing = np.zeros(game.shape), np.zeros(game.shape[:2]), 1.0, 1.0
+    nothing = np.ones(1), np.zeros(game.shape), np.zeros(game.shape[:2]), 1.0, 1.0
     ends = [x.backward(Role.EVALUATE, never_leaves, *nothing)[0][0, 0] for x in (passes, slow)]
     assert ends[0] == pytest.approx(ends[1], abs=EXACT)
 
@@ -140,11 +149,13 @@ MATRICES = [name for name in MEMORIES if name != "lanes of 24"]
 def test_matrices_meet_as_the_policies_that_they_are(name: str) -> None:
     game, make = compiled(name)
     duel = MemoryDuel(game.tables) if make is MemoryPasses else CellPasses(game.tables, 2)
-    slow, random = Workspace(game, 2, passes=interpreted(game, 2)), np.random.default_rng(3)
+    slow, random = interpreted(game, 2), np.random.default_rng(3)
+    unread = np.ones(1), np.zeros(game.shape), np.zeros(game.shape[:2]), 1.0, 1.0
     for _ in range(3):  # the second and third find the arrays in use
         matrices = random.integers(game.num_actions, size=(2, *game.shape[:2]))
-        expected = slow.backward(one_hot(matrices, game.num_actions))[:2]
-        assert duel.starts(matrices) == pytest.approx(expected, abs=EXACT)
+        policies = one_hot(matrices, game.num_actions)
+        expected, _ = slow.backward(Role.EVALUATE, policies, *unread)
+        assert duel.starts(matrices) == pytest.approx(expected[0], abs=EXACT)
 
 
 @pytest.mark.parametrize(
@@ -175,7 +186,7 @@ def test_single_precision_is_as_exact_as_it_can_be(name: str) -> None:
     ],
 )
 def test_large_games_alone_are_worth_vectors(rules: Rules, kind: type) -> None:
-    assert isinstance(passes_for(compile_game(rules), 1), kind)
+    assert isinstance(compile_game(rules).layout(1), kind)
 
 
 @pytest.mark.parametrize(
@@ -191,3 +202,52 @@ def test_large_games_alone_are_worth_vectors(rules: Rules, kind: type) -> None:
 )
 def test_vectors_of_memories_are_for_turns_that_swap_alone(rules: Rules) -> None:
     assert not suit_memory_vectors(compile_game(rules).tables, smallest=0)
+
+
+# --- against many at once -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("opponents", [2, 3, 8, 11])
+@pytest.mark.parametrize("name", ["a goal that few turns reach", "a small board"])
+def test_any_number_of_opponents(name: str, opponents: int, dtype: type) -> None:
+    game, make = compiled(name)
+    policies = random_policies(game, np.random.default_rng(0), 1 + opponents)
+    weights = np.random.default_rng(1).dirichlet(np.ones(opponents))
+    found = []
+    for passes in (make(game.tables, 2, dtype, opponents), game.interpreter(2, opponents)):
+        each, moved = np.zeros((opponents, *game.shape[:2])), policies.copy()
+        passes.forward(policies, each)
+        reach = np.tensordot(weights, each, 1)
+        unread = np.zeros(game.shape), reach, 0.05, 0.5
+        starts, _ = passes.backward(Role.SOFTMAX, moved, weights, *unread)
+        found.append((each, starts.copy(), moved))
+    for left, right in zip(*found, strict=True):
+        assert left == pytest.approx(right, abs=EXACT if dtype == np.float64 else 2e-5)
+
+
+@pytest.mark.parametrize("name", ["a goal that few turns reach", "a small board"])
+@pytest.mark.parametrize("role", [Role.ASCEND, Role.SOFTMAX])
+def test_a_sweep_changes_one_cell_after_the_other(name: str, role: Role) -> None:
+    """The slow twin asks for exact values against the mixture anew before every cell."""
+    game, _ = compiled(name)
+    policies, weights = random_policies(game, np.random.default_rng(2), 4), np.full(3, 1.0 / 3.0)
+    slow, work = policies.copy(), game.workspace(4)
+    reach = work.forward(policies, weights)
+    rows = reach.rows.copy()
+    swept = work.backward(reach, policies, role, temperature=0.02, damping=0.5)
+    for own, opponent in np.column_stack(pass_order(game.goal, STRIP))[::-1].tolist():
+        here = rows[own, opponent]
+        met = counterfactual_values(work, slow).values[own, opponent]
+        row = slow[0, own, opponent]
+        if here == 0.0:
+            continue
+        if role == Role.ASCEND:
+            good = met >= met.max() - TIE * here
+            if row[good].max() != 1.0:
+                row[:] = np.arange(len(row)) == np.argmax(good)
+        else:
+            powers = np.exp((met - met.max()) / (0.02 * here))
+            row += 0.5 * (powers / powers.sum() - row)
+    assert policies[0] == pytest.approx(slow[0], abs=1e-10)
+    assert swept.win_rate == pytest.approx(work.win_rate(slow).win_rate, abs=1e-12)

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hogeq.search.ascent import anneal, ascend, passes
+from hogeq.search.ascent import anneal, ascend
 from tests import toys
 
 
@@ -13,11 +13,11 @@ from tests import toys
 def test_ascent_and_annealing_find_the_best_response_of_toys(make: Any) -> None:
     toy = make()
     random = np.random.default_rng(21)
-    work: Any = toy.workspace(2)
+    work = toy.workspace(2)
     for _ in range(5):
         target = random.dirichlet(np.ones(toy.num_actions), toy.shape[0])
         policies = np.stack([np.full(toy.shape, 1.0 / toy.num_actions), target])
-        anneal(passes(toy), policies, 40, 0.5)
+        anneal(work, policies, 40, 0.5)
         rate, _ = ascend(work, policies)
         assert rate == pytest.approx(toys.best_response_rate(toy, target), abs=1e-12)
 
@@ -27,7 +27,7 @@ def test_ascent_alone_can_stay_on_a_local_summit() -> None:
     toy = toys.Toy(
         toys.Choice(0, 0, (toys.Choice(0, 1, (0.9, 0.2)), toys.Choice(0, 1, (0.0, 0.5))))
     )
-    work: Any = toy.workspace(2)
+    work = toy.workspace(2)
     target = np.array([[0.0, 1.0], [0.0, 1.0]])  # wins 0.5 whenever it has the seat that moves
     ends = {}
     for start in toys.pure_tables(toy, [0, 1]):

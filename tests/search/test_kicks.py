@@ -7,8 +7,8 @@ import pytest
 
 from hogeq.evaluation.values import win_rate
 from hogeq.model.game import HogEngine, compile_game
-from hogeq.model.many import quick_workspace
-from hogeq.model.workspace import Role
+from hogeq.model.protocol import Reach, Role, Valued
+from hogeq.model.shared import quick_workspace
 from hogeq.rules import rules_from
 from hogeq.search.attack import ENOUGH, ROUNDS, Saturation, attack, saturation
 from hogeq.search.moves import FAR, FLOOR, MOVES, NEAR, STAY, Bandit, SearchContext
@@ -28,14 +28,12 @@ class Counted:
         self.work = quick_workspace(game, 2)
         self.sweeps = 0
 
-    def forward(self, policies: Floats) -> None:
-        self.work.forward(policies)
+        self.forward, self.win_rate = self.work.forward, self.work.win_rate
+        self.cell_reach = self.work.cell_reach
 
-    def backward(
-        self, policies: Floats, role: Role, *, temperature: float = 1.0, damping: float = 1.0
-    ) -> tuple[float, float, int]:
+    def backward(self, reach: Reach, policies: Floats, role: Role, **settings: float) -> Valued:
         self.sweeps += 1
-        return self.work.backward(policies, role, temperature=temperature, damping=damping)
+        return self.work.backward(reach, policies, role, **settings)
 
 
 # --- moves ----------------------------------------------------------------------------------------
@@ -71,9 +69,8 @@ def test_beliefs_are_those_of_a_responder_who_plays_so() -> None:
     begun = one_hot(np.zeros(game.shape[:2], np.int8), 5)
     made = np.broadcast_to(np.eye(5)[2], game.shape)
     for name, played in (("believed_roll", made), ("believed_opponent", opponent)):
-        work.forward(np.stack([played, opponent]))
         want = np.stack([begun, opponent])
-        work.backward(want, Role.ASCEND)
+        work.backward(work.forward(np.stack([played, opponent])), want, Role.ASCEND)
         same = []
         for seed in range(24):
             policies = np.stack([begun, opponent])

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from hogeq.model.game import HogEngine, compile_game
-from hogeq.model.many import quick_workspace
-from hogeq.model.workspace import Role, Workspace
+from hogeq.model.protocol import Passes, Role
+from hogeq.model.shared import quick_workspace
 from hogeq.rules import rules_from
 from hogeq.search.attack import attack
 from hogeq.search.bounds import full_memory_bound, respond
@@ -47,7 +47,7 @@ def test_an_annealed_attack_with_kicks_ends_with_the_best_response(seed: int) ->
 )
 @pytest.mark.parametrize("passes", [HogEngine.workspace, quick_workspace])
 def test_rows_that_are_hardly_ever_reached_stay_policies(
-    passes: Callable[[HogEngine, int], Workspace], rules: dict[str, object], least: float
+    passes: Callable[[HogEngine, int], Passes], rules: dict[str, object], least: float
 ) -> None:
     game = compile_game(rules_from(rules))
     policies = np.full((2, *game.shape), 1.0 / game.num_actions)
@@ -55,8 +55,7 @@ def test_rows_that_are_hardly_ever_reached_stay_policies(
     policies[:, 0, 0] = least
     policies[:, 0, 0, 0] = 1.0 - least * (game.num_actions - 1)
     work = passes(game, 2)
-    work.forward(policies)
-    work.backward(policies, Role.SOFTMAX, temperature=3e-4, damping=0.5)
+    work.backward(work.forward(policies), policies, Role.SOFTMAX, temperature=3e-4, damping=0.5)
     assert policies[0].min() >= 0.0
     assert policies[0].sum(axis=-1) == pytest.approx(1.0, abs=1e-12)
 

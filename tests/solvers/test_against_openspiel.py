@@ -8,7 +8,7 @@ import pytest
 from open_spiel.python.algorithms import cfr, discounted_cfr
 
 from hogeq.model.game import compile_game
-from hogeq.model.workspace import Role
+from hogeq.model.protocol import Role
 from hogeq.rules import rules_from
 from hogeq.solvers import SOLVERS
 from hogeq.trees.engine import TreeEngine

@@ -8,6 +8,7 @@ import pytest
 
 from hogeq.evaluation.values import win_rate
 from hogeq.model.game import HogEngine, compile_game
+from hogeq.model.rows import softmax
 from hogeq.rules import rules_from
 from hogeq.search.ascent import random_policy, to_matrix
 from hogeq.search.attack import attack
@@ -16,7 +17,7 @@ from hogeq.search.results import Budget
 from hogeq.solvers.bundle import BundleState, ProximalBundle
 from hogeq.solvers.cuts import Check, cut, search
 from hogeq.solvers.proximal import proximal_step, soft_maximum
-from hogeq.strategies.arrays import one_hot, softmax
+from hogeq.strategies.arrays import one_hot
 from hogeq.strategies.strategy import Strategy
 from hogeq.support.aliases import Floats
 from hogeq.support.workers import workers

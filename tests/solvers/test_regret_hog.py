@@ -8,7 +8,7 @@ import pytest
 
 from hogeq.evaluation.values import win_rate
 from hogeq.model.game import HogEngine, compile_game
-from hogeq.model.workspace import Role
+from hogeq.model.hidden import best_rolls
 from hogeq.rules import rules_from
 from hogeq.solvers import SOLVERS
 from tests import toys
@@ -22,7 +22,7 @@ def short(edition: str) -> tuple[HogEngine, float]:
     """Give a short game without memory, and its mover's value by backward induction."""
     game = compile_game(rules_from({"edition": edition, "goal": 20, "max_dice": 3}))
     anything = np.full((1, *game.shape), 1.0 / game.num_actions)
-    return game, game.workspace(1).backward(anything, Role.FULL_MEMORY)[0]
+    return game, best_rolls(game, anything)[1]
 
 
 @pytest.mark.parametrize("edition", MEMORYLESS)

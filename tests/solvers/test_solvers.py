@@ -11,14 +11,14 @@ import numpy as np
 import pytest
 
 from hogeq.baselines.registry import builtin
+from hogeq.evaluation.values import counterfactual_values
 from hogeq.model.game import HogEngine, compile_game
-from hogeq.model.workspace import Role
+from hogeq.model.rows import softmax
 from hogeq.purification import purify
 from hogeq.rules import rules_from
 from hogeq.search.bounds import full_memory_bound
 from hogeq.solvers import SOLVERS
 from hogeq.solvers.responses import equilibrium
-from hogeq.strategies.arrays import softmax
 from tests import toys
 from tests.solvers.family import run
 
@@ -79,11 +79,8 @@ def test_mirror_descent_rests_at_a_logit_equilibrium() -> None:
         toy, "mirror", 1500, rate=0.5, hot=temperature, cold=temperature, cooling=1.0
     )
     policy = solver.average(toy, state)
-    work = toy.workspace(2)
-    policies = np.stack([policy, policy])
-    work.forward(policies)
-    work.backward(policies, Role.COUNTERFACTUAL)
-    given_arrival = work.counterfactual_values / work.infoset_reach[:, None]
+    met = counterfactual_values(toy.workspace(2), np.stack([policy, policy]))
+    given_arrival = met.values / met.infoset_reach[:, None]
     assert policy == pytest.approx(softmax(given_arrival / temperature), abs=1e-6)
     assert np.abs(policy - 0.5).max() > 0.1  # the uniform policy is not the answer
 

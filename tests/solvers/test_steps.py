@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hogeq.search.ascent import anneal, passes
+from hogeq.search.ascent import anneal
 from hogeq.solvers import SOLVERS
 from hogeq.strategies.arrays import one_hot
 from hogeq.support.aliases import Floats
@@ -128,7 +128,7 @@ def test_the_average_of_fictitious_play_mixes_the_responses_themselves(step_size
     mixture = np.zeros(toy.shape)
     for t in range(1, 8):
         policies = np.stack([np.full(toy.shape, 1 / 2), solver.average(toy, state)])
-        anneal(passes(toy), policies, 3, 0.6, (0.03, 3e-4))
+        anneal(toy.workspace(2), policies, 3, 0.6, (0.03, 3e-4))
         rate = wins(toy, policies[0], policies[1])
         weight = 1 / t if step_size == "harmonic" else t**-0.5
         response = own_reach(toy, policies[0])[:, None] * policies[0]

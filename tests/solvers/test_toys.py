@@ -1,12 +1,8 @@
 """Toys: their known solutions, and the passes that solvers see."""
 
-from typing import Any
-
 import numpy as np
 import pytest
 
-from hogeq.model.workspace import Role
-from hogeq.strategies.arrays import one_hot
 from tests import toys
 
 
@@ -63,31 +59,3 @@ def test_best_of_forgetful_by_enumeration() -> None:
         for table in toys.pure_tables(toy, [0, 1])
     }
     assert wins == {(0, 0): 0.9, (0, 1): 0.6, (1, 0): 0.0, (1, 1): 0.5}
-
-
-@pytest.mark.parametrize("make", [toys.pennies, toys.kuhn, toys.bits, toys.forgetful])
-def test_toy_passes_give_the_slope_of_the_win_rate(make: Any) -> None:
-    """The same theorem as for Hog: the win rate is linear in each row."""
-    toy = make()
-    a, b = np.random.default_rng(1).dirichlet(np.ones(toy.num_actions), (2, toy.shape[0]))
-    work, alone = toy.workspace(2), toy.workspace(1)
-    policies = np.stack([a, b])
-    work.forward(policies)
-    work.backward(policies, Role.COUNTERFACTUAL)
-    slope, infoset_reach = work.counterfactual_values.copy(), work.infoset_reach.copy()
-    np.testing.assert_allclose(work.cell_reach(policies), infoset_reach, rtol=0, atol=1e-12)
-    before = work.win_rate(policies).win_rate
-    for infoset in range(toy.shape[0]):
-        changed = policies.copy()
-        changed[0, infoset] = one_hot(0, toy.num_actions)
-        rise = work.win_rate(changed).win_rate - before
-        assert rise == pytest.approx(slope[infoset] @ (changed[0] - a)[infoset], abs=1e-12)
-    assert work.win_rate(policies[::-1]).win_rate == pytest.approx(1.0 - before, abs=1e-12)
-    alone.forward(a[None])
-    alone.backward(a[None], Role.COUNTERFACTUAL)
-    policies[1] = a
-    work.forward(policies)
-    work.backward(policies, Role.COUNTERFACTUAL)
-    np.testing.assert_allclose(
-        alone.counterfactual_values, 2.0 * work.counterfactual_values, rtol=0, atol=1e-12
-    )

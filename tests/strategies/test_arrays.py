@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from hogeq.model.rows import softmax
 from hogeq.strategies.arrays import (
     StrategyError,
     check_matrix,
@@ -15,7 +16,6 @@ from hogeq.strategies.arrays import (
     match_regrets,
     normalised,
     one_hot,
-    softmax,
 )
 from hogeq.support.aliases import Floats
 

@@ -8,7 +8,7 @@ import pytest
 from open_spiel.python import policy as openspiel_policy
 from open_spiel.python.algorithms import exploitability
 
-from hogeq.model.workspace import Role
+from hogeq.model.protocol import Role
 from hogeq.search.attack import attack
 from hogeq.search.results import Budget
 from hogeq.solvers import SOLVERS

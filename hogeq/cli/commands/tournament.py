@@ -16,7 +16,7 @@ from hogeq.support.progress import phase
 if TYPE_CHECKING:
     from hogeq.contest.entries import Entries
     from hogeq.game import Game
-    from hogeq.model.workspace import WinRate
+    from hogeq.model.protocol import WinRate
     from hogeq.support.aliases import Floats
 
 MOST_NAMED = 8  # entries of a mixture that are named one by one
@@ -67,7 +67,7 @@ def _remembers(game: "Game", a: str, b: str) -> bool:
 
 
 def _win_rate(game: "Game", a: str, b: str, start: tuple[int, int] | None) -> "WinRate":
-    from hogeq.model.workspace import WinRate
+    from hogeq.model.protocol import WinRate
 
     if not _remembers(game, a, b):
         return game.win_rate(a, b, start or (0, 0))

@@ -1,0 +1,97 @@
+"""Every way in which a turn can end, cell by cell: what the interpreting kernels read."""
+
+from dataclasses import replace
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from hogeq.kernels.interpreter import AGAIN, LOSS, OTHER, STEP, WIN, TurnLists
+from hogeq.model.tables import free_turns, landings, lanes_of, ways_of
+from hogeq.rules import Rules
+from hogeq.rules.turn import TurnTable
+
+__all__ = ["AGAIN", "WIN", "TurnLists", "turn_lists"]
+
+
+@lru_cache(maxsize=2)
+def turn_lists(rules: Rules) -> TurnLists:
+    """List every way in which a turn can end."""
+    goals, seats = rules.goals, 2 if isinstance(rules.goal, tuple) else 1
+    rules = replace(rules, goal=rules.size)
+    turns, size, land, free = TurnTable(rules), rules.size, landings(rules), free_turns(rules)
+    seat, own, opponent = (axis.ravel() for axis in np.indices((seats, size, size)))
+    goal, other_goal = np.array(goals)[seat], np.array(goals[::-1])[seat]
+    situation, way, ways = ways_of(rules)
+    first, chances, later, end = [0], list[float](), list[float](), list[int]()
+    ends: dict[tuple[Any, ...], int] = {}
+    no_dice = [np.tile(column.ravel(), seats) for column in free]
+    columns = []
+    for one in ways:
+        branches = turns.branches(rules.choices[one.action], one.sides) if one.action else [None]
+        for branch in branches:
+            # No dice score by the cell; what else ends with the same scores and record is one end.
+            points, gift, recorded = branch[:3] if branch else no_dice
+            points = points + one.bonus
+            key = (points, gift, recorded, one.forced) if branch else (-1, one.bonus, one.forced)
+            if key not in ends:
+                ends[key] = len(ends)
+                kind, mine, yours = (table[own + points, opponent + gift] for table in land)
+                past, other_past = mine - goal, yours - other_goal
+                over = np.maximum(past, other_past) >= 0
+                kind = np.where(kind == OTHER, AGAIN * one.forced, kind)
+                kind = np.where(over, np.where(past >= other_past, WIN, LOSS), kind)
+                stays = kind == AGAIN
+                there = np.where(stays, mine * size + yours, yours * size + mine)
+                there += np.where(stays, seat, seats - 1 - seat) * size**2
+                there = np.where(over, 0, there)
+                columns.append((np.broadcast_to(recorded, kind.shape), kind, there))
+            end.append(ends[key])
+            chances.append(float(branch.probability) if branch else 1.0)
+        later.append(float(1 - branches[0].probability) if branches[0] else 0.0)
+        first.append(len(end))
+    record, kind, there = (
+        np.stack(column, axis=1).astype(dtype)
+        for column, dtype in zip(
+            zip(*columns, strict=True), (np.uint16, np.uint8, np.uint32), strict=True
+        )
+    )
+    lane, following = lanes_of(rules)
+    usable = np.zeros((len(way), len(ways)), np.uint8)
+    usable[np.arange(len(way))[:, None, None], way] = 1
+    lanes = following.shape[2]
+    width = -(-lanes // len(STEP)) * len(STEP)
+    can = np.zeros((len(ways), width), bool)  # way, lane
+    can[way, lane[:, None]] = True
+    ranges = np.stack([can.argmax(axis=1), width - can[:, ::-1].argmax(axis=1)], axis=1)
+    way_of = np.repeat(np.arange(len(ways)), np.diff(first))
+    end_lanes = np.repeat([[width, 0]], len(ends), axis=0)
+    np.minimum.at(end_lanes[:, 0], end, ranges[way_of, 0])
+    np.maximum.at(end_lanes[:, 1], end, ranges[way_of, 1])
+    # Lanes are taken a vector at a time, which must not reach beyond a way's own.
+    ranges[:, 0] -= np.maximum(
+        0, ranges[:, 0] + -(-(ranges[:, 1] - ranges[:, 0]) // len(STEP)) * len(STEP) - width
+    )
+    padded = np.zeros((*following.shape[:2], width), np.uint32)
+    padded[:, :, :lanes] = following
+    low, high = np.minimum(own, opponent), np.maximum(own, opponent)
+    order = np.lexsort((low, high, low // 2, high // 2)).astype(np.int64)
+    return TurnLists(
+        # Cells near each other follow the same cells, so they are looked up while still in cache.
+        order=order[((own < goal) & (opponent < other_goal))[order]],
+        scores=np.stack([low, high], axis=1),
+        situation=np.tile(situation.ravel(), seats).astype(np.int64),
+        place=(way * width + lane[:, None]).transpose(0, 2, 1).astype(np.uint32, order="C"),
+        usable=usable,
+        dice=np.array([one.action for one in ways], np.int64),
+        lanes=ranges,
+        following=padded,
+        first=np.array(first, np.int64),
+        chance=np.array(chances),
+        later=np.array(later),
+        end=np.array(end, np.int64),
+        end_lanes=end_lanes,
+        record=record,
+        kind=kind,
+        cell=there,
+    )
