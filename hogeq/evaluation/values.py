@@ -194,12 +194,6 @@ def fold(rules: Rules, shares: ArrayLike) -> Floats:
     return whole.sum(axis=-1 if turns > 1 else -2)
 
 
-def total_variation(one: ArrayLike, other: ArrayLike) -> Floats:
-    """Total variation distance of two distributions: half the summed absolute differences."""
-    gap = np.asarray(one, np.float64) - np.asarray(other, np.float64)
-    return np.asarray(np.abs(gap).sum(axis=-1) / 2.0)
-
-
 def check_position(game: HogEngine, score: int, opponent: int) -> None:
     """Refuse scores at which nobody is to move, with a `ValueError`; -1 is not the last one."""
     check_game(game)
