@@ -81,7 +81,7 @@ def test_purification(table: Run) -> None:
     options += " --starts 2 --anneal-steps 5 --kicks 2"
     rows = table("purification", f"{GAME} {options}", "purification_8")
     methods = {row["method"] for row in rows}
-    assert methods >= {"argmax", "threshold", "sample", "local_search", "bundle"}
+    assert methods >= {"argmax", "threshold", "local_search", "bundle"}
     assert all(0.5 - 1e-6 <= float(row["attack"]) <= float(row["bound"]) + 1e-6 for row in rows)
     assert (table.out / "purification_8.png").exists()
 
