@@ -86,13 +86,6 @@ def test_purification(table: Run) -> None:
     assert (table.out / "purification_8.png").exists()
 
 
-def test_exact_response(table: Run) -> None:
-    rows = table("exact_response", "--goals 8 --dice 2 --number 2")
-    assert len(rows) == 3
-    assert all(row["proved"] == "2 of 2" for row in rows)
-    assert {row["4 starts"] for row in rows} == {"none short"}
-
-
 def test_certificates(table: Run) -> None:
     options = "--sizes 10x3 --seconds 1 --iterations 10 --kicks 2 --against policy cfr bundle"
     rows = table("certificates", options)
