@@ -13,7 +13,6 @@ import subprocess
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
-from itertools import islice
 from typing import IO, Final, cast
 
 from hogeq.strategies import child
@@ -103,18 +102,23 @@ class Heard:
         self.seconds: dict[str, float] = {}
         self.fault: tuple[str, str] | None = None  # kind and words
 
-    def listen(self, channel: Channel, cells: Sequence[Cell], once: int) -> None:
+    def listen(self, channel: Channel, cells: Sequence[Cell]) -> None:
         """Wait for the file to be loaded, ask for all cells, and hear how it went."""
         if channel.line() != b"ready":
             raise StoppedError(*CRASH)
         self.is_ready = True
         start = time.perf_counter()
-        self._hear_load(channel.line())
+        line = channel.line()
+        if line == b"?":
+            self.failed = "defines no function final_strategy(score, opponent_score)"
+        elif line.startswith(b"!"):
+            self.failed = f"raised {_text(line)}"
+        elif line != b"-":
+            self.name = _quoted(line)[: child.LINE]
         self.is_loaded = True
         self.seconds["load"] = time.perf_counter() - start
         if not self.failed:
-            self._hear_answers(channel, cells, once)
-            channel.ask(b"")
+            self._hear_answers(channel, cells)
         channel.close()
         for _ in range(_MOST_NOTES):
             line = channel.line()
@@ -123,25 +127,17 @@ class Heard:
             self._hear_note(line)
         raise StoppedError(*_FORM)
 
-    def _hear_answers(self, channel: Channel, cells: Sequence[Cell], once: int) -> None:
+    def _hear_answers(self, channel: Channel, cells: Sequence[Cell]) -> None:
         channel.slowest = 0.0
         start = time.perf_counter()
-        rest = iter(cells)
-        while batch := list(islice(rest, min(_BATCH, once - len(self.answers) or _BATCH))):
+        for first in range(0, len(cells), _BATCH):
+            batch = cells[first : first + _BATCH]
             channel.ask(b"".join(b"%d %d\n" % cell for cell in batch))
             for _ in batch:
                 self.answers.append(_answer(channel.line()))
-            if len(self.answers) == once:
-                self.seconds["table"] = time.perf_counter() - start
-                self.seconds["slowest"] = channel.slowest
-
-    def _hear_load(self, line: bytes) -> None:
-        if line == b"?":
-            self.failed = "defines no function final_strategy(score, opponent_score)"
-        elif line.startswith(b"!"):
-            self.failed = f"raised {_text(line)}"
-        elif line != b"-":
-            self.name = _quoted(line)[: child.LINE]
+        self.seconds["table"] = time.perf_counter() - start
+        self.seconds["slowest"] = channel.slowest
+        channel.ask(b"")
 
     def _hear_note(self, line: bytes) -> None:
         if line == b"p":

@@ -159,12 +159,12 @@ class _Entry(NamedTuple):
     seconds: float
 
 
-def _hear(entry: _Entry, cells: Sequence[Cell], once: int, seed: int) -> Heard:
-    """Run a file in a process of its own, and ask it for cells; `once` of them are timed."""
+def _hear(entry: _Entry, cells: Sequence[Cell], seed: int) -> Heard:
+    """Run a file in a process of its own, and ask it for cells."""
     heard = Heard()
     with _started(entry, seed) as process:
         try:
-            heard.listen(Channel(process, _watching(process.pid, heard, entry)), cells, once)
+            heard.listen(Channel(process, _watching(process.pid, heard, entry)), cells)
         except StoppedError as stopped:
             heard.fault = stopped.args[0], stopped.args[1]
             if not heard.is_ready and heard.fault[0] != "time":
@@ -280,27 +280,29 @@ def order_again(count: int) -> list[int]:
 def _judged(entry: _Entry, goal: int, choices: range) -> Answers:
     """Ask a process for every position, and another one in other orders, twice."""
     cells = [(own, other) for own in range(goal) for other in range(goal)]
-    first = _hear(entry, cells, len(cells), 1)
+    first = _hear(entry, cells, 1)
     if first.failed or first.fault:
         return _stopped(first, cells, len(cells), first)
-    faults = _Faults()
-    rolls = {
-        cell: answer
-        for cell, answer in zip(cells, first.answers, strict=True)
-        if faults.is_roll(cell, answer, choices)
-    }
     again = [cells[index] for index in order_again(len(cells))]
-    second = _hear(entry, again, len(again), 2)
+    second = _hear(entry, again, 2)
     if second.failed or second.fault:
         return _stopped(second, again, len(cells), first)
-    differ = set()
+    faults: dict[tuple[str, str], Fault] = {}
+    rolls: dict[Cell, int] = {}
+    for cell, answer in zip(cells, first.answers, strict=True):
+        if isinstance(answer, int) and answer in choices:
+            rolls[cell] = answer
+        else:
+            _note(faults, cell, *_no_roll(answer, choices))
+    same = rolls.copy()
     for cell, answer in zip(again, second.answers, strict=True):
-        if cell in rolls and answer != rolls[cell] and cell not in differ:
-            differ.add(cell)
-            faults.note("impure", "", cell, f"is {rolls[cell]}, and {_again(answer)}")
+        if cell in same and answer != rolls[cell]:
+            del same[cell]
+            _note(faults, cell, "impure", "", f"is {rolls[cell]}, and {_again(answer)}")
+    order = ("raises", "range", "impure")
     return Answers(
-        [[int(rolls.get((own, other), 0)) for other in range(goal)] for own in range(goal)],
-        faults.in_order(),
+        [[rolls.get((own, other), 0) for other in range(goal)] for own in range(goal)],
+        tuple(sorted(faults.values(), key=lambda fault: order.index(fault.kind))),
         first.name,
         first.seconds,
         _files(entry, [*first.files, *second.files]),
@@ -312,37 +314,24 @@ def _judged(entry: _Entry, goal: int, choices: range) -> Answers:
     )
 
 
-class _Faults:
-    """Faults of answers: of each kind and likeness the first, and how many there are."""
+def _note(
+    faults: dict[tuple[str, str], Fault], cell: Cell, kind: str, like: str, line: str
+) -> None:
+    """Count a fault: of each kind and likeness the first is kept."""
+    if len(faults) >= _MOST_KINDS and (kind, like) not in faults:
+        like = ""
+    first = Fault(kind, 0, f"final_strategy({cell[0]}, {cell[1]}) {line}")
+    fault = faults.get((kind, like), first)
+    faults[kind, like] = fault._replace(times=fault.times + 1)
 
-    def __init__(self) -> None:
-        self.found: dict[tuple[str, str], Fault] = {}
 
-    def note(self, kind: str, like: str, cell: Cell, line: str) -> None:
-        """Count a fault."""
-        if len(self.found) >= _MOST_KINDS and (kind, like) not in self.found:
-            like = ""
-        first = Fault(kind, 0, f"final_strategy({cell[0]}, {cell[1]}) {line}")
-        fault = self.found.get((kind, like), first)
-        self.found[kind, like] = fault._replace(times=fault.times + 1)
-
-    def is_roll(self, cell: Cell, answer: int | str, choices: range) -> bool:
-        """Whether an answer is a roll; what it is instead is counted."""
-        if isinstance(answer, int) and answer in choices:
-            return True
-        if isinstance(answer, str) and answer.startswith("!"):
-            self.note("raises", answer[1:].partition(":")[0], cell, f"raised {answer[1:]}")
-            return False
-        value = f"{answer} (int)" if isinstance(answer, int) else answer[1:]
-        like = "below 0" if isinstance(answer, int) and answer < 0 else value.rpartition(" ")[2]
-        allowed = f"ints from {choices[0]} to {choices[-1]}"
-        self.note("range", like, cell, f"is {value}; allowed: {allowed}")
-        return False
-
-    def in_order(self) -> tuple[Fault, ...]:
-        """List them by their kinds."""
-        order = ("raises", "range", "impure")
-        return tuple(sorted(self.found.values(), key=lambda fault: order.index(fault.kind)))
+def _no_roll(answer: int | str, choices: range) -> tuple[str, str, str]:
+    """Give the kind of a fault, what others are like it, and what came instead of a roll."""
+    if isinstance(answer, str) and answer.startswith("!"):
+        return "raises", answer[1:].partition(":")[0], f"raised {answer[1:]}"
+    value = f"{answer} (int)" if isinstance(answer, int) else answer[1:]
+    like = "below 0" if isinstance(answer, int) and answer < 0 else value.rpartition(" ")[2]
+    return "range", like, f"is {value}; allowed: ints from {choices[0]} to {choices[-1]}"
 
 
 def _again(answer: int | str) -> str:
