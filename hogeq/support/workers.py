@@ -21,7 +21,7 @@ from multiprocessing.pool import ThreadPool
 from pathlib import Path
 from queue import SimpleQueue
 from threading import local as thread_local
-from typing import Any, Final, TypeVar
+from typing import Any, Final, TypeAlias, TypeVar
 
 import numpy as np  # noqa: F401 - loads the BLAS that a block limits
 from threadpoolctl import threadpool_limits
@@ -68,27 +68,13 @@ class WorkersLostError(RuntimeError):
     """All workers are gone for good; the message is one line."""
 
 
-class Workers:
-    """Base class of those who compute independent tasks."""
-
-    width: int
-    here: bool = True
-
-    def outcomes(
-        self, function: Callable[[Task], Result], tasks: Sequence[Task], grace: float = 0.0
-    ) -> Generator[tuple[int, Result | Exception], None, None]:
-        """Compute tasks; yield index and result, or error, as each ends.
-
-        Closing it cancels those that are left; those under way have `grace` seconds.
-        """
-        raise NotImplementedError
-
-
 # --- threads --------------------------------------------------------------------------------------
 
 
-class Threads(Workers):
+class Threads:
     """Threads of this process, kept for the next call from the same thread."""
+
+    here = True
 
     def __init__(self, width: int) -> None:
         self.width = width
@@ -122,7 +108,7 @@ _pools = thread_local()
 # --- other processes ------------------------------------------------------------------------------
 
 
-class Remote(Workers):
+class Remote:
     """Executors of `concurrent.futures` whose tasks run in other processes.
 
     Each has one process and one task at a time, so a task whose process died is known. It is
@@ -143,7 +129,11 @@ class Remote(Workers):
     def outcomes(
         self, function: Callable[[Task], Result], tasks: Sequence[Task], grace: float = 0.0
     ) -> Generator[tuple[int, Result | Exception], None, None]:
-        """Compute tasks; other processes find the function by name, so it must be a module's."""
+        """Compute tasks; yield index and result, or error, as each ends.
+
+        Other processes find the function by name, so it must be a module's. Closing it cancels
+        those that are left; those under way have `grace` seconds.
+        """
         waiting, deaths = deque(range(len(tasks))), Counter[int]()
         free = self._free if self.here else [*self._free, *[None] * len(tasks)]
         handed = self._handed(function)
@@ -235,7 +225,7 @@ def _ignore_signals() -> None:
 
 
 @contextmanager
-def cluster(address: str) -> Iterator[Workers]:
+def cluster(address: str) -> Iterator[Remote]:
     """Have the workers of the Dask scheduler at HOST:PORT, for the time of a block.
 
     What all tasks of a call share, the policy that they respond to say, is handed over as a task of
@@ -260,6 +250,10 @@ def cluster(address: str) -> Iterator[Workers]:
         pool = client.get_executor(pure=False)
         keep = partial(client.submit, bytes, pure=False)
         yield Remote(lambda: pool, threads, keep)
+
+
+Workers: TypeAlias = Threads | Remote
+"""Those who compute independent tasks."""
 
 
 # --- which of them --------------------------------------------------------------------------------
