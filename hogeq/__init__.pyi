@@ -9,7 +9,7 @@ from .contest.transcript import read_transcript as read_transcript
 from .evaluation.tablebase import Analysis as Analysis
 from .evaluation.tablebase import Tablebase as Tablebase
 from .evaluation.values import ComponentsAt as ComponentsAt
-from .evaluation.values import action_values as action_values
+from .evaluation.counterfactual import action_values as action_values
 from .game import Game as Game
 from .model.workspace import WinRate as WinRate
 from .purification import Purifier as Purifier

@@ -15,7 +15,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hogeq.evaluation.values import Counterfactual, counterfactual_values
+from hogeq.evaluation.counterfactual import Counterfactual, counterfactual_values
 from hogeq.model.many import quick_workspace, shared_duels, shared_workspace
 from hogeq.model.protocol import Engine
 from hogeq.model.workspace import WinRate

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hogeq.evaluation.values import counterfactual_values
+from hogeq.evaluation.counterfactual import counterfactual_values
 from hogeq.model.many import quick_many, quick_workspace
 from hogeq.model.protocol import Engine
 from hogeq.model.workspace import Role
