@@ -24,7 +24,7 @@ from common import EFFORT, arguments, draw, effort, publish, small_game, solved
 
 from hogeq.model.game import HogEngine
 from hogeq.purification import PURIFIERS, argmax, thresholded
-from hogeq.purification.base import Sample
+from hogeq.purification.base import Threshold
 from hogeq.purification.integer import IntegerRounding
 from hogeq.purification.local_search import LocalSearch
 from hogeq.search.attack import attack
@@ -88,9 +88,8 @@ def compare(given: argparse.Namespace) -> None:
         Run("argmax", {}),
         *(
             Run("threshold", {"threshold": level, "samples": given.samples})
-            for level in (0.1, 0.2, 0.3, 0.4)
+            for level in (0.0, 0.1, 0.2, 0.3, 0.4)
         ),
-        Run("sample", {"samples": given.samples}),
         Run("local_search", trails, "argmax"),
     ]
     runs = [run for run in runs if {run.method, run.start or run.method} <= {*given.methods}]
@@ -197,7 +196,7 @@ def figure(out: Any, name: str, game: Any, policy: Any, samples: int) -> None:
     """Draw the best of n samples against n, with and without a threshold, averaged over orders."""
     lines = {}
     for level in (0.0, 0.3):
-        _, rates = Sample(samples, level).drawn(game, policy)
+        _, rates = Threshold(samples, level).drawn(game, policy)
         orders = np.random.default_rng(0).permuted(np.tile(rates, (200, 1)), axis=1)
         best = np.minimum.accumulate(orders, axis=1).mean(axis=0)
         lines[f"threshold {level}"] = [(n + 1.0, rate) for n, rate in enumerate(best.tolist())]

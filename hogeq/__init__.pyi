@@ -6,10 +6,10 @@ from .contest.tournament import rank as rank
 from .contest.transcript import Review as Review
 from .contest.transcript import Transcript as Transcript
 from .contest.transcript import read_transcript as read_transcript
+from .evaluation.counterfactual import action_values as action_values
 from .evaluation.tablebase import Analysis as Analysis
 from .evaluation.tablebase import Tablebase as Tablebase
 from .evaluation.values import ComponentsAt as ComponentsAt
-from .evaluation.values import action_values as action_values
 from .game import Game as Game
 from .model.protocol import WinRate as WinRate
 from .purification import Purifier as Purifier

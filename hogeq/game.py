@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hogeq.baselines.registry import find_strategy
-from hogeq.evaluation import tablebase, values
+from hogeq.evaluation import counterfactual, tablebase, values
+from hogeq.evaluation.counterfactual import RegretWeight
 from hogeq.evaluation.tablebase import Analysis, Tablebase
-from hogeq.evaluation.values import ComponentsAt, RegretWeight
+from hogeq.evaluation.values import ComponentsAt
 from hogeq.model.game import HogEngine, compile_game
 from hogeq.model.protocol import WinRate
 from hogeq.rules import Rules
@@ -481,7 +482,7 @@ class Game:
             the player's own actions, as CFR is defined; or given that the information set is
             reached.
         """
-        return values.action_values(self._compiled, *self._both(a, b), weight)
+        return counterfactual.action_values(self._compiled, *self._both(a, b), weight)
 
     def solve(self, solver: str, iterations: int, **parameters: Any) -> "Solution":
         """Solve by a solver's name and parameters, as a run does.

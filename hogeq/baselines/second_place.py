@@ -147,19 +147,14 @@ def _diagonals(rules: Rules) -> Diagonals:
     return Diagonals(rules)
 
 
-def entries(
-    game: "HogEngine",
-    first: ArrayLike | None = None,
-    second: ArrayLike | None = None,
-) -> Counts:
-    """Count the ways into every memory state, (2, G, G, H).
+def entries(game: "HogEngine", player: ArrayLike | None = None) -> Counts:
+    """Count the ways into every memory state in self-play, or in any play, (2, G, G, H).
 
     A way in is one outcome of one roll, made in one memory state that play can reach, however
     small its probability. The memory before the first turn is entered once.
     """
     turns = diagonals_of(game)
-    players = [_plays(game, first)]
-    players.append(players[0] if second is None else _plays(game, second))
+    plays = _plays(game, player)
     goal, records, num_actions = turns.goal, turns.records, turns.num_actions
     # Afterstates by t, u, record, seat, opponent's record.
     after = np.zeros((goal, goal, records, 2, records), np.float32)
@@ -172,7 +167,7 @@ def entries(
         np.add.at(counts, landed, after[at, other].transpose(0, 2, 3, 1)[:, ::-1])
         met = counts[own * goal + opponent] > 0.0
         made = np.empty((2, len(own), records, 2 * num_actions), np.float32)
-        for seat, plays in enumerate(players):
+        for seat in (0, 1):
             rolled = met[:, seat, ..., None] & plays[own, opponent]  # cell, own, opponent's, roll
             every = rolled.sum(axis=1, dtype=np.float32)
             with_bonus = (rolled & turns.fires[:, None]).sum(axis=1, dtype=np.float32)
@@ -240,20 +235,6 @@ def over_seats(weights: ArrayLike) -> Floats:
     return np.asarray(shares.sum(axis=0) / seats)
 
 
-class PlayCounts(NamedTuple):
-    """Ways into the memory states, (2, G, G, H) by seat, of any play and of perfect play."""
-
-    possible: Counts
-    perfect: Counts
-
-
-def first_guess(game: "HogEngine") -> PlayCounts:
-    """Count the ways into memory states, of any play and of perfect play."""
-    from hogeq.evaluation.tablebase import solve
-
-    return PlayCounts(entries(game), WALKS * entries(game, solve(game).rolls))
-
-
 def respond_to_beliefs(game: "HogEngine", beliefs: ArrayLike, epsilon: float = 0.0) -> Matrix:
     """Matrix that is optimal if the memory is always distributed as believed.
 
@@ -303,17 +284,17 @@ def _roll_values(turns: Diagonals, total: int, worth: Floats) -> tuple[Floats, F
     return plain, fed
 
 
-def weights(counts: PlayCounts, own: Counts | None, default: float) -> Floats:
+def weights(possible: Counts, perfect: Counts, own: Counts | None, default: float) -> Floats:
     """Weight of every memory state, as Huan (2020) [1] looks it up.
 
     Its count in perfect play; where that is 0, its count in a strategy's play against itself;
     where that is 0 too, the default; and nothing where no play leads.
     """
-    backup = np.full(counts.perfect.shape, default, np.float64)
+    backup = np.full(perfect.shape, default, np.float64)
     if own is not None:
         np.copyto(backup, own, where=own > 0)
-    np.copyto(backup, counts.perfect, where=counts.perfect > 0)
-    backup[counts.possible == 0] = 0.0
+    np.copyto(backup, perfect, where=perfect > 0)
+    backup[possible == 0] = 0.0
     return backup
 
 
@@ -331,43 +312,22 @@ def huan2020(
     A draft guesses the memory by the counts of perfect play alone. Then, `rounds` times, the
     matrix plays itself, those counts fill the gaps, and a new matrix is made.
     """
+    from hogeq.evaluation.tablebase import solve
+
     try:
         check(NotNegative, weight=weight, draft_weight=draft_weight)
         check(_Rounds, rounds=rounds)
         check(Share, epsilon=epsilon)
-        guess = first_guess(game)
+        counts = entries(game), WALKS * entries(game, solve(game).rolls)
     except ValueError as error:
         raise StrategyError(f"strategy 'huan2020': {error}") from error
-    beliefs = over_seats(weights(guess, None, draft_weight))
+    beliefs = over_seats(weights(*counts, None, draft_weight))
     matrix = respond_to_beliefs(game, beliefs, epsilon)
     for _ in range(rounds):
         own = WALKS * entries(game, matrix)
-        beliefs = over_seats(weights(guess, own, weight))
+        beliefs = over_seats(weights(*counts, own, weight))
         matrix = respond_to_beliefs(game, beliefs, epsilon)
     return matrix
-
-
-class MemoryGuesses(NamedTuple):
-    """Distributions of the memory as counting guesses them."""
-
-    counted: Floats
-    """(G, G, H), by the strategy's own play: sums to 1, or to 0 where it never comes."""
-    looked_up: Floats
-    """(G, G, H), by :func:`weights`, perfect play first: sums to 1 wherever any play can come."""
-
-
-def guess_by_counting(
-    game: "HogEngine",
-    strategy: ArrayLike,
-    against: ArrayLike | None = None,
-) -> MemoryGuesses:
-    """Guess the memory as Huan (2020) [1] does, from the play of `strategy` against itself."""
-    own = entries(game, strategy, against)
-    if against is not None:
-        own[1] = entries(game, against, strategy)[1]
-    own *= WALKS
-    looked_up = weights(first_guess(game), own, UNCOUNTED)
-    return MemoryGuesses(over_seats(own), over_seats(looked_up))
 
 
 @baseline("delta_distribution", "as huan2020, but the memory as probable as it is in self-play")

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from hogeq.baselines.registry import builtins_of, find_table
 from hogeq.baselines.simple import samples_of
 from hogeq.contest.submission import Submission
-from hogeq.evaluation.values import counterfactual_values, win_rate
+from hogeq.evaluation.counterfactual import counterfactual_values
+from hogeq.evaluation.values import win_rate
 from hogeq.model.endless import EndlessError
 from hogeq.model.game import HogEngine, compile_game
 from hogeq.model.hidden import best_rolls

@@ -1,307 +1,28 @@
-"""The pages of a contest: the ranks of a field, and one about each submission."""
+"""The folder of a contest: ranks for everybody, and for staff who is who and a page for each."""
 
-import builtins
-import hashlib
 import html
-import json
 import math
-import re
-from collections.abc import Iterable, Mapping, Sequence
-from functools import partial
-from pathlib import Path, PurePath
-from typing import Any, Final, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
 
-import numpy as np
-
-from hogeq.contest.assessment import (
-    Assessment,
-    Reference,
-    contest_notes,
-    facts_of,
-    game_to,
-    response_text,
-    usual_reference,
-)
 from hogeq.contest.entries import remark_on
-from hogeq.contest.judging import facts
-from hogeq.contest.staff import PUBLIC, STAFF, Contest, Judged
-from hogeq.contest.tournament import WIN
-from hogeq.model.compiling import expect
-from hogeq.model.game import HogEngine
+from hogeq.contest.staff import PUBLIC, STAFF, Contest
 from hogeq.pages import frame
-from hogeq.strategies.files import LONGEST_NAME, MAX_BYTES
-from hogeq.strategies.sandbox import Fault
-from hogeq.support.files import csv_text, read_whole, write_whole
-from hogeq.support.messages import counted, duration, loss, percent, printable
-from hogeq.support.progress import phase
-from hogeq.support.workers import compute
+from hogeq.pages.entrants import LATEST, entrants_pages
+from hogeq.pages.field import named_ranking, public_page
+from hogeq.support.files import csv_text, write_whole
+from hogeq.support.messages import counted
 
-_DECIMALS: Final = 8  # of win rates in the picture, and of costs on the map
-
-_LEAST_REACH: Final = 0.01  # of the colours, on either side of one half
-
-_SHARED: Final = "scheme numbers grid"  # scripts of every page
-
-_COLUMNS: tuple[tuple[str, str, str], ...] = (
-    ("rank", "number", "rank"),
-    ("strategy", "text", "name"),
-    ("file", "text", "file"),
-    ("goal", "number", "goal"),
-    ("won", "number", "wins"),
-    ("tied", "number", "ties"),
-    ("mean win rate", "share", "mean_win_rate"),
-    ("Nash", "share", "nash"),
-    ("lowest", "share", "lowest_win_rate"),
-    ("against", "text", "lowest_against"),
-)
-
-_NARROW: Final = {"rank", "strategy", "won", "mean win rate"}  # columns that a phone has room for
-
-
-def field_page(found: Mapping[str, Any], names: Sequence[str]) -> str:
-    """Write the page of a tournament, one self-contained HTML file."""
-    ranking = [
-        {
-            **line,
-            "name": names[line["index"]],
-            "nash": line["nash"] or None,
-            "lowest_against": names[line["lowest_against"]],
-        }
-        for line in found["ranking"]
-    ]
-    by_player = any(line["name"] != line["file"] for line in ranking)
-    left_out = set() if by_player else {"file"}
-    if not any(line.get("ties") for line in ranking):
-        left_out.add("ties")
-    if "goal" not in ranking[0]:
-        left_out.add("goal")
-    columns = [column for column in _COLUMNS if column[2] not in left_out]
-    rates = np.array(found["win_rates"])
-    data = {
-        "columns": [
-            {"name": name, "kind": kind, "narrow": name in _NARROW} for name, kind, _ in columns
-        ],
-        "rows": [[line[key] for *_, key in columns] for line in ranking],
-        "index": [line["index"] for line in ranking],
-        "rates": rates.round(_DECIMALS).tolist(),
-        "reach": max(_LEAST_REACH, float(np.abs(rates - 0.5).max())),
-    }
-    title = f"{found['rules']}: {len(names)} strategies, all against all"
-    body = frame.fill(
-        "field.html",
-        title=html.escape(title),
-        summary=_summary(ranking),
-        win=f"{100.0 * found.get('threshold', WIN):.12g}",
-        notes=_notes(found, names),
-    )
-    return frame.page(title, body, styles="sheet", scripts=f"{_SHARED} field", data=data)
-
-
-def _summary(ranking: Sequence[Mapping[str, Any]]) -> str:
-    first = [line for line in ranking if line["rank"] == 1]
-    names = ", ".join(html.escape(line["name"]) for line in first[:3])
-    shared = f" and {len(first) - 3} more" if len(first) > 3 else ""
-    won = f"{first[0]['wins']} of {len(ranking) - 1} matches"
-    mean = percent(first[0]["mean_win_rate"])
-    alone = f", {mean} on average" if len(first) == 1 else " each"
-    return f"First: <b>{names}{shared}</b>, {won} won{alone}."
-
-
-def _notes(found: Mapping[str, Any], names: Sequence[str]) -> str:
-    same = [" = ".join(names[index] for index in group) for group in found["identical"]]
-    # Names of files, not where they lie on the staff's machine.
-    out = [
-        one["reason"].replace(printable(one["entry"]), printable(PurePath(one["entry"]).name))
-        for one in found["refused"]
-    ]
-    return "".join(
-        f"<h2>{title}</h2><ul>{''.join(f'<li>{html.escape(line)}</li>' for line in lines)}</ul>"
-        for title, lines in (("The same strategy", same), ("Left out", out))
-        if lines
-    )
-
-
-def public_page(found: Mapping[str, Any], names: Sequence[str]) -> str:
-    """Write the page of ranks, in whose order entries are: that of files could tell who is who."""
-    order = [line["index"] for line in found["ranking"]]
-    place = {index: rank for rank, index in enumerate(order)}
-    lines = [
-        {
-            **line,
-            "index": place[line["index"]],
-            "lowest_against": place[line["lowest_against"]],
-            "file": names[line["index"]],
-        }
-        for line in found["ranking"]
-    ]
-    rates = [[found["win_rates"][a][b] for b in order] for a in order]
-    shown = {"ranking": lines, "win_rates": rates, "identical": [], "refused": []}
-    return field_page({**found, **shown}, [names[index] for index in order])
-
-
-# --- a submission, and the page of its entrant ----------------------------------------------------
-
-
-def checked_page(found: Mapping[str, Any], assessed: Assessment | None) -> str:
-    """Write the page about a submission, one self-contained HTML file."""
-    title = printable(f"{found['player_name'] or found['file']}, {found['rules']}")
-    if assessed is None:
-        parts, data = _faults(found["faults"]), {}
-        verdict = '<p class="bad"><b>Not valid.</b> All that was found:</p>'
-    else:
-        seconds = found["seconds"]
-        answers = f", asked for every position in {duration(seconds['table'])}" if seconds else ""
-        verdict = (
-            f'<p><b class="good">Valid.</b> {found["bytes"]:,} bytes{answers}. Wins '
-            f"{percent(found['win_rate'])} against {html.escape(found['against'])}; "
-            f"{response_text(found)}.</p>"
-        )
-        parts = "".join((_changes(found), _losses(found), _map(found), _rates(found)))
-        data = {
-            "dice": assessed.rolls.tolist(),
-            "best": assessed.best.tolist(),
-            "losses": assessed.costs.round(_DECIMALS).tolist(),
-            "most": float(assessed.costs.max()),
-        }
-    notes = "; ".join(contest_notes(found))
-    if notes:
-        verdict += f"<p>{html.escape(notes[0].upper() + notes[1:])}.</p>"
-    body = frame.fill("check.html", title=html.escape(title), verdict=verdict, parts=parts)
-    return frame.page(title, body, styles="sheet", scripts=f"{_SHARED} check", data=data)
-
-
-def _faults(faults: Sequence[Mapping[str, Any]]) -> str:
-    lists = []
-    for fault in faults:
-        lines = list(fault["told"])
-        if fault["count"] > len(lines):
-            lines.append(f"and {fault['count'] - len(lines):,} more like these")
-        lists.append(f"<ul>{''.join(f'<li>{html.escape(line)}</li>' for line in lines)}</ul>")
-    return "".join(lists)
-
-
-def _changes(found: Mapping[str, Any]) -> str:
-    if not found["changes"]:
-        return ""
-    against = html.escape(found["against"])
-    keys = ("score", "opponent", "roll", "instead")
-    return (
-        "<h2>What to change first</h2>"
-        f'<p class="quiet">The changes of one cell that gain most against {against}, in '
-        f"percentage points of win rate, pp. Together: {percent(found['changed'])}.</p>"
-        + _table(
-            ("score", "opponent", "rolls", "instead", "gain, pp"),
-            [(*(one[key] for key in keys), _points(one["gain"])) for one in found["changes"]],
-        )
-    )
-
-
-def _losses(found: Mapping[str, Any]) -> str:
-    keys = ("score", "opponent", "roll", "best")
-    rows = [
-        (
-            *(one[key] for key in keys),
-            _points(one["cost"]),
-            percent(one["reach"]),
-        )
-        for one in found["losses"]
-    ]
-    if not rows and found["endless"]:
-        return "<h2>Where it loses</h2><p>No single turn loses anything.</p>"
-    if not rows:
-        nowhere = "By that, nowhere" if found["effort"] else "Nowhere"
-        return f"<h2>Where it loses</h2><p>{nowhere}: nothing is lost at any position.</p>"
-    response = "the best response found" if found["effort"] else "a best response"
-    return (
-        "<h2>Where it loses most</h2>"
-        '<p class="quiet">What a position loses, in percentage points of win rate, pp: how often '
-        "play comes there, times what the roll falls short of the best one, if all later turns are "
-        f"played as {response} does.</p>"
-        + _table(("score", "opponent", "rolls", "best", "loss, pp", "met in"), rows)
-    )
-
-
-def _points(difference: float) -> str:
-    return loss(difference).removesuffix(" pp")
-
-
-def _map(found: Mapping[str, Any]) -> str:
-    measure = ", measured by the best response found" if found["effort"] else ""
-    return (
-        "<h2>Every position</h2>"
-        f'<p class="quiet">{html.escape(found["rules"])}: own score upwards, opponent&rsquo;s to '
-        f"the right. The redder, the more it loses{measure}.</p>"
-        '<p id="position" aria-live="polite">Point at a position.</p>'
-        '<div id="map"></div><p id="scale" class="scale"></p>'
-    )
-
-
-def _rates(found: Mapping[str, Any]) -> str:
-    rows = []
-    for one in found["win_rates"]:
-        rate = one["win_rate"]
-        name = html.escape(one["strategy"])
-        shown = "never ends" if rate is None else percent(rate)
-        kind = "" if rate is None else "good" if rate > WIN else "bad" if 1.0 - rate > WIN else ""
-        bar = "" if rate is None else f'<meter min="0" max="1" value="{rate:.4f}"></meter>'
-        rows.append(
-            f'<tr><td class="text">{name}</td><td class="{kind}">{shown}</td><td>{bar}</td></tr>'
-        )
-    return (
-        "<h2>What it wins</h2>"
-        f'<div class="wide" tabindex="0" role="region" aria-label="Win rates"><table><thead><tr>'
-        '<th class="text">against</th><th>wins</th><th></th></tr></thead>'
-        f"<tbody>{''.join(rows)}</tbody></table></div>"
-    )
-
-
-def _table(header: Iterable[str], rows: Iterable[Sequence[object]]) -> str:
-    head = "".join(f"<th>{name}</th>" for name in header)
-    body = "".join(
-        f"<tr>{''.join(f'<td>{html.escape(str(cell))}</td>' for cell in row)}</tr>" for row in rows
-    )
-    filled = f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody>"
-    return f'<div class="wide" tabindex="0"><table>{filled}</table></div>'
-
-
-def _standing(line: Mapping[str, Any] | None, names: Sequence[str], notes: Sequence[str]) -> str:
-    """Say where an entrant stands by the line of the ranking, None if not ranked; and more."""
-    told = ["Not ranked."]
-    if line is not None:
-        others = len(names) - 1
-        won = f"{line['wins']} of {others} matches won, {percent(line['mean_win_rate'])} on average"
-        lowest = f"{percent(line['lowest_win_rate'])}, against {names[line['lowest_against']]}"
-        told = [f"Rank {line['rank']} of {len(names)}: {won}; the least, {lowest}."]
-    return "".join(f"<p>{html.escape(one)}</p>" for one in (*told, *notes))
-
-
-def _with_standing(page: str, key: str, text: str) -> str | None:
-    """Put another standing into a page that was made of the same; None if it was not."""
-    found = re.search(f"{re.escape(_opening(key))}.*?</section>", page, re.DOTALL)
-    if found is None:
-        return None
-    return f"{page[: found.start()]}{_opening(key)}{text}</section>{page[found.end() :]}"
-
-
-def _opening(key: str) -> str:
-    return f'<section id="standing" data-key="{key}">'
-
-
-# --- the folder of a contest ----------------------------------------------------------------------
+_FIGURES: Final = "wins", "ties", "mean_win_rate", "nash", "lowest_win_rate", "lowest_against"
 
 RANKS: Final = (
-    *("rank", "name", "student", "file", "page", "wins", "ties", "mean_win_rate", "nash"),
-    *("lowest_win_rate", "lowest_against", "public_name", "not_valid", "remark"),
+    *("rank", "name", "student", "file", "page", *_FIGURES),
+    *("public_name", "not_valid", "remark"),
 )
 """Columns of the table of ranks for staff."""
 
-PUBLIC_RANKS: Final = (
-    *("rank", "name", "file", "wins", "ties", "mean_win_rate", "nash"),
-    *("lowest_win_rate", "lowest_against"),
-)
+PUBLIC_RANKS: Final = ("rank", "name", "file", *_FIGURES)
 """Columns of the table of ranks for everybody; ``file`` is empty, since it could name a student."""
-
-LATEST: Final = "of a student's files the last by name counts"
 
 
 def write_contest(
@@ -316,11 +37,10 @@ def write_contest(
     names = contest.public_names(pseudonyms)
     ranked = {contest.valid[line["index"]].entrant: line for line in found["ranking"]}
     lines = [ranked.get(one.entrant) for one in judged]
-    pages = _entrants(contest, title, lines, names)
+    pages = entrants_pages(contest, title, lines, names)
     rows = _staff_rows(contest, lines, names)
-    public = _public_rows(found, names)
-    header = ("goal", *RANKS) if contest.own_goals else RANKS
-    shown = ("goal", *PUBLIC_RANKS) if contest.own_goals else PUBLIC_RANKS
+    public = [{**line, "file": ""} for line in named_ranking(found, names)]
+    own = ("goal",) if contest.own_goals else ()
     contest.keep()
     staff, everybody = out / STAFF, out / PUBLIC
     for folder in (staff / "entrants", everybody):
@@ -332,13 +52,9 @@ def write_contest(
         if path.name not in pages:  # of somebody who has gone
             path.unlink()
     write_whole(staff / "index.html", _staff_page(rows, title))
-    write_whole(
-        staff / "ranks.csv", csv_text(header, [[row[key] for key in header] for row in rows])
-    )
+    write_whole(staff / "ranks.csv", _csv((*own, *RANKS), rows))
     write_whole(everybody / "index.html", public_page({**found, "rules": title}, names))
-    write_whole(
-        everybody / "ranks.csv", csv_text(shown, [[row[key] for key in shown] for row in public])
-    )
+    write_whole(everybody / "ranks.csv", _csv((*own, *PUBLIC_RANKS), public))
     earlier = sum(len(one.entrant.earlier) for one in judged)
     return [
         f"{everybody}: index.html and ranks.csv, for everybody",
@@ -347,16 +63,8 @@ def write_contest(
     ]
 
 
-def _public_rows(found: Mapping[str, Any], names: Sequence[str]) -> list[dict[str, Any]]:
-    return [
-        {
-            **line,
-            "name": names[line["index"]],
-            "file": "",
-            "lowest_against": names[line["lowest_against"]],
-        }
-        for line in found["ranking"]
-    ]
+def _csv(keys: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> str:
+    return csv_text(keys, [[row[key] for key in keys] for row in rows])
 
 
 def _staff_rows(
@@ -415,108 +123,3 @@ def _listing(title: str, keys: Sequence[str], rows: Sequence[Mapping[str, Any]])
         f'<h2>{title}</h2><div class="wide" tabindex="0" role="region" aria-label="{title}">'
         f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
     )
-
-
-def _entrants(
-    contest: Contest,
-    title: str,
-    lines: Sequence[Mapping[str, Any] | None],
-    names: Sequence[str],
-) -> dict[str, str | None]:
-    """Make the pages of entrants by their names; None for one that is written already."""
-    game = contest.game
-    new: list[_Task] = []
-    pages: dict[str, str | None] = {}
-    for one, line in zip(contest.judged, lines, strict=True):
-        entrant, name = one.entrant, contest.page_of(one.entrant)
-        goal = contest.own_goals.get(entrant.student, game.goal)
-        notes = [f"Judged: {entrant.file}."]
-        if goal != game.goal:
-            notes.append(f"Its goal is {goal}. The opponents below have {game.goal}.")
-        if line is not None:
-            notes.append(f"The public page calls it {names[line['index']]}.")
-        if entrant.earlier:
-            notes.append(f"Not judged, since {LATEST}: {', '.join(entrant.earlier)}.")
-        text = _standing(line, names, notes)
-        known = _read_page(contest.out / STAFF / "entrants" / name)
-        key = _hash([facts(one.submission), entrant.file, title, contest.made_by, goal])
-        pages[name] = _with_standing(known, key, text)
-        if pages[name] is None:
-            new.append(_Task(one, name, key, text, goal))
-        elif pages[name] == known:
-            pages[name] = None
-    expect(game, "full memory", strategies=[usual_reference(game)])
-    with phase("assessing", len(new), "entrants") as progress:
-        games = {goal: game_to(game, goal) for goal in {one.goal for one in new}}
-        make = partial(_entrant_page, games, title)
-        made = compute(make, new, lambda _: progress.step(), local=True)
-    return pages | {task.name: page for task, page in zip(new, made, strict=True)}
-
-
-class _Task(NamedTuple):
-    """A page to be made."""
-
-    judged: Judged
-    name: str
-    key: str  # of what it is made of
-    standing: str
-    goal: int
-
-
-def _hash(content: object) -> str:
-    return hashlib.sha256(json.dumps(content).encode()).hexdigest()
-
-
-def _read_page(path: Path) -> str:
-    try:
-        return read_whole(path, MAX_BYTES).decode()
-    except (OSError, ValueError):
-        return ""
-
-
-def _entrant_page(games: Mapping[int, tuple[HogEngine, Reference]], title: str, task: _Task) -> str:
-    """Write the page of an entrant, with nothing on it that its code said but the player's name.
-
-    Code could say anything: what it read, or what another entry holds.
-    """
-    one = task.judged
-    game, reference = games[task.goal]
-    found, assessed = facts_of(game, one.entrant.file, title, one.submission, reference)
-    for fault, shown in zip(one.submission.faults, found["faults"], strict=True):
-        shown["told"] = [_in_our_words(fault)]
-    if found["files"]:
-        found["files"] = [counted(len(found["files"]), "file")]
-    if any(fault.kind == "name" for fault in one.submission.faults):
-        found["player_name"] = None
-    page = checked_page(found, assessed)
-    return page.replace("</h1>", f"</h1>{_opening(task.key)}{task.standing}</section>", 1)
-
-
-_OURS: Final = {"time", "crash", "shape", "unread"}  # faults that code has no words in
-
-_RAISED: Final = re.compile("(?:is -?[0-9]{1,9}, and (when asked again) )?raised ([A-Za-z_]+)")
-
-_NUMBERS: Final = re.compile("is -?[0-9]{1,9}( \\(int\\);|, and -?[0-9]{1,9} when asked again)")
-
-
-def _in_our_words(fault: Fault) -> str:
-    """Say a fault of code without what it raised or returned, unless that is a plain number."""
-    asked = re.match("final_strategy\\([0-9]+, [0-9]+\\) ", fault.line)
-    where = asked[0] if asked else ""
-    line = fault.line[len(where) :]
-    if line.startswith("cannot be judged: "):
-        return "cannot be judged: ask those who run the contest"
-    if fault.kind == "name":
-        return f"PLAYER_NAME: allowed: a text of 1 to {LONGEST_NAME} characters"
-    if fault.kind in _OURS or (fault.kind == "range" and not where):  # a cell of a table
-        return fault.line
-    raised = _RAISED.match(line)
-    if raised is not None:
-        known = getattr(builtins, raised[2], None)
-        is_known = isinstance(known, type) and issubclass(known, BaseException)
-        again = f"{raised[1]}, it " if raised[1] else ""
-        return f"{where}{again}raised {raised[2] if is_known else 'an error of its own'}"
-    if _NUMBERS.match(line) or line.startswith(("defines no ", "ended without an answer (")):
-        return fault.line
-    again = " when asked again" if fault.kind == "impure" else ""
-    return f"{where}gave what is not allowed{again}"

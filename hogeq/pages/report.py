@@ -12,7 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from hogeq.baselines.registry import builtins_of
 from hogeq.contest import tournament
-from hogeq.evaluation.values import counterfactual_values, fold, reach
+from hogeq.evaluation.counterfactual import counterfactual_values
+from hogeq.evaluation.values import fold, reach
 from hogeq.figures.style import LOSS, MINUS_ONE
 from hogeq.model.game import HogEngine
 from hogeq.pages import frame

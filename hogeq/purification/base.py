@@ -143,7 +143,8 @@ class Argmax(Purifier):
 class Threshold(Purifier):
     """Draw matrices from the policy without its unlikely rolls; keep the least exploitable.
 
-    Ganzfried, Sandholm and Waugh 2012, section 4. A threshold of 1 gives the argmax.
+    Ganzfried, Sandholm and Waugh 2012, section 4. A threshold of 1 gives the argmax, one of 0 draws
+    from the whole policy.
 
     Attributes
     ----------
@@ -181,14 +182,6 @@ class Threshold(Purifier):
                 rates.append(attack(game, drawn[-1], budget).win_rate)
                 progress.step()
         return np.stack(drawn), np.array(rates)
-
-
-@purifier("sample")
-@parameters
-class Sample(Threshold):
-    """Matrices drawn from the whole policy: `Threshold` without a threshold."""
-
-    threshold: Share = 0.0
 
 
 State = TypeVar("State", bound=Any)  # a named tuple of arrays

@@ -130,6 +130,8 @@ def purify_from(given: object, seed: int = 0) -> PurifyConfig:
     """Read the section `purify`; a method that takes a seed has this one if it is given none."""
     if isinstance(given, Mapping):
         given = {"method": "argmax", **given}
+        if given["method"] == "sample":  # its name up to 0.2
+            given = {"threshold": 0.0, **given, "method": "threshold"}
     return PurifyConfig(**_parts(given, seed, "method", PURIFIERS))
 
 

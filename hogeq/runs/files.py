@@ -125,7 +125,7 @@ def is_held(path: str | Path) -> bool:
 # --- manifest.json --------------------------------------------------------------------------------
 
 _PACKAGES: Final = (
-    *("numpy", "numba", "llvmlite", "scipy", "matplotlib", "pydantic", "joblib", "open_spiel"),
+    *("numpy", "numba", "llvmlite", "scipy", "matplotlib", "pydantic", "loky", "open_spiel"),
 )
 _TOOLS: Final = {"dev", "docs"}
 

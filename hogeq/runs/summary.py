@@ -7,7 +7,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from hogeq import figures
-from hogeq.evaluation.values import kkt_gap
+from hogeq.evaluation.counterfactual import kkt_gap
 from hogeq.game import Game
 from hogeq.purification import argmax
 from hogeq.runs.config import Config, MeasureConfig

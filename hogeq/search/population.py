@@ -15,7 +15,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hogeq.evaluation.values import Counterfactual, counterfactual_values
+from hogeq.evaluation.counterfactual import Counterfactual, counterfactual_values
 from hogeq.model.protocol import Engine, WinRate
 from hogeq.model.rows import soften
 from hogeq.model.shared import quick_workspace, shared_duels, shared_workspace

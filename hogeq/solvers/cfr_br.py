@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from hogeq.evaluation.values import Counterfactual, RegretWeight, counterfactual_values
+from hogeq.evaluation.counterfactual import Counterfactual, RegretWeight, counterfactual_values
 from hogeq.model.protocol import Engine
 from hogeq.model.shared import quick_workspace, shared_workspace
 from hogeq.search.ascent import ascend, ith_start, perturbed, to_matrix

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hogeq.evaluation.values import counterfactual_values
+from hogeq.evaluation.counterfactual import counterfactual_values
 from hogeq.model.protocol import Engine, WinRate
 from hogeq.model.shared import quick_workspace, shared_workspace
 from hogeq.search.counter_search import CounterSearch

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import AllowInfNan, BeforeValidator, Field
 
-from hogeq.evaluation.values import RegretWeight, counterfactual_values
+from hogeq.evaluation.counterfactual import RegretWeight, counterfactual_values
 from hogeq.model.protocol import Engine
 from hogeq.model.rows import softmax
 from hogeq.model.shared import quick_workspace, shared_workspace

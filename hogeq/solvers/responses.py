@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hogeq.evaluation.values import policy_of_mixture
+from hogeq.evaluation.counterfactual import policy_of_mixture
 from hogeq.model.protocol import Engine
 from hogeq.model.shared import quick_workspace, shared_workspace
 from hogeq.search.ascent import TEMPERATURES, anneal, random_policy, to_matrix, to_pure

@@ -7,13 +7,14 @@ read-only, and what its caller adds: no home, no temporary files, no settings, n
 import contextlib
 import functools
 import os
+import signal
 import struct
 import subprocess
 import sys
 import sysconfig
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import IO, Final, cast
+from typing import Final
 
 from hogeq.strategies import child
 
@@ -25,56 +26,27 @@ OPTIONS: Final = (
 )
 NO_NAMESPACES: Final = ("--disable-userns", "--assert-userns-disabled")  # from bubblewrap 0.8 on
 
-# What no namespace separates, counts or makes read-only. By processor: its number in seccomp, that
-# of clone, which makes processes unless it is told to make a thread, that of fcntl, by which others
-# can be made to wait for a file, and those of calls.
-_REFUSED: Final = {
-    "x86_64": (
-        0xC000003E,
-        56,
-        72,
-        (
-            *(57, 58),  # fork, vfork
-            *(29, 64, 68),  # memory beside that of a process: shmget, semget, msgget
-            *(248, 249, 250),  # keys of the judge's session: add_key, request_key, keyctl
-            *(41, 425),  # sockets, some of which leave a virtual machine: socket, io_uring_setup
-            *(101, 310, 311, 438),  # the first process knows our paths: ptrace and its like
-            *(457, 458),  # so do mounts: statmount, listmount
-            *(162, 306, 221),  # disks are everybody's: sync, syncfs, fadvise
-            *(73, 206),  # so are locks and counts of requests: flock, io_setup
-            *(253, 294, 300),  # others use the same libraries: inotify_init, fanotify_init
-            *(90, 91, 268, 452),  # devices are root's, and may be ours: chmod
-            *(92, 93, 94, 260),  # chown
-            *(132, 235, 261, 280),  # utime
-            *(188, 189, 190, 197, 198, 199, 463, 466, 469),  # setxattr, removexattr, file_setattr
-        ),
-    ),
-    "aarch64": (
-        0xC00000B7,
-        220,
-        25,
-        (
-            *(194, 190, 186),
-            *(217, 218, 219),
-            *(198, 425),
-            *(117, 270, 271, 438),
-            *(457, 458),
-            *(81, 267, 223),
-            *(32, 0),
-            *(26, 262),
-            *(52, 53, 452),
-            *(54, 55),
-            88,
-            *(5, 6, 7, 14, 15, 16, 463, 466, 469),
-        ),
-    ),
-}
+# What no namespace separates, counts or makes read-only, by name and the numbers on x86-64 and
+# 64-bit ARM, which lacks the oldest.
+_REFUSED: Final = """
+fork 57 -, vfork 58 -,
+shmget 29 194, semget 64 190, msgget 68 186, add_key 248 217, request_key 249 218, keyctl 250 219,
+socket 41 198, io_uring_setup 425 425,
+ptrace 101 117, process_vm_readv 310 270, process_vm_writev 311 271, pidfd_getfd 438 438,
+statmount 457 457, listmount 458 458, sync 162 81, syncfs 306 267, fadvise64 221 223,
+flock 73 32, io_setup 206 0, inotify_init 253 -, inotify_init1 294 26, fanotify_init 300 262,
+chmod 90 -, fchmod 91 52, fchmodat 268 53, fchmodat2 452 452,
+chown 92 -, lchown 94 -, fchown 93 55, fchownat 260 54,
+utime 132 -, utimes 235 -, futimesat 261 -, utimensat 280 88,
+setxattr 188 5, lsetxattr 189 6, fsetxattr 190 7, setxattrat 463 463, file_setattr 469 469,
+removexattr 197 14, lremovexattr 198 15, fremovexattr 199 16, removexattrat 466 466"""
+# By processor: its number in seccomp, and the numbers of two calls of which some uses are refused:
+# clone, which makes processes unless it is told to make a thread, and fcntl, by which others can
+# be made to wait for a file.
+_PROCESSORS: Final = {"x86_64": (0xC000003E, 56, 72), "aarch64": (0xC00000B7, 220, 25)}
 _LEASE: Final = 1024  # F_SETLEASE of fcntl; what has higher numbers is not for an entry either,
 _DUPLICATE: Final = 1030  # but for F_DUPFD_CLOEXEC
-_CLONE3: Final = (
-    435  # as if it were not there: threads are then made by clone, whose flags are seen
-)
-
+_CLONE3: Final = 435  # as if not there: threads are then made by clone, whose flags are seen
 
 # Nothing from the current folder or a home, and no bytecode left behind.
 PYTHON: Final = ("-P", "-s", "-B")
@@ -119,14 +91,14 @@ def sandboxed(
     bubblewrap: Sequence[str], code: Sequence[str], options: Sequence[str], seed: int = 1
 ) -> Iterator[subprocess.Popen[bytes]]:
     """Start Python in a sandbox, with more options of bubblewrap."""
-    # A pipe holds it until bubblewrap reads it.
-    ours, theirs = os.pipe()
+    rules = _filter()
+    ours, theirs = os.pipe()  # which holds the rules until bubblewrap reads them
+    os.write(theirs, rules)
+    os.close(theirs)
     try:
-        os.write(theirs, _filter())
-        os.close(theirs)
-        filtered = ("--seccomp", str(ours)) if _filter() else ()
+        filtered = ("--seccomp", str(ours)) if rules else ()
         apart = (*bubblewrap, *_mounts(), *filtered, *options, "--remount-ro", "/", "--")
-        with process_of([*apart, sys.executable, *PYTHON, *code], "/", (ours,), seed) as process:
+        with process_of([*apart, sys.executable, *PYTHON, *code], "/", seed, ours) as process:
             yield process
     finally:
         os.close(ours)
@@ -134,23 +106,21 @@ def sandboxed(
 
 def _filter() -> bytes:
     """Write the rules of seccomp: all calls but `_REFUSED`, and none of other processors."""
-    if os.uname().machine not in _REFUSED:
+    machine = os.uname().machine
+    if machine not in _PROCESSORS:
         return b""
-    processor, clone, fcntl, calls = _REFUSED[os.uname().machine]
+    processor, clone, fcntl = _PROCESSORS[machine]
+    column = 1 + [*_PROCESSORS].index(machine)
+    calls = [line.split()[column] for line in _REFUSED.split(",")]
     load, equal, at_least, has_bit, give = 0x20, 0x15, 0x35, 0x45, 0x06
     allow, refuse, unknown = ((give, 0, 0, what) for what in (0x7FFF0000, 0x00050001, 0x00050026))
     rules = [
-        (load, 0, 0, 4),
-        (equal, 1, 0, processor),
-        refuse,
-        (load, 0, 0, 0),
-        (at_least, 0, 1, 0x40000000),  # the other numbers of x86-64
-        refuse,
-        (equal, 0, 1, _CLONE3),
-        unknown,
+        *((load, 0, 0, 4), (equal, 1, 0, processor), refuse),
+        # From 0x40000000 on: the other numbers of x86-64.
+        *((load, 0, 0, 0), (at_least, 0, 1, 0x40000000), refuse, (equal, 0, 1, _CLONE3), unknown),
     ]
     for call in calls:
-        rules += [(equal, 0, 1, call), refuse]
+        rules += [(equal, 0, 1, int(call)), refuse] if call != "-" else []
     rules += [(equal, 0, 5, fcntl), (load, 0, 0, 24)]
     rules += [(equal, 1, 0, _DUPLICATE), (at_least, 1, 0, _LEASE), allow, refuse]
     rules += [(equal, 1, 0, clone), allow, (load, 0, 0, 16), (has_bit, 0, 1, 0x10000), allow]
@@ -159,11 +129,12 @@ def _filter() -> bytes:
 
 @contextlib.contextmanager
 def process_of(
-    command: Sequence[str], folder: str, descriptors: Sequence[int], seed: int
+    command: Sequence[str], folder: str, seed: int, *descriptors: int
 ) -> Iterator[subprocess.Popen[bytes]]:
     """Start a process with three pipes, in a folder; kill it at the end of the block."""
     process = subprocess.Popen(  # noqa: S603 - the user trusts this file
         command,
+        bufsize=0,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -172,11 +143,14 @@ def process_of(
         pass_fds=descriptors,
         start_new_session=True,
     )
-    try:
-        yield process
-    finally:
-        process.kill()
-        process.wait()
-        for pipe in (process.stdin, process.stdout, process.stderr):
-            with contextlib.suppress(OSError):
-                cast("IO[bytes]", pipe).close()
+    with process:
+        try:
+            yield process
+        finally:
+            kill(process)
+
+
+def kill(process: subprocess.Popen[bytes]) -> None:
+    """Kill a process, and what it started: a sandbox dies with the program that made it."""
+    with contextlib.suppress(OSError):
+        os.killpg(process.pid, signal.SIGKILL)

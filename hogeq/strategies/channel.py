@@ -9,13 +9,11 @@ import json
 import os
 import re
 import select
-import sys
-import threading
+import subprocess
 import time
 from collections import deque
-from collections.abc import Sequence
-from itertools import islice
-from typing import IO, Final
+from collections.abc import Callable, Sequence
+from typing import IO, Final, cast
 
 from hogeq.strategies import child
 from hogeq.support.messages import one_line
@@ -23,6 +21,8 @@ from hogeq.support.messages import one_line
 _BATCH: Final = 256  # questions that are asked at a time: both pipes hold as many lines
 
 _CHUNK: Final = 2**16  # bytes that are read at a time
+
+_WAIT: Final = 5  # milliseconds to wait for an answer between two looks at the process
 
 LONGEST: Final = 4096  # bytes of a line
 
@@ -41,20 +41,22 @@ _EARLY: Final = "code", "gave more answers than it was asked for"
 class Channel:
     """The pipes to the process of an entry: whole lines, each of a bounded length."""
 
-    def __init__(self, questions: IO[bytes], answers: IO[bytes]) -> None:
-        self.questions, self.answers = questions, answers
-        self.is_over = threading.Event()  # the process was killed: nothing more is read
+    def __init__(self, process: subprocess.Popen[bytes], look: Callable[[], None]) -> None:
+        self.questions = cast("IO[bytes]", process.stdin)
+        self.answers = cast("IO[bytes]", process.stdout).fileno()
+        self.look = look  # at the process, whenever it is waited for
         self.waiting: deque[bytes] = deque()
         self.rest = b""
         self.slowest = 0.0
+        os.set_blocking(self.questions.fileno(), False)
 
     def ask(self, questions: bytes) -> None:
-        """Write questions, when there is nothing left of earlier answers."""
+        """Write questions, when there is nothing left of earlier answers, nor of questions."""
         if self.waiting or self.rest:
             raise StoppedError(*_EARLY)
         with contextlib.suppress(OSError):  # it has ended: that is seen when it is read
-            self.questions.write(questions)
-            self.questions.flush()
+            if self.questions.write(questions) != len(questions):
+                raise StoppedError(*_EARLY)
 
     def line(self) -> bytes:
         """Read the next line, without its end."""
@@ -65,25 +67,22 @@ class Channel:
             if not part:
                 raise StoppedError(*CRASH)
             *lines, self.rest = (self.rest + part).split(b"\n")
-            if len(self.rest) > LONGEST or any(len(line) > LONGEST for line in lines):
+            if any(len(line) > LONGEST for line in (self.rest, *lines)):
                 raise StoppedError(*_FORM)
             self.waiting.extend(lines)
         return self.waiting.popleft()
 
     def close(self) -> None:
         """Say that there are no more questions."""
-        with contextlib.suppress(OSError):
-            self.questions.close()
+        self.questions.close()
 
     def _read(self) -> bytes:
-        if sys.platform != "win32":
-            # What a process without a sandbox left behind may keep its end open.
-            poll = select.poll()
-            poll.register(self.answers, select.POLLIN)
-            while not poll.poll(100):
-                if self.is_over.is_set():
-                    return b""
-        return os.read(self.answers.fileno(), _CHUNK)
+        poll = select.poll()
+        poll.register(self.answers, select.POLLIN)
+        while True:
+            self.look()
+            if poll.poll(_WAIT):
+                return os.read(self.answers, _CHUNK)
 
 
 Cell = tuple[int, int]
@@ -103,18 +102,23 @@ class Heard:
         self.seconds: dict[str, float] = {}
         self.fault: tuple[str, str] | None = None  # kind and words
 
-    def listen(self, channel: Channel, cells: Sequence[Cell], once: int) -> None:
+    def listen(self, channel: Channel, cells: Sequence[Cell]) -> None:
         """Wait for the file to be loaded, ask for all cells, and hear how it went."""
         if channel.line() != b"ready":
             raise StoppedError(*CRASH)
         self.is_ready = True
         start = time.perf_counter()
-        self._hear_load(channel.line())
+        line = channel.line()
+        if line == b"?":
+            self.failed = "defines no function final_strategy(score, opponent_score)"
+        elif line.startswith(b"!"):
+            self.failed = f"raised {_text(line)}"
+        elif line != b"-":
+            self.name = _quoted(line)[: child.LINE]
         self.is_loaded = True
         self.seconds["load"] = time.perf_counter() - start
         if not self.failed:
-            self._hear_answers(channel, cells, once)
-            channel.ask(b"")
+            self._hear_answers(channel, cells)
         channel.close()
         for _ in range(_MOST_NOTES):
             line = channel.line()
@@ -123,25 +127,17 @@ class Heard:
             self._hear_note(line)
         raise StoppedError(*_FORM)
 
-    def _hear_answers(self, channel: Channel, cells: Sequence[Cell], once: int) -> None:
+    def _hear_answers(self, channel: Channel, cells: Sequence[Cell]) -> None:
         channel.slowest = 0.0
         start = time.perf_counter()
-        rest = iter(cells)
-        while batch := list(islice(rest, min(_BATCH, once - len(self.answers) or _BATCH))):
+        for first in range(0, len(cells), _BATCH):
+            batch = cells[first : first + _BATCH]
             channel.ask(b"".join(b"%d %d\n" % cell for cell in batch))
             for _ in batch:
                 self.answers.append(_answer(channel.line()))
-            if len(self.answers) == once:
-                self.seconds["table"] = time.perf_counter() - start
-                self.seconds["slowest"] = channel.slowest
-
-    def _hear_load(self, line: bytes) -> None:
-        if line == b"?":
-            self.failed = "defines no function final_strategy(score, opponent_score)"
-        elif line.startswith(b"!"):
-            self.failed = f"raised {_text(line)}"
-        elif line != b"-":
-            self.name = _quoted(line)[: child.LINE]
+        self.seconds["table"] = time.perf_counter() - start
+        self.seconds["slowest"] = channel.slowest
+        channel.ask(b"")
 
     def _hear_note(self, line: bytes) -> None:
         if line == b"p":

@@ -127,10 +127,8 @@ class _Notes:
 
 
 def _limit(seconds: int, size: int, tasks: int) -> None:
-    try:
-        import resource
-    except ImportError:  # not on Windows: the time limit of the parent remains
-        return
+    import resource
+
     for kind, most in (
         (resource.RLIMIT_CPU, seconds),
         (resource.RLIMIT_AS, size),

@@ -23,14 +23,11 @@ import logging
 import math
 import os
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
-import threading
 import time
-from collections.abc import Iterator, Sequence
-from contextvars import copy_context
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from random import Random
 from typing import IO, Final, NamedTuple, cast
@@ -42,6 +39,7 @@ from hogeq.strategies.bubblewrap import (
     NO_NAMESPACES,
     OPTIONS,
     PYTHON,
+    kill,
     process_of,
     sandboxed,
 )
@@ -55,7 +53,7 @@ _MOST_THREADS: Final = 16  # of the one process of an entry
 
 _PATIENCE: Final = 5.0  # seconds of silence before a message
 
-_LOOK: Final = 0.02  # seconds between two looks at a process that is waited for
+_LOOK: Final = 0.015  # seconds between two looks at a process that is waited for, and a little more
 
 _MOST_KINDS: Final = 20  # of faults
 
@@ -161,28 +159,18 @@ class _Entry(NamedTuple):
     seconds: float
 
 
-def _hear(entry: _Entry, cells: Sequence[Cell], once: int, seed: int) -> Heard:
-    """Run a file in a process of its own, and ask it for cells; `once` of them are timed."""
+def _hear(entry: _Entry, cells: Sequence[Cell], seed: int) -> Heard:
+    """Run a file in a process of its own, and ask it for cells."""
     heard = Heard()
-    with contextlib.ExitStack() as stack:
-        process = stack.enter_context(_started(entry, seed))
-        channel = Channel(cast("IO[bytes]", process.stdin), cast("IO[bytes]", process.stdout))
-        watch = _Watch(process, heard, entry, channel.is_over)
-        thread = threading.Thread(target=copy_context().run, args=(watch.run,), daemon=True)
-        thread.start()
+    with _started(entry, seed) as process:
         try:
-            heard.listen(channel, cells, once)
+            heard.listen(Channel(process, _watching(process.pid, heard, entry)), cells)
         except StoppedError as stopped:
-            heard.fault = watch.fault or cast("tuple[str, str]", stopped.args)
-        finally:
-            watch.ended.set()
-            thread.join()
-            watch.kill()
-        if not heard.is_ready and watch.fault is None:
-            said = one_line(
-                cast("IO[bytes]", process.stderr).read(LONGEST).decode("utf-8", "replace")
-            )
-            heard.fault = "crash", f"could not be run here{said and f': {said}'}"
+            heard.fault = stopped.args[0], stopped.args[1]
+            if not heard.is_ready and heard.fault[0] != "time":
+                kill(process)
+                said = cast("IO[bytes]", process.stderr).read(LONGEST).decode("utf-8", "replace")
+                heard.fault = "crash", f"could not be run here{said and f': {one_line(said)}'}"
     return heard
 
 
@@ -204,51 +192,32 @@ def _started(entry: _Entry, seed: int) -> Iterator[subprocess.Popen[bytes]]:
         if entry.is_alone:
             path = Path(shutil.copy(path, empty))
         code = [child.__file__, str(path), str(path.parent), *limits]
-        with process_of([sys.executable, *PYTHON, *code], str(path.parent), (), seed) as process:
+        with process_of([sys.executable, *PYTHON, *code], str(path.parent), seed) as process:
             yield process
 
 
-class _Watch:
-    """Looks at a process while the judge waits for it, and kills it when it has to."""
+def _watching(pid: int, heard: Heard, entry: _Entry) -> Callable[[], None]:
+    """Make what looks at a process while it is waited for, and stops it when it has to."""
+    looked = begun = time.monotonic()
+    patience, is_boxed = _PATIENCE, bool(isolation().bubblewrap)
 
-    def __init__(
-        self,
-        process: subprocess.Popen[bytes],
-        heard: Heard,
-        entry: _Entry,
-        is_over: threading.Event,
-    ) -> None:
-        self.process, self.heard, self.entry, self.is_over = process, heard, entry, is_over
-        self.ended = threading.Event()
-        self.fault: tuple[str, str] | None = None
-        self.counts = bool(isolation().bubblewrap)
+    def look() -> None:
+        nonlocal looked, patience
+        now = time.monotonic()
+        if now < looked + _LOOK:
+            return
+        looked = now
+        if now >= begun + entry.seconds:
+            raise StoppedError("time", f"gave no answer within {entry.seconds:g} seconds")
+        if is_boxed and heard.is_ready and _is_crowd(pid):
+            allowed = f"1 process of {_MOST_THREADS} threads"
+            line = f"started other processes or too many threads; allowed: {allowed}"
+            raise StoppedError("code", line)
+        if now >= begun + patience:
+            patience = math.inf
+            tell(f"hogeq: waiting for {printable(entry.path)}, at most {entry.seconds:g} s")
 
-    def run(self) -> None:
-        """Look again and again, until the process has ended."""
-        seconds = self.entry.seconds
-        told_at, deadline = (time.monotonic() + wait for wait in (_PATIENCE, seconds))
-        while not self.ended.wait(min(_LOOK, max(0.0, deadline - time.monotonic()))):
-            if time.monotonic() >= deadline:
-                self.fault = "time", f"gave no answer within {seconds:g} seconds"
-            elif self.counts and self.heard.is_ready and _is_crowd(self.process.pid):
-                allowed = f"1 process of {_MOST_THREADS} threads"
-                line = f"started other processes or too many threads; allowed: {allowed}"
-                self.fault = "code", line
-            if self.fault:
-                self.kill()
-                return
-            if time.monotonic() >= told_at:
-                tell(f"hogeq: waiting for {printable(self.entry.path)}, at most {seconds:g} s")
-                told_at = math.inf
-
-    def kill(self) -> None:
-        """Kill the process, and what it started: a sandbox dies with the program that made it."""
-        with contextlib.suppress(OSError):
-            if sys.platform == "win32":
-                self.process.kill()
-            else:
-                os.killpg(self.process.pid, signal.SIGKILL)
-        self.is_over.set()
+    return look
 
 
 def _is_crowd(pid: int) -> bool:
@@ -311,27 +280,29 @@ def order_again(count: int) -> list[int]:
 def _judged(entry: _Entry, goal: int, choices: range) -> Answers:
     """Ask a process for every position, and another one in other orders, twice."""
     cells = [(own, other) for own in range(goal) for other in range(goal)]
-    first = _hear(entry, cells, len(cells), 1)
+    first = _hear(entry, cells, 1)
     if first.failed or first.fault:
         return _stopped(first, cells, len(cells), first)
-    faults = _Faults()
-    rolls = {
-        cell: answer
-        for cell, answer in zip(cells, first.answers, strict=True)
-        if faults.is_roll(cell, answer, choices)
-    }
     again = [cells[index] for index in order_again(len(cells))]
-    second = _hear(entry, again, len(again), 2)
+    second = _hear(entry, again, 2)
     if second.failed or second.fault:
         return _stopped(second, again, len(cells), first)
-    differ = set()
+    faults: dict[tuple[str, str], Fault] = {}
+    rolls: dict[Cell, int] = {}
+    for cell, answer in zip(cells, first.answers, strict=True):
+        if isinstance(answer, int) and answer in choices:
+            rolls[cell] = answer
+        else:
+            _note(faults, cell, *_no_roll(answer, choices))
+    same = rolls.copy()
     for cell, answer in zip(again, second.answers, strict=True):
-        if cell in rolls and answer != rolls[cell] and cell not in differ:
-            differ.add(cell)
-            faults.note("impure", "", cell, f"is {rolls[cell]}, and {_again(answer)}")
+        if cell in same and answer != rolls[cell]:
+            del same[cell]
+            _note(faults, cell, "impure", "", f"is {rolls[cell]}, and {_again(answer)}")
+    order = ("raises", "range", "impure")
     return Answers(
-        [[int(rolls.get((own, other), 0)) for other in range(goal)] for own in range(goal)],
-        faults.in_order(),
+        [[rolls.get((own, other), 0) for other in range(goal)] for own in range(goal)],
+        tuple(sorted(faults.values(), key=lambda fault: order.index(fault.kind))),
         first.name,
         first.seconds,
         _files(entry, [*first.files, *second.files]),
@@ -343,37 +314,24 @@ def _judged(entry: _Entry, goal: int, choices: range) -> Answers:
     )
 
 
-class _Faults:
-    """Faults of answers: of each kind and likeness the first, and how many there are."""
+def _note(
+    faults: dict[tuple[str, str], Fault], cell: Cell, kind: str, like: str, line: str
+) -> None:
+    """Count a fault: of each kind and likeness the first is kept."""
+    if len(faults) >= _MOST_KINDS and (kind, like) not in faults:
+        like = ""
+    first = Fault(kind, 0, f"final_strategy({cell[0]}, {cell[1]}) {line}")
+    fault = faults.get((kind, like), first)
+    faults[kind, like] = fault._replace(times=fault.times + 1)
 
-    def __init__(self) -> None:
-        self.found: dict[tuple[str, str], Fault] = {}
 
-    def note(self, kind: str, like: str, cell: Cell, line: str) -> None:
-        """Count a fault."""
-        if len(self.found) >= _MOST_KINDS and (kind, like) not in self.found:
-            like = ""
-        first = Fault(kind, 0, f"final_strategy({cell[0]}, {cell[1]}) {line}")
-        fault = self.found.get((kind, like), first)
-        self.found[kind, like] = fault._replace(times=fault.times + 1)
-
-    def is_roll(self, cell: Cell, answer: int | str, choices: range) -> bool:
-        """Whether an answer is a roll; what it is instead is counted."""
-        if isinstance(answer, int) and answer in choices:
-            return True
-        if isinstance(answer, str) and answer.startswith("!"):
-            self.note("raises", answer[1:].partition(":")[0], cell, f"raised {answer[1:]}")
-            return False
-        value = f"{answer} (int)" if isinstance(answer, int) else answer[1:]
-        like = "below 0" if isinstance(answer, int) and answer < 0 else value.rpartition(" ")[2]
-        allowed = f"ints from {choices[0]} to {choices[-1]}"
-        self.note("range", like, cell, f"is {value}; allowed: {allowed}")
-        return False
-
-    def in_order(self) -> tuple[Fault, ...]:
-        """List them by their kinds."""
-        order = ("raises", "range", "impure")
-        return tuple(sorted(self.found.values(), key=lambda fault: order.index(fault.kind)))
+def _no_roll(answer: int | str, choices: range) -> tuple[str, str, str]:
+    """Give the kind of a fault, what others are like it, and what came instead of a roll."""
+    if isinstance(answer, str) and answer.startswith("!"):
+        return "raises", answer[1:].partition(":")[0], f"raised {answer[1:]}"
+    value = f"{answer} (int)" if isinstance(answer, int) else answer[1:]
+    like = "below 0" if isinstance(answer, int) and answer < 0 else value.rpartition(" ")[2]
+    return "range", like, f"is {value}; allowed: ints from {choices[0]} to {choices[-1]}"
 
 
 def _again(answer: int | str) -> str:

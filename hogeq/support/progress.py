@@ -10,7 +10,7 @@ import logging
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from threading import Event, Lock, RLock, Thread
@@ -37,8 +37,7 @@ class Phase:
     def __init__(self, name: str, total: int | None = None, unit: str = "", done: int = 0) -> None:
         self.name, self.total, self.unit, self.done = name, total, unit, done
         self.began = time.monotonic()
-        self.figure = ""
-        self._doing: str | Callable[[], str] = ""
+        self.doing = self.figure = ""
         self._best = float("-inf")
         self._lock = Lock()
 
@@ -51,16 +50,16 @@ class Phase:
         with self._lock:
             self.done += count
         if doing is not None:
-            self._doing = doing
+            self.doing = doing
 
     def reach(self, done: int) -> None:
         """Say that at least so many steps are done."""
         with self._lock:
             self.done = max(self.done, done)
 
-    def now(self, doing: str | Callable[[], str]) -> None:
-        """Say what is being done; a function is asked whenever that is shown."""
-        self._doing = doing
+    def now(self, doing: str) -> None:
+        """Say what is being done."""
+        self.doing = doing
 
     def found(self, win_rate: float) -> None:
         """Say that a win rate was found; the best one so far is shown."""
@@ -76,8 +75,7 @@ class Phase:
     @property
     def text(self) -> str:
         """What is being done, and the figure."""
-        doing = self._doing if isinstance(self._doing, str) else self._doing()
-        return ", ".join(filter(None, (doing, self.figure)))
+        return ", ".join(filter(None, (self.doing, self.figure)))
 
     @property
     def steps(self) -> str:
@@ -142,12 +140,10 @@ class _Display:
                     self._draw_bars() if self.has_bars else self._draw_line()
 
     def _draw_bars(self) -> None:
-        for phase in self.bars:
+        for phase, known in self.bars.items():
             if time.monotonic() - phase.began < PATIENCE:
                 return
-            bar = self.bars[phase]
-            if bar is None:
-                bar = self.bars[phase] = self._bar(phase)
+            bar = self.bars[phase] = self._bar(phase) if known is None else known
             bar.n, bar.total = phase.done, phase.total
             bar.set_postfix_str(phase.text)
 

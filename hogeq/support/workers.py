@@ -1,18 +1,17 @@
 """Where independent tasks are computed: threads, processes of this machine, or a Dask cluster.
 
 `workers` chooses once, around a block of code; algorithms call `compute` and do not know the
-answer, and results do not depend on it. Processes are joblib's, the cluster is Dask distributed;
+answer, and results do not depend on it. Processes are loky's, the cluster is Dask distributed;
 both are executors of `concurrent.futures`. Threads stay for the next call, because each keeps the
 arrays that it fills (`hogeq.model.shared`).
 """
 
 import atexit
-import math
 import os
 import pickle
 import signal
 from collections import Counter, deque
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future, wait
 from contextlib import AbstractContextManager, closing, contextmanager, nullcontext, suppress
 from contextvars import ContextVar
@@ -22,7 +21,7 @@ from multiprocessing.pool import ThreadPool
 from pathlib import Path
 from queue import SimpleQueue
 from threading import local as thread_local
-from typing import Any, Final, TypeVar
+from typing import Any, Final, TypeAlias, TypeVar
 
 import numpy as np  # noqa: F401 - loads the BLAS that a block limits
 from threadpoolctl import threadpool_limits
@@ -69,27 +68,13 @@ class WorkersLostError(RuntimeError):
     """All workers are gone for good; the message is one line."""
 
 
-class Workers:
-    """Base class of those who compute independent tasks."""
-
-    width: int
-    here: bool = True
-
-    def outcomes(
-        self, function: Callable[[Task], Result], tasks: Sequence[Task], grace: float = 0.0
-    ) -> Generator[tuple[int, Result | Exception], None, None]:
-        """Compute tasks; yield index and result, or error, as each ends.
-
-        Closing it cancels those that are left; those under way have `grace` seconds.
-        """
-        raise NotImplementedError
-
-
 # --- threads --------------------------------------------------------------------------------------
 
 
-class Threads(Workers):
+class Threads:
     """Threads of this process, kept for the next call from the same thread."""
+
+    here = True
 
     def __init__(self, width: int) -> None:
         self.width = width
@@ -123,74 +108,74 @@ _pools = thread_local()
 # --- other processes ------------------------------------------------------------------------------
 
 
-class Remote(Workers):
-    """An executor of `concurrent.futures` whose tasks run in other processes.
+class Remote:
+    """Executors of `concurrent.futures` whose tasks run in other processes.
 
-    A task whose process died is computed again. Processes of one pool die together, so it is not
-    known whose fault it was: those tasks are tried again one at a time, and one that kills a
-    process which it has to itself `ATTEMPTS` times ends with that error. A Dask scheduler counts
-    by itself.
+    Each has one process and one task at a time, so a task whose process died is known. It is
+    computed again, and one that kills `ATTEMPTS` processes ends with that error. Elsewhere,
+    where functions are kept, one executor has all tasks at once: a Dask scheduler counts by itself.
     """
 
     def __init__(
         self,
         start: Callable[[], Executor],
         width: int,
-        limit: float,
-        stop: Callable[[Iterable[Future[Any]], float], bool] = lambda _tasks, _seconds: False,
         keep: Callable[[bytes], Any] | None = None,
     ) -> None:
-        self.width = width
-        self.busy = False
-        self._start = start
-        self._pool = start()
-        self._limit = limit
-        self._stop = stop
-        self._keep = keep
+        self.width, self._start, self._keep = width, start, keep
+        self.here = keep is None
+        self._free: list[Executor | None] = [None] * width  # None: to be started
 
     def outcomes(
         self, function: Callable[[Task], Result], tasks: Sequence[Task], grace: float = 0.0
     ) -> Generator[tuple[int, Result | Exception], None, None]:
-        """Compute tasks; other processes find the function by name, so it must be a module's."""
-        waiting, suspects = deque(range(len(tasks))), deque[int]()
-        deaths = Counter[int]()
+        """Compute tasks; yield index and result, or error, as each ends.
+
+        Other processes find the function by name, so it must be a module's. Closing it cancels
+        those that are left; those under way have `grace` seconds.
+        """
+        waiting, deaths = deque(range(len(tasks))), Counter[int]()
+        free = self._free if self.here else [*self._free, *[None] * len(tasks)]
         handed = self._handed(function)
-        flying: dict[Future[Result], int] = {}
+        flying: dict[Future[Result], tuple[int, Executor]] = {}
         ended: SimpleQueue[Future[Result]] = SimpleQueue()
-
-        def begin(index: int) -> None:
-            future = self._submit(handed(tasks[index]))
-            flying[future] = index
-            future.add_done_callback(ended.put)
-
         try:
-            while waiting or suspects or flying:
-                alone = bool(suspects) and not flying
-                if alone:
-                    begin(suspects.popleft())
-                while waiting and not (alone or suspects) and len(flying) < self._limit:
-                    begin(waiting.popleft())
+            while waiting or flying:
+                while waiting and free:
+                    index = waiting.popleft()
+                    future, pool = self._submit(free.pop(), handed(tasks[index]))
+                    flying[future] = index, pool
+                    future.add_done_callback(ended.put)
                 future = ended.get()
-                index, result = flying.pop(future), _outcome(future)
-                deaths[index] += alone
-                if isinstance(result, BrokenExecutor) and deaths[index] < ATTEMPTS:
-                    suspects.append(index)
+                (index, pool), result = flying.pop(future), _outcome(future)
+                is_broken = isinstance(result, BrokenExecutor)
+                free.append(None if is_broken else pool)
+                deaths[index] += is_broken
+                if is_broken and deaths[index] < ATTEMPTS:
+                    waiting.append(index)
                 else:
                     yield index, result
         finally:
-            begun = [future for future in flying if not future.cancel()]
-            self.busy = bool(begun) and not (grace and self._stop(begun, grace))
+            begun = {future: pool for future, (_, pool) in flying.items() if not future.cancel()}
+            free += [pool for _, pool in flying.values() if pool not in begun.values()]
+            free += self.stop(begun, grace)
 
-    def close(self, **options: bool) -> None:
-        """Shut the executor down, with options of its own kind."""
-        self._pool.shutdown(**options)
+    def stop(self, begun: Mapping[Future[Any], Executor], grace: float) -> list[Executor | None]:
+        """Stop tasks that have begun; give executors in their place."""
+        del grace
+        return list(begun.values())
 
-    def _submit(self, work: tuple[Any, ...]) -> Future[Any]:
+    def close(self) -> None:
+        """Shut the executors down."""
+        for pool in filter(None, self._free):
+            pool.shutdown()
+
+    def _submit(self, pool: Executor | None, work: tuple[Any, ...]) -> tuple[Future[Any], Executor]:
+        pool = pool or self._start()
         try:
-            return self._pool.submit(*work)
-        except BrokenExecutor:
-            self._pool = self._start()
-            return self._pool.submit(*work)
+            return pool.submit(*work), pool
+        except BrokenExecutor:  # its process died with nothing to do
+            return self._submit(None, work)
 
     def _handed(self, function: Callable[[Task], Result]) -> Callable[[Task], tuple[Any, ...]]:
         """Give what is called elsewhere for a task; plugins load before anything is unpickled."""
@@ -212,24 +197,25 @@ def _outcome(future: "Future[Result]") -> Result | Exception:
         return error
 
 
-@contextmanager
-def processes(jobs: int) -> Iterator[Workers]:
-    """Have so many processes of this machine, for the time of a block."""
-    from joblib.externals.loky import ProcessPoolExecutor
+class Processes(Remote):
+    """Processes of this machine."""
 
-    def stop(futures: Iterable[Future[Any]], grace: float) -> bool:
-        for process in active_children():
-            process.terminate()
-        return not wait(futures, grace).not_done
+    def __init__(self, width: int) -> None:
+        from loky import ProcessPoolExecutor
 
-    # No more at once than there are processes: those that die with one are then known.
-    workers = Remote(
-        partial(ProcessPoolExecutor, jobs, initializer=_ignore_signals), jobs, jobs, stop
-    )
-    try:
-        yield workers
-    finally:
-        workers.close(kill_workers=workers.busy)
+        self._ours = {"HOGEQ_WORKER": "1"}  # a user may have other processes
+        start = partial(ProcessPoolExecutor, 1, initializer=_ignore_signals, env=self._ours)
+        super().__init__(start, width)
+
+    def stop(self, begun: Mapping[Future[Any], Any], grace: float) -> list[Executor | None]:
+        """Ask tasks to stop, and kill those that have not in time."""
+        for process in active_children() if begun and grace else ():
+            if getattr(process, "env", None) is self._ours:
+                process.terminate()
+        late = wait(begun, grace).not_done
+        for future in late:
+            begun[future].shutdown(kill_workers=True)
+        return [None if future in late else pool for future, pool in begun.items()]
 
 
 def _ignore_signals() -> None:
@@ -239,7 +225,7 @@ def _ignore_signals() -> None:
 
 
 @contextmanager
-def cluster(address: str) -> Iterator[Workers]:
+def cluster(address: str) -> Iterator[Remote]:
     """Have the workers of the Dask scheduler at HOST:PORT, for the time of a block.
 
     What all tasks of a call share, the policy that they respond to say, is handed over as a task of
@@ -263,9 +249,11 @@ def cluster(address: str) -> Iterator[Workers]:
         # The same call twice is two tasks: pure ones would share a result.
         pool = client.get_executor(pure=False)
         keep = partial(client.submit, bytes, pure=False)
-        workers = Remote(lambda: pool, threads, math.inf, keep=keep)
-        workers.here = False
-        yield workers
+        yield Remote(lambda: pool, threads, keep)
+
+
+Workers: TypeAlias = Threads | Remote
+"""Those who compute independent tasks."""
 
 
 # --- which of them --------------------------------------------------------------------------------
@@ -326,7 +314,7 @@ def _anywhere(on: str | None, threads: Threads) -> AbstractContextManager[Worker
     if on is None:
         return nullcontext(threads)
     if on == LOCAL:
-        return processes(threads.width)
+        return closing(Processes(threads.width))
     address = on.removeprefix(DASK)
     port = address.rpartition(":")[2]
     if address == on or not (port.isdecimal() and len(port) < 6 and int(port) < 2**16):

@@ -1,14 +1,13 @@
 """YAML files of plain values, bounded before anything is made of them."""
 
 import re
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NoReturn
 
 import yaml
 
 from hogeq.support.files import read_whole
-from hogeq.support.messages import BadInputError, one_line
+from hogeq.support.messages import BadInputError, one_line, unreadable
 
 
 class ConfigError(BadInputError):
@@ -56,8 +55,7 @@ class Loader(_Base):  # type: ignore[misc]
                     None, None, f"key {key_node.value!r} is given twice", key_node.start_mark
                 )
             seen.add(key_node.value)
-        found: dict[Any, Any] = super().construct_mapping(node, deep)
-        return found
+        return dict(super().construct_mapping(node, deep))
 
     yaml_constructors: Final = {
         tag: constructor
@@ -79,33 +77,32 @@ def read_text(path: Path) -> str:
     try:
         data = read_whole(path, MAX_BYTES)
     except (OSError, ValueError) as error:  # ValueError: a null byte in the path
-        reason = getattr(error, "strerror", None) or str(error)
-        raise ConfigError(f"{one_line(path)}: cannot be read: {reason}") from error
+        raise ConfigError(unreadable(path, error)) from error
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise ConfigError(
-            f"{one_line(path)}: not UTF-8 text: byte {error.start} is no character"
-        ) from error
+        where = one_line(path)
+        raise ConfigError(f"{where}: not UTF-8 text: byte {error.start} is no character") from error
 
 
 def parse_yaml(text: str, source: str) -> Any:
     """Read one YAML document of plain values, or refuse it with a `ConfigError`."""
+    if "%TAG" in text:  # read in quadratic time, and of no use where there are no tags
+        raise ConfigError(f"{source}: not plain YAML: %TAG is not allowed")
     try:
         _require_small(text)
         return yaml.load(text, Loader=Loader)  # noqa: S506 - a subclass of the safe loader
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         place = _place(mark, text) if mark else ""
-        detail = one_line(" ".join(part for part in (error.context, error.problem) if part))
-        raise ConfigError(f"{source}: {place}not plain YAML: {detail}") from error
+        detail = " ".join(part for part in (error.context, error.problem) if part)
+        problem = f"{place}not plain YAML: {one_line(detail)}"
     except yaml.reader.ReaderError as error:
-        raise ConfigError(
-            f"{source}: not plain YAML: character {error.position} is not allowed"
-        ) from error
+        problem = f"not plain YAML: character {error.position} is not allowed"
     # What is no number, say, fails in PyYAML's constructors, in each with errors of its own.
     except (yaml.YAMLError, ValueError, ArithmeticError, LookupError) as error:
-        raise ConfigError(f"{source}: not plain YAML: {one_line(error)}") from error
+        problem = f"not plain YAML: {one_line(error)}"
+    raise ConfigError(f"{source}: {problem}")
 
 
 def _place(mark: yaml.Mark, text: str) -> str:
@@ -117,8 +114,6 @@ def _place(mark: yaml.Mark, text: str) -> str:
 
 def _require_small(text: str) -> None:
     """Refuse a document that is too large, while it is only a stream of events."""
-    if "%TAG" in text:  # read in quadratic time, and of no use where there are no tags
-        raise ValueError("%TAG is not allowed")
     nodes = 0
     sizes: dict[str | None, int] = {}  # of what an anchor names
     above: list[tuple[str | None, int]] = []
@@ -126,27 +121,23 @@ def _require_small(text: str) -> None:
         if isinstance(event, yaml.CollectionEndEvent):
             anchor, before = above.pop()
             sizes[anchor] = nodes - before
-        elif isinstance(event, yaml.NodeEvent):
-            if isinstance(event, yaml.CollectionStartEvent):
-                above.append((event.anchor, nodes))
-            elif isinstance(event, yaml.ScalarEvent):
-                sizes[event.anchor] = 1
-            nodes += sizes.get(event.anchor, 0) if isinstance(event, yaml.AliasEvent) else 1
-            problem = _problem(event, nodes, len(above), sizes)
-            if problem is not None:
-                mark: Any = event.start_mark
-                raise yaml.composer.ComposerError(None, None, problem, mark)
+        elif isinstance(event, yaml.AliasEvent):
+            if event.anchor not in sizes:
+                _refuse(event, f"found alias {event.anchor!r} of nothing that ends before it")
+            nodes += sizes[event.anchor]
+        elif isinstance(event, yaml.CollectionStartEvent):
+            above.append((event.anchor, nodes))
+            nodes += 1
+        elif isinstance(event, yaml.ScalarEvent):
+            sizes[event.anchor] = 1
+            nodes += 1
+            if len(event.value) > MAX_SCALAR:
+                _refuse(event, f"a value of {len(event.value)} characters; allowed: {MAX_SCALAR}")
+        if len(above) > MAX_DEPTH:
+            _refuse(event, f"nested too deeply; allowed: {MAX_DEPTH} levels")
+        if nodes > MAX_NODES:
+            _refuse(event, f"more than {MAX_NODES} values, counting what aliases repeat")
 
 
-def _problem(
-    event: yaml.NodeEvent, nodes: int, depth: int, sizes: Mapping[str | None, int]
-) -> str | None:
-    if isinstance(event, yaml.AliasEvent) and event.anchor not in sizes:
-        return f"found alias {event.anchor!r} of nothing that ends before it"
-    if isinstance(event, yaml.ScalarEvent) and len(event.value) > MAX_SCALAR:
-        return f"a value of {len(event.value)} characters; allowed: {MAX_SCALAR}"
-    if depth > MAX_DEPTH:
-        return f"nested too deeply; allowed: {MAX_DEPTH} levels"
-    if nodes > MAX_NODES:
-        return f"more than {MAX_NODES} values, counting what aliases repeat"
-    return None
+def _refuse(event: Any, problem: str) -> NoReturn:
+    raise yaml.composer.ComposerError(None, None, problem, event.start_mark)

@@ -178,14 +178,6 @@ def test_entries_are_calls_of_the_recursion(both: tuple[HogEngine, Recursion]) -
     assert np.array_equal(second_place.entries(of, matrix), tabulate(of, fixed))
     mixed = recursion.count(lambda state: np.flatnonzero(policy[state[:2]]))
     assert np.array_equal(second_place.entries(of, policy), tabulate(of, mixed))
-    two = recursion.count(
-        lambda state: np.flatnonzero(policy[state[:2]]) if state[2] else [matrix[state[:2]]]
-    )
-    assert np.array_equal(second_place.entries(of, matrix, policy), tabulate(of, two))
-    swapped = recursion.count(
-        lambda state: [matrix[state[:2]]] if state[2] else np.flatnonzero(policy[state[:2]])
-    )
-    assert np.array_equal(second_place.entries(of, policy, matrix), tabulate(of, swapped))
 
 
 @pytest.mark.parametrize(

@@ -227,7 +227,7 @@ def test_small_commands_import_little() -> None:
         )
         return set(found.stderr.split())
 
-    heavy = {"matplotlib", "joblib", "scipy.linalg", "pandas", "pyspiel", "rich"}
+    heavy = {"matplotlib", "loky", "scipy.linalg", "pandas", "pyspiel", "rich"}
     heavy |= {"hogeq.runs.config"}
     assert not modules("rules") & (heavy | {"numpy", "numba"})
     assert not modules("strategies") & (heavy | {"numba"})

@@ -109,7 +109,7 @@ def test_a_search_goes_on_where_it_was(folder: Path) -> None:
     [
         (("--method", "local"), f"--method: got 'local'; allowed: {', '.join(PURIFIERS)}"),
         (("--set", "rounds"), "allowed: key=value"),
-        (("--method", "sample", "--set", "sample=2"), "nearest: samples"),
+        (("--method", "threshold", "--set", "sample=2"), "nearest: samples"),
         (("--checkpoint", "state.npz"), "--method local_search"),
         (("--method", "local_search", "--set", "counters=none.npz"), MISSING),
     ],

@@ -25,7 +25,7 @@ from hogeq.contest.judging import facts, inspect_apart, submission_from
 from hogeq.contest.submission import Submission, inspect_submission
 from hogeq.evaluation.values import win_rate
 from hogeq.model.game import compile_game
-from hogeq.pages.contest import _in_our_words, _rates
+from hogeq.pages.entrants import _in_our_words, _rates
 from hogeq.rules import rules_from
 from hogeq.strategies.sandbox import Fault, isolation
 from hogeq.support import files

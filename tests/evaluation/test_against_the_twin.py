@@ -6,17 +6,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
+from hogeq.evaluation.counterfactual import RegretWeight, action_values, counterfactual_values
 from hogeq.evaluation.tablebase import solve
-from hogeq.evaluation.values import (
-    RegretWeight,
-    action_values,
-    belief,
-    counterfactual_values,
-    hidden_action_values,
-    reach,
-    values,
-    win_rate,
-)
+from hogeq.evaluation.values import belief, hidden_action_values, reach, values, win_rate
 from hogeq.model.game import HogEngine, compile_game
 from hogeq.rules import EDITIONS, Rules, rules_from
 from hogeq.search.bounds import full_memory_bound

@@ -6,13 +6,7 @@ import numpy as np
 import pytest
 
 from hogeq.evaluation.tablebase import UnreachedError, analyze, solve
-from hogeq.evaluation.values import (
-    belief,
-    hidden_action_values,
-    mean_values,
-    reach,
-    values,
-)
+from hogeq.evaluation.values import belief, hidden_action_values, mean_values, reach, values
 from hogeq.model.game import compile_game
 from hogeq.rules import rules_from
 from hogeq.rules.memory import Memory

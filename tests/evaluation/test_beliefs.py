@@ -7,7 +7,7 @@ import pytest
 
 import hogeq
 from hogeq.baselines.second_place import over_seats
-from hogeq.evaluation.values import fold, total_variation
+from hogeq.evaluation.values import fold
 from hogeq.rules import EDITIONS
 from hogeq.rules.memory import all_memories, axes
 
@@ -59,10 +59,3 @@ def test_folding_sums_over_what_has_no_axis(name: str) -> None:
 def test_seats_count_alike_where_both_have_weight() -> None:
     weights = np.array([[[2.0, 2.0], [1.0, 0.0], [0.0, 0.0]], [[0.0, 5.0], [0.0, 0.0], [0.0, 0.0]]])
     assert over_seats(weights).tolist() == [[0.25, 0.75], [1.0, 0.0], [0.0, 0.0]]
-
-
-def test_total_variation_by_hand() -> None:
-    assert total_variation([[1.0, 0.0], [0.5, 0.5]], [[0.0, 1.0], [0.25, 0.75]]).tolist() == [
-        1.0,
-        0.25,
-    ]

@@ -8,16 +8,9 @@ import pytest
 import hogeq
 from hogeq.baselines import builtin
 from hogeq.contest.tournament import round_robin
+from hogeq.evaluation.counterfactual import Spread, policy_of_mixture, spread
 from hogeq.evaluation.tablebase import solve
-from hogeq.evaluation.values import (
-    Spread,
-    components_at,
-    policy_of_mixture,
-    reach,
-    remembering_win_rate,
-    spread,
-    win_rate,
-)
+from hogeq.evaluation.values import components_at, reach, remembering_win_rate, win_rate
 from hogeq.model.game import HogEngine, compile_game
 from hogeq.strategies.strategy import StrategyLike, strategy_of_shape
 from tests import toys

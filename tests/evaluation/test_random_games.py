@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from hogeq.evaluation.counterfactual import RegretWeight, counterfactual_values
 from hogeq.evaluation.tablebase import solve
-from hogeq.evaluation.values import RegretWeight, counterfactual_values, reach, win_rate
+from hogeq.evaluation.values import reach, win_rate
 from hogeq.model.endless import EndlessError
 from hogeq.model.game import HogEngine, compile_game
 from hogeq.rules import Rules, parts

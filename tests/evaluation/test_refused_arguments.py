@@ -7,16 +7,9 @@ import numpy as np
 import pytest
 
 from hogeq.contest.tournament import round_robin
+from hogeq.evaluation.counterfactual import action_values
 from hogeq.evaluation.tablebase import analyze
-from hogeq.evaluation.values import (
-    action_values,
-    belief,
-    components_at,
-    mean_values,
-    reach,
-    values,
-    win_rate,
-)
+from hogeq.evaluation.values import belief, components_at, mean_values, reach, values, win_rate
 from hogeq.model.game import compile_game
 from hogeq.rules import rules_from
 from hogeq.search.attack import attack

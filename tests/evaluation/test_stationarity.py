@@ -1,7 +1,8 @@
 import numpy as np
 import pytest
 
-from hogeq.evaluation.values import counterfactual_values, kkt_gap, win_rate
+from hogeq.evaluation.counterfactual import counterfactual_values, kkt_gap
+from hogeq.evaluation.values import win_rate
 from hogeq.model.game import compile_game
 from tests.runs.trials import trial
 

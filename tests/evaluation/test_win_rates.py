@@ -8,7 +8,8 @@ import pytest
 
 from hogeq.baselines.registry import builtin
 from hogeq.contest.turns import Situation, advance
-from hogeq.evaluation.values import counterfactual_values, hidden_action_values, reach, win_rate
+from hogeq.evaluation.counterfactual import counterfactual_values
+from hogeq.evaluation.values import hidden_action_values, reach, win_rate
 from hogeq.model.game import HogEngine, compile_game
 from hogeq.rules import EDITIONS, rules_from
 from hogeq.rules.memory import Memory

@@ -274,7 +274,7 @@ def test_answers_of_trusted_code() -> None:
     def read(data: bytes) -> None:
         heard = Heard()
         try:
-            heard.listen(Transcript(data), cells, len(cells))
+            heard.listen(Transcript(data), cells)
         except StoppedError as stopped:
             raise StrategyError(stopped.args[1]) from stopped
         assert heard.failed or len(heard.answers) == len(cells)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hogeq.evaluation.values import counterfactual_values
+from hogeq.evaluation.counterfactual import counterfactual_values
 from hogeq.model.cell_layout import stay_in_pairs, suit_cell_vectors
 from hogeq.model.cell_passes import CellPasses
 from hogeq.model.game import HogEngine, compile_game

@@ -16,7 +16,7 @@ from hogeq.baselines.simple import always_roll
 from hogeq.cli import app
 from hogeq.evaluation.values import belief, hidden_action_values, reach, win_rate
 from hogeq.model.game import HogEngine
-from hogeq.pages.contest import field_page
+from hogeq.pages.field import field_page
 from hogeq.runs.files import MANIFEST, METRICS, read_metrics
 from hogeq.support.messages import counted, percent, pp
 from tests.browsers import Tab, wait_until

@@ -9,7 +9,7 @@ import pytest
 from hogeq.baselines.registry import builtin
 from hogeq.model.game import HogEngine, compile_game
 from hogeq.purification import PURIFIERS, argmax, purify, thresholded
-from hogeq.purification.base import Sample
+from hogeq.purification.base import Threshold
 from hogeq.purification.local_search import LocalSearch, best_moves
 from hogeq.rules import rules_from
 from hogeq.search.attack import attack
@@ -20,7 +20,6 @@ from hogeq.strategies.arrays import one_hot
 QUICK: dict[str, dict[str, Any]] = {
     "argmax": {},
     "threshold": {"samples": 3},
-    "sample": {"samples": 3},
     "local_search": {"rounds": 3, "trails": 2, "kicks": 2, "trials": 2},
     "integer": {"rounds": 2, "trails": 2, "kicks": 2, "trials": 1},
 }
@@ -59,7 +58,7 @@ def test_on_ties_the_lower_roll_is_taken(game: HogEngine, row: list[float], roll
 def test_a_matrix_and_its_policy_come_back_as_they_are(game: HogEngine, policy: Any) -> None:
     matrix = np.random.default_rng(6).integers(0, 4, (6, 6)).astype(np.int8)
     np.testing.assert_array_equal(argmax(game, matrix), matrix)
-    for method in ("argmax", "threshold", "sample"):
+    for method in ("argmax", "threshold"):
         np.testing.assert_array_equal(purify(game, one_hot(matrix, 4), method), matrix)
     assert not np.shares_memory(argmax(game, matrix), matrix)
     found = purify(game, policy, "threshold", threshold=1.0, samples=1)
@@ -78,7 +77,7 @@ def test_thresholds_cut_what_is_unlikely_and_leave_the_rest_in_proportion(game: 
 
 def test_draws_follow_the_policy_and_the_best_is_kept(game: HogEngine) -> None:
     policy = np.full((6, 6, 4), [0.5, 0.0, 0.2, 0.3])
-    sample = Sample(samples=40, seed=3)
+    sample = Threshold(samples=40, threshold=0.0, seed=3)
     drawn, rates = sample.drawn(game, policy)
     shares = np.bincount(drawn.ravel(), minlength=4) / drawn.size
     assert shares == pytest.approx(policy[0, 0], abs=0.05)

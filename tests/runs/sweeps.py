@@ -77,7 +77,7 @@ def until(true: Callable[[], object], seconds: float = 60.0) -> None:
 def here(path: Path, root: Path, *overrides: str, **options: Any) -> SweepSummary:
     """Run a sweep in a thread of this process."""
     with ThreadPoolExecutor(1) as pool:
-        return run_sweep(load_sweep(path, overrides), Remote(lambda: pool, 1, 1), root, **options)
+        return run_sweep(load_sweep(path, overrides), Remote(lambda: pool, 1), root, **options)
 
 
 def spoken(*arguments: object, **options: Any) -> subprocess.Popen[str]:

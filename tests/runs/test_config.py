@@ -108,6 +108,11 @@ def test_one_seed_reaches_every_part_that_has_none_of_its_own() -> None:
     assert config.measure.final_attack.seed == 5
 
 
+def test_a_config_of_version_0_2_may_say_sample() -> None:
+    resolved = config_from(tree(purify={"method": "sample", "samples": 3})).resolved()["purify"]
+    assert (resolved["method"], resolved["threshold"], resolved["samples"]) == ("threshold", 0.0, 3)
+
+
 # --- overrides ---------------------------------------------------------------------------------
 
 
@@ -259,7 +264,7 @@ def test_rules_with_many_changes_have_a_name_that_figures_hold() -> None:
     [
         ("name=other", True),
         ("solver.iterations=999", True),
-        ("purify.method=sample", True),
+        ("purify.method=threshold", True),
         ("rules.goal=21", False),
         ("solver.averaging=uniform", False),
         ("solver.seed=1", False),

@@ -159,7 +159,7 @@ def test_a_sweep_with_plugins(config: Path) -> None:
         load_sweep(path)
     plan = load_sweep(path, trust=True)
     with ThreadPoolExecutor(1) as pool:
-        done = run_sweep(plan, Remote(lambda: pool, 1, 1))
+        done = run_sweep(plan, Remote(lambda: pool, 1))
     assert not done.failures
     kept = done.directory / "swap=sevens" / "plugins"
     assert sorted(file.name for file in kept.iterdir()) == ["lazy.py", "sevens.py"]

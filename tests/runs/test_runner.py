@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hogeq.evaluation.values import kkt_gap, win_rate
+from hogeq.evaluation.counterfactual import kkt_gap
+from hogeq.evaluation.values import win_rate
 from hogeq.model.game import compile_game
 from hogeq.purification import purify
 from hogeq.runs.config import load_config

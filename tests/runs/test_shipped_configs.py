@@ -4,7 +4,6 @@ import json
 from pathlib import Path
 
 import pytest
-from research.branch_and_bound import best_response
 
 from hogeq.model.game import compile_game
 from hogeq.runs.config import load_config
@@ -13,6 +12,7 @@ from hogeq.runs.runner import run_experiment as run
 from hogeq.search.bounds import full_memory_bound, upper_bound
 from hogeq.solvers import SOLVERS
 from hogeq.strategies.files import read_strategy
+from tests.search.games import best_response
 
 FOLDER = Path(__file__).parents[2] / "configs"
 CONFIGS = sorted(path for path in FOLDER.glob("*.yaml") if path.name != "sweep.yaml")

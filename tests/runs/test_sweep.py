@@ -89,7 +89,7 @@ def test_a_point_that_fails_is_in_the_table_and_stops_no_other(
     path = written(
         tmp_path, points=[diverging, {"solver.name": "cfr_plus"}, {"solver.name": "cfr"}]
     )
-    crew = Remote(lambda: ThreadPoolExecutor(1), 1, 1)
+    crew = Remote(lambda: ThreadPoolExecutor(1), 1)
     command = import_module("hogeq.cli.commands.runs")
     monkeypatch.setattr(command, "computing", lambda *_: nullcontext(crew))
 

@@ -251,11 +251,11 @@ def test_training_gives_the_same_bits_on_workers_though_one_is_killed(
     submitted = Remote._submit
     sent: list[tuple[Any, ...]] = []
 
-    def noted(crew: Remote, work: tuple[Any, ...]) -> Any:
+    def noted(crew: Remote, pool: Any, work: tuple[Any, ...]) -> Any:
         sent.append(work)
         if len(sent) == KILLED_AT:
             cluster.workers[0].kill()
-        return submitted(crew, work)
+        return submitted(crew, pool, work)
 
     want = trained()
     monkeypatch.setattr(Remote, "_submit", noted)

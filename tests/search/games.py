@@ -7,8 +7,11 @@ import numpy as np
 
 from hogeq.model.game import HogEngine, compile_game
 from hogeq.rules import rules_from
-from hogeq.strategies.strategy import Mixture, Strategy, strategy_of
+from hogeq.strategies.strategy import Mixture, Strategy, StrategyLike, strategy_of
 from hogeq.support.aliases import Floats
+from tests.twin import Play
+from tests.twin.respond import BestResponse, process_of
+from tests.twin.respond import best_response as proved_response
 
 # Games small enough to try every matrix (256 to 16,384 that differ), in which to forget costs the
 # responder something.
@@ -62,6 +65,14 @@ def matrices_of(game: HogEngine, parts: int, seed: int = 0) -> Mixture:
     random = np.random.default_rng(seed)
     rolls = random.integers(game.num_actions, size=(parts, *game.shape[:2]))
     return Mixture(random.dirichlet(np.ones(parts)), rolls)
+
+
+def best_response(game: HogEngine, strategy: StrategyLike, most: int = 100_000) -> BestResponse:
+    """Ask the twin for the matrix that wins most."""
+    target = strategy_of(game, strategy)
+    process = process_of(Play(game.rules), target.policies, tuple(target.chances))
+    found = proved_response(process, most)
+    return found._replace(rolls=found.rolls.reshape(game.goal, game.goal))
 
 
 def ticks() -> Any:

@@ -11,9 +11,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from research.branch_and_bound import branch_and_bound
-from research.process import Level, Process, remember
-from scipy.sparse import coo_array
 
 from hogeq.model.game import HogEngine, compile_game
 from hogeq.rules import rules_from
@@ -29,7 +26,8 @@ from hogeq.search.lifted_bound import LiftedBound, Revision, Step
 from hogeq.strategies.strategy import Mixture, Strategy, strategy_of
 from hogeq.support.aliases import Floats
 from tests.search.games import TINY, matrices_of, mixture_of, random_policy, ticks
-from tests.twin import Memory, Play, State, every_matrix_wins
+from tests.twin import Memory, Play, every_matrix_wins
+from tests.twin.respond import Process, best_response, process_of, remember
 
 # Games of every kind of memory: points or dice of last turns, turn numbers, extra turns, exchanges
 # of the dice by the choice -1, and none.
@@ -58,7 +56,6 @@ class Case(NamedTuple):
     game: HogEngine
     strategy: Strategy
     process: Process
-    states: list[tuple[int, int, int]]  # component, cell and memory of each state
     truth: float
 
 
@@ -66,10 +63,11 @@ class Case(NamedTuple):
 def case_of(name: str, kind: str) -> Case:
     game = compile_game(rules_from(GAMES[name]))
     strategy = opponent(game, kind)
-    process, states = process_of(Play(game.rules), strategy)
-    most = branch_and_bound(process, None)
+    play = Play(game.rules)
+    process = process_of(play, strategy.policies, tuple(strategy.chances))
+    most = best_response(process)
     assert most.is_exact
-    return Case(game, strategy, process, states, most.win_rate)
+    return Case(game, strategy, process, most.win_rate)
 
 
 def opponent(game: HogEngine, kind: str) -> Strategy:
@@ -87,61 +85,6 @@ def opponent(game: HogEngine, kind: str) -> Strategy:
     missed = chance.choice([-9e-10, 0.0, 9e-10], (*main.shape, 1))
     np.put_along_axis(rows, main[..., None], 1.0 + missed, axis=-1)
     return strategy_of(game, rows[0] if kind == "extreme" else Mixture([1.0, 1e-200], rows))
-
-
-def process_of(play: Play, strategy: Strategy) -> tuple[Process, list[tuple[int, int, int]]]:
-    """List the decision process of a responder, from the twin's turns."""
-    parts, rolls = strategy.policies, play.rolls()
-    found: list[dict[tuple[int, State], None]] = [{} for _ in range(2 * play.goal - 1)]
-    found[0] = {(part, State(0, 0)): None for part in range(len(parts))}
-    for level in found:
-        for (part, state), dice in ((one, dice) for one in level for dice in rolls):
-            for branch in play.branches(state, dice):
-                if branch.winner is None:
-                    found[sum(branch.state[:2])][part, branch.state] = None
-    index = {one: number for number, one in enumerate(one for level in found for one in level)}
-    levels = [_level(play, parts, level, index) for level in found]
-    memories = {memory: number for number, memory in enumerate(play.memories())}
-    states = [
-        (part, state.own * play.goal + state.opponent, memories[Memory(*state.memory)])
-        for part, state in index
-    ]
-    chances = tuple(strategy.chances.tolist())
-    return Process(len(index), play.goal**2, len(rolls), levels, chances), states
-
-
-def _level(
-    play: Play,
-    parts: Floats,
-    states: dict[tuple[int, State], None],
-    index: dict[tuple[int, State], int],
-) -> Level:
-    size, rolls = len(index), play.rolls()
-    win, other_win = np.zeros((len(states), len(rolls))), np.zeros(len(states))
-    mine: list[tuple[float, int, int]] = [(0.0, 0, 0)]
-    theirs: list[tuple[float, int, int]] = [(0.0, 0, 0)]
-    for row, (part, state) in enumerate(states):
-        for roll, dice in enumerate(rolls):
-            weight = parts[part][state.own, state.opponent, roll]
-            for branch in play.branches(state, dice):
-                chance = float(branch.chance)
-                win[row, roll] += chance * (branch.winner == 0)
-                other_win[row] += weight * chance * (branch.winner == 1)
-                if branch.winner is None:
-                    stays = index[part, branch.state]
-                    first, second = (stays, size + stays)[:: 1 if branch.again else -1]
-                    mine.append((chance, row * len(rolls) + roll, first))
-                    theirs.append((weight * chance, row, second))
-    tables = [
-        coo_array((chances, (rows, columns)), shape=(number, 2 * size)).tocsr()
-        for (chances, rows, columns), number in (
-            (zip(*mine, strict=True), max(1, win.size)),
-            (zip(*theirs, strict=True), max(1, len(states))),
-        )
-    ]
-    cells = np.array([state.own * play.goal + state.opponent for _, state in states], np.int64)
-    start = index[next(iter(states))] if states else 0
-    return Level(start, cells, win, tables[0][: win.size], other_win, tables[1][: len(states)])
 
 
 # --- steps ----------------------------------------------------------------------------------------
@@ -191,9 +134,12 @@ def theorem(case: Case, charged: dict[int, list[Floats]]) -> tuple[float, dict[i
 
     The value of the responder that pays, and what each cell charges at most by the roll made there.
     """
-    part, cell, memory = np.array(case.states).T
     process = case.process
-    sizes = [len(level.set) for level in process.levels]
+    known = {one: number for number, one in enumerate(Play(case.game.rules).memories())}
+    part = [drawn for drawn, _ in process.states]
+    cell = np.concatenate([level.cell for level in process.levels])
+    memory = [known[Memory(*state.memory)] for _, state in process.states]
+    sizes = [len(level.cell) for level in process.levels]
 
     def by_level(tables: list[Floats]) -> list[Floats]:
         return np.split(np.stack(tables)[part, cell, memory], np.cumsum(sizes)[:-1])
@@ -209,7 +155,7 @@ def theorem(case: Case, charged: dict[int, list[Floats]]) -> tuple[float, dict[i
     refunds = {}
     for one, tables in charged.items():
         collects = by_level([-table for table in tables])
-        fixed = np.full(process.sets, -1)
+        fixed = np.full(process.cells, -1)
         refunds[one] = np.zeros(process.num_actions)
         for roll in range(process.num_actions):
             fixed[one] = roll

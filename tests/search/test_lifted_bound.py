@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from research.branch_and_bound import best_response
 
 from hogeq.model import priced
 from hogeq.model.compiling import missing
@@ -25,7 +24,15 @@ from hogeq.search.certificate import (
 )
 from hogeq.search.lifted_bound import LiftedBound, Revision, Step, replay
 from hogeq.strategies.strategy import Mixture, Strategy, strategy_of
-from tests.search.games import TINY, matrices_of, mixture_of, random_policy, small, ticks
+from tests.search.games import (
+    TINY,
+    best_response,
+    matrices_of,
+    mixture_of,
+    random_policy,
+    small,
+    ticks,
+)
 from tests.twin import Play, every_matrix_wins
 
 ROOT = Path(__file__).parents[2]

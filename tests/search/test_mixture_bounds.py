@@ -4,7 +4,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from research.branch_and_bound import best_response
 
 import hogeq
 from hogeq.evaluation.values import win_rate
@@ -15,7 +14,7 @@ from hogeq.rules.turn import Turn, TurnTable
 from hogeq.search.bounds import Grid, default_resolution, full_memory_bound, upper_bound
 from hogeq.strategies.strategy import Mixture, strategy_of
 from hogeq.support.aliases import Floats
-from tests.search.games import TINY, matrices_of, mixture_of, small
+from tests.search.games import TINY, best_response, matrices_of, mixture_of, small
 from tests.twin import Play, every_matrix_wins
 
 

@@ -114,7 +114,7 @@ def test_what_is_left_out_is_as_the_page_says(name: str, kind: Any) -> None:
         (SOLVERS["bundle"], {"least_gain": 1.0}),
         (SOLVERS["mirror"], {"cooling": 0.0}),
         (SOLVERS["mirror"], {"cold": 0.2}),
-        (PURIFIERS["sample"], {"samples": 0}),
+        (PURIFIERS["threshold"], {"samples": 0}),
         (PURIFIERS["threshold"], {"threshold": 1.5}),
         (PURIFIERS["local_search"], {"trails": 0}),
         (Budget, {"starts": 0}),

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from hogeq.baselines.registry import builtin
-from hogeq.evaluation.values import counterfactual_values
+from hogeq.evaluation.counterfactual import counterfactual_values
 from hogeq.model.game import HogEngine, compile_game
 from hogeq.model.rows import softmax
 from hogeq.purification import purify

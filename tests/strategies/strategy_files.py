@@ -53,10 +53,13 @@ class Transcript(Channel):
     """A channel whose lines were written before."""
 
     def __init__(self, data: bytes) -> None:
-        super().__init__(io.BytesIO(), io.BytesIO())
+        self.slowest = 0.0
         self.lines = data.split(b"\n")[:-1]
 
     def ask(self, questions: bytes) -> None:
+        pass
+
+    def close(self) -> None:
         pass
 
     def line(self) -> bytes:

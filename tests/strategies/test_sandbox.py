@@ -546,7 +546,7 @@ def test_thousands_of_forged_transcripts_are_answers_or_faults() -> None:
     for _ in range(5000):
         heard, said = channel.Heard(), Transcript(mutated(draw, honest))
         try:
-            heard.listen(said, cells, len(cells))
+            heard.listen(said, cells)
         except channel.StoppedError as stopped:
             outcomes[stopped.args[0]] += 1
             continue

@@ -169,7 +169,7 @@ def test_threads_tell_of_one_phase() -> None:
 
 def test_in_another_process_nobody_sees_it() -> None:
     told = Phase("attack", 100)
-    told.now(lambda: "what cannot be sent")
+    told.now("what cannot be seen")
     sent = pickle.loads(pickle.dumps(told))  # noqa: S301 - our own
     sent.step(7)
     assert (sent.name, sent.done, told.done) == ("attack", 7, 0)

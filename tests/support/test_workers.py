@@ -3,6 +3,8 @@
 import os
 import subprocess
 import sys
+import time
+from multiprocessing import get_context
 from threading import Event, get_ident
 
 import pytest
@@ -72,6 +74,21 @@ def test_processes_compute_what_can_be_sent_and_threads_what_must_stay() -> None
 
 def _process(_task: int) -> int:
     return os.getpid()
+
+
+def test_to_stop_tasks_leaves_other_processes_alone() -> None:
+    other = get_context("spawn").Process(target=time.sleep, args=(60,))
+    other.start()
+    with workers(2, on="local") as crew:
+        start = time.perf_counter()
+        outcomes = crew.outcomes(time.sleep, [0.0, 60.0], 0.5)
+        assert next(outcomes) == (0, None)
+        outcomes.close()
+        assert time.perf_counter() - start < 20
+        assert other.is_alive()
+        other.kill()
+        other.join()
+        assert compute(abs, [-1, -2]) == [1, 2]
 
 
 @pytest.mark.parametrize("jobs", [0, 1.5, True, 1025])

@@ -15,7 +15,8 @@ from open_spiel.python.algorithms.action_value import TreeWalkCalculator
 from open_spiel.python.algorithms.best_response import BestResponsePolicy
 from open_spiel.python.policy import python_policy_to_pyspiel_policy
 
-from hogeq.evaluation.values import counterfactual_values, reach, win_rate
+from hogeq.evaluation.counterfactual import counterfactual_values
+from hogeq.evaluation.values import reach, win_rate
 from hogeq.model.game import compile_game
 from hogeq.rules import Rules, rules_from
 from hogeq.search.attack import attack

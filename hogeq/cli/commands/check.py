@@ -57,7 +57,7 @@ def check(
         usual_reference,
     )
     from hogeq.contest.submission import inspect_submission
-    from hogeq.pages.contest import checked_page
+    from hogeq.pages.entrants import checked_page
 
     with refusing():
         submission = inspect_submission(file, chosen.rules, trust, time_limit=time_limit)

@@ -218,7 +218,7 @@ def show(
 def _of_mixture(chosen: Chosen, strategy: "Strategy", out: Path | None, name: str) -> Result:
     import numpy as np
 
-    from hogeq.evaluation.values import entropy, spread
+    from hogeq.evaluation.counterfactual import entropy, spread
     from hogeq.strategies.arrays import one_hot
 
     engine, weights = chosen.engine, strategy.weights

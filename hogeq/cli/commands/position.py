@@ -1,6 +1,5 @@
 """One position: every roll there (analyze), and the hidden memory (beliefs)."""
 
-from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 from hogeq.cli import options
@@ -198,16 +197,6 @@ def _option(name: str) -> str:
     return f"--{name.replace('_', '-')}"
 
 
-GUESSES = {
-    "counted": ("counted", "in the strategies' own play"),
-    "looked_up": (
-        "looked up",
-        "in perfect play, else in their own, else 0.25: as the second place of summer 2020 did",
-    ),
-}
-"""Guesses of the memory: what they are called, and where they weigh it."""
-
-
 def beliefs(
     strategy: options.Strategy,
     score: options.Score,
@@ -217,13 +206,7 @@ def beliefs(
     top: Annotated[int, option("Lines of the table.", min=1)] = 20,
     plot: options.Plot = None,
 ) -> Result:
-    """Distribution of the hidden memory at a position; of a mixture, which component is played.
-
-    Beside it two guesses, where turns alternate: a memory weighs as much as there are ways into it,
-    counted in the strategies' own play; or, as the second place of summer 2020 looked it up, in
-    perfect play, where that has none in the strategies' own, and where that has none either 0.25.
-    Each with its total variation distance from the truth.
-    """
+    """Distribution of the hidden memory at a position; of a mixture, which component is played."""
     game = chosen.load("reach", "full memory", "hidden states", strategies=[strategy, against])
     chosen.check_position(score, opponent)
     one = game.strategy(strategy)
@@ -260,31 +243,16 @@ def beliefs(
     if two.kind == "mixture":
         data["parts_against"], table = _draw(two, at.other, f"{other}, the other")
         text += table
-    shares, distances = {"probability": at.memory}, {}
-    if not is_drawn:
-        policies = (one.policy, None if against is None else two.policy)
-        distances = _guess(chosen, shares, policies, (score, opponent))
-        data["total_variation"] = distances or None
-    data["memories"], table = _memories(chosen, shares, top)
+    data["memories"], table = _memories(chosen, at.memory, top)
     if game.engine.has_memory:
         text += ["", *table]
-    if distances:
-        rows = [(words, percent(distances[key]), how) for key, (words, how) in GUESSES.items()]
-        heading = (
-            "total variation distance of the guesses, which weigh a memory by the ways into it"
-        )
-        text += ["", heading, Table(rows, left=3)]
     if plot is not None:
         from hogeq import figures
         from hogeq.evaluation.values import fold
         from hogeq.rules.memory import axes
 
-        titles = {"probability": "exact"} | {
-            name: f"{GUESSES[name][0]}, total variation {percent(distance)}"
-            for name, distance in distances.items()
-        }
-        panels = {titles[name]: fold(game.rules, share) for name, share in shares.items()}
         title = f"{chosen.title}, {score} points against {opponent}"
+        panels = {"exact": fold(game.rules, at.memory)}
         figures.beliefs(panels, plot, *axes(game.rules), title)
         data["plot"] = plot
     return Result(data, text)
@@ -302,40 +270,15 @@ def _draw(strategy: "Strategy", chances: "Floats", who: str) -> tuple[list[dict[
     return data, ["", heading, Table(rows, ("component", "drawn", "here"), left=0)]
 
 
-def _guess(
-    chosen: Chosen, shares: "dict[str, Floats]", policies: Sequence[Any], place: tuple[int, int]
-) -> dict[str, float]:
-    """Add the guesses of the memory to the shares; give their distances from the truth."""
-    from hogeq.baselines.second_place import countable, guess_by_counting
-    from hogeq.evaluation.values import total_variation
-
-    distances: dict[str, float] = {}
-    if countable(chosen.engine):
-        guesses = guess_by_counting(chosen.engine, *policies)
-        for name, guess in zip(GUESSES, guesses, strict=True):
-            shares[name] = guess[place]
-            distances[name] = float(total_variation(shares["probability"], guess[place]))
-    return distances
-
-
-def _memories(
-    chosen: Chosen, shares: Mapping[str, "Floats"], top: int
-) -> tuple[list[dict[str, Any]], Text]:
+def _memories(chosen: Chosen, shares: "Floats", top: int) -> tuple[list[dict[str, Any]], Text]:
     """Give the memories that have a share, the most probable first, as data and as a table."""
-    belief = shares["probability"].tolist()
+    belief = shares.tolist()
     order = sorted(range(len(belief)), key=lambda index: -belief[index])
-    order = [index for index in order if any(share[index] > 0.0 for share in shares.values())]
-    memories = [chosen.engine.memories[index] for index in order]
-    numbers = [{name: float(share[index]) for name, share in shares.items()} for index in order]
-    both = list(zip(memories, numbers, strict=True))
-    data = [{**memory_fields(chosen.rules, memory), **row} for memory, row in both]
-    rows = [
-        (*memory_texts(chosen.rules, memory), *map(percent, row.values()))
-        for memory, row in both[:top]
-    ]
-    columns = [GUESSES.get(name, (name,))[0] for name in shares]
-    text: Text = [Table(rows, (*memory_columns(chosen.rules), *columns), left=0)]
+    both = [(chosen.engine.memories[index], belief[index]) for index in order if belief[index] > 0]
+    data = [{**memory_fields(chosen.rules, memory), "probability": share} for memory, share in both]
+    rows = [(*memory_texts(chosen.rules, memory), percent(share)) for memory, share in both[:top]]
+    text: Text = [Table(rows, (*memory_columns(chosen.rules), "probability"), left=0)]
     if len(both) > top:
-        rest = 1.0 - sum(row["probability"] for row in numbers[:top])
+        rest = 1.0 - sum(share for _, share in both[:top])
         text.append(f"and {len(both) - top} more, together {percent(rest)}")
     return data, text

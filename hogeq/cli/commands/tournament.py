@@ -174,7 +174,7 @@ def tournament(
         ]
         write_whole(ranks, csv_text(header, ([line[key] for key in header] for line in lines)))
     if page is not None:
-        from hogeq.pages.contest import field_page
+        from hogeq.pages.field import field_page
 
         write_whole(page, field_page({**data, "rules": chosen.title}, names))
     if out is not None and not is_folder:

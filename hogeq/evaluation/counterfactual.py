@@ -1,0 +1,122 @@
+"""What any engine can value: counterfactual values, and the policy of a mixture."""
+
+from typing import Literal, NamedTuple, get_args
+
+import numpy as np
+
+from hogeq.model.protocol import Engine, Passes, Role
+from hogeq.model.shared import shared_workspace
+from hogeq.strategies.arrays import normalised
+from hogeq.strategies.strategy import (
+    Strategy,
+    StrategyLike,
+    policies_of,
+)
+from hogeq.support.aliases import Floats
+from hogeq.support.messages import shown
+
+RegretWeight = Literal["reach", "counterfactual", "belief"]
+"""How hidden states are weighted: see :meth:`hogeq.Game.action_values`."""
+
+
+class Counterfactual(NamedTuple):
+    """One pass of a policy: counterfactual values, from which regrets are computed, and reach."""
+
+    values: Floats  # (G, G, K), of every action at every information set
+    infoset_reach: Floats  # (G, G), of every information set: the sum of the weights
+    starts: tuple[float, float]  # win probability of whoever moves first: the policy, or the other
+
+
+def action_values(
+    game: Engine,
+    policy: StrategyLike,
+    opponent: StrategyLike | None = None,
+    weight: RegretWeight = "reach",
+) -> Floats:
+    """Counterfactual values of every action, (G, G, K); the opponent plays the same by default.
+
+    "reach" includes the player's own actions, "counterfactual" counts each of them as 1
+    (Zinkevich et al. 2007, equation 5), "belief" divides by the reach of the information set.
+
+    Examples
+    --------
+    >>> import hogeq
+    >>> game = hogeq.Game("kuhn_poker")
+    >>> values = hogeq.action_values(game.engine, game.strategy("uniform"))
+    >>> values.shape == game.engine.shape
+    True
+    """
+    if weight not in get_args(RegretWeight):
+        raise ValueError(f"weight: {shown(weight)}; allowed: {', '.join(get_args(RegretWeight))}")
+    policies = policies_of(game, policy, policy if opponent is None else opponent)
+    return counterfactual_values(shared_workspace(game, 2), policies, weight).values
+
+
+def counterfactual_values(
+    work: Passes, policies: Floats, weight: RegretWeight = "reach"
+) -> Counterfactual:
+    """Value the actions of row 0 of valid policies (Q, G, G, K); fresh arrays.
+
+    A workspace of one player is for self-play, with any weight but "counterfactual"; the turns of
+    both seats count then, so that reach is twice what two players have.
+    """
+    if weight == "counterfactual":
+        any_action = policies.copy()
+        any_action[0] = 1.0
+        reach = work.forward(any_action)
+    else:
+        reach = work.forward(policies)
+    met = work.backward(reach, policies, Role.COUNTERFACTUAL)
+    values, infoset_reach = met.values.copy(), reach.rows.copy()
+    if weight == "belief":
+        visits = infoset_reach[..., None]
+        np.divide(values, visits, out=values, where=visits > 0.0)
+    return Counterfactual(values, infoset_reach, (met.first, met.other))
+
+
+def kkt_gap(game: Engine, policy: Floats) -> float:
+    """Measure how far a policy is from a stationary point of self-play, in units of win rate.
+
+    It is 0 where the Karush-Kuhn-Tucker conditions of a best response to itself hold, which under
+    imperfect recall is necessary for an equilibrium, not sufficient.
+    """
+    values = counterfactual_values(shared_workspace(game, 2), np.stack([policy, policy])).values
+    return float((values.max(axis=-1) - (values * policy).sum(axis=-1)).sum())
+
+
+def policy_of_mixture(game: Engine, weights: Floats, components: Floats) -> Floats:
+    """Policy (G, G, K) of a mixture: in every cell its components, weighted by their reach.
+
+    Under perfect recall it plays as the mixture does (Kuhn 1953); under imperfect recall it is
+    another strategy. Against their mean, which is also what cells have that none reaches.
+    """
+    mean = normalised(np.tensordot(weights, components, 1))
+    work = shared_workspace(game, 2)
+    total = np.zeros(game.shape)
+    for weight, component in zip(weights, components, strict=True):
+        if weight > 0.0:
+            reached = work.cell_reach(np.stack([component, mean]))[..., None]
+            total += weight * reached * component
+    return normalised(total, mean)
+
+
+class Spread(NamedTuple):
+    """Entropy of the next roll at every position, in bits, and how much of it the draw decides."""
+
+    mean: Floats  # (G, G, K), probability of every roll, components weighted as they are drawn
+    total: Floats  # (G, G), entropy of the roll for who knows neither the draw nor the game so far
+    drawn: Floats  # (G, G), mutual information of draw and roll: a Jensen-Shannon divergence
+
+
+def spread(strategy: Strategy) -> Spread:
+    """Split the entropy of each roll between the draw before the game and the roll itself."""
+    mean = strategy.mean
+    within = np.tensordot(strategy.chances, entropy(strategy.policies), axes=1)
+    total = entropy(mean)
+    return Spread(mean, total, np.maximum(total - within, 0.0))
+
+
+def entropy(rows: Floats) -> Floats:
+    """Entropy in bits of distributions along the last axis."""
+    logs = np.log2(rows, out=np.zeros_like(rows), where=rows > 0.0)
+    return np.asarray(-np.einsum("...k,...k->...", rows, logs))

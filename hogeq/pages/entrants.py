@@ -1,0 +1,289 @@
+"""The page about a submission, and that of its entrant, which adds where it stands."""
+
+import builtins
+import hashlib
+import html
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from hogeq.contest.assessment import (
+    Assessment,
+    Reference,
+    contest_notes,
+    facts_of,
+    game_to,
+    response_text,
+    usual_reference,
+)
+from hogeq.contest.judging import facts
+from hogeq.contest.staff import STAFF, Contest, Judged
+from hogeq.contest.tournament import WIN
+from hogeq.model.compiling import expect
+from hogeq.model.game import HogEngine
+from hogeq.pages import frame
+from hogeq.pages.field import DECIMALS, SHARED
+from hogeq.strategies.files import LONGEST_NAME, MAX_BYTES
+from hogeq.strategies.sandbox import Fault
+from hogeq.support.files import read_whole
+from hogeq.support.messages import counted, duration, loss, percent, printable
+from hogeq.support.progress import phase
+from hogeq.support.workers import compute
+
+LATEST: Final = "of a student's files the last by name counts"
+
+
+def checked_page(found: Mapping[str, Any], assessed: Assessment | None) -> str:
+    """Write the page about a submission, one self-contained HTML file."""
+    title = printable(f"{found['player_name'] or found['file']}, {found['rules']}")
+    if assessed is None:
+        parts, data = _faults(found["faults"]), {}
+        verdict = '<p class="bad"><b>Not valid.</b> All that was found:</p>'
+    else:
+        seconds = found["seconds"]
+        answers = f", asked for every position in {duration(seconds['table'])}" if seconds else ""
+        verdict = (
+            f'<p><b class="good">Valid.</b> {found["bytes"]:,} bytes{answers}. Wins '
+            f"{percent(found['win_rate'])} against {html.escape(found['against'])}; "
+            f"{response_text(found)}.</p>"
+        )
+        parts = "".join((_changes(found), _losses(found), _map(found), _rates(found)))
+        data = {
+            "dice": assessed.rolls.tolist(),
+            "best": assessed.best.tolist(),
+            "losses": assessed.costs.round(DECIMALS).tolist(),
+            "most": float(assessed.costs.max()),
+        }
+    notes = "; ".join(contest_notes(found))
+    if notes:
+        verdict += f"<p>{html.escape(notes[0].upper() + notes[1:])}.</p>"
+    body = frame.fill("check.html", title=html.escape(title), verdict=verdict, parts=parts)
+    return frame.page(title, body, styles="sheet", scripts=f"{SHARED} check", data=data)
+
+
+def _faults(faults: Sequence[Mapping[str, Any]]) -> str:
+    lists = []
+    for fault in faults:
+        lines = list(fault["told"])
+        if fault["count"] > len(lines):
+            lines.append(f"and {fault['count'] - len(lines):,} more like these")
+        lists.append(f"<ul>{''.join(f'<li>{html.escape(line)}</li>' for line in lines)}</ul>")
+    return "".join(lists)
+
+
+def _changes(found: Mapping[str, Any]) -> str:
+    if not found["changes"]:
+        return ""
+    against = html.escape(found["against"])
+    keys = ("score", "opponent", "roll", "instead")
+    return (
+        "<h2>What to change first</h2>"
+        f'<p class="quiet">The changes of one cell that gain most against {against}, in '
+        f"percentage points of win rate, pp. Together: {percent(found['changed'])}.</p>"
+        + _table(
+            ("score", "opponent", "rolls", "instead", "gain, pp"),
+            [(*(one[key] for key in keys), _points(one["gain"])) for one in found["changes"]],
+        )
+    )
+
+
+def _losses(found: Mapping[str, Any]) -> str:
+    keys = ("score", "opponent", "roll", "best")
+    rows = [
+        (
+            *(one[key] for key in keys),
+            _points(one["cost"]),
+            percent(one["reach"]),
+        )
+        for one in found["losses"]
+    ]
+    if not rows and found["endless"]:
+        return "<h2>Where it loses</h2><p>No single turn loses anything.</p>"
+    if not rows:
+        nowhere = "By that, nowhere" if found["effort"] else "Nowhere"
+        return f"<h2>Where it loses</h2><p>{nowhere}: nothing is lost at any position.</p>"
+    response = "the best response found" if found["effort"] else "a best response"
+    return (
+        "<h2>Where it loses most</h2>"
+        '<p class="quiet">What a position loses, in percentage points of win rate, pp: how often '
+        "play comes there, times what the roll falls short of the best one, if all later turns are "
+        f"played as {response} does.</p>"
+        + _table(("score", "opponent", "rolls", "best", "loss, pp", "met in"), rows)
+    )
+
+
+def _points(difference: float) -> str:
+    return loss(difference).removesuffix(" pp")
+
+
+def _map(found: Mapping[str, Any]) -> str:
+    measure = ", measured by the best response found" if found["effort"] else ""
+    return (
+        "<h2>Every position</h2>"
+        f'<p class="quiet">{html.escape(found["rules"])}: own score upwards, opponent&rsquo;s to '
+        f"the right. The redder, the more it loses{measure}.</p>"
+        '<p id="position" aria-live="polite">Point at a position.</p>'
+        '<div id="map"></div><p id="scale" class="scale"></p>'
+    )
+
+
+def _rates(found: Mapping[str, Any]) -> str:
+    rows = []
+    for one in found["win_rates"]:
+        rate = one["win_rate"]
+        name = html.escape(one["strategy"])
+        shown = "never ends" if rate is None else percent(rate)
+        kind = "" if rate is None else "good" if rate > WIN else "bad" if 1.0 - rate > WIN else ""
+        bar = "" if rate is None else f'<meter min="0" max="1" value="{rate:.4f}"></meter>'
+        rows.append(
+            f'<tr><td class="text">{name}</td><td class="{kind}">{shown}</td><td>{bar}</td></tr>'
+        )
+    return (
+        "<h2>What it wins</h2>"
+        f'<div class="wide" tabindex="0" role="region" aria-label="Win rates"><table><thead><tr>'
+        '<th class="text">against</th><th>wins</th><th></th></tr></thead>'
+        f"<tbody>{''.join(rows)}</tbody></table></div>"
+    )
+
+
+def _table(header: Iterable[str], rows: Iterable[Sequence[object]]) -> str:
+    head = "".join(f"<th>{name}</th>" for name in header)
+    body = "".join(
+        f"<tr>{''.join(f'<td>{html.escape(str(cell))}</td>' for cell in row)}</tr>" for row in rows
+    )
+    filled = f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody>"
+    return f'<div class="wide" tabindex="0"><table>{filled}</table></div>'
+
+
+# --- the pages of entrants ------------------------------------------------------------------------
+
+
+def entrants_pages(
+    contest: Contest,
+    title: str,
+    lines: Sequence[Mapping[str, Any] | None],
+    names: Sequence[str],
+) -> dict[str, str | None]:
+    """Make the pages of entrants by their names; None for one that is written already."""
+    game = contest.game
+    new: list[_Task] = []
+    pages: dict[str, str | None] = {}
+    for one, line in zip(contest.judged, lines, strict=True):
+        entrant, name = one.entrant, contest.page_of(one.entrant)
+        goal = contest.own_goals.get(entrant.student, game.goal)
+        notes = [f"Judged: {entrant.file}."]
+        if goal != game.goal:
+            notes.append(f"Its goal is {goal}. The opponents below have {game.goal}.")
+        if line is not None:
+            notes.append(f"The public page calls it {names[line['index']]}.")
+        if entrant.earlier:
+            notes.append(f"Not judged, since {LATEST}: {', '.join(entrant.earlier)}.")
+        text = _standing(line, names, notes)
+        known = _read_page(contest.out / STAFF / "entrants" / name)
+        key = _hash([facts(one.submission), entrant.file, title, contest.made_by, goal])
+        pages[name] = _with_standing(known, key, text)
+        if pages[name] is None:
+            new.append(_Task(one, name, key, text, goal))
+        elif pages[name] == known:
+            pages[name] = None
+    expect(game, "full memory", strategies=[usual_reference(game)])
+    with phase("assessing", len(new), "entrants") as progress:
+        games = {goal: game_to(game, goal) for goal in {one.goal for one in new}}
+        make = partial(_entrant_page, games, title)
+        made = compute(make, new, lambda _: progress.step(), local=True)
+    return pages | {task.name: page for task, page in zip(new, made, strict=True)}
+
+
+class _Task(NamedTuple):
+    """A page to be made."""
+
+    judged: Judged
+    name: str
+    key: str  # of what it is made of
+    standing: str
+    goal: int
+
+
+def _hash(content: object) -> str:
+    return hashlib.sha256(json.dumps(content).encode()).hexdigest()
+
+
+def _read_page(path: Path) -> str:
+    try:
+        return read_whole(path, MAX_BYTES).decode()
+    except (OSError, ValueError):
+        return ""
+
+
+def _entrant_page(games: Mapping[int, tuple[HogEngine, Reference]], title: str, task: _Task) -> str:
+    """Write the page of an entrant, with nothing on it that its code said but the player's name.
+
+    Code could say anything: what it read, or what another entry holds.
+    """
+    one = task.judged
+    game, reference = games[task.goal]
+    found, assessed = facts_of(game, one.entrant.file, title, one.submission, reference)
+    for fault, shown in zip(one.submission.faults, found["faults"], strict=True):
+        shown["told"] = [_in_our_words(fault)]
+    if found["files"]:
+        found["files"] = [counted(len(found["files"]), "file")]
+    if any(fault.kind == "name" for fault in one.submission.faults):
+        found["player_name"] = None
+    page = checked_page(found, assessed)
+    return page.replace("</h1>", f"</h1>{_opening(task.key)}{task.standing}</section>", 1)
+
+
+_OURS: Final = {"time", "crash", "shape", "unread"}  # faults that code has no words in
+
+_RAISED: Final = re.compile("(?:is -?[0-9]{1,9}, and (when asked again) )?raised ([A-Za-z_]+)")
+
+_NUMBERS: Final = re.compile("is -?[0-9]{1,9}( \\(int\\);|, and -?[0-9]{1,9} when asked again)")
+
+
+def _in_our_words(fault: Fault) -> str:
+    """Say a fault of code without what it raised or returned, unless that is a plain number."""
+    asked = re.match("final_strategy\\([0-9]+, [0-9]+\\) ", fault.line)
+    where = asked[0] if asked else ""
+    line = fault.line[len(where) :]
+    if line.startswith("cannot be judged: "):
+        return "cannot be judged: ask those who run the contest"
+    if fault.kind == "name":
+        return f"PLAYER_NAME: allowed: a text of 1 to {LONGEST_NAME} characters"
+    if fault.kind in _OURS or (fault.kind == "range" and not where):  # a cell of a table
+        return fault.line
+    raised = _RAISED.match(line)
+    if raised is not None:
+        known = getattr(builtins, raised[2], None)
+        is_known = isinstance(known, type) and issubclass(known, BaseException)
+        again = f"{raised[1]}, it " if raised[1] else ""
+        return f"{where}{again}raised {raised[2] if is_known else 'an error of its own'}"
+    if _NUMBERS.match(line) or line.startswith(("defines no ", "ended without an answer (")):
+        return fault.line
+    again = " when asked again" if fault.kind == "impure" else ""
+    return f"{where}gave what is not allowed{again}"
+
+
+def _standing(line: Mapping[str, Any] | None, names: Sequence[str], notes: Sequence[str]) -> str:
+    """Say where an entrant stands by the line of the ranking, None if not ranked; and more."""
+    told = ["Not ranked."]
+    if line is not None:
+        others = len(names) - 1
+        won = f"{line['wins']} of {others} matches won, {percent(line['mean_win_rate'])} on average"
+        lowest = f"{percent(line['lowest_win_rate'])}, against {names[line['lowest_against']]}"
+        told = [f"Rank {line['rank']} of {len(names)}: {won}; the least, {lowest}."]
+    return "".join(f"<p>{html.escape(one)}</p>" for one in (*told, *notes))
+
+
+def _with_standing(page: str, key: str, text: str) -> str | None:
+    """Put another standing into a page that was made of the same; None if it was not."""
+    found = re.search(f"{re.escape(_opening(key))}.*?</section>", page, re.DOTALL)
+    if found is None:
+        return None
+    return f"{page[: found.start()]}{_opening(key)}{text}</section>{page[found.end() :]}"
+
+
+def _opening(key: str) -> str:
+    return f'<section id="standing" data-key="{key}">'

@@ -1,0 +1,114 @@
+"""The page of a field, for everybody: ranks, and the win rates of all against all."""
+
+import html
+from collections.abc import Mapping, Sequence
+from pathlib import PurePath
+from typing import Any, Final
+
+import numpy as np
+
+from hogeq.contest.tournament import WIN
+from hogeq.pages import frame
+from hogeq.support.messages import percent, printable
+
+DECIMALS: Final = 8  # of win rates in the picture, and of costs on a map
+
+_LEAST_REACH: Final = 0.01  # of the colours, on either side of one half
+
+SHARED: Final = "scheme numbers grid"  # scripts of every page
+
+_COLUMNS: tuple[tuple[str, str, str], ...] = (
+    ("rank", "number", "rank"),
+    ("strategy", "text", "name"),
+    ("file", "text", "file"),
+    ("goal", "number", "goal"),
+    ("won", "number", "wins"),
+    ("tied", "number", "ties"),
+    ("mean win rate", "share", "mean_win_rate"),
+    ("Nash", "share", "nash"),
+    ("lowest", "share", "lowest_win_rate"),
+    ("against", "text", "lowest_against"),
+)
+
+_NARROW: Final = {"rank", "strategy", "won", "mean win rate"}  # columns that a phone has room for
+
+
+def field_page(found: Mapping[str, Any], names: Sequence[str]) -> str:
+    """Write the page of a tournament, one self-contained HTML file."""
+    ranking = [{**line, "nash": line["nash"] or None} for line in named_ranking(found, names)]
+    by_player = any(line["name"] != line["file"] for line in ranking)
+    left_out = set() if by_player else {"file"}
+    if not any(line.get("ties") for line in ranking):
+        left_out.add("ties")
+    if "goal" not in ranking[0]:
+        left_out.add("goal")
+    columns = [column for column in _COLUMNS if column[2] not in left_out]
+    rates = np.array(found["win_rates"])
+    data = {
+        "columns": [
+            {"name": name, "kind": kind, "narrow": name in _NARROW} for name, kind, _ in columns
+        ],
+        "rows": [[line[key] for *_, key in columns] for line in ranking],
+        "index": [line["index"] for line in ranking],
+        "rates": rates.round(DECIMALS).tolist(),
+        "reach": max(_LEAST_REACH, float(np.abs(rates - 0.5).max())),
+    }
+    title = f"{found['rules']}: {len(names)} strategies, all against all"
+    body = frame.fill(
+        "field.html",
+        title=html.escape(title),
+        summary=_summary(ranking),
+        win=f"{100.0 * found.get('threshold', WIN):.12g}",
+        notes=_notes(found, names),
+    )
+    return frame.page(title, body, styles="sheet", scripts=f"{SHARED} field", data=data)
+
+
+def named_ranking(found: Mapping[str, Any], names: Sequence[str]) -> list[dict[str, Any]]:
+    """Ranking of a tournament with names in place of indices."""
+    return [
+        {**line, "name": names[line["index"]], "lowest_against": names[line["lowest_against"]]}
+        for line in found["ranking"]
+    ]
+
+
+def _summary(ranking: Sequence[Mapping[str, Any]]) -> str:
+    first = [line for line in ranking if line["rank"] == 1]
+    names = ", ".join(html.escape(line["name"]) for line in first[:3])
+    shared = f" and {len(first) - 3} more" if len(first) > 3 else ""
+    won = f"{first[0]['wins']} of {len(ranking) - 1} matches"
+    mean = percent(first[0]["mean_win_rate"])
+    alone = f", {mean} on average" if len(first) == 1 else " each"
+    return f"First: <b>{names}{shared}</b>, {won} won{alone}."
+
+
+def _notes(found: Mapping[str, Any], names: Sequence[str]) -> str:
+    same = [" = ".join(names[index] for index in group) for group in found["identical"]]
+    # Names of files, not where they lie on the staff's machine.
+    out = [
+        one["reason"].replace(printable(one["entry"]), printable(PurePath(one["entry"]).name))
+        for one in found["refused"]
+    ]
+    return "".join(
+        f"<h2>{title}</h2><ul>{''.join(f'<li>{html.escape(line)}</li>' for line in lines)}</ul>"
+        for title, lines in (("The same strategy", same), ("Left out", out))
+        if lines
+    )
+
+
+def public_page(found: Mapping[str, Any], names: Sequence[str]) -> str:
+    """Write the page of ranks, in whose order entries are: that of files could tell who is who."""
+    order = [line["index"] for line in found["ranking"]]
+    place = {index: rank for rank, index in enumerate(order)}
+    lines = [
+        {
+            **line,
+            "index": place[line["index"]],
+            "lowest_against": place[line["lowest_against"]],
+            "file": names[line["index"]],
+        }
+        for line in found["ranking"]
+    ]
+    rates = [[found["win_rates"][a][b] for b in order] for a in order]
+    shown = {"ranking": lines, "win_rates": rates, "identical": [], "refused": []}
+    return field_page({**found, **shown}, [names[index] for index in order])
