@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from hogeq.kernels import interpreter, recurrence, recurring
 from hogeq.kernels.interpreter import AGAIN, LOSS, OTHER, STEP, WIN, TurnLists
+from hogeq.kernels.recurring import Links
 from hogeq.model.tables import free_turns, landings, lanes_of, ways_of
 from hogeq.rules import Rules
 from hogeq.rules.memory import Memory, all_memories
@@ -134,15 +135,13 @@ class Interpreter:
         if recurrence is not None:
             loops = recurrence.loops
             members = int(np.diff(loops.start).max())
-            states = max(1, 2 * int(np.diff(loops.entered).max()))
-            core = max(1, 2 * int(loops.core.max()))
-            self._scratch = (
-                np.zeros((members, 2, len(self._masses))),
-                np.zeros((states, rolls)),
-                np.zeros((states, rolls)),
-                np.zeros(states),
-                np.zeros((core, core)),
-                np.zeros(core),
+            self._left = np.zeros((members, 2, len(self._masses)))
+            states = 2 * members * memories
+            self._links = Links(
+                *np.zeros((2, states), np.int64),
+                *np.zeros((2, states, rolls)),
+                np.zeros((states, rolls), np.int64),
+                np.zeros((2, states)),
             )
 
     def forward(self, policies: Floats, infoset_reach: Floats, *, memories: bool = True) -> None:
@@ -167,8 +166,8 @@ class Interpreter:
             if self.recurrence is None:
                 interpreter.forward(self.turns, *arrays)
             else:
-                loops, unused = self.recurrence.loops, np.zeros_like(self._scratch[-1])
-                recurring.forward(self.turns, loops, *arrays, *self._scratch, unused)
+                loops = self.recurrence.loops
+                recurring.forward(self.turns, loops, *arrays, self._left, self._links)
             self._store(reached, cells)
 
     def backward(
@@ -221,7 +220,8 @@ class Interpreter:
                 *settings,
                 rolled,
                 self._wanted,
-                *self._scratch,
+                self._left,
+                self._links,
                 np.zeros(played.shape[2]),
             )
             if role == recurrence.FULL_MEMORY:
