@@ -138,10 +138,12 @@ class Interpreter:
             self._left = np.zeros((members, 2, len(self._masses)))
             states = 2 * members * memories
             self._links = Links(
-                *np.zeros((2, states), np.int64),
-                *np.zeros((2, states, rolls)),
-                np.zeros((states, rolls), np.int64),
-                np.zeros((2, states)),
+                states=np.zeros(states, np.int64),
+                rolls=np.zeros(states, np.int64),
+                gain=np.zeros((states, rolls)),
+                stay=np.zeros((states, rolls)),
+                to=np.zeros((states, rolls), np.int64),
+                numbers=np.zeros((2, states)),
             )
 
     def forward(self, policies: Floats, infoset_reach: Floats, *, memories: bool = True) -> None:

@@ -20,7 +20,6 @@ from hogeq.contest.assessment import (
     facts_of,
     game_to,
     response_text,
-    usual_reference,
 )
 from hogeq.contest.entries import remark_on
 from hogeq.contest.judging import facts
@@ -445,7 +444,7 @@ def _entrants(
             new.append(_Task(one, name, key, text, goal))
         elif pages[name] == known:
             pages[name] = None
-    expect(game, "full memory", strategies=[usual_reference(game)])
+    expect(game, "full memory")
     with phase("assessing", len(new), "entrants") as progress:
         games = {goal: game_to(game, goal) for goal in {one.goal for one in new}}
         make = partial(_entrant_page, games, title)
