@@ -1,4 +1,4 @@
-"""Print the lowest versions that `pyproject.toml` names, as pip takes them: ``numba==0.61``."""
+"""Print the lowest versions that `pyproject.toml` names, as pip takes them: ``numba==0.62``."""
 
 import tomllib
 from pathlib import Path

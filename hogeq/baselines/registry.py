@@ -20,6 +20,11 @@ if TYPE_CHECKING:
     from hogeq.model.game import HogEngine
 
 DIGITS = 9  # of a number before the point
+SOLVE = (
+    *("optimal", "ignore_memory", "fa15_optimal", "fa22_optimal"),
+    *("huan2020", "delta_distribution"),
+)
+"""Names of those that solve a game, by the kernels of a player with full memory."""
 
 
 class Builtin(NamedTuple):
@@ -119,6 +124,11 @@ def _taken(make: object, usage: str, count: int) -> dict[str, float]:
 def is_builtin(spec: str) -> bool:
     """Whether a text begins with the name of a strategy, so that it means no file."""
     return spec.partition(":")[0] in _BUILTINS
+
+
+def solves(spec: str | None) -> bool:
+    """Whether a text names a strategy that is made by solving the game."""
+    return spec is not None and spec.partition(":")[0] in SOLVE
 
 
 def names() -> dict[str, str]:

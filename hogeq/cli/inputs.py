@@ -92,9 +92,10 @@ class Chosen:
 
     def expect(self, *parts: str, strategies: Sequence[str | None] = ()) -> None:
         """Say what a command is about to compile (:func:`hogeq.model.compiling.expect`)."""
+        from hogeq.baselines.registry import solves
         from hogeq.model.compiling import expect
 
-        expect(self.engine, *parts, strategies=strategies)
+        expect(self.engine, *["full memory"] * any(map(solves, strategies)), *parts)
 
     @property
     def name(self) -> str:

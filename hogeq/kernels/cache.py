@@ -13,6 +13,11 @@ write at once. Where the folder cannot be written, every process compiles what i
 A file begins with a digest of its state, its name and its content: one that is damaged, or has come
 to the name of another, is compiled anew. Its content is unpickled, which can run any code, so files
 of a folder that others may write to are not read.
+
+numba compiles one kernel at a time in a process, and most commands need several. A command that
+knows which says so beforehand (:func:`expect`), which costs nothing: only when a kernel is missing,
+the list is asked for, and what else is missing is shared out among as many processes as there are
+cores.
 """
 
 import gc
@@ -21,10 +26,11 @@ import logging
 import os
 import pickle
 import shutil
+import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from functools import cache
@@ -35,19 +41,20 @@ from typing import Any, NamedTuple
 import llvmlite
 import numba
 from numba.core import config, event
-from numba.core.caching import _Cache
 from numba.core.compiler import CompileResult
 from numba.core.serialize import dumps
 from numba.misc.appdirs import user_cache_dir
 
 from hogeq.support.files import write_whole
 from hogeq.support.progress import begin_compiling, compiling, end_compiling, tell
+from hogeq.support.workers import cores
 
 KEPT_SECONDS = 30 * 24 * 3600.0  # without use
+PATIENCE = 120.0  # seconds after which another process is not waited for
+PROGRAM = "import pickle, sys\nfor kernel in pickle.load(sys.stdin.buffer): kernel.compile()"
 
 _DIGEST = hashlib.sha256().digest_size
 _log = logging.getLogger("hogeq")
-_in_worker = False
 
 
 # --- files ----------------------------------------------------------------------------------------
@@ -69,12 +76,6 @@ def root() -> Path:
     if config.CACHE_DIR:
         return Path(config.CACHE_DIR).absolute() / "hogeq"
     return Path(user_cache_dir(appname="hogeq", appauthor=False))
-
-
-def environment() -> dict[str, str]:
-    """Give the environment of a process that finds the same folder."""
-    chosen = {"NUMBA_CACHE_DIR": str(config.CACHE_DIR)} if config.CACHE_DIR else {}
-    return {**os.environ, **chosen}
 
 
 def stored() -> list[Path]:
@@ -159,15 +160,7 @@ def _warn_once(line: str) -> None:
 @cache
 def tell_once() -> None:
     """Say that kernels are compiled, when the first of this process is."""
-    if not _in_worker:
-        tell("hogeq: compiling kernels, once")
-
-
-def compile_in_worker(kernel: "Kernel") -> None:
-    """Compile a kernel in a process of which nothing is said."""
-    global _in_worker  # noqa: PLW0603 - one for the process
-    _in_worker = True
-    kernel.compile()
+    tell("hogeq: compiling kernels, once")
 
 
 # --- kernels --------------------------------------------------------------------------------------
@@ -184,15 +177,6 @@ class Kernel(NamedTuple):
     def compile(self) -> None:
         """Compile it without calling it, or load what is kept."""
         getattr(import_module(self.module), self.function).compile(self.signature)
-
-    def is_kept(self) -> bool:
-        """Whether it need not be compiled."""
-        return (root() / state() / self.file).exists()
-
-
-def pickled(kernels: list[Kernel]) -> bytes:
-    """Pickle kernels for another process: numba's types need its own pickler."""
-    return dumps(kernels)
 
 
 class NotCompiledError(Exception):
@@ -216,16 +200,62 @@ def compiling_nothing() -> Iterator[None]:
         _refuses.reset(token)
 
 
-_elsewhere: Callable[[Kernel], bool] = lambda _kernel: False  # noqa: E731 - until another is set
+_expected: list[Callable[[], Iterable[Kernel]]] = []
 
 
-def ask_first(elsewhere: Callable[[Kernel], bool]) -> None:
-    """Ask a function, before a kernel is compiled, whether it is kept by now; it may wait."""
-    global _elsewhere  # noqa: PLW0603 - one for the process
-    _elsewhere = elsewhere
+def expect(listed: Callable[[], Iterable[Kernel]]) -> None:
+    """Say what lists the missing kernels that are about to be needed, instead of the last list."""
+    _expected[:] = [listed]
 
 
-class KernelCache(_Cache):
+def compile_all(
+    kernels: Sequence[Kernel],
+    width: int | None = None,
+    done: Callable[[int], object] = lambda _: None,
+) -> None:
+    """Compile kernels by so many processes, this one included; by default one for each core.
+
+    A kernel that another process does not deliver is compiled when it is called. `done` gets
+    numbers of kernels, as they are compiled.
+    """
+    width = width or cores()
+    *others, own = [kernels[first::width] for first in range(width)]
+    helpers: list[subprocess.Popen[bytes]] = []
+    try:
+        with suppress(OSError):
+            for share in others if not problem() else ():
+                helpers += [_helper(share)] if share else []
+        for kernel in own:
+            kernel.compile()
+            done(1)
+        for helper, share in zip(helpers, others, strict=False):
+            with suppress(subprocess.TimeoutExpired):
+                helper.wait(PATIENCE)
+            done(len(share))
+    finally:
+        for helper in helpers:
+            helper.kill()
+            helper.wait()
+
+
+def _helper(kernels: Sequence[Kernel]) -> "subprocess.Popen[bytes]":
+    """Start a process that compiles kernels, and keeps them in the same folder."""
+    chosen = {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    if config.CACHE_DIR:
+        chosen["NUMBA_CACHE_DIR"] = str(config.CACHE_DIR)
+    with tempfile.TemporaryFile() as given:
+        given.write(dumps(kernels))
+        given.seek(0)
+        return subprocess.Popen(  # noqa: S603 - this Python
+            [sys.executable, "-P", "-c", PROGRAM],
+            stdin=given,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            env={**os.environ, **chosen},
+        )
+
+
+class KernelCache:
     """What a dispatcher of numba asks before it compiles, and tells afterwards."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
@@ -249,8 +279,9 @@ class KernelCache(_Cache):
                 if _refuses.get():
                     raise NotCompiledError(kernel)
                 tell_once()
-                if _elsewhere(kernel):
-                    content = _read(file)
+                if _expected:
+                    others = {one.file: one for one in _expected.pop()() if one.file != file}
+                    compile_all(list(others.values()))
             return content and CompileResult._rebuild(context, *content)  # noqa: SLF001 - as numba does
 
     def save_overload(self, signature: Any, compiled: Any) -> None:
@@ -259,15 +290,6 @@ class KernelCache(_Cache):
             # The annotated source is of no use, and takes long to write.
             reduced = compiled._replace(type_annotation="")._reduce()  # noqa: SLF001
             _write(self._file(signature, compiled.codegen), reduced)
-
-    def enable(self) -> None:
-        """Do nothing: it always is."""
-
-    def disable(self) -> None:
-        """Do nothing."""
-
-    def flush(self) -> None:
-        """Do nothing: nothing goes stale."""
 
     def _file(self, signature: Any, codegen: Any) -> str:
         function = self._function.__module__, self._function.__qualname__

@@ -13,7 +13,8 @@ from numba.extending import NativeValue, intrinsic, models, register_model, unbo
 from numpy.typing import DTypeLike, NDArray
 
 from hogeq.kernels.cache import cached
-from hogeq.kernels.staged import DOUBLE, LINE, SINGLE, Code, Data, Index
+from hogeq.kernels.staged import DOUBLE, LINE, SINGLE, Code, Index
+from hogeq.kernels.vectors import data_of
 
 
 def zeros(shape: tuple[int, ...], dtype: DTypeLike) -> NDArray[Any]:
@@ -93,9 +94,7 @@ def _written(typing, program, numbers, arrays):
         for array_kind, array in zip(
             array_kinds.types, cgutils.unpack_tuple(builder, arrays), strict=True
         ):
-            operands.append(
-                Data(code, context.make_array(array_kind)(context, builder, array).data)
-            )
+            operands.append(data_of(code, context, array_kind, array))
         kind.write(code, kind.constants, *operands)
         return context.get_dummy_value()
 

@@ -19,6 +19,7 @@ from numba.core import cgutils
 
 WORD, HALF, BIT = ir.IntType(64), ir.IntType(32), ir.IntType(1)
 DOUBLE, SINGLE = ir.DoubleType(), ir.FloatType()
+POINTER = ir.PointerType()
 LINE = 64  # bytes of a line of the processor's cache
 _FUSED = ("contract",)  # lets a multiplication and an addition become one instruction
 
@@ -28,6 +29,10 @@ class Index:
 
     def __init__(self, code: "Code", value: Any) -> None:
         self.code, self.value = code, value
+
+    def passed(self, code: "Code", argument: Any) -> "Index":
+        """Make the same of a function's argument."""
+        return Index(code, argument)
 
     def _combined(self, operation: str, other: Any) -> "Index":
         write = getattr(self.code.builder, operation)
@@ -165,46 +170,43 @@ class Vector:
 
 
 class Data:
-    """An array, or what of it begins at some position."""
+    """An array of elements of one kind, or what of it begins at some position."""
 
-    def __init__(self, code: "Code", pointer: Any) -> None:
-        self.code, self.pointer = code, pointer
+    def __init__(self, code: "Code", pointer: Any, element: Any) -> None:
+        self.code, self.pointer, self.element = code, pointer, element
+
+    def passed(self, code: "Code", argument: Any) -> "Data":
+        """Make the same of a function's argument."""
+        return Data(code, argument, self.element)
 
     def __getitem__(self, where: slice) -> "Data":
         """Return what begins at ``data[position:]``."""
-        return Data(self.code, self._pointer(where.start))
+        return Data(self.code, self.pointer_to(self.code.index(where.start).value), self.element)
 
-    def _pointer(self, at: Any, width: int = 0) -> Any:
-        builder = self.code.builder
-        pointer = builder.gep(self.pointer, [self.code.index(at).value])
-        if width == 0:
-            return pointer
-        return builder.bitcast(
-            pointer, ir.VectorType(self.pointer.type.pointee, width).as_pointer()
-        )
+    def pointer_to(self, at: Any) -> Any:
+        """Make a pointer to an element, at a whole number of LLVM's."""
+        return self.code.builder.gep(self.pointer, [at], source_etype=self.element)
+
+    def _row(self, at):
+        kind, pointer = ir.VectorType(self.element, self.code.width), self.pointer_to(at.value)
+        return self.code.builder.load(pointer, align=4, typ=kind)
 
     def vector(self, at, parts=1):
         """Read neighbouring numbers."""
         code = self.code
-        rows = [
-            code.builder.load(self._pointer(code.index(at) + x * code.width, code.width))
-            for x in range(parts)
-        ]
-        for row in rows:
-            row.align = 4
-        return Vector(code, rows)
+        return Vector(code, [self._row(code.index(at) + x * code.width) for x in range(parts)])
 
     def put(self, at, vector):
         """Write neighbouring numbers."""
         code = self.code
         for x, part in enumerate(vector.parts):
             width = part.type.count
-            code.builder.store(part, self._pointer(code.index(at) + x * width, width)).align = 4
+            code.builder.store(part, self.pointer_to((code.index(at) + x * width).value), align=4)
 
     def number(self, at):
         """Read one number: an Index, or a double."""
         builder = self.code.builder
-        found = builder.load(self._pointer(at))
+        found = builder.load(self.pointer_to(self.code.index(at).value), typ=self.element)
         if not isinstance(found.type, ir.IntType):
             return self.code.cast(found, DOUBLE)
         return Index(self.code, found if found.type.width == 64 else builder.sext(found, WORD))
@@ -214,24 +216,21 @@ class Data:
         if isinstance(number, Index):
             value = number.value
         else:
-            value = self.code.cast(number, self.pointer.type.pointee)
-        self.code.builder.store(value, self._pointer(at))
+            value = self.code.cast(number, self.element)
+        self.code.builder.store(value, self.pointer_to(self.code.index(at).value))
 
     def indices(self, at):
         """Read neighbouring whole numbers of 32 bits as a vector of LLVM's."""
-        width = self.code.width
-        found = self.code.builder.load(self._pointer(at, width))
-        found.align = 4
-        return self.code.builder.sext(found, ir.VectorType(WORD, width))
+        row = self._row(self.code.index(at))
+        return self.code.builder.sext(row, ir.VectorType(WORD, self.code.width))
 
     def ask_for(self, at, numbers):
         """Ask for so many numbers from a position on, some time before they are read."""
-        builder, byte = self.code.builder, ir.IntType(8).as_pointer()
-        kind = ir.FunctionType(ir.VoidType(), [byte, HALF, HALF, HALF])
-        prefetch = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0i8")
-        size = 8 if isinstance(self.pointer.type.pointee, ir.DoubleType) else 4
-        for x in range(0, numbers, LINE // size):
-            pointer = builder.bitcast(self._pointer(self.code.index(at) + x), byte)
+        builder = self.code.builder
+        kind = ir.FunctionType(ir.VoidType(), [POINTER, HALF, HALF, HALF])
+        prefetch = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
+        for x in range(0, numbers, LINE // bytes_of(self.element)):
+            pointer = self.pointer_to((self.code.index(at) + x).value)
             builder.call(prefetch, [pointer, *(ir.Constant(HALF, y) for y in (0, 3, 1))])
 
 
@@ -372,6 +371,11 @@ class Code:
         return self.builder.select(condition, then, otherwise)
 
 
+def bytes_of(element: Any) -> int:
+    """Size of a floating point number."""
+    return 8 if element == DOUBLE else 4
+
+
 def ramp(width: int) -> Any:
     """Make a vector of LLVM's: 0, 1, 2 and so on."""
     return ir.Constant(ir.VectorType(WORD, width), list(range(width)))
@@ -390,7 +394,7 @@ def call_apart(code: Code, write: Callable[..., None], constants: Any, *operands
     function.attributes.add("noinline")
     inside = Code(ir.IRBuilder(function.append_basic_block()), code.kind.element, code.width)
     arguments = [
-        type(x)(inside, argument) if isinstance(x, Index | Data) else argument
+        x.passed(inside, argument) if isinstance(x, Index | Data) else argument
         for x, argument in zip(operands, function.args, strict=True)
     ]
     write(inside, constants, *arguments)

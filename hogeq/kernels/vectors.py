@@ -17,7 +17,18 @@ from numba.core import cgutils
 from numba.core.typing.templates import AbstractTemplate, infer_global
 from numba.extending import intrinsic, lower_builtin, models, register_model
 
-from hogeq.kernels.staged import BIT, DOUBLE, HALF, WORD, Code, Data, Index, Vector
+from hogeq.kernels.staged import (
+    BIT,
+    DOUBLE,
+    HALF,
+    POINTER,
+    WORD,
+    Code,
+    Data,
+    Index,
+    Vector,
+    bytes_of,
+)
 
 # 2 ** 52 + 2 ** 51: adding it leaves a whole number in the lowest bits.
 _SHIFT = 6755399441055744.0
@@ -147,26 +158,26 @@ def _power_of_two(code, shifted):
 
 def gathered(data, places, mask=None):
     """Read numbers at places; 0, unread, where a mask is 0."""
-    code, count, element = data.code, places.type.count, data.pointer.type.pointee
+    code, count, element = data.code, places.type.count, data.element
     vector = ir.VectorType(element, count)
     nothing = ir.Constant(vector, [0.0] * count)
     pointers = _pointers(data, places)
     kind = ir.FunctionType(vector, [pointers.type, HALF, _everywhere(count).type, vector])
-    name = f"llvm.masked.gather.v{count}f{_bytes(element) * 8}.v{count}p0"
+    name = f"llvm.masked.gather.v{count}f{bytes_of(element) * 8}.v{count}p0"
     gather = cgutils.get_or_insert_function(code.builder.module, kind, name)
-    size, mask = ir.Constant(HALF, _bytes(element)), mask or _everywhere(count)
+    size, mask = ir.Constant(HALF, bytes_of(element)), mask or _everywhere(count)
     return Vector(code, [code.builder.call(gather, [pointers, size, mask, nothing])])
 
 
 def scatter(data, places, vector, mask):
     """Write numbers to places, but where a mask is 0."""
-    code, count, element = data.code, places.type.count, data.pointer.type.pointee
+    code, count, element = data.code, places.type.count, data.element
     (part,) = vector.parts
     pointers = _pointers(data, places)
     kind = ir.FunctionType(ir.VoidType(), [part.type, pointers.type, HALF, mask.type])
-    name = f"llvm.masked.scatter.v{count}f{_bytes(element) * 8}.v{count}p0"
+    name = f"llvm.masked.scatter.v{count}f{bytes_of(element) * 8}.v{count}p0"
     write = cgutils.get_or_insert_function(code.builder.module, kind, name)
-    code.builder.call(write, [part, pointers, ir.Constant(HALF, _bytes(element)), mask])
+    code.builder.call(write, [part, pointers, ir.Constant(HALF, bytes_of(element)), mask])
 
 
 def add_to_each(data, places, vector):
@@ -174,13 +185,9 @@ def add_to_each(data, places, vector):
     builder, (part,) = data.code.builder, vector.parts
     for x in range(part.type.count):
         lane = ir.Constant(HALF, x)
-        pointer = builder.gep(data.pointer, [builder.extract_element(places, lane)])
-        sum_there = builder.fadd(builder.load(pointer), builder.extract_element(part, lane))
-        builder.store(sum_there, pointer)
-
-
-def _bytes(element):
-    return 8 if element == DOUBLE else 4
+        pointer = data.pointer_to(builder.extract_element(places, lane))
+        there = builder.load(pointer, typ=data.element)
+        builder.store(builder.fadd(there, builder.extract_element(part, lane)), pointer)
 
 
 def _everywhere(count):
@@ -190,9 +197,9 @@ def _everywhere(count):
 def _pointers(data, places):
     builder, count = data.code.builder, places.type.count
     start = data.code.spread(builder.ptrtoint(data.pointer, WORD), count)
-    size = ir.Constant(places.type, [_bytes(data.pointer.type.pointee)] * count)
+    size = ir.Constant(places.type, [bytes_of(data.element)] * count)
     addresses = builder.add(start, builder.mul(places, size))
-    return builder.inttoptr(addresses, ir.VectorType(data.pointer.type, count))
+    return builder.inttoptr(addresses, ir.VectorType(POINTER, count))
 
 
 class VectorType(types.Type):
@@ -209,12 +216,20 @@ class _VectorModel(models.PrimitiveModel):
         super().__init__(manager, kind, ir.VectorType(DOUBLE, kind.size))
 
 
+def data_of(code: Code, context: Any, kind: types.Array, array: Any) -> Data:
+    """Make an operand of numba's array."""
+    pointer = context.make_array(kind)(context, code.builder, array).data
+    # llvmlite still knows a type of numba's pointers, and no cast takes it off: this does.
+    untyped = code.builder.select(ir.Constant(BIT, 0), ir.Constant(POINTER, None), pointer)
+    return Data(code, untyped, context.get_data_type(kind.dtype))
+
+
 def _operands(context: Any, builder: ir.IRBuilder, kinds: Any, values: Any, size: int) -> list[Any]:
     """Make operands of :mod:`hogeq.kernels.staged` of values of numba's: numbers become Vectors."""
     code, operands = Code(builder, DOUBLE, size), []
     for kind, value in zip(kinds, values, strict=True):
         if isinstance(kind, types.Array):
-            operands.append(Data(code, context.make_array(kind)(context, builder, value).data))
+            operands.append(data_of(code, context, kind, value))
         elif isinstance(kind, VectorType):
             operands.append(Vector(code, [value]))
         elif isinstance(kind, types.Float):

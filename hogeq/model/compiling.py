@@ -1,25 +1,13 @@
-"""Kernels compiled ahead of their use, and what is compiled already.
+"""The kernels that parts of a game need, by calls that need them, and which of them are missing.
 
 Interpreting kernels serve any game; others are compiled for a game's terms. What a game needs has a
 few parts, each used by other commands.
-
-numba compiles one kernel at a time in a process, and most commands need several. Whoever knows
-which says so beforehand (:func:`expect`), which costs nothing: only when a kernel is missing, the
-list is asked for, and what else is missing is shared out among as many processes as there are
-cores. This one does its own share while it waits for a kernel of theirs, and compiles that itself
-if they do not deliver.
 """
 
-import atexit
-import pickle
-import subprocess
-import sys
-import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from typing import Any, BinaryIO, Final
+from typing import Final
 
 import numpy as np
 
@@ -30,7 +18,6 @@ from hogeq.model.protocol import Role
 from hogeq.model.workspace import Layout
 from hogeq.rules import EDITIONS, Rules
 from hogeq.support.aliases import Floats
-from hogeq.support.workers import cores
 
 PARTS: Final = (
     "matrices",
@@ -44,19 +31,7 @@ PARTS: Final = (
 )
 """Win rates of matrices; of policies; a search's passes; a responder with full memory; values
 and reach by memory, and those of single positions; bounds with a proof."""
-SOLVERS: Final = frozenset(
-    {
-        "ignore_memory",
-        "delta_distribution",
-        "optimal",
-        "huan2020",
-        "fa15_optimal",
-        "fa22_optimal",
-    }
-)
-"""Built-ins that solve a game, by the kernels that are the same for all."""
-
-__all__ = ["PARTS", "SOLVERS", "cache", "compile_now", "expect", "missing", "parts_of"]
+__all__ = ["PARTS", "cache", "compile_now", "expect", "missing", "parts_of"]
 
 Call = Callable[[], object]
 
@@ -64,7 +39,9 @@ Call = Callable[[], object]
 def _calls(game: HogEngine, part: str) -> Iterator[Call]:
     """Give calls on arrays of nobody else, of which each needs one kernel more."""
     uniform = np.full((2, *game.shape), 1.0 / game.num_actions)
-    if part == "matrices":
+    if part == "matches":
+        yield from _calls(game, "policies" if game.duels() is None else "matrices")
+    elif part == "matrices":
         duels = game.duels()
         if duels is not None:
             yield lambda: duels.win_rate(np.zeros((2, *game.shape[:2]), np.int64))
@@ -128,98 +105,14 @@ def parts_of(game: HogEngine) -> list[str]:
     return [part for part in PARTS if part not in twice]
 
 
-def expect(game: HogEngine, *names: str, strategies: Iterable[str | None] = ()) -> None:
+def expect(game: HogEngine, *names: str) -> None:
     """Say what parts of a game a command is about to need, so that all cores compile them.
 
-    They are those of :data:`PARTS`, or "matches", the part by which two matrices meet; and what
-    built-ins among the strategies need that solve a game.
+    They are those of :data:`PARTS`, or "matches", the part by which two matrices meet.
     """
-    solved = any(spec and spec.partition(":")[0] in SOLVERS for spec in strategies)
-
-    def listed() -> Iterator[cache.Kernel]:
-        matches = "policies" if game.duels() is None else "matrices"
-        named = [matches if name == "matches" else name for name in names]
-        return missing(game, *["full memory"] * solved, *named)
-
-    expect_listed(listed)
+    cache.expect(lambda: missing(game, *names))
 
 
 def compile_now(games: Iterable[Rules], names: Iterable[str]) -> None:
     """Compile parts of what games need, on all cores, before several processes need them."""
-    kernels = [kernel for rules in games for kernel in missing(compile_game(rules), *names)]
-    expect_listed(lambda: kernels)
-    for kernel in kernels:
-        kernel.compile()
-
-
-# --- on all cores ---------------------------------------------------------------------------------
-
-PATIENCE = 120.0  # seconds after which a helper is not waited for
-
-_PROGRAM = (
-    "import pickle, sys; sys.path[:] = pickle.load(sys.stdin.buffer); "
-    "from hogeq.model.compiling import help_out; help_out(sys.stdin.buffer)"
-)
-_expected: Callable[[], Iterable[cache.Kernel]] | None = None
-_helpers: "list[tuple[subprocess.Popen[bytes], set[str]]]" = []
-_own: list[cache.Kernel] = []
-
-
-def expect_listed(listed: Callable[[], Iterable[cache.Kernel]]) -> None:
-    """Say what lists the missing kernels that are about to be needed, instead of the last list."""
-    global _expected  # noqa: PLW0603 - one for the process
-    _expected = listed
-
-
-def provides(kernel: cache.Kernel) -> bool:
-    """Whether a helper has compiled a missing kernel; wait if it is about to."""
-    global _expected
-    listed, _expected = _expected, None
-    if listed is not None and not cache.problem():
-        others = {other.file: other for other in listed() if other.file != kernel.file}
-        width = max(1, cores())
-        shares = [list(others.values())[first::width] for first in range(width)]
-        _own[:] = shares.pop()
-        for share in filter(None, shares):
-            _hire(share)
-    helper = next((process for process, files in _helpers if kernel.file in files), None)
-    give_up = time.monotonic() + PATIENCE
-    while helper and helper.poll() is None and not kernel.is_kept() and time.monotonic() < give_up:
-        if _own:
-            _own.pop(0).compile()
-        else:
-            time.sleep(0.01)
-    return helper is not None and kernel.is_kept()
-
-
-def _hire(share: list[cache.Kernel]) -> None:
-    with suppress(OSError, ValueError):
-        process = subprocess.Popen(  # noqa: S603 - this Python
-            [sys.executable, "-P", "-c", _PROGRAM],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            env=cache.environment(),
-        )
-        _helpers.append((process, {kernel.file for kernel in share}))
-        with process.stdin as pipe:  # type: ignore[union-attr]
-            pipe.write(pickle.dumps(sys.path) + cache.pickled(share))
-
-
-def dismiss() -> None:
-    """End what helpers still do."""
-    for process, _ in _helpers:
-        process.kill()
-        process.wait()
-    _helpers.clear()
-
-
-def help_out(given: BinaryIO) -> None:
-    """Compile the kernels whose list is read: what a helper does."""
-    kernels: list[Any] = pickle.load(given)  # noqa: S301 - from who started this process
-    for kernel in kernels:
-        kernel.compile()
-
-
-cache.ask_first(provides)
-atexit.register(dismiss)
+    cache.compile_all([x for rules in games for x in missing(compile_game(rules), *names)])

@@ -1,7 +1,7 @@
 """Positions that recur: cells that feed each other by turns that leave the total as it was."""
 
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,8 @@ from hogeq.rules import Rules
 from hogeq.rules.turn import total_rises
 from hogeq.support.aliases import Ints
 
-MOST_UNKNOWNS = 256  # hidden states of a component that turns which stay lead to, by both players
+MOST_STAY = 0.999
+"""Probability to which a turn may stay where values are iterated: then some 20,000 times."""
 
 
 class Recurrence(NamedTuple):
@@ -24,156 +25,92 @@ class Recurrence(NamedTuple):
     which it lands, 1 if the same player moves again."""
 
 
-class _Stays(NamedTuple):
-    """Turns that leave the total score as it was: their first outcomes do."""
-
-    source: Ints
-    way: Ints
-    target: Ints
-    again: Ints
-    record: Ints
-
-
 def find_recurrence(rules: Rules) -> Recurrence | None:
     """Find how positions of a game recur; None if they do not.
 
     Raises
     ------
     ValueError
-        If a game with hidden memory could go on for ever, since rolls exist that together keep it
-        within a component for certain, or if a component's chain has too many states.
+        If a game could go on for ever, or nearly for ever, and it is not so that nothing is hidden
+        and just two positions lead to each other.
     """
     if total_rises(replace(rules, goal=rules.size)):
         return None
     turns = turn_lists(rules)
-    stays = _stays(turns)
-    if not len(stays.source):
+    total, end = turns.scores.sum(axis=1), turns.end[turns.first[:-1]]
+    kind, there = turns.kind[:, end], turns.cell[:, end].astype(np.int64)
+    stays = (kind < WIN) & (total[there] == total[:, None])
+    source, way = np.nonzero(stays & (turns.usable[turns.situation] > 0))
+    if not len(source):
         return None
-    certain = _certain_turns(turns, stays)
-    if len(certain) and turns.place.shape[2] > 1:
-        scores = divmod(int(certain[0, 0]) % rules.size**2, rules.size)
-        raise ValueError(
-            f"a game could go on for ever: at scores {scores[0]} and {scores[1]}, rolling "
-            f"{certain[0, 1]} dice leaves both as they were for certain, and so it can go on; "
-            "allowed: only where nothing is hidden"
-        )
-    cells = len(turns.situation)
-    label = _strong_components(cells, stays.source, stays.target)
-    inside = label[stays.source] == label[stays.target]
-    order, start = _backward_order(turns, label, stays.source[~inside], stays.target[~inside])
-    home = np.zeros(cells, np.int64)
-    home[order] = np.repeat(np.arange(len(start)), np.diff(np.append(start, cells)))
-    inner = _Stays(*(column[inside] for column in stays))
-    everywhere = np.ones((cells, turns.place.shape[2]), bool)
-    entered = _entered_from(turns, inner, everywhere)
-    core = _entered_from(turns, inner, entered)
-    component = np.full(cells, -1)
-    component[inner.source] = home[inner.source]
-    unknowns = 2 * int(np.bincount(home, entered.sum(axis=1)).max())
-    if unknowns > MOST_UNKNOWNS:
-        raise ValueError(
-            f"{unknowns} unknowns where positions can recur; allowed: {MOST_UNKNOWNS}: too much "
-            "is remembered of a turn that leaves both scores as they were"
-        )
-    cell, memory = np.nonzero(entered)
-    place = np.empty(cells, np.int64)
-    place[order] = np.arange(cells)
-    by_component = np.lexsort((memory, place[cell], ~core[cell, memory], home[cell]))
-    cell, memory = cell[by_component], memory[by_component]
-    first = np.searchsorted(home[cell], np.arange(len(start) + 1))
-    number = np.zeros(entered.shape, np.int32)
-    number[cell, memory] = np.arange(len(cell)) - first[home[cell]]
-    loops = Loops(
-        start=np.append(start, cells),
-        cells=order,
-        component=component,
-        number=number,
-        entered=first,
-        core=np.bincount(home[cell], core[cell, memory], len(start)).astype(np.int64),
-        member=place[cell] - start[home[cell]],
-        memory=memory,
-        **_moves(turns, component, number, cell, memory),
-    )
+    target, again = there[source, way], (kind[source, way] == AGAIN).astype(np.int64)
+    cells, memories = len(total), turns.place.shape[2]
+    is_certain = turns.later[way] == 0.0
+    trapped = _joined(cells, source[is_certain], target[is_certain])
+    stuck = is_certain & (trapped[source] == trapped[target])
+    certain = np.stack([source, turns.dice[way], target, again], axis=1)[stuck]
+
+    label = _joined(cells, source, target)
+    inside = label[source] == label[target]
+    outward = label[source[~inside]], label[target[~inside]]
+    source, way, target, again = (x[inside] for x in (source, way, target, again))
+    size, cell = np.bincount(label)[label], np.arange(cells)
+    other = np.bincount(label, cell)[label] - np.where(size == 1, 0, cell)
+    in_pairs = memories == 1 and not again.any() and size.max() <= 2
+    in_pairs = bool(in_pairs and (other[source] == target).all())
+    if len(source) and not in_pairs:
+        chance = turns.chance[turns.first[way]]
+        often = int(np.argmax(chance))
+        if len(certain) or chance[often] > MOST_STAY:
+            scores = divmod(int(source[often]) % rules.size**2, rules.size)
+            raise ValueError(
+                f"a game could go on for ever: at scores {scores[0]} and {scores[1]}, rolling "
+                f"{turns.dice[way[often]]} dice leaves both as they were with probability "
+                f"{chance[often]:.6g}, and so it can go on; allowed: at most {MOST_STAY}, or any "
+                "where nothing is hidden and the other player moves next"
+            )
+    record = turns.record[source, end[way]].astype(np.int64)
+    stays_inside = source, way, target, again, record
+    entered = _entered_from(turns, stays_inside, np.ones((cells, memories), np.uint8))
+    entered += _entered_from(turns, stays_inside, entered)
+    depth = np.zeros(cells, np.int64)  # of blocks: how far the turns of one can lead, by others
+    while (deeper := _after(depth, *outward)).max() > depth.max():
+        depth = deeper
+    order = np.lexsort((cell, label, depth[label], -total))
+    start = np.flatnonzero(np.diff(label[order], prepend=-1))
+    member = np.empty(cells, np.int64)
+    member[order] = cell - np.repeat(start, np.diff(np.append(start, cells)))
+    block = np.full(cells, -1)
+    block[source] = label[source]
+    loops = Loops(np.append(start, cells), order, block, member, entered, in_pairs)
     return Recurrence(loops, certain)
 
 
-def _moves(
-    turns: TurnLists, component: Ints, number: NDArray[np.int32], cell: Ints, memory: Ints
-) -> dict[str, NDArray[Any]]:
-    """Say what every roll does at the entered states, as :class:`Loops` has it."""
-    place = turns.place[turns.situation[cell], :, memory]
-    way, lane = np.divmod(place, turns.following.shape[2])
-    end, cell = turns.end[turns.first[way]], cell[:, None]
-    there, again = turns.cell[cell, end], (turns.kind[cell, end] == AGAIN).astype(np.uint8)
-    stays = (turns.kind[cell, end] < WIN) & (component[there] == component[cell])
-    follow = turns.following[again, turns.record[cell, end], lane]
-    return {
-        "place": place,
-        "stay": np.where(stays, turns.chance[turns.first[way]], 0.0),
-        "leave": np.where(stays, turns.later[way], 1.0),
-        "to": np.where(stays, number[there, follow], 0).astype(np.int64),
-        "again": again,
-    }
-
-
-def _stays(turns: TurnLists) -> _Stays:
-    """List the turns that leave the total score as it was, by cell and way to roll."""
-    end = turns.end[turns.first[:-1]]
-    kind, there = turns.kind[:, end], turns.cell[:, end].astype(np.int64)
-    total = turns.scores.sum(axis=1)
-    stays = (kind < WIN) & (total[there] == total[:, None])
-    source, way = np.nonzero(stays & (turns.usable[turns.situation] > 0))
-    place = source, way
-    record = turns.record[:, end].astype(np.int64)[place]
-    return _Stays(source, way, there[place], (kind[place] == AGAIN).astype(np.int64), record)
-
-
-def _certain_turns(turns: TurnLists, stays: _Stays) -> Ints:
-    """List the turns that stay for certain and can follow each other for ever."""
-    certain = turns.later[stays.way] == 0.0
-    trapped = _strong_components(len(turns.situation), stays.source[certain], stays.target[certain])
-    stuck = certain & (trapped[stays.source] == trapped[stays.target])
-    dice = turns.dice[stays.way]
-    return np.stack([stays.source, dice, stays.target, stays.again], axis=1)[stuck]
-
-
-def _entered_from(turns: TurnLists, stays: _Stays, states: Ints) -> Ints:
+def _entered_from(
+    turns: TurnLists, stays: tuple[Ints, ...], states: NDArray[np.uint8]
+) -> NDArray[np.uint8]:
     """States, (C, H), to which turns that stay lead from some states, (C, H)."""
     found = np.zeros_like(states)
-    for way in np.unique(stays.way):
-        here = stays.way == way
-        source, target, again, record = (
-            column[here] for column in (stays.source, stays.target, stays.again, stays.record)
-        )
-        ways, lanes = np.divmod(turns.place, turns.following.shape[2])
-        rolls = (ways == way).any(axis=1)  # (S, H)
+    ways, lanes = np.divmod(turns.place, turns.following.shape[2])
+    for one in np.unique(stays[1]):
+        here = stays[1] == one
+        source, _, target, again, record = (column[here] for column in stays)
+        rolls = (ways == one).any(axis=1)  # (S, H)
         turn, memory = np.nonzero(states[source] & rolls[turns.situation[source]])
         follow = turns.following[again[turn], record[turn], lanes[0, 0][memory]]
-        found[target[turn], follow] = True
+        found[target[turn], follow] = 1
     return found
 
 
-def _backward_order(
-    turns: TurnLists, component_of: Ints, source: Ints, target: Ints
-) -> tuple[Ints, Ints]:
-    """Order of the cells, each component after those it leads to, and where components begin.
-
-    `source` and `target` are the edges between components.
-    """
-    total = turns.scores.sum(axis=1)
-    depth = np.zeros(len(total), np.int64)
-    while True:
-        deeper = depth.copy()
-        np.maximum.at(deeper, component_of[source], depth[component_of[target]] + 1)
-        if (deeper == depth).all():
-            break
-        depth = deeper
-    order = np.lexsort((np.arange(len(total)), component_of, depth[component_of], -total))
-    return order, np.flatnonzero(np.diff(component_of[order], prepend=-1))
+def _after(depth: Ints, source: Ints, target: Ints) -> Ints:
+    """Depth of blocks, one more than of those that they lead to."""
+    found = np.zeros_like(depth)
+    np.maximum.at(found, source, depth[target] + 1)
+    return found
 
 
-def _strong_components(cells: int, source: Ints, target: Ints) -> Ints:
-    """Label the cells by strongly connected component."""
+def _joined(cells: int, source: Ints, target: Ints) -> Ints:
+    """Label cells; those that lead to each other alike."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hogeq.kernels import TIE, interpreter, recurrence, recurring
+from hogeq.kernels.recurring import Links
 from hogeq.model.components import Recurrence
 from hogeq.model.turn_lists import turn_lists
 from hogeq.rules import Rules
@@ -40,15 +41,15 @@ class Interpreter:
         if recurrence is not None:
             loops = recurrence.loops
             members = int(np.diff(loops.start).max())
-            states = max(1, 2 * int(np.diff(loops.entered).max()))
-            core = max(1, 2 * int(loops.core.max()))
-            self._scratch = (
-                np.zeros((members, 2, len(self._masses))),
-                np.zeros((states, rolls)),
-                np.zeros((states, rolls)),
-                np.zeros(states),
-                np.zeros((core, core)),
-                np.zeros(core),
+            self._left = np.zeros((members, 2, len(self._masses)))
+            states = 2 * members * memories
+            self._links = Links(
+                states=np.zeros(states, np.int64),
+                rolls=np.zeros(states, np.int64),
+                gain=np.zeros((states, rolls)),
+                stay=np.zeros((states, rolls)),
+                to=np.zeros((states, rolls), np.int64),
+                numbers=np.zeros((2, states)),
             )
 
     def forward(self, policies: Floats, infoset_reach: Floats, *, memories: bool = True) -> None:
@@ -73,8 +74,8 @@ class Interpreter:
             if self.recurrence is None:
                 interpreter.forward(self.turns, *arrays)
             else:
-                loops, unused = self.recurrence.loops, np.zeros_like(self._scratch[-1])
-                recurring.forward(self.turns, loops, *arrays, *self._scratch, unused)
+                loops = self.recurrence.loops
+                recurring.forward(self.turns, loops, *arrays, self._left, self._links)
             self._store(reached, cells)
 
     def backward(
@@ -128,7 +129,8 @@ class Interpreter:
                 *settings,
                 rolled,
                 self._wanted,
-                *self._scratch,
+                self._left,
+                self._links,
                 np.zeros(played.shape[2]),
             )
             if role == recurrence.FULL_MEMORY:

@@ -17,7 +17,6 @@ from hogeq.contest.assessment import (
     facts_of,
     game_to,
     response_text,
-    usual_reference,
 )
 from hogeq.contest.judging import facts
 from hogeq.contest.staff import STAFF, Contest, Judged
@@ -189,7 +188,7 @@ def entrants_pages(
             new.append(_Task(one, name, key, text, goal))
         elif pages[name] == known:
             pages[name] = None
-    expect(game, "full memory", strategies=[usual_reference(game)])
+    expect(game, "full memory")
     with phase("assessing", len(new), "entrants") as progress:
         games = {goal: game_to(game, goal) for goal in {one.goal for one in new}}
         make = partial(_entrant_page, games, title)

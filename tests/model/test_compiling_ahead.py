@@ -2,7 +2,6 @@
 
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +10,6 @@ import pytest
 from numba.core import config
 
 from hogeq.kernels import cache, interpreter
-from hogeq.model import compiling
 from hogeq.model.compiling import compile_now, expect, missing
 from hogeq.model.game import HogEngine, compile_game
 from hogeq.model.interpreter import Interpreter
@@ -25,17 +23,22 @@ def game_of(period: int) -> HogEngine:
 
 
 @pytest.fixture(autouse=True)
-def _alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Have two cores, no helpers, a cache of one's own, and nothing loaded."""
+def helpers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """Have two cores, a cache of one's own, and nothing loaded; the processes that are started."""
     for kernel in (interpreter.forward, interpreter.roll_values):
         kernel._make_finalizer()()
         kernel._reset_overloads()
-    compiling.dismiss()
+    started, popen = list[Any](), subprocess.Popen
+
+    def start(*arguments: Any, **options: Any) -> Any:
+        started.append(popen(*arguments, **options))
+        return started[-1]
+
+    monkeypatch.setattr(subprocess, "Popen", start)
     monkeypatch.setattr(config, "CACHE_DIR", str(tmp_path))
-    monkeypatch.setattr(compiling, "cores", lambda: 2)
+    monkeypatch.setattr(cache, "cores", lambda: 2)
     cache.tell_once.cache_clear()
-    yield
-    compiling.dismiss()
+    return started
 
 
 def reach_and_values(game: HogEngine) -> tuple[Any, Any]:
@@ -51,13 +54,15 @@ def hits(kernel: Any) -> int:
     return sum(kernel.stats.cache_hits.values())
 
 
-def test_a_helper_compiles_what_is_needed_next(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_helper_compiles_what_is_needed_next(
+    helpers: list[Any], caplog: pytest.LogCaptureFixture
+) -> None:
     game = game_of(37)
     before = hits(interpreter.roll_values)
     expect(game, "hidden states")
     reach, values = reach_and_values(game)
     assert hits(interpreter.roll_values) == before + 1  # read, not compiled here
-    assert len(compiling._helpers) == 1
+    assert [helper.returncode for helper in helpers] == [0]
     assert caplog.messages == ["hogeq: compiling kernels, once"]
     assert not list(missing(game, "hidden states"))
     assert reach[0, :, 0, 0].tolist() == [0.5, 0.5]  # of who begins
@@ -80,27 +85,19 @@ def test_no_process_is_started_where_all_is_kept(monkeypatch: pytest.MonkeyPatch
 
 @pytest.mark.parametrize("starts", [False, True])
 def test_what_helpers_do_not_deliver_is_compiled_here(
-    starts: bool, monkeypatch: pytest.MonkeyPatch
+    starts: bool, helpers: list[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    started = list[Any]()
-    popen = subprocess.Popen
-
-    def start(*arguments: Any, **options: Any) -> Any:
-        started.append(popen(*arguments, **options))
-        return started[-1]
-
-    monkeypatch.setattr(subprocess, "Popen", start)
     if not starts:
         monkeypatch.setattr(sys, "executable", "/no/such/python")
-    monkeypatch.setattr(compiling, "_PROGRAM", "raise SystemExit(1)")
+    monkeypatch.setattr(cache, "PROGRAM", "raise SystemExit(1)")
     game = game_of(53 if starts else 29)
     expect(game, "hidden states")
     reach_and_values(game)
-    assert len(started) == starts
+    assert len(helpers) == starts
     assert len(cache.stored()) == 2
 
 
-def test_what_several_processes_need_is_compiled_before() -> None:
+def test_what_several_processes_need_is_compiled_before(helpers: list[Any]) -> None:
     rules = game_of(21).rules
     compile_now([rules, rules], ["hidden states"])
     assert not list(missing(compile_game(rules), "hidden states"))
@@ -108,4 +105,4 @@ def test_what_several_processes_need_is_compiled_before() -> None:
         "interpreter.forward",
         "interpreter.roll_values",
     }
-    assert len(compiling._helpers) <= 1
+    assert len(helpers) == 1

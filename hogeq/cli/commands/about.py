@@ -8,7 +8,6 @@ from hogeq.cli import options
 from hogeq.cli.inputs import Chosen
 from hogeq.cli.options import argument
 from hogeq.cli.result import Result, Table, Text, lines_of
-from hogeq.cli.shell import computing
 from hogeq.rules import ALIASES, EDITIONS, Rules, describe, names_of
 from hogeq.rules.memory import all_memories
 from hogeq.rules.register import MEMORY_PARTS, PARTS
@@ -146,17 +145,14 @@ def warmup(
     games = [Chosen(name, trust=trust).load().hog for name in chosen]
     from hogeq.model.compiling import cache, missing, parts_of
     from hogeq.support.progress import phase
-    from hogeq.support.workers import compute, cores
+    from hogeq.support.workers import cores
 
     begun, before = time.monotonic(), len(cache.stored())
     by_file = {kernel.file: kernel for game in games for kernel in missing(game, *parts_of(game))}
     kernels = list(by_file.values())
     width = min(cores() if jobs is None else jobs, len(kernels))
-    with (
-        computing("local" if width > 1 else None, max(1, width)),
-        phase("compiling kernels", len(kernels), "kernel") as progress,
-    ):
-        compute(cache.compile_in_worker, kernels, lambda _: progress.step())
+    with phase("compiling kernels", len(kernels), "kernel") as progress:
+        cache.compile_all(kernels, width, progress.step)
     seconds, stored = time.monotonic() - begun, len(cache.stored())
     compiled = stored - before
     data = {
