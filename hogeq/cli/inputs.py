@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 from hogeq.cli import options
 from hogeq.cli.shell import refusing, warn
 from hogeq.rules import ALIASES, Rules
-from hogeq.support.messages import BadInputError, unreadable
+from hogeq.support.messages import BadInputError, one_line, unreadable
 
 if TYPE_CHECKING:
     from hogeq.game import Game
@@ -117,7 +117,7 @@ class Chosen:
             with refusing():
                 self.game = Game(self.spec, forget=self.forget, trust=self.trust)
             return self.game
-        _require_there(strategies)
+        _check_named(strategies)
         self.compile()
         self.expect(*parts, strategies=strategies)
         return self.game
@@ -193,9 +193,15 @@ AnyChosen: TypeAlias = Annotated[Chosen, ANY_GAME]
 """Marks a command that takes games other than Hog as well, by --game."""
 
 
-def _require_there(strategies: Iterable[str | None]) -> None:
-    """Refuse files that are not there, before libraries are imported."""
+def _check_named(strategies: Iterable[str | None]) -> None:
+    """Refuse files that are not there, and runs of other games, before libraries are imported."""
+    from hogeq.rules.reading import config_of
+
     for name in filter(None, strategies):
+        game = config_of(Path(name)).get("game")
+        if game:
+            line = f"{name}: plays {one_line(game)}; allowed with --rules: runs of Hog"
+            raise BadInputError(line)
         is_file = Path(name).suffix.lower() in {*options.MATRIX_SUFFIXES, ".py"} and ":" not in name
         if is_file and not os.path.exists(name):  # noqa: PTH110 - never raises
             gone = FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
