@@ -52,7 +52,10 @@ def test_an_equilibrium_is_proved_and_written(tmp_path: Path) -> None:
         (("attack", "uniform", *GAME, "--certify", "1"), "--certify: allowed only for Hog; liars"),
         (("attack", "a.csv", "--game", "su20", "--forget", "order"), "only for games other than"),
         (("attack", "uniform", "--game", "kuhn_poker", "--plot", "p.png"), "--plot: allowed where"),
-        (("attack", "always_roll:1", "--rules", "fa25", "--exact", "1"), "got 'a game to 100'"),
+        (
+            ("attack", "always_roll:1", "--rules", "fa25", "--exact", "1"),
+            "exact_seconds: a game to 100",
+        ),
     ],
 )
 def test_refusals(words: tuple[str, ...], reason: str, folder: Path) -> None:
@@ -105,6 +108,7 @@ def test_a_run_given_as_a_strategy_brings_its_game(folder: Path) -> None:
     assert "kuhn_poker: allowed: games of Hog (the contest" in refused(
         "tournament", "results/kuhn", "uniform"
     )
+    assert "results/kuhn: plays kuhn_poker; allowed: runs" in refused("report", "results/kuhn")
     assert "results/kuhn: plays kuhn_poker; allowed with --rules: runs of Hog" in refused(
         "attack", "results/kuhn", "--rules", "small.yaml"
     )

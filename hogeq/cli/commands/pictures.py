@@ -129,7 +129,14 @@ def report(
     from hogeq.support.parameters import plain
 
     folders = list({os.path.realpath(run): run for run in runs}.values())
-    loaded = load_runs(folders, trust)
+    with refusing():
+        loaded = load_runs(folders, trust)
+    for one in loaded:
+        if one.game.tree is not None:
+            why = "the page draws tables of scores"
+            raise BadInputError(
+                f"{one.folder}: plays {one.config.game}; allowed: runs of Hog ({why})"
+            )
     chosen = Chosen.of(loaded[0].config.rules, trust)
     chosen.expect("matches", *KERNELS, strategies=[*page.OTHERS, *(against or ())])
     rivals = [(name, chosen.table(name).array) for name in against or ()]
