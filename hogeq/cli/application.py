@@ -227,7 +227,8 @@ def _answer_alone() -> Iterator[None]:
 
 app = _App(
     cls=_Commands,
-    help="Hog, the dice game: exact win rates, optimal play, and how exploitable strategies are.",
+    help="Games of imperfect recall, first of all Hog, the dice game: exact win rates, optimal "
+    "play, and how exploitable strategies are.",
     add_completion=True,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,

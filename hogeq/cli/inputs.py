@@ -112,6 +112,7 @@ class Chosen:
         """Settle the game and build it, and say what of Hog will be compiled."""
         strategies = list(strategies)
         if self._settle(strategies, own_goals) is None:
+            _require_there(str(self.spec), (".efg",))
             from hogeq.game import Game
 
             with refusing():
@@ -202,10 +203,15 @@ def _check_named(strategies: Iterable[str | None]) -> None:
         if game:
             line = f"{name}: plays {one_line(game)}; allowed with --rules: runs of Hog"
             raise BadInputError(line)
-        is_file = Path(name).suffix.lower() in {*options.MATRIX_SUFFIXES, ".py"} and ":" not in name
-        if is_file and not os.path.exists(name):  # noqa: PTH110 - never raises
-            gone = FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
-            raise BadInputError(unreadable(Path(name), gone))
+        if ":" not in name:
+            _require_there(name, (*options.MATRIX_SUFFIXES, ".py"))
+
+
+def _require_there(name: str, suffixes: Sequence[str]) -> None:
+    is_file = Path(name).suffix.lower() in suffixes
+    if is_file and not os.path.exists(name):  # noqa: PTH110 - never raises
+        gone = FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
+        raise BadInputError(unreadable(Path(name), gone))
 
 
 def default_rules() -> str:
