@@ -203,7 +203,7 @@ def _check_named(strategies: Iterable[str | None]) -> None:
         if game:
             line = f"{name}: plays {one_line(game)}; allowed with --rules: runs of Hog"
             raise BadInputError(line)
-        if ":" not in name:
+        if not set(":*?[") & set(name):  # a parameter, or a pattern
             _require_there(name, (*options.MATRIX_SUFFIXES, ".py"))
 
 
