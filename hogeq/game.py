@@ -278,12 +278,11 @@ class Game:
             from hogeq.trees.answers import respond
 
             return respond(self.tree, target, budget)
-        response = bounds.respond(self._compiled, target, budget)
-        if response.is_proved or not budget.exact_seconds:
-            return response
+        if not budget.exact_seconds:
+            return bounds.respond(self._compiled, target, budget)
         from hogeq.trees.answers import respond_by_program
 
-        return respond_by_program(self._compiled, target, response, budget.exact_seconds)
+        return respond_by_program(self._compiled, target, budget)
 
     def bound(self, strategy: StrategySpec, resolution: int | None = None) -> float:
         """Upper bound on what any response gets: that of a responder with full memory.

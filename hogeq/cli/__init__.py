@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from typer import Typer
 
-    from hogeq.cli.shell import app
+    from hogeq.cli.application import app
 else:
 
     def __getattr__(name: str) -> "Typer":
@@ -37,11 +37,14 @@ KEPT_OBJECTS = 100_000  # made and kept before Python looks for garbage
 
 @cache
 def _app() -> "Typer":
-    from hogeq.cli.commands import COMMANDS, name_of
-    from hogeq.cli.shell import app
+    from hogeq.cli.application import app
+    from hogeq.cli.commands import GROUPS, name_of
 
-    for command in COMMANDS:
-        app.command(name_of(command))(command)
+    for group, commands in GROUPS.items():
+        for command, words in commands.items():
+            name = name_of(command)
+            example = f"Example: hogeq {name} {words}".rstrip()
+            app.command(name, epilog=example, rich_help_panel=group)(command)
     return app
 
 

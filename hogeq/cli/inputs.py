@@ -7,18 +7,17 @@ import re
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 from hogeq.cli import options
 from hogeq.cli.shell import refusing, warn
 from hogeq.rules import ALIASES, Rules
-from hogeq.support.messages import BadInputError, unreadable
+from hogeq.support.messages import BadInputError, one_line, unreadable
 
 if TYPE_CHECKING:
     from hogeq.game import Game
     from hogeq.model.game import HogEngine
     from hogeq.strategies.strategy import Strategy
-    from hogeq.trees.flat import FlatTree
 
 DEFAULT = "su20"
 VARIABLE = "HOGEQ_RULES"
@@ -28,54 +27,98 @@ ENDLESS = "a game that never ends counts as half a win"
 
 
 class Chosen:
-    """The game that a user chooses: by --rules, by a run given as a strategy, or by default."""
+    """The game that a user chooses: by --rules, --game, a run given as a strategy, or by default.
+
+    Commands are of Hog alone, for the reason `hog_alone`, unless that is empty.
+    """
 
     game: "Game"
     engine: "HogEngine"
-    tree: "FlatTree | None" = None
 
-    def __init__(self, rules: options.Rules = None, *, trust: bool = False) -> None:
-        if rules is not None and not rules.strip():
-            raise BadInputError(
-                "--rules: the name is empty; allowed: an edition's name, a YAML file of rule "
-                "parts, or a run"
-            )
-        self.spec, self.trust, self.rules = rules, trust, Rules()
+    def __init__(
+        self,
+        rules: options.Rules = None,
+        game: options.Game = None,
+        forget: options.Forget = None,
+        *,
+        trust: bool = False,
+        hog_alone: str = "the command is of Hog",
+    ) -> None:
+        for option, named in (("--rules", rules), ("--game", game)):
+            if named is not None and not named.strip():
+                raise BadInputError(
+                    f"{option}: the name is empty; allowed: an edition's name, a YAML file of rule "
+                    "parts, or a run"
+                )
+        self.spec = rules if game is None else game
+        self.is_any, self.is_hog, self.rules = game is not None, True, Rules()
+        self.forget, self.trust, self.hog_alone = forget, trust, hog_alone
 
     @classmethod
     def of(cls, rules: Rules, trust: bool = False) -> "Chosen":
         """Choose rules that are known, those of a file say."""
-        chosen = cls(None, trust=trust)
+        chosen = cls(rules.name, trust=trust)
         chosen.rules = rules
         chosen.compile()
         return chosen
 
-    def choose(self, strategies: Iterable[str | None] = (), *, own_goals: bool = False) -> Rules:
-        """Settle the rules, and say so first where nobody named any.
+    def _settle(self, strategies: Iterable[str | None], own_goals: bool) -> Rules | None:
+        """Settle the game, and say so first where nobody named any; None if it is not Hog."""
+        from hogeq.rules.reading import config_of, find_rules, is_hog
 
-        A goal for each player is refused unless `own_goals` are allowed.
-        """
-        from hogeq.rules.reading import find_rules, run_file
-
-        if self.spec is None:
-            runs = [name for name in strategies if name and run_file(Path(name))]
-            brought = {find_rules(name, self.trust): name for name in runs}
-            if len(brought) > 1:
-                names = " and ".join(list(brought.values())[:2])
-                raise BadInputError(f"{names}: runs of different rules; --rules chooses")
-            self.spec = next(iter(brought.values()), None) or default_rules()
-        self.rules = find_rules(self.spec, self.trust)
+        spec = self.spec or self._brought(strategies) or default_rules()
+        config = config_of(Path(spec))
+        game, forget = config.get("game"), config.get("forget")
+        if game and self.forget in {None, forget}:
+            spec, self.forget = str(game), forget
+        self.spec = spec
+        if (game or self.is_any) and not is_hog(spec):
+            if self.hog_alone:
+                raise BadInputError(f"{spec}: allowed: games of Hog ({self.hog_alone})")
+            self.is_hog = False
+            return None
+        self.rules = find_rules(spec, self.trust)
         if not own_goals:
             with refusing():
                 self.rules.require_one_goal()
         return self.rules
 
+    def _brought(self, strategies: Iterable[str | None]) -> str | None:
+        """Give the run among strategies whose game is chosen; runs of two games are refused."""
+        from hogeq.rules.reading import config_of, find_rules, run_file
+
+        brought: dict[object, str] = {}
+        for name in strategies:
+            if name and run_file(Path(name)):
+                config = config_of(Path(name))
+                other = config.get("game") and (config["game"], config.get("forget"))
+                brought[other or find_rules(name, self.trust)] = name
+        if len(brought) > 1:
+            names = " and ".join(list(brought.values())[:2])
+            what, option = "rules", "--rules"
+            if any(isinstance(one, tuple) for one in brought):
+                what, option = "games", "--game"
+            raise BadInputError(f"{names}: runs of different {what}; {option} chooses")
+        return next(iter(brought.values()), None)
+
+    def choose(self, strategies: Iterable[str | None] = (), *, own_goals: bool = False) -> Rules:
+        """Settle the rules of Hog; a goal for each player is refused unless they are allowed."""
+        self._settle(strategies, own_goals)
+        return self.rules
+
     def load(
         self, *parts: str, strategies: Iterable[str | None] = (), own_goals: bool = False
     ) -> "Game":
-        """Settle the rules, compile them, and say what else will be compiled."""
+        """Settle the game and build it, and say what of Hog will be compiled."""
         strategies = list(strategies)
-        self.choose(strategies, own_goals=own_goals)
+        if self._settle(strategies, own_goals) is None:
+            _require_there(str(self.spec), (".efg",))
+            from hogeq.game import Game
+
+            with refusing():
+                self.game = Game(self.spec, forget=self.forget, trust=self.trust)
+            return self.game
+        _check_named(strategies)
         self.compile()
         self.expect(*parts, strategies=strategies)
         return self.game
@@ -100,17 +143,21 @@ class Chosen:
     @property
     def name(self) -> str:
         """What JSON calls the rules: the semester that was asked for."""
-        return self.spec if self.spec in ALIASES else self.rules.name
+        return self.spec if self.spec and self.spec in ALIASES else self.rules.name
 
     @property
     def facts(self) -> dict[str, Any]:
         """What JSON says of the game."""
-        return {"rules": self.name}
+        if self.is_hog:
+            return {"rules": self.name}
+        return {"game": self.spec, "forget": self.forget}
 
     @property
     def title(self) -> str:
-        """What people call them, with the edition that a semester plays."""
-        return title_of(self.name, self.rules)
+        """What people call it, with the edition that a semester plays."""
+        if self.is_hog:
+            return title_of(self.name, self.rules)
+        return f"{self.spec}, forgetting {self.forget}" if self.forget else str(self.spec)
 
     @property
     def endless(self) -> list[str]:
@@ -142,38 +189,30 @@ class Chosen:
                 raise BadInputError(f"{name}: {own}; allowed: 0 to {goal - 1}")
 
 
-class AnyChosen(Chosen):
-    """The game that a user chooses: Hog, or by --game another, whose `tree` is not None."""
+ANY_GAME = "any game"
 
-    def __init__(
-        self,
-        rules: options.Rules = None,
-        game: options.Game = None,
-        forget: options.Forget = None,
-        *,
-        trust: bool = False,
-    ) -> None:
-        super().__init__(rules, trust=trust)
-        if game is not None:
-            from hogeq.game import Game
+AnyChosen: TypeAlias = Annotated[Chosen, ANY_GAME]
+"""Marks a command that takes games other than Hog as well, by --game."""
 
-            with refusing():
-                self.game = Game(game, forget=forget, trust=trust)
-            self.tree = self.game.tree
-            self._facts = {"game": game, "forget": forget}
 
-    @property
-    def facts(self) -> dict[str, Any]:
-        """What JSON says of the game."""
-        return super().facts if self.tree is None else self._facts
+def _check_named(strategies: Iterable[str | None]) -> None:
+    """Refuse files that are not there, and runs of other games, before libraries are imported."""
+    from hogeq.rules.reading import config_of
 
-    @property
-    def title(self) -> str:
-        """What people call it."""
-        if self.tree is None:
-            return super().title
-        name, forget = self._facts.values()
-        return f"{name}, forgetting {forget}" if forget else str(name)
+    for name in filter(None, strategies):
+        game = config_of(Path(name)).get("game")
+        if game:
+            line = f"{name}: plays {one_line(game)}; allowed with --rules: runs of Hog"
+            raise BadInputError(line)
+        if not set(":*?[") & set(name):  # a parameter, or a pattern
+            _require_there(name, (*options.MATRIX_SUFFIXES, ".py"))
+
+
+def _require_there(name: str, suffixes: Sequence[str]) -> None:
+    is_file = Path(name).suffix.lower() in suffixes
+    if is_file and not os.path.exists(name):  # noqa: PTH110 - never raises
+        gone = FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
+        raise BadInputError(unreadable(Path(name), gone))
 
 
 def default_rules() -> str:

@@ -1,12 +1,14 @@
 """Options that many commands take, and how help groups them: the basic ones first."""
 
+import re
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
 import typer
 from typer.core import TyperCommand
 
-from hogeq.cli.uses import require_use, uses
+from hogeq.cli.uses import HOG_ALONE, require_use, uses
+from hogeq.support.messages import BadInputError
 from hogeq.support.parameters import MOST_JOBS
 
 MEMORY = "What the player to move remembers"
@@ -55,6 +57,17 @@ TREE = Output((".efg",), of_games=(".efg",))
 class Command(TyperCommand):
     """A command whose help lists options by groups, and which refuses those without a use."""
 
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read the arguments; --game is refused with the reason where it is no option."""
+        try:
+            return super().parse_args(ctx, args)
+        except Exception as error:
+            why = HOG_ALONE.get(str(ctx.info_name))
+            if getattr(error, "option_name", "") != "--game" or why is None:
+                raise
+            line = f"--game: {ctx.info_name} is of Hog alone ({why}); allowed: --rules"
+            raise BadInputError(line) from error
+
     def invoke(self, ctx: Any) -> Any:
         """Call the command, if every option that was given has a use."""
         require_use(ctx)
@@ -78,6 +91,7 @@ class Command(TyperCommand):
                 about = about.replace(PURIFIERS, ", ".join(KNOWN))
             only = [f" [only {when.words}]" for name, when in conditions if name in parameter.opts]
             about += "".join(only)
+            names = re.sub(r" <str>", "", re.sub(r"<(int|float)( range)?>", "N", names))
             groups.setdefault(group, []).append((names, about))
         for name in (WORKERS, OUTPUT, CODE):  # of most commands, and so the last
             groups[name] = groups.pop(name, [])
@@ -99,7 +113,9 @@ Rules = Annotated[
 Game = Annotated[
     str | None,
     option(
-        "Instead of Hog: a game of OpenSpiel, kuhn_poker say, or a .efg file.", "GAME", "--game"
+        "Any game: of OpenSpiel, kuhn_poker say; a .efg file; a run; an edition of Hog.",
+        "GAME",
+        "--game",
     ),
 ]
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+from hogeq.rules.reading import config_of, is_hog
 from hogeq.support.messages import BadInputError, one_line
 
 Given = Mapping[str, Any]
@@ -37,11 +38,14 @@ def _is_folder(given: Given) -> bool:
 PICTURES: Final = ("--html", "--plot", "--out")
 """Options of the commands that write per cents to files."""
 
+TREE_NAME: Final = "the game other than Hog"
+"""Key, beside those of the options, of the game that a call is about if that is not Hog."""
+
 NEVER: Final = When("elsewhere", lambda _: False)
 """Of options of all commands: this one does not take it."""
 
-HOG: Final = When("for Hog", lambda given: "--game" not in given)
-TREE: Final = beside("--game")
+HOG: Final = When("for Hog", lambda given: TREE_NAME not in given)
+TREE: Final = When("for games other than Hog", lambda given: TREE_NAME in given)
 FOLDER: Final = When("with --out FOLDER", _is_folder)
 ENTRIES: Final = When("without --out FOLDER", lambda given: not _is_folder(given))
 NEW_RUN: Final = without("--resume")
@@ -52,7 +56,7 @@ DRAWN: Final = When(
     lambda given: "--json" not in given or not given.keys().isdisjoint(PICTURES),
 )
 CODE: Final = When(
-    "for Hog, or with --plugin", lambda given: "--game" not in given or "--plugin" in given
+    "for Hog, or with --plugin", lambda given: TREE_NAME not in given or "--plugin" in given
 )
 
 ALWAYS: Final = When("everywhere", lambda _: True)
@@ -60,9 +64,7 @@ ALWAYS: Final = When("everywhere", lambda _: True)
 
 USES: Final[dict[str, dict[When, str]]] = {
     "attack": {
-        HOG: "--plot --starts --anneal-steps --kicks --until-saturated --most-kicks --seed "
-        "--certify --certificate --jobs --on --plugin --trust --digits",
-        TREE: "--exact",
+        HOG: "--certify --certificate --plugin --trust --digits",
         beside("--certify"): "--certificate",
         beside("--until-saturated"): "--most-kicks",
         beside("--out", "--certificate"): "--overwrite",
@@ -75,7 +77,7 @@ USES: Final[dict[str, dict[When, str]]] = {
     "check": {DRAWN: "--digits"},
     "compare": {HOG: "--start --plugin --trust --digits"},
     "doctor": {NEVER: "--digits"},
-    "equilibrium": {beside("--out"): "--overwrite", NEVER: "--plugin --trust --digits"},
+    "equilibrium": {HOG: "--plugin --trust --digits", beside("--out"): "--overwrite"},
     "export": {NEVER: "--digits"},
     "export-game": {HOG: "--goal --max-dice --plugin --trust", NEVER: "--digits"},
     "play": {beside("--save"): "--overwrite", ALWAYS: "--digits"},
@@ -84,7 +86,7 @@ USES: Final[dict[str, dict[When, str]]] = {
     "rules": {NEVER: "--digits"},
     "run": {NEW_RUN: "--out-root"},
     "runs": {beside("--plugin"): "--trust"},
-    "show": {DRAWN: "--digits"},
+    "show": {HOG: "--out --plugin --trust", DRAWN: "--digits"},
     "strategies": {beside("--plugin"): "--trust", NEVER: "--digits"},
     "tournament": {
         FOLDER: "--pseudonyms",
@@ -97,12 +99,44 @@ USES: Final[dict[str, dict[When, str]]] = {
 """Options of commands that do not always have a use, and when they have one."""
 
 
+HOG_ALONE: Final[dict[str, str]] = {
+    "analyze": "a position is two scores",
+    "attack-field": "rivals meet in contests of Hog",
+    "beliefs": "the hidden memory is that of Hog's rules",
+    "board": "the page is a board of Hog",
+    "check": "submissions are of Hog's contest",
+    "certify": "a certificate is of rules of Hog",
+    "diff": "cells are positions, of two scores",
+    "export": "a submission is a table of dice; hogeq purify --out FILE.npz writes other games'",
+    "improve": "cells are positions, of two scores",
+    "play": "turns are Hog's",
+    "review": "turns are Hog's",
+    "tablebase": "optimal play knows all that Hog hides; hogeq equilibrium solves other games",
+    "tournament": "the contest is Hog's",
+}
+"""Why commands are of Hog alone, in the words of a refusal of another game."""
+
+
+def tree_of(params: Mapping[str, Any]) -> str | None:
+    """Name the game other than Hog that a call is about, if it is about one; nothing is built.
+
+    It is that of --game, or of a run that is given.
+    """
+    game, rules = params.get("game"), params.get("rules")
+    if game is None:
+        named = params.values() if rules is None else [rules]
+        texts = [one for given in named for one in (given if isinstance(given, list) else [given])]
+        paths = [Path(one) for one in texts if isinstance(one, str | Path)]
+        game = next((str(path) for path in paths if config_of(path).get("game")), None)
+    return None if game is None or is_hog(game) else game
+
+
 def uses(command: str, options: Collection[str]) -> list[tuple[str, When]]:
     """List the conditions of a command's options."""
     own = USES.get(command, {})
     found = [(option, when) for when, names in own.items() for option in names.split()]
     if {"--game", "--rules"}.issubset(options):
-        found += [("--rules", HOG), ("--forget", TREE)]
+        found += [("--rules", without("--game")), ("--forget", TREE)]
     if "--digits" not in f"{own.get(ALWAYS)} {own.get(DRAWN)}":
         found.append(("--digits", TEXT))
     return [(option, when) for option, when in found if when is not ALWAYS]
@@ -116,13 +150,17 @@ def require_use(context: Any) -> None:
         for option, name in parameters.items()
         if (source := context.get_parameter_source(name)) and source.name == "COMMANDLINE"
     }
+    tree = tree_of(context.params) if "--game" in parameters else None
+    if tree is not None:
+        given[TREE_NAME] = tree
     conditions = uses(context.info_name, parameters)
     for option, when in conditions:
         if option in given and not when.holds(given):
             allowed = f"allowed only {when.words}"
             if when is HOG:
-                of_hog = {name for name, one in conditions if one is HOG}
-                others = [name for name in parameters if name.startswith("--")]
-                taken = [one for one in others if one not in {"--game", "--help", *of_hog}]
-                allowed += f"; --game {one_line(given['--game'])} takes {', '.join(taken)}"
+                others = {name for name, one in conditions if one is HOG}
+                others |= {"--game", "--rules", "--help"}
+                options = [name for name in parameters if name.startswith("--")]
+                taken = [name for name in options if name not in others]
+                allowed += f"; {one_line(tree)} takes {', '.join(taken)}"
             raise BadInputError(f"{option}: {allowed}")

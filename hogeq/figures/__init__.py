@@ -12,7 +12,7 @@ Examples
 >>> picture = hogeq.figures.matrix(game.strategy("huan2020"), "matrix.png", "huan2020")
 """
 
-from hogeq.figures.curves import exploitability, intervals
+from hogeq.figures.curves import exploitability, intervals, search_course
 from hogeq.figures.maps import beliefs, counter, matrix, mixture, policy, win_rates
 from hogeq.figures.style import WIDTH
 
@@ -25,5 +25,6 @@ __all__ = [
     "matrix",
     "mixture",
     "policy",
+    "search_course",
     "win_rates",
 ]

@@ -166,6 +166,32 @@ def _draw_result(
         axes.plot(iteration, ends[end], **marker, color=colours[end], clip_on=False, **look)
 
 
+def search_course(
+    curve: Sequence[tuple[int, float]],
+    bound: float,
+    path: str | Path | None = None,
+    title: str = "",
+    unit: str = "win rate",
+) -> "Figure":
+    """Draw the best value that a search has found by the sweeps spent, and a bound on all.
+
+    Parameters
+    ----------
+    curve : sequence of tuple of int and float
+        Sweeps and best value, in the order of the search.
+    unit : str
+        What is counted: "win rate" or "payoff".
+    """
+    sweeps, best = zip(*curve, strict=True)
+    with _chart(path, 2.4, title, None) as (figure, axes):
+        look: dict[str, Any] = {"lw": LINE_WIDTH, "ms": MARKER_SIZE}
+        axes.step(sweeps, best, "o-", where="post", color=ATTACK, label="best found", **look)
+        axes.axhline(bound, ls="--", color=BOUND, lw=LINE_WIDTH, label="upper bound")
+        axes.set_xlabel("sweeps")
+        axes.set_ylabel(unit)
+    return figure
+
+
 def intervals(
     labels: Sequence[str],
     attacks: Sequence[Sequence[float]],

@@ -18,6 +18,9 @@ SUFFIXES: Final = (".yaml", ".yml")
 RUN_FILES: Final = ("config.yaml", "manifest.json")
 """Files of a run's folder that may hold its config, the first that is there."""
 
+OPENSPIEL: Final = "openspiel:"
+"""Begins the name of a game that is OpenSpiel's, whatever else has that name."""
+
 _ALLOWED: Final = "an edition's name, a YAML file of rule parts, or a run"
 
 
@@ -26,8 +29,7 @@ def find_rules(spec: str | Path, trust: bool = False) -> Rules:
     name, path = str(spec), Path(spec)
     if not name.strip():
         raise ConfigError(f"rules: the name is empty; allowed: {_ALLOWED}")
-    is_file = path.suffix.lower() in SUFFIXES or os.sep in name
-    if name in {*EDITIONS, *ALIASES} or not (is_file or os.path.lexists(path)):
+    if name in {*EDITIONS, *ALIASES} or not is_path(name):
         try:
             return rules_from(name)
         except ValueError as error:
@@ -64,6 +66,29 @@ def run_config(file: Path) -> Mapping[str, Any]:
     """Config that a run's file holds, as plain values; empty if it holds none."""
     tree = _plain(file)
     return tree if isinstance(tree, Mapping) and "solver" in tree else {}
+
+
+def config_of(path: Path) -> Mapping[str, Any]:
+    """Config of the run whose folder or config.yaml a path is; empty if it is of none."""
+    is_folder = os.path.isdir(path)  # noqa: PTH112 - never raises
+    is_file = path.suffix.lower() in SUFFIXES and os.path.isfile(path)  # noqa: PTH113
+    file = run_file(path) if is_folder else path if is_file else None
+    return {} if file is None else run_config(file)
+
+
+def is_path(name: str) -> bool:
+    """Whether a text that names a game is meant as a file or folder."""
+    return Path(name).suffix.lower() in SUFFIXES or os.sep in name or os.path.lexists(name)
+
+
+def is_hog(name: str) -> bool:
+    """Whether a text names rules of Hog rather than another game; nothing is built."""
+    game = config_of(Path(name)).get("game")
+    if game:
+        return is_hog(str(game))
+    if name.startswith(OPENSPIEL) or name.lower().endswith(".efg"):
+        return False
+    return is_path(name) or not name.strip() or name in {*EDITIONS, *ALIASES}
 
 
 def _plain(path: Path) -> Any:

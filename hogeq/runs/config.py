@@ -23,7 +23,7 @@ from pydantic import (
 
 from hogeq.purification import PURIFIERS, Purifier
 from hogeq.rules import Rules, rules_from
-from hogeq.rules.reading import with_tables
+from hogeq.rules.reading import find_rules, is_hog, with_tables
 from hogeq.runs.directory import facts, stored_as
 from hogeq.search.results import Budget
 from hogeq.solvers import SOLVERS, Solver
@@ -136,9 +136,9 @@ def purify_from(given: object, seed: int = 0) -> PurifyConfig:
 
 
 def _rules(given: object) -> Rules:
-    if not isinstance(given, str | Mapping):
+    if not isinstance(given, str | Mapping | Rules):
         raise NotAllowedError("an edition's name or a mapping of parts")
-    rules = rules_from(given)
+    rules = given if isinstance(given, Rules) else rules_from(given)
     rules.require_one_goal()
     return rules
 
@@ -212,7 +212,9 @@ def config_from(tree: object, source: str = "config") -> Config:
                 refuse_both = refusal("rules", tree["rules"], "none where a game is given")
                 raise ConfigError(f"{source}: {refuse_both}")
             tree = {"rules": {}, **tree}
-        elif "forget" in tree:
+            if isinstance(tree["game"], str) and is_hog(tree["game"]):
+                tree = {**tree, "game": "", "rules": find_rules(tree["game"])}
+        if not tree.get("game") and tree.get("forget"):
             raise ConfigError(f"{source}: {refusal('forget', tree['forget'], 'with a game')}")
         tree = {"plugins": [], "measure": {}, "purify": {}, **tree}
     return build(Config, tree, source)

@@ -15,7 +15,7 @@ from hogeq.model.protocol import Engine
 from hogeq.search.ascent import climb, to_matrix
 from hogeq.search.counter_search import ASCENT, CounterSearch, Excursion, MoveGain, SearchState
 from hogeq.search.moves import MOVES, USUAL, SearchContext, bandits
-from hogeq.search.results import Budget
+from hogeq.search.results import WIN_RATES, Budget, Units
 from hogeq.strategies.strategy import Strategy, StrategyLike, strategy_of
 from hogeq.support import html
 from hogeq.support.aliases import Matrix
@@ -102,17 +102,41 @@ class SearchResult:
     curve: tuple[tuple[int, float], ...]
     """Sweeps spent and best win rate: after the starts, and after every round of kicks."""
 
-    def to_json(self) -> dict[str, Any]:
-        """Return its course as plain values."""
+    def to_json(self, units: Units = WIN_RATES) -> dict[str, Any]:
+        """Return its course as plain values, in the units of a game.
+
+        ``sweeps``; the budget: ``starts``, ``anneal_steps``, ``damping``, ``kicks``, ``seed``;
+        ``found`` (value of each start), ``saturated``, ``last_half`` and ``left`` (gained by the
+        last half of the sweeps, and by twice as many by an estimate), ``moves`` (of each the times
+        ``tried``, what it ``gained``, ``sweeps``).
+        """
+        scale, left = units.per_rate, self.saturation.left
+        paid = {
+            name: {**pay._asdict(), "gained": scale * pay.gained}
+            for name, pay in self.moves.items()
+            if pay.tried
+        }
         return {
             "sweeps": self.sweeps,
             **self.budget.fields(),
-            "found": list(self.found),
+            "found": [units.value(rate) for rate in self.found],
             "saturated": self.saturation.saturated,
-            "last_half": self.saturation.last_half,
-            "left": self.saturation.left,
-            "moves": {name: pay._asdict() for name, pay in self.moves.items() if pay.tried},
+            "last_half": scale * self.saturation.last_half,
+            "left": None if left is None else scale * left,
+            "moves": paid,
         }
+
+    def lines(self, units: Units = WIN_RATES) -> list[str]:
+        """Say its effort, and how far it has saturated."""
+        last, left = self.saturation.last_half, self.saturation.left
+        course = "not saturated: too few kicks to say what more would find"
+        if left is not None:
+            part, rest = (units.gain(units.per_rate * gain) for gain in (last, left))
+            course = (
+                f"{'saturated' if self.saturation.saturated else 'not saturated'}: the last half "
+                f"of the sweeps found {part}, twice as many would find about {rest}"
+            )
+        return [f"effort: {self.budget}: {counted(self.sweeps, 'sweep')}", course]
 
     def _repr_html_(self) -> str:
         """Write the figures, in a notebook."""

@@ -47,6 +47,7 @@ def respond(game: HogEngine, strategy: StrategyLike, budget: Budget | None = Non
         seconds=perf_counter() - begun,
         seats=(rate.first, rate.second),
         search=search,
+        is_told=target.kind == "mixture",
     )
 
 

@@ -8,21 +8,16 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from hogeq.search.budget import Budget
 from hogeq.strategies.strategy import Strategy
 from hogeq.support import html
 from hogeq.support.aliases import Matrix
-from hogeq.support.messages import at_least, at_most, between, percent, refusal
-from hogeq.support.parameters import (
-    Count,
-    Natural,
-    NotNegative,
-    PositiveShare,
-    Seed,
-    parameters,
-)
+from hogeq.support.messages import at_least, at_most, between, loss, percent
 
 if TYPE_CHECKING:
     from hogeq.search.attack import SearchResult
+
+__all__ = ["PROVED", "WIN_RATES", "Budget", "Equilibrium", "Interval", "Response", "Units", "Value"]
 
 
 class Value(NamedTuple):
@@ -37,7 +32,7 @@ class Value(NamedTuple):
 
 
 class Units(NamedTuple):
-    """How a game counts: what is even, and how ends of an interval are written."""
+    """How a game counts: what is even, and how figures and their differences are written."""
 
     even: float
     figure: str  # what is measured
@@ -45,7 +40,13 @@ class Units(NamedTuple):
     lower: Callable[[float], str]
     upper: Callable[[float], str]
     gap: Callable[[float, float], str]  # writes both ends of an exploitability
+    gain: Callable[[float], str]  # writes a difference
     axis: str  # of pictures: what an exploitability is
+    per_rate: float = 1.0  # worth of a whole win rate: searches count win rates
+
+    def value(self, rate: float) -> float:
+        """Give what a win rate of a search stands for."""
+        return self.even + self.per_rate * (rate - 0.5)
 
     def ends(self, lower: float, upper: float, are_one: bool) -> tuple[str, str]:
         """Write both ends of an interval, rounded outward unless they are one number."""
@@ -63,70 +64,10 @@ WIN_RATES: Final = Units(
     lower=at_least,
     upper=at_most,
     gap=between,
+    gain=loss,
     axis="exploitability (win rate $-$ 1/2)",
 )
 """Units of Hog."""
-
-
-@parameters
-class Budget:
-    """Effort of a search for a response.
-
-    Attributes
-    ----------
-    starts : int
-        Starts. The first is the uniform policy, the second the strategy attacked; then come random
-        policies, and in turn with them the strategy blended with one.
-    anneal_steps : int
-        Steps of the softmax responder while its temperature falls from 0.1 to 0.0001.
-    damping : float
-        Share of the way to the softmax that a step goes, above 0 to 1.
-    kicks : int
-        Kicks for each start after its ascent: a move (:mod:`hogeq.search.moves`) changes the
-        matrix, the ascent is repeated, and the better matrix is kept. Close to equilibrium this
-        finds counters that no number of starts does.
-    seed : int
-        Seed of the random starts and kicks.
-    until_saturated : bool
-        Whether to go on with kicks until twice the effort would find less than 0.0003, by
-        :func:`hogeq.search.attack.saturation`.
-    most_kicks : int
-        Most kicks for each start then, and then alone.
-    seconds : float, optional
-        When to make no more kicks; how many there were then depends on the machine.
-    exact_seconds : float, optional
-        Limit of an integer program, where the responder forgets and the search proves nothing. By
-        default 60, and 0 in Hog.
-
-    Examples
-    --------
-    >>> Budget(starts=16, kicks=100).anneal_steps
-    60
-    """
-
-    starts: Count = 4
-    anneal_steps: Natural = 60
-    damping: PositiveShare = 0.5
-    kicks: Natural = 20
-    seed: Seed = 0
-    until_saturated: bool = False
-    most_kicks: Natural = 1600
-    seconds: NotNegative | None = None
-    exact_seconds: NotNegative | None = None
-
-    def __post_init__(self) -> None:
-        """Refuse a number of kicks that nothing would ask for."""
-        if self.most_kicks != Budget.most_kicks and not self.until_saturated:
-            allowed = "another than 1600 only with until_saturated"
-            raise ValueError(refusal("most_kicks", self.most_kicks, allowed))
-        if self.until_saturated and self.most_kicks < self.kicks:
-            allowed = f"the {self.kicks} kicks or more"
-            raise ValueError(refusal("most_kicks", self.most_kicks, allowed))
-
-    def fields(self) -> dict[str, Any]:
-        """Give the effort as it stands in JSON."""
-        given = ("starts", "anneal_steps", "damping", "kicks", "seed")
-        return {name: getattr(self, name) for name in given}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -161,6 +102,8 @@ class Response:
     """How it is written."""
     search: "SearchResult | None" = None
     """Course of the search; None where none was needed."""
+    is_told: bool = False
+    """Whether who forgets nothing is told, too, what was drawn from a mixture."""
 
     @property
     def effort(self) -> dict[str, Any]:
@@ -185,35 +128,46 @@ class Response:
         return f"Response(value={self.value:.6f}, bound={self.bound:.6f}{proved})"
 
     def to_json(self) -> dict[str, Any]:
-        """Return it as plain values, without the response itself."""
+        """Return it as plain values, without the response itself.
+
+        ``attack`` (its value), ``bound``, ``bound_told`` (of a mixture in Hog, where the responder
+        knows what was drawn), ``full_memory``, ``proved``, ``seats``, ``method``, ``seconds``; and
+        the course of the search, if there was one.
+        """
         return {
             "attack": self.value,
             "bound": self.bound,
+            **({"bound_told": self.full_memory} if self.is_told else {}),
             "full_memory": self.full_memory,
             "proved": self.is_proved,
             "seats": list(self.seats),
             "method": self.method,
             "seconds": self.seconds,
-            **({} if self.search is None else self.search.to_json()),
+            **({} if self.search is None else self.search.to_json(self.units)),
         }
 
     def rows(self) -> list[tuple[str, str, str]]:
         """Lay out both ends and what they mean, as the command prints them."""
-        meaning = {
-            "full memory": "no response has more: a responder who remembers everything",
-            "integer program": "no response has more: by an integer program",
-        }[self.method]
         proved = "; proved to be best" if self.is_proved else ""
         lower, upper = self.units.ends(self.value, self.bound, self.is_proved)
-        rows = [
-            ("attack", lower, f"best response found{proved}"),
-            ("bound", upper, meaning),
-        ]
+        remembers = "best responder that remembers everything"
+        told = "best responder that is told the draw as well" if self.is_told else remembers
+        seats = "" if self.units is WIN_RATES else ", mean of both seats"
+        rows = [("attack", lower, f"best response found{seats}{proved}")]
         if self.method != "full memory":
-            rows.append(
-                ("full memory", self.units.upper(self.full_memory), "responder with perfect recall")
-            )
+            rows.append(("bound", upper, "no response has more: by an integer program"))
+            rows.append(("full memory", self.units.upper(self.full_memory), told))
+        elif self.is_told and self.bound != self.full_memory:
+            rows.append(("bound", upper, f"{remembers} but the draw"))
+            rows.append(("bound", self.units.upper(self.full_memory), told))
+        else:
+            rows.append(("bound", upper, told))
         return rows
+
+    def lines(self) -> list[str]:
+        """Say how the search went, as the command prints it."""
+        lines = [] if self.search is None else self.search.lines(self.units)
+        return lines[:1] if self.is_proved else lines
 
     def _repr_html_(self) -> str:
         """Write the figures, in a notebook."""
@@ -281,7 +235,10 @@ class Equilibrium:
         return f"Equilibrium({self.lower:.6f} to {self.upper:.6f}{proved}; {self.method})"
 
     def to_json(self) -> dict[str, Any]:
-        """Return it as plain values, without the strategies."""
+        """Return it as plain values, without the strategies.
+
+        ``lower``, ``upper``, ``proved``, ``method``, ``seconds``, ``iterations``, ``components``.
+        """
         return {
             "lower": self.lower,
             "upper": self.upper,
@@ -296,8 +253,8 @@ class Equilibrium:
         proved = "; proved" if self.is_proved else ""
         lower, upper = self.units.ends(self.lower, self.upper, self.is_proved)
         return [
-            ("lower", lower, f"payoff that player 0 secures{proved}"),
-            ("upper", upper, "payoff that player 1 allows"),
+            ("lower", lower, f"{self.units.figure} that player 0 secures{proved}"),
+            ("upper", upper, f"{self.units.figure} that player 1 allows"),
         ]
 
     def _repr_html_(self) -> str:

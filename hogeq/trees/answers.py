@@ -9,6 +9,7 @@ import numpy as np
 from hogeq.model.game import HogEngine
 from hogeq.rules import Rules
 from hogeq.rules.turn import total_rises
+from hogeq.search import bounds
 from hogeq.search.attack import attack
 from hogeq.search.results import WIN_RATES, Budget, Equilibrium, Response, Units
 from hogeq.strategies.arrays import one_hot
@@ -32,7 +33,17 @@ def units_of(tree: FlatTree) -> Units:
         return f"{tree.written(lower)} to {tree.written(upper)}"
 
     write = tree.written
-    return Units(tree.shift, "payoff", write, write, write, gap, "exploitability (NashConv / 2)")
+    return Units(
+        even=tree.shift,
+        figure="payoff",
+        exact=write,
+        lower=write,
+        upper=write,
+        gap=gap,
+        gain=write,
+        axis="exploitability (NashConv / 2)",
+        per_rate=2.0 * tree.largest_payoff,
+    )
 
 
 def respond(tree: FlatTree, target: Strategy, budget: Budget) -> Response:
@@ -118,20 +129,20 @@ def _rate(payoff: float) -> float:
     return (1.0 + payoff) / 2.0
 
 
-def respond_by_program(
-    engine: HogEngine, target: Strategy, response: Response, seconds: float
-) -> Response:
-    """Go on from a response of Hog by an integer program over all histories."""
-    begun = perf_counter()
-    tree = hog_tree(engine.rules)
+def respond_by_program(engine: HogEngine, target: Strategy, budget: Budget) -> Response:
+    """Search for a response in Hog, and go on by an integer program over all histories."""
+    begun, tree = perf_counter(), hog_tree(engine.rules)
     if tree is None:
         raise ValueError(
             f"exact_seconds: a game to {engine.goal} has too many histories; allowed: games of at "
             f"most {MOST_NODES:,}: lower goal or max_dice"
         )
+    response = bounds.respond(engine, target, budget)
+    if response.is_proved:
+        return response
     opponent = Opponent(target.chances, _rows(tree, target.policies))
     begin = _rows(tree, response.strategy.policies)[0]
-    found = exact.respond(tree, opponent, seconds, begin)
+    found = exact.respond(tree, opponent, budget.exact_seconds or 0.0, begin)
     value, bound = max(_rate(found.attack), response.value), _rate(found.bound)
     if _rate(found.attack) > response.value:
         made = _table(tree, engine, found.strategy[None])[0].argmax(axis=-1)
@@ -139,8 +150,7 @@ def respond_by_program(
     if bound < response.bound:
         response = replace(response, bound=max(bound, value), method="integer program")
     is_proved = response.bound - value <= 2.0 * exact.MEETING
-    spent = response.seconds + perf_counter() - begun
-    return replace(response, is_proved=is_proved, seconds=spent)
+    return replace(response, is_proved=is_proved, seconds=perf_counter() - begun)
 
 
 def solve_hog(engine: HogEngine, tree: FlatTree, seconds: float) -> Equilibrium:

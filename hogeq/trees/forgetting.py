@@ -5,8 +5,6 @@ from dataclasses import replace
 from typing import Final
 
 import numpy as np
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
 from hogeq.support.messages import refusal
 from hogeq.trees.flat import CHANCE, FlatTree, Forget
@@ -41,6 +39,9 @@ def coarser(tree: FlatTree, forget: str | Forget | None) -> FlatTree:
         key = player, legal[row], keep(moves[node], player)
         left[place] = numbers.setdefault(key, len(numbers))
     size = tree.num_rows + len(numbers)
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
     links = coo_array((np.ones(len(own)), (rows, tree.num_rows + left)), (size, size))
     component = connected_components(links, directed=False)[1][: tree.num_rows]
     _, first, joined = np.unique(component, return_index=True, return_inverse=True)

@@ -6,13 +6,11 @@ from pathlib import Path
 from typing import Any, Final
 
 from hogeq.rules import ALIASES, EDITIONS, Rules, rules_from
-from hogeq.rules.reading import SUFFIXES, find_rules, run_config, run_file
+from hogeq.rules.reading import OPENSPIEL, config_of, find_rules, is_hog
 from hogeq.support.messages import nearest, printable, refusal, shown
 from hogeq.trees.flat import FlatTree
-from hogeq.trees.gambit import from_efg
 from hogeq.trees.rules import GAMES, GameRules, from_rules, named_rules
 
-OPENSPIEL: Final = "openspiel:"
 ALLOWED: Final = (
     "an edition of Hog, a mapping or YAML file of rule parts, a run, a .efg file, a game of "
     "OpenSpiel by its name, or rules of one's own"
@@ -42,13 +40,15 @@ def _found(given: Any, forget: Any, trust: bool) -> Rules | FlatTree:
 
 
 def _written(name: str, forget: Any, trust: bool) -> Rules | FlatTree:
-    config = _config_of(Path(name))
+    config = config_of(Path(name))
     if config.get("game"):
         forgets = config.get("forget")
         if forget not in {None, forgets}:
             raise ValueError(refusal("forget", forget, f"{forgets or 'nothing'}, as the run does"))
         return _written(config["game"], forgets, trust)
     if name.lower().endswith(".efg"):
+        from hogeq.trees.gambit import from_efg
+
         return from_efg(name, forget=forget)
     return _named(name, forget, trust)
 
@@ -56,8 +56,7 @@ def _written(name: str, forget: Any, trust: bool) -> Rules | FlatTree:
 def _named(name: str, forget: Any, trust: bool) -> Rules | FlatTree:
     if name.startswith(OPENSPIEL):
         return _of_openspiel(name.removeprefix(OPENSPIEL), forget)
-    is_file = Path(name).suffix.lower() in SUFFIXES or os.sep in name or os.path.lexists(name)
-    if is_file or not name.strip() or name in {*EDITIONS, *ALIASES}:
+    if is_hog(name):
         return find_rules(name, trust)
     own = named_rules(name)
     if own is not None:
@@ -72,14 +71,6 @@ def _named(name: str, forget: Any, trust: bool) -> Rules | FlatTree:
 def _of_openspiel(game: Any, forget: Any) -> FlatTree:
     tree: FlatTree = openspiel_package().from_openspiel(game, forget=forget)
     return tree
-
-
-def _config_of(path: Path) -> Mapping[str, Any]:
-    """Config of the run whose folder or config.yaml a path is; empty if it is of none."""
-    folder = path if path.is_dir() else path.parent
-    is_run = path.is_dir() or (path.suffix.lower() in SUFFIXES and path.is_file())
-    file = (run_file(folder) if path.is_dir() else path) if is_run else None
-    return {} if file is None else run_config(file)
 
 
 def _names_of_openspiel() -> list[str]:

@@ -49,7 +49,7 @@ def test_the_counter_matrix_wins_what_is_said(folder: Path) -> None:
     text = ok("attack", "always_roll:2", *arguments, "--seed", "3", "--overwrite")
     low, high = (found[name] - 0.5 for name in ("attack", "bound"))
     assert f"exploitability: {between(low, high)}" in text
-    assert "counter-matrix written to m.csv" in text
+    assert "response written to m.csv" in text
 
 
 def test_tournament(folder: Path) -> None:

@@ -30,8 +30,11 @@ def test_an_equilibrium_is_proved_and_written(tmp_path: Path) -> None:
     solved = ask("equilibrium", "--game", "kuhn_poker", "--out", str(path))
     assert solved["lower"] == pytest.approx(-1 / 18, abs=1e-9)  # Kuhn 1950
     assert solved["proved"]
-    with np.load(path) as arrays:
-        assert arrays["strategies_0"].shape == (1, 12, 2)
+    # One strategy for both seats: nothing wins from it, and it is worth the game's value.
+    found = ask("attack", str(path), "--game", "kuhn_poker")
+    assert found["attack"] == pytest.approx(0.0, abs=1e-9)
+    played = ask("compare", str(path), str(path), "--game", "kuhn_poker")
+    assert played["first"] == pytest.approx(-1 / 18, abs=1e-9)
     assert "--overwrite" in refused("equilibrium", "--game", "kuhn_poker", "--out", str(path))
 
 
@@ -44,6 +47,15 @@ def test_an_equilibrium_is_proved_and_written(tmp_path: Path) -> None:
         (("audit", *GAME, "--forget", "all"), "allowed: own_actions, order, or last:K"),
         (("run", "both.yaml"), "rules: got 'su20'; allowed: none where a game is given"),
         (("equilibrium", "--game", "driver.efg"), "allowed: games without absent-mindedness"),
+        (("play", *GAME), "--game: play is of Hog alone (turns are Hog's); allowed: --rules"),
+        (("attack", "uniform", *GAME, "--rules", "su20"), "--rules: allowed only without --game"),
+        (("attack", "uniform", *GAME, "--certify", "1"), "--certify: allowed only for Hog; liars"),
+        (("attack", "a.csv", "--game", "su20", "--forget", "order"), "only for games other than"),
+        (("attack", "uniform", "--game", "kuhn_poker", "--plot", "p.png"), "--plot: allowed where"),
+        (
+            ("attack", "always_roll:1", "--rules", "fa25", "--exact", "1"),
+            "exact_seconds: a game to 100",
+        ),
     ],
 )
 def test_refusals(words: tuple[str, ...], reason: str, folder: Path) -> None:
@@ -73,20 +85,75 @@ def test_a_run_learns_a_game_and_goes_on_where_it_stopped(folder: Path) -> None:
     Path("kuhn.yaml").write_text(f"{{name: kuhn, {LEARNT}}}")
     summary = ask("run", "kuhn.yaml")
     assert summary["rules"] == "kuhn_poker"
-    assert summary["largest_payoff"] == 2.0
     assert {path.name for path in Path("results/kuhn").iterdir()} >= {
         *("config.yaml", "manifest.json", "metrics.csv", "exploitability.png"),
         *("policy.npz", "mixture.npz", "matrix.csv"),
     }
-    assert Path("results/kuhn/matrix.csv").read_text().count("\n") == 13
+    lines = Path("results/kuhn/matrix.csv").read_text().splitlines()
+    assert len(lines) == 1 + 12 * 2  # sets, and the actions of each
     assert "game: kuhn_poker" in Path("results/kuhn/config.yaml").read_text()
     assert ask("run", "--resume", "results/kuhn", "--set", "solver.iterations=21")["iterations"]
     # What the run says of its policy is what the exact response wins.
     attacked = ask("run", "--resume", "results/kuhn", "--set", "solver.iterations=22")
-    best = 4.0 * (attacked["average_policy"]["attack"] - 0.5)
+    best = attacked["average_policy"]["attack"]
     found = ask("attack", "results/kuhn", "--game", "kuhn_poker")
     assert found["attack"] == pytest.approx(best, abs=1e-9)
     assert found["proved"]
+
+
+def test_a_run_given_as_a_strategy_brings_its_game(folder: Path) -> None:
+    learnt = LEARNT.replace("game: kuhn_poker", "game: kuhn_poker, forget: own_actions")
+    Path("kuhn.yaml").write_text(f"{{name: kuhn, {learnt}}}")
+    ok("run", "kuhn.yaml")
+    found = ask("attack", "results/kuhn")
+    assert (found["game"], found["forget"]) == ("kuhn_poker", "own_actions")
+    assert found == ask("attack", "results/kuhn", "--rules", "results/kuhn") | {
+        "seconds": found["seconds"]
+    }
+    assert ask("compare", "uniform", "results/kuhn")["game"] == "kuhn_poker"
+    rows = ask("show", "results/kuhn")["rows"]
+    assert len(rows) == 12
+    assert {name for row in rows for name, _ in row["actions"]} == {"Pass", "Bet"}
+    assert "results/kuhn takes --forget" in refused("attack", "results/kuhn", "--certify", "1")
+    assert "kuhn_poker: allowed: games of Hog (the contest" in refused(
+        "tournament", "results/kuhn", "uniform"
+    )
+    assert "results/kuhn: plays kuhn_poker; allowed: runs" in refused("report", "results/kuhn")
+    assert "results/kuhn: plays kuhn_poker; allowed with --rules: runs of Hog" in refused(
+        "attack", "results/kuhn", "--rules", "small.yaml"
+    )
+    Path("hog.yaml").write_text(
+        "{name: hog, game: small.yaml, solver: {name: cfr, iterations: 1}, measure: {every: 1}}"
+    )
+    assert ask("run", "hog.yaml")["rules"] == "su20 with goal=20, max_dice=3"
+    assert "runs of different games; --game chooses" in refused(
+        "compare", "results/kuhn", "results/hog"
+    )
+
+
+def test_an_attack_on_a_tree_takes_the_effort_of_one_on_hog(folder: Path) -> None:
+    tree = ("--game", "leduc_poker", "--forget", "last:1", "--exact", "0")
+    few = ask("attack", "uniform", *tree, "--starts", "1", "--kicks", "0", "--plot", "search.png")
+    assert (folder / "search.png").read_bytes().startswith(b"\x89PNG")
+    assert (few["starts"], few["kicks"], len(few["found"])) == (1, 0, 1)
+    # Payoffs, as all figures of a tree: the best start is the attack, the mean of both seats.
+    assert max(few["found"]) == pytest.approx(few["attack"], abs=1e-9)
+    assert sum(few["seats"]) / 2.0 == pytest.approx(few["attack"], abs=1e-9)
+    assert few["attack"] <= few["bound"] == few["full_memory"]
+    text = ok("attack", "uniform", *tree, "--seed", "3", "--kicks", "1")
+    assert "effort: 4 starts, 60 anneal steps, damping 0.5, 1 kick, seed 3" in text
+
+
+def test_a_small_game_of_hog_is_solved(folder: Path) -> None:
+    Path("tiny.yaml").write_text("{edition: su20, goal: 5, max_dice: 2}")
+    solved = ask("equilibrium", "--rules", "tiny.yaml", "--out", "mixture.npz")
+    assert solved["lower"] <= 0.5 <= solved["upper"]
+    assert solved["proved"]
+    effort = ("--starts", "1", "--kicks", "0", "--exact", "20")
+    attacked = ask("attack", "mixture.npz", "--game", "tiny.yaml", *effort)
+    assert attacked["rules"] == solved["rules"]
+    assert attacked["attack"] == pytest.approx(0.5, abs=1e-9)
+    assert attacked["proved"]
 
 
 def test_a_config_of_hog_can_play_another_game(folder: Path) -> None:
@@ -106,7 +173,8 @@ def test_strategies_of_a_game_are_compared_and_made_pure(folder: Path) -> None:
     assert rate["payoff"] == pytest.approx((rate["first"] + rate["second"]) / 2, abs=1e-12)
     ok("purify", "uniform", *GAME, "--method", "argmax", "--out", "pure.npz")
     with np.load("pure.npz") as arrays:
-        assert set(np.unique(arrays["policy"])) == {0.0, 1.0}
+        assert arrays["matrix"].shape == (186,)
+    assert ask("compare", "pure.npz", "best.npz", *GAME)["payoff"] < 0.0
 
 
 @pytest.mark.parametrize("forget", [(), ("--forget", "own_actions")])

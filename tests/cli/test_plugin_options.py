@@ -26,7 +26,7 @@ def test_every_command_on_hog_takes_plugins() -> None:
     for command in COMMANDS:
         name = name_of(command)
         shown = ok(name, "--help")
-        times = int(name not in {"equilibrium", "bench-games"})
+        times = int(name != "bench-games")
         assert shown.count("--plugin FILE.py") == shown.count("  --trust  ") == times, name
 
 

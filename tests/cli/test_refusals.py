@@ -5,11 +5,15 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
+from typer.main import get_command
 from typer.testing import CliRunner
 
 from hogeq.cli import app, main
+from hogeq.cli.commands import COMMANDS, GROUPS, name_of
+from hogeq.cli.uses import require_use
 from tests.cli.calls import ok, refused
 
 # --- bad input ------------------------------------------------------------------------------------
@@ -173,6 +177,23 @@ def test_help_and_version() -> None:
     assert "tournament" in ok()
     assert ok() == ok("--help")
     assert "--anneal-steps" in ok("attack", "--help")
+    listed = ok("--help")
+    assert "..." not in listed.partition("Solve:")[2]
+    assert [line for line in listed.splitlines() if line in {f"{name}:" for name in GROUPS}] == [
+        f"{name}:" for name in GROUPS
+    ]
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=name_of)
+def test_every_command_has_an_example_that_it_takes(command: Any) -> None:
+    name = name_of(command)
+    lines = [line.strip() for line in ok(name, "--help").splitlines()]
+    example = f"Example: hogeq {name}"
+    assert any(line.startswith(example) for line in lines)
+    words = next(group[command] for group in GROUPS.values() if command in group).split()
+    every: Any = get_command(app)
+    context = every.commands[name].make_context(name, words)  # refuses what it does not take
+    require_use(context)
 
 
 @pytest.mark.parametrize(

@@ -54,6 +54,9 @@ CALLS: dict[str, list[str]] = {
         f"uniform {TREE} --json",
         f"uniform {TREE} --out there.npz",
         f"uniform {LARGER}",
+        f"uniform {LARGER} --json",
+        "always_roll:2 --game small.yaml --starts 1 --kicks 0",
+        "results/tree",
     ],
     "attack-field": [
         "always_roll:1 always_roll:2 --starts 2",
@@ -88,7 +91,7 @@ CALLS: dict[str, list[str]] = {
     ],
     "diff": ["a.csv b.csv", "a.csv b.csv --json", "a.csv slow.py"],
     "doctor": ["", "--json", "--plugin plug.py"],
-    "equilibrium": [TREE, f"{TREE} --json", f"{TREE} --out there.npz"],
+    "equilibrium": [TREE, f"{TREE} --json", f"{TREE} --out there.npz", "", "--plugin plug.py"],
     "export": [
         "a.csv --out new.csv",
         "a.csv --out new.csv --json",
@@ -138,7 +141,7 @@ CALLS: dict[str, list[str]] = {
         "taken.yaml",
     ],
     "runs": ["", "--json", "--plugin plug.py"],
-    "show": ["a.csv", "a.csv --json", "slow.py"],
+    "show": ["a.csv", "a.csv --json", "slow.py", f"uniform {TREE}", f"uniform {TREE} --json"],
     "strategies": ["", "--json", "--plugin plug.py"],
     "sweep": ["sweep.yaml", "sweep.yaml --json", "done.yaml", "sweep.yaml --plugin plug.py"],
     "tablebase": ["", "--json", "--rules fa22.yaml", "--against slow.py"],
@@ -239,8 +242,9 @@ OF_COMMANDS = {
 """The same, where a command takes something else."""
 
 GRANTS = {
-    "Hog": {"--trust", "--time-limit", "--skip-bad", "--seconds"},
-    "tree": {"--exact", "--seconds"},
+    "Hog": {"--trust", "--time-limit", "--skip-bad", "--seconds", "--exact"},
+    "tree": {"--exact", "--seconds", "--starts", "--anneal-steps", "--kicks", "--seed"}
+    | {"--until-saturated"},
 }
 """What allows more, or limits: a call that needs none of it has kept to it."""
 
@@ -390,7 +394,8 @@ def is_granted(call: str, option: str) -> bool:
     """Whether a call may need nothing of what an option allows."""
     if option == "--overwrite":
         return "--out" in call or call.partition(" ")[0] in WRITERS
-    return option in GRANTS["tree" if "--game" in call else "Hog"]
+    is_tree = any(word in call for word in (TREE, LARGER, "results/tree"))
+    return option in GRANTS["tree" if is_tree else "Hog"]
 
 
 def test_every_command_is_called() -> None:

@@ -15,15 +15,49 @@ from hogeq.cli.commands.runs import run, runs, sweep
 from hogeq.cli.commands.tables import diff, export, improve, purify_
 from hogeq.cli.commands.tournament import compare, tournament
 
-COMMANDS: tuple[Callable[..., Any], ...] = (
-    *(run, purify_, export, show, sweep, runs),
-    *(attack_, attack_field, certify, compare, tournament, check, diff, improve),
-    *(tablebase, analyze_, beliefs),
-    *(play, board, review_, report),
-    *(audit_, equilibrium, export_game, bench_games, rules_, strategies),
-    *(warmup, doctor),
-)
-"""In the order in which ``hogeq --help`` lists them."""
+GROUPS: dict[str, dict[Callable[..., Any], str]] = {
+    "Solve": {
+        run: "configs/cfr.yaml",
+        sweep: "configs/sweep.yaml --jobs 4",
+        runs: "results --sort attack",
+        equilibrium: "--game kuhn_poker --out mixtures.npz",
+        tablebase: "--rules fa25",
+        purify_: "results/cfr --method local_search --out matrix.csv",
+        improve: "table.csv --out better.csv",
+    },
+    "Attack": {
+        attack_: "champion --rules su20 --kicks 100 --out counter.csv",
+        attack_field: "huan2020 always_roll:6 --rules su20",
+        certify: "certificate.json",
+    },
+    "Contest": {
+        check: "final_strategy.py --rules fa25 --trust",
+        export: "optimal --rules fa25 --player-name Ada --out final_strategy.py",
+        compare: "final_strategy.py always_roll:6 --rules fa25 --trust",
+        tournament: "entries --rules fa25 --out pages",
+        diff: "table.csv better.csv --rules fa25",
+    },
+    "Play and look": {
+        play: "--rules fa25",
+        board: "--rules fa25 --out board.html --open",
+        review_: "game.json",
+        analyze_: "--rules fa25 --score 12 --opponent 30",
+        beliefs: "champion --rules su20 --score 40 --opponent 50",
+        show: "champion --rules su20",
+        report: "results/cfr --out report.html --open",
+    },
+    "Games": {
+        rules_: "fa25",
+        strategies: "",
+        audit_: "--game kuhn_poker --forget own_actions",
+        export_game: "--game kuhn_poker --out kuhn.efg",
+        bench_games: "list",
+    },
+    "House-keeping": {warmup: "--rules fa25", doctor: ""},
+}
+"""Commands as ``hogeq --help`` lists them, each with the words of an example."""
+
+COMMANDS: tuple[Callable[..., Any], ...] = tuple(one for group in GROUPS.values() for one in group)
 
 
 def name_of(command: Callable[..., Any]) -> str:

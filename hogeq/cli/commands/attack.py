@@ -5,24 +5,22 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from hogeq.cli import options
 from hogeq.cli.inputs import AnyChosen, Chosen, reading
-from hogeq.cli.options import CERTIFICATE, MATRIX, PROOF, SEARCH, argument, option
+from hogeq.cli.options import CERTIFICATE, MATRIX, PICTURE, PROOF, SEARCH, argument, option
 from hogeq.cli.result import Result, Table, Text
 from hogeq.cli.shell import computing, refusing
-from hogeq.support.files import write_arrays
+from hogeq.search.budget import Budget
 from hogeq.support.messages import (
     BadInputError,
-    at_least,
     at_most,
     between,
     counted,
-    loss,
     percent,
     pp,
 )
 
 if TYPE_CHECKING:
-    from hogeq.search.attack import Saturation
-    from hogeq.search.results import Budget
+    from hogeq.search.results import Response
+    from hogeq.strategies.strategy import Strategy
 
 ROUNDING = 1e-9  # what a bound may differ by where processors add up differently
 
@@ -30,20 +28,33 @@ ROUNDING = 1e-9  # what a bound may differ by where processors add up differentl
 def attack_(
     strategy: options.Strategy,
     chosen: AnyChosen,
-    out: Annotated[Path | None, option("Write the counter-matrix.", "FILE"), MATRIX] = None,
-    plot: options.Plot = None,
-    starts: options.Starts = 4,
-    anneal_steps: options.AnnealSteps = 60,
-    kicks: options.Kicks = 20,
+    out: Annotated[Path | None, option("Write the response.", "FILE"), MATRIX] = None,
+    plot: Annotated[
+        Path | None,
+        option("Draw what the response gains where; of other games, the search.", "PNG"),
+        PICTURE,
+    ] = None,
+    starts: options.Starts = Budget.starts,
+    anneal_steps: options.AnnealSteps = Budget.anneal_steps,
+    kicks: options.Kicks = Budget.kicks,
     until_saturated: Annotated[
         bool,
         option("More kicks, until twice the effort would find less than 0.03 pp.", group=SEARCH),
     ] = False,
     most_kicks: Annotated[
         int | None,
-        option("Most kicks for each start. [1600]", group=SEARCH),
+        option(f"Most kicks for each start. [{Budget.most_kicks}]", group=SEARCH),
     ] = None,
-    seed: options.Seed = 0,
+    seed: options.Seed = Budget.seed,
+    exact: Annotated[
+        float | None,
+        option(
+            "Go on by an integer program, for so long. [60; of Hog 0: small goals alone allow it]",
+            "SECONDS",
+            group=PROOF,
+            min=0,
+        ),
+    ] = None,
     certify: Annotated[
         float | None,
         option("Prove a bound below full memory, for so long.", "SECONDS", group=PROOF, min=0),
@@ -53,76 +64,93 @@ def attack_(
         option("Write the proof: certificate.json, say.", "FILE", group=PROOF),
         CERTIFICATE,
     ] = None,
-    exact: Annotated[float, option("Limit of the search.", "SECONDS", min=0)] = 60.0,
     jobs: options.Jobs = None,
     on: options.On = None,
 ) -> Result:
-    """Strongest counter-matrix found, and the full-memory bound.
+    """Find the best response to a strategy, and bound what any response gets.
 
-    With a goal for each player, goal: [50, 65], the counter has the first and S the second.
+    With a goal for each player, goal: [50, 65], the response has the first and S the second.
+
+    JSON: the game, strategy, what `Response.to_json` lists, certified and steps (with --certify),
+    plot, certificate, out; in Hog also reached and deviates (positions that the response comes to,
+    and those where it rolls other dice than S) and gains (score, opponent, usual, counter, gain).
     """
-    if chosen.tree is not None:
-        return _attack_tree(chosen, strategy, exact, out)
     proofs = ["certificates"] * (certify is not None)
     game = chosen.load("search", "full memory", *proofs, strategies=[strategy], own_goals=True)
+    most = Budget.most_kicks if most_kicks is None else most_kicks
+    budget = Budget(
+        starts=starts,
+        anneal_steps=anneal_steps,
+        kicks=kicks,
+        seed=seed,
+        until_saturated=until_saturated,
+        most_kicks=most,
+        exact_seconds=exact,
+    )
+    with computing(on, jobs), refusing():
+        target = game.second.strategy(strategy)
+        proof = None
+        if certify is not None:
+            from hogeq.search.certificate import certified_bound
+
+            proof = certified_bound(chosen.engine, target, certify)
+        found = game.attack(target, budget)
+    data = {**chosen.facts, "strategy": strategy, **found.to_json()}
+    rows, upper = found.rows(), found.bound
+    if proof is not None:
+        data |= {"certified": proof.bound, "steps": len(proof.steps)}
+        upper = min(upper, proof.bound)
+        meaning = "nothing that forgets wins more: proved"
+        rows.insert(1, ("certified", _proved(proof.bound), meaning))
+    text: Text = [f"against {strategy}, {chosen.title}", "", Table(rows, left=3)]
+    if game.tree is None:
+        if not chosen.engine.has_own_goals:
+            text += ["", f"exploitability: {between(found.value - 0.5, upper - 0.5)}"]
+        positions, cells = _gains(chosen, found, target, plot)
+        data |= positions
+        text += [*found.lines(), *cells]
+    elif found.search is not None:
+        text += ["", *found.lines()]
+    if plot is not None:
+        if game.tree is not None:
+            _draw_search(found, plot, f"search for a response to {strategy}, {chosen.title}")
+        data["plot"] = plot
+        text.append(f"drawn to {plot}")
+    if certificate is not None and proof is not None:
+        from hogeq.search.certificate import write_certificate
+
+        write_certificate(certificate, proof)
+        data["certificate"] = certificate
+        text.append(f"certificate written to {certificate}: hogeq certify {certificate}")
+    if out is not None:
+        found.strategy.write(out)
+        text.append(f"response written to {out}")
+    return Result({**data, "plot": plot, "out": out}, text)
+
+
+def _gains(
+    chosen: Chosen, found: "Response", target: "Strategy", plot: Path | None
+) -> tuple[dict[str, Any], Text]:
+    """Say at which positions of Hog a response rolls other dice, and what that gains."""
     from numpy import array
 
-    from hogeq.search.certificate import certified_bound, write_certificate
     from hogeq.search.population import largest_gains
-    from hogeq.search.results import Budget
 
-    effort: dict[str, Any] = {"anneal_steps": anneal_steps, "kicks": kicks}
-    effort |= {} if most_kicks is None else {"most_kicks": most_kicks}
-    budget = Budget(starts=starts, seed=seed, until_saturated=until_saturated, **effort)
-    target = game.second.strategy(strategy)
-    with computing(on, jobs):
-        with refusing():
-            proof = None if certify is None else certified_bound(chosen.engine, target, certify)
-        found = game.attack(target, budget)
-        told = found.full_memory if target.kind == "mixture" else None
-        gained = game.gains(found.matrix, target)
-    bound, search = found.bound, found.search
-    assert search is not None  # noqa: S101 - in Hog every response is searched for
-    choices = game.rules.choices
-    difference = array(choices)[search.matrix] - array(choices)[gained.usual]
+    gained = chosen.game.gains(found.strategy, target)
+    choices = chosen.rules.choices
+    difference = array(choices)[found.matrix] - array(choices)[gained.usual]
     reached = gained.reach > 0.0
     cells = [
         cell._replace(usual=choices[cell.usual], counter=choices[cell.counter])
-        for cell in largest_gains(gained, search.matrix)
+        for cell in largest_gains(gained, found.matrix)
     ]
     data = {
-        **chosen.facts,
-        "strategy": strategy,
-        "attack": search.win_rate,
-        "bound": bound,
-        **({} if told is None else {"bound_told": told}),
-        **({} if proof is None else {"certified": proof.bound, "steps": len(proof.steps)}),
-        "starts": search.budget.starts,
-        "sweeps": search.sweeps,
-        **search.budget.fields(),
-        "found": list(search.found),
-        "saturated": search.saturation.saturated,
-        "last_half": search.saturation.last_half,
-        "left": search.saturation.left,
-        "moves": {name: pay._asdict() for name, pay in search.moves.items() if pay.tried},
         "reached": int(reached.sum()),
         "deviates": int((reached & (difference != 0)).sum()),
         "gains": [cell._asdict() for cell in cells],
-        "plot": plot,
-        **({} if certificate is None else {"certificate": certificate}),
-        "out": out,
     }
-    upper = min(bound, data.get("certified", 1.0))
-    exploitability = f"exploitability: {between(search.win_rate - 0.5, upper - 0.5)}"
     text: Text = [
-        f"against {strategy}, {chosen.title}",
-        "",
-        Table(_bounds(data), left=3),
-        "",
-        *([] if chosen.engine.has_own_goals else [exploitability]),
-        f"{_budget_text(search.budget)}: {counted(search.sweeps, 'sweep')}",
-        _saturation_text(search.saturation),
-        f"other dice at {data['deviates']} of the {data['reached']} positions that it comes to",
+        f"other dice at {data['deviates']} of the {data['reached']} positions that it comes to"
     ]
     if cells:
         worth = "win rate gained" + " to first order" * chosen.engine.positions_recur
@@ -131,69 +159,24 @@ def attack_(
     if plot is not None:
         from hogeq import figures
 
-        title = f"counter to {strategy}, {chosen.title}"
+        title = f"counter to {target.name}, {chosen.title}"
         figures.counter(difference, gained.gains, gained.reach, plot, title)
-        text.append(f"drawn to {plot}")
-    if certificate is not None and proof is not None:
-        write_certificate(certificate, proof)
-        text.append(f"certificate written to {certificate}: hogeq certify {certificate}")
-    if out is not None:
-        game.strategy(search.matrix).write(out)
-        text.append(f"counter-matrix written to {out}")
-    return Result(data, text)
+    return data, text
 
 
-def _bounds(data: dict[str, Any]) -> list[tuple[str, str, str]]:
-    remembers = "best responder that remembers everything"
-    told = data.get("bound_told")
-    known = {
-        "attack": "best counter-matrix found",
-        "certified": "nothing that forgets wins more: proved",
-        "bound": remembers if told is None else f"{remembers} but the draw",
-        "bound_told": "best responder that is told the draw as well",
-    }
-    if data["bound"] == told:  # the first says no more than the second
-        del known["bound"]
-    written = {"attack": at_least, "certified": _proved}
-    return [
-        (name.removesuffix("_told"), written.get(name, at_most)(data[name]), about)
-        for name, about in known.items()
-        if name in data
-    ]
+def _draw_search(found: "Response", plot: Path, title: str) -> None:
+    """Draw the course of a search by what it spent."""
+    from hogeq import figures
+
+    if found.search is None:
+        raise BadInputError("--plot: allowed where a search is needed; one pass was enough here")
+    units = found.units
+    curve = [(sweeps, units.value(rate)) for sweeps, rate in found.search.curve]
+    figures.search_course(curve, found.bound, plot, title, units.figure)
 
 
 def _proved(bound: float) -> str:
     return at_most(bound, 0.0)
-
-
-def _budget_text(budget: "Budget") -> str:
-    more = f" or more, at most {budget.most_kicks}," if budget.until_saturated else ","
-    return (
-        f"effort: {counted(budget.starts, 'start')}, "
-        f"{counted(budget.anneal_steps, 'anneal step')}, damping {budget.damping}, "
-        f"{counted(budget.kicks, 'kick')}{more} seed {budget.seed}"
-    )
-
-
-def _saturation_text(search: "Saturation") -> str:
-    if search.left is None:
-        return "not saturated: too few kicks to say what more would find"
-    return (
-        f"{'saturated' if search.saturated else 'not saturated'}: the last half of the sweeps "
-        f"found {loss(search.last_half)}, twice as many would find about {loss(search.left)}"
-    )
-
-
-def _attack_tree(chosen: AnyChosen, strategy: str, seconds: float, out: Path | None) -> Result:
-    """Best response to a strategy of another game, from either seat."""
-    from hogeq.search.results import Budget
-
-    with refusing():
-        found = chosen.game.attack(strategy, Budget(exact_seconds=seconds))
-    if out is not None:
-        write_arrays(out, policy=found.strategy.policy)
-    data = {**chosen.facts, "strategy": strategy, **found.to_json()}
-    return Result(data, [f"against {strategy}, {chosen.title}", "", Table(found.rows(), left=3)])
 
 
 def attack_field(
@@ -204,10 +187,10 @@ def attack_field(
         option("The mean win rate, or how many are beaten (above 0.500001)."),
     ] = "mean",
     out: Annotated[Path | None, option("Write the answer.", "FILE"), MATRIX] = None,
-    starts: options.Starts = 4,
-    anneal_steps: options.AnnealSteps = 60,
-    kicks: options.Kicks = 0,
-    seed: options.Seed = 0,
+    starts: options.Starts = Budget.starts,
+    anneal_steps: options.AnnealSteps = Budget.anneal_steps,
+    kicks: options.Kicks = Budget.kicks,
+    seed: options.Seed = Budget.seed,
     jobs: options.Jobs = None,
     on: options.On = None,
 ) -> Result:
@@ -216,10 +199,8 @@ def attack_field(
     rivals = [game.strategy(name) for name in strategies]
     from hogeq.contest.field import answer_field
     from hogeq.contest.tournament import WIN
-    from hogeq.search.results import Budget
 
-    effort: dict[str, Any] = {"anneal_steps": anneal_steps, "kicks": kicks}
-    budget = Budget(starts=starts, seed=seed, **effort)
+    budget = Budget(starts=starts, anneal_steps=anneal_steps, kicks=kicks, seed=seed)
     with computing(on, jobs):
         answer = answer_field(game.hog, rivals, objective, budget)
     data = {
@@ -239,10 +220,10 @@ def attack_field(
     ]
     rows.append(("mean", percent(answer.mean), f"{answer.beaten} of {len(rows)} beaten"))
     text: Text = [f"against {len(rivals)} rivals, {chosen.title}, for {what}", "", Table(rows), ""]
-    text.append(_budget_text(budget))
+    text.append(f"effort: {budget}")
     if out is not None:
         game.strategy(answer.strategy).write(out)
-        text.append(f"counter-matrix written to {out}")
+        text.append(f"response written to {out}")
     return Result(data, text)
 
 

@@ -8,6 +8,7 @@ from hogeq.cli import options
 from hogeq.cli.options import argument, option
 from hogeq.cli.result import Result, Table
 from hogeq.cli.shell import refusing
+from hogeq.search.budget import Budget
 from hogeq.support.files import write_arrays
 from hogeq.support.messages import BadInputError, refusal
 from hogeq.support.progress import phase
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from hogeq.benchmark.catalogue import Entry
 
 KEEP = 12  # characters of a digest that are shown
-KICKS, SECONDS = 20, 5.0  # effort where none is given
+SECONDS = 5.0  # of a proof, where none are given
 CLOSED = 1e-6  # smaller gaps are none
 
 
@@ -30,7 +31,8 @@ def bench_games(
         option("Part of the names that are meant; may be given again.", "NAME", "--only"),
     ] = None,
     kicks: Annotated[
-        int | None, option("Kicks of the search, in Hog. [20]", group=options.SEARCH, min=0)
+        int | None,
+        option(f"Kicks of the search, in Hog. [{Budget.kicks}]", group=options.SEARCH, min=0),
     ] = None,
     seconds: Annotated[
         float | None, option("Of each proof, in a game tree. [5]", group=options.SEARCH, min=0)
@@ -67,7 +69,7 @@ def bench_games(
                 raise BadInputError(f"{name}: allowed for instances of {kind}; --only chose none")
         return _run(
             list(entries.values()),
-            KICKS if kicks is None else kicks,
+            Budget.kicks if kicks is None else kicks,
             SECONDS if seconds is None else seconds,
         )
     if folder is None:

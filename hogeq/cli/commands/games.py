@@ -9,7 +9,7 @@ from hogeq.cli import options
 from hogeq.cli.inputs import AnyChosen, Chosen, title_of
 from hogeq.cli.options import ARRAYS, MATRIX_SUFFIXES, TREE, Output, option
 from hogeq.cli.result import Result, Table, Text
-from hogeq.cli.shell import refusing, warn
+from hogeq.cli.shell import computing, refusing, warn
 from hogeq.rules import Rules
 from hogeq.support.files import write_whole
 from hogeq.support.messages import BadInputError, percent
@@ -91,27 +91,33 @@ def tablebase(
 
 
 def equilibrium(
-    game: Annotated[str, option("A game of OpenSpiel, or a .efg file.", "GAME", "--game")],
-    forget: options.Forget = None,
+    chosen: AnyChosen,
     seconds: Annotated[
         float, option("When they are over, both bounds stand as they are.", min=0)
     ] = 60.0,
-    out: Annotated[Path | None, option("Write the mixtures.", "FILE.npz"), ARRAYS] = None,
+    out: Annotated[
+        Path | None, option("Write the mixtures, as one for both seats.", "FILE.npz"), ARRAYS
+    ] = None,
 ) -> Result:
     """Solve a two-player zero-sum game in mixtures, and prove its value from both sides.
 
     A mixture draws one strategy before the game and keeps to it. With imperfect recall an
-    equilibrium exists among mixtures; one among policies need not.
+    equilibrium exists among mixtures; one among policies need not. Both players of Hog are alike,
+    so that its value is 1/2: both ends are what the mixture found secures.
+
+    JSON: the game, lower, upper, proved, method, seconds, iterations, components.
     """
-    chosen = AnyChosen(game=game, forget=forget)
-    with refusing():
-        solved = chosen.game.equilibrium(seconds)
+    game = chosen.load("search", "full memory")
+    with refusing(), computing():
+        solved = game.equilibrium(seconds)
     if out is not None:
-        chosen.game.joined(*solved.strategies).write(out)
+        both = solved.strategies[0] if game.tree is None else game.joined(*solved.strategies)
+        both.write(out)
     mixtures = " and ".join(map(str, solved.effort["components"]))
-    heading = f"{chosen.title}: value to player 0, in mixtures of {mixtures}"
-    data = {**chosen.facts, **solved.to_json()}
-    return Result(data, [heading, "", Table(solved.rows(), left=3)])
+    heading = f"{chosen.title}: {solved.units.figure} of player 0, in mixtures of {mixtures}"
+    written = [] if out is None else [f"mixture written to {out}"]
+    text: Text = [heading, "", Table(solved.rows(), left=3), *written]
+    return Result({**chosen.facts, **solved.to_json()}, text)
 
 
 # --- what players forget --------------------------------------------------------------------------
@@ -131,11 +137,12 @@ def audit_(
     they show is one of the full game too: both histories of its witness lead to the same scores
     there. That a property holds is shown for the game walked only.
     """
-    if chosen.tree is not None:
-        return _audit_tree(chosen, chosen.tree)
+    game = chosen.load()
+    if game.tree is not None:
+        return _audit_tree(chosen, game.tree)
     from hogeq.trees.audit import audit, shows, small, tell
 
-    full = chosen.choose()
+    full = game.rules
     walked = small(full, goal, max_dice)
     with refusing():
         audited = audit(walked, full=full)
@@ -287,14 +294,15 @@ def export_game(
     """
     from hogeq.trees.tree import MOST_WRITTEN, flat_efg, hog_efg, tree_sizes
 
-    if chosen.tree is not None:
-        tree = chosen.tree
+    game = chosen.load()
+    if game.tree is not None:
+        tree = game.tree
         with refusing():
             write_whole(out, flat_efg(tree))
         infosets = [int((tree.seat == player).sum()) for player in (0, 1)]
         data = {**chosen.facts, "out": out, "nodes": tree.num_nodes, "infosets": infosets}
         return Result(data, [f"{tree.num_nodes:,} nodes written to {out}"])
-    full = chosen.choose()
+    full = game.rules
     with refusing():
         rules = replace(full, goal=goal or full.goal, max_dice=max_dice or full.max_dice)
         sizes = tree_sizes(rules)

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from hogeq.cli import options
-from hogeq.cli.inputs import Chosen, default_rules
+from hogeq.cli.inputs import AnyChosen, Chosen, default_rules
 from hogeq.cli.options import PAGE, PICTURE, SEARCH, argument, option
 from hogeq.cli.result import Result, Table, Text
 from hogeq.cli.shell import computing, refusing
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from hogeq.rules import Rules
     from hogeq.strategies.strategy import Strategy
+    from hogeq.trees.flat import FlatTree
 
 
 Open = Annotated[bool, option("Open the page in a browser.", name="--open")]
@@ -124,11 +125,18 @@ def report(
     from hogeq.pages import report as page
     from hogeq.runs.index import load_runs
     from hogeq.runs.runner import KERNELS
-    from hogeq.search.results import Budget
+    from hogeq.search.budget import Budget
     from hogeq.support.parameters import plain
 
     folders = list({os.path.realpath(run): run for run in runs}.values())
-    loaded = load_runs(folders, trust)
+    with refusing():
+        loaded = load_runs(folders, trust)
+    for one in loaded:
+        if one.game.tree is not None:
+            why = "the page draws tables of scores"
+            raise BadInputError(
+                f"{one.folder}: plays {one.config.game}; allowed: runs of Hog ({why})"
+            )
     chosen = Chosen.of(loaded[0].config.rules, trust)
     chosen.expect("matches", *KERNELS, strategies=[*page.OTHERS, *(against or ())])
     rivals = [(name, chosen.table(name).array) for name in against or ()]
@@ -166,22 +174,27 @@ ROLLS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"  # one 
 
 MINUS_ONE = "x"
 
+SHOWN = 100  # information sets of the text; JSON has all
+
 AXES = "own score upward, opponent's score to the right"
 
 
 def show(
     strategy: options.Strategy,
-    chosen: Chosen,
+    chosen: AnyChosen,
     out: Annotated[
         Path | None, option("Draw to a file. [text in the terminal]", "PNG"), PICTURE
     ] = None,
 ) -> Result:
-    """Picture of a strategy: the dice it rolls at every position.
+    """Picture of a strategy: the dice it rolls at every position, or its actions elsewhere.
 
-    Of a mixture: its components, and where they differ.
+    Of a mixture of Hog: its components, and where they differ; of other games: the mean.
     """
     game = chosen.load(strategies=[strategy])
-    one = game.strategy(strategy)
+    with refusing():
+        one = game.strategy(strategy)
+    if game.tree is not None:
+        return _of_tree(chosen, game.tree, one, strategy)
     if out is not None and one.kind != "matrix":
         chosen.expect("reach", "hidden states")
     if one.kind == "mixture":
@@ -213,6 +226,33 @@ def show(
     shares = Table(rows, ("dice", "positions", "share"), left=0)
     drawn = _map(one.likeliest, game.rules)
     return Result(data, [heading, *_axes(chosen.rules), "", *drawn, "", shares])
+
+
+def _of_tree(chosen: Chosen, tree: "FlatTree", strategy: "Strategy", name: str) -> Result:
+    """List the actions of every information set, in the game's words."""
+    rows = [
+        {
+            "player": seat,
+            "infoset": str(infoset),
+            "actions": list(zip(labels, shares, strict=False)),
+        }
+        for seat, infoset, labels, shares in zip(
+            tree.seat.tolist(), tree.names, tree.labels, strategy.mean.tolist(), strict=True
+        )
+    ]
+    text = [
+        (
+            row["player"],
+            row["infoset"],
+            ", ".join(f"{action} {percent(share)}" for action, share in row["actions"]),
+        )
+        for row in rows[:SHOWN]
+    ]
+    of = f", the mean of {len(strategy.chances)} components" if strategy.kind == "mixture" else ""
+    more = [f"and {len(rows) - SHOWN:,} more; --json has all"] if len(rows) > SHOWN else []
+    table = Table(text, ("player", "information set", "actions"), left=3)
+    data = {**chosen.facts, "strategy": name, "kind": strategy.kind, "rows": rows}
+    return Result(data, [f"{name}, {chosen.title}{of}", "", table, *more])
 
 
 def _of_mixture(chosen: Chosen, strategy: "Strategy", out: Path | None, name: str) -> Result:

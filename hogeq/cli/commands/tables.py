@@ -106,7 +106,7 @@ def purify_(
     reads = [strategy, chosen.spec, overrides]
     check_output(checkpoint, (".npz",), reads=reads, option="--checkpoint")
     from hogeq.purification import PURIFIERS as METHODS
-    from hogeq.purification.base import SearchPurifier, purified
+    from hogeq.purification.base import SearchPurifier
     from hogeq.runs.config import apply_overrides, purify_from
     from hogeq.runs.directory import saved_rounds
     from hogeq.support.messages import refusal
@@ -118,22 +118,18 @@ def purify_(
         by = purify_from(apply_overrides({"method": method}, overrides or ()))
     except ParameterError as error:
         raise BadInputError(f"--set: purify.{error}") from error
-    if chosen.tree is not None:
-        with computing(on, jobs), refusing():
-            chosen.game.purify(strategy, method, **plain(by.params)).write(out)
-        data = {**chosen.facts, "strategy": strategy, "out": out}
-        return Result(data, [f"pure strategy of {strategy} written to {out}"])
     game = chosen.load(strategies=[strategy])
-    table = chosen.table(strategy).array
     with computing(on, jobs):
         if checkpoint is None:
-            matrix = purified(by.method, by.params, game.engine, table)
+            with refusing():
+                pure = game.purify(strategy, by.method, **plain(by.params))
         elif isinstance(by.params, SearchPurifier):
+            table = chosen.table(strategy).array
             *_, last = saved_rounds(game.hog, by.params, table, checkpoint)
-            matrix = last.matrix
+            pure = game.strategy(last.matrix)
         else:
             raise BadInputError("--checkpoint: allowed with --method local_search, integer")
-    game.strategy(matrix).write(out)
+    pure.write(out)
     data = {
         **chosen.facts,
         "strategy": strategy,

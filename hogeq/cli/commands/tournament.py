@@ -40,15 +40,15 @@ def compare(
     full_memory is the player who remembers everything and plays best against one who does too.
     With a goal for each player, goal: [50, 65], the first is A's and the second B's.
     """
+    game = chosen.load("matches", strategies=[a, b], own_goals=True)
     more: Text = []
-    if chosen.tree is not None:
+    if game.tree is not None:
         with refusing():
-            found = chosen.game.value(a, b)
+            found = game.value(a, b)
         rates = {"payoff": found.mean, "first": found.first, "second": found.second}
         names = ("payoff", "as player 0", "as player 1")
-        figures = [chosen.tree.written(rate) for rate in rates.values()]
+        figures = [game.tree.written(rate) for rate in rates.values()]
     else:
-        game = chosen.load("matches", strategies=[a, b], own_goals=True)
         rates = _win_rate(game, a, b, None if start is None else chosen.start(start))._asdict()
         names = ("win rate", "moving first", "moving second")
         figures = [percent(rate) for rate in rates.values()]

@@ -1,0 +1,250 @@
+"""The application: what its commands share, its exit statuses, and its help."""
+
+import os
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext, redirect_stdout
+from functools import wraps
+from inspect import Parameter, Signature, signature
+from pathlib import Path
+from typing import Annotated, Any, get_type_hints
+
+import typer
+from typer.core import TyperGroup
+from typer.models import CommandFunctionType
+
+from hogeq.cli import INTERRUPTED, leave_the_prompt, options
+from hogeq.cli.inputs import AnyChosen, Chosen, check_output
+from hogeq.cli.options import Output
+from hogeq.cli.result import Result, show
+from hogeq.cli.shell import LONGEST, NO_ROOM, warn
+from hogeq.cli.uses import HOG_ALONE, NEVER, tree_of, uses
+from hogeq.support.messages import DIGITS, BadInputError, digits
+from hogeq.support.plugins import load_plugin
+
+
+class _Commands(TyperGroup):
+    """Ends every command with the right status, and one line where something is wrong."""
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """List the commands by groups, each with the first sentence of its help."""
+        groups: dict[str, list[tuple[str, str]]] = {}
+        for name in self.list_commands(ctx):
+            command = self.commands[name]
+            group = str(getattr(command, "rich_help_panel", None) or "Commands")
+            groups.setdefault(group, []).append((name, command.get_short_help_str(LONGEST)))
+        for group, rows in groups.items():
+            with formatter.section(group):
+                formatter.write_dl(rows)
+
+    def main(self, *args: Any, standalone_mode: bool = True, **extra: Any) -> Any:
+        more = {**extra, "prog_name": "hogeq", "standalone_mode": False}
+        if sys.stdout is None:
+            status = warn("standard output is closed; allowed: a file, say /dev/null", 2)
+        elif sys.flags.optimize > 1:
+            allowed = "0 or 1, since docstrings say what rules are"
+            status = warn(f"PYTHONOPTIMIZE: got {sys.flags.optimize}; allowed: {allowed}", 2)
+        else:
+            try:
+                found = super().main(*args, **more)
+                status = found if isinstance(found, int) else 0
+            except Exception as error:  # noqa: BLE001 - the command ends with it
+                status = warn(*_ending(error))
+        if standalone_mode:
+            sys.exit(status)
+        return status
+
+
+def _ending(error: Exception) -> tuple[object, int]:
+    """Say in one line how a command ended, and its status."""
+    if isinstance(error, BadInputError):
+        return error, 2
+    if isinstance(error, typer.Abort):
+        return "stopped", INTERRUPTED
+    if isinstance(error, OSError) and (error.filename or error.errno in NO_ROOM):
+        _drop_what_is_left()
+        why = "cannot be written: " if error.errno in NO_ROOM else ""
+        where = f"{error.filename}: " if error.filename else "output "
+        return f"{where}{why}{error.strerror}", 2
+    usage = getattr(error, "format_message", None)
+    if usage is not None:
+        context = getattr(error, "ctx", None)
+        command = context.command_path if context else "hogeq"
+        # Typer hands on the words of pydantic.
+        line = usage().rstrip(".").replace("Value error, ", "")
+        return f"{line}; see {command} --help", 2
+    if os.environ.get("HOGEQ_DEBUG"):
+        raise error
+    kind = type(error).__name__
+    return f"internal failure: {kind}: {error} (HOGEQ_DEBUG=1 shows where)", 1
+
+
+def _drop_what_is_left() -> None:
+    """Drop what standard output could not take, or Python would try again when it ends."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+class _App(typer.Typer):
+    """An application whose commands return a `Result`, and share the options of all commands."""
+
+    def command(
+        self, name: str | None = None, **more: Any
+    ) -> Callable[[CommandFunctionType], CommandFunctionType]:
+        enter = super().command(name, **{"cls": options.Command, **more})
+
+        def decorate(function: CommandFunctionType) -> CommandFunctionType:
+            enter(_command(function, name or function.__name__.replace("_", "-")))
+            return function
+
+        return decorate
+
+
+def _command(function: Callable[..., Any], written: str) -> Callable[..., Any]:
+    """Give a function the options of all commands, and print what it returns.
+
+    A parameter of type `Chosen` or `AnyChosen` becomes the options by which a game is chosen.
+    Before anything is computed, it is checked that every `Output` can be written.
+    """
+    own = get_type_hints(function, include_extras=True)
+    outputs = {
+        name: kind.__metadata__[-1]
+        for name, kind in own.items()
+        if isinstance(getattr(kind, "__metadata__", (None,))[-1], Output)
+    }
+    choice = next((name for name, kind in own.items() if kind in {Chosen, AnyChosen}), None)
+    is_any = choice is not None and own[choice] == AnyChosen
+    shared: dict[str, tuple[Any, Any]] = {
+        "as_json": (options.Json, False),
+        "decimals": (options.Digits, DIGITS),
+        "trust": (options.Trust, False),
+        "plugins": (options.Plugins, None),
+    }
+    if any(output.is_kept for output in outputs.values()):
+        shared = {"overwrite": (options.Overwrite, False), **shared}
+    never = {option for option, when in uses(written, ()) if when is NEVER}
+    shared = {key: one for key, one in shared.items() if _written(key, one[0]) not in never}
+    by = get_type_hints(Chosen.__init__, include_extras=True)
+    chosen_by = () if choice is None else ("rules", "game", "forget") if is_any else ("rules",)
+    parameters = [
+        *(_keyword(name, by[name], None) for name in chosen_by),
+        *(
+            _keyword(name, own[name], one.default)
+            for name, one in signature(function).parameters.items()
+            if name not in shared and name != choice
+        ),
+        *(_keyword(name, *shared[name]) for name in shared),
+    ]
+
+    def checked(given: dict[str, Any], trust: bool) -> dict[str, Any]:
+        overwrite = given.pop("overwrite") if "overwrite" in shared else True
+        reads = [value for name, value in given.items() if name not in outputs]
+        is_tree = is_any and tree_of(given) is not None
+        for name, output in outputs.items():
+            check_output(
+                given[name],
+                (is_tree and output.of_games) or output.suffixes,
+                reads=reads,
+                replace=overwrite or not output.is_kept,
+                option=_written(name, own[name]),
+            )
+        if choice is not None:
+            chosen: dict[str, Any] = {name: given.pop(name) for name in chosen_by}
+            why = "" if is_any else HOG_ALONE.get(written, "the command is of Hog")
+            given[choice] = Chosen(**chosen, trust=trust, hog_alone=why)
+        return {**given, "trust": trust} if "trust" in own else given
+
+    @wraps(function)
+    def command(
+        *,
+        as_json: bool,
+        decimals: int = DIGITS,
+        trust: bool = False,
+        plugins: list[Path] | None = None,
+        **given: Any,
+    ) -> None:
+        with _asked(decimals):
+            with _answer_alone() if as_json else nullcontext():
+                for path in plugins or ():
+                    load_plugin(path, trust)
+                result = function(**checked(given, trust))
+            if isinstance(result, Result):
+                show(result, as_json)
+                if result.status:
+                    raise typer.Exit(result.status)
+
+    command.__annotations__ = {one.name: one.annotation for one in parameters}
+    command.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
+    return command
+
+
+def _written(name: str, kind: Any) -> str:
+    """Write an option as users do."""
+    declared = kind.__metadata__[0].default
+    return declared if isinstance(declared, str) else f"--{name.replace('_', '-')}"
+
+
+def _keyword(name: str, kind: Any, default: Any) -> Parameter:
+    """Declare an option; of what is true or false there is no --no-NAME unless it is named."""
+    if getattr(kind, "__args__", ()) == (bool,) and kind.__metadata__[0].default is ...:
+        kind.__metadata__[0].default = f"--{name.replace('_', '-')}"  # where typer looks for it
+    return Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=kind)
+
+
+@contextmanager
+def _asked(decimals: int) -> Iterator[None]:
+    """Write numbers as the user asks, and end with one line if the user interrupts."""
+    before = digits.set(decimals)
+    try:
+        yield
+    except KeyboardInterrupt as stop:
+        leave_the_prompt()
+        status = 128 + getattr(stop, "signum", signal.SIGINT)
+        raise typer.Exit(warn(str(stop) or "stopped", status)) from None
+    finally:
+        digits.reset(before)
+
+
+@contextmanager
+def _answer_alone() -> Iterator[None]:
+    """Leave standard output to the answer, which is printed after the block.
+
+    What commands and plugins print there, in processes of ours too, goes to standard error.
+    """
+    sys.stdout.flush()
+    before = os.dup(1)
+    os.dup2(2, 1)
+    try:
+        with redirect_stdout(sys.stderr):
+            yield
+    finally:
+        os.dup2(before, 1)
+        os.close(before)
+
+
+app = _App(
+    cls=_Commands,
+    help="Games of imperfect recall, first of all Hog, the dice game: exact win rates, optimal "
+    "play, and how exploitable strategies are.",
+    add_completion=True,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+@app.callback(invoke_without_command=True)
+def _top(
+    context: typer.Context,
+    version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
+) -> None:
+    if version:
+        from hogeq import __version__
+
+        typer.echo(__version__)
+        raise typer.Exit
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
