@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from hogeq.cli import options
 from hogeq.cli.shell import refusing, warn
 from hogeq.rules import ALIASES, Rules
+from hogeq.rules.reading import edition_name
 from hogeq.support.messages import BadInputError, unreadable
 
 if TYPE_CHECKING:
@@ -64,6 +65,7 @@ class Chosen:
                 names = " and ".join(list(brought.values())[:2])
                 raise BadInputError(f"{names}: runs of different rules; --rules chooses")
             self.spec = next(iter(brought.values()), None) or default_rules()
+        self.spec = edition_name(self.spec)
         self.rules = find_rules(self.spec, self.trust)
         if not own_goals:
             with refusing():
@@ -109,8 +111,8 @@ class Chosen:
 
     @property
     def title(self) -> str:
-        """What people call them, with the edition that a semester plays."""
-        return title_of(self.name, self.rules)
+        """What people call them."""
+        return self.name
 
     @property
     def endless(self) -> list[str]:
@@ -201,11 +203,6 @@ def check_numba() -> None:
             import numba  # noqa: F401
     except RuntimeWarning as error:
         raise BadInputError(str(error).partition("\n")[0]) from error
-
-
-def title_of(name: str, rules: Rules) -> str:
-    """Name rules as headings do: by both names, if a semester plays the edition of another."""
-    return f"{name} (the game of {rules.name})" if name in ALIASES else rules.name
 
 
 @contextlib.contextmanager
