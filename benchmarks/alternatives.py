@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from hogeq.rules import Rules
 from hogeq.rules.memory import Memory, memory_sizes, record
 from hogeq.rules.rules import points_distribution, zero_points
-from hogeq.rules.turn import land, memory_effect
+from hogeq.rules.turn import effect, land
 from hogeq.trees.tree import HogTree, efg_lines
 
 Floats = NDArray[np.float64]
@@ -40,7 +40,7 @@ def recursion(rules: Rules, policies: Sequence[Floats]) -> list[float]:
         for table in (policy.tolist() for policy in policies)
     ]
     landing = cache(lambda score, opponent: land(rules, score, opponent))
-    extra = cache(lambda mine, dice: memory_effect(rules, Memory(own=mine), dice).bonus)
+    extra = cache(lambda mine, dice: effect(rules, 0, 0, Memory(own=mine), dice).bonus)
 
     @cache
     def rolled(dice: int, opponent: int | None) -> list[tuple[int, float, int]]:
@@ -108,7 +108,7 @@ def turns_of(rules: Rules) -> Turns:
     number = np.array([[len(way) for way in row] for row in ways])
     extra = np.array(
         [
-            [memory_effect(rules, Memory(own=w), k).bonus for k in range(rolls)]
+            [effect(rules, 0, 0, Memory(own=w), k).bonus for k in range(rolls)]
             for w in range(records)
         ]
     )

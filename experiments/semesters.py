@@ -12,6 +12,7 @@ The turns are those of a whole game between two players of that table, on averag
 """
 
 import math
+import re
 from pathlib import Path
 from typing import NamedTuple
 
@@ -35,7 +36,7 @@ FAMILIES = {
     "time-trot": ("su21", "sp19", "fa18", "fa17"),
     "swine-swap": ("hw13", "fa15", "su15", "sp17", "sp18", "su19"),
 }
-PARTS_OF_A_YEAR = ("sp", "su", "fa", "hw")
+PARTS_OF_A_YEAR = ("sp", "su", "fa", "hw", "hog")
 SHEETS = Path("docs/figures/editions")
 
 
@@ -63,7 +64,8 @@ def semesters() -> dict[str, str]:
     played = {name: name for name in EDITIONS} | ALIASES
 
     def time(term: str) -> tuple[int, int]:
-        return int(term[2:]), PARTS_OF_A_YEAR.index(term[:2])
+        part, year = re.findall("[a-z]+|[0-9]+", term)[:2]
+        return int(year), PARTS_OF_A_YEAR.index(part)
 
     return {term: played[term] for term in sorted(played, key=time)}
 

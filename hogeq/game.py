@@ -18,7 +18,9 @@ from hogeq.evaluation.values import ComponentsAt
 from hogeq.model.game import HogEngine, compile_game
 from hogeq.model.protocol import WinRate
 from hogeq.rules import Rules
+from hogeq.rules.edition import names_of
 from hogeq.rules.memory import Memory
+from hogeq.rules.reading import edition_name
 from hogeq.search import bounds, population
 from hogeq.search.population import Gains
 from hogeq.search.results import (
@@ -104,6 +106,8 @@ class Game:
         self.tree: FlatTree | None = None
         if isinstance(found, Rules):
             self._hog: HogEngine | None = compile_game(found, own_goals=True)
+            called = edition_name(given) if isinstance(given, str) else ""
+            self._called = called if called in names_of(found) else found.name
         else:
             self._hog, self.tree = None, found
 
@@ -171,7 +175,7 @@ class Game:
     def __repr__(self) -> str:
         """Name the game, and say the size of a tree."""
         if self.tree is None:
-            return f"Game({self.name})"
+            return f"Game({self._called})"
         return repr(self.tree).replace("FlatTree", "Game", 1)
 
     def strategy(

@@ -44,13 +44,13 @@ def registries() -> Iterator[Callable[[], None]]:
     from hogeq.baselines.registry import _BUILTINS
     from hogeq.purification import PURIFIERS
     from hogeq.rules import EDITIONS
-    from hogeq.rules.register import MEMORY_PARTS, PARTS
+    from hogeq.rules.register import EFFECTS, MEMORY_PARTS, PARTS
     from hogeq.solvers import SOLVERS
     from hogeq.support.plugins import _loaded
     from hogeq.trees.rules import GAMES
 
     found: list[MutableMapping[str, Any]] = [
-        *(EDITIONS, GAMES, MEMORY_PARTS, PURIFIERS, SOLVERS, _BUILTINS, _loaded),
+        *(EDITIONS, EFFECTS, GAMES, MEMORY_PARTS, PURIFIERS, SOLVERS, _BUILTINS, _loaded),
         *PARTS.values(),
     ]
     before = [dict(names) for names in found]

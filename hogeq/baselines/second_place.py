@@ -20,7 +20,8 @@ from hogeq.baselines.registry import baseline
 from hogeq.baselines.solved import ignore_memory
 from hogeq.rules import Rules
 from hogeq.rules.memory import Memory, memory_sizes
-from hogeq.rules.turn import TurnTable, dice_sides, land, memory_effect
+from hogeq.rules.rules import Throw
+from hogeq.rules.turn import TurnTable, effect, land, throw_of
 from hogeq.strategies.arrays import StrategyError
 from hogeq.strategies.strategy import policy_of
 from hogeq.support.aliases import Floats, Ints, Matrix, Policy
@@ -61,7 +62,7 @@ class Diagonals:
         rolls = range(self.num_actions)
         own_records = [Memory(own=own) for own in range(self.records)]
         added = np.array(
-            [[memory_effect(rules, own, roll).bonus for roll in rolls] for own in own_records]
+            [[effect(rules, 0, 0, own, roll).bonus for roll in rolls] for own in own_records]
         )
         self.fires = added > 0  # (W, K)
         self.bonus = int(added.max())
@@ -69,17 +70,17 @@ class Diagonals:
         free = [[turns.free(own, opponent) for opponent in scores] for own in scores]
         self.zero = np.array([[branch.points for branch in row] for row in free])
         self.zero_record = np.array([[branch.record for branch in row] for row in free])
-        sides = [dice_sides(rules, total, 0, Memory()) for total in range(2 * self.goal - 1)]
-        kinds = {kind: self._rolled(kind) for kind in dict.fromkeys(sides)}
-        self.rolled = [kinds[kind] for kind in sides]  # Hog Wild depends on the sum alone
+        throws = [throw_of(rules, 0, total, Memory()) for total in range(2 * self.goal - 1)]
+        kinds = {throw: self._rolled(throw) for throw in dict.fromkeys(throws)}
+        self.rolled = [kinds[throw] for throw in throws]  # Hog Wild, Hog Tied: by the sum alone
         self._land()
 
-    def _rolled(self, sides: int) -> RolledColumns:
+    def _rolled(self, throw: Throw) -> RolledColumns:
         columns: dict[tuple[int, int], int] = {}
         shares: list[tuple[int, int, float]] = []
         for extra in (0, 1):
             for roll in range(1, self.num_actions):
-                for points, _, recorded, chance in self.turns.branches(roll, sides):
+                for points, _, recorded, chance in self.turns.branches(roll, throw):
                     key = points + extra * self.bonus, recorded
                     column = columns.setdefault(key, len(columns))
                     shares.append((extra * self.num_actions + roll, column, float(chance)))
@@ -135,8 +136,12 @@ def diagonals_of(game: "HogEngine") -> Diagonals:
     where, only = f"delta distribution: rules {rules.name}", "whose only memory is Feral Hogs'"
     if rules.memory != "none":
         raise ValueError(f"{where} remember {rules.memory}; allowed: rules {only}")
+    if rules.effect != "none":
+        raise ValueError(f"{where} have {rules.effect}; allowed: rules without, {only}")
     if turns > 1 or extras > 1 or rules.gives_extra_turns:
         raise ValueError(f"{where} give extra turns; allowed: rules without, {only}")
+    if rules.forty_niners:
+        raise ValueError(f"{where} have 49ers; allowed: rules without, {only}")
     if rules.piggy_back or game.positions_recur:
         raise ValueError(f"{where} have turns that score 0; allowed: rules where every turn scores")
     return _diagonals(rules)

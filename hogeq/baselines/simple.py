@@ -17,8 +17,8 @@ from hogeq.baselines.registry import baseline
 from hogeq.rules import EDITIONS, Rules
 from hogeq.rules.memory import Memory
 from hogeq.rules.parts import MORE_BOAR
-from hogeq.rules.rules import HOG_WILD_MULTIPLE
-from hogeq.rules.turn import Landing, TurnTable, dice_sides, land
+from hogeq.rules.rules import HOG_WILD_MULTIPLE, Throw
+from hogeq.rules.turn import Landing, TurnTable, land, throw_of
 from hogeq.support.aliases import Matrix
 
 if TYPE_CHECKING:
@@ -170,13 +170,13 @@ def hog_wild_heuristic(game: "HogEngine") -> Matrix:
     """
     rules, turns = game.rules, TurnTable(game.rules)
     matrix = np.zeros((game.goal, game.goal), np.int8)
-    means: dict[int, list[float]] = {}
+    means: dict[Throw, list[float]] = {}
     for own, opponent in product(range(game.goal), repeat=2):
-        sides, free = dice_sides(rules, own, opponent, Memory()), turns.free(own, opponent).points
-        if sides not in means:
-            means[sides] = [_mean(turns, roll, sides) for roll in range(1, rules.max_dice + 1)]
-        points = [float(free), *means[sides]]
-        chance_of_one = 1.0 - ((sides - 1) / sides) ** rules.max_dice
+        throw, free = throw_of(rules, own, opponent, Memory()), turns.free(own, opponent).points
+        if throw not in means:
+            means[throw] = [turns.mean(roll, throw) for roll in range(1, rules.max_dice + 1)]
+        sides, points = throw.sides, [float(free), *means[throw]]
+        chance_of_one = 1.0 - ((sides - 1) / sides) ** throw.dice(rules.max_dice)
         needed = opponent // 2 - own  # for a swap that helps: own score half the opponent's
         if rules.swap == "double" and opponent % 2 == 0 and needed > 0:
             gained = opponent - (own + needed)
@@ -195,7 +195,3 @@ def hog_wild_heuristic(game: "HogEngine") -> Matrix:
             points[0] = float(rules.size)
         matrix[own, opponent] = np.argmax(points)
     return matrix
-
-
-def _mean(turns: TurnTable, roll: int, sides: int) -> float:
-    return float(sum(way.points * way.probability for way in turns.branches(roll, sides)))

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 from hogeq.cli import options
 from hogeq.cli.shell import refusing, warn
 from hogeq.rules import ALIASES, Rules
+from hogeq.rules.reading import edition_name
 from hogeq.support.messages import BadInputError, one_line, unreadable
 
 if TYPE_CHECKING:
@@ -71,7 +72,7 @@ class Chosen:
         game, forget = config.get("game"), config.get("forget")
         if game and self.forget in {None, forget}:
             spec, self.forget = str(game), forget
-        self.spec = spec
+        self.spec = spec = edition_name(str(spec))
         if (game or self.is_any) and not is_hog(spec):
             if self.hog_alone:
                 raise BadInputError(f"{spec}: allowed: games of Hog ({self.hog_alone})")
@@ -154,9 +155,9 @@ class Chosen:
 
     @property
     def title(self) -> str:
-        """What people call it, with the edition that a semester plays."""
+        """What people call it."""
         if self.is_hog:
-            return title_of(self.name, self.rules)
+            return self.name
         return f"{self.spec}, forgetting {self.forget}" if self.forget else str(self.spec)
 
     @property
@@ -240,11 +241,6 @@ def check_numba() -> None:
             import numba  # noqa: F401
     except RuntimeWarning as error:
         raise BadInputError(str(error).partition("\n")[0]) from error
-
-
-def title_of(name: str, rules: Rules) -> str:
-    """Name rules as headings do: by both names, if a semester plays the edition of another."""
-    return f"{name} (the game of {rules.name})" if name in ALIASES else rules.name
 
 
 @contextlib.contextmanager

@@ -59,6 +59,7 @@ def inspect_submission(
     """
     size = file_size(path)
     goal, max_dice, least = rules.size, rules.max_dice, min(rules.choices)
+    most = rules.most_answer
     is_code = path.suffix.lower() == ".py" and read_list(path, goal) is None
     if not (is_code and trust):
         read = read_form(path, goal, max_dice, trust, time_limit=time_limit, least=least)
@@ -68,18 +69,20 @@ def inspect_submission(
         matrix: Matrix | None = None
         faults: tuple[Fault, ...] = ()
         try:
-            matrix = check_matrix(read.rows, goal, max_dice, str(path), least)
+            matrix = check_matrix(read.rows, goal, max_dice, str(path), least, most)
         except StrategyError:
-            faults = tuple(_table_faults(read, goal, max_dice, least))
+            faults = tuple(_table_faults(read, goal, most, least))
         cells = sum(len(row) for row in read.rows if isinstance(row, list | np.ndarray))
         answered = min(goal * goal, cells)
         name = read.player_name and read.player_name[:LONGEST_TITLE]
         return Submission(size, name, matrix, faults, {}, answered, None, (), None)
-    answers = examine(path, goal, max_dice, time_limit, least)
+    answers = examine(path, goal, most, time_limit, least)
     faults = answers.faults
     if answers.table is not None:  # what does not run has no name either
         faults = (*_name_faults(answers.player_name, contest_asks_name(rules)), *faults)
-    matrix = None if faults else check_matrix(answers.table, goal, max_dice, str(path), least)
+    matrix = None
+    if not faults:
+        matrix = check_matrix(answers.table, goal, max_dice, str(path), least, most)
     return Submission(
         size,
         answers.player_name,

@@ -157,7 +157,9 @@ def lowest_win_rates(win_rates: ArrayLike) -> list[tuple[float, int]]:
     return list(zip(rates.min(axis=1).tolist(), rates.argmin(axis=1).tolist(), strict=True))
 
 
-def rank(win_rates: ArrayLike, threshold: float = WIN) -> list[Standing]:
+def rank(
+    win_rates: ArrayLike, threshold: float = WIN, tie_break: Sequence[float] | None = None
+) -> list[Standing]:
     """Rank a field by matches won.
 
     Parameters
@@ -166,6 +168,8 @@ def rank(win_rates: ArrayLike, threshold: float = WIN) -> list[Standing]:
         Row against column. The diagonal is ignored.
     threshold : float
         A match is won by a win rate strictly above this, at least 1/2.
+    tie_break : sequence of float, optional
+        A number of each entry: of entries that win as many matches the higher ranks first.
 
     Returns
     -------
@@ -189,10 +193,10 @@ def rank(win_rates: ArrayLike, threshold: float = WIN) -> list[Standing]:
     np.fill_diagonal(won, val=False)
     wins = won.sum(axis=1).tolist()
     ties = (len(won) - 1 - won.sum(axis=1) - won.sum(axis=0)).tolist()
-    order = sorted(range(len(wins)), key=lambda entry: -wins[entry])
+    places = list(zip(wins, tie_break or [0.0] * len(wins), strict=True))
     return [
-        Standing(entry, 1 + sum(w > wins[entry] for w in wins), wins[entry], ties[entry])
-        for entry in order
+        Standing(entry, 1 + sum(one > places[entry] for one in places), wins[entry], ties[entry])
+        for entry in sorted(range(len(wins)), key=places.__getitem__, reverse=True)
     ]
 
 

@@ -17,7 +17,7 @@ from hogeq.model.rows import TIE
 from hogeq.rules import Rules
 from hogeq.rules.memory import Memory
 from hogeq.rules.turn import Turn as Outcome
-from hogeq.rules.turn import dice_sides, play_turn, turn_effects
+from hogeq.rules.turn import dice_sides, play_turn, throw_of, turn_effects
 from hogeq.strategies.strategy import policy_of
 from hogeq.support.aliases import Floats
 from hogeq.support.parameters import Seed, check
@@ -276,7 +276,8 @@ class Session:
             dice = self.engine.choose(here, random)
         faces = None
         if dice >= 0:
-            faces = tuple(random.integers(1, self.sides + 1, dice).tolist())
+            throw = throw_of(self.game.rules, *here.view, here.memory)
+            faces = tuple(random.integers(1, throw.sides + 1, throw.dice(dice)).tolist())
         turn = advance(self.game.rules, here, faces)._replace(rolls=self.engine.rolls(here))
         self.turns += (turn,)
         return turn

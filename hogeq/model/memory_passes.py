@@ -31,6 +31,7 @@ def suit_memory_vectors(tables: Tables, smallest: int = SMALLEST) -> bool:
         and not tables.gives
         and not tables.plane_forces.any()
         and (_bonus(tables) == _bonus(tables)[:, :1]).all()
+        and np.isin(tables.bonus, (0, tables.most_bonus)).all()
         and _swap_scores_at_most(tables)
     )
 

@@ -13,7 +13,7 @@ opponent's ``u``, and the record of the turn.
 from fractions import Fraction
 from functools import lru_cache
 from itertools import groupby, product
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,17 +21,26 @@ from numpy.typing import NDArray
 from hogeq.kernels.interpreter import AGAIN, LOSS, OTHER, WIN
 from hogeq.kernels.recurrence import Dice, Target
 from hogeq.rules import Rules
-from hogeq.rules.memory import all_memories, memory_of_dice, next_memory, record, records_left
-from hogeq.rules.rules import kinds_of_dice, sums_without_ones
-from hogeq.rules.turn import Branch, TurnTable, dice_sides, land, memory_effect
+from hogeq.rules.memory import (
+    all_memories,
+    memory_of_dice,
+    next_memory,
+    record,
+    records_left,
+    remembered,
+)
+from hogeq.rules.rules import Throw, sums_without_ones
+from hogeq.rules.turn import Branch, TurnTable, effect, land, throw_of
 from hogeq.support.aliases import Floats, Ints
+
+MOST_SITUATIONS: Final = 256  # most kinds of cells that differ in how rolls play
 
 
 class Way(NamedTuple):
     """How a turn plays."""
 
     action: int
-    sides: int  # 0 where no dice are chosen
+    throw: Throw  # of no dice only how the memory changes points counts
     bonus: int
     forced: bool
 
@@ -101,32 +110,38 @@ class Tables(NamedTuple):
 
 @lru_cache(maxsize=2)
 def ways_of(rules: Rules) -> Ways:
-    """List the ways to roll, and which is played where."""
+    """List the ways to roll, and which is played where: asked for every pair of scores."""
     memories, found = all_memories(rules), dict[Way, int]()
     looks = [memory_of_dice(rules, memory) for memory in memories]
     examples = dict(zip(looks, memories, strict=True))
-    sides = {
-        (own, opponent): tuple(
-            [dice_sides(rules, own, opponent, memory) for memory in examples.values()]
+    pairs = list(product(range(rules.size), range(rules.size)))
+    effects = map(remembered(rules).effects_at, *zip(*pairs, strict=True))
+    kinds = [
+        (tuple([throw_of(rules, *pair, one) for one in examples.values()]), added)
+        for pair, added in zip(pairs, effects, strict=True)
+    ]
+    examples_of = sorted(dict(zip(kinds, pairs, strict=True)).items())
+    order = {kind: place for place, (kind, _) in enumerate(examples_of)}
+    if len(order) > MOST_SITUATIONS:
+        raise ValueError(
+            f"rules: effects make {len(order)} kinds of positions; allowed: {MOST_SITUATIONS}"
         )
-        for own, opponent in product(range(rules.size), repeat=2)
-    }
-    kinds = sorted(set(sides.values()))
-    number = np.zeros((len(kinds), len(memories), rules.num_actions), np.int64)
+    number = np.zeros((len(order), len(memories), rules.num_actions), np.int64)
     for kind, index, action in np.ndindex(number.shape):
-        rolled = kinds[kind][list(examples).index(looks[index])] if action else 0
-        effect = memory_effect(rules, memories[index], rules.choices[action])
-        way = Way(action, rolled, *effect)
+        (throws, _), pair = examples_of[kind]
+        throw = throws[list(examples).index(looks[index])]
+        added = effect(rules, *pair, memories[index], throw.dice(rules.choices[action]))
+        way = Way(action, throw if action else Throw(0, scores=throw.scores), *added)
         number[kind, index, action] = found.setdefault(way, len(found))
-    situation = np.array([kinds.index(kind) for kind in sides.values()], np.uint8)
+    situation = np.array([order[kind] for kind in kinds], np.uint8)
     return Ways(situation.reshape(rules.size, rules.size), number, tuple(found))
 
 
-@lru_cache(maxsize=2)
-def free_turns(rules: Rules) -> FreeTurns:
-    """Ask for no dice at every pair of scores."""
+@lru_cache(maxsize=8)
+def free_turns(rules: Rules, scores: int = 0) -> FreeTurns:
+    """Ask for no dice at every pair of scores; `scores` as in a throw."""
     turns, goal = TurnTable(rules), rules.size
-    branches = [turns.free(*scores)[:3] for scores in product(range(goal), repeat=2)]
+    branches = [turns.free(own, other, scores)[:3] for own, other in np.ndindex(goal, goal)]
     return FreeTurns(*np.array(branches, np.int64).T.reshape(3, goal, goal))
 
 
@@ -139,13 +154,7 @@ def _counts_own(free: FreeTurns) -> bool:
 def landings(rules: Rules) -> Landings:
     """Land every pair of scores that a turn can leave."""
     turns, free, goal = TurnTable(rules), free_turns(rules), rules.size
-    rolled = [
-        branch
-        for sides, dice in product(kinds_of_dice(rules), rules.choices[1:])
-        for branch in turns.branches(dice, sides)
-    ]
-    most = max(int(free.points.max()), *(branch.points for branch in rolled))
-    given = max(int(free.gift.max()), *(branch.gift for branch in rolled))
+    most, given = turns.most()
     bonus = max(way.bonus for way in ways_of(rules).ways) * (1 + _counts_own(free))
     found = np.zeros((3, goal + most + bonus, goal + given), np.int64)
     for score, opponent in np.ndindex(found.shape[1:]):
@@ -163,6 +172,13 @@ def landings(rules: Rules) -> Landings:
         kind = {None: AGAIN if there.again else OTHER, 0: WIN, 1: LOSS}[there.winner]
         found[:, score, opponent] = kind, there.score, there.opponent
     return Landings(*found)
+
+
+def decided(ends: Landings, goal: Ints | int, other_goal: Ints | int) -> Ints:
+    """Who moves next, or has won, where each player has a goal: the one further past it wins."""
+    past, other_past = ends.own - goal, ends.opponent - other_goal
+    over = np.where(past >= other_past, WIN, LOSS)
+    return np.where(np.maximum(past, other_past) >= 0, over, ends.kind)
 
 
 @lru_cache(maxsize=2)
@@ -191,7 +207,7 @@ def lanes_of(rules: Rules) -> Lanes:
 class _Kind(NamedTuple):
     """A kind of turn."""
 
-    sides: int
+    throw: Throw
     extra: int
     """Bonus that no dice earn: where what they score depends on the mover's own score, a bonus on
     them is not the same as a base further on."""
@@ -207,14 +223,11 @@ def tables_of(rules: Rules) -> Tables:
     plane, bonuses = np.zeros((2, *ways.number.shape), np.int64)
     for index, found in played.items():
         plane[index], bonuses[index] = planes.index(found), bonus[index]
-    if len(set(bonus.values()) - {0}) > 1:
-        raise ValueError("rules: bonuses of different sizes cannot be compiled together")
     branches = tuple(
-        ((), *(turns.branches(choice, kind.sides) for choice in rules.choices[1:]))
+        ((), *(turns.branches(choice, kind.throw) for choice in rules.choices[1:]))
         for kind in kinds
     )
-    extra = np.array([kind.extra for kind in kinds])[:, None, None]
-    points = free.points + extra
+    points = np.stack([free_turns(rules, kind.throw.scores).points + kind.extra for kind in kinds])
     gift, recorded = (np.broadcast_to(x, points.shape).copy() for x in (free.gift, free.record))
     given = any(branch.gift for kind in branches for roll in kind for branch in roll)
     most = int(bonuses.max())
@@ -224,7 +237,8 @@ def tables_of(rules: Rules) -> Tables:
         records=records_left(rules),
         most_bonus=most,
         dice=tuple(
-            dice_of(rules, kind.sides, rolls) for kind, rolls in zip(kinds, branches, strict=True)
+            dice_of(rules, kind.throw.sides, rolls)
+            for kind, rolls in zip(kinds, branches, strict=True)
         ),
         branches=branches,
         gives=given or bool(gift.any()),
@@ -253,7 +267,7 @@ def _played(
     for index in np.ndindex(ways.number.shape):
         way, one_die = (ways.ways[ways.number[index[:2]][roll]] for roll in (index[2], 1))
         moved = way.bonus if own_counts and way.action == 0 else 0
-        planes[index] = _Kind(one_die.sides, moved), way.forced
+        planes[index] = _Kind(one_die.throw, moved), way.forced
         bonuses[index] = way.bonus - moved
     return planes, bonuses
 

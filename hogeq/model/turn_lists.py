@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from hogeq.kernels.interpreter import AGAIN, LOSS, OTHER, STEP, WIN, TurnLists
-from hogeq.model.tables import free_turns, landings, lanes_of, ways_of
+from hogeq.kernels.interpreter import AGAIN, OTHER, STEP, WIN, TurnLists
+from hogeq.model.tables import Landings, decided, free_turns, landings, lanes_of, ways_of
 from hogeq.rules import Rules
 from hogeq.rules.turn import TurnTable
 
@@ -19,33 +19,35 @@ def turn_lists(rules: Rules) -> TurnLists:
     """List every way in which a turn can end."""
     goals, seats = rules.goals, 2 if isinstance(rules.goal, tuple) else 1
     rules = replace(rules, goal=rules.size)
-    turns, size, land, free = TurnTable(rules), rules.size, landings(rules), free_turns(rules)
+    turns, size, land = TurnTable(rules), rules.size, landings(rules)
     seat, own, opponent = (axis.ravel() for axis in np.indices((seats, size, size)))
     goal, other_goal = np.array(goals)[seat], np.array(goals[::-1])[seat]
     situation, way, ways = ways_of(rules)
     first, chances, later, end = [0], list[float](), list[float](), list[int]()
     ends: dict[tuple[Any, ...], int] = {}
-    no_dice = [np.tile(column.ravel(), seats) for column in free]
+    no_dice = {
+        scores: [np.tile(column.ravel(), seats) for column in free_turns(rules, scores)]
+        for scores in {way.throw.scores for way in ways}
+    }
     columns = []
     for one in ways:
-        branches = turns.branches(rules.choices[one.action], one.sides) if one.action else [None]
+        branches = turns.branches(rules.choices[one.action], one.throw) if one.action else [None]
         for branch in branches:
             # No dice score by the cell; what else ends with the same scores and record is one end.
-            points, gift, recorded = branch[:3] if branch else no_dice
+            points, gift, recorded = branch[:3] if branch else no_dice[one.throw.scores]
             points = points + one.bonus
-            key = (points, gift, recorded, one.forced) if branch else (-1, one.bonus, one.forced)
+            free = -1, one.throw.scores, one.bonus, one.forced
+            key = (points, gift, recorded, one.forced) if branch else free
             if key not in ends:
                 ends[key] = len(ends)
-                kind, mine, yours = (table[own + points, opponent + gift] for table in land)
-                past, other_past = mine - goal, yours - other_goal
-                over = np.maximum(past, other_past) >= 0
-                kind = np.where(kind == OTHER, AGAIN * one.forced, kind)
-                kind = np.where(over, np.where(past >= other_past, WIN, LOSS), kind)
-                stays = kind == AGAIN
+                here = Landings(*(table[own + points, opponent + gift] for table in land))
+                after = decided(here, goal, other_goal)
+                after = np.where(after == OTHER, AGAIN * one.forced, after)
+                over, stays, mine, yours = after >= WIN, after == AGAIN, here.own, here.opponent
                 there = np.where(stays, mine * size + yours, yours * size + mine)
                 there += np.where(stays, seat, seats - 1 - seat) * size**2
                 there = np.where(over, 0, there)
-                columns.append((np.broadcast_to(recorded, kind.shape), kind, there))
+                columns.append((np.broadcast_to(recorded, after.shape), after, there))
             end.append(ends[key])
             chances.append(float(branch.probability) if branch else 1.0)
         later.append(float(1 - branches[0].probability) if branches[0] else 0.0)

@@ -30,5 +30,5 @@ function gameOfCode(edition, code, names) {
 }
 
 function betweenFaces(edition) {
-  return Math.max(...edition.kinds) < 10 ? "" : ".";
+  return Math.max(...edition.ways.sides) < 10 ? "" : ".";
 }

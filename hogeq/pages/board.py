@@ -1,43 +1,39 @@
 """The board: some games, the scripts that play them, and one HTML file around both.
 
-A page knows of a game its rules alone, as whole tables. A browser computes values from them, by the
-same backward induction as `hogeq.evaluation.tablebase` and in float64 too: su20 has 1.96 million
-hidden states, and its rules take 5 KB. So win probabilities against a table that is dropped on the
-page are as exact as those of best play.
+A page knows of a game the ways in which its turns can end, as arrays that Python has from the
+compiled rules, and no rule by name. A browser computes values from them, by the same backward
+induction as `hogeq.evaluation.tablebase` and in float64 too: su20 has 1.96 million hidden states,
+and its arrays take 5 KB. So win probabilities against a table that is dropped on the page are as
+exact as those of best play.
 """
 
 import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from itertools import product
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 
 from hogeq.baselines.registry import builtins_of, is_builtin, names
 from hogeq.model.game import HogEngine, compile_game
+from hogeq.model.tables import Way, decided, free_turns, landings, lanes_of, ways_of
 from hogeq.pages import frame
 from hogeq.pages.book import book
 from hogeq.rules import describe
 from hogeq.rules.edition import names_of
-from hogeq.rules.memory import (
-    Memory,
-    all_memories,
-    memory_columns,
-    memory_texts,
-    next_memory,
-    record,
-    records_left,
+from hogeq.rules.memory import Memory, memory_columns, memory_texts
+from hogeq.rules.register import title as title_of
+from hogeq.rules.rules import Throw, boosted, minus_one_points, pig_out
+from hogeq.rules.turn import (
+    Branch,
+    TurnTable,
+    again_effect,
+    bonus_effects,
+    gift_effects,
+    landing_effects,
+    points_effects,
 )
-from hogeq.rules.parts import LANDINGS, MORE_BOAR, SWAPS, square_swine
-from hogeq.rules.rules import (
-    HOG_WILD_MULTIPLE,
-    kinds_of_dice,
-    prime_boost,
-    zero_points,
-)
-from hogeq.rules.turn import TurnTable, dice_sides, memory_effect, turn_parts
 from hogeq.support.aliases import Matrix
 from hogeq.support.messages import BadInputError
 from hogeq.support.parameters import plain
@@ -48,9 +44,6 @@ MOST_STATES: Final = 8 * 10**6
 MOST_WORK: Final = 5 * 10**8  # outcomes that a page goes through to solve a game: some two seconds
 
 MOST_BYTES: Final = 400 * 10**3  # size of one game on a page
-
-AGAIN: Final = 2
-"""Flag of a pair of new scores after which More Boar gives an extra turn; a swap is 1."""
 
 
 class BoardError(BadInputError):
@@ -133,7 +126,7 @@ def _about(spec: str) -> str:
     return re.sub(r"[A-Z]+", lambda word: values.get(word[0], word[0]), text)
 
 
-# --- the rules of a game as tables ----------------------------------------------------------------
+# --- the turns of a game as arrays ----------------------------------------------------------------
 
 
 def edition_data(
@@ -144,143 +137,197 @@ def edition_data(
 ) -> dict[str, Any]:
     """Everything that a page knows of a game, fit for JSON."""
     check_work(game)
-    rules, goal = game.rules, game.goal
-    turns = TurnTable(rules)
-    kinds = list(kinds_of_dice(rules))
+    rules, named = game.rules, names_of(game.rules)
     return {
         "name": rules.name,
-        "rules": rules.name if names_of(rules) else plain(rules),
-        "names": list(names_of(rules)),
+        "rules": (title if title in named else rules.name) if named else plain(rules),
+        "names": list(named),
         "title": title,
         "begins": start,
         "parts": describe(rules),
-        "goal": goal,
+        "goal": game.goal,
         "choices": rules.choices,
-        "kinds": kinds,
-        "wild_multiple": HOG_WILD_MULTIPLE,
-        "branches": [
-            [[], *(_branches(turns, dice, sides) for dice in rules.choices[1:])] for sides in kinds
-        ],
-        "pig_out": rules.pig_out,
-        "boost": _boost(turns) if rules.prime_boost else None,
-        **_free(turns),
-        **_landings(turns),
-        **_memory(game, turns),
-        "named": turn_parts(rules)._asdict(),
+        "usual_sides": rules.sides,
+        **_Turns(game).data(),
+        **_memory(game),
         "tables": {name: np.asarray(matrix).ravel().tolist() for name, matrix in tables.items()},
     }
 
 
 def check_work(game: HogEngine) -> None:
     """Refuse a game that a browser would take too long for, or has no room for."""
-    cells, turns = game.goal**2, TurnTable(game.rules)
-    _refuse(game, cells * game.memory_size, MOST_STATES, "hidden states")
-    memory = _memory(game, turns)
-    # Memories under which a roll plays alike, and is followed alike, share its sum.
-    sums = set()
-    for *alike, following, bonus, forced, seat in zip(
-        *memory["dice"],
-        *(memory[name] for name in ("next", "bonus", "forced", "seats")),
-        strict=True,
-    ):
-        after = tuple(map(tuple, following))
-        effects = zip(range(game.num_actions), bonus, forced, strict=True)
-        sums |= {(*effect, after, *alike, seat) for effect in effects}
-    kinds = kinds_of_dice(game.rules)
-    sizes = [
-        max(len(turns.branches(dice, sides)) for sides in kinds) if dice else 1
-        for dice in game.choices
-    ]
-    _refuse(game, cells * sum(sizes[one[0]] for one in sums), MOST_WORK, "outcomes")
+    cells, turns = game.goal**2, _Turns(game)
+    _refuse(game, cells * len(turns.seat), MOST_STATES, "hidden states")
+    sizes = [len(turns.branches(way)) for way in turns.ways]
+    modes = [mode for modes in turns.sums()["modes"] for mode in modes]
+    work = sum(len(mode["lanes"]) * max(sizes[way] for way in mode["ways"]) for mode in modes)
+    _refuse(game, cells * work, MOST_WORK, "outcomes")
 
 
-def _branches(turns: TurnTable, dice: int, sides: int) -> list[list[float]]:
-    """Points, gifts, records and probabilities of a roll."""
-    points, gifts, records, chances = zip(*turns.branches(dice, sides), strict=True)
-    return [list(points), list(gifts), list(records), list(map(float, chances))]
+class _Turns:
+    """Ways to roll, what each can score, and where scores land."""
+
+    def __init__(self, game: HogEngine) -> None:
+        self.game, self.rules = game, replace(game.rules, goal=game.goal)
+        self.turns = TurnTable(self.rules)
+        self.situation, number, self.ways = ways_of(self.rules)
+        lane = lanes_of(self.rules).lane
+        # Where each player has a goal, whose turn it is counts as a part of the memory.
+        seats = np.arange(2 if game.has_own_goals else 1)
+        self.seat = np.repeat(seats, game.memory_size)  # by memory, as the lane
+        self.lane = np.tile(lane, len(seats)) + self.seat * (lane.max() + 1)
+        self.number = np.tile(number, (1, len(seats), 1))  # by situation, memory and choice
+        self.texts: dict[tuple[str, ...], int] = {(): 0}
+        self.lists: list[dict[str, Any]] = []  # what ways to roll can score
+
+    def text(self, lines: Sequence[str]) -> int:
+        """Give lines of what parts of the rules did their number."""
+        return self.texts.setdefault(tuple(lines), len(self.texts))
+
+    def branches(self, way: Way) -> Sequence[Branch]:
+        """List what a way to roll can score; no dice in one of its positions."""
+        choice = self.rules.choices[way.action]
+        return self.turns.branches(choice, way.throw) if choice else [self.turns.free(0, 0)]
+
+    def data(self) -> dict[str, Any]:
+        """Give all arrays; a text is given by its number."""
+        rules = self.rules
+        free, first = self._free({way.throw.scores for way in self.ways})
+        rolls: dict[tuple[Throw, int], int] = {}
+        columns = []
+        for action, throw, bonus, forced in self.ways:
+            dice = throw.dice(rules.choices[action])
+            if dice and (throw, dice) not in rolls:
+                rolls[throw, dice] = self._roll(throw, dice)
+            place = rolls[throw, dice] if dice else first[throw.scores]
+            told = self.text(bonus_effects(rules, bonus))
+            columns.append((place, dice, throw.sides, bonus, int(forced), told))
+        names = ("list", "dice", "sides", "bonus", "forced", "told")
+        landed = self._landings()
+        return {
+            "ways": dict(zip(names, zip(*columns, strict=True), strict=True)),
+            # By situation, memory and choice the way to roll; by position the situation, and what
+            # is to be added to the list of a way without dice.
+            "number": self.number.reshape(len(self.number), -1).tolist(),
+            "situations": self.situation.ravel().tolist(),
+            "free": free,
+            "seats": self.seat.tolist(),
+            "lane": self.lane.tolist(),
+            **self.sums(),
+            "lists": self.lists,
+            **landed,
+            "texts": list(self.texts),
+            "extra": [again_effect(rules, landed=one) for one in (False, True)],
+            "minus": title_of(rules.memory),
+        }
+
+    def sums(self) -> dict[str, Any]:
+        """List sums over outcomes of rolls: memories that play and hand over alike share one.
+
+        By choice its ways to roll, by situation, with the lanes that need them; by memory and
+        choice the place of its sum.
+        """
+        modes, slots, first = [], [], 0
+        for choice in range(self.game.num_actions):
+            columns = np.vstack([self.number[:, :, choice], self.seat, self.lane])
+            alike, place = np.unique(columns, axis=1, return_inverse=True)
+            found: dict[tuple[int, ...], dict[str, Any]] = {}
+            for sum_, (*ways, seat, one) in enumerate(alike.T.tolist(), first):
+                new = {"ways": ways, "seat": seat, "first": sum_, "lanes": []}
+                found.setdefault((*ways, seat), new)["lanes"].append(one)
+            modes.append(list(found.values()))
+            slots.append(first + place.ravel())
+            first += alike.shape[1]
+        return {"modes": modes, "slots": np.transpose(slots).ravel().tolist(), "sums": first}
+
+    def _add(self, branches: Sequence[Branch], plains: Sequence[tuple[int, int, int]]) -> int:
+        """Add a list of outcomes; `plains`: points shown, the outcome, and a text."""
+        points, gifts, records, chances = zip(*branches, strict=True)
+        told = [self.text(gift_effects(gift)) for gift in gifts]
+        columns = {"points": points, "gifts": gifts, "records": records, "told": told}
+        self.lists.append({**columns, "chances": list(map(float, chances)), "plains": plains})
+        return len(self.lists) - 1
+
+    def _roll(self, throw: Throw, dice: int) -> int:
+        """Add what dice can score: by the number of ones if these hurt, otherwise by the sum."""
+        rules, branches = self.rules, self.turns.branches(dice, throw)
+        if dice < 0:
+            shown = minus_one_points(rules)
+            told = points_effects(rules, shown, branches[0].points, boosted=False)
+            return self._add(branches, [(shown, 0, self.text(told))])
+        ones = [pig_out(rules, one + 1, dice) for one in range(dice)] if throw.ones_hurt else []
+        sums = range(dice * (2 if ones else 1), dice * throw.sides + 1)
+        unscored = self.turns.branches(dice, throw._replace(scores=0))
+        place_of = {one.points: place for place, one in enumerate(unscored)}
+        plains = []
+        for shown in sorted({*ones, *sums}):
+            outcome = place_of[boosted(rules, shown)]
+            told = points_effects(rules, shown, branches[outcome].points)
+            plains.append((shown, outcome, self.text(told)))
+        place = self._add(branches, plains)
+        self.lists[place]["ones"] = ones
+        return place
+
+    def _free(self, scores: set[int]) -> tuple[list[int], dict[int, int]]:
+        """Add what no dice score; by position the place in lists that follow, and their begin."""
+        bare = replace(self.rules, prime_boost=False, touchdown=False)
+        points = np.stack([free_turns(one).points.ravel() for one in (bare, self.rules)])
+        kinds, example, kind = np.unique(points, axis=1, return_index=True, return_inverse=True)
+        first = {}
+        for one in sorted(scores):
+            first[one] = len(self.lists)
+            for shown, cell in zip(kinds[0].tolist(), example.tolist(), strict=True):
+                own, other = divmod(cell, self.game.goal)
+                branch = self.turns.free(own, other, one)
+                told = points_effects(self.rules, shown, branch.points)
+                self._add([branch], [(shown, 0, self.text(told))])
+        return kind.ravel().tolist(), first
+
+    def _landings(self) -> dict[str, Any]:
+        """Where scores land that a turn leaves: how far each moves, and who moves next or has won.
+
+        Where each player has a goal, that depends on whose turn it is.
+        """
+        ends = landings(self.rules)
+        _, own, opponent = ends
+        reached, other = np.indices(own.shape)
+        landed = np.zeros_like(own)
+        for pair in np.argwhere((own != reached) | (opponent != other)).tolist():
+            landed[tuple(pair)] = self.text(landing_effects(self.rules, *pair))
+        goals = self.game.rules.goals
+        by_seat = [decided(ends, *one) for one in dict.fromkeys((goals, goals[::-1]))]
+        return {
+            "others": own.shape[1],
+            "moves": [(own - reached).ravel().tolist(), (opponent - other).ravel().tolist()],
+            "kinds": [kind.ravel().tolist() for kind in by_seat],
+            "landed": landed.ravel().tolist(),
+        }
 
 
-def _boost(turns: TurnTable) -> list[int]:
-    """Points of a roll after the boost, by those before it."""
-    rules = turns.rules
-    most = max(*kinds_of_dice(rules), 1) * rules.max_dice
-    return [prime_boost(points) for points in range(most + 1)]
-
-
-def _free(turns: TurnTable) -> dict[str, Any]:
-    """Points of rolling no dice by both scores, before any boost and after, and their records."""
-    rules = turns.rules
-    pairs = list(product(range(rules.size), repeat=2))
-    points = [zero_points(rules, *pair) for pair in pairs]
-    plain = replace(rules, prime_boost=False)
-    return {
-        "free": points,
-        "free_plain": [zero_points(plain, *p) for p in pairs] if rules.prime_boost else None,
-        "free_records": [record(rules, 0, one) for one in range(max(points) + 1)],
-    }
-
-
-def _landings(turns: TurnTable) -> dict[str, Any]:
-    """How far new scores move, and whether they swap or earn a turn."""
-    rules = turns.rules
-    points, gift = turns.most()
-    bonus = max(
-        memory_effect(rules, memory, dice).bonus
-        for memory in all_memories(rules)
-        for dice in rules.choices
-    )
-    scores, others = rules.size + points + bonus, rules.size + gift
-    becomes, flags = [], []
-    for score, other in product(range(scores), range(others)):
-        squared = square_swine(score) if rules.square_swine else score
-        landed = LANDINGS[rules.landing](squared, other)
-        again, swap = MORE_BOAR[rules.more_boar](landed, other), SWAPS[rules.swap](landed, other)
-        becomes.append(landed - score)
-        flags.append(int(swap) + AGAIN * int(again))
-    return {"others": others, "becomes": becomes, "told": flags, "square": rules.square_swine}
-
-
-def _memory(game: HogEngine, turns: TurnTable) -> dict[str, Any]:
-    """Memories by number: their texts, what they add to each roll, and which one follows.
-
-    Where each player has a goal, whose turn it is counts as a part of the memory, the first part.
-    """
-    rules, goals = turns.rules, turns.rules.goals
-    kinds = kinds_of_dice(rules)
-    seats = (0, 1) if game.has_own_goals else (0,)
-    number = {memory: index for index, memory in enumerate(product(seats, game.memories))}
-    effects = [
-        [memory_effect(rules, memory, dice) for dice in rules.choices] for _, memory in number
-    ]
-    columns, texts = memory_columns(rules), [memory_texts(rules, memory) for _, memory in number]
+def _memory(game: HogEngine) -> dict[str, Any]:
+    """Memories by number: their texts, the first that of the goals, and which one follows."""
+    rules, goals, size = game.rules, game.rules.goals, game.memory_size
+    seats = range(2 if game.has_own_goals else 1)
+    columns, texts = memory_columns(rules), [memory_texts(rules, one) for one in game.memories]
     if game.has_own_goals:
         columns = ["goals", *columns]
         own = [f"{mine} against {theirs}" for mine, theirs in (goals, goals[::-1])]
-        texts = [[own[seat], *text] for (seat, _), text in zip(number, texts, strict=True)]
+        texts = [[own[seat], *text] for seat in seats for text in texts]
+    following = lanes_of(replace(rules, goal=game.goal)).following
+    other, start = seats[-1], game.memories.index(Memory())
+    # By whether the same player moves again, then by record and lane.
+    follows = [
+        np.concatenate(
+            [following[again] + size * abs(seat - other * (not again)) for seat in seats], 1
+        )
+        for again in (0, 1)
+    ]
     return {
         "columns": columns,
         "memories": texts,
         "goals": [goals, goals[::-1]],
-        "seats": [seat for seat, _ in number],
-        "starts": [number[seats[0], Memory()], number[seats[-1], Memory()]],
-        # Kinds of dice by memory, first without Hog Wild, then with it.
-        "dice": [
-            [kinds.index(dice_sides(rules, total, 0, memory)) for _, memory in number]
-            for total in (1, 0)
-        ],
-        "bonus": [[effect.bonus for effect in row] for row in effects],
-        "forced": [[int(effect.forced) for effect in row] for row in effects],
-        # By memory, then whether the same player moves again, then record.
-        "next": [
-            [
-                [
-                    number[mover, next_memory(rules, memory, left, again)]
-                    for left in range(records_left(rules))
-                ]
-                for again, mover in ((False, seats[-1 - seat]), (True, seat))
-            ]
-            for seat, memory in number
-        ],
+        "starts": [start, start + size * other],
+        "following": [one.ravel().tolist() for one in follows],
     }
 
 

@@ -152,7 +152,7 @@ class Book {
     const ways = edition
       .outcomes(here.own, here.other, here.memory, dice)
       .filter((way) => way.probability > 0)
-      .map((way) => ({ way, then: this.after(way) }))
+      .map((way) => ({ way, then: this.values.after(way) }))
       .sort((a, b) => b.way.probability - a.way.probability);
     const reason = reasonAt(edition, here.own, here.other, here.memory);
     this.waysTitle.textContent = `How ${edition.diceText(dice)} can end: ${counted(ways.length, "way")}`;
@@ -164,12 +164,6 @@ class Book {
     ]);
     if (lost) this.rolls.querySelector("[aria-pressed=true]").focus({ preventScroll: true });
     this.ways.replaceChildren(...(reason ? [h("p", {}, reason)] : []), tableOf("How it can end", ["points", "chance", "scores", "then"], rows));
-  }
-
-  after(way) {
-    if (way.winner !== null) return Number(way.winner === 0);
-    if (way.again) return this.values.value(way.score, way.opponent, way.memory);
-    return 1 - this.values.value(way.opponent, way.score, way.memory);
   }
 
   step(dice, way) {
@@ -188,12 +182,12 @@ class Book {
     const { edition } = this;
     const reasons = reasonsOf(edition);
     this.strange.hidden = edition.ownGoals;
-    const parts = [...new Set(reasons.map((one) => one.rule))].flatMap((rule) => {
-      const list = reasons.filter((one) => one.rule === rule);
+    const parts = [...new Set(reasons.map((one) => one.name))].flatMap((name) => {
+      const list = reasons.filter((one) => one.name === name);
       const [traps, targets] = [list.filter((one) => !one.target), list.filter((one) => one.target)];
       return [
-        ...(targets.length ? [h("h3", {}, `${targets[0].name}: targets`), this.listOf(targets)] : []),
-        ...(traps.length ? [h("h3", {}, `${traps[0].name}: traps`), this.listOf(traps)] : []),
+        ...(targets.length ? [h("h3", {}, `${name}: targets`), this.listOf(targets)] : []),
+        ...(traps.length ? [h("h3", {}, `${name}: traps`), this.listOf(traps)] : []),
       ];
     });
     const none = h("p", {}, "Nothing in this game makes best play look strange.");
@@ -218,7 +212,7 @@ class Book {
             board.show("know");
           }, { class: "link" }),
           edition.hidden ? h("span", { class: "quiet" }, ` ${edition.memoryLine(one.memory)}`) : null,
-          h("p", {}, reasonText(edition, one)),
+          h("p", {}, one.text),
         ),
       ),
     );

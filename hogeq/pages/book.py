@@ -20,8 +20,9 @@ from hogeq.model.hidden import backward_by
 from hogeq.model.rows import TIE
 from hogeq.rules import Rules
 from hogeq.rules.memory import remembered
-from hogeq.rules.turn import turn_parts
+from hogeq.rules.turn import TurnTable, dice_sides, end_effects, play_turn, turn_effects, turn_parts
 from hogeq.support.aliases import Floats
+from hogeq.support.messages import counted, percent, pp
 
 OFF: Final[dict[str, Any]] = {
     "landing": "none",
@@ -31,6 +32,7 @@ OFF: Final[dict[str, Any]] = {
     "piggy_back": False,
     "prime_boost": False,
     "hog_wild": False,
+    "effect": "none",
 }
 """Fields of `Rules` that a turn can be played without, and what they are then."""
 
@@ -42,8 +44,6 @@ _NAMES: Final = {
     "prime_boost": "Hogtimus Prime",
     "hog_wild": "Hog Wild",
 }
-
-DIGITS: Final = 6  # decimals of losses and gains on the page
 
 LEAST: Final = 0.005
 """Least loss of forgetting a rule, in win probability, for a position to be listed."""
@@ -65,6 +65,11 @@ class Reason(NamedTuple):
     cost: float  # loss of that roll
     gain_best: float  # win probability that the rule, on this turn, adds to the best roll
     gain_forgot: float  # the same of the other roll
+
+    @property
+    def helps(self) -> bool:
+        """Whether the rule helps the best roll more than it harms the other."""
+        return self.gain_best >= -self.gain_forgot
 
 
 def turn_values(
@@ -89,18 +94,71 @@ def turn_values(
     return worth
 
 
-def book(game: HogEngine) -> dict[str, Any]:
-    """Reasons of strange positions, fit for JSON; none where each player has a goal."""
+def book(game: HogEngine) -> list[tuple[Any, ...]]:
+    """Reasons of strange positions, fit for JSON; none where each player has a goal.
+
+    Each has the rule's name, the position, the best roll, whether the rule helps that roll rather
+    than harms another, and a text.
+    """
     listed = [] if game.has_own_goals else reasons(game)
-    named = turn_parts(game.rules)
-    names = {**_NAMES, "landing": named.landing}
-    return {
-        "reasons": [
-            [round(part, DIGITS) if isinstance(part, float) else part for part in one]
-            for one in listed
-        ],
-        "names": {one.rule: names[one.rule] for one in listed},
-    }
+    return [
+        (_name(game.rules, one.rule), *one[1:5], one.helps, text_of(game, one)) for one in listed
+    ]
+
+
+def _name(rules: Rules, rule: str) -> str:
+    named = turn_parts(rules)
+    names = {**_NAMES, "landing": named.landing, "effect": named.bonus}
+    return names[rule]
+
+
+def text_of(game: HogEngine, reason: Reason) -> str:
+    """Explain a reason: what the rule does to the best roll, or to the one that would be best."""
+    best, forgot = game.choices[reason.best], game.choices[reason.forgot]
+    worth, takes, cost = (
+        pp(loss, signed=False) for loss in (reason.gain_best, -reason.gain_forgot, reason.cost)
+    )
+    if reason.helps:
+        mostly = f"{_on_roll(game, reason, best)}: that is worth {worth}"
+    else:
+        mostly = f"{_on_roll(game, reason, forgot)}: that takes {takes}"
+    return f"{mostly}. A player who forgets it rolls {_dice(forgot)}, and loses {cost}."
+
+
+def _on_roll(game: HogEngine, reason: Reason, dice: int) -> str:
+    """Tell what happens if no dice are rolled, otherwise how often the rule fires."""
+    rules, name = game.rules, _name(game.rules, reason.rule)
+    view = reason.own, reason.other, game.memories[reason.memory]
+    if dice <= 0:
+        turn = play_turn(rules, *view, dice, ())
+        scored = "No dice score" if dice == 0 else "-1 scores"
+        effects = turn_effects(rules, *view[:2], () if dice == 0 else None, turn)
+        return "; ".join([f"{scored} {counted(turn.points, 'point')}", *effects[1:]])
+    if reason.rule == "hog_wild":
+        thrown = "the die" if dice == 1 else f"the {dice} dice"
+        return f"{name} makes {thrown} {dice_sides(rules, *view)}-sided"
+    often = fires(game, reason, dice)
+    if often is None:
+        return f"{name} counts with {_dice(dice)}"
+    return f"{name} fires in {percent(often)} of rolls of {_dice(dice)}"
+
+
+def fires(game: HogEngine, place: Reason, dice: int) -> float | None:
+    """Probability that a rule does something in a roll; None of one that changes points alone."""
+    if place.rule in {"prime_boost", "hog_wild"}:
+        return None
+    rules, begins = game.rules, f"{_name(game.rules, place.rule)}: "
+    turns = TurnTable(rules).outcomes(place.own, place.other, game.memories[place.memory], dice)
+    fired = (
+        turn.probability
+        for turn in turns
+        if any(line.startswith(begins) for line in end_effects(rules, place.own, place.other, turn))
+    )
+    return float(sum(fired))
+
+
+def _dice(number: int) -> str:
+    return {0: "no dice", 1: "1 die", -1: "-1"}.get(number, f"{number} dice")
 
 
 def reasons(game: HogEngine) -> list[Reason]:

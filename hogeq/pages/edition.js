@@ -1,7 +1,7 @@
-// The rules of one game, from the tables of edition.py: how a turn is played, and every way it can end.
+// The turns of one game, from the arrays of board.py: every way in which one can end. Of the rules
+// that make them so a page knows nothing but what their texts say.
 
-const SWAP = 1;
-const MORE_BOAR = 2;
+const [OTHER, AGAIN, WON, LOST] = [0, 1, 2, 3]; // who moves once a turn has landed, or has won
 
 class Edition {
   constructor(data) {
@@ -19,12 +19,23 @@ class Edition {
     this.tables = new Map(
       Object.entries(data.tables).map(([name, cells]) => [name, Uint8Array.from(cells)]),
     );
-    this.becomes = Int32Array.from(data.becomes);
-    this.told = Uint8Array.from(data.told);
-    this.branches = data.branches.map((kind) => kind.map((roll) => roll.map(numbers)));
-    this.freeRolls = this.free_records.map((record, points) =>
-      [[points], [0], [record], [1]].map(numbers),
-    );
+    this.lists = data.lists.map((list) => ({
+      ...list,
+      points: Int32Array.from(list.points),
+      gifts: Int32Array.from(list.gifts),
+      records: Int32Array.from(list.records),
+      chances: Float64Array.from(list.chances),
+    }));
+    const most = Math.max(...this.lists.map(({ points }) => points.length));
+    this.ends = Object.fromEntries(["at", "kind", "score", "opponent"].map((name) => [name, new Int32Array(most)]));
+    this.kinds = data.kinds.map((kind) => Uint8Array.from(kind));
+    this.moves = data.moves.map((by) => Int32Array.from(by));
+    this.modes = data.modes.map((modes) => modes.map((mode) => ({ ...mode, lanes: Int32Array.from(mode.lanes) })));
+    this.slots = Int32Array.from(data.slots);
+    this.following = data.following.map((memory) => Int32Array.from(memory));
+    this.situations = Uint8Array.from(data.situations);
+    this.free = Int32Array.from(data.free);
+    this.laneCount = Math.max(...data.lane) + 1;
     this.about = new Map(Object.entries(data.about ?? {}));
     this.cells = goal * goal;
   }
@@ -41,9 +52,9 @@ class Edition {
   }
 
   // What stands below a choice: the points that are certain.
-  choiceNote(own, other, dice) {
+  choiceNote(own, other, memory, dice) {
     if (dice > 0 && dice <= this.maxDice) return dice === 1 ? "die" : "dice";
-    return `+${this.ways(own, other, dice, 0)[0][0]}`;
+    return `+${this.outcomes(own, other, memory, dice)[0].points}`;
   }
 
   // Whether somebody is to move there.
@@ -52,116 +63,94 @@ class Edition {
     return own < mine && other < theirs;
   }
 
-  // Whether Hog Wild gives other dice.
-  isWild(own, other) {
-    return Number((own + other) % this.wild_multiple === 0);
+  // Positions of one situation are alike in how choices play, by memory.
+  situation(own, other) {
+    return this.situations[own * this.goal + other];
   }
 
-  // Which of the kinds of dice are rolled.
-  kind(own, other, memory) {
-    return this.dice[this.isWild(own, other)][memory];
+  // The way to roll that a choice is there.
+  way(own, other, memory, dice) {
+    return this.number[this.situation(own, other)][memory * this.rolls + dice];
+  }
+
+  // Most dice that are rolled there: of more, these are.
+  mostDice(own, other, memory) {
+    return Math.max(...this.choices.map((_, dice) => this.ways.dice[this.way(own, other, memory, dice)]));
   }
 
   sides(own, other, memory) {
-    return this.kinds[this.kind(own, other, memory)];
+    return this.ways.sides[this.way(own, other, memory, 1)];
   }
 
   // --- one turn --------------------------------------------------------------------------------
 
-  // Where a turn ends that leaves these scores; again: by More Boar alone. `goals`: the mover's and
-  // the other's.
-  land(reached, opponent, [mine, theirs]) {
-    const at = reached * this.others + opponent;
-    let score = reached + this.becomes[at];
-    let other = opponent;
-    const told = this.told[at];
-    if (told & SWAP) [score, other] = [other, score];
-    const over = score >= mine || other >= theirs;
-    return {
-      score,
-      opponent: other,
-      winner: over ? (score - mine >= other - theirs ? 0 : 1) : null,
-      again: !over && (told & MORE_BOAR) !== 0,
-    };
+  // What a way to roll can score: no dice by the position.
+  list(own, other, way) {
+    const { list, dice } = this.ways;
+    return this.lists[list[way] + (dice[way] === 0 ? this.free[own * this.goal + other] : 0)];
   }
 
-  ending(own, other, memory, dice, points, gift, record) {
-    const bonus = this.bonus[memory][dice];
-    const landing = this.land(own + points + bonus, other + gift, this.goals[this.seats[memory]]);
-    const again = landing.winner === null && (landing.again || this.forced[memory][dice] === 1);
-    const after = this.next[memory][Number(again)][record];
-    return { points, bonus, gift, ...landing, again, boar: landing.again, memory: after };
+  // The same, and into `ends` where that leads: the scores, and who moves then or has won.
+  end(own, other, way, seat) {
+    const { ends, others, ways } = this;
+    const [mine, theirs] = this.moves;
+    const kinds = this.kinds[seat];
+    const [bonus, forced] = [ways.bonus[way], ways.forced[way]];
+    const list = this.list(own, other, way);
+    for (let i = 0; i < list.points.length; i++) {
+      const reached = own + list.points[i] + bonus;
+      const faced = other + list.gifts[i];
+      const at = reached * others + faced;
+      ends.at[i] = at;
+      ends.score[i] = reached + mine[at];
+      ends.opponent[i] = faced + theirs[at];
+      ends.kind[i] = forced && kinds[at] === OTHER ? AGAIN : kinds[at];
+    }
+    return list;
   }
 
-  // Points, gifts, records and probabilities of a choice, with one of the kinds of dice.
-  ways(own, other, dice, kind) {
-    return dice ? this.branches[kind][dice] : this.freeRolls[this.free[own * this.goal + other]];
-  }
-
-  // Every way in which a turn can end, by points.
+  // Every way in which a turn can end, by points; `told`: what the rules did to these.
   outcomes(own, other, memory, dice) {
-    const [points, gifts, records, chances] = this.ways(own, other, dice, this.kind(own, other, memory));
-    return Array.from(points, (scored, i) => ({
-      ...this.ending(own, other, memory, dice, scored, gifts[i], records[i]),
-      probability: chances[i],
-    }));
+    const [way, seat] = [this.way(own, other, memory, dice), this.seats[memory]];
+    const { points, gifts, records, chances, told } = this.end(own, other, way, seat);
+    const { at, kind, score, opponent } = this.ends;
+    const bonus = this.ways.bonus[way];
+    return Array.from(points, (scored, i) => {
+      const again = kind[i] === AGAIN;
+      const extra = again ? [this.extra[Number(this.kinds[seat][at[i]] === AGAIN)]] : [];
+      const texts = [this.ways.told[way], told[i], this.landed[at[i]]].flatMap((text) => this.texts[text]);
+      return {
+        points: scored,
+        bonus,
+        gift: gifts[i],
+        score: score[i],
+        opponent: opponent[i],
+        winner: kind[i] === WON ? 0 : kind[i] === LOST ? 1 : null,
+        again,
+        memory: this.following[Number(again)][records[i] * this.laneCount + this.lane[memory]],
+        probability: chances[i],
+        told: [...texts, ...extra],
+      };
+    });
   }
 
-  // A whole turn with dice that show these faces; without any faces the choice is -1.
+  // A whole turn with dice that show these faces; without any faces the choice is -1. Its effects are
+  // told as hogeq.rules.turn.turn_effects tells them.
   play(own, other, memory, faces) {
     const dice = this.choiceOf(faces);
-    const ways = this.outcomes(own, other, memory, dice);
-    const plain = faces?.length ? this.rolled(faces) : faces ? this.freePlain(own, other) : ways[0].points;
-    const points = faces?.length ? this.boosted(plain) : ways[0].points;
-    const found = ways.find((way) => way.points === points);
-    return { ...found, faces, effects: this.effects(own, other, faces, plain, found) };
+    const { plains, ones } = this.list(own, other, this.way(own, other, memory, dice));
+    const shown = faces?.length ? shownPoints(faces, ones) : plains[0][0];
+    const [, outcome, text] = plains.find(([points]) => points === shown);
+    const found = this.outcomes(own, other, memory, dice)[outcome];
+    const one = faces?.includes(1) ? ", with a 1" : "";
+    const rolled = faces?.length ? `rolled ${dice}: ${faces.join(" ")}${one}` : "rolled no dice";
+    const head = [`${faces ? rolled : "chose -1"}, ${counted(shown, "point")}`];
+    if (!faces) head.push(`${this.minus}: ${this.memoryLine(found.memory)}`);
+    return { ...found, faces, effects: [...head, ...this.texts[text], ...found.told] };
   }
 
   choiceOf(faces) {
     return faces ? faces.length : this.choices.indexOf(-1);
-  }
-
-  rolled(faces) {
-    const ones = faces.filter((face) => face === 1).length;
-    if (!ones) return faces.reduce((sum, face) => sum + face, 0);
-    return this.pig_out === "count_ones" ? Math.min(ones, 11 - faces.length) : this.pig_out;
-  }
-
-  boosted(points) {
-    return this.boost === null ? points : this.boost[points];
-  }
-
-  freePlain(own, other) {
-    return (this.free_plain ?? this.free)[own * this.goal + other];
-  }
-
-  // The mover's score step by step: with its points, after Square Swine, after the landing part.
-  landing(own, other, { points, bonus, gift }) {
-    const reached = own + points + bonus;
-    const opponent = other + gift;
-    const at = reached * this.others + opponent;
-    const becomes = reached + this.becomes[at];
-    const squared = this.square ? nextSquare(reached) : reached;
-    return { reached, squared, becomes, swaps: (this.told[at] & SWAP) !== 0 && becomes !== opponent };
-  }
-
-  // What each part of the rules did, the points first: as hogeq.rules.turn.turn_effects says it.
-  effects(own, other, faces, plain, turn) {
-    const pig = faces?.includes(1) ? ", with a 1" : "";
-    const rolled = faces?.length ? `rolled ${faces.length}: ${faces.join(" ")}${pig}` : "rolled no dice";
-    const lines = [`${faces ? rolled : "chose -1"}, ${counted(plain, "point")}`];
-    if (!faces) lines.push(`${this.named.bonus}: ${this.memoryLine(turn.memory)}`);
-    if (plain !== turn.points) {
-      lines.push(`Hogtimus Prime: ${counted(turn.points, "point")} instead of ${plain}`);
-    }
-    if (turn.bonus) lines.push(`${this.named.bonus}: ${counted(turn.bonus, "point")} more`);
-    if (turn.gift) lines.push(`Piggy Back: ${counted(turn.gift, "point")} to the other`);
-    const { reached, squared, becomes, swaps } = this.landing(own, other, turn);
-    if (squared !== reached) lines.push(`Square Swine: ${reached} becomes ${squared}`);
-    if (becomes !== squared) lines.push(`${this.named.landing}: ${squared} becomes ${becomes}`);
-    if (swaps) lines.push("Swap: the scores trade places");
-    if (turn.again) lines.push(`${turn.boar ? "More Boar" : this.named.turn}: an extra turn`);
-    return lines;
   }
 
   // --- values, computed when they are first asked for -------------------------------------------
@@ -186,9 +175,10 @@ class Edition {
   }
 }
 
-// Points, gifts and records are whole numbers; probabilities come last.
-function numbers(column, index) {
-  return (index < 3 ? Int32Array : Float64Array).from(column);
+// Points that faces show: by how many are ones, if these count for themselves, otherwise their sum.
+function shownPoints(faces, ones) {
+  const count = faces.filter((face) => face === 1).length;
+  return ones[count - 1] ?? faces.reduce((sum, face) => sum + face, 0);
 }
 
 // Texts of memories; one that reads like another before it is numbered, so that both can be chosen.
@@ -202,12 +192,6 @@ function toldApart(memories) {
     taken.add(JSON.stringify(told));
     return told;
   });
-}
-
-// Above a perfect square the next one; any other number as it is.
-function nextSquare(number) {
-  const root = Math.round(Math.sqrt(number));
-  return root * root === number ? (root + 1) ** 2 : number;
 }
 
 async function unpackEdition(packed) {

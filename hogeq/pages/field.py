@@ -43,6 +43,9 @@ def field_page(found: Mapping[str, Any], names: Sequence[str]) -> str:
     if "goal" not in ranking[0]:
         left_out.add("goal")
     columns = [column for column in _COLUMNS if column[2] not in left_out]
+    if "tie_break" in ranking[0]:
+        kind = "number" if found["tie_break"] == "bytes" else "share"
+        columns.insert(-4, ("tie-break", kind, "tie_break"))
     rates = np.array(found["win_rates"])
     data = {
         "columns": [

@@ -36,7 +36,8 @@ class Game {
   // The mover rolls so many of the seed's dice, or chooses -1.
   roll(dice) {
     const isMinusOne = dice > this.edition.maxDice;
-    return this.replay(isMinusOne ? null : rollDice(this.seed, this.state.turns, dice, this.sides));
+    const rolled = Math.min(dice, this.edition.mostDice(...this.view));
+    return this.replay(isMinusOne ? null : rollDice(this.seed, this.state.turns, rolled, this.sides));
   }
 
   // The mover's dice show these faces; null is the choice -1.
@@ -45,9 +46,8 @@ class Game {
     const faces = given ?? [];
     if (this.over) throw new Error("the game is over");
     if (given === null && edition.least === 0) throw new Error(`choice -1; allowed: 0 to ${edition.maxDice}`);
-    if (faces.length > edition.maxDice) {
-      throw new Error(`${faces.length} dice; allowed: 0 to ${edition.maxDice}`);
-    }
+    const most = edition.mostDice(...this.view);
+    if (faces.length > most) throw new Error(`${faces.length} dice; allowed: 0 to ${most}`);
     const wrong = faces.find((face) => !(Number.isInteger(face) && face >= 1 && face <= this.sides));
     if (wrong !== undefined) throw new Error(`a die shows ${wrong}; allowed: 1 to ${this.sides}`);
     const turn = edition.play(...this.view, given);

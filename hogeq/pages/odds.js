@@ -127,19 +127,10 @@ class Odds {
     const [own, other] = this.view;
     const bonus = way.bonus ? ` and ${way.bonus} more` : "";
     const lands = `${own} against ${other} becomes ${way.score} against ${way.opponent}`;
-    const then = way.winner === null ? `, then ${percent(this.after(way))}` : way.winner === 0 ? ": wins" : ": loses";
+    const then = way.winner === null ? `, then ${percent(this.values.after(way, this.seat))}` : way.winner === 0 ? ": wins" : ": loses";
     const again = way.again ? ", and moves again" : "";
     const said = `${counted(way.points, "point")}${bonus}, ${percent(way.probability)}: ${lands}${again}${then}`;
     this.said.textContent = said.replaceAll(" %", "\u00a0%");
-  }
-
-  // Win probability of the mover once a turn has ended so.
-  after(way) {
-    const { values, seat } = this;
-    const next = values.table ? (way.again ? seat : 1 - seat) : 0;
-    return way.again
-      ? values.value(way.score, way.opponent, way.memory, next)
-      : 1 - values.value(way.opponent, way.score, way.memory, next);
   }
 }
 

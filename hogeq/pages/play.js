@@ -231,7 +231,7 @@ class Play {
     this.showChoices();
     this.showEnd();
     this.showMoves();
-    const many = game.sides === edition.kinds[0] ? "" : ` Dice of ${game.sides} sides now.`;
+    const many = game.over || game.sides === edition.usual_sides ? "" : ` Dice of ${game.sides} sides now.`;
     this.seedLine.textContent = `Seed ${game.seed}.${many} The win bar is yours, and counts on ${countingOn(opponent)}.`;
     this.undoButton.disabled = !game.turns.some((turn) => opponent.kind === "friend" || turn.before.mover === 0);
     this.saveButton.disabled = !game.turns.length;
@@ -241,7 +241,6 @@ class Play {
 
   showChoices() {
     const { game, edition } = this.board;
-    const [own, other] = game.view;
     const isKnown = !this.rolling && !game.over;
     if (this.shownFor !== edition) {
       this.shownFor = edition;
@@ -254,7 +253,7 @@ class Play {
     }
     [...this.choices.children].forEach((choice, dice) => {
       choice.disabled = !this.yours;
-      const note = isKnown ? edition.choiceNote(own, other, dice) : "";
+      const note = isKnown ? edition.choiceNote(...game.view, dice) : "";
       choice.lastChild.textContent = note;
       const points = note.startsWith("+") ? `: ${counted(Number(note), "point")}` : "";
       choice.setAttribute("aria-label", `Roll ${edition.diceText(dice)}${points}`);

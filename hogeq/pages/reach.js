@@ -44,12 +44,11 @@ class Reach {
 // The pass forward, the adjoint of that in values.js.
 class Flow {
   constructor(edition, table) {
-    edition.lanes ??= new Lanes(edition);
     Object.assign(this, { edition, table });
     this.masses = new Float64Array(edition.cells * edition.memorySize);
     this.waiting = new Float64Array(this.masses.length); // what has come and not yet gone on
     for (const start of edition.starts) this.waiting[start] += 0.25; // one of two players to move first
-    this.sums = new Float64Array(edition.lanes.slots);
+    this.sums = new Float64Array(edition.sums);
     this.links = new Map(); // from a position to those with its total that a turn led to
     this.leaving = new Set(); // positions with a turn that led elsewhere, or won
   }
@@ -62,7 +61,7 @@ class Flow {
   // Send on what waits at a position; how much of that stays at its total.
   push(own, other, waiting = this.waiting, next = waiting) {
     const { edition, masses, sums } = this;
-    const { goal, memorySize, lanes, rolls } = edition;
+    const { goal, memorySize, rolls, slots } = edition;
     const cell = own * goal + other;
     const rolled = new Set();
     sums.fill(0);
@@ -72,7 +71,7 @@ class Flow {
       const dice = this.diceAt(cell, memory);
       rolled.add(dice);
       masses[at] += waiting[at];
-      sums[lanes.slotOf[memory * rolls + dice]] += waiting[at];
+      sums[slots[memory * rolls + dice]] += waiting[at];
       waiting[at] = 0;
     }
     let stays = 0;
@@ -82,25 +81,25 @@ class Flow {
 
   pushRoll(own, other, dice, next) {
     const { edition, sums } = this;
-    const { goal, memorySize, lanes } = edition;
+    const { goal, memorySize, ends } = edition;
     let stays = 0;
-    const wild = edition.isWild(own, other);
-    for (const mode of lanes.modes[dice]) {
-      const [scored, given, left, odds] = edition.ways(own, other, dice, mode.kinds[wild]);
-      for (let i = 0; i < scored.length; i++) {
-        const way = edition.land(own + scored[i] + mode.bonus, other + given[i], mode.goals);
-        if (way.winner !== null) {
+    const situation = edition.situation(own, other);
+    for (const { ways, seat, lanes, first } of edition.modes[dice]) {
+      const { points, records, chances } = edition.end(own, other, ways[situation], seat);
+      for (let i = 0; i < points.length; i++) {
+        const kind = ends.kind[i];
+        if (kind >= WON) {
           this.leaving.add(own * goal + other);
           continue;
         }
-        const again = way.again || mode.forced ? 1 : 0;
-        const [mine, theirs] = again ? [way.score, way.opponent] : [way.opponent, way.score];
+        const again = kind === AGAIN;
+        const [mine, theirs] = again ? [ends.score[i], ends.opponent[i]] : [ends.opponent[i], ends.score[i]];
         const base = (mine * goal + theirs) * memorySize;
-        const row = left[i] * lanes.classes;
+        const row = records[i] * edition.laneCount;
         let passed = 0;
-        for (let c = 0; c < mode.classes.length; c++) {
-          const moved = sums[mode.first + c] * odds[i];
-          next[base + lanes.next[again][row + mode.classes[c]]] += moved;
+        for (let c = 0; c < lanes.length; c++) {
+          const moved = sums[first + c] * chances[i];
+          next[base + edition.following[kind][row + lanes[c]]] += moved;
           passed += moved;
         }
         if (passed === 0) continue;

@@ -8,7 +8,7 @@ const KEY_LENGTH = 40;
 // Titles of columns, in small letters.
 const SCORE = ["score", "own", "own_score", "my_score", "player", "player_score", "row", "s"];
 const OPPONENT = ["opponent", "opponent_score", "opp", "opp_score", "other", "other_score", "o"];
-const ROLLS = ["rolls", "roll", "dice", "num_rolls", "num_dice", "action", "strategy", "value"];
+const ROLLS = ["rolls", "roll", "best_roll", "dice", "num_rolls", "num_dice", "action", "strategy", "value"];
 const MOST_KEYS = 8; // of an object that holds a table under one of them
 const BEFORE_LIST = 2000; // characters of a program before its list
 
@@ -130,11 +130,28 @@ function lineRows(text, goal, maxDice, refuse) {
     lines = lines.slice(1);
     rows = split();
   }
-  if (goal > 1 && rows.length >= goal * goal && rows.every((row) => row.length === 3)) {
-    refuse(`has ${rows.length} lines of 3 cells and no header; allowed: a first line that says which column is score, opponent_score and rolls`);
+  if (goal > 1 && rows.length >= goal * goal) {
+    const filled = withoutHeader(rows, goal, refuse);
+    if (filled) return filled;
   }
   if (rows.every((row) => row.at(-1) === "")) rows = rows.map((row) => row.slice(0, -1));
   return withoutLabels(rows, goal, maxDice, refuse) ?? rows;
+}
+
+// A table from lines of own score, opponent's, dice and a chance that is not always whole; or null.
+function withoutHeader(rows, goal, refuse) {
+  const isWide = (width) => rows.every((row) => row.length === width);
+  if (isWide(3)) {
+    refuse(`has ${rows.length} lines of 3 cells and no header; allowed: a first line that says which column is score, opponent_score and rolls`);
+  }
+  const isWhole = rows.every((row) => row.slice(0, 3).every(Number.isInteger));
+  const isChance = rows.every((row) => typeof row[3] === "number" && row[3] >= 0 && row[3] <= 1);
+  if (!isWide(4) || !isWhole || !isChance) return null;
+  if (rows.every((row) => Number.isInteger(row[3]))) return null;
+  if (rows.reduce((sum, row) => sum + (row[0] - row[1]) * row[3], 0) < 0) {
+    refuse("has lines of 4 cells and no header, whose chance falls with the first; allowed: the own score first, or a first line that names the columns");
+  }
+  return recordRows(["score", "opponent", "rolls", "chance"], rows, goal, refuse);
 }
 
 function cellsOf(line, mark) {

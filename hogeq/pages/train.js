@@ -10,9 +10,14 @@ const THUMBS = [
 const LEAST_LOSS = 0.005; // of a mistake worth learning from
 const AGAIN_AFTER = 3; // positions until one that went wrong is asked again
 
+// What no dice score at a position, as the game begins.
+function freePoints(edition, cell) {
+  return edition.list(Math.floor(cell / edition.goal), cell % edition.goal, edition.number[0][0]).points[0];
+}
+
 function thumbTable(edition, { dice, enough }) {
   const most = Math.min(dice, edition.maxDice);
-  return Uint8Array.from({ length: edition.cells }, (_, cell) => (edition.free[cell] >= enough ? 0 : most));
+  return Uint8Array.from({ length: edition.cells }, (_, cell) => (freePoints(edition, cell) >= enough ? 0 : most));
 }
 
 // The memory with which play most often comes to a position.
@@ -186,13 +191,13 @@ class Train {
       return;
     }
     const { own, other, memory } = this.lesson;
-    const free = edition.free[own * edition.goal + other];
+    const free = freePoints(edition, own * edition.goal + other);
     this.place.textContent = `You have ${own}, the other has ${other}`;
     this.scores.textContent = `Your goal is ${edition.goals[edition.seats[memory]][0]}. Rolling no dice scores ${counted(free, "point")}. How many dice?`;
     this.memory.textContent = edition.hidden ? edition.memoryLine(memory) : "";
     this.choices.replaceChildren(
       ...Array.from({ length: edition.rolls }, (_, dice) =>
-        h("button", { type: "button", class: "choice", onclick: () => this.take(dice), "aria-label": edition.diceText(dice) }, h("b", {}, String(edition.choices[dice])), h("small", {}, edition.choiceNote(own, other, dice))),
+        h("button", { type: "button", class: "choice", onclick: () => this.take(dice), "aria-label": edition.diceText(dice) }, h("b", {}, String(edition.choices[dice])), h("small", {}, edition.choiceNote(own, other, memory, dice))),
       ),
     );
   }

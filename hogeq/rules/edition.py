@@ -4,125 +4,93 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import fields, replace
 from inspect import getdoc
-from typing import Any
+from typing import Any, Final
 
 from hogeq.rules.memory import remembered
 from hogeq.rules.parts import LANDINGS, MORE_BOAR, SWAPS, ZERO_DICE
-from hogeq.rules.register import MEMORY_PARTS, title
+from hogeq.rules.register import EFFECTS, MEMORY_PARTS, title
 from hogeq.rules.rules import COUNT_ONES, Rules
 from hogeq.rules.tables import SHAPES, is_table
 from hogeq.support.messages import is_title, nearest, refusal, shown, unknown_key
 from hogeq.support.parameters import ParameterError
 from hogeq.support.plugins import enter
 
+_SEMESTER: Final = "(sp|su|fa)[0-9]{2}(_contest|_project)?"
+
 SOW_SAD = {"twice_digit_gap_plus_one", "boar_brawl"}
 """Ways to score without dice of the terms that call a rolled 1 Sow Sad, from fall 2022 on."""
 
+_MAX_DIGIT: Final[dict[str, Any]] = {"zero_dice": "one_plus_max_digit"}
+_WILD: Final[dict[str, Any]] = {**_MAX_DIGIT, "hog_wild": True}
+_TIED: Final[dict[str, Any]] = {
+    **dict.fromkeys(("touchdown", "hog_wild", "hog_tied"), True),
+    "zero_dice": "one_plus_tens",
+}
+_REVERSED: Final[dict[str, Any]] = {**_WILD, "swap": "reversed_digits"}
+_FERAL: Final[dict[str, Any]] = {"feral_hogs": "points"}
+_PRIME: Final[dict[str, Any]] = {"prime_boost": True, "swap": "double"}
+_TROT: Final[dict[str, Any]] = {"time_trot": True, "time_trot_period": 5}
+_TROT_8: Final[dict[str, Any]] = {"time_trot": True, "time_trot_period": 8}
+
 EDITIONS: dict[str, Rules] = {
-    rules.name: rules
-    for rules in (
+    name: Rules(name=name, **parts)
+    for name, parts in {
         # Summer 2020: Huan (2020) [1]; numbers as in docs/sources.md.
-        Rules(
-            name="su20",
-            zero_dice="ten_minus_ones_plus_tens",
-            feral_hogs="points",
-            swap="ones_gap_is_tens",
-        ),
-        # Hog Wild! [2].
-        Rules(name="hw13", zero_dice="one_plus_max_digit", hog_wild=True, swap="double"),
+        "su20": {**_FERAL, "zero_dice": "ten_minus_ones_plus_tens", "swap": "ones_gap_is_tens"},
+        "hw13": {**_WILD, "swap": "double"},  # Hog Wild! [2]
         # The fall 2013 contest [6], on the rules of Hog Wild!
-        Rules(
-            name="fa13",
-            zero_dice="one_plus_max_digit",
-            hog_wild=True,
-            swap="double",
-            memory="ham_hijinks",
-        ),
+        "fa13": {**_WILD, "swap": "double", "memory": "ham_hijinks"},
         # Summer 2021 contest, as announced [3]. Results of the course's spring 2021 contest,
         # which announced the same extra turns, fit only time_trot=False and extra_turn_sides=6.
-        Rules(
-            name="su21",
-            zero_dice="digit_gap_plus_four",
-            more_boar="digit_range",
-            time_trot=True,
-            time_trot_period=8,
-            extra_turn_sides=8,
-        ),
+        "su21": {
+            **_TROT_8,
+            "zero_dice": "digit_gap_plus_four",
+            "more_boar": "digit_range",
+            "extra_turn_sides": 8,
+        },
         # Fall 2022, the game of Hogfish: Tong (2023) [4].
-        Rules(name="fa22", zero_dice="twice_digit_gap_plus_one", square_swine=True),
-        # Fall 2015 [5].
-        Rules(
-            name="fa15",
-            zero_dice="one_plus_max_digit",
-            pig_out=0,
-            piggy_back=True,
-            prime_boost=True,
-            hog_wild=True,
-            swap="reversed_digits",
-        ),
+        "fa22": {"zero_dice": "twice_digit_gap_plus_one", "square_swine": True},
+        "fa15": {**_REVERSED, "pig_out": 0, "piggy_back": True, "prime_boost": True},  # [5]
         # The course's spring 2020, fall 2019, fall 2018 and spring 2021 contests [6].
-        Rules(
-            name="sp20",
-            zero_dice="alternating_cube_digits",
-            feral_hogs="points",
-            swap="power_of_three_digits",
-        ),
-        Rules(
-            name="fa19",
-            zero_dice="ten_minus_min_digit",
-            feral_hogs="dice",
-            swap="digit_products",
-        ),
-        Rules(
-            name="fa18",
-            zero_dice="twice_tens_minus_ones",
-            swap="equal_digit_gaps",
-            time_trot=True,
-            time_trot_period=5,
-        ),
-        Rules(
-            name="sp21",
-            zero_dice="min_square_digit_plus_three",
-            more_boar="both_digits_smaller",
-        ),
+        "sp20": {
+            **_FERAL,
+            "zero_dice": "alternating_cube_digits",
+            "swap": "power_of_three_digits",
+        },
+        "fa19": {
+            "zero_dice": "ten_minus_min_digit",
+            "feral_hogs": "dice",
+            "swap": "digit_products",
+        },
+        "fa18": {**_TROT, "zero_dice": "twice_tens_minus_ones", "swap": "equal_digit_gaps"},
+        "sp21": {"zero_dice": "min_square_digit_plus_three", "more_boar": "both_digits_smaller"},
         # The rest is of the course's pages and public tests too [6].
-        Rules(name="fa23", zero_dice="boar_brawl", landing="sus_fuss"),
-        Rules(name="su23", zero_dice="boar_brawl", landing="fuzzy_factors"),
-        Rules(name="su22", zero_dice="twice_tens_minus_ones", landing="pigs_on_prime"),
+        "fa23": {"zero_dice": "boar_brawl", "landing": "sus_fuss"},
+        "su23": {"zero_dice": "boar_brawl", "landing": "fuzzy_factors"},
+        "su22": {"zero_dice": "twice_tens_minus_ones", "landing": "pigs_on_prime"},
         # Rolling no dice can score nothing, so that positions recur.
-        Rules(name="sp22", zero_dice="hefty_hogs", landing="hog_pile_digit"),
-        Rules(name="fa21", zero_dice="seventh_digit", landing="hog_pile_double"),
+        "sp22": {"zero_dice": "hefty_hogs", "landing": "hog_pile_digit"},
+        "fa21": {"zero_dice": "seventh_digit", "landing": "hog_pile_double"},
         # The project's game; the rules of that term's contest are not known.
-        Rules(name="fa20", zero_dice="pi_digit_plus_three", more_boar="swine_align_or_pig_pass"),
-        Rules(name="su19", zero_dice="ten_minus_min_digit", swap="leftmost_is_ones"),
+        "fa20": {"zero_dice": "pi_digit_plus_three", "more_boar": "swine_align_or_pig_pass"},
+        "su19": {"zero_dice": "ten_minus_min_digit", "swap": "leftmost_is_ones"},
         # The contest; time_trot=False is the project's game.
-        Rules(
-            name="sp19",
-            zero_dice="one_plus_min_digit",
-            swap="equal_digits_by_place",
-            time_trot=True,
-            time_trot_period=5,
-        ),
+        "sp19": {**_TROT, "zero_dice": "one_plus_min_digit", "swap": "equal_digits_by_place"},
         # The project's game; Time Trot of that term's contest is not known.
-        Rules(name="sp18", zero_dice="two_plus_digit_gap", swap="multiple"),
+        "sp18": {"zero_dice": "two_plus_digit_gap", "swap": "multiple"},
         # The contest; time_trot=False is the project's game.
-        Rules(
-            name="fa17",
-            zero_dice="one_plus_max_digit",
-            swap="multiple",
-            time_trot=True,
-            time_trot_period=8,
-        ),
-        Rules(
-            name="sp17",
-            zero_dice="one_plus_max_digit",
-            pig_out="count_ones",
-            prime_boost=True,
-            hog_wild=True,
-            swap="double",
-        ),
-        Rules(name="su15", zero_dice="one_plus_max_digit", hog_wild=True, swap="reversed_digits"),
-    )
+        "fa17": {**_MAX_DIGIT, **_TROT_8, "swap": "multiple"},
+        "sp17": {**_WILD, **_PRIME, "pig_out": "count_ones"},
+        "su15": _REVERSED,
+        "su15_contest": {**_REVERSED, "memory": "pig_fest"},
+        # The projects' games; the contest of fall 2014 had bids for the first move, that of summer
+        # 2018 a Time Trot whose period is not known.
+        "fa14": {"zero_dice": "one_plus_digit_gap", "hog_wild": True, "swap": "double"},
+        "su18": {"zero_dice": "one_plus_last_product_digit", "swap": "ones_is_tens"},
+        "su17": {**_MAX_DIGIT, **_PRIME, "memory": "perfect_piggy"},
+        "hog12": {**_TIED, "prime_boost": True},  # 2012
+        "sp13": {**_TIED, "forty_niners": True},
+    }.items()
 }
 """Rules of the contests by semester: ``EDITIONS["su20"]`` is summer 2020."""
 
@@ -133,6 +101,24 @@ ALIASES: dict[str, str] = {
     "su14": "fa13",
 }
 """Semesters that played an edition of another's name: ``ALIASES["sp26"]`` is ``"fa23"`` [6]."""
+
+
+NOT_HERE: Final[dict[str, str]] = {
+    "2012": "named hog12",
+    "fa12": "a game of 2012 is named hog12; whether fall 2012 played it is not known",
+    "sp15": "a rule pays the leader",
+    "sp16": "no text of its rules was found",
+    "su16": "no text of its rules was found",
+    "fa16": "choices go from -1 to 10, and both players see which dice are exchanged",
+    "sp13_contest": "no text of its rules was found",
+    "fa14_contest": "bids say who begins, and with how many points; the game is fa14",
+    "sp17_contest": "sp17 with a choice of -1, Pork Chop, of which no full text was found",
+    "sp18_contest": "sp18 with a Time Trot whose period is not known",
+    "su18_contest": "su18 with a Time Trot whose period is not known",
+    "fa20_contest": "its rules are not known; the project's game is fa20",
+    "fa21_contest": "each player had a goal: {edition: fa21, goal: [80, 100]}",
+}
+"""Semesters that have no name here, and why."""
 
 
 def names_of(rules: Rules) -> tuple[str, ...]:
@@ -265,25 +251,42 @@ def describe(rules: Rules) -> list[tuple[str, str]]:
         ),
         ("Dice", f"0 to {rules.max_dice}, {rules.sides}-sided"),
     ]
-    if rules.hog_wild:
-        lines.append(("Hog Wild", "4-sided dice when the scores sum to a multiple of 7, or to 0"))
-    if rules.extra_turn_sides is not None:
-        lines.append(("Extra turns", f"are rolled with {rules.extra_turn_sides}-sided dice"))
     no_dice = ZERO_DICE[rules.zero_dice]
-    lines.append((_course_name(no_dice), f"rolling no dice scores {_meaning(no_dice)}"))
     points = {0: "0 points", 1: "1 point", COUNT_ONES: "min(number of 1s, 11 - dice) points"}
     one = "Sow Sad" if rules.zero_dice in SOW_SAD else "Pig Out"
-    lines.append((one, f"a rolled 1 makes the whole roll worth {points[rules.pig_out]}"))
-    if rules.prime_boost:
-        lines.append(("Hogtimus Prime", "prime points become the next prime"))
-    if rules.piggy_back:
-        lines.append(("Piggy Back", "a turn of 0 points gives the opponent a point per die rolled"))
-    if rules.feral_hogs != "none":
-        unit = "points scored" if rules.feral_hogs == "points" else "number of dice rolled"
-        meaning = f"3 more points if the dice are 2 away from the {unit} on the player's last turn"
-        lines.append(("Feral Hogs", meaning))
-    if rules.square_swine:
-        lines.append(("Square Swine", "a new score that is a perfect square becomes the next one"))
+    unit = "points scored" if rules.feral_hogs == "points" else "number of dice rolled"
+    feral = f"3 more points if the dice are 2 away from the {unit} on the player's last turn"
+    sides, always = rules.extra_turn_sides, True
+    parts = (
+        (
+            rules.hog_wild,
+            "Hog Wild",
+            "4-sided dice when the scores sum to a multiple of 7, or to 0",
+        ),
+        (
+            rules.hog_tied,
+            "Hog Tied",
+            "at most one die when the scores sum to a number that ends in 7",
+        ),
+        (sides is not None, "Extra turns", f"are rolled with {sides}-sided dice"),
+        (always, _course_name(no_dice), f"rolling no dice scores {_meaning(no_dice)}"),
+        (always, one, f"a rolled 1 makes the whole roll worth {points[rules.pig_out]}"),
+        (rules.forty_niners, "49ers", "at an own score of 49 a 1 does no harm: dice are summed"),
+        (rules.touchdown, "Touchdown", "points that are a multiple of 6 gain a sixth"),
+        (rules.prime_boost, "Hogtimus Prime", "prime points become the next prime"),
+        (
+            rules.piggy_back,
+            "Piggy Back",
+            "a turn of 0 points gives the opponent a point per die rolled",
+        ),
+        (rules.feral_hogs != "none", "Feral Hogs", feral),
+        (
+            rules.square_swine,
+            "Square Swine",
+            "a new score that is a perfect square becomes the next one",
+        ),
+    )
+    lines += [(name, meaning) for there, name, meaning in parts if there]
     if rules.landing != "none":
         name = "New score" if is_table(rules.landing) else title(rules.landing)
         lines.append((name, f"a new score {_meaning(LANDINGS[rules.landing])}"))
@@ -302,15 +305,24 @@ def _turns_and_swaps(rules: Rules) -> list[tuple[str, str]]:
     if rules.memory != "none":
         part = type(MEMORY_PARTS[rules.memory])
         lines.append((title(rules.memory), _meaning(part, rules.memory)))
+    if rules.effect != "none":
+        lines.append((title(rules.effect), _meaning(EFFECTS[rules.effect], rules.effect)))
     return lines
 
 
 def _edition(name: object) -> Rules:
     known = sorted([*EDITIONS, *ALIASES])
-    if not isinstance(name, str) or name not in known:
-        allowed = ", ".join(known) + nearest(name, known)
-        raise ValueError(f"rules: unknown edition {shown(name)}; allowed: {allowed}")
-    return EDITIONS[ALIASES.get(name, name)]
+    if isinstance(name, str) and name in EDITIONS:  # names of users may have capitals
+        return EDITIONS[name]
+    lower = name.lower() if isinstance(name, str) else ""
+    if lower not in known:
+        allowed = f"allowed: {', '.join(known)}"
+        semester = re.sub(r"[ _-]+", "_", lower)
+        if semester in NOT_HERE or re.fullmatch(_SEMESTER, semester):
+            why = NOT_HERE.get(semester, "its rules are not known")
+            raise ValueError(f"rules: {shown(name)} is not here: {why}; {allowed}")
+        raise ValueError(f"rules: unknown edition {shown(name)}; {allowed}{nearest(name, known)}")
+    return EDITIONS[ALIASES.get(lower, lower)]
 
 
 def _course_name(no_dice: Callable[..., object]) -> str:

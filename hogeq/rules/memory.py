@@ -5,11 +5,12 @@ names for tables, pictures and people.
 """
 
 from collections.abc import Callable, Hashable
+from dataclasses import replace
 from functools import cache
 from itertools import product
 from typing import Any, Final, NamedTuple
 
-from hogeq.rules.register import MEMORY_PARTS, MemoryPart
+from hogeq.rules.register import EFFECTS, MEMORY_PARTS, MemoryPart
 from hogeq.rules.rules import (
     FERAL_DISTANCE,
     HOG_WILD_SIDES,
@@ -24,6 +25,15 @@ from hogeq.support.messages import one_line, refusal, shown
 MOST_VALUES: Final = 64  # most values of the memory of a part `Rules.memory`
 
 MOST_BONUS: Final = 100  # most points that such a part may add to a turn
+
+MOST_SCORED: Final = 1000  # most points that such a part may make of a turn's
+
+
+class Effect(NamedTuple):
+    """Bonus and extra turn that a turn's beginning brings."""
+
+    bonus: int = 0  # points for the mover
+    forced: bool = False  # whether the roll earns an extra turn, wherever it lands
 
 
 class Memory(NamedTuple):
@@ -103,9 +113,10 @@ def next_memory(rules: Rules, memory: Memory, recorded: int, again: bool) -> Mem
 
 
 def memory_of_dice(rules: Rules, memory: Memory) -> tuple[int, int]:
-    """Give the parts of a memory on which the sides of dice can depend."""
+    """Give the parts of a memory on which a throw can depend."""
     part = type(MEMORY_PARTS[rules.memory])
-    return memory.extra, 0 if part.sides is MemoryPart.sides else memory.state
+    plain = part.sides is MemoryPart.sides and part.scored is MemoryPart.scored
+    return memory.extra, 0 if plain else memory.state
 
 
 # --- the memory of a part -------------------------------------------------------------------------
@@ -120,16 +131,21 @@ class Remembered:
 
     def __init__(self, rules: Rules) -> None:
         self._part = MEMORY_PARTS[rules.memory]
+        self._rules = replace(rules, goal=rules.size)
         self._where = f"memory: {rules.memory}"
         turns = sorted(_turns(rules))
-        ends = (False, True) if rules.gives_extra_turns else (False,)
+        always = rules.time_trot or rules.more_boar != "none"
+        self._effects: dict[tuple[Effect, ...], int] = {}  # of all choices at one place, numbered
+        self._places: list[list[int]] = []  # their numbers, by state and pair of scores
         values = [self._hashable("start", self._part.start)]
         numbers = {values[0]: 0}
         following: dict[tuple[int, int, bool], list[int]] = {}  # by dice, points and again
         for value in values:  # while they become more
-            for (dice, points), again in product(turns, ends):
-                after = self._asked(self._part.update, value, dice, points, again)
-                number = numbers.setdefault(self._hashable("update", after), len(numbers))
+            forced = self._ask_effects(value)
+            for (dice, points), again in product(turns, (False, True)):
+                if not again or always or dice in forced:
+                    after = self._asked(self._part.update, value, dice, points, again)
+                    number = numbers.setdefault(self._hashable("update", after), len(numbers))
                 following.setdefault((dice, points, again), []).append(number)
             values.extend(list(numbers)[len(values) :])
             if len(numbers) > MOST_VALUES:
@@ -140,24 +156,33 @@ class Remembered:
         self.values = tuple(numbers)
         self.texts = tuple(str(self._asked(self._part.shown, value)) for value in numbers)
         self._class: dict[tuple[int, int], int] = {}
-        self._after: list[tuple[list[int], ...]] = []  # by class and again
+        self._after: list[tuple[list[int], list[int]]] = []  # by class and again
         seen: dict[tuple[tuple[int, ...], ...], int] = {}
         for dice, points in turns:
-            columns = [following[dice, points, again] for again in ends]
+            columns = following[dice, points, False], following[dice, points, True]
             key = tuple(map(tuple, columns))
             if key not in seen:
                 seen[key] = len(seen)
-                self._after.append((columns[0], columns[-1]))
+                self._after.append(columns)
             self._class[dice, points] = seen[key]
         self.classes = len(seen)
-        self._effects = {
-            (number, dice): (self._bonus(value, dice), self._again(value, dice))
-            for (number, value), dice in product(enumerate(numbers), rules.choices)
-        }
+        self._of_place = list(self._effects)
         self._sides = {
             (number, sides): self._sides_of(value, sides, kinds_of_dice(rules))
             for (number, value), sides in product(enumerate(numbers), kinds_of_dice(rules))
         }
+        scored = [tuple(self._scored(value, *turn) for turn in turns) for value in numbers]
+        kept = tuple(points for _, points in turns)
+        ways = {kept: 0}
+        for way in scored:
+            ways.setdefault(way, len(ways))
+            if len({(dice, more) for (dice, _), more in zip(turns, way, strict=True)}) < len(turns):
+                raise ValueError(
+                    f"{self._where}: scored: different points of as many dice become the same; "
+                    "allowed: points that stay apart"
+                )
+        self.scores = tuple(ways[way] for way in scored)  # by state: 0 if points stay
+        self._points = {number: dict(zip(turns, way, strict=True)) for way, number in ways.items()}
 
     def class_of(self, dice: int, points: int) -> int:
         """Class of a turn; any class of one that cannot be."""
@@ -178,13 +203,33 @@ class Remembered:
         known = value in self.values
         return self.values.index(value) if known else self.after(state, 0, again)
 
-    def effect(self, state: int, dice: int) -> tuple[int, bool]:
-        """Bonus and extra turn for rolling so many dice."""
-        return self._effects[state, dice]
+    def effect(self, score: int, opponent: int, state: int, dice: int) -> Effect:
+        """Bonus and extra turn for rolling so many dice at a pair of scores."""
+        if not self._rules.has_effects:
+            return Effect()
+        place = self._places[state][score * self._rules.size + opponent]
+        return self._of_place[place][dice]  # -1 is the last
+
+    def effects_at(self, score: int, opponent: int) -> tuple[int, ...]:
+        """Give numbers of the effects at a pair of scores, by state: equal ones are alike."""
+        if not self._places:
+            return ()
+        return tuple([places[score * self._rules.size + opponent] for places in self._places])
 
     def sides(self, state: int, sides: int) -> int:
         """Sides of dice that would have so many."""
         return self._sides[state, sides]
+
+    def scored(self, scores: int, dice: int, points: int) -> int:
+        """Points that the part makes of a turn's; `scores` is that of the value."""
+        return self._points[scores].get((dice, points), points)
+
+    def _scored(self, value: Hashable, dice: int, points: int) -> int:
+        given = self._asked(self._part.scored, value, dice, points)
+        if not isinstance(given, int) or not points <= given <= max(points, MOST_SCORED):
+            where = f"{self._where}: scored({shown(value)}, {dice}, {points})"
+            raise ValueError(refusal(where, given, f"whole numbers from {points} to {MOST_SCORED}"))
+        return int(given)
 
     def _sides_of(self, value: Hashable, sides: int, kinds: tuple[int, ...]) -> int:
         given = self._asked(self._part.sides, value, sides)
@@ -195,20 +240,25 @@ class Remembered:
             )
         return int(given)
 
-    def _bonus(self, value: Hashable, dice: int) -> int:
-        given = self._asked(self._part.bonus, value, dice)
-        if not isinstance(given, int) or not 0 <= given <= MOST_BONUS:
-            where = f"{self._where}: bonus({shown(value)}, {dice})"
-            raise ValueError(refusal(where, given, f"whole numbers from 0 to {MOST_BONUS}"))
-        return int(given)
-
-    def _again(self, value: Hashable, dice: int) -> bool:
-        given = self._asked(self._part.again, value, dice)
-        if not isinstance(given, Hashable) or given not in (True, False):
-            raise ValueError(
-                refusal(f"{self._where}: again({shown(value)}, {dice})", given, "True or False")
-            )
-        return bool(given)
+    def _ask_effects(self, value: Hashable) -> set[int]:
+        """Ask for the effects at all pairs of scores; give the choices that can force a turn."""
+        rules, forced = self._rules, set[int]()
+        if not rules.has_effects:
+            return forced
+        asked = (self._where, self._part.effect), (f"effect: {rules.effect}", EFFECTS[rules.effect])
+        self._places.append([])
+        for pair in product(range(rules.size), repeat=2):
+            found = []
+            for dice in rules.choices:
+                bonus, again = 0, False
+                for where, function in asked:
+                    more, also = _effect(where, function, rules, *pair, value, dice)
+                    bonus, again = bonus + more, again or also
+                found.append(Effect(bonus, again))
+                if again:
+                    forced.add(dice)
+            self._places[-1].append(self._effects.setdefault(tuple(found), len(self._effects)))
+        return forced
 
     def _asked(self, method: Callable[..., Any], *arguments: Any) -> Any:
         try:
@@ -228,6 +278,26 @@ class Remembered:
         return value
 
 
+def _effect(where: str, function: Callable[..., Any], *asked: Any) -> Effect:
+    """Ask for one effect; what is none is refused in one line."""
+
+    def call() -> str:
+        _, score, opponent, memory, dice = asked
+        pair = f"score, opponent = {score}, {opponent}"
+        return f"{where}: effect at {pair}, memory {shown(memory)}, {dice} dice"
+
+    try:
+        given = function(*asked)
+    except Exception as error:
+        raise ValueError(f"{call()}: {type(error).__name__}: {one_line(error)}") from error
+    bonus, again = given if isinstance(given, tuple) and len(given) == 2 else (given, False)
+    is_number = isinstance(bonus, int) and 0 <= bonus <= MOST_BONUS
+    if not is_number or not isinstance(again, bool):
+        allowed = f"whole numbers from 0 to {MOST_BONUS}, or such a number and True or False"
+        raise ValueError(refusal(call(), given, allowed))
+    return Effect(int(bonus), again)
+
+
 @cache
 def remembered(rules: Rules) -> Remembered:
     """Tables of the memory of the part in play, made once for each game."""
@@ -240,8 +310,12 @@ def _turns(rules: Rules) -> set[tuple[int, int]]:
         return {(0, 0)}
     scores = range(rules.size)
     turns = {(0, zero_points(rules, *pair)) for pair in product(scores, scores)}
-    for sides, dice in product(kinds_of_dice(rules), range(1, rules.max_dice + 1)):
-        turns |= {(dice, points) for points in points_distribution(rules, dice, sides)}
+    hurts = (True, False) if rules.forty_niners else (True,)
+    thrown = product(kinds_of_dice(rules), range(1, rules.max_dice + 1), hurts)
+    for sides, dice, hurt in thrown:
+        turns |= {
+            (dice, points) for points in points_distribution(rules, dice, sides, ones_hurt=hurt)
+        }
     if -1 in rules.choices:
         turns.add((-1, minus_one_points(rules)))
     return turns

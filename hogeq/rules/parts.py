@@ -98,6 +98,31 @@ def two_plus_digit_gap(_score: int, opponent: int) -> int:
     return 2 + digit_gap(opponent)
 
 
+def one_plus_digit_gap(_score: int, opponent: int) -> int:
+    """1 + |tens - ones|, of the opponent's last two digits.
+
+    Free Bacon. Source: the course's fall 2014 edition [6].
+    """
+    return 1 + digit_gap(opponent)
+
+
+def one_plus_tens(_score: int, opponent: int) -> int:
+    """1 + the tens of the opponent's score.
+
+    Free Bacon. All the tens count, 11 of them at 110. Source: the course's spring 2013 edition [6].
+    """
+    return 1 + opponent // 10
+
+
+def one_plus_last_product_digit(_score: int, opponent: int) -> int:
+    """1 + the last digit of the product of the opponent's tens and ones digits.
+
+    Free Bacon. Source: the course's summer 2018 edition [6].
+    """
+    tens, ones = last_two_digits(opponent)
+    return 1 + tens * ones % 10
+
+
 def pi_digit_plus_three(_score: int, opponent: int) -> int:
     """3 + the n-th decimal of pi at an opponent's score of n, the leading 3 at 0.
 
@@ -289,6 +314,14 @@ def leftmost_is_ones(score: int, opponent: int) -> bool:
     return digits(score)[0] == opponent % 10
 
 
+def ones_is_tens(score: int, opponent: int) -> bool:
+    """Ones digit of the mover is the opponent's tens digit.
+
+    Swine Swap. Source: the course's summer 2018 edition [6].
+    """
+    return score % 10 == last_two_digits(opponent)[0]
+
+
 def equal_digits_by_place(score: int, opponent: int) -> bool:
     """Both scores, neither 0, have the same digit in one place: the ones, the tens, and so on.
 
@@ -355,6 +388,9 @@ ZERO_DICE = Parts(
         min_square_digit_plus_three,
         one_plus_min_digit,
         two_plus_digit_gap,
+        one_plus_digit_gap,
+        one_plus_tens,
+        one_plus_last_product_digit,
         pi_digit_plus_three,
         seventh_digit,
         hefty_hogs,
@@ -380,6 +416,7 @@ SWAPS = Parts(
         digit_products,
         equal_digit_gaps,
         leftmost_is_ones,
+        ones_is_tens,
         equal_digits_by_place,
         multiple,
     ],

@@ -1,14 +1,14 @@
 """How rule parts are added: `MemoryPart`, of parts that remember, and `rule_part`, of all kinds."""
 
 import operator
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from contextlib import suppress
 from functools import wraps
 from inspect import getdoc, signature
 from typing import Any, ClassVar, Final, TypeVar
 
 from hogeq.rules.parts import LANDINGS, MORE_BOAR, SWAPS, ZERO_DICE
-from hogeq.rules.tables import SHAPES
+from hogeq.rules.tables import IN_ORDER, SHAPES
 from hogeq.support.messages import nearest, one_line, refusal, shown
 from hogeq.support.plugins import enter
 
@@ -50,8 +50,8 @@ class MemoryPart:
     ...     def update(self, value, dice, points, again):
     ...         return (dice, value[1]) if again else (value[1], dice)
     ...
-    ...     def bonus(self, value, dice):
-    ...         return 1 if dice == value[0] else 0
+    ...     def effect(self, rules, score, opponent, memory, dice):
+    ...         return 1 if dice == memory[0] else 0
     >>> rules = hogeq.Rules(name="stubborn", goal=10, max_dice=2, memory="Stubborn")
     >>> len(hogeq.Game(rules).memories)
     13
@@ -84,20 +84,39 @@ class MemoryPart:
         del value, dice, points, again
         return self.start
 
-    def bonus(self, value: Any, dice: int) -> int:
-        """Return the mover's extra points for rolling so many dice."""
-        del value, dice
-        return 0
+    def effect(
+        self, rules: Any, score: int, opponent: int, memory: Any, dice: int
+    ) -> int | tuple[int, bool]:
+        """Return the mover's extra points for rolling so many dice.
 
-    def again(self, value: Any, dice: int) -> bool:
-        """Return whether rolling so many dice earns an extra turn, at any scores."""
-        del value, dice
-        return False
+        Parameters
+        ----------
+        rules : Rules
+            The game; of two goals it has the higher one.
+        score, opponent : int
+            Scores at the start of the turn, the mover's and the other's.
+        memory : hashable
+            Value of the part `Rules.memory`; None without one.
+        dice : int
+            Dice rolled; -1 for that choice.
+
+        Returns
+        -------
+        int or (int, bool)
+            The points; or these, and whether the roll earns an extra turn.
+        """
+        del rules, score, opponent, memory, dice
+        return 0
 
     def sides(self, value: Any, sides: int) -> int:
         """Return the sides of the mover's dice, which would have `sides` without this part."""
         del value
         return sides
+
+    def scored(self, value: Any, dice: int, points: int) -> int:
+        """Return the points of a turn, never fewer than the `points` that `update` is given."""
+        del value, dice
+        return points
 
     def shown(self, value: Any) -> str:
         """Write a value for people."""
@@ -110,7 +129,7 @@ class HamHijinks(MemoryPart):
     Source: the course's fall 2013 contest [6].
     """
 
-    start = "no"
+    start: ClassVar[Hashable] = "no"
     text = "dice exchanged"
     minus_one = 1
     more_sides = (4, 6)
@@ -125,22 +144,85 @@ class HamHijinks(MemoryPart):
         return {4: 6, 6: 4}.get(sides, sides) if value == "yes" else sides
 
 
-MEMORY_PARTS: Final[dict[str, MemoryPart]] = {"none": MemoryPart(), "ham_hijinks": HamHijinks()}
+class PigFest(HamHijinks):
+    """Choosing -1 is as in Ham Hijinks; points count times the mover's Pig Outs in a row, to 3.
+
+    A Pig Out's do not. Source: the course's summer 2015 contest [6].
+    """
+
+    start = "no", 0, 0  # whether the dice are exchanged; Pig Outs of the mover and of the other
+    text = "dice exchanged, Pig Outs in a row of the mover and of the other"
+
+    def update(self, value: Any, dice: int, points: int, again: bool) -> Hashable:
+        """Return the value after a turn."""
+        exchanged, own, other = value
+        exchanged = super().update(exchanged, dice, points, again)
+        own = min(own + 1, 3) if dice > 0 and points == 1 else 0
+        return (exchanged, own, other) if again else (exchanged, other, own)
+
+    def sides(self, value: Any, sides: int) -> int:
+        """Return the sides of the mover's dice."""
+        return super().sides(value[0], sides)
+
+    def scored(self, value: Any, dice: int, points: int) -> int:
+        """Return the points of a turn."""
+        return points if dice > 0 and points == 1 else points * max(1, value[1])
+
+    def shown(self, value: Any) -> str:
+        """Write a value for people."""
+        return "{}, {}, {}".format(*value)
+
+
+class PerfectPiggy(MemoryPart):
+    """Points that are a square or a cube, but not 1, bring four-sided dice in, and out again.
+
+    Source: the course's summer 2017 edition [6].
+    """
+
+    start = "no"
+    text = "four-sided dice"
+    more_sides = (4,)
+
+    def update(self, value: Any, dice: int, points: int, again: bool) -> Hashable:
+        """Return whether the dice are four-sided after a turn."""
+        del dice, again
+        perfect = any(points == root**power for power in (2, 3) for root in range(2, points))
+        return {"no": "yes", "yes": "no"}[value] if perfect else value
+
+    def sides(self, value: Any, sides: int) -> int:
+        """Return the sides of the mover's dice."""
+        return 4 if value == "yes" else sides
+
+
+MEMORY_PARTS: Final[dict[str, MemoryPart]] = {
+    "none": MemoryPart(),
+    "ham_hijinks": HamHijinks(),
+    "pig_fest": PigFest(),
+    "perfect_piggy": PerfectPiggy(),
+}
 """Memories beside those of Feral Hogs and Time Trot, by name; "none" remembers nothing."""
 
-_SMALL: Final = frozenset(("by", "in", "of", "on", "or", "the", "to"))
+_SMALL: Final = frozenset(("and", "by", "in", "of", "on", "or", "the", "to"))
 
 
 def title(name: str) -> str:
     """Name a part for people: ``sus_fuss`` is Sus Fuss."""
-    words = name.split("_")
+    words = name.replace(IN_ORDER, "_and_").split("_")
     return " ".join(word if word in _SMALL else f"{word[:1].upper()}{word[1:]}" for word in words)
 
 
 PARTS: Final = {parts.field: parts for parts in (ZERO_DICE, LANDINGS, SWAPS, MORE_BOAR)}
 """Parts that are functions of the mover's score and the opponent's, by the field of `Rules`."""
 
+EFFECTS: Final[dict[str, Callable[..., Any]]] = {"none": MEMORY_PARTS["none"].effect}
+"""Functions that add points or extra turns, with the signature of `MemoryPart.effect`, by name."""
+
 MEMORY: Final = "memory"  # the kind of part that remembers something between turns
+
+EFFECT: Final = "effect"  # the kind of part that is a function of all that a turn begins with
+
+_GONE: Final = {"bonus": "the points", "again": "(points, True or False)"}
+"""Methods that parts had, and what `effect` returns for them."""
 
 
 def rule_part(kind: str, name: str | None = None) -> Callable[[Function], Function]:
@@ -148,7 +230,7 @@ def rule_part(kind: str, name: str | None = None) -> Callable[[Function], Functi
 
     Parameters
     ----------
-    kind : {"zero_dice", "landing", "swap", "more_boar", "memory"}
+    kind : {"zero_dice", "landing", "swap", "more_boar", "effect", "memory"}
         The field of `Rules` that may name it.
     name : str, optional
         Its name there; by default that of the function or class.
@@ -156,8 +238,10 @@ def rule_part(kind: str, name: str | None = None) -> Callable[[Function], Functi
     Returns
     -------
     decorator
-        For a pure function of whole scores, which may exceed the goal; of the kind "memory", for a
-        subclass of `hogeq.MemoryPart`. The first line of its docstring is what people are shown.
+        For a pure function of whole scores, which may exceed the goal; of the kind "effect", of
+        (rules, score, opponent, memory, dice), as `hogeq.MemoryPart.effect` is; of the kind
+        "memory", for a subclass of `hogeq.MemoryPart`. The first line of its docstring is what
+        people are shown.
 
     Raises
     ------
@@ -176,8 +260,8 @@ def rule_part(kind: str, name: str | None = None) -> Callable[[Function], Functi
     >>> hogeq.Rules(swap="same_last_digit").swap
     'same_last_digit'
     """
-    if kind not in {*PARTS, MEMORY}:
-        known = [*PARTS, MEMORY]
+    known = [*PARTS, EFFECT, MEMORY]
+    if kind not in known:
         raise ValueError(refusal("rule_part", kind, ", ".join(known), known))
 
     def decorate(function: Function) -> Function:
@@ -186,8 +270,12 @@ def rule_part(kind: str, name: str | None = None) -> Callable[[Function], Functi
         if kind == MEMORY:
             enter(MEMORY_PARTS, what, part, _memory_part(function, f"{what} {part}"))
             return function
-        _require_function(function, f"{what} {part}")
-        enter(PARTS[kind], what, part, _checked(function, part, kind))
+        names = ("rules", "score", "opponent", "memory", "dice")
+        _require_function(function, f"{what} {part}", names if kind == EFFECT else names[1:3])
+        if kind == EFFECT:
+            enter(EFFECTS, what, part, function)
+        else:
+            enter(PARTS[kind], what, part, _checked(function, part, kind))
         return function
 
     return decorate
@@ -207,6 +295,11 @@ def _memory_part(kind: object, where: str) -> MemoryPart:
     ]
     for name in dir(kind):
         if not name.startswith("_") and name not in methods and callable(getattr(kind, name)):
+            if name in _GONE:
+                form = (
+                    f"effect(self, rules, score, opponent, memory, dice), returning {_GONE[name]}"
+                )
+                raise ValueError(f"{where}: method {name}; allowed: {form}")
             allowed = f"{', '.join(methods)}, and names that begin with _"
             raise ValueError(
                 f"{where}: unknown method {one_line(name)}; allowed: {allowed}"
@@ -215,12 +308,12 @@ def _memory_part(kind: object, where: str) -> MemoryPart:
     return kind()
 
 
-def _require_function(function: object, where: str) -> None:
+def _require_function(function: object, where: str, names: Sequence[str]) -> None:
     try:
-        signature(function).bind(0, 0)  # type: ignore[arg-type]
+        signature(function).bind(*names)  # type: ignore[arg-type]
     except (TypeError, ValueError) as error:
         given = f"{where}: got {shown(function)}"
-        raise ValueError(f"{given}; allowed: a function of (score, opponent)") from error
+        raise ValueError(f"{given}; allowed: a function of ({', '.join(names)})") from error
     if not getdoc(function):
         raise ValueError(f"{where}: no docstring; its first line is what people are shown")
 

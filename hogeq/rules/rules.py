@@ -6,13 +6,13 @@ from dataclasses import replace
 from fractions import Fraction
 from functools import cache
 from math import comb
-from typing import Annotated, Final, Literal, TypeAlias
+from typing import Annotated, Final, Literal, NamedTuple, TypeAlias
 
 from pydantic import BeforeValidator, Field
 
 from hogeq.rules.integers import is_prime, next_prime
 from hogeq.rules.parts import LANDINGS, MORE_BOAR, SWAPS, ZERO_DICE
-from hogeq.rules.register import MEMORY_PARTS, MemoryPart
+from hogeq.rules.register import EFFECTS, MEMORY_PARTS, MemoryPart
 from hogeq.rules.tables import SHAPES, check_size, is_table, part_or_table
 from hogeq.support.messages import LONGEST_TITLE, is_title, refusal
 from hogeq.support.parameters import NotAllowedError, one_of, parameters
@@ -23,10 +23,22 @@ _PigOut: TypeAlias = Annotated[int, Field(ge=0, le=1)] | Literal["count_ones"]
 
 MOST_GOAL: Final = 2000  # highest goal
 
+MOST_DICE: Final = 50  # most dice that a game may have
+
 HOG_WILD_MULTIPLE: Final = 7
 """Hog Wild: the dice change when the sum of both scores is a multiple of this."""
 
 HOG_WILD_SIDES: Final = 4  # Hog Wild: sides of the dice then
+
+HOG_TIED_DIGIT: Final = 7
+"""Hog Tied: at most one die counts when the sum of both scores ends in this digit."""
+
+MOST_ANSWER: Final = 1000  # highest number of dice that a strategy may ask for then
+
+TOUCHDOWN: Final = 6
+"""Touchdown: points that are a multiple of this gain as many as that multiple."""
+
+FORTY_NINERS: Final = 49  # 49ers: the mover's score at which a 1 does not hurt
 
 FERAL_DISTANCE: Final = 2
 """Feral Hogs: how far the dice rolled must be from the record of the mover's last turn."""
@@ -82,15 +94,23 @@ class Rules:
         min(c, 11 - k), for 10 dice at most.
     prime_boost : bool
         Prime points become the next prime (Hogtimus Prime).
+    touchdown : bool
+        Points that are a multiple of 6 gain a sixth, before Hogtimus Prime.
     hog_wild : bool
         Four-sided dice when the two scores' sum is a multiple of 7, 0 included.
+    hog_tied : bool
+        At most one die when the two scores' sum ends in 7. More dice than a turn allows are no
+        fault: as many as it allows are rolled.
+    forty_niners : bool
+        A 1 does not hurt a mover who has 49 points: the dice are summed.
     feral_hogs : {"none", "points", "dice"}
         3 more points when the dice rolled are 2 away from the points, or the dice, of the mover's
         last turn.
     square_swine : bool
         A mover's new score that is a perfect square becomes the next one.
     landing : str
-        What the mover's new score becomes, after Square Swine, a key of `parts.LANDINGS`.
+        What the mover's new score becomes, after Square Swine, a key of `parts.LANDINGS`, or
+        several that act in this order, with + between them.
     piggy_back : bool
         A turn of 0 points gives the opponent as many points as dice were rolled.
     swap : str
@@ -105,6 +125,8 @@ class Rules:
         Sides of the dice of extra turns, 2 to 100; None for the usual dice.
     memory : str
         What else is remembered between turns, a key of `register.MEMORY_PARTS`.
+    effect : str
+        Points and extra turns by all that a turn begins with, a key of `register.EFFECTS`.
 
     Raises
     ------
@@ -125,12 +147,15 @@ class Rules:
 
     name: Annotated[str, BeforeValidator(_title)] = "custom"
     goal: Annotated[int | tuple[int, int], BeforeValidator(_goal)] = 100
-    max_dice: Annotated[int, Field(ge=1, le=50)] = 10
+    max_dice: Annotated[int, Field(ge=1, le=MOST_DICE)] = 10
     sides: _Sides = 6
     zero_dice: Annotated[str, part_or_table(ZERO_DICE)] = "ten_minus_ones_plus_tens"
     pig_out: _PigOut = 1
     prime_boost: bool = False
+    touchdown: bool = False
     hog_wild: bool = False
+    hog_tied: bool = False
+    forty_niners: bool = False
     feral_hogs: Annotated[str, one_of(FERAL_HOGS)] = "none"
     square_swine: bool = False
     landing: Annotated[str, part_or_table(LANDINGS)] = "none"
@@ -141,6 +166,7 @@ class Rules:
     time_trot_period: Annotated[int, Field(ge=1, le=64)] = 8
     extra_turn_sides: _Sides | None = None
     memory: Annotated[str, one_of(MEMORY_PARTS)] = "none"
+    effect: Annotated[str, one_of(EFFECTS)] = "none"
 
     def __post_init__(self) -> None:
         """Refuse switches that contradict each other."""
@@ -182,6 +208,11 @@ class Rules:
         )
 
     @property
+    def most_answer(self) -> int:
+        """Highest number that a strategy may give: with Hog Tied more dice than allowed are cut."""
+        return max(self.max_dice, MOST_ANSWER) if self.hog_tied else self.max_dice
+
+    @property
     def choices(self) -> tuple[int, ...]:
         """What a player may choose, by number of the action: 0 to the most dice, and -1 last."""
         minus_one = MEMORY_PARTS[self.memory].minus_one
@@ -195,8 +226,13 @@ class Rules:
     @property
     def gives_extra_turns(self) -> bool:
         """Whether any part in play can give an extra turn."""
+        return self.time_trot or self.more_boar != "none" or self.has_effects
+
+    @property
+    def has_effects(self) -> bool:
+        """Whether a part has an effect of its own, beside Feral Hogs and Time Trot."""
         part = type(MEMORY_PARTS[self.memory])
-        return self.time_trot or self.more_boar != "none" or part.again is not MemoryPart.again
+        return self.effect != "none" or part.effect is not MemoryPart.effect
 
 
 # --- points ---------------------------------------------------------------------------------------
@@ -204,7 +240,7 @@ class Rules:
 
 def zero_points(rules: Rules, score: int, opponent: int) -> int:
     """Points for rolling no dice, at the mover's score and the opponent's."""
-    return _boosted(rules, ZERO_DICE[rules.zero_dice](score, opponent))
+    return boosted(rules, ZERO_DICE[rules.zero_dice](score, opponent))
 
 
 def minus_one_points(rules: Rules) -> int:
@@ -212,10 +248,23 @@ def minus_one_points(rules: Rules) -> int:
     return MEMORY_PARTS[rules.memory].minus_one or 0
 
 
-def rolled_points(rules: Rules, faces: Sequence[int]) -> int:
+class Throw(NamedTuple):
+    """How dice are thrown on a turn."""
+
+    sides: int
+    most: int = MOST_DICE  # of more dice, these are rolled
+    ones_hurt: bool = True
+    scores: int = 0  # how the part `Rules.memory` changes points (see `Remembered.scored`)
+
+    def dice(self, choice: int) -> int:
+        """Dice that a choice rolls; -1 stays what it is."""
+        return min(choice, self.most)
+
+
+def rolled_points(rules: Rules, faces: Sequence[int], *, ones_hurt: bool = True) -> int:
     """Points of one roll of one or more dice that shows `faces`."""
-    ones = faces.count(1)
-    return _boosted(rules, pig_out(rules, ones, len(faces)) if ones else sum(faces))
+    ones = faces.count(1) if ones_hurt else 0
+    return boosted(rules, pig_out(rules, ones, len(faces)) if ones else sum(faces))
 
 
 def pig_out(rules: Rules, ones: int, dice: int) -> int:
@@ -225,18 +274,22 @@ def pig_out(rules: Rules, ones: int, dice: int) -> int:
     return int(rules.pig_out)
 
 
-def points_distribution(rules: Rules, dice: int, sides: int) -> dict[int, Fraction]:
+def points_distribution(
+    rules: Rules, dice: int, sides: int, *, ones_hurt: bool = True
+) -> dict[int, Fraction]:
     """Exact distribution of the points of one roll."""
     if dice < 1 or sides < 2:
         least = "allowed: at least 1 die and 2 sides"
         raise ValueError(f"points_distribution: {dice} dice of {sides} sides; {least}")
     ways: Counter[int] = Counter()
-    for ones in range(1, dice + 1):
-        points = _boosted(rules, pig_out(rules, ones, dice))
+    for ones in range(1, dice + 1) if ones_hurt else ():
+        points = boosted(rules, pig_out(rules, ones, dice))
         ways[points] += comb(dice, ones) * (sides - 1) ** (dice - ones)
-    for total, count in enumerate(sums_without_ones(dice, sides)):
+    # Faces from 1 up are those from 2 up, less 1 each.
+    less = 0 if ones_hurt else 1
+    for total, count in enumerate(sums_without_ones(dice, sides + less)):
         if count:
-            ways[_boosted(rules, total)] += count
+            ways[boosted(rules, total - less * dice)] += count
     return {points: Fraction(ways[points], sides**dice) for points in sorted(ways)}
 
 
@@ -261,7 +314,17 @@ def prime_boost(points: int) -> int:
     return next_prime(points) if is_prime(points) else points
 
 
-def _boosted(rules: Rules, points: int) -> int:
+def touchdown(points: int) -> int:
+    """Add a sixth to points that are a multiple of 6, leave others alone (Touchdown).
+
+    Source: spring 2013 [6]: 12 points are 14. Hogtimus Prime comes after it: 6 points are 11.
+    """
+    return points if points % TOUCHDOWN else points + points // TOUCHDOWN
+
+
+def boosted(rules: Rules, points: int) -> int:
+    """Points of a roll, or of no dice, after Touchdown and Hogtimus Prime."""
+    points = touchdown(points) if rules.touchdown else points
     return prime_boost(points) if rules.prime_boost else points
 
 

@@ -20,6 +20,7 @@ import json
 import re
 from collections.abc import Callable, Sequence
 from functools import lru_cache
+from inspect import getdoc
 from typing import Any, Final, NamedTuple
 
 from pydantic import BeforeValidator
@@ -32,6 +33,9 @@ MOST_POINTS: Final = 2000  # most points that rolling no dice may score: those o
 HIGHEST: Final = 10_000  # highest score on which a table may land
 
 MOST_CELLS: Final = 250_000  # most cells of a table: those of a game to 500
+
+
+IN_ORDER: Final = "+"  # between the names of landings of which the second sees what the first made
 
 
 class Shape(NamedTuple):
@@ -65,10 +69,24 @@ class Parts(dict[str, Callable[..., Any]]):
         self.field = field
 
     def __missing__(self, text: str) -> Callable[..., Any]:
-        """Make the function of a table."""
-        if not is_table(text):
+        """Make the function of a table, or of landings that act in order."""
+        if is_table(text):
+            return _part(self.field, text)
+        if self.field != "landing" or IN_ORDER not in text:
             raise KeyError(text)
-        return _part(self.field, text)
+        steps = [self[name] for name in text.split(IN_ORDER)]
+
+        def part(score: int, opponent: int) -> int:
+            for step in steps:
+                score = step(score, opponent)
+            return score
+
+        part.__name__ = text
+        lines = [(getdoc(step) or step.__name__).splitlines()[0] for step in steps]
+        part.__doc__ = "; then ".join(
+            f"{line[0].lower()}{line[1:].removesuffix('.')}" for line in lines
+        )
+        return part
 
 
 def is_table(value: object) -> bool:
@@ -84,7 +102,8 @@ def part_or_table(parts: Parts) -> BeforeValidator:
     def check(value: object) -> object:
         if is_table(value):
             return table_text(parts.field, value)
-        if not isinstance(value, str) or value not in parts:
+        names = [value] if parts.field != "landing" else str(value).split(IN_ORDER)
+        if not isinstance(value, str) or not all(name in parts for name in names):
             raise NotAllowedError(f"{', '.join(parts)}, or a table: {kinds}, or a .csv file", parts)
         return value
 

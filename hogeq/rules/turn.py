@@ -1,7 +1,7 @@
 """One turn, and every way in which it can end: points, scores, the next player, the memory.
 
-A turn runs in this order: points (0, 1, or the dice's sum), prime boost, points given away,
-bonus, Square Swine, the landing part, More Boar, swap, goal.
+A turn runs in this order: points (0, 1, or the dice's sum), Touchdown, prime boost, points given
+away, the memory's points and bonus, Square Swine, the landing part, More Boar, swap, goal.
 """
 
 from collections.abc import Sequence
@@ -12,6 +12,7 @@ from itertools import product
 from typing import NamedTuple
 
 from hogeq.rules.memory import (
+    Effect,
     Memory,
     memory_line,
     next_memory,
@@ -23,13 +24,19 @@ from hogeq.rules.register import title
 from hogeq.rules.rules import (
     FERAL_BONUS,
     FERAL_DISTANCE,
+    FORTY_NINERS,
+    HOG_TIED_DIGIT,
     HOG_WILD_MULTIPLE,
     HOG_WILD_SIDES,
+    MOST_DICE,
     Rules,
+    Throw,
     kinds_of_dice,
     minus_one_points,
     points_distribution,
+    prime_boost,
     rolled_points,
+    touchdown,
     zero_points,
 )
 from hogeq.rules.tables import is_table
@@ -54,18 +61,11 @@ class Branch(NamedTuple):
     probability: Fraction
 
 
-class MemoryEffect(NamedTuple):
-    """Bonus and extra turn by the memory."""
-
-    bonus: int  # points for the mover
-    forced: bool  # whether the roll earns an extra turn, wherever it lands
-
-
 class Turn(NamedTuple):
     """One turn, as it was played or can be."""
 
     points: int  # points of the dice, or for rolling none, without the bonus
-    bonus: int  # points of Feral Hogs or of the part `Rules.memory`
+    bonus: int  # points of Feral Hogs and of the parts `Rules.memory` and `Rules.effect`
     given: int  # points given to the opponent
     landing: Landing  # scores after everything
     again: bool  # whether the mover takes an extra turn, wherever it comes from
@@ -92,13 +92,24 @@ def dice_sides(rules: Rules, score: int, opponent: int, memory: Memory) -> int:
     return remembered(rules).sides(memory.state, sides)
 
 
-def memory_effect(rules: Rules, memory: Memory, dice: int) -> MemoryEffect:
-    """Bonus and extra turn that the memory adds: Feral Hogs, Time Trot, the part `Rules.memory`."""
-    added, again = remembered(rules).effect(memory.state, dice)
+def throw_of(rules: Rules, score: int, opponent: int, memory: Memory) -> Throw:
+    """Give how this turn's dice are thrown."""
+    tied = rules.hog_tied and (score + opponent) % 10 == HOG_TIED_DIGIT
+    return Throw(
+        dice_sides(rules, score, opponent, memory),
+        1 if tied else MOST_DICE,
+        not (rules.forty_niners and score == FORTY_NINERS),
+        remembered(rules).scores[memory.state],
+    )
+
+
+def effect(rules: Rules, score: int, opponent: int, memory: Memory, dice: int) -> Effect:
+    """Bonus and extra turn of Feral Hogs, Time Trot and the parts `memory` and `effect`."""
+    added, again = remembered(rules).effect(score, opponent, memory.state, dice)
     if rules.feral_hogs != "none" and abs(max(dice, 0) - memory.own) == FERAL_DISTANCE:
         added += FERAL_BONUS
     on_time = rules.time_trot and memory.turn % rules.time_trot_period == dice
-    return MemoryEffect(added, again or (on_time and memory.extra == 0))
+    return Effect(added, again or (on_time and memory.extra == 0))
 
 
 def given(rules: Rules, dice: int, points: int) -> int:
@@ -133,35 +144,44 @@ def play_turn(
     _check("score", score, 0, rules.goals[0] - 1)
     _check("opponent", opponent, 0, rules.goals[1] - 1)
     _check("dice", dice, min(rules.choices), rules.max_dice)
+    throw = throw_of(rules, score, opponent, memory)
+    dice = throw.dice(dice)
     if len(faces) != max(dice, 0):
         raise ValueError(f"turn: {len(faces)} faces for {dice} dice; allowed: one face a die")
-    sides = dice_sides(rules, score, opponent, memory)
     for face in faces:
-        _check("face", face, 1, sides)
+        _check("face", face, 1, throw.sides)
 
     if dice > 0:
-        points = rolled_points(rules, faces)
+        points = rolled_points(rules, faces, ones_hurt=throw.ones_hurt)
     else:
         points = minus_one_points(rules) if dice else zero_points(rules, score, opponent)
-    effect = memory_effect(rules, memory, dice)
-    return end_turn(rules, (score, opponent), memory, branch_of(rules, dice, points), effect)
+    branch = branch_of(rules, dice, points, scores=throw.scores)
+    added = effect(rules, score, opponent, memory, dice)
+    return end_turn(rules, (score, opponent), memory, branch, added)
 
 
-def branch_of(rules: Rules, dice: int, points: int, probability: Fraction = Fraction(1)) -> Branch:
-    """Give the branch of a choice that scores so many points."""
+def branch_of(
+    rules: Rules,
+    dice: int,
+    points: int,
+    probability: Fraction = Fraction(1),
+    scores: int = 0,
+) -> Branch:
+    """Give the branch of dice, or none, or -1, that score so many points."""
     gift = given(rules, dice, points)
-    return Branch(points, gift, record(rules, dice, points), probability)
+    scored = remembered(rules).scored(scores, dice, points)
+    return Branch(scored, gift, record(rules, dice, points), probability)
 
 
 def end_turn(
-    rules: Rules, scores: tuple[int, int], memory: Memory, branch: Branch, effect: MemoryEffect
+    rules: Rules, scores: tuple[int, int], memory: Memory, branch: Branch, added: Effect
 ) -> Turn:
     """End a turn whose points are known."""
     points, gift, recorded, probability = branch
-    landing = land(rules, scores[0] + points + effect.bonus, scores[1] + gift)
-    again = landing.winner is None and (landing.again or effect.forced)
+    landing = land(rules, scores[0] + points + added.bonus, scores[1] + gift)
+    again = landing.winner is None and (landing.again or added.forced)
     after = next_memory(rules, memory, recorded, again)
-    return Turn(points, effect.bonus, gift, landing, again, after, probability)
+    return Turn(points, added.bonus, gift, landing, again, after, probability)
 
 
 def _check(what: str, value: int, low: int, high: int) -> None:
@@ -177,44 +197,62 @@ class TurnTable:
 
     def __init__(self, rules: Rules) -> None:
         self.rules = rules
-        self._branches: dict[tuple[int, int], tuple[Branch, ...]] = {}
-        self._free: dict[int, Branch] = {}  # by points
+        self._branches: dict[tuple[int, Throw], tuple[Branch, ...]] = {}
+        self._free: dict[tuple[int, int], Branch] = {}  # by points
 
-    def branches(self, dice: int, sides: int) -> tuple[Branch, ...]:
-        """Results of a choice other than no dice, dice having `sides` sides: points ascending."""
-        key = dice, sides
+    def branches(self, choice: int, throw: Throw) -> tuple[Branch, ...]:
+        """Results of a choice other than no dice: points ascending."""
+        dice, rules = throw.dice(choice), self.rules
         if dice < 0:
-            return (branch_of(self.rules, dice, minus_one_points(self.rules)),)
+            return (branch_of(rules, dice, minus_one_points(rules), scores=throw.scores),)
+        key = dice, throw
         if key not in self._branches:
+            found = points_distribution(rules, dice, throw.sides, ones_hurt=throw.ones_hurt)
             self._branches[key] = tuple(
-                branch_of(self.rules, dice, points, probability)
-                for points, probability in points_distribution(self.rules, dice, sides).items()
+                branch_of(rules, dice, points, probability, throw.scores)
+                for points, probability in found.items()
             )
         return self._branches[key]
 
-    def free(self, score: int, opponent: int) -> Branch:
+    def mean(self, choice: int, throw: Throw) -> float:
+        """Mean points of a choice other than no dice."""
+        return float(sum(way.points * way.probability for way in self.branches(choice, throw)))
+
+    def free(self, score: int, opponent: int, scores: int = 0) -> Branch:
         """Give the one result of rolling no dice, at the mover's score and the opponent's."""
         points = zero_points(self.rules, score, opponent)
-        if points not in self._free:
-            self._free[points] = branch_of(self.rules, 0, points)
-        return self._free[points]
+        if (points, scores) not in self._free:
+            self._free[points, scores] = branch_of(self.rules, 0, points, scores=scores)
+        return self._free[points, scores]
+
+    def throws(self) -> list[Throw]:
+        """List the throws that bound what any turn can score."""
+        scores = {0, *remembered(self.rules).scores}
+        return [
+            Throw(*one) for one in product(kinds_of_dice(self.rules), (MOST_DICE,), (True,), scores)
+        ]
 
     def most(self) -> tuple[int, int]:
         """Most points that a turn can score, without a bonus, and most that it can give."""
-        branches = [self.free(*pair) for pair in product(range(self.rules.size), repeat=2)]
-        for sides, dice in product(kinds_of_dice(self.rules), self.rules.choices[1:]):
-            branches.extend(self.branches(dice, sides))
+        size, branches = self.rules.size, list[Branch]()
+        for throw in self.throws():
+            branches += [
+                self.free(own, other, throw.scores) for own, other in product(range(size), repeat=2)
+            ]
+            for choice in self.rules.choices[1:]:
+                branches += self.branches(choice, throw)
         return max(branch.points for branch in branches), max(branch.gift for branch in branches)
 
     def outcomes(self, score: int, opponent: int, memory: Memory, dice: int) -> tuple[Turn, ...]:
         """List every way in which one turn can end, points ascending."""
+        throw = throw_of(self.rules, score, opponent, memory)
         if dice:
-            branches = self.branches(dice, dice_sides(self.rules, score, opponent, memory))
+            branches = self.branches(dice, throw)
         else:
-            branches = (self.free(score, opponent),)
-        effect = memory_effect(self.rules, memory, dice)
+            branches = (self.free(score, opponent, throw.scores),)
         scores = score, opponent
-        return tuple(end_turn(self.rules, scores, memory, branch, effect) for branch in branches)
+        added = effect(self.rules, *scores, memory, throw.dice(dice))
+        return tuple(end_turn(self.rules, scores, memory, branch, added) for branch in branches)
 
 
 @cache
@@ -240,9 +278,9 @@ def scoreless_turn(rules: Rules) -> tuple[int, int] | None:
 class TurnParts(NamedTuple):
     """Names of the parts that differ from game to game."""
 
-    bonus: str  # of the part that adds points by the memory
+    bonus: str  # of the parts that add points
     landing: str  # of the part that changes the mover's new score
-    turn: str  # of the part that gives an extra turn by the memory
+    turn: str  # of the parts that give an extra turn wherever it ends
 
 
 def turn_parts(rules: Rules) -> TurnParts:
@@ -258,53 +296,89 @@ def turn_effects(
     rules: Rules, score: int, opponent: int, faces: Sequence[int] | None, turn: Turn
 ) -> list[str]:
     """Describe what a turn did, one part of the rules a line; without faces the choice was -1."""
-    names = turn_parts(rules)
     plain, lines = _rolled(rules, score, opponent, faces, turn)
-    if plain != turn.points:
-        lines.append(f"Hogtimus Prime: {_points(turn.points)} instead of {plain}")
-    if turn.bonus:
-        lines.append(f"{names.bonus}: {_points(turn.bonus)} more")
-    if turn.given:
-        lines.append(f"Piggy Back: {_points(turn.given)} to the other")
-    reached = score + turn.points + turn.bonus
-    other = opponent + turn.given
-    if rules.square_swine and square_swine(reached) != reached:
-        lines.append(f"Square Swine: {reached} becomes {square_swine(reached)}")
-        reached = square_swine(reached)
-    becomes = LANDINGS[rules.landing](reached, other)
-    if becomes != reached:
-        lines.append(f"{names.landing}: {reached} becomes {becomes}")
+    lines += points_effects(rules, plain, turn.points, boosted=faces is not None)
+    return lines + end_effects(rules, score, opponent, turn)
+
+
+def points_effects(rules: Rules, plain: int, points: int, *, boosted: bool = True) -> list[str]:
+    """Describe what made points of the points that the dice, or no dice, show."""
+    lines = []
+    boosts = (
+        ("Touchdown", touchdown, rules.touchdown and boosted),
+        ("Hogtimus Prime", prime_boost, rules.prime_boost and boosted),
+        (title(rules.memory), lambda _: points, True),
+    )
+    for part, boost, there in boosts:
+        if there and boost(plain) != plain:
+            lines.append(f"{part}: {_points(boost(plain))} instead of {plain}")
+            plain = boost(plain)
+    return lines
+
+
+def end_effects(rules: Rules, score: int, opponent: int, turn: Turn) -> list[str]:
+    """Describe what a turn did once its points were known."""
+    reached, other = score + turn.points + turn.bonus, opponent + turn.given
+    return [
+        *bonus_effects(rules, turn.bonus),
+        *gift_effects(turn.given),
+        *landing_effects(rules, reached, other),
+        *([again_effect(rules, landed=turn.landing.again)] if turn.again else []),
+    ]
+
+
+def bonus_effects(rules: Rules, bonus: int) -> list[str]:
+    """Describe a bonus, if there is one."""
+    return [f"{turn_parts(rules).bonus}: {_points(bonus)} more"] if bonus else []
+
+
+def gift_effects(gift: int) -> list[str]:
+    """Describe points given away, if there are any."""
+    return [f"Piggy Back: {_points(gift)} to the other"] if gift else []
+
+
+def landing_effects(rules: Rules, reached: int, other: int) -> list[str]:
+    """Describe what becomes of the scores that points lead to."""
+    lines = []
+    squared = square_swine(reached) if rules.square_swine else reached
+    if squared != reached:
+        lines.append(f"Square Swine: {reached} becomes {squared}")
+    becomes = LANDINGS[rules.landing](squared, other)
+    if becomes != squared:
+        lines.append(f"{turn_parts(rules).landing}: {squared} becomes {becomes}")
     if SWAPS[rules.swap](becomes, other) and becomes != other:
         lines.append("Swap: the scores trade places")
-    if turn.again:
-        part = "More Boar" if turn.landing.again else names.turn
-        lines.append(f"{part}: an extra turn")
     return lines
+
+
+def again_effect(rules: Rules, *, landed: bool) -> str:
+    """Describe an extra turn: by where the turn landed, or wherever that is."""
+    return f"{'More Boar' if landed else turn_parts(rules).turn}: an extra turn"
 
 
 def _rolled(
     rules: Rules, score: int, opponent: int, faces: Sequence[int] | None, turn: Turn
 ) -> tuple[int, list[str]]:
     """Give the points before any boost, and describe them."""
-    unboosted = replace(rules, prime_boost=False)
+    unboosted = replace(rules, prime_boost=False, touchdown=False)
     if faces is None:
+        points = minus_one_points(rules)
         exchange = f"{title(rules.memory)}: {memory_line(rules, turn.memory)}"
-        return turn.points, [f"chose -1, {_points(turn.points)}", exchange]
+        return points, [f"chose -1, {_points(points)}", exchange]
     if not faces:
         plain = zero_points(unboosted, score, opponent)
         return plain, [f"rolled no dice, {_points(plain)}"]
-    plain = rolled_points(unboosted, faces)
+    hurt = not (rules.forty_niners and score == FORTY_NINERS)
+    plain = rolled_points(unboosted, faces, ones_hurt=hurt)
     pig = ", with a 1" if 1 in faces else ""
     shown_faces = " ".join(map(str, faces))
     return plain, [f"rolled {len(faces)}: {shown_faces}{pig}, {_points(plain)}"]
 
 
 def _either(part: str, there: bool, rules: Rules) -> str:
-    """Name of a part that remembers, of the part `Rules.memory`, or of both if either may be it."""
-    other = title(rules.memory)
-    if rules.memory == "none":
-        return part
-    return f"{part} or {other}" if there else other
+    """Name a part and those of `Rules.memory` and `Rules.effect`: whichever may be it."""
+    others = [title(name) for name in (rules.memory, rules.effect) if name != "none"]
+    return " or ".join([part, *others] if there or not others else others)
 
 
 def _points(number: int) -> str:

@@ -35,19 +35,27 @@ class StrategyError(BadInputError):
 
 
 def check_matrix(
-    array: Any, goal: int, max_dice: int, name: str = "matrix", least: int = 0
+    array: Any, goal: int, max_dice: int, name: str = "matrix", least: int = 0, most: int = 0
 ) -> Matrix:
-    """Check and copy a table of dice, or -1 if `least` is: then the last action, after the dice."""
+    """Check and copy a table of dice, or -1 if `least` is: then the last action, after the dice.
+
+    With `most`, numbers up to that are allowed and cut to the most dice.
+    """
+    most = max(most, max_dice)
     given = np.array(array) if _are_numbers(array) else array
     if isinstance(given, np.ndarray) and given.dtype.kind in "iuf" and given.shape == (goal, goal):
         # NaN fails every comparison.
-        good = (given >= least) & (given <= max_dice) & (given == np.trunc(given))
+        good = (given >= least) & (given <= most) & (given == np.trunc(given))
         if good.all():
-            return np.where(given < 0, max_dice + 1, given).astype(np.int8)
-    for _, line in bad_cells(array, goal, max_dice, least):
+            return _by_action(given, max_dice)
+    for _, line in bad_cells(array, goal, most, least):
         raise StrategyError(f"{name}: {line}")
-    table = np.array([list(row) for row in array], np.int8)
-    return np.where(table < 0, max_dice + 1, table).astype(np.int8)
+    return _by_action(np.array([list(row) for row in array], np.int16), max_dice)
+
+
+def _by_action(table: npt.NDArray[Any], max_dice: int) -> Matrix:
+    cut = np.minimum(table, max_dice)
+    return np.where(cut < 0, max_dice + 1, cut).astype(np.int8)
 
 
 def _are_numbers(rows: Any) -> bool:

@@ -87,6 +87,7 @@ def read_strategy(
     *,
     time_limit: float = 60.0,
     least: int = 0,
+    most: int = 0,
 ) -> Strategy:
     """Read a matrix, a policy or a mixture from a file of any known format, or a run's folder."""
     path = Path(path)
@@ -97,7 +98,7 @@ def read_strategy(
                 "allowed: directories of finished runs"
             )
         path /= IN_FOLDER
-    read = read_form(path, goal, max_dice, trust, time_limit=time_limit, least=least)
+    read = read_form(path, goal, max_dice, trust, time_limit=time_limit, least=least, most=most)
     name, shape = printable(path), (goal, goal, max_dice + 1 - least)
     if read.weights is not None:
         found = strategy_of_shape(shape, Mixture(read.weights, read.rows), name, least)
@@ -105,7 +106,7 @@ def read_strategy(
         found = strategy_of_shape(shape, read.rows, name, least)
     else:
         name += f" (read as {read.form})" if read.form else ""
-        matrix = check_matrix(read.rows, goal, max_dice, name, least)
+        matrix = check_matrix(read.rows, goal, max_dice, name, least, most)
         found = strategy_of_shape(shape, matrix, name, least)
     return found.named((read.player_name or "").strip() or str(path))
 
@@ -116,16 +117,25 @@ class Sizes(TypedDict):
     goal: int
     max_dice: int
     least: int
+    most: int
 
 
 def sizes_of(game: Sized) -> Sizes:
     """Give the sizes of a game's tables."""
-    least = least_choice(game)
-    return {"goal": game.shape[0], "max_dice": game.shape[-1] - 1 + least, "least": least}
+    least, max_dice = least_choice(game), game.shape[-1] - 1 + least_choice(game)
+    most = getattr(getattr(game, "rules", None), "most_answer", max_dice)
+    return {"goal": game.shape[0], "max_dice": max_dice, "least": least, "most": most}
 
 
 def read_form(
-    path: Path, goal: int, max_dice: int, trust: bool, *, time_limit: float = 60.0, least: int = 0
+    path: Path,
+    goal: int,
+    max_dice: int,
+    trust: bool,
+    *,
+    time_limit: float = 60.0,
+    least: int = 0,
+    most: int = 0,
 ) -> Form:
     """Read the content of a file, which may be no strategy."""
     name, suffix = printable(path), path.suffix.lower()
@@ -137,7 +147,7 @@ def read_form(
             return table
         if not trust:
             raise StrategyError(f"{name}: reading a .py runs its code, allowed only with --trust")
-        answers = examine(path, goal, max_dice, time_limit, least)
+        answers = examine(path, goal, max(most, max_dice), time_limit, least)
         if answers.faults:
             raise StrategyError(f"{name}: {answers.faults[0].line}")
         return Form(answers.table or [], player_name=answers.player_name)
@@ -174,8 +184,12 @@ def _pickle_refused(path: Path) -> StrategyError:
     target = path.with_suffix(".json")
     code = (
         "import json, pickle; "
+        "name = lambda key: ','.join(map(str, key)) if isinstance(key, tuple) else str(key); "
+        "plain = lambda one: {name(key): plain(n) for key, n in one.items()} "
+        "if isinstance(one, dict) else [plain(n) for n in one] if isinstance(one, (list, tuple)) "
+        "else getattr(one, 'tolist', lambda: one)(); "
         f"table = pickle.load(open({str(path)!a}, 'rb')); "
-        f"json.dump([[int(n) for n in row] for row in table], open({str(target)!a}, 'w'))"
+        f"json.dump(plain(table), open({str(target)!a}, 'w'))"
     )
     return StrategyError(
         f"{printable(path)}: pickles are refused, since opening one can run any code; convert one "

@@ -10,7 +10,7 @@ import csv
 import re
 from collections.abc import Iterable, Sequence
 from functools import cache
-from itertools import product
+from itertools import chain, product
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -21,7 +21,9 @@ from hogeq.support.messages import shown
 
 SCORE: Final = {"score", "own", "own_score", "my_score", "player", "player_score", "row", "s"}
 OPPONENT: Final = {"opponent", "opponent_score", "opp", "opp_score", "other", "other_score", "o"}
-ROLLS: Final = {"rolls", "roll", "dice", "num_rolls", "num_dice", "action", "strategy", "value"}
+ROLLS: Final = {
+    *("rolls", "roll", "best_roll", "num_rolls", "dice", "num_dice", "action", "strategy", "value")
+}
 
 _NAMES: Final = ("name", "player_name", "team_name", "player", "team")
 _KEY_LENGTH: Final = 40  # of an object's keys, in characters
@@ -239,17 +241,38 @@ def _from_lines(lines: Sequence[str], goal: int, max_dice: int, name: str) -> Fo
     if len(rows) > goal and len(rows[0]) != len(rows[1]) and lines[0].strip()[0].isalpha():
         player = lines[0].strip().rstrip(",;")
         rows = _cells(lines[1:])
-    if goal > 1 and len(rows) >= goal * goal and all(len(row) == 3 for row in rows):
-        raise StrategyError(
-            f"{name}: has {len(rows)} lines of 3 cells and no header; allowed: a first line that "
-            "says which column is score, opponent_score and rolls"
-        )
+    if goal > 1 and len(rows) >= goal * goal:
+        filled = _without_header(rows, goal, name)
+        if filled is not None:
+            return Form(filled, "a line for each position", player)
     if all(row[-1] == "" for row in rows):  # a separator ends each line
         rows = [row[:-1] for row in rows]
     table = _without_labels(rows, goal, max_dice, name)
     if table is not None:
         return Form(table, "cells beside their scores", player)
     return Form(rows, "", player)
+
+
+def _without_header(rows: list[list[Any]], goal: int, name: str) -> list[list[Any]] | None:
+    """Fill a table from lines of own score, opponent's, dice and a chance that is not all whole."""
+    widths = {len(row) for row in rows}
+    if widths == {3}:
+        raise StrategyError(
+            f"{name}: has {len(rows)} lines of 3 cells and no header; allowed: a first line that "
+            "says which column is score, opponent_score and rolls"
+        )
+    if widths != {4} or {*map(type, chain.from_iterable(rows))} != {int, float}:
+        return None
+    own, other, rolls, chance = zip(*rows, strict=True)
+    whole = {*map(type, (*own, *other, *rolls))} == {int}
+    if not whole or not all(0 <= one <= 1 for one in chance):
+        return None
+    if sum((row[0] - row[1]) * row[3] for row in rows) < 0:
+        raise StrategyError(
+            f"{name}: has lines of 4 cells and no header, whose chance falls with the first; "
+            "allowed: the own score first, or a first line that names the columns"
+        )
+    return _from_records(("score", "opponent", "rolls", "chance"), rows, goal, name)
 
 
 def _title(cell: str) -> str:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hogeq.rules import Rules
-from hogeq.rules.turn import TurnTable, memory_effect, total_rises
+from hogeq.rules.turn import TurnTable, effect, throw_of, total_rises
 from hogeq.support.aliases import Ints
 from hogeq.trees.flat import CHANCE, History, HistoryStep
 from hogeq.trees.recall import Audit, Finding, Loss, Pair, Recall, Witness, smallest
@@ -236,14 +236,15 @@ def tell(rules: Rules, history: History) -> str:
         if before.mover == START:
             sentences.append(f"{move.action}.")
         elif after.dice is None:  # a roll is written once its points are known
-            dice = before.dice or int(move.action)
+            throw = throw_of(rules, before.own, before.opponent, before.memory)
+            dice = throw.dice(before.dice or int(move.action))
             points = int(move.action)
             if dice == 0:
-                points = turns.free(before.own, before.opponent).points
+                points = turns.free(before.own, before.opponent, throw.scores).points
             elif dice < 0:
-                points = turns.branches(dice, 0)[0].points
+                points = turns.branches(dice, throw)[0].points
             does = "rolls" if dice >= 0 else "chooses"
-            extra = memory_effect(rules, before.memory, dice).bonus
+            extra = effect(rules, before.own, before.opponent, before.memory, dice).bonus
             more = f" and {extra} more" if extra else ""
             scores = (after.own, after.opponent)[:: 1 if after.mover == 0 else -1]
             who = PLAYERS[before.mover]

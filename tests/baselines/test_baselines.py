@@ -25,7 +25,7 @@ from hogeq.model.rows import TIE
 from hogeq.rules import EDITIONS, Rules
 from hogeq.rules.memory import Memory, record
 from hogeq.rules.rules import points_distribution, zero_points
-from hogeq.rules.turn import land, memory_effect
+from hogeq.rules.turn import effect, land
 from hogeq.strategies.arrays import StrategyError
 from tests.baselines.small_games import SMALL, game
 
@@ -66,7 +66,7 @@ class Recursion:
         self.seen.setdefault((own, opponent, seat), set()).add((mine, theirs))
         values = []
         for roll in self.rolls:
-            extra = memory_effect(self.rules, Memory(own=mine), roll).bonus
+            extra = effect(self.rules, 0, 0, Memory(own=mine), roll).bonus
             value = 0.0
             for points, chance in self.outcomes(opponent, roll).items():
                 won, *scores = self.after(own, opponent, points, extra)
@@ -91,7 +91,7 @@ class Recursion:
             if calls[state] > 1:
                 return
             for roll in play(state):
-                extra = memory_effect(self.rules, Memory(own=mine), roll).bonus
+                extra = effect(self.rules, 0, 0, Memory(own=mine), roll).bonus
                 for points in self.outcomes(opponent, roll):
                     _, *scores = self.after(own, opponent, points, extra)
                     kept = record(self.rules, roll, points)
@@ -123,7 +123,7 @@ class Recursion:
                     fed = [
                         every[pair]
                         for pair in every
-                        if memory_effect(self.rules, Memory(own=pair[0]), roll).bonus
+                        if effect(self.rules, 0, 0, Memory(own=pair[0]), roll).bonus
                     ]
                     shares.append(sum(fed) / sum(every.values()))
             return sum(shares) / len(shares) if shares else 0.0

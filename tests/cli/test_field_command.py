@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import hogeq
 from hogeq.strategies.sandbox import isolation
 from tests.cli.calls import ask, ok, refused
 
@@ -136,3 +137,34 @@ def test_two_entries_play_one_match(field: Path) -> None:
 def test_a_semester_is_that_semester_beside_a_folder_of_its_name(folder: Path) -> None:
     (folder / "fa25").mkdir()
     assert ask("compare", "boar", "always_roll:6", "--rules", "fa25")["rules"] == "fa25"
+
+
+def test_equals_are_told_apart_by_bytes_or_by_a_strategy(folder: Path) -> None:
+    """Two files of one table share a rank, until the smaller file ranks first."""
+    game = hogeq.Game({"edition": "fa22", "goal": 20, "max_dice": 4})
+    (folder / "twenty.yaml").write_text("{edition: fa22, goal: 20, max_dice: 4}")
+    for dice, mark in ((2, " "), (3, ",")):
+        rows = [mark.join([str(dice)] * 20) + "\n"] * 20
+        (folder / f"{dice}.csv").write_text("".join(rows))
+        (folder / f"{dice} padded.csv").write_text("".join(rows) + "\n" * dice)
+    files, rules = ["2.csv", "2 padded.csv", "3.csv"], ("--rules", "twenty.yaml")
+    plain = ask("tournament", *files, *rules)["ranking"]
+    by_bytes = ask("tournament", *files, *rules, "--tie-break", "bytes")
+    assert by_bytes["tie_break"] == "bytes"
+    ranks = {line["entry"]: (line["rank"], line["tie_break"]) for line in by_bytes["ranking"]}
+    first = min(line["rank"] for line in plain if line["entry"].startswith("2"))
+    assert ranks["2.csv"] == (first, 800)
+    assert ranks["2 padded.csv"] == (first + 1, 802)
+    by_four = ask("tournament", *files, *rules, "--tie-break", "always_roll:4")["ranking"]
+    assert [line["rank"] for line in by_four] == [line["rank"] for line in plain]
+    rates = {line["entry"]: line["tie_break"] for line in by_four}
+    for file, dice in (("2.csv", 2), ("3.csv", 3)):
+        exact = game.win_rate(f"always_roll:{dice}", "always_roll:4").win_rate
+        assert rates[file] == pytest.approx(exact, abs=1e-11)
+    assert "tie_break" not in plain[0]
+    text = ok("tournament", *files, *rules, "--tie-break", "bytes", "--html", "page.html")
+    assert "tie-break" in text
+    assert '"tie-break"' in (folder / "page.html").read_text()
+    told = refused("tournament", "2.csv", "always_roll:1", *rules, "--tie-break", "bytes")
+    assert "always_roll:1: cannot be read" in told
+    assert "nobody" in refused("tournament", *files, *rules, "--tie-break", "nobody")

@@ -60,8 +60,8 @@ def test_a_game_by_an_alias_says_so(folder: Path) -> None:
     save("fa25", rolls="4\nquit\n")
     assert json.loads(Path("game.json").read_text())["rules"] == "fa25"
     lines = ok("review", "game.json").splitlines()
-    assert lines[0].startswith("fa25 (the game of fa23), You against optimal play, seed 3: left at")
-    assert ok("review", "game.json", "--rules", "sp26").startswith("sp26 (the game of fa23), ")
+    assert lines[0].startswith("fa25, You against optimal play, seed 3: left at")
+    assert ok("review", "game.json", "--rules", "sp26").startswith("sp26, ")
 
 
 def test_a_game_of_no_turns_is_not_saved(folder: Path) -> None:

@@ -60,6 +60,14 @@ def test_equal_counts_share_a_rank_and_the_next_rank_skips() -> None:
     ]
 
 
+def test_a_tie_break_tells_equal_counts_apart_and_no_others() -> None:
+    rates = [[0.5, 0.6, 0.4, 0.6], [0.4, 0.5, 0.6, 0.6], [0.6, 0.4, 0.5, 0.6], [0.4, 0.4, 0.4, 0.5]]
+    found = [(one.entry, one.rank, one.wins) for one in rank(rates, tie_break=[0.1, 0.3, 0.3, 0.9])]
+    assert found == [(1, 1, 2), (2, 1, 2), (0, 3, 2), (3, 4, 0)]
+    with pytest.raises(ValueError, match="shorter"):
+        rank(rates, tie_break=[0.1, 0.3])
+
+
 @pytest.mark.parametrize(
     ("rates", "says"),
     [

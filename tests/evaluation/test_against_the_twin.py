@@ -44,6 +44,13 @@ SMALL: dict[str, dict[str, Any]] = {
     "fa17": {"edition": "fa17", "goal": 11, "max_dice": 3},
     "sp17": {"edition": "sp17", "goal": 16, "max_dice": 4},
     "su15": {"edition": "su15", "goal": 16, "max_dice": 3},
+    "su15_contest": {"edition": "su15_contest", "goal": 8, "max_dice": 3},
+    "fa14": {"edition": "fa14", "goal": 20, "max_dice": 3},
+    "su18": {"edition": "su18", "goal": 16, "max_dice": 3},
+    "su17": {"edition": "su17", "goal": 16, "max_dice": 3},
+    "hog12": {"edition": "hog12", "goal": 24, "max_dice": 3},
+    "hog12, feral dice": {"edition": "hog12", "goal": 12, "max_dice": 3, "feral_hogs": "dice"},
+    "sp13": {"edition": "sp13", "goal": 52, "max_dice": 2},
     # A bonus is no higher score where the score itself says the points of no dice.
     "fa23, feral points": {"edition": "fa23", "goal": 12, "max_dice": 3, "feral_hogs": "points"},
     "fa23, feral dice": {"edition": "fa23", "goal": 12, "max_dice": 1, "feral_hogs": "dice"},

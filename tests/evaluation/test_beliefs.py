@@ -22,8 +22,9 @@ class Parity(hogeq.MemoryPart):
         del value, points, again
         return dice % 2
 
-    def again(self, value: Any, dice: int) -> bool:
-        return value == 1 and dice == 2
+    def effect(self, rules: Any, score: int, opponent: int, memory: Any, dice: int) -> Any:
+        del rules, score, opponent
+        return 0, memory == 1 and dice == 2
 
 
 FOLDED: dict[str, dict[str, Any]] = {

@@ -17,7 +17,7 @@ from tests.twin import Match, Play, State
 @pytest.mark.parametrize("name", EDITIONS)
 def test_sizes_of_every_edition(name: str) -> None:
     game = compile_game(EDITIONS[name])
-    choices = 12 if name == "fa13" else 11
+    choices = 12 if name in {"fa13", "su15_contest"} else 11
     assert (game.goal, game.num_actions, game.shape) == (100, choices, (100, 100, choices))
     assert [*map(tuple, game.memories)] == [*map(tuple, Play(game.rules).memories())]
     assert game.memory_size == len(game.memories)

@@ -31,8 +31,9 @@ class Echo(hogeq.MemoryPart):
         del points
         return value if again else dice
 
-    def bonus(self, value: Any, dice: int) -> int:
-        return 2 if dice == value else 0
+    def effect(self, rules: Any, score: int, opponent: int, memory: Any, dice: int) -> int:
+        del rules, score, opponent
+        return 2 if dice == memory else 0
 
 
 class Streak(hogeq.MemoryPart):
@@ -45,12 +46,13 @@ class Streak(hogeq.MemoryPart):
         del dice, again
         return min(value + 1, 2) if points >= 4 else 0
 
-    def again(self, value: Any, dice: int) -> bool:
-        return value == 2 and dice == 0
+    def effect(self, rules: Any, score: int, opponent: int, memory: Any, dice: int) -> Any:
+        del rules, score, opponent
+        return 0, memory == 2 and dice == 0
 
 
 class Miser(hogeq.MemoryPart):
-    """1 more point for one die, and an extra turn for two, after an own turn of 1 point."""
+    """1 more point for one die, and an extra turn for two if behind, after a turn of 1 point."""
 
     text = "did the mover, did the other score 1 point last?"
     start = False, False
@@ -59,11 +61,9 @@ class Miser(hogeq.MemoryPart):
         del dice
         return (points == 1, value[1]) if again else (value[1], points == 1)
 
-    def bonus(self, value: Any, dice: int) -> int:
-        return int(value[0] and dice == 1)
-
-    def again(self, value: Any, dice: int) -> bool:
-        return value[0] and dice == 2
+    def effect(self, rules: Any, score: int, opponent: int, memory: Any, dice: int) -> Any:
+        del rules
+        return int(memory[0] and dice == 1), memory[0] and dice == 2 and score < opponent
 
     def shown(self, value: Any) -> str:
         return " and ".join("yes" if one else "no" for one in value)
@@ -74,14 +74,14 @@ class PlayWithPart(Play):
 
     def __init__(self, part: hogeq.MemoryPart, rules: hogeq.Rules) -> None:
         super().__init__({**asdict(rules), "memory": "none"})
-        self.part = part
+        self.part, self.rules = part, rules
         self.start = State(0, 0, Memory(state=part.start))
 
-    def bonus(self, memory: tuple[Any, ...], dice: int) -> int:
-        return super().bonus(memory, dice) + self.part.bonus(memory[4], dice)
-
-    def trots(self, memory: tuple[Any, ...], dice: int) -> bool:
-        return super().trots(memory, dice) or bool(self.part.again(memory[4], dice))
+    def effect(self, state: State, dice: int) -> tuple[int, bool]:
+        more, again = super().effect(state, dice)
+        given = self.part.effect(self.rules, *state[:2], state.memory[4], dice)
+        bonus, also = given if isinstance(given, tuple) else (given, False)
+        return more + bonus, again or also
 
     def after(self, memory: tuple[Any, ...], dice: int, points: int, again: bool) -> Memory:
         following = super().after(memory, dice, points, again)
@@ -118,11 +118,8 @@ def random_matrices(game: HogEngine) -> list[Matrix]:
     return [random.integers(0, game.num_actions, shape).astype(np.int8) for _ in range(2)]
 
 
-# Feral Hogs' bonus and another of a different size are not compiled together.
-TOGETHER = [(kind, name) for kind in PARTS for name in GAMES if kind is Streak or "f" not in name]
-
-
-@pytest.mark.parametrize(("kind", "name"), TOGETHER)
+@pytest.mark.parametrize("name", GAMES)
+@pytest.mark.parametrize("kind", PARTS)
 def test_parts_are_played_as_they_are_written(kind: type[hogeq.MemoryPart], name: str) -> None:
     game, play = game_of(kind, GAMES[name])
     a, b = random_matrices(game)
@@ -136,6 +133,42 @@ def test_parts_are_played_as_they_are_written(kind: type[hogeq.MemoryPart], name
     exact = Match(play, one_hot(found.matrix, game.num_actions), one).win_rate()[0]
     assert found.win_rate == pytest.approx(exact, abs=1e-12)
     assert found.win_rate <= bound + 1e-12
+
+
+def lucky_thirteen(rules: Any, score: int, opponent: int, memory: Any, dice: int) -> int:
+    """2 more points if the mover's score is a multiple of 13."""
+    del rules, opponent, memory, dice
+    return 2 if score % 13 == 0 else 0
+
+
+def close_race(
+    rules: hogeq.Rules, score: int, opponent: int, memory: Any, dice: int
+) -> tuple[int, bool]:
+    """1 more point a die for a lead of 1, and an extra turn for the player behind."""
+    assert rules.goal == 15
+    assert memory in {None, "no", "yes"}
+    return max(dice, 0) * (score - opponent == 1), score < opponent
+
+
+@pytest.mark.parametrize("more", [{}, {"memory": "ham_hijinks", "feral_hogs": "dice"}])
+@pytest.mark.parametrize("effect", [lucky_thirteen, close_race])
+def test_effects_see_all_that_a_turn_begins_with(effect: Any, more: dict[str, Any]) -> None:
+    hogeq.rule_part("effect")(effect)
+    spec = {
+        "edition": "fa23",
+        "goal": 15,
+        "max_dice": 2,
+        "hog_tied": True,
+        "effect": effect.__name__,
+        "landing": "hog_pile_double+sus_fuss",
+    }
+    game = compile_game(hogeq.rules_from(spec | more))
+    play = Play(asdict(game.rules))
+    a, b = random_matrices(game)
+    one, two = (one_hot(matrix, game.num_actions) for matrix in (a, b))
+    assert win_rate(game, a, b) == pytest.approx(Match(play, one, two).win_rate(), abs=1e-12)
+    best = Match(play, None, None).value(0, play.start)
+    assert solve(game).value == pytest.approx(best, abs=1e-12)
 
 
 @pytest.mark.parametrize("kind", PARTS)
@@ -182,44 +215,41 @@ def refused(kind: type[hogeq.MemoryPart]) -> str:
         ),
         ({"update": lambda _, __, dice, *___: [dice]}, "update: got [0]; allowed: a hashable"),
         (
-            {"bonus": lambda _, value, dice: -(dice == value)},
-            "bonus(0, 0): got -1; allowed: whole numbers from 0 to 100",
+            {"effect": lambda *asked: -(asked[-1] == 1)},
+            "Odd: effect at score, opponent = 0, 0, memory None, 1 dice: got -1; allowed: whole",
         ),
-        ({"again": lambda *_: "perhaps"}, "again(None, 0): got 'perhaps'; allowed: True or False"),
-        ({"again": lambda *_: []}, "again(None, 0): got []; allowed: True or False"),
+        ({"effect": lambda *_: (1, "perhaps")}, "0 dice: got (1, 'perhaps'); allowed: whole"),
+        ({"effect": lambda *_: []}, "0 dice: got []; allowed: whole numbers from 0 to 100, or"),
+        ({"effect": lambda *_: 1 // 0}, "memory None, 0 dice: ZeroDivisionError: integer"),
     ],
 )
 def test_memories_that_are_refused(attributes: dict[str, Any], why: str) -> None:
     for name, value in attributes.items():
         if name != "start":
             value.__name__ = name
-    assert f"Odd: {why}" in refused(type("Odd", (Echo,), {"__doc__": "Odd.", **attributes}))
+    assert why in refused(type("Odd", (Echo,), {"__doc__": "Odd.", **attributes}))
 
 
-def test_bonuses_of_two_sizes_are_refused() -> None:
-    class Generous(Echo):
-        """2 or 3 more."""
-
-        def bonus(self, value: Any, dice: int) -> int:
-            return 2 + dice if dice == value else 0
-
-    hogeq.rule_part("memory")(Generous)
-    with pytest.raises(ValueError, match="bonuses of different sizes cannot be compiled"):
-        compile_game(hogeq.Rules(goal=9, max_dice=2, memory="Generous"))
+@pytest.mark.parametrize("method", ["bonus", "again"])
+def test_the_former_methods_are_refused_with_the_new_one(method: str) -> None:
+    former = type("Former", (Echo,), {"__doc__": "2 more.", method: lambda *_: 0})
+    form = rf"method {method}; allowed: effect\(self, rules, score, opponent, memory, dice\), ret"
+    with pytest.raises(ValueError, match=form):
+        hogeq.rule_part("memory")(former)
 
 
 def test_unknown_methods_and_what_is_no_part_are_refused() -> None:
     class Misspelt(Echo):
         """Has a method that nobody asks."""
 
-        def bonuses(self, value: Any, dice: int) -> int:
-            return self._helper(value, dice)
+        def effects(self, dice: int) -> int:
+            return self._helper(dice)
 
-        def _helper(self, value: Any, dice: int) -> int:
-            return 2 if dice == value else 0
+        def _helper(self, dice: int) -> int:
+            return dice
 
-    methods = "update, bonus, again, sides, shown, and names that begin with _; nearest: bonus"
-    with pytest.raises(ValueError, match=f"unknown method bonuses; allowed: {methods}"):
+    methods = "update, effect, sides, scored, shown, and names that begin with _; nearest: effect"
+    with pytest.raises(ValueError, match=f"unknown method effects; allowed: {methods}"):
         hogeq.rule_part("memory")(Misspelt)
     with pytest.raises(TypeError, match=r"memory part int: got <class 'int'>; allowed: a subclass"):
         hogeq.rule_part("memory")(int)

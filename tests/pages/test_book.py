@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 
 from hogeq.evaluation.tablebase import best_first, solve
 from hogeq.model.game import HogEngine, compile_game
-from hogeq.pages.book import LEAST, MOST, OFF, Reason, book, reasons, turn_values
+from hogeq.pages.book import LEAST, MOST, OFF, Reason, book, fires, reasons, turn_values
 from hogeq.rules import EDITIONS, Rules, rules_from
 from hogeq.rules.memory import next_memory, record
 from hogeq.rules.rules import rolled_points, zero_points
-from hogeq.rules.turn import dice_sides, given, land, memory_effect
+from hogeq.rules.turn import dice_sides, effect, given, land, play_turn, turn_effects, turn_parts
 
 Values = NDArray[np.float64]
 
@@ -46,12 +46,12 @@ def by_faces(game: HogEngine, values: Values, place: Reason, rules: Rules, dice:
     for faces in ways:
         points = rolled_points(rules, faces) if dice > 0 else zero_points(rules, own, other)
         points = 1 if dice < 0 else points
-        more, gift = memory_effect(rules, memory, dice).bonus, given(rules, dice, points)
+        more, gift = effect(rules, own, other, memory, dice).bonus, given(rules, dice, points)
         end = land(rules, own + points + more, other + gift)
         if end.winner is not None:
             total += end.winner == 0
             continue
-        again = end.again or memory_effect(rules, memory, dice).forced
+        again = end.again or effect(rules, own, other, memory, dice).forced
         after = next_memory(game.rules, memory, record(game.rules, dice, points), again)
         index = game.memories.index(after)
         total += (
@@ -94,15 +94,49 @@ def test_a_trap_by_hand() -> None:
     assert trap.cost > 0.99
 
 
-def test_the_page_gets_names_and_rounded_figures() -> None:
+def test_the_page_gets_places_and_texts() -> None:
     game = small("fa23")
     told: Any = json.loads(json.dumps(book(game)))
-    assert told["names"] == {"landing": "Sus Fuss"}
-    for place, row in zip(reasons(game), told["reasons"], strict=True):
-        assert row[:6] == list(place[:6])
-        np.testing.assert_allclose(row[6:], place[6:], rtol=0, atol=5.1e-7)
+    assert told
+    for place, (name, *where, best, helps, text) in zip(reasons(game), told, strict=True):
+        assert (name, best) == ("Sus Fuss", place.best)
+        assert where == [place.own, place.other, place.memory]
+        gain = place.gain_best if helps else -place.gain_forgot
+        assert gain == max(place.gain_best, -place.gain_forgot)
+        assert f" {'is worth' if helps else 'takes'} {100 * gain:.2f} pp. A player who" in text
+        assert text.endswith(f", and loses {100 * place.cost:.2f} pp.")
+
+
+FIRING: list[tuple[dict[str, Any], tuple[str, ...]]] = [
+    ({"edition": "fa23", "square_swine": True}, ("landing", "square_swine")),
+    ({"edition": "fa22", "landing": "sus_fuss"}, ("landing", "square_swine")),
+    ({"edition": "su21"}, ("more_boar",)),
+    ({"edition": "fa15"}, ("swap", "piggy_back", "prime_boost")),
+]
+
+
+@pytest.mark.parametrize(("spec", "rules"), FIRING)
+def test_rules_fire_as_often_as_they_do_in_turns(
+    spec: dict[str, Any], rules: tuple[str, ...]
+) -> None:
+    game = compile_game(rules_from({**spec, "goal": 40, "max_dice": 4}))
+    named = {"landing": turn_parts(game.rules).landing, "square_swine": "Square Swine"}
+    told = []
+    for number, (own, other) in enumerate([(20, 17), (24, 17), (32, 24), (1, 8), (13, 31)], 5):
+        memory = number % game.memory_size
+        view = own, other, game.memories[memory]
+        for dice, rule in product((1, 3), rules):
+            head = named.get(rule, rule.replace("_", " ").title())
+            ways = list(product(range(1, dice_sides(game.rules, *view) + 1), repeat=dice))
+            turns = [(faces, play_turn(game.rules, *view, dice, faces)) for faces in ways]
+            lines = [turn_effects(game.rules, own, other, *one) for one in turns]
+            often = sum(any(one.startswith(f"{head}: ") for one in line) for line in lines)
+            fired = fires(game, Reason(rule, own, other, memory, 0, 0, 0.0, 0.0, 0.0), dice)
+            assert fired == (None if rule == "prime_boost" else pytest.approx(often / len(ways)))
+            told.append(fired or 0.0)
+    assert max(told) > 0.0
 
 
 def test_a_game_without_such_rules_has_nothing_strange() -> None:
-    assert book(compile_game(Rules(goal=20, max_dice=2))) == {"reasons": [], "names": {}}
-    assert book(small("sp22")) == {"reasons": [], "names": {}}  # positions recur
+    assert book(compile_game(Rules(goal=20, max_dice=2))) == []
+    assert book(small("sp22")) == []  # positions recur

@@ -86,11 +86,9 @@ class Copycat(hogeq.MemoryPart):
         del value, points, again
         return dice
 
-    def bonus(self, value: Any, dice: int) -> int:
-        return 2 if dice == value else 0
-
-    def again(self, value: Any, dice: int) -> bool:
-        return value == 1 and dice == 0
+    def effect(self, rules: Any, score: int, opponent: int, memory: Any, dice: int) -> Any:
+        del rules, score, opponent
+        return 2 if dice == memory else 0, memory == 1 and dice == 0
 
 
 # By the alphabet before "none", and after it.

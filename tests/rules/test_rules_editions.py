@@ -6,15 +6,16 @@ from typing import Any
 
 import pytest
 
-from hogeq.rules import EDITIONS, Rules, describe, rules_from
-from hogeq.rules.edition import edition
+from hogeq.rules import ALIASES, EDITIONS, Rules, describe, rules_from
+from hogeq.rules.edition import NOT_HERE, edition
 from tests.twin import editions
 from tests.twin import turn as twin
 
 
 def test_editions_carry_their_names() -> None:
     names = "su20 hw13 su21 fa22 fa15 sp20 fa19 fa18 sp21 fa23 su23 su22 sp22 fa21 fa20 su19 sp19"
-    assert set(EDITIONS) == {*names.split(), "sp18", "fa17", "sp17", "su15", "fa13"}
+    older = "sp18 fa17 sp17 su15 fa13 su18 su17 fa14 su15_contest hog12 sp13"
+    assert set(EDITIONS) == {*names.split(), *older.split()}
     assert all(rules.name == name for name, rules in EDITIONS.items())
 
 
@@ -24,6 +25,15 @@ def test_editions_are_found_by_name_and_by_their_parts(name: str) -> None:
     assert rules_from(name) == rules_from({"edition": name}) == rules
     assert rules_from(asdict(rules)) == rules
     assert twin.switches(rules) == twin.switches(editions.EDITIONS[name])
+
+
+def test_capitals_do_not_matter_in_names_of_editions() -> None:
+    assert rules_from("FA25") == rules_from("fa25")
+    assert rules_from({"edition": "Su20"}) == EDITIONS["su20"]
+
+
+def test_no_semester_is_both_here_and_not_here() -> None:
+    assert not set(NOT_HERE) & {*EDITIONS, *ALIASES}
 
 
 def test_no_edition_takes_another_name_of_one() -> None:
@@ -99,7 +109,15 @@ def test_a_period_without_time_trot_is_refused() -> None:
 @pytest.mark.parametrize(
     ("spec", "complaint"),
     [
-        ("SU20", "unknown edition 'SU20'; .*su19, su20.*nearest: su20"),
+        ("su200", "unknown edition 'su200'; .*su19, su20.*nearest: su20"),
+        ("fa16", "'fa16' is not here: choices go from -1 to 10, .*sp26, su14[^:]*$"),
+        ("Fa16", "'Fa16' is not here: choices go"),
+        ("su16", "'su16' is not here: no text of its rules was found; allowed: [^:]*$"),
+        ("sp15", "'sp15' is not here: a rule pays the leader"),
+        ("2012", "'2012' is not here: named hog12"),
+        ("fa21 contest", "'fa21 contest' is not here: each player had a goal"),
+        ("sp18-contest", "'sp18-contest' is not here: sp18 with a Time Trot"),
+        ("fa11", "'fa11' is not here: its rules are not known; allowed: [^:]*$"),
         ({"edition": "fall22"}, "unknown edition 'fall22'; .*nearest: fa22"),
         ({"edition": None}, "unknown edition None"),
         ({"edition": ["su20"]}, "unknown edition"),

@@ -10,9 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hogeq.rules import EDITIONS, Rules, rules_from
-from hogeq.rules.memory import Memory, next_memory
+from hogeq.rules.memory import Memory, all_memories, next_memory
 from hogeq.rules.parts import LANDINGS, MORE_BOAR, SWAPS, ZERO_DICE
 from hogeq.rules.rules import (
+    Throw,
     pig_out,
     points_distribution,
     rolled_points,
@@ -20,10 +21,10 @@ from hogeq.rules.rules import (
 )
 from hogeq.rules.turn import (
     TurnTable,
-    dice_sides,
     land,
     play_turn,
     scoreless_turn,
+    throw_of,
     total_rises,
     turn_effects,
 )
@@ -37,7 +38,10 @@ FEATURES = st.builds(
     zero_dice=st.sampled_from(list(ZERO_DICE)),
     pig_out=st.sampled_from([0, 1]),
     prime_boost=st.booleans(),
+    touchdown=st.booleans(),
     hog_wild=st.booleans(),
+    hog_tied=st.booleans(),
+    forty_niners=st.booleans(),
     feral_hogs=st.sampled_from(["none", "points", "dice"]),
     square_swine=st.booleans(),
     landing=st.sampled_from(list(LANDINGS)),
@@ -50,12 +54,12 @@ FEATURES = st.builds(
 """Any combination of parts."""
 
 
-@given(FEATURES, st.integers(1, 4), st.integers(2, 6))
-def test_distribution_is_that_of_all_rolls(rules: Rules, dice: int, sides: int) -> None:
+@given(FEATURES, st.integers(1, 4), st.integers(2, 6), st.booleans())
+def test_distribution_is_that_of_all_rolls(rules: Rules, dice: int, sides: int, hurt: bool) -> None:
     rolls = product(range(1, sides + 1), repeat=dice)
-    ways = Counter(rolled_points(rules, faces) for faces in rolls)
+    ways = Counter(rolled_points(rules, faces, ones_hurt=hurt) for faces in rolls)
     expected = {points: Fraction(count, sides**dice) for points, count in ways.items()}
-    assert points_distribution(rules, dice, sides) == expected
+    assert points_distribution(rules, dice, sides, ones_hurt=hurt) == expected
 
 
 @given(FEATURES, st.integers(1, 50), st.integers(2, 40))
@@ -146,11 +150,12 @@ def test_no_turn_scores_or_gives_more_than_the_most(edition: str) -> None:
     points, gifts = turns.most()
     found = [
         branch
-        for sides in {
-            dice_sides(turns.rules, own, 0, Memory(extra=e)) for own in range(8) for e in (0, 1)
+        for throw in {
+            throw_of(turns.rules, own, 0, memory)
+            for own, memory in product(range(8), all_memories(turns.rules))
         }
         for dice in range(1, 4)
-        for branch in turns.branches(dice, sides)
+        for branch in turns.branches(dice, throw)
     ] + [turns.free(*cell) for cell in product(range(12), repeat=2)]
     assert max(branch.points for branch in found) == points
     assert max(branch.gift for branch in found) == gifts
@@ -173,7 +178,7 @@ def test_longest_game_of_hogfish() -> None:
     """Fall 2022: a game lasts at most 181 turns, Tong (2023) [4]."""
     rules = EDITIONS["fa22"]
     turns = TurnTable(rules)
-    rolled = {branch.points for dice in range(1, 11) for branch in turns.branches(dice, 6)}
+    rolled = {branch.points for dice in range(1, 11) for branch in turns.branches(dice, Throw(6))}
     longest: dict[tuple[int, int], int] = {}
     for total in range(2 * rules.size - 2, -1, -1):
         for own in range(max(0, total - rules.size + 1), min(rules.size, total + 1)):

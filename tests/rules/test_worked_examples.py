@@ -5,6 +5,7 @@ Numbers in brackets are those of docs/sources.md; examples without one are of th
 """
 
 from dataclasses import replace
+from fractions import Fraction
 from functools import cache
 
 import pytest
@@ -15,7 +16,17 @@ from hogeq.rules.integers import is_prime, next_prime
 from hogeq.rules.memory import Memory, next_memory
 from hogeq.rules.parts import LANDINGS, MORE_BOAR, SWAPS, ZERO_DICE
 from hogeq.rules.rules import pig_out, prime_boost, rolled_points, zero_points
-from hogeq.rules.turn import Landing, Turn, dice_sides, land, memory_effect, play_turn
+from hogeq.rules.turn import (
+    Landing,
+    Turn,
+    TurnTable,
+    dice_sides,
+    effect,
+    land,
+    play_turn,
+    throw_of,
+    turn_effects,
+)
 from tests.twin import State, editions, parts
 from tests.twin.turn import Memory as TwinMemory
 from tests.twin.turn import Play
@@ -89,6 +100,10 @@ def played(edition: str, score: int, opponent: int, faces: list[int]) -> Turn:
         ("fa17", "35=6 7=8 91=10"),
         ("sp17", "60=11 10=3 24=7 35=6 71=8 0=1"),  # 7, 2 and 5 are prime
         ("su15", "42=5 7=8 0=1"),
+        ("fa14", "42=3 7=8 99=1 0=1"),
+        ("su18", "46=5 28=7 5=1 0=1 99=2"),
+        ("hog12", "34=4 7=1 42=7 52=11"),  # 42: 5 is prime; 52: 6, 7 after Touchdown, 11
+        ("sp13", "34=4 71=8 7=1 50=7"),  # "take_turn(0, 50)": 6 points, a Touchdown
     ],
 )
 def test_no_dice_by_the_opponents_score(edition: str, examples: str) -> None:
@@ -169,12 +184,104 @@ def test_hog_wild_dice(rules: Rules, total: int, sides: int) -> None:
     assert dice_sides(rules, total // 2, total - total // 2, START) == sides
 
 
+@pytest.mark.parametrize(
+    ("edition", "faces", "points"),
+    [
+        ("sp13", [6], 7),
+        ("sp13", [6, 6], 14),
+        ("sp13", [6, 6, 6], 21),
+        ("sp13", [4, 6], 10),
+        ("sp13", [4, 6, 1], 1),
+        ("hog12", [6, 6], 14),
+        ("hog12", [5, 6], 13),
+        ("hog12", [5, 2], 11),
+        ("hog12", [6], 11),  # Touchdown, then the prime
+    ],
+)
+def test_touchdown(edition: str, faces: list[int], points: int) -> None:
+    assert played(edition, 1, 0, faces).points == points
+    scored = twin(edition).points(State(1, 0), len(faces))
+    assert scored[points] >= Fraction(1, 6 ** len(faces))
+    assert rolled_points(EDITIONS[edition], faces) == points
+
+
+def test_at_most_one_die_where_scores_sum_to_a_number_that_ends_in_7() -> None:
+    """Spring 2013: seven may be thrown at 1 to 0 and at 5 to 7, one at 7 to 10 and 13 to 24."""
+    rules, turns = EDITIONS["sp13"], TurnTable(EDITIONS["sp13"])
+    for score, opponent, rolled in ((1, 0, 7), (5, 7, 7), (7, 10, 1), (13, 24, 1), (97, 0, 1)):
+        assert throw_of(rules, score, opponent, START).dice(7) == rolled
+        state, play = State(score, opponent), twin("sp13")
+        assert play.rolled(state, 7) == rolled
+        same = turns.outcomes(score, opponent, START, rolled)
+        assert turns.outcomes(score, opponent, START, 7) == same
+        assert play.branches(state, 7) == play.branches(state, rolled)
+        assert turns.outcomes(score, opponent, START, 0) != same
+    assert play_turn(rules, 7, 10, START, 7, [3]) == play_turn(rules, 7, 10, START, 1, [3])
+    with pytest.raises(ValueError, match="7 faces for 1 dice"):
+        play_turn(rules, 7, 10, START, 7, [3] * 7)
+
+
+def test_a_1_does_no_harm_at_49() -> None:
+    """Spring 2013: three 1s score 3, six of them 7 by Touchdown, ten 10."""
+    for dice, points in ((3, 3), (6, 7), (10, 10)):
+        turn = played("sp13", 49, 1, [1] * dice)
+        assert turn.points == points
+        scored = twin("sp13").points(State(49, 1), dice)
+        assert min(scored) == (4 if points == 3 else points) - (points == 3)
+        assert scored[points] >= Fraction(1, 6**dice)
+        assert played("sp13", 48, 1, [1] * dice).points == 1
+        assert played("sp13", 1, 49, [1] * dice).points == 1
+    assert turn_effects(EDITIONS["sp13"], 49, 1, [1] * 6, played("sp13", 49, 1, [1] * 6)) == [
+        "rolled 6: 1 1 1 1 1 1, with a 1, 6 points",
+        "Touchdown: 7 points instead of 6",
+    ]
+
+
+def test_perfect_piggy() -> None:
+    """Summer 2017: a square or a cube brings four-sided dice in, the next takes them out."""
+    rules, memory = EDITIONS["su17"], START
+    sides = []
+    # Points of 4, 8, 1, 25, 27 and 9, primes being raised.
+    for faces in ([4], [4, 4], [1], [4, 6, 5, 6, 4], [3] * 9, [3, 6]):
+        sides.append(dice_sides(rules, 0, 1, memory))
+        state = State(0, 1, TwinMemory(*memory))
+        assert twin("su17").sides(state) == sides[-1]
+        shown = [min(face, sides[-1]) for face in faces]
+        memory = play_turn(rules, 0, 1, memory, len(shown), shown).memory
+        points = rolled_points(rules, shown)
+        after = twin("su17").after(state.memory, len(shown), points, again=False)
+        assert after == TwinMemory(*memory)
+    assert sides == [6, 4, 6, 6, 4, 6]
+
+
+def test_pig_fest() -> None:
+    """Summer 2015's contest: after three Pig Outs in a row, or more, 12 points count 36."""
+    rules, play, memory = EDITIONS["su15_contest"], twin("su15_contest"), START
+    counted = []
+    # The first player pigs out four times, scores 12, then 2; the other scores 2 all the time.
+    for faces in ([1], [1, 2], [2, 1], [1], [6, 6], [2]):
+        for mover, shown in ((0, faces), (1, [2])):
+            state = State(1, 2, TwinMemory(*memory))
+            turn = play_turn(rules, 1, 2, memory, len(shown), shown)
+            twins = [b for b in play.branches(state, len(shown)) if b.points == turn.points]
+            assert twins
+            assert twins[0].state.memory == turn.memory
+            memory = turn.memory
+            counted += [turn.points] if mover == 0 else []
+            assert mover == 0 or turn.points == 2
+    assert counted == [1, 1, 1, 1, 36, 2]
+    two = play_turn(rules, 1, 2, play_turn(rules, 1, 2, START, 1, [1]).memory, 2, [3, 4]).memory
+    again = play_turn(rules, 1, 2, two, 0, [])  # 3 points, times 1 after one Pig Out
+    assert (again.points, again.memory.state) == (3, 0)
+    assert play_turn(rules, 1, 2, START, -1, []).points == 1
+
+
 # --- Feral Hogs -----------------------------------------------------------------------------------
 
 
 def bonuses(rules: Rules, memory: Memory) -> list[int]:
     """Numbers of dice that earn a bonus."""
-    return [dice for dice in range(11) if memory_effect(rules, memory, dice).bonus]
+    return [dice for dice in range(11) if effect(rules, 0, 0, memory, dice).bonus]
 
 
 def test_feral_hogs_of_summer_2020() -> None:
@@ -182,8 +289,8 @@ def test_feral_hogs_of_summer_2020() -> None:
     assert bonuses(SU20, Memory(own=2)) == [0, 4]  # 0 dice count too
     assert bonuses(SU20, Memory(own=12)) == [10]
     assert bonuses(SU20, Memory(own=13)) == []
-    assert memory_effect(SU20, Memory(opponent=2), 4).bonus == 0
-    assert memory_effect(SU20, Memory(own=2), 4).bonus == 3
+    assert effect(SU20, 0, 0, Memory(opponent=2), 4).bonus == 0
+    assert effect(SU20, 0, 0, Memory(own=2), 4).bonus == 3
 
 
 def test_feral_hogs_remembers_points_without_the_bonus() -> None:
@@ -342,8 +449,8 @@ def test_a_whole_game_of_fall_2021() -> None:
 @pytest.mark.parametrize(("rules", "period"), [(SU21, 8), (FA18, 5)], ids=["su21", "fa18"])
 def test_time_trot(rules: Rules, period: int) -> None:
     for turn in range(period):
-        assert [k for k in range(11) if memory_effect(rules, Memory(turn), k).forced] == [turn]
-        assert not any(memory_effect(rules, Memory(turn, extra=1), k).forced for k in range(11))
+        assert [k for k in range(11) if effect(rules, 0, 0, Memory(turn), k).forced] == [turn]
+        assert not any(effect(rules, 0, 0, Memory(turn, extra=1), k).forced for k in range(11))
     assert next_memory(rules, Memory(period - 1), 0, again=False) == Memory(0)
 
 
@@ -430,5 +537,5 @@ def test_the_game_of_today_has_eight_names() -> None:
         assert rules_from({"edition": alias, "goal": 66}).goal == 66
     assert compile_game(rules_from("sp26")) is compile_game(rules_from("fa23"))
     assert names_of(Rules()) == names_of(replace(EDITIONS["fa23"], goal=66)) == ()
-    with pytest.raises(ValueError, match=r"unknown edition 'sp27'; .*sp26, su14, su15"):
+    with pytest.raises(ValueError, match=r"'sp27' is not here: .*sp26, su14, su15"):
         rules_from("sp27")

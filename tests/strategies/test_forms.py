@@ -1,6 +1,7 @@
 """The forms in which people keep tables: each is read exactly, or refused with what it is."""
 
 import json
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +19,7 @@ SMALL = [[min(cell, 9) for cell in row] for row in ROWS]
 LONG = [(own, other, ROWS[own][other]) for own in range(GOAL) for other in range(GOAL)]
 
 
-def lines(rows: list[list[int]], mark: str = ",", end: str = "") -> str:
+def lines(rows: Iterable[Sequence[float]], mark: str = ",", end: str = "") -> str:
     return "".join(mark.join(map(str, row)) + end + "\n" for row in rows)
 
 
@@ -42,6 +43,10 @@ FORMS: dict[str, str] = {
     "long.csv": "score,opponent_score,rolls\n" + lines([list(one) for one in out_of_order()]),
     "turned.csv": "rolls;Opponent Score;p;Score\n"
     + "".join(f"{dice};{other};0.5;{own}\n" for own, other, dice in LONG),
+    "best.csv": "score,opponent_score,best_roll,win_prob\n"
+    + lines([[*one, 0.5] for one in out_of_order()]),
+    "chances.csv": lines([[*one, (14 + one[0] - one[1]) / 28] for one in out_of_order()]),
+    "chances.txt": lines([[*one, 0.5] for one in LONG], " "),
     "tabs.tsv": lines(ROWS, "\t"),
     "semicolons.csv": lines(ROWS, ";"),
     "trailing.csv": lines(ROWS, ",", ","),
@@ -110,6 +115,18 @@ def test_a_file_may_name_its_player(tmp_path: Path, name: str, player: str | Non
 
 
 REFUSED: dict[str, tuple[str, str]] = {
+    "falling.csv": (
+        lines([[own, other, rolls, 1 - own / 14] for own, other, rolls in LONG]),
+        "has lines of 4 cells and no header, whose chance falls with the first; allowed: the own",
+    ),
+    "counted.csv": (
+        lines([[own, other, rolls, 1] for own, other, rolls in LONG]),
+        "cell (row 0, column 4) is missing",
+    ),
+    "certain.csv": (
+        lines([[own, other, rolls, 1.5] for own, other, rolls in LONG]),
+        "cell (row 0, column 3) is 1.5",
+    ),
     "nameless.csv": (
         lines([list(one) for one in LONG]),
         "has 196 lines of 3 cells and no header; allowed: a first line that says which",

@@ -278,8 +278,12 @@ def test_pickles_are_refused_unopened(tmp_path: Path, name: str) -> None:
     refused(path, "pickles are refused", trust=True)
 
 
-def test_the_line_that_refuses_a_pickle_converts_it(tmp_path: Path) -> None:
-    path = file(tmp_path, "it's mine.pickle", pickle.dumps(MATRIX))
+CELLS = {(own, other): dice for own, row in enumerate(ROWS) for other, dice in enumerate(row)}
+
+
+@pytest.mark.parametrize("kept", [MATRIX, ROWS, CELLS, dict(enumerate(ROWS)), tuple(MATRIX)])
+def test_the_line_that_refuses_a_pickle_converts_it(tmp_path: Path, kept: Any) -> None:
+    path = file(tmp_path, "it's mine.pickle", pickle.dumps(kept))
     line = refused(path, "convert one")
     command = shlex.split(line.partition("that you trust by: ")[2])
     assert command[:2] == ["python3", "-c"]

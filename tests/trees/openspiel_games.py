@@ -42,6 +42,8 @@ def random_rules(random: np.random.Generator, edition: str, goal: int) -> Rules:
         square_swine=bool(random.random() < 0.3),
         landing=choose(random, LANDINGS),
         prime_boost=bool(random.random() < 0.3),
+        touchdown=bool(random.random() < 0.3),
+        hog_tied=bool(random.random() < 0.3),
         pig_out=0 if piggy_back else 1,
         piggy_back=piggy_back,
     )
@@ -57,7 +59,7 @@ def small_games() -> list[Rules]:
 
     None in which no dice may score nothing, since those may never end.
     """
-    random = np.random.default_rng(13)
+    random = np.random.default_rng(19)
     found: list[Rules] = []
     for edition in ENDING:
         while True:

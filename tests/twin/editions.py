@@ -13,6 +13,15 @@ FA15: dict[str, Any] = {
     "swap": "reversed_digits",
 }
 
+SU15: dict[str, Any] = FA15 | {"pig_out": 1, "piggy_back": False, "prime_boost": False}
+
+TIED: dict[str, Any] = {
+    "zero_dice": "one_plus_tens",
+    "touchdown": True,
+    "hog_wild": True,
+    "hog_tied": True,
+}
+
 EDITIONS: dict[str, dict[str, Any]] = {
     "su20": {
         "zero_dice": "ten_minus_ones_plus_tens",
@@ -75,7 +84,18 @@ EDITIONS: dict[str, dict[str, Any]] = {
         "hog_wild": True,
         "swap": "double",
     },
-    "su15": FA15 | {"pig_out": 1, "piggy_back": False, "prime_boost": False},
+    "su15": SU15,
+    "su15_contest": SU15 | {"memory": "pig_fest"},
+    "fa14": {"zero_dice": "one_plus_digit_gap", "hog_wild": True, "swap": "double"},
+    "su18": {"zero_dice": "one_plus_last_product_digit", "swap": "ones_is_tens"},
+    "su17": {
+        "zero_dice": "one_plus_max_digit",
+        "prime_boost": True,
+        "swap": "double",
+        "memory": "perfect_piggy",
+    },
+    "hog12": TIED | {"prime_boost": True},
+    "sp13": TIED | {"forty_niners": True},
 }
 
 SAME: dict[str, str] = {"sp23": "fa22", "sp14": "fa13", "su14": "fa13"} | dict.fromkeys(

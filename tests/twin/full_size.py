@@ -58,7 +58,7 @@ class Whole:
 
     def _tabulate(self) -> None:
         play, on = self.play, self.play.on
-        self.most = 40 + 2 * on["max_dice"] * max(on["sides"], on["extra_turn_sides"] or 0, 6)
+        self.most = 40 + 3 * on["max_dice"] * max(on["sides"], on["extra_turn_sides"] or 0, 6)
         gifts = on["max_dice"] if on["piggy_back"] else 0
         cells = [
             [play.land(score, opponent) for opponent in range(play.goal + gifts)]
@@ -88,19 +88,22 @@ class Whole:
         after = self.following(memory, dice).tobytes()
         return play.bonus(memory, dice), play.trots(memory, dice), after
 
-    def _ways(self, total: int, dice: int, memory: Memory) -> list[tuple[Ints, Ints, Floats, Ints]]:
-        """Group the cells of a diagonal by what is rolled there: cells, points, chances, gifts."""
+    def _ways(self, total: int, dice: int, memory: Memory) -> list[Any]:
+        """Group the cells of a diagonal by what is rolled there: cells, dice, points and so on."""
         play, (own, other) = self.play, self._diagonal(total)
         states = [State(int(s), int(o), memory) for s, o in zip(own, other, strict=True)]
         found = []
-        for sides in {play.sides(state) for state in states}:
-            cells = np.array([place for place, s in enumerate(states) if play.sides(s) == sides])
+        thrown = [(play.sides(s), play.rolled(s, dice), s.own == 49) for s in states]
+        for kind in set(thrown):
+            cells, rolled = np.array([i for i, one in enumerate(thrown) if one == kind]), kind[1]
             # Without dice the points differ from cell to cell; with them they do not.
-            here = [play.points(states[cell], dice) for cell in (cells if dice == 0 else cells[:1])]
+            some = cells if dice == 0 else cells[:1]
+            here = [play.points(states[cell], rolled) for cell in some]
             points = np.array([list(ways) for ways in here])
+            scored = [[n * play.times(memory, rolled, n) for n in ways] for ways in here]
             chance = np.array([float(share) for share in here[0].values()])
-            gifts = np.array([[play.gift(dice, scored) for scored in ways] for ways in here])
-            found.append((cells, points, chance, gifts))
+            gifts = np.array([[play.gift(rolled, n) for n in ways] for ways in here])
+            found.append((cells, rolled, points, np.array(scored), chance, gifts))
         return found
 
     def _diagonal(self, total: int) -> tuple[Ints, Ints]:
@@ -147,16 +150,19 @@ class Whole:
         """Win probability of player 0 after these dice, (3, cells), and whether some stay."""
         own, other = self._diagonal(total)
         found, any_stays = np.zeros((len(ENDLESS), len(own))), False
-        bonus, trots = self.play.bonus(memory, dice), self.play.trots(memory, dice)
-        for cells, points, chance, gifts in self.ways(
+        for cells, rolled, points, scored, chance, gifts in self.ways(
             total, dice, Memory(extra=memory.extra, state=memory.state)
         ):
-            landing = own[cells, None] + points + bonus, other[cells, None] + gifts
+            states = [State(int(own[cell]), int(other[cell])) for cell in cells]
+            more, forced = np.transpose([self.play.effect(state, rolled) for state in states])
+            bonus = self.play.bonus(memory, rolled) + more[:, None]
+            trots = self.play.trots(memory, rolled) | (forced[:, None] > 0)
+            landing = own[cells, None] + scored + bonus, other[cells, None] + gifts
             mine, theirs, boar = np.moveaxis(self.landing[landing], -1, 0)
             winner = self.winner[landing]
             over, again = winner >= 0, (boar == 1) | trots
             mine, theirs = np.where(over, 0, mine), np.where(over, 0, theirs)
-            remembered = self.following(memory, dice)[:, points]
+            remembered = self.following(memory, rolled)[:, points]
             moving = np.where(
                 again,
                 self.won[:, player, mine, theirs, remembered[1]],

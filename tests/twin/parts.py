@@ -118,6 +118,9 @@ ZERO_DICE: dict[str, Callable[[int, int], int]] = {
     "pi_digit_plus_three": lambda _, opponent: decimals_of_pi()[opponent] + 3,
     "one_plus_min_digit": lambda _, opponent: 1 + min(tens(opponent), ones(opponent)),
     "two_plus_digit_gap": lambda _, opponent: 2 + gap(opponent),
+    "one_plus_digit_gap": lambda _, opponent: 1 + gap(opponent),
+    "one_plus_tens": lambda _, opponent: 1 + opponent // 10,
+    "one_plus_last_product_digit": lambda _, opponent: 1 + ones(tens(opponent) * ones(opponent)),
 }
 
 
@@ -135,7 +138,9 @@ def rolled(dice: int, ones_rolled: int, total: int, pig_out: int | str) -> int:
 
 
 @cache
-def points_of_rolls(dice: int, sides: int, pig_out: int | str) -> dict[int, Fraction]:
+def points_of_rolls(
+    dice: int, sides: int, pig_out: int | str, *, harmless: bool = False
+) -> dict[int, Fraction]:
     """Give the probability of each number of points, of all rolls of this many dice."""
     ways = Counter({(0, 0): 1})
     for _ in range(dice):
@@ -146,8 +151,17 @@ def points_of_rolls(dice: int, sides: int, pig_out: int | str) -> dict[int, Frac
         ways = more
     points: Counter[int] = Counter()
     for (ones_rolled, total), number in ways.items():
-        points[rolled(dice, ones_rolled, total, pig_out)] += number
+        points[rolled(dice, 0 if harmless else ones_rolled, total, pig_out)] += number
     return {gained: Fraction(number, sides**dice) for gained, number in sorted(points.items())}
+
+
+def touchdown(points: int) -> int:
+    return points * 7 // 6 if points % 6 == 0 else points
+
+
+def is_perfect(points: int) -> bool:
+    """Whether these points are a square or a cube, but not 1."""
+    return points > 1 and points in {power for n in range(points) for power in (n**2, n**3)}
 
 
 def prime_boost(points: int) -> int:
@@ -223,6 +237,7 @@ SWAPS: dict[str, Callable[[int, int], bool]] = {
     "digit_products": lambda score, opponent: ends_product(score) == ends_product(opponent),
     "equal_digit_gaps": lambda score, opponent: gap(score) == gap(opponent),
     "leftmost_is_ones": lambda score, opponent: written(score)[0] == ones(opponent),
+    "ones_is_tens": lambda score, opponent: ones(score) == tens(opponent),
     "equal_digits_by_place": equal_digits_by_place,
     "multiple": multiple,
 }
@@ -252,3 +267,17 @@ MORE_BOAR: dict[str, Callable[[int, int], bool]] = {
     "both_digits_smaller": both_digits_smaller,
     "swine_align_or_pig_pass": swine_align_or_pig_pass,
 }
+
+
+# --- points more and extra turns, by both scores as the turn begins, and the dice -----------------
+
+
+EFFECTS: dict[str, Callable[[int, int, int], tuple[int, bool]]] = {
+    "none": lambda *_: (0, False),
+    "lucky_thirteen": lambda own, _, __: (2 if own in range(0, 2000, 13) else 0, False),
+    "close_race": lambda own, opponent, dice: (
+        max(0, dice) if own == opponent + 1 else 0,
+        own < opponent,
+    ),
+}
+"""Those of no edition are here: tests register them in hogeq too."""

@@ -6,45 +6,74 @@ from typing import Annotated, Any
 
 from hogeq.cli import options
 from hogeq.cli.inputs import Chosen
-from hogeq.cli.options import argument
+from hogeq.cli.options import argument, option
 from hogeq.cli.result import Result, Table, Text, lines_of
 from hogeq.rules import ALIASES, EDITIONS, Rules, describe, names_of
 from hogeq.rules.memory import all_memories
-from hogeq.rules.register import MEMORY_PARTS, PARTS
-from hogeq.rules.rules import COUNT_ONES, FERAL_HOGS
-from hogeq.support.messages import counted
+from hogeq.rules.register import EFFECTS, MEMORY_PARTS, PARTS
+from hogeq.rules.rules import COUNT_ONES, FERAL_HOGS, Throw, kinds_of_dice
+from hogeq.rules.turn import TurnTable
+from hogeq.support.messages import BadInputError, counted
 
-KNOWN = {**PARTS, "feral_hogs": FERAL_HOGS, "memory": MEMORY_PARTS}
+KNOWN = {**PARTS, "feral_hogs": FERAL_HOGS, "memory": MEMORY_PARTS, "effect": EFFECTS}
 
 
 def rules_(
     name: Annotated[
         str | None, argument("[RULES]", "An edition, a YAML file or a run, to say all of it.")
     ] = None,
+    dice: Annotated[bool, option("Mean points of so many dice, by their sides.")] = False,
     trust: options.Trust = False,
 ) -> Result:
-    """List the editions, their parts and switches."""
-    asked = EDITIONS if name is None else {name: Chosen(name, trust=trust).choose(own_goals=True)}
-    chosen = list(asked.values())
+    """List the editions, their parts and switches.
+
+    JSON: editions (by name; mean_points: by sides of the dice, of 1 die, 2 dice and so on), parts.
+    """
+    if dice and name is None:
+        raise BadInputError("--dice: allowed for one game: hogeq rules fa25 --dice")
+    one = Chosen(name, trust=trust)
+    asked = EDITIONS
+    if name is not None:
+        rules = one.choose(own_goals=True)
+        asked = {one.name: rules}
     data = {
-        "editions": {rules.name: _facts(rules) for rules in chosen},
+        "editions": {known: _facts(rules) for known, rules in asked.items()},
         "parts": {key: list(parts) for key, parts in KNOWN.items()},
     }
     text: Text = []
     for known, rules in asked.items():
         text += [*_described(rules, known), ""]
+        text += [*_mean_points(rules), ""] if dice else []
     return Result(data, [*text, *_switches()] if name is None else text[:-1])
 
 
 def _facts(rules: Rules) -> dict[str, Any]:
-    facts = asdict(rules)
+    facts, turns = asdict(rules), TurnTable(rules)
     del facts["name"]
     return {
         **facts,
         "semesters": list(names_of(rules)),
         "memory_size": len(all_memories(rules)),
         "parts": [{"part": part, "meaning": meaning} for part, meaning in describe(rules)],
+        "mean_points": {
+            sides: [turns.mean(dice, Throw(sides)) for dice in range(1, rules.max_dice + 1)]
+            for sides in kinds_of_dice(rules)
+        },
     }
+
+
+def _mean_points(rules: Rules) -> Text:
+    means: dict[int, list[float]] = _facts(rules)["mean_points"]
+    rows = [
+        (count, *(f"{mean:.4f}" for mean in row))
+        for count, row in enumerate(zip(*means.values(), strict=True), 1)
+    ]
+    best = [
+        f"{column.index(max(column)) + 1} of {sides} sides, {max(column):.4f}"
+        for sides, column in means.items()
+    ]
+    header = ("dice", *(f"points, {sides}-sided" for sides in means))
+    return [Table(rows, header, left=0), "", f"most on average: {'; '.join(best)}"]
 
 
 def _described(rules: Rules, asked: str) -> list[str]:

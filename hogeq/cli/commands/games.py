@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
 from hogeq.cli import options
-from hogeq.cli.inputs import AnyChosen, Chosen, title_of
+from hogeq.cli.inputs import AnyChosen, Chosen
 from hogeq.cli.options import ARRAYS, MATRIX_SUFFIXES, TREE, Output, option
 from hogeq.cli.result import Result, Table, Text
 from hogeq.cli.shell import computing, refusing, warn
@@ -311,8 +311,7 @@ def export_game(
             f"the tree has more than {MOST_WRITTEN:,} nodes, the most allowed: "
             "lower --goal or --max-dice"
         )
-    title = title_of(chosen.name, rules)
-    warn(f"{title} to {rules.goal} with 0 to {rules.max_dice} dice: {sizes}")
+    warn(f"{chosen.title} to {rules.goal} with 0 to {rules.max_dice} dice: {sizes}")
     with refusing():
         write_whole(out, hog_efg(rules))
     data = {

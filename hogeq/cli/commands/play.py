@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from hogeq.cli import options
-from hogeq.cli.inputs import ENDLESS, Chosen, reading, title_of
+from hogeq.cli.inputs import ENDLESS, Chosen, reading
 from hogeq.cli.options import TRANSCRIPT, argument, option
 from hogeq.cli.result import Result, Table, Text, say
 from hogeq.cli.shell import refusing
-from hogeq.rules import Rules, describe
+from hogeq.rules import ALIASES, Rules, describe
 from hogeq.rules.memory import memory_columns, memory_line, memory_texts
 from hogeq.support.files import write_whole
 from hogeq.support.messages import counted, loss, one_line, percent, pp
@@ -288,7 +288,7 @@ def review_(
     chosen.expect("full memory")
     reviewed = chosen.game.review(played)
     named = played.rules_given if isinstance(played.rules_given, str) else ""
-    title = title_of(rules or named, chosen.rules)
+    title = (rules and asked.name) or (named if named in ALIASES else chosen.title)
     return Result(reviewed.plain(), _text(reviewed, title, chosen.endless[1:]))
 
 

@@ -107,6 +107,10 @@ def tournament(
     threshold: Annotated[
         float, option("A match is won by a win rate above this.", min=0.5, max=0.999999)
     ] = 0.500001,
+    tie_break: Annotated[
+        str | None,
+        option("Of as many matches won the higher win rate against S ranks first.", "S|bytes"),
+    ] = None,
     time_limit: options.TimeLimit = 60.0,
     no_sandbox: NoSandbox = False,
     jobs: options.Jobs = None,
@@ -126,11 +130,14 @@ def tournament(
     it. Each cell of a table is still dice by own and opponent's score. With --out FOLDER entries
     are named as in the column student of staff/ranks.csv.
 
-    JSON: rules, start, threshold, entries, win_rates (row against column), ranking (a line for
-    each entry, best first: rank, name, file, entry, index, wins, ties, mean_win_rate, nash,
-    lowest_win_rate, lowest_against, an index), nash_gap, identical and namesakes (groups of
-    indices), refused (entry, reason), remarks (entry, remark: files that an entry's code reads, and
-    what it tried in vain).
+    Equals share a rank, unless --tie-break tells them apart: by the win rate against a strategy,
+    always_roll:5 say, or by bytes, where the smaller file ranks first.
+
+    JSON: rules, start, threshold, tie_break, entries, win_rates (row against column), ranking (a
+    line for each entry, best first: rank, name, file, entry, index, wins, ties, tie_break,
+    mean_win_rate, nash, lowest_win_rate, lowest_against, an index), nash_gap, identical and
+    namesakes (groups of indices), refused (entry, reason), remarks (entry, remark: files that an
+    entry's code reads, and what it tried in vain).
     """
     is_folder = out is not None and not out.suffix
     if not is_folder:
@@ -161,7 +168,10 @@ def tournament(
                 rates = round_robin(
                     engine, field.strategies, progress.step, start=scores, goals=own_goals
                 )
-        data = _data(chosen, field, rates, scores, threshold, own_goals)
+        folder = Path(entries[0]) if contest is not None else Path()
+        broken = _tie_break(chosen, field, tie_break, scores, folder)
+        data = _data(chosen, field, rates, scores, threshold, own_goals, broken)
+        data |= {} if tie_break is None else {"tie_break": tie_break}
         names = [printable(name) for name in field.names]
         if contest is not None:
             from hogeq.pages.contest import write_contest
@@ -241,6 +251,24 @@ def _read(
     return field
 
 
+def _tie_break(
+    chosen: Chosen, field: "Entries", by: str | None, start: tuple[int, int], folder: Path
+) -> list[float] | None:
+    """Give the number of each entry by which equals are told apart, the higher first."""
+    if by is None:
+        return None
+    if by == "bytes":
+        from hogeq.strategies.files import file_size
+
+        with refusing():
+            return [-float(file_size(folder / entry)) for entry in field.entries]
+    game = chosen.game
+    with refusing():
+        rival = game.strategy(by, trust=chosen.trust)
+        rates = [game.win_rate(one, rival, start).win_rate for one in field.strategies]
+    return [round(rate, 12) for rate in rates]  # what differs by rounding is a tie
+
+
 def _data(
     chosen: Chosen,
     field: "Entries",
@@ -248,6 +276,7 @@ def _data(
     start: tuple[int, int],
     threshold: float,
     goals: list[int] | None,
+    tie_break: list[float] | None,
 ) -> dict[str, Any]:
     from hogeq.contest.entries import identical_entries, short_names
     from hogeq.contest.tournament import (
@@ -276,12 +305,13 @@ def _data(
                 **({} if goals is None else {"goal": goals[standing.entry]}),
                 "wins": standing.wins,
                 "ties": standing.ties,
+                **({} if tie_break is None else {"tie_break": abs(tie_break[standing.entry])}),
                 "mean_win_rate": means[standing.entry],
                 "nash": float(weights[standing.entry]),
                 "lowest_win_rate": lowest[standing.entry][0],
                 "lowest_against": lowest[standing.entry][1],
             }
-            for standing in rank(rates, threshold)
+            for standing in rank(rates, threshold, tie_break)
         ],
         "nash_gap": gap,
         "identical": identical_entries(field.strategies),
@@ -309,6 +339,10 @@ def _text(data: dict[str, Any], title: str, names: Sequence[str]) -> Text:
         del columns["goal"]
     if not any(columns["tied"]):
         del columns["tied"]
+    if "tie_break" in data:
+        by_bytes = data["tie_break"] == "bytes"
+        broken = [line["tie_break"] for line in ranking]
+        columns["tie-break"] = [f"{one:,.0f}" if by_bytes else percent(one) for one in broken]
     if all(line["name"] == line["file"] for line in ranking):
         del columns["file"]
     mixed = sorted(ranking, key=lambda line: -line["nash"])

@@ -10,7 +10,6 @@ import pyspiel
 
 from hogeq.rules import EDITIONS, Rules, rules_from
 from hogeq.rules.memory import all_memories
-from hogeq.rules.rules import kinds_of_dice
 from hogeq.trees.tree import START, HogTree, refuse_endless
 
 NAME = "python_hog"  # short name of the game
@@ -114,12 +113,11 @@ class HogGame(pyspiel.Game):  # type: ignore[misc]
         self.tree = HogTree(rules, memory=True)
         if len(all_memories(rules)) > 1 and not self.memory:
             warnings.warn(_NOT_RECALLED, stacklevel=1)  # once, by Python's own rule
-        sides = max(kinds_of_dice(rules))
-        most_dice = self.tree.turns.branches(rules.max_dice, sides)
+        most_points, _ = self.tree.turns.most()
         info = pyspiel.GameInfo(
             num_distinct_actions=rules.num_actions,
             # Outcomes are named by points, or by who begins.
-            max_chance_outcomes=1 + max(1, *(way.points for way in most_dice)),
+            max_chance_outcomes=1 + max(1, most_points),
             num_players=2,
             min_utility=-1.0,
             max_utility=1.0,
