@@ -310,6 +310,13 @@ def _turns_and_swaps(rules: Rules) -> list[tuple[str, str]]:
     return lines
 
 
+def is_semester(name: str) -> bool:
+    """Whether a text names an edition, or a semester that has none here."""
+    written = re.sub(r"[ _-]+", "_", name.lower())
+    known = name in EDITIONS or written in {*EDITIONS, *ALIASES, *NOT_HERE}
+    return known or re.fullmatch(_SEMESTER, written) is not None
+
+
 def _edition(name: object) -> Rules:
     known = sorted([*EDITIONS, *ALIASES])
     if isinstance(name, str) and name in EDITIONS:  # names of users may have capitals
@@ -317,9 +324,8 @@ def _edition(name: object) -> Rules:
     lower = name.lower() if isinstance(name, str) else ""
     if lower not in known:
         allowed = f"allowed: {', '.join(known)}"
-        semester = re.sub(r"[ _-]+", "_", lower)
-        if semester in NOT_HERE or re.fullmatch(_SEMESTER, semester):
-            why = NOT_HERE.get(semester, "its rules are not known")
+        if is_semester(lower):
+            why = NOT_HERE.get(re.sub(r"[ _-]+", "_", lower), "its rules are not known")
             raise ValueError(f"rules: {shown(name)} is not here: {why}; {allowed}")
         raise ValueError(f"rules: unknown edition {shown(name)}; {allowed}{nearest(name, known)}")
     return EDITIONS[ALIASES.get(lower, lower)]

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from hogeq.rules.edition import ALIASES, EDITIONS, rules_from
+from hogeq.rules.edition import ALIASES, EDITIONS, is_semester, rules_from
 from hogeq.rules.rules import Rules
 from hogeq.rules.tables import SHAPES
 from hogeq.support.messages import one_line, refusal, shown
@@ -95,7 +95,7 @@ def is_hog(name: str) -> bool:
         return is_hog(str(game))
     if name.startswith(OPENSPIEL) or name.lower().endswith(".efg"):
         return False
-    return is_path(name) or not name.strip() or name in {*EDITIONS, *ALIASES}
+    return is_path(name) or not name.strip() or is_semester(name)
 
 
 def _plain(path: Path) -> Any:

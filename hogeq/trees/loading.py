@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from hogeq.rules import ALIASES, EDITIONS, Rules, rules_from
-from hogeq.rules.reading import OPENSPIEL, config_of, find_rules, is_hog
+from hogeq.rules.reading import OPENSPIEL, config_of, edition_name, find_rules, is_hog
 from hogeq.support.messages import nearest, printable, refusal, shown
 from hogeq.trees.flat import FlatTree
 from hogeq.trees.rules import GAMES, GameRules, from_rules, named_rules
@@ -57,7 +57,7 @@ def _named(name: str, forget: Any, trust: bool) -> Rules | FlatTree:
     if name.startswith(OPENSPIEL):
         return _of_openspiel(name.removeprefix(OPENSPIEL), forget)
     if is_hog(name):
-        return find_rules(name, trust)
+        return find_rules(edition_name(name), trust)
     own = named_rules(name)
     if own is not None:
         return from_rules(own, name=name, forget=forget)
