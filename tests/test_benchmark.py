@@ -212,6 +212,13 @@ def test_branch_and_bound_meets_the_best_of_all(tree: FlatTree) -> None:
     assert best - 1e-12 <= proof.bound(pasts, pasts.legal) <= best + 1e-7
 
 
+def test_prices_of_cuts_close_what_prices_of_pasts_do_not() -> None:
+    """Value and bound were found by other code, with prices summed over plans."""
+    pasts = player_tree(read(catalogue()["detection-8x3x4"].make()))
+    assert pasts.bound(pasts.legal) > 0.465
+    assert LinearProgram(pasts, 30.0)(pasts.legal, None).bound == pytest.approx(0.4269859, abs=1e-6)
+
+
 def test_a_row_that_is_met_twice_is_refused() -> None:
     def look(moves: tuple[int, ...]) -> Node:
         if len(moves) == 2:
