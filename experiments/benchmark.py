@@ -211,10 +211,12 @@ def proved(instance: Instance, best: Ints, seconds: float) -> tuple[Ints, float,
         relax, legal = FullMemory(instance), instance.legal
         return branch_and_bound(relax, legal, instance.value, best, seconds)
     tree = player_tree(instance)
-    relax, value = LinearProgram(tree, seconds), instance.value(best)
+    relax = LinearProgram(tree, seconds)
     root = relax(tree.legal, None)
-    if root.bound > value + CLOSE and (found := searched(tree, root.prices, value)) is not None:
-        return best, value, found
+    if root.bound > instance.value(best) + CLOSE and tree.is_timed:
+        best, value, found = searched(tree, root.prices, instance.value, best)
+        if found is not None:
+            return best, value, found
     return branch_and_bound(relax, tree.legal, instance.value, best, seconds, root)
 
 

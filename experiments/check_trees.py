@@ -104,7 +104,7 @@ class Tree:
         for row in np.unique(self.row[prices.any(axis=1)]):
             met = self.met(row, may, prices)[self.before == 0].sum(axis=0)
             refund += float(met[(allowed & self.legal)[row]].max())
-        return float(worth[0]) + refund + self._slack(prices)
+        return float(worth[0]) + refund + self.slack(prices)
 
     def may(self, allowed: Array) -> Array:
         """Mark which actions are allowed at each past, (J, K)."""
@@ -112,7 +112,8 @@ class Tree:
         demand(may.any(axis=1).all(), "proof: a row is left without an action")
         return may
 
-    def _slack(self, prices: Array) -> float:
+    def slack(self, prices: Array) -> float:
+        """Bound all rounding errors of a bound at these prices."""
         added = self.roundings + len(self.row) + self.rows
         return error(self.size + 2.0 * float(prices.sum()), 3 * added, self.misses)
 
@@ -143,12 +144,18 @@ class Tree:
             leads[self.before[here]] = True
         return met
 
+    @property
+    def is_timed(self) -> bool:
+        """Whether each row is met after as many own moves wherever it is met."""
+        rounds = [set(self.row[pasts].tolist()) for pasts in self.levels]
+        return sum(map(len, rounds)) == len(set().union(*rounds))
+
     def searched(self, allowed: Array, prices: Array, target: float, most: int = MOST) -> float:
         """Highest bound of the parts of a search; refuse one above the target, or too many."""
-        return _Search(self, allowed, prices, target, most).highest + self._slack(prices)
+        return Search(self, allowed, prices, target, most).highest() + self.slack(prices)
 
 
-class _Search:
+class Search:
     """Set rows in turn, round by round, as long as a part has a bound above the target.
 
     Rows of one round are met after as many own moves. What rows of earlier rounds do says which
@@ -157,17 +164,12 @@ class _Search:
 
     def __init__(self, tree: Tree, allowed: Array, prices: Array, target: float, most: int) -> None:
         self.tree, self.prices, self.target = tree, prices, target
-        self.highest, self.entered, self.most = -np.inf, 0, most
+        self.found, self.entered, self.most = -np.inf, 0, most
         self.legal = allowed & tree.legal
         may = tree.may(allowed)
         self.worth = tree.worth(may, prices)[1:].reshape(-1, tree.actions)
         self.payoff = tree.payoff[1:].reshape(-1, tree.actions)
-        depth = np.zeros(len(tree.row), np.int64)
-        for number, pasts in enumerate(tree.levels):
-            depth[pasts] = number
-        same = np.zeros(tree.rows, np.int64)
-        same[tree.row] = depth
-        demand((same[tree.row] == depth).all(), "search: a row is met in two rounds")
+        demand(tree.is_timed, "search: a row is met in two rounds")
         self.priced = priced = np.unique(tree.row[prices.any(axis=1)])
         self.met = np.zeros((len(tree.row), len(priced), tree.actions))
         for place, row in enumerate(priced):
@@ -175,7 +177,12 @@ class _Search:
         self.later = np.where(self.legal[priced], 0.0, -np.inf)
         self.order = np.argsort(tree.before, kind="stable")
         self.ends = np.searchsorted(tree.before[self.order], np.arange(len(tree.payoff) + 1))
-        self._enter(self._following(np.zeros(1, np.int64)), float(tree.payoff[0]))
+        self.chosen = self.legal.argmax(axis=1)  # what the part that is searched plays
+
+    def highest(self) -> float:
+        """Highest bound of the parts, but for rounding; none may be above the target."""
+        self._enter(self._following(np.zeros(1, np.int64)), float(self.tree.payoff[0]))
+        return self.found
 
     def _following(self, sequences: Array) -> Array:
         spans = [self.order[self.ends[one] : self.ends[one + 1]] for one in sequences.tolist()]
@@ -192,7 +199,7 @@ class _Search:
         bound = won + np.where(self.legal, now, -np.inf)[here].max(axis=1).sum()
         bound += later.max(axis=1).sum()
         if bound <= self.target:
-            self.highest = max(self.highest, float(bound))
+            self.found = max(self.found, float(bound))
             return
         choices = []
         for row in here.tolist():
@@ -212,7 +219,7 @@ class _Search:
             best, more = rest[len(choices) - place]
             bound = gain + best + (met + more).max(axis=2, initial=0.0).sum(axis=1)
             left = ~(bound <= self.target)  # also what is no number
-            self.highest = max(self.highest, float(bound[~left].max(initial=-np.inf)))
+            self.found = max(self.found, float(bound[~left].max(initial=-np.inf)))
             ways, gain, met, bound = ways[left], gain[left], met[left], bound[left]
             if not len(ways) or place == len(choices):
                 break
@@ -222,6 +229,10 @@ class _Search:
             gain, met = gain[again] + one.gain[new], met[again] + one.met[new]
         for way in ways[np.argsort(-bound, kind="stable")].tolist():
             both = [*zip(choices, way, strict=True)]
+            self.chosen[here] = [
+                np.flatnonzero(self.legal[row])[action]
+                for row, action in zip(here, way, strict=True)
+            ]
             after = [one.after[action] for one, action in both]
             pasts = np.concatenate([np.zeros(0, np.int64), *after])
             demand(len(pasts), "search: a strategy above the target")

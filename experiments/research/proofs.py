@@ -14,7 +14,7 @@ from typing import NamedTuple
 import highspy
 import numpy as np
 from check_benchmark import Instance, Proof
-from check_trees import MOST, NATURE, Tree
+from check_trees import MOST, NATURE, Search, Tree
 from numpy.typing import NDArray
 from scipy.sparse import csc_array
 from strict_files import RefusedError
@@ -117,19 +117,27 @@ def _proof(branches: list[Branch]) -> Proof:
     )
 
 
-def searched(tree: Tree, prices: Floats | None, value: float) -> Proof | None:
+def searched(
+    tree: Tree, prices: Floats | None, value: Callable[[Ints], float], pure: Ints
+) -> tuple[Ints, float, Proof | None]:
     """Prove by a search at these prices that no strategy is better, or as much as it can."""
     prices = np.zeros((len(tree.row), tree.actions)) if prices is None else prices
-    gap = tree.bound(tree.legal, prices) - value
-    for share in SHARES:
-        target = value + CLOSE + share * gap
+    best, shares = value(pure), list(SHARES)
+    while shares:
+        gap = tree.bound(tree.legal, prices) - best
+        target = best + CLOSE + shares[0] * gap
+        search = Search(tree, tree.legal, prices, target, PARTS if shares[0] else MOST)
         try:
-            tree.searched(tree.legal, prices, target, PARTS if share else MOST)
-        except RefusedError:  # too many parts, or rows that are met in two rounds
+            search.highest()
+        except RefusedError:  # too many parts, or a better strategy
+            if value(search.chosen) > best + LEAST:
+                pure, best = search.chosen, value(search.chosen)
+            else:
+                shares.pop(0)
             continue
-        proof = _proof([Branch((-1, -1), 0, 0, Relaxed(0.0, prices, -1, -1, np.zeros(0, int)))])
-        return proof._replace(target=np.array([target]))
-    return None
+        proof = _proof([Branch((-1, -1), 0, 0, Relaxed(0.0, prices, -1, -1, pure))])
+        return pure, best, proof._replace(target=np.array([target]))
+    return pure, best, None
 
 
 # --- game trees -----------------------------------------------------------------------------------

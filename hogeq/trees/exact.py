@@ -136,17 +136,17 @@ def _by_program(form: SequenceForm, worth: Floats, seconds: float) -> tuple[Floa
     if len(shared):
         one = kron(eye_array(len(shared)), np.ones((1, actions)))  # action of every shared row
         one = hstack([csr_array((len(shared), sequences)), one])
-        # No weight goes to an action that the row does not play.
-        first = np.full(tree.num_rows, -1)
-        first[shared] = np.arange(len(shared)) * actions
-        refined = np.flatnonzero(first[form.row] >= 0)
-        weights = (1 + refined[:, None] * actions + np.arange(actions)).ravel()
-        choices = (first[form.row[refined]][:, None] + np.arange(actions)).ravel()
-        each, ones = np.arange(len(weights)), np.ones(len(weights))
+        # No weight goes to an action that the row does not play; and pasts of a chain share it.
+        chains, number = form.chains, np.searchsorted(shared, [form.row[c[0]] for c in form.chains])
+        each = np.repeat(np.arange(len(chains)), [len(chain) for chain in chains])
+        lines = (each[:, None] * actions + np.arange(actions)).ravel()
+        weights = (1 + np.concatenate(chains)[:, None] * actions + np.arange(actions)).ravel()
+        choices = (number[:, None] * actions + np.arange(actions)).ravel()
+        size = len(choices)
         coupled = hstack(
             [
-                coo_array((ones, (each, weights)), (len(each), sequences)),
-                coo_array((-ones, (each, choices)), (len(each), binaries)),
+                coo_array((np.ones(len(lines)), (lines, weights)), (size, sequences)),
+                coo_array((-np.ones(size), (np.arange(size), choices)), (size, binaries)),
             ]
         )
         constraints += [LinearConstraint(one, 1.0, 1.0), LinearConstraint(coupled, -np.inf, 0.0)]

@@ -113,6 +113,31 @@ class SequenceForm:
         return weights
 
     @cached_property
+    def chains(self) -> list[Ints]:
+        """Pasts of one row of which a play meets one at most, so that all shared rows are covered.
+
+        Let chance and others choose what follows each sequence: of the pasts of a row that can then
+        be met the own actions pick one. Chains that meet most pasts not yet covered come first.
+        """
+        chains, actions = [], self.tree.num_actions
+        for row in self.shared:
+            left = self.row == row
+            while left.any():
+                most, best = left.astype(float), np.zeros(1 + len(left) * actions)
+                for refined in reversed(self.levels):
+                    most[refined] += best[1:].reshape(-1, actions)[refined].sum(axis=1)
+                    np.maximum.at(best, self.before[refined], most[refined])
+                tops = np.flatnonzero(most >= best[self.before])
+                first = np.full(len(best), len(left))
+                np.minimum.at(first, self.before[tops], tops)
+                chain = first[self.before] == np.arange(len(left))
+                for refined in self.levels[1:]:
+                    chain[refined] &= chain[self.above[refined]]
+                chains.append(np.flatnonzero(chain & (self.row == row)))
+                left &= ~chain
+        return chains
+
+    @cached_property
     def inflated(self) -> "SequenceForm":
         """The same sequences, rows split where own actions exclude each other; new ones are last.
 
