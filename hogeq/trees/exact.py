@@ -381,6 +381,6 @@ def equilibrium(tree: FlatTree, seconds: float) -> Equilibrium:
         lower, upper = sorted((-bounds[1], bounds[0]))  # they may cross by rounding
         is_proved = upper - lower <= MEETING
         grows &= not is_proved and perf_counter() < end
-    method = "columns" if any(side.forgets for side in sides) else "lp"
-    played = best[0], best[1]
-    return Equilibrium(lower * unit, upper * unit, played, iterations, method, is_proved)
+    method = "columns" if any(side.pool for side in sides) else "lp"
+    both = best[0], best[1]
+    return Equilibrium(lower * unit, upper * unit, both, iterations, method, is_proved)

@@ -10,7 +10,7 @@ from hogeq.support.aliases import Floats
 from hogeq.trees import exact
 from hogeq.trees.exact import Opponent, best_response, equilibrium
 from hogeq.trees.flat import FlatTree
-from hogeq.trees.game import TreeGame, load_tree
+from hogeq.trees.loading import load_tree
 from hogeq.trees.recall import Recall
 from hogeq.trees.sequences import sequence_form
 from tests import toys
@@ -226,7 +226,7 @@ def test_nothing_is_free_for_the_absent_minded() -> None:
     crossing = Choice(
         0, 1, (0.0, Choice(0, 1, (Choice(0, 2, (1.0, 0.0)), Choice(0, 2, (0.0, 2.0)))))
     )
-    found, _ = TreeGame(tree_of(crossing)).audit()
+    found = Recall(tree_of(crossing), 0).audit()
     assert found.forgetful
     assert not found.free
 
