@@ -3,6 +3,7 @@
     python experiments/benchmark.py                  # everything anew
     python experiments/benchmark.py --only random    # some instances
     python experiments/benchmark.py --redraw 1       # tables and figure from what is there
+    python experiments/benchmark.py --renew 1        # proofs alone, of the strategies in results
 
 Every method gets so many seconds of the processor on every problem of one player, `--large` on
 those of 100 points; compiling is not counted. Then a proof of an upper bound is looked for, in at
@@ -22,11 +23,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from check_benchmark import FORMAT, Instance, Known, Proof, Tree
+from check_benchmark import FORMAT, Instance, Known, Proof
+from check_trees import Tree
 from common import arguments, draw, publish
 from research.decision import Problem, player_tree, problem_of
 from research.methods import METHODS, improved
-from research.proofs import FullMemory, LinearProgram, branch_and_bound
+from research.proofs import CLOSE, FullMemory, LinearProgram, branch_and_bound, searched
 
 from hogeq.benchmark.catalogue import GAMES, LARGEST, Entry, catalogue
 from hogeq.search.attack import SearchResult, attack
@@ -57,10 +59,14 @@ def main() -> None:
         work="build/benchmark",
         part="0/1",
         redraw=0,
+        renew=0,
     )
     work = Path(given.work)
     work.mkdir(parents=True, exist_ok=True)
     entries = [one for one in catalogue().values() if any(part in one.name for part in given.only)]
+    if given.renew:
+        renew(entries, work, given)
+        return
     first, width = map(int, given.part.split("/"))
     for entry in entries[first::width]:
         if not given.redraw and not (work / f"{entry.name}.npz").exists():
@@ -98,6 +104,40 @@ def solve(entry: Entry, given: Namespace) -> dict[str, Any]:
     record = {"courses": courses, "value": value, "seconds": seconds, "proof": given.proof}
     text = np.array(json.dumps(record))
     return {"strategy": best.astype(np.int16), "record": text, **parts("proof", proof)}
+
+
+def renew(entries: list[Entry], work: Path, given: Namespace) -> None:
+    """Prove anew what is known, and write it; the courses of methods stay."""
+    folder = given.out / "benchmark"
+    known = json.loads((folder / "known.json").read_text(encoding="utf-8"))
+    with np.load(folder / "strategies.npz") as one, np.load(folder / "proofs.npz") as other:
+        strategies, proofs = dict(one), dict(other)
+    for entry in entries:
+        path = work / f"{entry.name}.proof.npz"
+        if not path.exists():
+            if entry.family == "game":
+                done = play(entry, given)
+            else:
+                instance = Instance(dict(entry.make()._asdict()))
+                best = strategies[entry.name].astype(np.int64)
+                best, _, proof = proved(instance, best, given.proof)
+                done = {"strategy": best.astype(np.int16), **parts("proof", proof)}
+            write_arrays(path, **done)
+            print(entry.name, flush=True)
+        with np.load(path) as arrays:
+            found = {name: array for name, array in arrays.items() if name != "record"}
+        sort(entry.name, found, strategies, proofs)
+    reader = finish(folder, strategies, proofs, known["instances"])
+    for entry in entries:
+        instance = Instance(dict(entry.make()._asdict()))
+        known["instances"][entry.name] = reader.facts(entry.name, instance)
+        finish(folder, strategies, proofs, known["instances"])
+    table = given.out / "benchmark_instances.md"
+    rows = [line.split(" | ") for line in table.read_text(encoding="utf-8").splitlines()]
+    for row in rows:
+        if (name := row[0].removeprefix("| ")) in known["instances"]:
+            row[3:7] = map(str, ends(known["instances"][name]))
+    table.write_text("\n".join(map(" | ".join, rows)) + "\n", encoding="utf-8")
 
 
 def is_large(entry: Entry) -> bool:
@@ -171,8 +211,13 @@ def proved(instance: Instance, best: Ints, seconds: float) -> tuple[Ints, float,
         relax, legal = FullMemory(instance), instance.legal
         return branch_and_bound(relax, legal, instance.value, best, seconds)
     tree = player_tree(instance)
-    program = LinearProgram(tree, seconds)
-    return branch_and_bound(program, tree.legal, instance.value, best, seconds)
+    relax = LinearProgram(tree, seconds)
+    root = relax(tree.legal, None)
+    if root.bound > instance.value(best) + CLOSE and tree.is_timed:
+        best, value, found = searched(tree, root.prices, instance.value, best)
+        if found is not None:
+            return best, value, found
+    return branch_and_bound(relax, tree.legal, instance.value, best, seconds, root)
 
 
 def play(entry: Entry, given: Namespace) -> dict[str, Any]:
@@ -215,26 +260,38 @@ def keep(out: Path, records: Mapping[str, Record]) -> None:
     """Write strategies, proofs and what is known, to the digit."""
     folder = out / "benchmark"
     folder.mkdir(parents=True, exist_ok=True)
-    strategies, proofs = {}, {}
+    strategies, proofs = dict[str, Any](), dict[str, Any]()
     for name, record in records.items():
-        for part, array in record["arrays"].items():
-            if part.startswith("proof"):
-                proofs[f"{name}{part.removeprefix('proof')}"] = array
-            else:
-                strategies[name if part == "strategy" else f"{name}.{part}"] = array
-    known: dict[str, Any] = {"format": FORMAT}
-    for what, arrays in (("strategies", strategies), ("proofs", proofs)):
-        write_arrays(folder / f"{what}.npz", **arrays)
-        known[what] = hashlib.sha256((folder / f"{what}.npz").read_bytes()).hexdigest()
-    write(folder, {**known, "instances": {}})
-    reader = Known(folder)
-    known["instances"] = {
+        sort(name, record["arrays"], strategies, proofs)
+    reader = finish(folder, strategies, proofs, {})
+    found = {
         name: reader.facts(name, Instance(dict(catalogue()[name].make()._asdict())))
         for name in records
     }
-    write(folder, known)
+    finish(folder, strategies, proofs, found)
     for name, record in records.items():
-        record["known"] = known["instances"][name]
+        record["known"] = found[name]
+
+
+def sort(
+    name: str, arrays: Mapping[str, Any], strategies: dict[str, Any], proofs: dict[str, Any]
+) -> None:
+    """Name the arrays of an instance as the results do."""
+    for part, array in arrays.items():
+        if part.startswith("proof"):
+            proofs[f"{name}{part.removeprefix('proof')}"] = array
+        else:
+            strategies[name if part == "strategy" else f"{name}.{part}"] = array
+
+
+def finish(folder: Path, strategies: Record, proofs: Record, instances: Mapping[str, Any]) -> Known:
+    """Write all, and read it as the checker does."""
+    known: Record = {"format": FORMAT}
+    for what, arrays in (("strategies", strategies), ("proofs", proofs)):
+        write_arrays(folder / f"{what}.npz", **arrays)
+        known[what] = hashlib.sha256((folder / f"{what}.npz").read_bytes()).hexdigest()
+    write(folder, {**known, "instances": instances})
+    return Known(folder)
 
 
 def write(folder: Path, known: Mapping[str, Any]) -> None:
@@ -298,16 +355,20 @@ def lines(records: Mapping[str, Record]) -> Iterator[list[object]]:
     """List what is known of every instance, and how far below it each method ends."""
     for name, record in records.items():
         known = record["known"]
-        low, high = (known.get(one, known.get(two)) for one, two in ENDS)
-        gap = high - low
-        leaves = known["leaves"]
         lags = ["" for _ in METHODS]
         if record["courses"]:
             lags = [lag(short(record, method)) for method in METHODS]
         yield [
-            *(name, f"{known['states']:,}", f"{known['rows']:,}", f"{low:.7f}", f"{high:.7f}"),
-            *("0" if gap < EQUAL else f"{gap:.1e}", sum(np.atleast_1d(leaves)), *lags),
+            *(name, f"{known['states']:,}", f"{known['rows']:,}", *ends(known), *lags),
         ]
+
+
+def ends(known: Mapping[str, Any]) -> list[object]:
+    """Write a value, its bound, their gap, and the leaves of the proof."""
+    low, high = (known.get(one, known.get(two)) for one, two in ENDS)
+    gap = high - low
+    written = "0" if gap < EQUAL else f"{gap:.1e}"
+    return [f"{low:.7f}", f"{high:.7f}", written, sum(np.atleast_1d(known["leaves"]))]
 
 
 def lag(value: float) -> str:

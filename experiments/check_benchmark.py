@@ -10,11 +10,12 @@ met, and not be met twice in a play. Then some pure strategy is best, and
 
 1. a pure strategy of legal actions wins what backward induction computes;
 2. no player who sees rows wins more than one who knows the state;
-3. in a tree, let a pure strategy choose z, and so reach (own past, action) with weight r <= z. For
-   prices p >= 0 it wins at most what a player who remembers its past wins at a cost of the sum of
-   p r, plus the sum over rows of the largest sum of p of an allowed action;
+3. in a tree, for prices p >= 0 of an action at a past, a pure strategy wins at most what a player
+   who remembers its past wins and pays them, plus, summed over rows, the most that one plan of such
+   a player meets of the prices of one allowed action;
 4. a binary tree of questions "does this row play this action?" has every pure strategy in one leaf;
-5. so the largest bound of the leaves is a bound, also of what a mixture allows the other player.
+5. so does a search that sets the rows of a tree in turn, those first that are met first;
+6. so the largest bound of the leaves is a bound, also of what a mixture allows the other player.
 
 This is about exact numbers, and probabilities divided by their sums. `error` bounds what is missed:
 1.02 M (n u + m e), for n roundings of u = 2^-53 in terms of total size M, each with m probabilities
@@ -32,6 +33,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from check_trees import CELLS, NATURE, Tree
 from strict_files import Array, arrays_of, demand, error, line_of, parse, read, rises, short, typed
 
 FIELDS = (  # type and number of axes
@@ -41,11 +43,9 @@ FIELDS = (  # type and number of axes
 )
 FORM = {name: (kind, int(axes)) for name, kind, axes in map(str.split, FIELDS.split(","))}
 MIXTURE = ("weights", "policies")
-NATURE = 2
-FORMAT = "benchmark of imperfect recall 1"
+FORMAT = "benchmark of imperfect recall 2"
 DIGITS = 10  # of values, which are rounded down, and of bounds, which are rounded up
 LEAST = Fraction(1, 10**13)  # error: more than underflow, or the last place of a claim, can be
-CELLS = 2**27  # of an array that is computed
 
 
 class Step(NamedTuple):
@@ -206,8 +206,9 @@ class Proof(NamedTuple):
     first: Array  # (leaves + 1,)
     place: Array  # in prices (J, K), flattened
     price: Array
+    target: Array  # (leaves,), bound of a search below each; or (0,), no search
 
-    def bound(self, relaxed: "Instance | Tree", legal: Array) -> float:
+    def bound(self, relaxed: Instance | Tree, legal: Array) -> float:
         """Highest bound of all leaves: each leaves some actions to the rows."""
         self._check()
         found = list[float]()
@@ -234,119 +235,31 @@ class Proof(NamedTuple):
         return max(found)
 
     def _check(self) -> None:
-        for name, array, kind in zip(self._fields, self, ("i4", "i4", "i4", "f4"), strict=True):
+        for name, array, kind in zip(
+            self._fields, self, ("i4", "i4", "i4", "f4", "f8"), strict=True
+        ):
             typed(name, array, kind, 1 + (name == "questions"))
         demand(self.questions.shape[1] == 2, "questions: not rows and actions")
         demand(len(self.place) == len(self.price), "place: not as many as prices")
         demand(rises(self.first, len(self.place)), "first: does not divide the prices")
+        every = len(self.target) in {0, len(self.first) - 1}
+        demand(every, "target: not one for each leaf")
 
-    def _leaf(self, relaxed: "Instance | Tree", allowed: Array, leaf: int) -> float:
+    def _leaf(self, relaxed: Instance | Tree, allowed: Array, leaf: int) -> float:
         demand(leaf < len(self.first) - 1, "first: too few leaves")
         span = slice(*self.first[leaf : leaf + 2])
         place = self.place[span]
         if isinstance(relaxed, Instance):
-            demand(not len(place), "proof: prices where there is memory")
+            memory = len(place) or len(self.target)
+            demand(not memory, "proof: prices or targets where there is memory")
             return relaxed.bound(allowed)
         prices = np.zeros((len(relaxed.row), relaxed.actions))
         inside = ((place >= 0) & (place < prices.size)).all() and (place[1:] > place[:-1]).all()
         demand(inside, "place: beyond all prices, or not rising")
         prices.ravel()[place] = self.price[span]
+        if len(self.target):
+            return relaxed.searched(allowed, prices, float(self.target[leaf]))
         return relaxed.bound(allowed, prices)
-
-
-class Tree:
-    """What one player of a game tree can do, others playing a mixture; it remembers its own past.
-
-    Sequence 0 is the empty one. After action a at *past* j, a row and the sequence that led there,
-    the sequence is 1 + j K + a.
-    """
-
-    def __init__(self, instance: Instance, player: int, weights: Array, others: Array) -> None:
-        demand(instance.memories == 1, "tree: has memory")
-        fits = others.shape == (len(weights), instance.rows, instance.actions)
-        demand(fits and others.size, "policies: not of this instance")
-        self.actions, self.rows = instance.actions, instance.rows
-        positions = len(instance["player"])
-        demand(len(weights) * positions * self.actions <= CELLS, "policies: too many")
-        demand(not others[:, ~instance.legal].any(), "policies: an action that does not exist")
-        sequence = np.zeros(positions, np.int64)
-        reach = np.zeros((len(weights), positions))  # own moves count 1
-        reach[:, instance["start"][:, 0]] = instance["start_chance"]
-        met = np.bincount(instance["start"][:, 0], minlength=positions)
-        numbers: dict[int, int] = {}
-        row, before = list[int](), list[int]()
-        self.mass, payoff = np.zeros(positions), np.zeros(1 + positions * self.actions)
-        terms = np.zeros(len(payoff), np.int64)
-        nature, rows = ~instance.own[:, None], instance["row"]
-        fixed = instance["fixed"][np.where(nature[:, 0], rows, 0)]
-        policies = [np.where(nature, fixed, one[np.where(nature[:, 0], 0, rows)]) for one in others]
-        for step in reversed(instance.steps):
-            mine = instance["player"][step.positions] == player
-            keys = sequence[step.positions] * self.rows + instance["row"][step.positions]
-            for key in np.unique(keys[mine]).tolist():
-                if numbers.setdefault(key, len(numbers)) == len(row):
-                    row.append(key % self.rows)
-                    before.append(key // self.rows)
-            past = np.array([numbers.get(key, 0) for key in keys.tolist()], np.int64)
-            here = weights @ reach[:, step.positions]
-            np.add.at(self.mass, past[mine], here[mine])
-            for action in range(self.actions):
-                way = step.plays[0, action]
-                if way == len(step.ways):
-                    continue
-                chosen = [np.where(mine, 1.0, one[step.positions, action]) for one in policies]
-                after = 1 + past * self.actions + action
-                after = np.where(mine, after, sequence[step.positions])
-                for end in np.flatnonzero(step.ways[way]):
-                    comes = reach[:, step.positions] * chosen * step.ways[way, end]
-                    to = step.after[:, end]
-                    stops = to < 0
-                    won = (weights @ comes)[stops] * instance["payoff"][-1 - to[stops]]
-                    np.add.at(payoff, after[stops], won)
-                    np.add.at(terms, after[stops], 1)
-                    sequence[to[~stops]] = after[~stops]
-                    reach[:, to[~stops]] = comes[:, ~stops]
-                    met += np.bincount(to[~stops], minlength=positions)
-        demand((met <= 1).all(), "next: a position with two ways to it is none of a tree")
-        self.row, self.before = np.array(row, np.int64), np.array(before, np.int64)
-        self.payoff = payoff[: 1 + len(row) * self.actions] * (1 - 2 * player)
-        self.mass = self.mass[: len(row)]
-        self.legal = instance.legal & (np.bincount(self.row, minlength=self.rows) > 0)[:, None]
-        self.levels = list(self._levels())
-        self.size, self.misses = instance.size, instance.misses
-        after = [int(np.bincount(self.before[pasts]).max()) + 2 for pasts in self.levels]
-        self.roundings = instance.roundings + len(weights) + int(terms.max()) + sum(after)
-
-    def _levels(self) -> Iterator[Array]:
-        """Pasts by the number of own moves before, and no row twice in a play."""
-        depth, earlier = np.zeros(len(self.row), np.int64), self.before
-        while earlier.any():
-            depth += earlier > 0
-            past = np.maximum(earlier - 1, 0) // self.actions
-            demand(not ((self.row[past] == self.row) & (earlier > 0)).any(), "row: met twice")
-            earlier = np.where(earlier > 0, self.before[past], 0)
-        for one in range(int(depth.max(initial=-1)), -1, -1):
-            yield np.flatnonzero(depth == one)
-
-    def bound(self, allowed: Array, prices: Array | None = None) -> float:
-        """Most that a player wins who remembers its past, at prices (J, K) with their refund."""
-        worth, refund = self.payoff.copy(), 0.0
-        may = (allowed & self.legal)[self.row]
-        demand(may.any(axis=1).all(), "proof: a row is left without an action")
-        slack = error(self.size, self.roundings, self.misses)
-        if prices is not None:
-            demand((prices >= 0.0).all(), "proof: a negative price")
-            worth[1:] -= prices.ravel()
-            total = np.zeros((self.rows, self.actions))
-            np.add.at(total, self.row, prices)
-            refund = float(np.where(allowed & self.legal, total, 0.0).max(axis=1).sum())
-            added = self.roundings + len(self.row) + self.rows
-            slack += error(2.0 * float(prices.sum()), added, self.misses)
-        actions = worth[1:].reshape(-1, self.actions)
-        for pasts in self.levels:
-            best = np.where(may[pasts], actions[pasts], -np.inf).max(axis=1)
-            np.add.at(worth, self.before[pasts], best)
-        return float(worth[0]) + refund + slack
 
 
 def rounded_up(value: float) -> float:

@@ -212,6 +212,13 @@ def test_branch_and_bound_meets_the_best_of_all(tree: FlatTree) -> None:
     assert best - 1e-12 <= proof.bound(pasts, pasts.legal) <= best + 1e-7
 
 
+def test_prices_of_cuts_close_what_prices_of_pasts_do_not() -> None:
+    """Value and bound were found by other code, with prices summed over plans."""
+    pasts = player_tree(read(catalogue()["detection-8x3x4"].make()))
+    assert pasts.bound(pasts.legal) > 0.465
+    assert LinearProgram(pasts, 30.0)(pasts.legal, None).bound == pytest.approx(0.4269859, abs=1e-6)
+
+
 def test_a_row_that_is_met_twice_is_refused() -> None:
     def look(moves: tuple[int, ...]) -> Node:
         if len(moves) == 2:
@@ -304,13 +311,14 @@ def test_the_checker_believes_no_claim_whose_hash_is_right(copied: tuple[Path, P
         proofs = dict(stored)
     with np.load(folder / "strategies.npz") as stored:
         strategies = dict(stored)
-    cheap = {**proofs, "random-3x4x4.price": 0.9 * proofs["random-3x4x4.price"]}
+    cheap = {**proofs, "detection-3x3x3.price": 0.9 * proofs["detection-3x3x3.price"]}
+    low = {**proofs, "random-3x4x4.target": proofs["random-3x4x4.target"] - 1e-6}
     shorter = {**proofs, "random-3x4x4.questions": proofs["random-3x4x4.questions"][:-1]}
     negative = {**proofs, "random-3x4x4.price": -proofs["random-3x4x4.price"]}
     other = 1 - np.minimum(strategies["random-3x4x4"], 1)
     played = {**strategies, "random-3x4x4": other}
     for what, arrays in (
-        *(("proofs", one) for one in (cheap, shorter, negative)),
+        *(("proofs", one) for one in (cheap, low, shorter, negative)),
         ("strategies", played),
     ):
         original = proofs if what == "proofs" else strategies

@@ -21,12 +21,13 @@ import pytest
 from hogeq.benchmark.catalogue import hog_game
 from hogeq.benchmark.form import from_hog, from_tree
 from hogeq.benchmark.generators import detection, random_tree, simulation
-from hogeq.trees.flat import TERMINAL, FlatTree, Node, flatten
+from hogeq.trees.flat import CHANCE, TERMINAL, FlatTree, Node, flatten
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "experiments"))
 import check_benchmark as checker
 from research.decision import player_tree
 from research.proofs import LinearProgram, branch_and_bound
+from strict_files import RefusedError
 
 Arrays = dict[str, Any]
 
@@ -53,6 +54,7 @@ def leaf(count: int = 1) -> Arrays:
         "first": np.zeros(count + 1, np.int32),
         "place": np.zeros(0, np.int32),
         "price": np.zeros(0, np.float32),
+        "target": np.zeros(0),
     }
 
 
@@ -237,7 +239,8 @@ def infinite_prices(good: Results, kind: Any) -> Results:
     questions = [*enumerate(last.tolist()), *[(-1, -1)] * (instance.rows + 1)]
     first = [0, *(len(place) * np.arange(instance.rows + 1))]
     proof = (questions, first, np.tile(place, instance.rows), [np.inf] * first[-1])
-    for key, array, of in zip(leaf(), proof, (np.int32, np.int32, np.int32, kind), strict=True):
+    kinds = (np.int32, np.int32, np.int32, kind)
+    for key, array, of in zip(list(leaf())[:-1], proof, kinds, strict=True):
         forged.proofs[f"{TREE}.{key}"] = np.array(array, of)
     forged.strategies[TREE] = last.astype(np.int16)
     return forged
@@ -320,6 +323,9 @@ def test_prices_that_stand_nowhere_or_twice_are_refused(good: Results, folder: P
         (TREE, {**priced([0], [0.5]), "first": np.array([0, 0], np.int32)}),
         (TREE, {**asked((0, 0), END, END, leaves=3), **priced([0], [0.5]), "first": first}),
         (HOG, priced([0], [0.5])),
+        (HOG, {"target": np.ones(1)}),
+        (TREE, {**leaf(), "target": np.ones(2)}),  # more than leaves
+        (TREE, {**leaf(), "target": np.zeros(1)}),  # less than a strategy wins
     ):
         forged = good.copy()
         forged.proofs |= {f"{name}.{key}": array for key, array in proof.items()}
@@ -360,6 +366,7 @@ def random_proof(pasts: Any, draw: np.random.Generator) -> Any:
         np.cumsum([0, *map(len, places)]).astype(np.int32),
         np.concatenate(places).astype(np.int32),
         np.concatenate([one[at] for one, at in zip(leaves, places, strict=True)]),
+        np.zeros(0),
     )
 
 
@@ -369,7 +376,52 @@ def test_no_random_proof_is_below_the_best_of_all_strategies(tree: FlatTree) -> 
     best, _ = best_of_all(instance)
     pasts, draw = player_tree(instance), np.random.default_rng(11)
     for _ in range(40):
-        assert random_proof(pasts, draw).bound(pasts, pasts.legal) >= best
+        proof = random_proof(pasts, draw)
+        assert proof.bound(pasts, pasts.legal) >= best
+        # Searched below each leaf: refused, or true.
+        target = best + draw.choice([-0.1, 0.0, 1e-9, 0.1, 1.0], len(proof.first) - 1)
+        with suppress(RefusedError):
+            assert proof._replace(target=target).bound(pasts, pasts.legal) >= best
+
+
+@pytest.mark.parametrize("tree", SMALL, ids=lambda tree: tree.name)
+def test_a_search_meets_the_best_of_all_and_proves_no_less(tree: FlatTree) -> None:
+    instance = checker.Instance(from_tree(tree)._asdict())
+    best, pure = best_of_all(instance)
+    pasts, draw = player_tree(instance), np.random.default_rng(12)
+    if not pasts.mass.all():  # pasts to which chance never comes count as met at the start
+        pytest.skip("rows are met in two rounds")
+    for _ in range(10):
+        prices = draw.exponential(0.1, (len(pasts.row), pasts.actions))
+        prices *= draw.random(prices.shape) < draw.choice([0.0, 0.5])
+        found = pasts.searched(pasts.legal, prices, best + 1e-8)
+        assert best <= found <= best + 2e-8
+        with pytest.raises(RefusedError, match="a strategy above the target"):
+            pasts.searched(pasts.legal, prices, best - 1e-8)
+        allowed = pasts.legal & (draw.random(pasts.legal.shape) < 0.7)
+        allowed[np.arange(len(pure)), pure] = True
+        assert best <= pasts.searched(allowed, prices, best + 1e-8) <= best + 2e-8
+    with pytest.raises(RefusedError, match="too many parts"):
+        pasts.searched(pasts.legal, 0.0 * prices, best + 1e-8, 0)
+
+
+def test_a_search_of_rows_that_are_met_in_two_rounds_is_refused() -> None:
+    def look(moves: tuple[int, ...]) -> Node:
+        if moves[:1] == (1,) or len(moves) == 3:
+            return Node(TERMINAL, payoff=float(sum(moves)))
+        name = {0: CHANCE, 1: 0, 2: 0}[len(moves)]
+        if name == CHANCE:
+            return Node(CHANCE, moves=[(move, 0.5, (2 * move,)) for move in (0, 1)])
+        row = "late" if moves[0] == 2 or len(moves) == 2 else "early"
+        if moves[0] == 2 and len(moves) == 2:
+            return Node(TERMINAL, payoff=1.0 * moves[1])
+        return Node(0, row, moves=[(move, 1.0, (*moves, move)) for move in (0, 1)])
+
+    tree = flatten("rounds", (), look, lambda moves: [str(move) for move in moves])
+    pasts = player_tree(checker.Instance(from_tree(tree)._asdict()))
+    nothing = np.zeros((len(pasts.row), pasts.actions))
+    with pytest.raises(RefusedError, match="met in two rounds"):
+        pasts.searched(pasts.legal, nothing, 10.0)
 
 
 @pytest.mark.parametrize("size", [1e8, 1e12, 1e16, 1e17, 1e20, 1e30])

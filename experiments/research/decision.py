@@ -5,7 +5,8 @@ own moves that led to it (`check_benchmark.Tree`). The opponent's policy has no 
 """
 
 import numpy as np
-from check_benchmark import Instance, Tree
+from check_benchmark import Instance
+from check_trees import Tree
 from numpy.typing import DTypeLike
 from research import tree_passes
 

@@ -11,17 +11,22 @@ from itertools import count
 from time import process_time
 from typing import NamedTuple
 
+import highspy
 import numpy as np
-from check_benchmark import NATURE, Instance, Proof, Tree
+from check_benchmark import Instance, Proof
+from check_trees import MOST, NATURE, Search, Tree
 from numpy.typing import NDArray
-from scipy.optimize import linprog
-from scipy.sparse import coo_array, csr_array, hstack, vstack
+from scipy.sparse import csc_array
+from strict_files import RefusedError
 
 from hogeq.support.aliases import Floats, Ints
 
 Allowed = NDArray[np.bool_]
 
 LEAST = 1e-9  # prices below are none
+BROKEN = 1e-6  # by how much a cut is broken
+SHARES = (0.0, 1 / 16, 1 / 4, 1 / 2)  # of a gap that a search may leave
+PARTS = 2**16  # of a search that leaves some
 CLOSE = 1e-8  # of a bound to a value that counts as met
 
 
@@ -56,11 +61,12 @@ def branch_and_bound(
     value: Callable[[Ints], float],
     pure: Ints,
     seconds: float,
+    first: Relaxed | None = None,
 ) -> tuple[Ints, float, Proof]:
-    """Best strategy found, the bound proved, and its proof."""
+    """Best strategy found, the bound proved, and its proof; the first may be solved already."""
     began, number = process_time(), count()
     best = value(pure)
-    first = relax(everything, None)
+    first = first or relax(everything, None)
     branches = [Branch((-1, -1), 0, 0, first)]
     queue = [(-first.bound, next(number), 0, everything)]
     closed = -np.inf  # highest bound of branches that are left as they are
@@ -107,83 +113,159 @@ def _proof(branches: list[Branch]) -> Proof:
         np.cumsum([0, *map(len, places)]).astype(np.int32),
         np.concatenate(places).astype(np.int32),
         np.concatenate([one[at] for one, at in zip(flat, places, strict=True)]).astype(np.float32),
+        np.zeros(0),
     )
+
+
+def searched(
+    tree: Tree, prices: Floats | None, value: Callable[[Ints], float], pure: Ints
+) -> tuple[Ints, float, Proof | None]:
+    """Prove by a search at these prices that no strategy is better, or as much as it can."""
+    prices = np.zeros((len(tree.row), tree.actions)) if prices is None else prices
+    best, shares = value(pure), list(SHARES)
+    while shares:
+        gap = tree.bound(tree.legal, prices) - best
+        target = best + CLOSE + shares[0] * gap
+        search = Search(tree, tree.legal, prices, target, PARTS if shares[0] else MOST)
+        try:
+            search.highest()
+        except RefusedError:  # too many parts, or a better strategy
+            if value(search.chosen) > best + LEAST:
+                pure, best = search.chosen, value(search.chosen)
+            else:
+                shares.pop(0)
+            continue
+        proof = _proof([Branch((-1, -1), 0, 0, Relaxed(0.0, prices, -1, -1, pure))])
+        return pure, best, proof._replace(target=np.array([target]))
+    return pure, best, None
 
 
 # --- game trees -----------------------------------------------------------------------------------
 
 
 class LinearProgram:
-    """The relaxation of a tree in which rows may mix, though never by their pasts."""
+    """The relaxation of a tree in which rows may mix, though never by their pasts.
+
+    Its variables are the weights r of sequences and the choices z of rows. Let chance, and who else
+    plays, choose what follows each sequence: of the pasts of a row that can then be met at most one
+    is. So their weights r(j, a) sum to z(I, a) at most. Such cuts are added where they are broken.
+    """
 
     def __init__(self, tree: Tree, seconds: float) -> None:
         self.tree, self.seconds = tree, seconds
         pasts, actions = len(tree.row), tree.actions
-        sequences = 1 + pasts * actions
-        rows = np.concatenate([[0], 1 + np.repeat(np.arange(pasts), actions), 1 + np.arange(pasts)])
-        columns = np.concatenate([np.arange(sequences), tree.before])
-        ones = np.concatenate([np.ones(sequences), -np.ones(pasts)])
-        flow = csr_array((ones, (rows, columns)), (1 + pasts, sequences))
+        self.sequences = 1 + pasts * actions
         self.shared = np.flatnonzero(np.bincount(tree.row, minlength=tree.rows) > 1)
-        number = np.full(tree.rows, -1)
-        number[self.shared] = np.arange(len(self.shared))
-        self.coupled = np.flatnonzero(number[tree.row] >= 0)
-        choices = len(self.shared) * actions
-        at = (self.coupled[:, None] * actions + np.arange(actions)).ravel()
-        chosen = (number[tree.row[self.coupled]][:, None] * actions + np.arange(actions)).ravel()
-        lines = np.arange(len(at))
-        one = np.ones(len(at))
-        weights = coo_array((one, (lines, 1 + at)), (len(at), sequences))
-        rolled = coo_array((-one, (lines, chosen)), (len(at), choices))
-        self.at = at
-        self.upper = csr_array(hstack([weights, rolled]))
-        sums = csr_array(
-            (np.ones(choices), (np.arange(choices) // actions, np.arange(choices))),
-            (len(self.shared), choices),
-        )
-        empty = csr_array((len(self.shared), sequences))
-        nothing = csr_array((1 + pasts, choices))
-        self.equal = csr_array(vstack([hstack([flow, nothing]), hstack([empty, sums])]))
-        start = np.arange(1 + pasts) == 0
-        self.right = np.concatenate([start, np.ones(len(self.shared))])
-        self.cost = np.concatenate([-tree.payoff, np.zeros(choices)])
+        self.cuts: list[tuple[Ints, int]] = []  # of each cut, its pasts and its choice
+        rows = np.concatenate([[0], 1 + np.repeat(np.arange(pasts), actions), 1 + np.arange(pasts)])
+        columns = np.concatenate([np.arange(self.sequences), tree.before])
+        ones = np.concatenate([np.ones(self.sequences), -np.ones(pasts)])
+        choices = np.arange(len(self.shared) * actions)
+        rows = np.concatenate([rows, 1 + pasts + choices // actions])
+        columns = np.concatenate([columns, self.sequences + choices])
+        ones = np.concatenate([ones, np.ones(len(choices))])
+        size = 1 + pasts + len(self.shared), self.sequences + len(choices)
+        equal = csc_array((ones, (rows, columns)), size)
+        right = np.concatenate([np.arange(1 + pasts) == 0, np.ones(len(self.shared))]).astype(float)
+        self.solver = highspy.Highs()
+        self.solver.silent()
+        model = highspy.HighsLp()
+        model.num_row_, model.num_col_ = size
+        model.sense_ = highspy.ObjSense.kMaximize
+        model.col_cost_ = np.concatenate([tree.payoff, np.zeros(len(choices))])
+        model.col_lower_, model.col_upper_ = np.zeros(size[1]), np.ones(size[1])
+        model.row_lower_ = model.row_upper_ = right
+        model.a_matrix_.start_, model.a_matrix_.index_ = equal.indptr, equal.indices
+        model.a_matrix_.value_ = equal.data
+        self.solver.passModel(model)
 
     def __call__(self, allowed: Allowed, before: Floats | None) -> Relaxed:
         """Solve it where rows have these actions; prices of the branch before may be better."""
-        tree, actions = self.tree, self.tree.actions
+        tree, actions, end = self.tree, self.tree.actions, process_time() + self.seconds
         may = allowed & tree.legal
         most = np.concatenate([[True], may[tree.row].ravel(), may[self.shared].ravel()])
-        answer = linprog(
-            self.cost,
-            A_ub=self.upper,
-            b_ub=np.zeros(len(self.at)),
-            A_eq=self.equal,
-            b_eq=self.right,
-            bounds=np.stack([np.zeros(len(most)), most.astype(float)], axis=1),
-            method="highs",
-            options={"time_limit": self.seconds},
-        )
+        every = np.arange(len(most), dtype=np.int32)
+        self.solver.changeColsBounds(len(most), every, np.zeros(len(most)), most.astype(float))
         pure = may.argmax(axis=1)
-        if answer.x is None or answer.status != 0:
-            return Relaxed(tree.bound(may, before), before, -1, -1, pure)
-        prices = np.zeros(len(tree.row) * actions)
-        duals = -answer.ineqlin.marginals
-        prices[self.at] = np.where(duals > LEAST, duals, 0.0).astype(np.float32)
-        priced = prices.reshape(-1, actions)
-        weight = answer.x[1 : 1 + len(prices)].reshape(-1, actions)
+        best, priced, solved = tree.bound(may, before), before, None
+        while (left := end - process_time()) > 0.0:
+            self.solver.setOptionValue("time_limit", self.solver.getRunTime() + left)
+            self.solver.run()
+            if self.solver.getModelStatus() != highspy.HighsModelStatus.kOptimal:
+                break
+            solution = self.solver.getSolution()
+            solved = np.array(solution.col_value)
+            prices = self._prices(np.array(solution.row_dual))
+            if (bound := tree.bound(may, prices)) < best:
+                best, priced = bound, prices
+            if not self._cut(solved):
+                break
+        if solved is None:
+            return Relaxed(best, priced, -1, -1, pure)
         mass = np.zeros((tree.rows, actions))
-        np.add.at(mass, tree.row, weight)
-        choices = answer.x[1 + len(prices) :].reshape(-1, actions)
+        np.add.at(mass, tree.row, solved[1 : self.sequences].reshape(-1, actions))
+        choices = solved[self.sequences :].reshape(-1, actions)
         mass[self.shared] = choices
         pure = np.where(may, mass + 1e-12, -1.0).argmax(axis=1)
         doubt = np.minimum(choices, 1.0 - choices).max(axis=1, initial=0.0)
         place = int(doubt.argmax()) if len(doubt) else -1
         row = int(self.shared[place]) if len(doubt) and doubt[place] > 1e-7 else -1
         action = int(choices[place].argmax()) if row >= 0 else -1
-        bound = tree.bound(may, priced)
-        if before is not None and (known := tree.bound(may, before)) < bound:
-            bound, priced = known, before
-        return Relaxed(bound, priced, row, action, pure)
+        return Relaxed(best, priced, row, action, pure)
+
+    def _prices(self, duals: Floats) -> Floats:
+        """Sum the duals of cuts by past and action."""
+        prices = np.zeros((len(self.tree.row), self.tree.actions))
+        for (pasts, choice), dual in zip(
+            self.cuts, duals[len(duals) - len(self.cuts) :], strict=True
+        ):
+            if abs(dual) > LEAST:
+                prices[pasts, choice % self.tree.actions] += abs(dual)
+        return prices.astype(np.float32).astype(np.float64)
+
+    def _cut(self, solved: Floats) -> int:
+        """Add the cut that is broken most, of each action of each row; count them."""
+        tree, found = self.tree, []
+        weights = solved[1 : self.sequences].reshape(-1, tree.actions)
+        for place, row in enumerate(self.shared):
+            most, chain = self._chains(int(row), weights)
+            for action in np.flatnonzero(tree.legal[row]):
+                choice = place * tree.actions + int(action)
+                if most[action] > solved[self.sequences + choice] + BROKEN:
+                    pasts = np.flatnonzero(chain[:, action])
+                    self.cuts.append((pasts, choice))
+                    found.append(
+                        np.append(1 + pasts * tree.actions + action, self.sequences + choice)
+                    )
+        if found:
+            values = [np.append(np.ones(len(one) - 1), -1.0) for one in found]
+            starts = np.cumsum([0, *map(len, found)])[:-1].astype(np.int32)
+            index = np.concatenate(found).astype(np.int32)
+            lower, upper = np.full(len(found), -np.inf), np.zeros(len(found))
+            self.solver.addRows(
+                len(found), lower, upper, len(index), starts, index, np.concatenate(values)
+            )
+        return len(found)
+
+    def _chains(self, row: int, weights: Floats) -> tuple[Floats, Allowed]:
+        """Most that choices of what follows let the weights of a row sum to, and their pasts."""
+        tree = self.tree
+        sums = np.zeros((len(tree.row), tree.actions))
+        after = np.zeros((1 + weights.size, tree.actions))
+        for pasts in tree.levels:
+            here = after[1:].reshape(*weights.shape, -1)[pasts].sum(axis=1)
+            own = tree.row[pasts] == row
+            sums[pasts] = np.where(own[:, None], weights[pasts], here)
+            np.maximum.at(after, tree.before[pasts], sums[pasts])
+        first = np.full(after.shape, len(sums))
+        is_best = sums >= after[tree.before]
+        at, action = np.nonzero(is_best)
+        np.minimum.at(first, (tree.before[at], action), at)
+        chain: Allowed = first[tree.before] == np.arange(len(sums))[:, None]
+        for pasts in tree.levels[::-1]:
+            later = pasts[tree.before[pasts] > 0]
+            chain[later] &= chain[(tree.before[later] - 1) // tree.actions]
+        return after[0], chain & (tree.row == row)[:, None]
 
 
 # --- hidden memory --------------------------------------------------------------------------------

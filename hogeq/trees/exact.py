@@ -76,26 +76,33 @@ def stakes(tree: FlatTree) -> float:
 
 
 def best_response(
-    form: SequenceForm, payoffs: Floats, seconds: float, begin: Floats | None = None
+    original: SequenceForm, payoffs: Floats, seconds: float, begin: Floats | None = None
 ) -> Response:
     """Find the best pure response of a player, and a bound that no response exceeds.
 
-    `begin`, (R, K), is where the first ascent begins.
+    With A-loss recall full memory is the bound, and is met. `begin`, (R, K), is where the first
+    ascent begins.
     """
-    tree, player = form.tree, form.player
-    if next(form.met_again(), None) is not None:  # a pure response need not be best
+    tree, player = original.tree, original.player
+    if next(original.met_again(), None) is not None:  # a pure response need not be best
         raise ValueError(
             f"{tree.name}: player {player} can meet an information set twice in a play; allowed:"
             " games without absent-mindedness"
         )
+    form = original.inflated
+    num_legal = form.tree.num_legal
     full, chosen = form.respond_with_full_memory(payoffs)
     pure, random = np.eye(tree.num_actions), np.random.default_rng(0)
-    start = np.zeros(tree.num_rows, np.int64)
+    start = np.zeros(len(num_legal), np.int64)
     start[form.row] = chosen
     found, best = pure[start], -np.inf
-    starts = [pure[start]] if begin is None else [begin, pure[start]]
+    starts = [pure[start]]
+    if begin is not None:
+        rows = np.arange(len(num_legal))
+        rows[form.row] = original.row  # that each is a part of
+        starts = [begin[rows], pure[start]]
     while len(starts) <= STARTS:
-        starts.append(pure[random.integers(tree.num_legal)])
+        starts.append(pure[random.integers(num_legal)])
     for one in starts:
         response = form.ascend(one, payoffs)
         worth = float(form.realisation(response) @ payoffs)
@@ -109,7 +116,9 @@ def best_response(
             found, best = strategy, float(form.realisation(strategy) @ payoffs)
         if bound >= best - MEETING:  # else the response found refutes it
             full = min(full, bound)
-    return Response(found, best, max(best, full))
+    # Of the parts of a row one at most is reached: the row acts as that does.
+    acts = original.by_rows(form.realisation(found))
+    return Response(pure[np.where(tree.legal, acts, -1.0).argmax(axis=1)], best, max(best, full))
 
 
 def _by_program(form: SequenceForm, worth: Floats, seconds: float) -> tuple[Floats | None, float]:
@@ -127,17 +136,17 @@ def _by_program(form: SequenceForm, worth: Floats, seconds: float) -> tuple[Floa
     if len(shared):
         one = kron(eye_array(len(shared)), np.ones((1, actions)))  # action of every shared row
         one = hstack([csr_array((len(shared), sequences)), one])
-        # No weight goes to an action that the row does not play.
-        first = np.full(tree.num_rows, -1)
-        first[shared] = np.arange(len(shared)) * actions
-        refined = np.flatnonzero(first[form.row] >= 0)
-        weights = (1 + refined[:, None] * actions + np.arange(actions)).ravel()
-        choices = (first[form.row[refined]][:, None] + np.arange(actions)).ravel()
-        each, ones = np.arange(len(weights)), np.ones(len(weights))
+        # No weight goes to an action that the row does not play; and pasts of a chain share it.
+        chains, number = form.chains, np.searchsorted(shared, [form.row[c[0]] for c in form.chains])
+        each = np.repeat(np.arange(len(chains)), [len(chain) for chain in chains])
+        lines = (each[:, None] * actions + np.arange(actions)).ravel()
+        weights = (1 + np.concatenate(chains)[:, None] * actions + np.arange(actions)).ravel()
+        choices = (number[:, None] * actions + np.arange(actions)).ravel()
+        size = len(choices)
         coupled = hstack(
             [
-                coo_array((ones, (each, weights)), (len(each), sequences)),
-                coo_array((-ones, (each, choices)), (len(each), binaries)),
+                coo_array((np.ones(len(lines)), (lines, weights)), (size, sequences)),
+                coo_array((-np.ones(size), (np.arange(size), choices)), (size, binaries)),
             ]
         )
         constraints += [LinearConstraint(one, 1.0, 1.0), LinearConstraint(coupled, -np.inf, 0.0)]
@@ -156,9 +165,7 @@ def _by_program(form: SequenceForm, worth: Floats, seconds: float) -> tuple[Floa
     bound = bound if np.isfinite(bound) else np.inf
     if chosen is None or not np.isfinite(chosen).all():
         return None, bound
-    played = np.zeros((tree.num_rows, actions))
-    np.add.at(played, form.row, chosen[1:sequences].reshape(-1, actions))
-    played += 1e-6 * (np.arange(actions) == 0)  # rows never reached
+    played = form.by_rows(chosen[:sequences]) + 1e-6 * (np.arange(actions) == 0)  # if not reached
     played[shared] = chosen[sequences:].reshape(-1, actions)
     return np.eye(actions)[np.where(tree.legal, played, -1.0).argmax(axis=1)], bound
 
@@ -205,55 +212,86 @@ class Equilibrium(NamedTuple):
 
 
 class Side:
-    """Strategies of one player in the restricted game: all, or mixtures of a pool."""
+    """Strategies of one player in the restricted game: all, or mixtures of a pool if it has one."""
 
     def __init__(self, form: SequenceForm) -> None:
-        self.form = form
-        self.forgets = False
+        self.form, self.inner = form, form.inflated
         self.pool: list[Floats] = []
 
     def plans(self) -> csr_array:
         """Realisation weights by what is chosen: of the pool's strategies, or of all sequences."""
-        if self.forgets:
+        if self.pool:
             return csr_array(np.array([self.form.realisation(one) for one in self.pool]).T)
         size = 1 + len(self.form.row) * self.form.tree.num_actions
         return eye_array(size, format="csr")
 
     def equations(self) -> csr_array:
         """Equations of what is chosen, with (1, 0, 0, ...) on the other side."""
-        return csr_array(np.ones((1, len(self.pool)))) if self.forgets else self.form.flow()
+        return csr_array(np.ones((1, len(self.pool)))) if self.pool else self.form.flow()
 
     def allowed(self) -> NDArray[np.bool_]:
         """Mark what can be chosen: no sequence that ends with an action that there is not."""
-        if self.forgets:
+        if self.pool:
             return np.ones(len(self.pool), bool)
         return np.append(True, self.form.tree.legal[self.form.row])
 
     def mixture(self, chosen: Floats) -> Opponent:
         """Strategies to be drawn from; with perfect recall one strategy that has the weights."""
-        if self.forgets:
-            weights = np.maximum(chosen, 0.0) / np.maximum(chosen, 0.0).sum()
-            played = weights > 0.0
-            return Opponent(weights[played], np.array(self.pool)[played])
-        return Opponent.alone(self.by_rows(chosen))
+        if not self.pool:
+            return self.drawn(chosen)
+        weights = np.maximum(chosen, 0.0) / np.maximum(chosen, 0.0).sum()
+        played = weights > 0.0
+        return Opponent(weights[played], np.array(self.pool)[played])
+
+    def drawn(self, plan: Floats) -> Opponent:
+        """Strategies that together have a plan's weights, where inflated rows forget nothing.
+
+        Before a row that has parts, acts are drawn once and for all: so one part at most is
+        reached, and the row can act as that does. Each strategy takes as much of the plan as it
+        can, so that some action before such a row has nothing left.
+        """
+        inner = self.inner
+        strategy = played(inner, plan)
+        left, kept = inner.realisation(strategy), np.zeros(len(inner.row), bool)
+        up = np.flatnonzero(np.isin(self.form.row, self.form.shared))
+        while len(up := np.unique(inner.above[up][inner.above[up] >= 0])):
+            kept[up] = True
+        counts = np.append(True, np.repeat(kept, inner.tree.num_actions))
+        weights, strategies = [], []
+        while kept.any():
+            acts = np.where(inner.tree.legal, inner.by_rows(left), -1.0).argmax(axis=1)
+            one = strategy.copy()
+            one[inner.row[kept]] = np.eye(inner.tree.num_actions)[acts[inner.row[kept]]]
+            reached = inner.realisation(one)
+            shares = np.full(len(left), np.inf)
+            np.divide(left, reached, out=shares, where=counts & (reached > 0.0))
+            if shares.min() <= LEAST_GAIN:
+                break
+            weights.append(shares.min())
+            strategies.append(played(self.form, reached))
+            left = np.maximum(left - weights[-1] * reached, 0.0)
+            left[shares.argmin()] = 0.0
+        if left[0] > 0.0:  # all, or what rounding left
+            weights.append(left[0])
+            strategies.append(played(self.form, left))
+        return Opponent(np.array(weights) / sum(weights), np.array(strategies))
 
     def grows(self, answer: Response, mixture: Opponent, worth: Floats) -> bool:
         """Take a response into the pool if it is better than the mixture, and new."""
         mine = zip(*mixture, strict=True)
         value = sum(weight * (self.form.realisation(one) @ worth) for weight, one in mine)
         is_known = any(np.array_equal(answer.strategy, one) for one in self.pool)
-        if not self.forgets or is_known or answer.payoff - value <= MEETING:
+        if not self.pool or is_known or answer.payoff - value <= MEETING:
             return False
         self.pool.append(answer.strategy)
         return True
 
-    def by_rows(self, plan: Floats) -> Floats:
-        """Strategy whose rows average what a plan does in their refined information sets."""
-        tree = self.form.tree
-        weights = np.zeros((tree.num_rows, tree.num_actions))
-        np.add.at(weights, self.form.row, np.maximum(plan[1:], 0.0).reshape(-1, tree.num_actions))
-        total = weights.sum(axis=1, keepdims=True)
-        return np.where(total > 1e-14, weights / np.maximum(total, 1e-14), tree.uniform())
+
+def played(form: SequenceForm, plan: Floats) -> Floats:
+    """Strategy whose rows average what a plan does in their refined information sets."""
+    weights = form.by_rows(plan)
+    total = weights.sum(axis=1, keepdims=True)
+    return np.where(total > 1e-14, weights / np.maximum(total, 1e-14), form.tree.uniform())
 
 
 def sequence_payoffs(first: SequenceForm, second: SequenceForm) -> csr_array:
@@ -308,25 +346,29 @@ def solve_restricted(
 def equilibrium(tree: FlatTree, seconds: float) -> Equilibrium:
     """Solve a game in mixtures; when the time is over, the bounds reached so far are given.
 
-    A player who forgets mixes a pool of pure strategies, which grows by best responses (McMahan,
-    Gordon and Blum, "Planning in the presence of cost functions controlled by an adversary", ICML
-    2003). With perfect recall the sequence form has all strategies (Koller, Megiddo and von Stengel
-    1996). Bounds are what best responses win from mixtures, however these were found.
+    With perfect recall the sequence form has all strategies (Koller, Megiddo and von Stengel 1996);
+    A-loss recall is perfect after inflation. A player who forgets more mixes a pool of pure
+    strategies, which grows by best responses (McMahan, Gordon and Blum, "Planning in the presence
+    of cost functions controlled by an adversary", ICML 2003; of teams, Celli and Gatti 2018).
+    Bounds are what best responses win from mixtures, however these were found.
     """
     end, unit = perf_counter() + seconds, stakes(tree)
     sides = (Side(sequence_form(tree, 0)), Side(sequence_form(tree, 1)))
     payoffs = sequence_payoffs(sides[0].form, sides[1].form)
     bounds = [np.inf, np.inf]  # what each player's opponent allows, to that player
     # Pools begin with what both would do if they forgot nothing, as far as rows can say it.
-    plans = solve_restricted(payoffs, sides, seconds)
+    chosen = solve_restricted(payoffs, sides, seconds)
+    best = []
     for player, side in enumerate(sides):
-        side.pool.append(side.by_rows(plans[player]) if plans else tree.uniform())
-        side.forgets = bool(len(side.form.shared))
-    best = [Opponent.alone(side.pool[0]) for side in sides]
+        start = tree.uniform() if chosen is None else played(side.form, chosen[player])
+        best.append(Opponent.alone(start))
+        if len(side.inner.shared):
+            side.pool.append(start)
     iterations, grows = 0, True
     while grows:
         iterations += 1
-        chosen = solve_restricted(payoffs, sides, end - perf_counter())
+        if any(side.pool for side in sides):
+            chosen = solve_restricted(payoffs, sides, end - perf_counter())
         mixtures = best if chosen is None else [*map(Side.mixture, sides, chosen)]
         grows = False
         for player, side in enumerate(sides):
@@ -339,6 +381,6 @@ def equilibrium(tree: FlatTree, seconds: float) -> Equilibrium:
         lower, upper = sorted((-bounds[1], bounds[0]))  # they may cross by rounding
         is_proved = upper - lower <= MEETING
         grows &= not is_proved and perf_counter() < end
-    method = "columns" if any(side.forgets for side in sides) else "lp"
-    played = best[0], best[1]
-    return Equilibrium(lower * unit, upper * unit, played, iterations, method, is_proved)
+    method = "columns" if any(side.pool for side in sides) else "lp"
+    both = best[0], best[1]
+    return Equilibrium(lower * unit, upper * unit, both, iterations, method, is_proved)

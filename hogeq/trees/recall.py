@@ -75,6 +75,10 @@ class Audit:
     findings : dict of str to Finding
         By property: ``perfect recall``, ``A-loss recall``, ``no absent-mindedness``,
         ``well-formed``, ``skew well-formed``, ``chance-relaxed skew well-formed``.
+    forgetful, free : frozenset
+        Information sets that join different own pasts; and those among them that forget nothing in
+        mixtures, as inflation splits them by past. None are free if a player is absent-minded or
+        only a part of the tree was walked.
     forgets : dict of str to Loss
         Of Hog, by what is lost: ``own action``, ``own observation``, ``opponent's action``,
         ``chance``, ``seat``.
@@ -92,6 +96,8 @@ class Audit:
     histories: int
     whole: bool
     findings: dict[str, Finding]
+    forgetful: frozenset[Hashable]
+    free: frozenset[Hashable]
     forgets: dict[str, Loss]
 
     def forgotten_at(self, infoset: Hashable) -> tuple[str, ...]:
@@ -150,16 +156,17 @@ class Recall:
         }
         names = ("well-formed", "skew well-formed", "chance-relaxed skew well-formed")
         findings |= zip(names, self._well_formed(whole=whole, ranked=ranked), strict=True)
-        tree = self.tree
-        rows = np.flatnonzero(tree.seat == self.player)
-        return Audit(
-            self.player,
-            frozenset(tree.names[row] for row in rows.tolist()),
-            int((tree.player == self.player).sum()),
-            whole,
-            findings,
-            {},
-        )
+        tree, form = self.tree, self.form
+        free = [*self.shared] if findings["no absent-mindedness"].holds else []
+        if free:
+            kept = np.isin(form.inflated.row, form.inflated.shared)
+            free = sorted({*free} - {*form.row[kept].tolist()})
+        sets: list[frozenset[Hashable]] = [
+            frozenset(tree.names[row] for row in rows)
+            for rows in (np.flatnonzero(tree.seat == self.player).tolist(), self.shared, free)
+        ]
+        histories = int((tree.player == self.player).sum())
+        return Audit(self.player, sets[0], histories, whole, findings, sets[1], sets[2], {})
 
     def pair(self, first: int, second: int, note: str = "") -> Pair:
         """Pair two nodes."""

@@ -6,7 +6,7 @@ and the sequence that led to it: the coarsest refinement of a row with perfect r
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Final, NamedTuple
 
@@ -16,6 +16,7 @@ from scipy.sparse import csr_array
 
 from hogeq.support.aliases import Floats, Ints
 from hogeq.trees.flat import TERMINAL, FlatTree, reach
+from hogeq.trees.inflation import parts_of_rows
 
 LEAST_GAIN: Final = 1e-12  # by which a row must improve a response
 
@@ -40,6 +41,11 @@ class SequenceForm:
             steps.append((int(self.row[refined]), action))
             sequence = int(self.before[refined])
         return steps[::-1]
+
+    @cached_property
+    def above(self) -> Ints:
+        """Refined information set at which the sequence before each ends, -1 for none, (J,)."""
+        return np.where(self.before > 0, (self.before - 1) // self.tree.num_actions, -1)
 
     @cached_property
     def levels(self) -> list[Ints]:
@@ -100,6 +106,64 @@ class SequenceForm:
             actions[refined] = weights[self.before[refined], None] * strategy[self.row[refined]]
         return weights
 
+    def by_rows(self, plan: Floats) -> Floats:
+        """Sum the weights of a plan over the pasts of each row, (R, K)."""
+        weights = np.zeros((self.tree.num_rows, self.tree.num_actions))
+        np.add.at(weights, self.row, np.maximum(plan[1:], 0.0).reshape(-1, self.tree.num_actions))
+        return weights
+
+    @cached_property
+    def chains(self) -> list[Ints]:
+        """Pasts of one row of which a play meets one at most, so that all shared rows are covered.
+
+        Let chance and others choose what follows each sequence: of the pasts of a row that can then
+        be met the own actions pick one. Chains that meet most pasts not yet covered come first.
+        """
+        chains, actions = [], self.tree.num_actions
+        for row in self.shared:
+            left = self.row == row
+            while left.any():
+                most, best = left.astype(float), np.zeros(1 + len(left) * actions)
+                for refined in reversed(self.levels):
+                    most[refined] += best[1:].reshape(-1, actions)[refined].sum(axis=1)
+                    np.maximum.at(best, self.before[refined], most[refined])
+                tops = np.flatnonzero(most >= best[self.before])
+                first = np.full(len(best), len(left))
+                np.minimum.at(first, self.before[tops], tops)
+                chain = first[self.before] == np.arange(len(left))
+                for refined in self.levels[1:]:
+                    chain[refined] &= chain[self.above[refined]]
+                chains.append(np.flatnonzero(chain & (self.row == row)))
+                left &= ~chain
+        return chains
+
+    @cached_property
+    def inflated(self) -> "SequenceForm":
+        """The same sequences, rows split where own actions exclude each other; new ones are last.
+
+        What a pure strategy does with these rows one of the rows before does too.
+        """
+        if not len(self.shared):
+            return self
+        tree = self.tree
+        parts = parts_of_rows(self.row, self.above, (self.before - 1) % tree.num_actions)
+        places, which = np.unique(np.stack([self.row, parts]), axis=1, return_inverse=True)
+        renamed = places[0].copy()
+        new = np.flatnonzero(places[1])
+        renamed[new] = tree.num_rows + np.arange(len(new))
+        old = np.append(np.arange(tree.num_rows), places[0][new])
+        row, own = tree.row.copy(), self.refined >= 0
+        row[own] = renamed[which][self.refined[own]]
+        split = replace(
+            tree,
+            row=row,
+            seat=tree.seat[old],
+            num_legal=tree.num_legal[old],
+            names=[tree.names[one] for one in old.tolist()],
+            states=None,
+        )
+        return replace(self, tree=split, row=renamed[which])
+
     @cached_property
     def groups(self) -> list["Group"]:
         """Rows of one rank, the last in plays first; they do not meet, so are set together."""
@@ -151,7 +215,7 @@ class SequenceForm:
         """List the rows that are met twice in a play, with a shortest node of a later visit."""
         if self.rank is not None:
             return
-        above = np.where(self.before > 0, (self.before - 1) // self.tree.num_actions, -1)
+        above = self.above
         is_again, left, up = np.zeros(len(above), bool), np.arange(len(above)), above
         while len(left):
             left, up = left[up >= 0], up[up >= 0]

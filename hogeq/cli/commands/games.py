@@ -256,6 +256,7 @@ def _audit_tree(chosen: AnyChosen, tree: "FlatTree") -> Result:
                 "witness": _histories(witness) if witness else [],
                 "note": finding.note or (witness.note if witness else ""),
             }
+        known["free_in_mixtures"] = {"count": len(player.free), "of": len(player.forgetful)}
         properties.append(known)
         for shown, names in player.witnesses().items():
             heading = f"Player {number}, {', '.join(names)}: one information set after either of"
@@ -265,6 +266,8 @@ def _audit_tree(chosen: AnyChosen, tree: "FlatTree") -> Result:
         (name, *(VERDICTS[player.findings[name].holds] for player in players))
         for name in players[0].findings
     ]
+    free = (f"{len(player.free):,} of {len(player.forgetful):,}" for player in players)
+    rows.append(("forgetting free in mixtures", *free))
     table = Table(rows, ("property", "player 0", "player 1"), left=3)
     both = " and ".join(f"{size:,}" for size in sizes)
     heading = f"{chosen.title}: {nodes:,} nodes, {both} information sets"

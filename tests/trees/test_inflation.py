@@ -1,0 +1,245 @@
+"""Rows split where own actions exclude each other: mixtures and responses lose nothing by it."""
+
+import itertools
+from typing import Any, Final
+
+import numpy as np
+import pytest
+
+from hogeq.support.aliases import Floats
+from hogeq.trees import exact
+from hogeq.trees.exact import Opponent, best_response, equilibrium
+from hogeq.trees.flat import FlatTree
+from hogeq.trees.loading import load_tree
+from hogeq.trees.recall import Recall
+from hogeq.trees.sequences import sequence_form
+from tests import toys
+from tests.cli.calls import ask
+from tests.toys import Chance, Choice, first_wins, tree_of
+from tests.trees.test_scale import infosets, value
+
+LEDUC: Final = -0.085606424  # OpenSpiel, docs/algorithms; the value of Leduc poker
+
+# --- a second way: all pure strategies, node by node ----------------------------------------------
+
+
+def game(seed: int, depth: int = 5) -> toys.Node:
+    """Draw a game whose seats count their moves, forget own actions and some of what they saw."""
+    draw = np.random.default_rng(seed)
+    forgets = 0.0 if seed % 3 else 0.8
+
+    def node(depth: int, known: tuple[tuple[int, ...], ...]) -> toys.Node:
+        who = int(draw.choice([-1, 0, 1] if depth < 5 else [-1])) if depth else -2
+        if who == -2 or (depth < 4 and draw.random() < 0.1):
+            return float(draw.integers(-3, 4))
+        if who == -1:
+            seen = int(draw.integers(4))  # by neither, the first, both, the second
+            told = [
+                tuple((*one, coin) if seat + 1 in (seen, seen - 1) else one for seat, one in each)
+                for coin, each in enumerate([[*enumerate(known)]] * 2)
+            ]
+            return Chance(tuple((0.5, node(depth - 1, one)) for one in told))
+        number = int("".join(map(str, (1 + who, *known[who]))))
+        kept = [one if draw.random() >= forgets else (2,) * one.count(2) for one in known]
+        after = tuple((*kept[seat], 2) if seat == who else known[seat] for seat in (0, 1))
+        return Choice(who, number, tuple(node(depth - 1, after) for _ in range(2)))
+
+    return node(depth, ((), ()))
+
+
+def pure(root: toys.Node, seat: int) -> Floats:
+    """Pure strategies, one a row, by the place of an information set."""
+    return np.array([*itertools.product((0, 1), repeat=len(infosets(root, seat)))])
+
+
+def payoffs(root: toys.Node) -> Floats:
+    """Payoff of every pure strategy of the first seat against every one of the second."""
+    tables = []
+    for seat, axis in ((0, 1), (1, 0)):
+        chosen = np.expand_dims(pure(root, seat).T, 1 + axis)
+        known = infosets(root, seat)
+        tables.append({one: (row == 0, row == 1) for one, row in zip(known, chosen, strict=True)})
+    won = first_wins(root, (tables[0], tables[1]))
+    return np.broadcast_to(won, [len(pure(root, seat)) for seat in (0, 1)]).astype(np.float64)
+
+
+def parts(root: toys.Node, seat: int) -> list[set[frozenset[int]]]:
+    """Histories of every information set, parted by what some pure strategy reaches together."""
+    known = infosets(root, seat)
+    nodes: list[int] = []  # information set of each history, as they come
+
+    def walk(node: toys.Node, may: Any) -> None:
+        if isinstance(node, Choice) and node.seat == seat:
+            nodes.append(node.infoset)
+            reached.append(may)
+            acts = pure(root, seat)[:, known.index(node.infoset)]
+            for action, child in enumerate(node.children):
+                walk(child, may & (acts == action))
+        else:
+            for child in toys.following(node):
+                walk(child, may)
+
+    reached: list[Any] = []
+    walk(root, np.ones(len(pure(root, seat)), bool))
+    found = []
+    for one in known:
+        own = [node for node, infoset in enumerate(nodes) if infoset == one]
+        left = [frozenset({node}) for node in own]
+        for first, second in itertools.combinations(own, 2):
+            if (reached[first] & reached[second]).any():
+                joined = frozenset().union(*(p for p in left if {first, second} & p))
+                left = [p for p in left if not p & joined] + [joined]
+        found.append({frozenset(own.index(node) for node in part) for part in left})
+    return found
+
+
+GAMES: Final = [
+    root
+    for root in map(game, range(750))
+    if all(2 <= len(infosets(root, seat)) <= 6 for seat in (0, 1))
+]
+FORGETS: Final = [root for root in GAMES if len(sequence_form(tree_of(root), 0).shared)]
+
+
+def has_a_loss(tree: FlatTree, seat: int) -> bool:
+    return bool(Recall(tree, seat).audit().findings["A-loss recall"].holds)
+
+
+def test_the_games_drawn_lose_own_actions_and_more() -> None:
+    assert len(GAMES) >= 200
+    free = [has_a_loss(tree_of(root), 0) for root in FORGETS]
+    assert sum(free) >= 50
+    assert len(free) - sum(free) >= 20
+
+
+def depth_first(tree: FlatTree) -> dict[int, int]:
+    """Place of every node in the order of a walk."""
+    order: dict[int, int] = {}
+    waiting = [0]
+    while waiting:
+        node = waiting.pop()
+        order[node] = len(order)
+        waiting += np.flatnonzero(tree.parent == node)[::-1].tolist()
+    return order
+
+
+def test_parts_are_what_no_pure_strategy_reaches_together() -> None:
+    for root in FORGETS:
+        tree = tree_of(root)
+        form, order = sequence_form(tree, 0), depth_first(tree)
+        found = []
+        for row in np.flatnonzero(tree.seat == 0).tolist():
+            nodes = sorted(np.flatnonzero(tree.row == row).tolist(), key=order.__getitem__)
+            inner = form.inflated.row[form.refined[nodes]]
+            found.append({frozenset(np.flatnonzero(inner == one).tolist()) for one in inner})
+        assert sorted(map(listed, found)) == sorted(map(listed, parts(root, 0)))
+
+
+def listed(parts: set[frozenset[int]]) -> list[list[int]]:
+    return sorted(map(sorted, parts))
+
+
+def test_values_are_those_of_enumeration_and_mixtures_keep_them() -> None:
+    for root in GAMES:
+        tree, matrix = tree_of(root), payoffs(root)
+        solved = equilibrium(tree, 20.0)
+        assert solved.is_proved
+        assert solved.lower == pytest.approx(value(matrix), abs=1e-8)
+        assert solved.upper == pytest.approx(value(matrix), abs=1e-8)
+        # In the original game, against every pure strategy.
+        first, second = (by_pure(root, tree, one, seat) for seat, one in enumerate(solved.mixtures))
+        assert (first @ matrix).min() >= solved.lower - 1e-8
+        assert (matrix @ second).max() <= solved.upper + 1e-8
+
+
+def by_pure(root: toys.Node, tree: FlatTree, mixture: Opponent, seat: int) -> Floats:
+    """Probability of every pure strategy, each component drawing by row."""
+    rows = np.flatnonzero(tree.seat == seat).tolist()
+    known = [infosets(root, seat).index(int(str(tree.names[row]).split()[-1])) for row in rows]
+    chosen = pure(root, seat)
+    total = np.zeros(len(chosen))
+    for weight, strategy in zip(mixture.weights, mixture.strategies, strict=True):
+        drawn = [strategy[row, chosen[:, at]] for row, at in zip(rows, known, strict=True)]
+        total += weight * np.prod(drawn, axis=0)
+    assert total.sum() == pytest.approx(1.0)
+    return total
+
+
+def test_responses_under_a_loss_recall_take_no_program(monkeypatch: pytest.MonkeyPatch) -> None:
+    def never(*_: Any, **__: Any) -> None:
+        raise AssertionError("a program")
+
+    monkeypatch.setattr(exact, "milp", never)
+    count = 0
+    for seed, root in enumerate(FORGETS):
+        tree = tree_of(root)
+        if not has_a_loss(tree, 0):
+            continue
+        form, draw = sequence_form(tree, 0), np.random.default_rng(seed)
+        rival = draw.dirichlet(np.ones(2), tree.num_rows)
+        worth = form.payoffs(rival)
+        answer = best_response(form, worth, 20.0)
+        every = np.eye(2)[pure(root, 0)]
+        rows = np.zeros((tree.num_rows, 2))
+        best = -np.inf
+        for one in every:
+            rows[tree.seat == 0] = one
+            best = max(best, float(form.realisation(rows) @ worth))
+        assert answer.is_proved
+        assert answer.payoff == pytest.approx(best, abs=1e-12)
+        assert float(form.realisation(answer.strategy) @ worth) == pytest.approx(best, abs=1e-12)
+        assert set(answer.strategy.ravel()) <= {0.0, 1.0}
+        count += 1
+    assert count >= 50
+
+
+# --- known games ----------------------------------------------------------------------------------
+
+
+def test_leduc_poker_loses_nothing_by_forgetting_own_actions() -> None:
+    solved = equilibrium(load_tree("leduc_poker", "own_actions"), 20.0)
+    assert solved.is_proved
+    assert solved.iterations == 1
+    assert solved.lower == pytest.approx(LEDUC, abs=1e-9)
+    assert solved.upper == pytest.approx(LEDUC, abs=1e-9)
+    assert len(solved.mixtures[0].weights) > 1  # one strategy secures less
+
+
+@pytest.mark.parametrize(
+    ("name", "forget", "free"),
+    [
+        ("leduc_poker", "own_actions", [(180, 180), (0, 0)]),
+        ("leduc_poker", "last:1", [(30, 120), (0, 90)]),
+        ("kuhn_poker", None, [(0, 0), (0, 0)]),
+    ],
+)
+def test_the_audit_counts_what_is_free_in_mixtures(
+    name: str, forget: str | None, free: list[tuple[int, int]]
+) -> None:
+    found = ask("audit", "--game", name, *(("--forget", forget) if forget else ()))["players"]
+    counts = [one["free_in_mixtures"] for one in found]
+    assert [(one["count"], one["of"]) for one in counts] == free
+
+
+def test_nothing_is_free_for_the_absent_minded() -> None:
+    """A policy comes to both ends of the second crossing, whatever a pure strategy does."""
+    crossing = Choice(
+        0, 1, (0.0, Choice(0, 1, (Choice(0, 2, (1.0, 0.0)), Choice(0, 2, (0.0, 2.0)))))
+    )
+    found = Recall(tree_of(crossing), 0).audit()
+    assert found.forgetful
+    assert not found.free
+
+
+def test_a_plan_is_drawn_in_no_more_parts_than_it_has_actions() -> None:
+    tree = load_tree("leduc_poker", "own_actions")
+    side = exact.Side(sequence_form(tree, 0))
+    draw = np.random.default_rng(1)
+    strategy = draw.dirichlet(np.ones(tree.num_actions), side.inner.tree.num_rows)
+    strategy = strategy * side.inner.tree.legal
+    strategy /= strategy.sum(axis=1, keepdims=True)
+    plan = side.inner.realisation(strategy)
+    drawn = side.drawn(plan)
+    together = sum(weight * side.form.realisation(one) for weight, one in zip(*drawn, strict=True))
+    np.testing.assert_allclose(together, plan, atol=1e-12)
+    assert len(drawn.weights) <= (plan > 0.0).sum()
