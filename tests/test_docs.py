@@ -148,7 +148,16 @@ def test_what_is_added_from_outside_does_what_the_page_shows(page: Path, tmp_pat
 
 
 def test_there_is_a_page_for_each_thing_that_can_be_added() -> None:
-    things = {"baseline", "command", "edition", "experiment", "purifier", "rule-part", "solver"}
+    things = {
+        "baseline",
+        "command",
+        "edition",
+        "engine",
+        "experiment",
+        "purifier",
+        "rule-part",
+        "solver",
+    }
     things |= {"any-game", "contest", "index", "your-own-rules"}
     assert {page.stem for page in HOW_TO} == things
     for page in HOW_TO:

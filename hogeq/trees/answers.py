@@ -6,6 +6,7 @@ from typing import Final
 
 import numpy as np
 
+from hogeq.evaluation.values import win_rate
 from hogeq.model.game import HogEngine
 from hogeq.rules import Rules
 from hogeq.rules.turn import total_rises
@@ -146,7 +147,10 @@ def respond_by_program(engine: HogEngine, target: Strategy, budget: Budget) -> R
     value, bound = max(_rate(found.attack), response.value), _rate(found.bound)
     if _rate(found.attack) > response.value:
         made = _table(tree, engine, found.strategy[None])[0].argmax(axis=-1)
-        response = replace(response, strategy=strategy_of(engine, made), value=value)
+        strategy = strategy_of(engine, made)
+        rate = win_rate(engine, strategy, target)
+        seats = rate.first, rate.second
+        response = replace(response, strategy=strategy, value=value, seats=seats)
     if bound < response.bound:
         response = replace(response, bound=max(bound, value), method="integer program")
     is_proved = response.bound - value <= 2.0 * exact.MEETING

@@ -176,7 +176,7 @@ BAD_VALUES = [
     ("starts: 4", "starts: x", ["measure.attack.starts", "'x'", "whole number"]),
     ("{starts: 4,", "{}, final_attack: {seed: -1,", ["measure.final_attack.seed", "got -1"]),
     ("{method: argmax}", "{method: sample, seed: -1}", ["purify.seed", "got -1"]),
-    ("{starts: 4, anneal_steps: 60}", "4", ["measure.attack", "got 4", "mapping"]),
+    ("{starts: 4, anneal_steps: 60, kicks: 0}", "4", ["measure.attack", "got 4", "mapping"]),
     ("method: argmax", "method: argmix", ["purify.method", "'argmix'", "nearest: argmax"]),
     ("{method: argmax}", "argmax", ["purify", "got 'argmax'", "mapping"]),
     ("method: argmax", "method: integer, leas: 0.5", ["purify.leas", "unknown", "nearest: least"]),
@@ -185,7 +185,7 @@ BAD_VALUES = [
     ("goal: 20", "goal: 0", ["rules.goal", "got 0", "allowed"]),
     ("starts: 4", "most_kicks: 9", ["measure.attack.most_kicks: got 9", "until_saturated"]),
     (
-        "starts: 4",
+        "kicks: 0",
         "kicks: 10, until_saturated: true, most_kicks: 9",
         ["measure.attack.most_kicks: got 9; allowed: the 10 kicks or more"],
     ),
