@@ -2,9 +2,9 @@
 
 import ast
 import re
+from pathlib import Path
 
-from tests import ROOT
-
+ROOT = Path(__file__).parents[1]
 MOST = 30
 VAGUE = re.compile(r"\b(what|who|whoever|told|said)\b", re.IGNORECASE)
 
