@@ -209,7 +209,7 @@ def _solve(code, pairs, players, matches):
 
 
 def _publish(code, pairs, players, matches, cells, starts):
-    """Write what rows win, staying included, for whoever comes to the cells of a diagonal."""
+    """Write the win probabilities of rows, staying included, to the cells of a diagonal."""
     for here, seat, other in _each_block(code, pairs, players, matches):
         won = pairs.row(seat, WON).vector(here.opponent)
         at = pairs.diagonal.cells() + here.opponent
@@ -253,7 +253,7 @@ def _value_lines(diagonal, block, kind, groups, place, edge, no_dice, lines):
 
 
 def _lines_of(code, shape, kind, memory, source, lines):
-    """Return what reads the line that a memory plays for a roll."""
+    """Return the reader of the line that a memory plays for a roll."""
     first = (kind * shape.memories + memory) * shape.num_actions
     return lambda roll: lines.vector(source.number(first + roll) * code.width)
 

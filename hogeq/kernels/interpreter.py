@@ -121,7 +121,7 @@ def roll_out(turns, row, cell, reach, masses):
 
 @part
 def send(turns, cell, moving, waiting, masses, skipped, ends):
-    """Send what rolls in every way, (U * J,), to the states that follow; the transpose of valuing.
+    """Send the mass of each way to roll, (U * J,), to the next states; the transpose of valuing.
 
     `skipped` (U,) is how many first outcomes of a way are left out. `masses` and `ends` are 0
     before and after.
@@ -291,7 +291,7 @@ def backward(
 
 @kernel
 def forward(turns, policies, reach, infoset_reach, masses, skipped, ends):
-    """Reach of every hidden state by who moves, where no position recurs.
+    """Reach of every hidden state by mover, where no position recurs.
 
     Rows of `policies` (P, C, K) need not sum to 1: a row of ones counts every roll once. To `reach`
     (P, C, H), the probability that a game starts in each state, that of coming there is added.

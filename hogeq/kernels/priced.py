@@ -1,4 +1,4 @@
-"""Passes of a responder that remembers, and pays for its rolls; and of what one cell claims of it.
+"""Passes of a responder with memory that pays for its rolls, and of one cell's claims on it.
 
 *Mine* are the hidden states with the responder to move, *theirs* those with its opponent to move;
 all values are the responder's. Sizes are those of :mod:`hogeq.kernels.interpreter`; W numbers go
@@ -31,7 +31,7 @@ NONE = -1e9  # less than any claim
 
 
 class Responder(NamedTuple):
-    """A responder against one policy, and what is known of it."""
+    """A responder against one policy, with its prices and values."""
 
     policy: Floats  # (C, K) of its opponent
     prices: Floats  # (C, H, K) of its rolls, in win rate
@@ -44,7 +44,7 @@ class Responder(NamedTuple):
 
 
 class Scratch(NamedTuple):
-    """Arrays that passes over a responder use, zeros where nothing else is said."""
+    """Arrays that passes over a responder use, zeros unless noted."""
 
     masses: Floats  # (U * J,)
     flows: Floats  # (E * J,)
@@ -125,7 +125,7 @@ def reach(turns, responder, scratch, start, found):
 
 
 class Claims(NamedTuple):
-    """What a pass over one cell's claims fills, at the cells from which play can come to it."""
+    """Arrays of a pass over one cell's claims, at the cells from which play can come to it."""
 
     values: Floats  # (2, C * H * W) of the claims, by mover
     loans: Floats  # (C, H, K) slack that is lent
@@ -149,7 +149,7 @@ def is_before(turns, there, cell):
 
 @part
 def begin_claims(turns, claims, cell, claimed, lane):
-    """Write what a cell claims, (H * W,), and that play has come from nowhere yet."""
+    """Write the claims of a cell, (H * W,), and clear the cells that lead to it."""
     for there in range(len(turns.order)):
         claims.alive[0, there] = there == cell
         claims.alive[1, there] = 0
@@ -208,7 +208,7 @@ def claim_theirs(turns, responder, claims, cell, lane):
 
 @kernel
 def lift(turns, responder, claims, cell, claimed, weights, lent, lane):
-    """Value what one cell claims of a responder that pays for its rolls, and lend it slack.
+    """Value the claims of one cell on a responder that pays for its rolls, and lend it slack.
 
     `claimed` (H * W,) is the claim of each roll on each memory of the cell, last by how much its
     value falls; `weights` (W,) the share of what a claim can gain by another roll that is asked
@@ -279,7 +279,7 @@ def note(responder, number):
 
 @kernel
 def lend(turns, responder, claims, cell, row, kept, lane):
-    """Put what :func:`lift` lent into prices and values, but for the cell's own claims.
+    """Add the loans of :func:`lift` to prices and values, but for the cell's own claims.
 
     It is noted in `kept` (R, H, K) too, at the `row` (C,) of a cell that has one, none being -1.
     """
@@ -305,7 +305,7 @@ def lend(turns, responder, claims, cell, row, kept, lane):
 
 @kernel
 def revise(turns, responder, claims, scratch, cell, row, kept, claimed, idle, lent, returned, lane):
-    """Value what one cell claims in all, and move its prices to where they take off most.
+    """Value all claims of one cell, and move its prices to lower the bound most.
 
     Before the cell, a roll at which some claim gains more than by the best rolls is lent more, as
     far as the responder has slack there; and a roll by which every claim has less than by the

@@ -92,7 +92,7 @@ def after_stay(turns, cell, way, lane):
 
 @part
 def add_stays(turns, loops, cell, moving, waiting, left, rolled):
-    """Value ways to roll, given what they win when they leave the block."""
+    """Value ways to roll, given their win probability when they leave the block."""
     for place in range(len(rolled)):
         rolled[place] = left[place]
     for way in range(len(turns.dice)):
@@ -109,7 +109,7 @@ def add_stays(turns, loops, cell, moving, waiting, left, rolled):
 
 @routine
 def shares(turns, loops, row, cell, roll, left):
-    """Sum over a row, or take of one roll if any is given, not -1, what it wins by leaving.
+    """Win probability by leaving, of a row or, unless it is -1, of one roll.
 
     Also the probabilities that it stays and that it leaves, to the last digit.
     """
@@ -157,7 +157,7 @@ def solve_pair(turns, loops, searchers, policies, cells, left, values):
 
 @routine
 def visit_pair(turns, loops, policies, cells, left, reach):
-    """Turn what flows into two cells, or one, into the expected visits to them."""
+    """Turn the flow into two cells, or one, into the expected visits to them."""
     players = len(policies)
     for member in range(len(cells) if players > 1 else 1):
         here, there, other = cells[member], cells[len(cells) - 1 - member], players - 1
@@ -174,7 +174,7 @@ def visit_pair(turns, loops, policies, cells, left, reach):
 
 @routine
 def link(turns, loops, movers, searchers, policies, cells, left, links):
-    """Note what every roll wins by leaving a block, and where it leads by staying.
+    """Note the win probability of each roll that leaves a block, and the targets of one that stays.
 
     Rolls of a row that lead to the same state are one, with the sum of their weights.
     That is for entered states, those that are 2 first; each counts `movers` times. Returned are how
@@ -243,7 +243,7 @@ def solve_block(turns, loops, searchers, policies, cells, left, values, links):
 
 @routine
 def visit_block(turns, loops, policies, cells, left, masses, reach, links):
-    """Turn what flows into the states of a block into the expected visits to them."""
+    """Turn the flow into the states of a block into the expected visits to them."""
     players, memories, lanes = len(policies), reach.shape[2], turns.following.shape[2]
     core, entered = link(turns, loops, players, 0, policies, cells, left, links)
     waiting, visits = links.numbers

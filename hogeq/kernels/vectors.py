@@ -128,7 +128,7 @@ def only(code, place, number, parts):
 
 
 def exponential(vector):
-    """Return the exponential of a vector of doubles, none above 0; 0 of what is below -708.
+    """Return the exponential of a vector of doubles, none above 0; 0 below -708.
 
     By the Taylor series around the nearest multiple of log 2, to the last digit or two.
     """
