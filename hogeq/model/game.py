@@ -71,7 +71,7 @@ class HogEngine:
 
     @property
     def choices(self) -> tuple[int, ...]:
-        """What the actions are: numbers of dice, and in some games -1 as the last."""
+        """Actions: numbers of dice, and in some games -1 as the last."""
         return self.rules.choices
 
     @property
@@ -191,7 +191,7 @@ class HogEngine:
         return Duels(CellPasses(self.tables, 2)) if suits else None
 
     def quick_dtype(self, opponents: int = 1) -> Precision:
-        """Precision for what need not be exact, against so many opponents.
+        """Precision for passes that need not be exact, against so many opponents.
 
         Single where kernels for it take half to two thirds of the time. Without memory a pass over
         cells is so short that it takes many pairs to be worth kernels of its own.

@@ -152,7 +152,7 @@ class Interpreter:
         return np.concatenate([rows, rows]) if self._second else rows
 
     def _store(self, array: NDArray[Any], cells: NDArray[Any]) -> None:
-        """Write back what such a copy has in the cells of player 0."""
+        """Write back the cells of player 0 from such a copy."""
         if self._second:
             array[:] = cells[: self._second].reshape(array.shape)
 
@@ -185,7 +185,7 @@ class Interpreter:
         return cells[self._second :] if player else cells[: self._second or None]
 
     def publish(self, cell: int, player: int, values: Floats) -> float:
-        """Set what a cell's memories, (H,), are worth to a player who moves there.
+        """Set the values of a cell's memories, (H,), to the player to move there.
 
         Returns the value of the memory that a game starts with.
         """

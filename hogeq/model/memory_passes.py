@@ -21,7 +21,7 @@ STRIP = 16  # scores of a strip of cells, whose columns fit in a second-level ca
 
 
 def suit_memory_vectors(tables: Tables, smallest: int = SMALLEST) -> bool:
-    """Whether turns only swap what players remember, and all cells are alike, in a large game."""
+    """Whether turns only swap the players' memories, and all cells are alike, in a large game."""
     lanes = _padded(tables)
     return bool(
         _records_swap(tables)
@@ -52,7 +52,7 @@ def _padded(tables: Tables) -> int:
 
 
 def _bonus(tables: Tables) -> Ints:
-    """Bonus by what each player did last, and roll."""
+    """Bonus by each player's last turn, and roll."""
     kept = isqrt(len(tables.lane))
     return tables.bonus[0].reshape(kept, kept, -1)
 
@@ -80,7 +80,7 @@ def _arrivals(tables: Tables) -> tuple[Ints, Ints, Ints]:
 
 
 def memory_shape(tables: Tables) -> Shape:
-    """Gather what kernels are written for."""
+    """Gather the constants of kernels."""
     (dice,) = tables.dice
     points = _points(tables)
     sole = {
@@ -127,7 +127,7 @@ def pass_order(goal: int, strip: int) -> tuple[Ints, Ints]:
 
 
 class _Column(NamedTuple):
-    """Where a column keeps what it keeps."""
+    """Layout of a column."""
 
     at: Ints  # (rows, W + 2), the table of :mod:`hogeq.kernels.memory_vectors`
     size: int

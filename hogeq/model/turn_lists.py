@@ -1,4 +1,4 @@
-"""Every way in which a turn can end, cell by cell: what the interpreting kernels read."""
+"""Every way in which a turn can end, cell by cell, for the interpreting kernels."""
 
 from dataclasses import replace
 from functools import lru_cache
