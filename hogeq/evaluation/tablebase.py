@@ -1,4 +1,4 @@
-"""Tablebases, which are optimal play by players who remember everything; one position's rolls.
+"""Tablebases: optimal play by players with full memory; rolls of one position.
 
 With the memory in view Hog is a game of perfect information, solved by one backward induction. In
 editions without memory that is also the solution of the contest's game.

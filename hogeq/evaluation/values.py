@@ -38,7 +38,7 @@ def win_rate(
     endless_is_draw: bool = False,
     start: tuple[int, int] = (0, 0),
 ) -> WinRate:
-    """Exact win rate of `a` against `b`; `start` has the scores of who moves first and the other.
+    """Exact win rate of `a` against `b`; `start` has the first player's score and the other's.
 
     An `EndlessError` if a game between the two may never end, unless that counts as half a win, as
     in the tablebase and where a game begins with other scores than 0.
@@ -206,7 +206,7 @@ def _policies(game: HogEngine, a: StrategyLike, b: StrategyLike | None) -> Float
 
 @dataclass(frozen=True, eq=False)
 class ComponentsAt:
-    """What was drawn, given that a position is reached.
+    """Posterior of the components drawn, given that a position is reached.
 
     Attributes
     ----------
@@ -243,7 +243,7 @@ def components_at(
     opponent: int,
     against: StrategyLike | None = None,
 ) -> ComponentsAt | None:
-    """Distribution of what was drawn, given that a position is reached; None if it never is."""
+    """Posterior of the components, given that a position is reached; None if it never is."""
     # By Bayes' rule: a component's weight times its probability of coming there, over the sum.
     check_position(game, score, opponent)
     one = strategy_of(game, strategy)
