@@ -364,7 +364,7 @@ class PricedResponders:
         part.lend(cell, claim, part.no_kept() if kept is None else kept.parts[number])
 
     def revise(self, cell: int, kept: KeptClaims, more: Floats, lent: float) -> Floats:
-        """Claim more at a cell, (K, n * H), and revise it; return values of claims by roll, (K,)."""
+        """Claim more at a cell, (K, n * H), and revise it; return claims' values by roll, (K,)."""
         self._lifted = None
         worths, first = np.zeros(len(more)), 0
         for number, (weight, part) in enumerate(self._drawn()):
