@@ -21,7 +21,8 @@ from hogeq.evaluation.values import (
     win_rate,
 )
 from hogeq.model.game import HogEngine
-from hogeq.model.hidden import HiddenValues, best_rolls
+from hogeq.model.hidden import best_rolls
+from hogeq.model.interpreter import Interpreter
 from hogeq.model.protocol import WinRate
 from hogeq.model.rows import TIE
 from hogeq.rules.memory import Memory
@@ -63,7 +64,7 @@ class Tablebase:
     game: HogEngine
     value: float
     rolls: Rolls = field(repr=False)
-    _values: HiddenValues = field(repr=False)
+    _values: Interpreter = field(repr=False)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Travel between processes as a game, and be solved once in each."""

@@ -43,17 +43,6 @@ class Responder(NamedTuple):
     largest: Floats  # (1,) largest size of a price, of a cell's part of it, or of its worth
 
 
-class Scratch(NamedTuple):
-    """Arrays that passes over a responder use, zeros unless noted."""
-
-    masses: Floats  # (U * J,)
-    flows: Floats  # (E * J,)
-    ends: Floats  # (E * J,), of any content
-    rolled: Floats  # (U * J,), of any content
-    wanted: NDArray[np.uint8]  # (U,), of any content
-    skipped: NDArray[np.uint8]  # (U,)
-
-
 @part
 def choose(turns, responder, cell, memory):
     """Choose the best roll of a hidden state, the first of those that are as good."""
@@ -78,12 +67,12 @@ def value_mine(turns, responder, cell, ends, wanted):
 
 
 @part
-def value_theirs(turns, responder, cell, ends, wanted, rolled):
+def value_theirs(turns, responder, cell, scratch):
     """Value a cell's states with the opponent to move."""
-    values, row = responder.values, responder.policy[cell]
-    want(turns, cell, row, False, wanted)
-    value_ends(turns, cell, values[1], values[0], 0.0, ends)
-    value_ways(turns, wanted, 1, ends, rolled)
+    values, row, rolled = responder.values, responder.policy[cell], scratch.rolled[0]
+    want(turns, cell, row, False, scratch.wanted)
+    value_ends(turns, cell, values[1], values[0], 0.0, scratch.ends)
+    value_ways(turns, scratch.wanted, 1, scratch.ends, rolled)
     mix(turns, row, cell, rolled, values[1])
 
 
@@ -97,7 +86,7 @@ def remember(turns, responder, scratch):
         for memory in range(turns.place.shape[2]):
             if responder.met[0, cell, memory]:
                 choose(turns, responder, cell, memory)
-        value_theirs(turns, responder, cell, scratch.ends, scratch.wanted, scratch.rolled)
+        value_theirs(turns, responder, cell, scratch)
 
 
 @kernel
@@ -116,9 +105,9 @@ def reach(turns, responder, scratch, start, found):
                 for roll in range(len(places)):
                     if chosen == roll or chosen < 0:
                         scratch.masses[places[roll, memory]] += here
-        send(turns, cell, found[0], found[1], scratch.masses, scratch.skipped, scratch.flows)
+        send(turns, cell, found[0], found[1], scratch)
         roll_out(turns, responder.policy[cell], cell, found[1], scratch.masses)
-        send(turns, cell, found[1], found[0], scratch.masses, scratch.skipped, scratch.flows)
+        send(turns, cell, found[1], found[0], scratch)
 
 
 # --- claims ---------------------------------------------------------------------------------------
@@ -366,4 +355,4 @@ def revise(turns, responder, claims, scratch, cell, row, kept, claimed, idle, le
             store(claims.values[0], (here * memories + memory) * width, best)
             choose(turns, responder, here, memory)
         if claim_theirs(turns, responder, claims, here, lane):
-            value_theirs(turns, responder, here, scratch.ends, scratch.wanted, scratch.rolled)
+            value_theirs(turns, responder, here, scratch)

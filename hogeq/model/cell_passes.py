@@ -1,15 +1,16 @@
 """Passes over games with small memories, by kernels written for their terms."""
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import DTypeLike
 
 from hogeq.kernels.cell_reach import write_reach
 from hogeq.kernels.cell_values import write_values
 from hogeq.kernels.program import Program, zeros
 from hogeq.kernels.recurrence import EVALUATE
 from hogeq.model.cell_layout import CellLayout, by_total
+from hogeq.model.protocol import WinRate
 from hogeq.model.tables import Tables
-from hogeq.support.aliases import Floats
+from hogeq.support.aliases import Floats, Ints
 
 
 class CellPasses:
@@ -112,9 +113,9 @@ class CellPasses:
         )
         return self._starts, int(self._changes[0])
 
-    def starts(self, matrices: NDArray[np.int64]) -> tuple[float, float]:
-        """Win probability of each of two matrices, int64 (2, G, G), when it moves first."""
+    def win_rate(self, matrices: Ints) -> WinRate:
+        """Exact win rate of the first of two matrices, int64 (2, G, G)."""
         nothing = np.zeros(0)
         rolls = matrices.astype(np.float64)
         starts, _ = self.backward(EVALUATE, rolls, np.ones(1), nothing, nothing, 1.0, 1.0)
-        return float(starts[0, 0]), float(starts[0, 1])
+        return WinRate.from_starts(*starts[0].tolist())

@@ -65,7 +65,7 @@ def _interpreted_calls(game: HogEngine, part: str, uniform: Floats) -> Iterator[
     if part in {"full memory", "values"}:
         yield partial(_backward, game, passes, Role.FULL_MEMORY, uniform)
     if part in {"full memory", "hidden states"}:
-        yield lambda: passes.hidden_values(0)
+        yield lambda: passes.at(0, 0)
 
 
 def _backward(game: HogEngine, layout: Layout, role: Role, policies: Floats) -> object:

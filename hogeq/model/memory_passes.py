@@ -4,12 +4,13 @@ from math import isqrt
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import DTypeLike
 
 from hogeq.kernels.interpreter import OTHER
 from hogeq.kernels.memory_duel import DuelShape, write_duel
 from hogeq.kernels.memory_vectors import Shape, write_reach, write_values
 from hogeq.kernels.program import Program, zeros
+from hogeq.model.protocol import WinRate
 from hogeq.model.tables import Tables
 from hogeq.support.aliases import Floats, Ints
 
@@ -289,9 +290,9 @@ class MemoryDuel:
             self._starts.ravel(),
         )
 
-    def starts(self, matrices: NDArray[np.int64]) -> tuple[float, float]:
-        """Win probability of each of two matrices, int64 (2, G, G), when it moves first."""
+    def win_rate(self, matrices: Ints) -> WinRate:
+        """Exact win rate of the first of two matrices, int64 (2, G, G)."""
         self._program(self._numbers, (*self._before, matrices.reshape(-1), *self._after))
         value, lost = self._starts[:, :, 0].T
         won = value - self._members[matrices[:, 0, 0], 0] * lost
-        return float(won[0]), float(won[1])
+        return WinRate.from_starts(*won.tolist())

@@ -11,9 +11,9 @@ import numpy as np
 
 from hogeq.kernels import priced as kernels
 from hogeq.kernels.interpreter import WIN, TurnLists
-from hogeq.kernels.priced import Claims, Responder, Scratch
+from hogeq.kernels.priced import Claims, Responder
 from hogeq.model.game import MEMORY_LIMIT
-from hogeq.model.turn_lists import turn_lists
+from hogeq.model.turn_lists import scratch_for, turn_lists
 from hogeq.rules import Rules
 from hogeq.rules.memory import Memory, all_memories
 from hogeq.support.aliases import Floats, Ints
@@ -59,16 +59,9 @@ class Board:
             )
         memories = all_memories(rules)
         self.memories, self.start = len(memories), memories.index(Memory())
-        cells, ways, lanes = len(turns.order), len(turns.dice), turns.following.shape[2]
+        cells = len(turns.order)
         self.reach = np.zeros((2, cells, self.memories))
-        self.scratch = Scratch(
-            masses=np.zeros(ways * lanes),
-            flows=np.zeros(len(turns.end_lanes) * lanes),
-            ends=np.zeros(len(turns.end_lanes) * lanes),
-            rolled=np.zeros(ways * lanes),
-            wanted=np.zeros(ways, np.uint8),
-            skipped=np.zeros(ways, np.uint8),
-        )
+        self.scratch = scratch_for(turns)
         self.row = np.full(cells, -1)
         self._claims: dict[int, Claims] = {}
 
@@ -81,10 +74,10 @@ class Board:
             self._claims[width] = Claims(
                 values=np.zeros((2, cells * self.memories * width)),
                 loans=shared.loans if shared else np.zeros((cells, self.memories, rolls)),
-                falls=shared.falls if shared else np.zeros((cells, len(scratch.rolled))),
+                falls=shared.falls if shared else np.zeros((cells, len(scratch.masses))),
                 alive=shared.alive if shared else np.zeros((2, cells), np.uint8),
                 ends=np.zeros(len(scratch.ends) * width),
-                rolled=np.zeros(len(scratch.rolled) * width),
+                rolled=np.zeros(len(scratch.masses) * width),
                 gaps=np.zeros((ways, ways)),
                 wanted=np.zeros((2, ways), np.uint8),
                 row=np.zeros((2, rolls)),
@@ -101,7 +94,7 @@ class Board:
     def bytes_of_a_responder(self, rolls: int) -> int:
         """Give the size in bytes of the arrays of a :class:`PricedResponder`."""
         state = 8 * (rolls + 2) + 3
-        return len(self.turns.order) * (self.memories * state + 8 * len(self.scratch.rolled))
+        return len(self.turns.order) * (self.memories * state + 8 * len(self.scratch.masses))
 
 
 def _scores_rise(turns: TurnLists) -> bool:
@@ -128,7 +121,7 @@ class PricedResponder:
             met=np.ones((2, cells, board.memories), np.uint8),
             used=np.ones((cells, len(self.turns.dice)), np.uint8),
             values=np.zeros((2, cells, board.memories)),
-            rolled=np.zeros((cells, len(board.scratch.rolled))),
+            rolled=np.zeros((cells, len(board.scratch.masses))),
             chosen=np.full((cells, board.memories), -1, np.int8),
             largest=np.zeros(1),
         )
