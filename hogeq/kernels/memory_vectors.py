@@ -200,18 +200,8 @@ def write_values(
                     share = code.builder.fmul(value, weights.number(match))
                     averages.put_number(roll, code.builder.fadd(averages.number(roll), share))
         with code.when(role >= ASCEND):
-            row = policies[cell * num_actions :]
-            _set_row(
-                code,
-                num_actions,
-                role,
-                averages,
-                row,
-                infoset_reach.number(cell),
-                temperature,
-                damping,
-                changes,
-            )
+            found = averages, policies[cell * num_actions :], infoset_reach.number(cell)
+            _set_row(code, num_actions, role, *found, temperature, damping, changes)
         with code.loop(0, matches) as match, code.loop(0, players) as player:
             column = columns[((match * players + player) * goal + opponent) * column_size :]
             base = _ColumnBase(code, shape, column, at, own)
