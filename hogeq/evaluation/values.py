@@ -112,10 +112,10 @@ def remembering_win_rate(game: HogEngine, rolls: NDArray[Any], strategy: Strateg
     def memory_values(player: int, own: int, opponent: int, found: Floats) -> Floats:
         if player == 1:
             return found @ policy[own, opponent]
-        chosen = rolls[own, opponent].astype(np.int64)[:, None]
-        return np.take_along_axis(found, chosen, axis=1)[:, 0]
+        chosen = rolls[own, opponent].astype(np.int64)[None, :, None]
+        return np.take_along_axis(found, chosen, axis=2)[..., 0]
 
-    return WinRate.from_starts(*hidden.backward_by(game, 2, memory_values))
+    return WinRate.from_starts(*hidden.backward_by(game, 2, memory_values)[0])
 
 
 # --- by hidden state ------------------------------------------------------------------------------

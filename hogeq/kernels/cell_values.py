@@ -167,7 +167,8 @@ def write_values(
                             with code.when(code.all_of(total.equals(0), memory.equals(0))):
                                 starts.put_number(seat, (1.0 - lost).number(0))
             if shape.stays:
-                _solve(code, pairs, players, matches)
+                for here, seat, other in _each_block(code, pairs, players, matches):
+                    pairs.win(here, seat, other)
         if shape.stays:
             _publish(code, pairs, players, matches, cells, starts)
         land()
@@ -201,11 +202,6 @@ def _each_block(code, pairs, players, matches):
     ):
         seat = match * players
         yield Block(diagonal, block), seat + player, seat + players - 1 - player
-
-
-def _solve(code, pairs, players, matches):
-    for here, seat, other in _each_block(code, pairs, players, matches):
-        pairs.win(here, seat, other)
 
 
 def _publish(code, pairs, players, matches, cells, starts):

@@ -104,7 +104,8 @@ def value_rolls(code: Code, dice: Dice, base: Base, num_actions: int) -> list[Ve
         terms = [base.won(roll), base.sum_of(roll, 0) if dice.is_sum[roll] else None]
         if roll == 0:
             terms.append(base.no_dice())
-        worth.append(_sum_of_some(code, terms))
+        present = [term for term in terms if term is not None]
+        worth.append(code.tree(present) if present else None)
     for target in dice.targets:
         value = base.afterstate(target.record, target.points, target.gift)
         for roll, chance in target.ways:
@@ -214,12 +215,6 @@ def _sum_dice(code: Code, dice: Dice, base: Base, counts, begin, added) -> None:
         last = count
     for sums in waiting:
         base.put_sum(*sums)
-
-
-def _sum_of_some(code: Code, terms) -> Vector | None:
-    """Sum those that are not None."""
-    present = [term for term in terms if term is not None]
-    return code.tree(present) if present else None
 
 
 # --- roles that set rows ----------------------------------------------------------------------

@@ -45,28 +45,20 @@ def hidden_reach(game: HogEngine, policies: Floats) -> Floats:
     return passes.reach[0, 0, : game.goal**2].reshape(shape).copy()
 
 
-def backward_by(game: HogEngine, players: int, memory_values: MemoryValues) -> tuple[float, float]:
+def backward_by(
+    game: HogEngine, players: int, memory_values: MemoryValues, passes: int = 1
+) -> Sequence[tuple[float, float]]:
     """Pass over all cells; a function gives the value of every memory to the player to move.
 
     So rolls may depend on the memory. The function is called in Python once for each cell and
     player, which takes a second or two in a game to 100. It gets the player, both scores, and the
-    values of all rolls, (H, K). Returns the win probability of each player when it moves first.
+    values of all rolls in each of the `passes` made side by side, (n, H, K), and gives values
+    (n, H). Returns the win probability of each player when it moves first, pass by pass.
     """
-
-    def alone(player: int, own: int, opponent: int, rolled: Floats) -> Floats:
-        return memory_values(player, own, opponent, rolled[0])[None]
-
-    return backward_together(game, players, 1, alone)[0]
-
-
-def backward_together(
-    game: HogEngine, players: int, count: int, memory_values: MemoryValues
-) -> Sequence[tuple[float, float]]:
-    """Make so many passes of :func:`backward_by` side by side; a function joins their values."""
     if game.positions_recur:
         raise ValueError("backward_by: allowed: games whose positions do not recur")
-    works, goal = [game.interpreter(players) for _ in range(count)], game.goal
-    roots = np.zeros((count, players))
+    works, goal = [game.interpreter(players) for _ in range(passes)], game.goal
+    roots = np.zeros((passes, players))
     for total in range(2 * goal - 2, -1, -1):
         for own in range(max(0, total - goal + 1), min(total, goal - 1) + 1):
             opponent = total - own

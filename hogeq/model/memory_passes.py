@@ -194,17 +194,9 @@ class MemoryPasses:
         numbers = int(memories), self._players, self._goal, size, used, 1.0 / self._players
         for match, cells in enumerate(infoset_reach):
             played = policies if match == 0 else policies[[0, 1 + match]]
-            rows, reach = played.reshape(-1), self._reach[match]
-            arrays = (
-                self._most,
-                self._visits,
-                *self._where,
-                rows,
-                self._columns,
-                reach,
-                cells.reshape(-1),
-            )
-            self._forward(numbers, arrays)
+            where = self._most, self._visits, *self._where
+            filled = self._columns, self._reach[match], cells.reshape(-1)
+            self._forward(numbers, (*where, played.reshape(-1), *filled))
 
     def backward(
         self,
@@ -219,23 +211,12 @@ class MemoryPasses:
         """Pass over all cells; see :meth:`hogeq.model.workspace.Layout.backward`."""
         matches, size, spare = len(self._starts), self._column.size, self._column.spare
         sizes = self._players, matches, self._goal, size, spare
-        self._values(
-            (int(role), *sizes, float(temperature), float(damping)),
-            (
-                self._visits,
-                self._wins,
-                self._past,
-                *self._where,
-                policies.reshape(-1),
-                self._columns,
-                self._starts.reshape(-1),
-                self._reach.reshape(-1),
-                weights,
-                infoset_reach.reshape(-1),
-                action_values.reshape(-1),
-                self._changes,
-            ),
-        )
+        where = self._visits, self._wins, self._past, *self._where
+        work = policies.reshape(-1), self._columns, self._starts.reshape(-1)
+        read = self._reach.reshape(-1), weights, infoset_reach.reshape(-1)
+        filled = action_values.reshape(-1), self._changes
+        numbers = int(role), *sizes, float(temperature), float(damping)
+        self._values(numbers, (*where, *work, *read, *filled))
         return self._starts, int(self._changes[0])
 
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from hogeq.evaluation.values import win_rate
 from hogeq.model.game import HogEngine
-from hogeq.model.hidden import backward_together
+from hogeq.model.hidden import backward_by
 from hogeq.model.protocol import Engine, Role, WinRate
 from hogeq.search.attack import attack
 from hogeq.search.results import PROVED, Budget, Response
@@ -93,7 +93,7 @@ def upper_bound(game: HogEngine, strategy: StrategyLike, resolution: int | None 
         )
     grid = Grid.of(target.chances, resolution)
     respond = partial(_responding, grid, target.policies)
-    roots = backward_together(game, 2, len(grid.points), respond)
+    roots = backward_by(game, 2, respond, len(grid.points))
     rates = np.array([WinRate.from_starts(*root).win_rate for root in roots])
     return float((grid.chords(target.chances[None]) @ rates)[0])
 
