@@ -14,10 +14,10 @@ from numpy.typing import DTypeLike
 
 from hogeq.kernels import recurrence
 from hogeq.model.cell_passes import CellPasses
-from hogeq.model.game import Duels, HogEngine, compile_game
+from hogeq.model.game import HogEngine, compile_game
 from hogeq.model.interpreter import Interpreter
 from hogeq.model.memory_passes import MemoryDuel, MemoryPasses
-from hogeq.model.protocol import Engine, Precision, Role
+from hogeq.model.protocol import Engine, MatrixPasses, Precision, Role
 from hogeq.model.rows import softmax
 from hogeq.model.shared import quick_workspace, shared_duels, shared_workspace
 from hogeq.model.workspace import Layout
@@ -41,8 +41,8 @@ class InCells(HogEngine):
     def layout(self, players: int, dtype: DTypeLike = np.float64, opponents: int = 1) -> Layout:
         return CellPasses(self.tables, players, dtype, opponents)
 
-    def duels(self) -> Duels:
-        return Duels(CellPasses(self.tables, 2))
+    def duels(self) -> MatrixPasses:
+        return CellPasses(self.tables, 2)
 
     def quick_dtype(self, opponents: int = 1) -> Precision:  # noqa: ARG002
         return np.float32
@@ -54,8 +54,8 @@ class InMemories(InCells):
     def layout(self, players: int, dtype: DTypeLike = np.float64, opponents: int = 1) -> Layout:
         return MemoryPasses(self.tables, players, dtype, opponents)
 
-    def duels(self) -> Duels:
-        return Duels(MemoryDuel(self.tables))
+    def duels(self) -> MatrixPasses:
+        return MemoryDuel(self.tables)
 
 
 def hog(kind: type[HogEngine], edition: str, goal: int, **changes: Any) -> HogEngine:

@@ -197,7 +197,7 @@ def _plays(game: "HogEngine", player: ArrayLike | None) -> NDArray[np.bool_]:
 
 
 def _spread(turns: Diagonals, own: Ints, opponent: Ints, made: Counts, after: Counts) -> None:
-    """Add what the rolls of a diagonal's cells, (2, n, W, 2 * K), lead to, to the afterstates."""
+    """Add the outcomes of the rolls of a diagonal's cells, (2, n, W, 2 * K), to the afterstates."""
     rolled = turns.rolled[own[0] + opponent[0]]
     outcomes = made @ (rolled.chance > 0.0).astype(np.float32)
     reached = own[:, None] + rolled.gain

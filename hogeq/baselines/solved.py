@@ -37,7 +37,7 @@ def optimal(game: "HogEngine") -> Matrix:
 
 @baseline("ignore_memory", "play optimally as if the rules that need a hidden memory did not exist")
 def ignore_memory(game: "HogEngine") -> Matrix:
-    """Matrix of the tablebase of the same game without what remembers: Feral Hogs, Time Trot, ...
+    """Matrix of the tablebase of the same game without rules that remember: Feral Hogs, ...
 
     The dynamic programming of Huan (2020) [1] that looks at the scores alone.
     """
@@ -56,7 +56,7 @@ def full_memory(game: "HogEngine") -> Matrix:
 
 
 def _of_edition(edition: str) -> None:
-    """Enter the tablebase of an edition: elsewhere, a player who brought the wrong rules."""
+    """Enter the tablebase of an edition: under other rules, a player with the wrong rules."""
 
     @baseline(
         f"{edition}_optimal",

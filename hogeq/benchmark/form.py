@@ -72,7 +72,7 @@ TYPES: Final[dict[str, Any]] = {
 
 
 def from_hog(game: HogEngine, opponent: Floats) -> Instance:
-    """Respond to a policy (G, G, K): player 0 is the responder, a fair coin says who begins."""
+    """Respond to a policy (G, G, K): player 0 responds, a fair coin chooses the first player."""
     rules, size = game.rules, game.goal
     if not total_rises(rules):
         raise ValueError(f"rules {rules.name}: allowed: rules under which the total score rises")

@@ -1,4 +1,4 @@
-"""What any engine can value: counterfactual values, and the policy of a mixture."""
+"""Counterfactual values, and the policy of a mixture, for every engine."""
 
 from typing import Literal, NamedTuple, get_args
 

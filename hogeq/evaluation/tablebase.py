@@ -1,4 +1,4 @@
-"""Tablebases, which are optimal play by players who remember everything; one position's rolls.
+"""Tablebases: optimal play by players with full memory; rolls of one position.
 
 With the memory in view Hog is a game of perfect information, solved by one backward induction. In
 editions without memory that is also the solution of the contest's game.
@@ -21,7 +21,8 @@ from hogeq.evaluation.values import (
     win_rate,
 )
 from hogeq.model.game import HogEngine
-from hogeq.model.hidden import HiddenValues, best_rolls
+from hogeq.model.hidden import best_rolls
+from hogeq.model.interpreter import Interpreter
 from hogeq.model.protocol import WinRate
 from hogeq.model.rows import TIE
 from hogeq.rules.memory import Memory
@@ -63,7 +64,7 @@ class Tablebase:
     game: HogEngine
     value: float
     rolls: Rolls = field(repr=False)
-    _values: HiddenValues = field(repr=False)
+    _values: Interpreter = field(repr=False)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Travel between processes as a game, and be solved once in each."""

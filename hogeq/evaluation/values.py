@@ -38,7 +38,7 @@ def win_rate(
     endless_is_draw: bool = False,
     start: tuple[int, int] = (0, 0),
 ) -> WinRate:
-    """Exact win rate of `a` against `b`; `start` has the scores of who moves first and the other.
+    """Exact win rate of `a` against `b`; `start` has the first player's score and the other's.
 
     An `EndlessError` if a game between the two may never end, unless that counts as half a win, as
     in the tablebase and where a game begins with other scores than 0.
@@ -112,10 +112,10 @@ def remembering_win_rate(game: HogEngine, rolls: NDArray[Any], strategy: Strateg
     def memory_values(player: int, own: int, opponent: int, found: Floats) -> Floats:
         if player == 1:
             return found @ policy[own, opponent]
-        chosen = rolls[own, opponent].astype(np.int64)[:, None]
-        return np.take_along_axis(found, chosen, axis=1)[:, 0]
+        chosen = rolls[own, opponent].astype(np.int64)[None, :, None]
+        return np.take_along_axis(found, chosen, axis=2)[..., 0]
 
-    return WinRate.from_starts(*hidden.backward_by(game, 2, memory_values))
+    return WinRate.from_starts(*hidden.backward_by(game, 2, memory_values)[0])
 
 
 # --- by hidden state ------------------------------------------------------------------------------
@@ -206,7 +206,7 @@ def _policies(game: HogEngine, a: StrategyLike, b: StrategyLike | None) -> Float
 
 @dataclass(frozen=True, eq=False)
 class ComponentsAt:
-    """What was drawn, given that a position is reached.
+    """Posterior of the components drawn, given that a position is reached.
 
     Attributes
     ----------
@@ -243,7 +243,7 @@ def components_at(
     opponent: int,
     against: StrategyLike | None = None,
 ) -> ComponentsAt | None:
-    """Distribution of what was drawn, given that a position is reached; None if it never is."""
+    """Posterior of the components, given that a position is reached; None if it never is."""
     # By Bayes' rule: a component's weight times its probability of coming there, over the sum.
     check_position(game, score, opponent)
     one = strategy_of(game, strategy)

@@ -62,7 +62,7 @@ _log = logging.getLogger("hogeq")
 
 @cache
 def state(sources: Path = Path(__file__).parent) -> str:
-    """Name the folder of what these versions compile from the sources in a folder."""
+    """Name the folder for kernels that these versions compile from a folder of sources."""
     python = sys.implementation.cache_tag
     versions = numba.__version__, llvmlite.__version__, python, config.OPT
     digest = hashlib.sha256(repr(versions).encode())
@@ -84,7 +84,7 @@ def stored() -> list[Path]:
 
 
 def problem() -> str:
-    """Say what prevents that compiled kernels are kept, or nothing."""
+    """Name the reason why compiled kernels cannot be stored; empty if they can."""
     folder = root() / state()
     if not folder.is_absolute():
         return "no home folder"
@@ -175,7 +175,7 @@ class Kernel(NamedTuple):
     file: str
 
     def compile(self) -> None:
-        """Compile it without calling it, or load what is kept."""
+        """Compile it without calling it, or load the stored kernel."""
         getattr(import_module(self.module), self.function).compile(self.signature)
 
 
@@ -204,7 +204,7 @@ _expected: list[Callable[[], Iterable[Kernel]]] = []
 
 
 def expect(listed: Callable[[], Iterable[Kernel]]) -> None:
-    """Say what lists the missing kernels that are about to be needed, instead of the last list."""
+    """Set the function that lists the missing kernels about to be needed."""
     _expected[:] = [listed]
 
 
@@ -256,7 +256,7 @@ def _helper(kernels: Sequence[Kernel]) -> "subprocess.Popen[bytes]":
 
 
 class KernelCache:
-    """What a dispatcher of numba asks before it compiles, and tells afterwards."""
+    """Cache of a dispatcher of numba, which reads it before it compiles and writes it after."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self.name = f"{function.__module__.rpartition('.')[2]}.{function.__name__}"
@@ -322,7 +322,7 @@ event.register("numba:compile", _Compilations())
 
 
 def cached(dispatcher: Any) -> Any:
-    """Keep what a dispatcher compiles."""
+    """Store the kernels that a dispatcher compiles."""
     dispatcher._cache = KernelCache(dispatcher.py_func)  # noqa: SLF001 - there is no other door
     return dispatcher
 

@@ -167,7 +167,8 @@ def write_values(
                             with code.when(code.all_of(total.equals(0), memory.equals(0))):
                                 starts.put_number(seat, (1.0 - lost).number(0))
             if shape.stays:
-                _solve(code, pairs, players, matches)
+                for here, seat, other in _each_block(code, pairs, players, matches):
+                    pairs.win(here, seat, other)
         if shape.stays:
             _publish(code, pairs, players, matches, cells, starts)
         land()
@@ -203,13 +204,8 @@ def _each_block(code, pairs, players, matches):
         yield Block(diagonal, block), seat + player, seat + players - 1 - player
 
 
-def _solve(code, pairs, players, matches):
-    for here, seat, other in _each_block(code, pairs, players, matches):
-        pairs.win(here, seat, other)
-
-
 def _publish(code, pairs, players, matches, cells, starts):
-    """Write what rows win, staying included, for whoever comes to the cells of a diagonal."""
+    """Write the win probabilities of rows, staying included, to the cells of a diagonal."""
     for here, seat, other in _each_block(code, pairs, players, matches):
         won = pairs.row(seat, WON).vector(here.opponent)
         at = pairs.diagonal.cells() + here.opponent
@@ -253,7 +249,7 @@ def _value_lines(diagonal, block, kind, groups, place, edge, no_dice, lines):
 
 
 def _lines_of(code, shape, kind, memory, source, lines):
-    """Return what reads the line that a memory plays for a roll."""
+    """Return the reader of the line that a memory plays for a roll."""
     first = (kind * shape.memories + memory) * shape.num_actions
     return lambda roll: lines.vector(source.number(first + roll) * code.width)
 

@@ -37,7 +37,7 @@ MOST_ROUNDS = 100  # of changes within a diagonal: few are needed, and none may 
 
 
 class Pairs:
-    """What is kept of the cells of a diagonal, by opponent's score: rows of every seat."""
+    """Rows of every seat in the cells of a diagonal, by opponent's score."""
 
     def __init__(self, diagonal, numbers, stays):
         self.diagonal, self.code = diagonal, diagonal.code
@@ -52,7 +52,7 @@ class Pairs:
         return self._stays.vector(self.diagonal.total * self.diagonal.board.width + here.opponent)
 
     def keep(self, here, seat, rest, chances):
-        """Keep what rows win, or how often they are come to, but for staying, and their chances."""
+        """Store the wins of rows, or their visits, without staying, and their chances."""
         stay = chances[0] * self.can_stay(here)
         leave = self.code.tree([chances[0] - stay, *chances[1:]])
         for what, vector in ((REST, rest), (STAY, stay), (LEAVE, leave)):
@@ -65,7 +65,7 @@ class Pairs:
         return gathered(self.row(other, what), builder.sub(own, ramp(width)), here.is_on_board)
 
     def win(self, here, seat, other):
-        """Find what rows win, staying included."""
+        """Compute the win probabilities of rows, staying included."""
         rest, stay, leave = (self.row(seat, x).vector(here.opponent) for x in (REST, STAY, LEAVE))
         rival, leaves = (self.partner(here, other, x) for x in (REST, LEAVE))
         # Who leaves is added up; 1 less that both stay would be less exact.
@@ -75,7 +75,7 @@ class Pairs:
         self.row(seat, WON).put(here.opponent, won)
 
     def worth(self, here, other):
-        """Return what no dice win by staying, 0 where they do not."""
+        """Return the win probability of no dice by staying, 0 where they do not stay."""
         return self.can_stay(here) * (1.0 - self.partner(here, other, WON))
 
     def visits(self, here, seat, other):
@@ -98,7 +98,7 @@ class Family(NamedTuple):
 
 
 class Shape(NamedTuple):
-    """What is the same at any goal: kernels are written for it."""
+    """Constants of kernels, the same at any goal."""
 
     num_actions: int
     memories: int
@@ -114,12 +114,12 @@ class Shape(NamedTuple):
 
     @property
     def situations(self) -> int:
-        """Kinds of diagonals, which differ in the dice or in what memories do with them."""
+        """Kinds of diagonals, which differ in the dice or in the memories' use of them."""
         return len(self.families[0].rolls)
 
 
 class Board(NamedTuple):
-    """What depends on the goal: numbers of the kernel, the same for both passes."""
+    """Arguments of kernels that depend on the goal, the same for both passes."""
 
     goal: int
     width: int  # numbers of a row

@@ -52,6 +52,17 @@ class TurnLists(NamedTuple):
     cell: NDArray[np.uint32]  # (C, E) of whoever moves next
 
 
+class Scratch(NamedTuple):
+    """Arrays that passes work in, zeros before and after unless noted."""
+
+    masses: NDArray[np.float64]  # (U * J,)
+    flows: NDArray[np.float64]  # (E * J,)
+    ends: NDArray[np.float64]  # (E * J,), of any content
+    rolled: NDArray[np.float64]  # (n, U * J), by opponent, of any content
+    wanted: NDArray[np.uint8]  # (U,), of any content
+    skipped: NDArray[np.uint8]  # (U,), how many first outcomes of a way are not sent on
+
+
 @part
 def want(turns, cell, row, everything, wanted):
     """Want the ways to roll that a row of a policy uses at a cell, or all of the cell's."""
@@ -120,12 +131,9 @@ def roll_out(turns, row, cell, reach, masses):
 
 
 @part
-def send(turns, cell, moving, waiting, masses, skipped, ends):
-    """Send what rolls in every way, (U * J,), to the states that follow; the transpose of valuing.
-
-    `skipped` (U,) is how many first outcomes of a way are left out. `masses` and `ends` are 0
-    before and after.
-    """
+def send(turns, cell, moving, waiting, scratch):
+    """Send the mass of each way to roll to the next states; the transpose of valuing."""
+    masses, skipped, ends = scratch.masses, scratch.skipped, scratch.flows
     lanes = turns.following.shape[2]
     situation = turns.situation[cell]
     for way in range(len(turns.dice)):
@@ -228,31 +236,18 @@ def set_row(role, row, averages, here, temperature, damping):
 
 
 @kernel
-def backward(
-    turns,
-    role,
-    policies,
-    weights,
-    reach,
-    values,
-    averages,
-    infoset_reach,
-    choice,
-    temperature,
-    damping,
-    ends,
-    rolled,
-    wanted,
-):
+def backward(turns, role, policies, weights, reach, values, filled, temperature, damping, scratch):
     """Backward induction over all cells where no position recurs; returns the changes of ASCEND.
 
     `policies` (1 + n, C, K) are of player 0, whose rows ASCEND and SOFTMAX change, and of its
     opponents; (1, C, K) is self-play. A row of player 0 is set at once against all opponents, by
     their `weights` (n,). `reach` (n, 2, C, H) is of :func:`forward`, for all but EVALUATE and
-    FULL_MEMORY. Filled are `values` (n, 2, C, H), the win probability of player 0 by who moves,
-    `choice` (C, H) by FULL_MEMORY, and by the others `averages` (C, K), counterfactual values after
-    COUNTERFACTUAL, and `infoset_reach` (C,). The last three arrays are scratch.
+    FULL_MEMORY. Filled are `values` (n, 2, C, H), the win probability of player 0 by who moves, and
+    `filled`: by FULL_MEMORY the last, the choice (C, H), and by the others (C, K), counterfactual
+    values after COUNTERFACTUAL, and the reach (C,).
     """
+    averages, infoset_reach, choice = filled
+    ends, wanted = scratch.ends, scratch.wanted
     changes = 0
     row_values = role not in (EVALUATE, FULL_MEMORY)
     for turn in range(len(turns.order) - 1, -1, -1):
@@ -263,7 +258,7 @@ def backward(
         # First player 0 against everybody, then, with its row set, everybody against it.
         for step in range(2 * len(weights)):
             player, pair = step // len(weights), step % len(weights)
-            mine, theirs, out = values[pair, 0], values[pair, 1], rolled[pair]
+            mine, theirs, out = values[pair, 0], values[pair, 1], scratch.rolled[pair]
             if player == 1:
                 if role == FULL_MEMORY:
                     maximise(turns, cell, out, mine, choice)
@@ -290,12 +285,12 @@ def backward(
 
 
 @kernel
-def forward(turns, policies, reach, infoset_reach, masses, skipped, ends):
-    """Reach of every hidden state by who moves, where no position recurs.
+def forward(turns, policies, reach, infoset_reach, scratch):
+    """Reach of every hidden state by mover, where no position recurs.
 
     Rows of `policies` (P, C, K) need not sum to 1: a row of ones counts every roll once. To `reach`
     (P, C, H), the probability that a game starts in each state, that of coming there is added.
-    `infoset_reach` (C,) is filled with the sums of player 0's. The last three arrays are scratch.
+    `infoset_reach` (C,) is filled with the sums of player 0's.
     """
     players = len(policies)
     for turn in range(len(turns.order)):
@@ -307,14 +302,14 @@ def forward(turns, policies, reach, infoset_reach, masses, skipped, ends):
             if player == 0:
                 infoset_reach[cell] = here
             if here > 0.0:
-                roll_out(turns, policies[player, cell], cell, reach[player], masses)
-                send(turns, cell, reach[player], reach[players - 1 - player], masses, skipped, ends)
+                roll_out(turns, policies[player, cell], cell, reach[player], scratch.masses)
+                send(turns, cell, reach[player], reach[players - 1 - player], scratch)
 
 
 @kernel
-def roll_values(turns, cell, moving, waiting, win, wanted, ends, rolled):
-    """Value of every way to roll at a cell, (U * J,), given values of the states that follow."""
+def roll_values(turns, cell, moving, waiting, win, scratch):
+    """Value every way to roll at a cell, in `scratch.rolled`, by values of the next states."""
     for way in range(len(turns.dice)):
-        wanted[way] = turns.usable[turns.situation[cell], way]
-    value_ends(turns, cell, moving, waiting, win, ends)
-    value_ways(turns, wanted, 1, ends, rolled)
+        scratch.wanted[way] = turns.usable[turns.situation[cell], way]
+    value_ends(turns, cell, moving, waiting, win, scratch.ends)
+    value_ways(turns, scratch.wanted, 1, scratch.ends, scratch.rolled[0])

@@ -13,7 +13,7 @@ AHEAD = 4  # cells before its visit, a cell's numbers are asked for
 
 
 class DuelShape(NamedTuple):
-    """What kernels are written for."""
+    """Constants of kernels."""
 
     lanes: int
     num_actions: int

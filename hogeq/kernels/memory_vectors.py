@@ -1,4 +1,4 @@
-"""The layout for large memories: a vector holds what the memories of one cell are worth.
+"""The layout for large memories: a vector holds the values of the memories of one cell.
 
 What a player remembers is a record of the opponent's last turn, by which rolls play, and one of
 the own, which is only carried. So what a roll is worth to each *own* record is one vector, a
@@ -38,7 +38,7 @@ AHEAD = 4  # cells before its visit, a cell's numbers are asked for
 
 
 class Shape(NamedTuple):
-    """What is the same in every cell, at any goal: kernels are written for it."""
+    """Constants of kernels, the same in every cell, at any goal."""
 
     lanes: int  # numbers of a lane, a multiple of a vector's
     num_actions: int
@@ -200,18 +200,8 @@ def write_values(
                     share = code.builder.fmul(value, weights.number(match))
                     averages.put_number(roll, code.builder.fadd(averages.number(roll), share))
         with code.when(role >= ASCEND):
-            row = policies[cell * num_actions :]
-            _set_row(
-                code,
-                num_actions,
-                role,
-                averages,
-                row,
-                infoset_reach.number(cell),
-                temperature,
-                damping,
-                changes,
-            )
+            found = averages, policies[cell * num_actions :], infoset_reach.number(cell)
+            _set_row(code, num_actions, role, *found, temperature, damping, changes)
         with code.loop(0, matches) as match, code.loop(0, players) as player:
             column = columns[((match * players + player) * goal + opponent) * column_size :]
             base = _ColumnBase(code, shape, column, at, own)
@@ -231,7 +221,7 @@ def write_values(
 
 
 def _begin_column(code, shape, base, past, goal, opponent, spare):
-    """Write what a column's first base finds: no sums, and rolls that won past the goal."""
+    """Write the input of a column's first base: no sums, and rolls that won past the goal."""
     lanes, num_actions, bonus = shape.lanes, shape.num_actions, shape.bonus
     column, nothing = base.column, code.vector(0.0, base.parts)
     column.put(spare, nothing)
@@ -247,7 +237,7 @@ def _begin_column(code, shape, base, past, goal, opponent, spare):
 
 
 def _rolls_of(base):
-    """Return what reads a roll as usual, and what reads it with the bonus."""
+    """Return two readers of a roll, without the bonus and with it."""
     near, far, lanes = base.rolls(), base.rolls(base.shape.bonus), base.shape.lanes
     return (
         lambda roll: base.column.vector(near + roll * lanes, base.parts),
@@ -293,7 +283,7 @@ def write_reach(
     reach,
     infoset_reach,
 ):
-    """Reach of all cells of one match, player 0 to move, and what weights values of its rolls.
+    """Reach of all cells of one match, player 0 to move, and the weights of its rolls' values.
 
     Arrays are as of :func:`write_values`. `begun` is the probability of each player to begin.
     `reach` is filled, by turn, if it `keeps_memories`: everyone's, and that of each roll's members.

@@ -1,4 +1,4 @@
-"""Passes of a responder that remembers, and pays for its rolls; and of what one cell claims of it.
+"""Passes of a responder with memory that pays for its rolls, and of one cell's claims on it.
 
 *Mine* are the hidden states with the responder to move, *theirs* those with its opponent to move;
 all values are the responder's. Sizes are those of :mod:`hogeq.kernels.interpreter`; W numbers go
@@ -31,7 +31,7 @@ NONE = -1e9  # less than any claim
 
 
 class Responder(NamedTuple):
-    """A responder against one policy, and what is known of it."""
+    """A responder against one policy, with its prices and values."""
 
     policy: Floats  # (C, K) of its opponent
     prices: Floats  # (C, H, K) of its rolls, in win rate
@@ -41,17 +41,6 @@ class Responder(NamedTuple):
     rolled: Floats  # (C, U * J) the same of its ways to roll, before their price
     chosen: NDArray[np.int8]  # (C, H) its best roll, the first of equals; -1 before there is one
     largest: Floats  # (1,) largest size of a price, of a cell's part of it, or of its worth
-
-
-class Scratch(NamedTuple):
-    """Arrays that passes over a responder use, zeros where nothing else is said."""
-
-    masses: Floats  # (U * J,)
-    flows: Floats  # (E * J,)
-    ends: Floats  # (E * J,), of any content
-    rolled: Floats  # (U * J,), of any content
-    wanted: NDArray[np.uint8]  # (U,), of any content
-    skipped: NDArray[np.uint8]  # (U,)
 
 
 @part
@@ -78,12 +67,12 @@ def value_mine(turns, responder, cell, ends, wanted):
 
 
 @part
-def value_theirs(turns, responder, cell, ends, wanted, rolled):
+def value_theirs(turns, responder, cell, scratch):
     """Value a cell's states with the opponent to move."""
-    values, row = responder.values, responder.policy[cell]
-    want(turns, cell, row, False, wanted)
-    value_ends(turns, cell, values[1], values[0], 0.0, ends)
-    value_ways(turns, wanted, 1, ends, rolled)
+    values, row, rolled = responder.values, responder.policy[cell], scratch.rolled[0]
+    want(turns, cell, row, False, scratch.wanted)
+    value_ends(turns, cell, values[1], values[0], 0.0, scratch.ends)
+    value_ways(turns, scratch.wanted, 1, scratch.ends, rolled)
     mix(turns, row, cell, rolled, values[1])
 
 
@@ -97,7 +86,7 @@ def remember(turns, responder, scratch):
         for memory in range(turns.place.shape[2]):
             if responder.met[0, cell, memory]:
                 choose(turns, responder, cell, memory)
-        value_theirs(turns, responder, cell, scratch.ends, scratch.wanted, scratch.rolled)
+        value_theirs(turns, responder, cell, scratch)
 
 
 @kernel
@@ -116,16 +105,16 @@ def reach(turns, responder, scratch, start, found):
                 for roll in range(len(places)):
                     if chosen == roll or chosen < 0:
                         scratch.masses[places[roll, memory]] += here
-        send(turns, cell, found[0], found[1], scratch.masses, scratch.skipped, scratch.flows)
+        send(turns, cell, found[0], found[1], scratch)
         roll_out(turns, responder.policy[cell], cell, found[1], scratch.masses)
-        send(turns, cell, found[1], found[0], scratch.masses, scratch.skipped, scratch.flows)
+        send(turns, cell, found[1], found[0], scratch)
 
 
 # --- claims ---------------------------------------------------------------------------------------
 
 
 class Claims(NamedTuple):
-    """What a pass over one cell's claims fills, at the cells from which play can come to it."""
+    """Arrays of a pass over one cell's claims, at the cells from which play can come to it."""
 
     values: Floats  # (2, C * H * W) of the claims, by mover
     loans: Floats  # (C, H, K) slack that is lent
@@ -149,7 +138,7 @@ def is_before(turns, there, cell):
 
 @part
 def begin_claims(turns, claims, cell, claimed, lane):
-    """Write what a cell claims, (H * W,), and that play has come from nowhere yet."""
+    """Write the claims of a cell, (H * W,), and clear the cells that lead to it."""
     for there in range(len(turns.order)):
         claims.alive[0, there] = there == cell
         claims.alive[1, there] = 0
@@ -208,7 +197,7 @@ def claim_theirs(turns, responder, claims, cell, lane):
 
 @kernel
 def lift(turns, responder, claims, cell, claimed, weights, lent, lane):
-    """Value what one cell claims of a responder that pays for its rolls, and lend it slack.
+    """Value the claims of one cell on a responder that pays for its rolls, and lend it slack.
 
     `claimed` (H * W,) is the claim of each roll on each memory of the cell, last by how much its
     value falls; `weights` (W,) the share of what a claim can gain by another roll that is asked
@@ -279,7 +268,7 @@ def note(responder, number):
 
 @kernel
 def lend(turns, responder, claims, cell, row, kept, lane):
-    """Put what :func:`lift` lent into prices and values, but for the cell's own claims.
+    """Add the loans of :func:`lift` to prices and values, but for the cell's own claims.
 
     It is noted in `kept` (R, H, K) too, at the `row` (C,) of a cell that has one, none being -1.
     """
@@ -305,7 +294,7 @@ def lend(turns, responder, claims, cell, row, kept, lane):
 
 @kernel
 def revise(turns, responder, claims, scratch, cell, row, kept, claimed, idle, lent, returned, lane):
-    """Value what one cell claims in all, and move its prices to where they take off most.
+    """Value all claims of one cell, and move its prices to lower the bound most.
 
     Before the cell, a roll at which some claim gains more than by the best rolls is lent more, as
     far as the responder has slack there; and a roll by which every claim has less than by the
@@ -366,4 +355,4 @@ def revise(turns, responder, claims, scratch, cell, row, kept, claimed, idle, le
             store(claims.values[0], (here * memories + memory) * width, best)
             choose(turns, responder, here, memory)
         if claim_theirs(turns, responder, claims, here, lane):
-            value_theirs(turns, responder, here, scratch.ends, scratch.wanted, scratch.rolled)
+            value_theirs(turns, responder, here, scratch)

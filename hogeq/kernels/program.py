@@ -1,4 +1,4 @@
-"""Kernels that are written for constants, :class:`Program`, and memory for what they fill."""
+"""Kernels that are written for constants, :class:`Program`, and memory for their results."""
 
 import math
 from collections.abc import Callable

@@ -76,13 +76,13 @@ class Base(Protocol):
         """Write it."""
 
     def at_edge(self, dice: int, away: int, value: Vector) -> Vector:
-        """Replace what lies past the goal in a sum of so many dice."""
+        """Replace the part past the goal in a sum of so many dice."""
 
     def won(self, roll: int) -> Vector | None:
         """Read the probability that a roll wins at once; None if sums have it."""
 
     def no_dice(self) -> Vector | None:
-        """Read what rolling no dice leads to; None if this base does not roll none."""
+        """Read the afterstate of rolling no dice; None if this base always rolls some."""
 
 
 # --- values -----------------------------------------------------------------------------------
@@ -104,7 +104,8 @@ def value_rolls(code: Code, dice: Dice, base: Base, num_actions: int) -> list[Ve
         terms = [base.won(roll), base.sum_of(roll, 0) if dice.is_sum[roll] else None]
         if roll == 0:
             terms.append(base.no_dice())
-        worth.append(_sum_of_some(code, terms))
+        present = [term for term in terms if term is not None]
+        worth.append(code.tree(present) if present else None)
     for target in dice.targets:
         value = base.afterstate(target.record, target.points, target.gift)
         for roll, chance in target.ways:
@@ -114,7 +115,7 @@ def value_rolls(code: Code, dice: Dice, base: Base, num_actions: int) -> list[Ve
 
 
 def mix(code: Code, weights, usual, with_bonus, members, memories: int) -> list[Vector]:
-    """Value of each memory to the other player, who has just moved: 1 less all that the mover wins.
+    """Value of each memory to the player not to move: 1 less the mover's win probability.
 
     ``usual(roll)`` and ``with_bonus(roll)`` read a roll as most play it and as its members do,
     ``members[roll]``, of so many memories.
@@ -214,12 +215,6 @@ def _sum_dice(code: Code, dice: Dice, base: Base, counts, begin, added) -> None:
         last = count
     for sums in waiting:
         base.put_sum(*sums)
-
-
-def _sum_of_some(code: Code, terms) -> Vector | None:
-    """Sum those that are not None."""
-    present = [term for term in terms if term is not None]
-    return code.tree(present) if present else None
 
 
 # --- roles that set rows ----------------------------------------------------------------------

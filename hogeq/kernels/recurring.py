@@ -63,6 +63,8 @@ class Loops(NamedTuple):
 class Links(NamedTuple):
     """Scratch: the hidden states of a block, S at most, and where rolls that stay lead."""
 
+    left: NDArray[np.float64]  # (M, 2, U * J) values of ways to roll that leave
+    before: NDArray[np.float64]  # (K,) a row
     states: NDArray[np.int64]  # (S,) their numbers
     rolls: NDArray[np.int64]  # (S,) how many rolls are told apart there
     gain: NDArray[np.float64]  # (S, K) what a roll wins by leaving
@@ -92,7 +94,7 @@ def after_stay(turns, cell, way, lane):
 
 @part
 def add_stays(turns, loops, cell, moving, waiting, left, rolled):
-    """Value ways to roll, given what they win when they leave the block."""
+    """Value ways to roll, given their win probability when they leave the block."""
     for place in range(len(rolled)):
         rolled[place] = left[place]
     for way in range(len(turns.dice)):
@@ -109,7 +111,7 @@ def add_stays(turns, loops, cell, moving, waiting, left, rolled):
 
 @routine
 def shares(turns, loops, row, cell, roll, left):
-    """Sum over a row, or take of one roll if any is given, not -1, what it wins by leaving.
+    """Win probability by leaving, of a row or, unless it is -1, of one roll.
 
     Also the probabilities that it stays and that it leaves, to the last digit.
     """
@@ -157,7 +159,7 @@ def solve_pair(turns, loops, searchers, policies, cells, left, values):
 
 @routine
 def visit_pair(turns, loops, policies, cells, left, reach):
-    """Turn what flows into two cells, or one, into the expected visits to them."""
+    """Turn the flow into two cells, or one, into the expected visits to them."""
     players = len(policies)
     for member in range(len(cells) if players > 1 else 1):
         here, there, other = cells[member], cells[len(cells) - 1 - member], players - 1
@@ -173,8 +175,8 @@ def visit_pair(turns, loops, policies, cells, left, reach):
 
 
 @routine
-def link(turns, loops, movers, searchers, policies, cells, left, links):
-    """Note what every roll wins by leaving a block, and where it leads by staying.
+def link(turns, loops, movers, searchers, policies, cells, links):
+    """Note the win probability of each roll that leaves a block, and the targets of one that stays.
 
     Rolls of a row that lead to the same state are one, with the sum of their weights.
     That is for entered states, those that are 2 first; each counts `movers` times. Returned are how
@@ -206,7 +208,7 @@ def link(turns, loops, movers, searchers, policies, cells, left, links):
                         links.to[count, one], rolls = follow, rolls + 1
                     links.stay[count, one] += stay
                     if weight > 0.0:  # what nobody plays is not valued
-                        links.gain[count, one] += weight * left[member, mover, place]
+                        links.gain[count, one] += weight * links.left[member, mover, place]
                 links.states[count], links.rolls[count] = number, rolls
                 count += 1
         core = count if level == 2 else core
@@ -214,13 +216,13 @@ def link(turns, loops, movers, searchers, policies, cells, left, links):
 
 
 @routine
-def solve_block(turns, loops, searchers, policies, cells, left, values, links):
+def solve_block(turns, loops, searchers, policies, cells, values, links):
     """Value the entered states of a block by iteration; as many movers as search choose.
 
     It begins at 0, from where values can only rise, rounded or not: so it comes to an end.
     """
     memories, wins = values.shape[2], links.numbers[0]
-    core, entered = link(turns, loops, 2, searchers, policies, cells, left, links)
+    core, entered = link(turns, loops, 2, searchers, policies, cells, links)
     for x in range(entered):
         wins[links.states[x]] = 0.0
     for count in (core, entered):  # those to which only others lead are valued last
@@ -242,10 +244,10 @@ def solve_block(turns, loops, searchers, policies, cells, left, values, links):
 
 
 @routine
-def visit_block(turns, loops, policies, cells, left, masses, reach, links):
-    """Turn what flows into the states of a block into the expected visits to them."""
+def visit_block(turns, loops, policies, cells, masses, reach, links):
+    """Turn the flow into the states of a block into the expected visits to them."""
     players, memories, lanes = len(policies), reach.shape[2], turns.following.shape[2]
-    core, entered = link(turns, loops, players, 0, policies, cells, left, links)
+    core, entered = link(turns, loops, players, 0, policies, cells, links)
     waiting, visits = links.numbers
     for state in range(len(cells) * memories * players):
         waiting[state] = visits[state] = 0.0
@@ -284,23 +286,7 @@ def visit_block(turns, loops, policies, cells, left, masses, reach, links):
 
 @kernel
 def backward(
-    turns,
-    loops,
-    role,
-    policies,
-    reach,
-    values,
-    averages,
-    infoset_reach,
-    choice,
-    temperature,
-    damping,
-    ends,
-    rolled,
-    wanted,
-    left,
-    links,
-    before,
+    turns, loops, role, policies, reach, values, filled, temperature, damping, scratch, links
 ):
     """Backward induction over all blocks; parameters as of the interpreter's, one opponent.
 
@@ -309,10 +295,10 @@ def backward(
     can act more than once in a game, in hidden states whose shares it changes, and the roll that
     the slope favours can lose: so a change is kept only if it wins, and in one pass a block changes
     one row only, since the reach of its other rows then is out of date.
-
-    `left` (M, 2, U * J) is scratch, what ways to roll win where they leave; so are `links` and
-    `before` (K,).
     """
+    averages, infoset_reach, choice = filled
+    ends, wanted, rolled = scratch.ends, scratch.wanted, scratch.rolled[0]
+    left, before = links.left, links.before
     players, memories, changes = len(policies), values.shape[2], 0
     searches, row_values = role == FULL_MEMORY, role not in (EVALUATE, FULL_MEMORY)
     for block in range(len(loops.start) - 1):
@@ -338,7 +324,7 @@ def backward(
             if loops.in_pairs:
                 solve_pair(turns, loops, searchers, policies, cells, left, values)
             else:
-                solve_block(turns, loops, searchers, policies, cells, left, values, links)
+                solve_block(turns, loops, searchers, policies, cells, values, links)
             if not adapts:
                 break
             cell = cells[member]
@@ -390,7 +376,7 @@ def backward(
 
 
 @kernel
-def forward(turns, loops, policies, reach, infoset_reach, masses, skipped, ends, left, links):
+def forward(turns, loops, policies, reach, infoset_reach, scratch, links):
     """Count expected visits to hidden states; parameters as of the interpreter's and above.
 
     A state can be met more than once. The rows of the policies must sum to 1.
@@ -400,9 +386,9 @@ def forward(turns, loops, policies, reach, infoset_reach, masses, skipped, ends,
         cells = loops.cells[loops.start[block] : loops.start[block + 1]]
         if loops.block[cells[0]] >= 0:
             if loops.in_pairs:
-                visit_pair(turns, loops, policies, cells, left[0, 0], reach)
+                visit_pair(turns, loops, policies, cells, links.left[0, 0], reach)
             else:
-                visit_block(turns, loops, policies, cells, left, masses, reach, links)
+                visit_block(turns, loops, policies, cells, scratch.masses, reach, links)
         for x in range(players * len(cells)):
             cell, player = cells[x // players], x % players
             here = 0.0
@@ -412,7 +398,7 @@ def forward(turns, loops, policies, reach, infoset_reach, masses, skipped, ends,
                 infoset_reach[cell] = here
             if here > 0.0:
                 for way in range(len(turns.dice)):
-                    skipped[way] = stay_of(turns, loops, cell, way) > 0.0
+                    scratch.skipped[way] = stay_of(turns, loops, cell, way) > 0.0
                 moving, waiting = reach[player], reach[players - 1 - player]
-                roll_out(turns, policies[player, cell], cell, moving, masses)
-                send(turns, cell, moving, waiting, masses, skipped, ends)
+                roll_out(turns, policies[player, cell], cell, moving, scratch.masses)
+                send(turns, cell, moving, waiting, scratch)

@@ -170,7 +170,7 @@ class Vector:
 
 
 class Data:
-    """An array of elements of one kind, or what of it begins at some position."""
+    """An array of elements of one kind, or its part from some position on."""
 
     def __init__(self, code: "Code", pointer: Any, element: Any) -> None:
         self.code, self.pointer, self.element = code, pointer, element
@@ -180,7 +180,7 @@ class Data:
         return Data(code, argument, self.element)
 
     def __getitem__(self, where: slice) -> "Data":
-        """Return what begins at ``data[position:]``."""
+        """Return the part ``data[position:]``."""
         return Data(self.code, self.pointer_to(self.code.index(where.start).value), self.element)
 
     def pointer_to(self, at: Any) -> Any:
@@ -274,7 +274,7 @@ class Code:
         return self._repeated(number, self.kind, parts)
 
     def like(self, vector, number):
-        """Make a Vector of one number, as wide as another; a Vector stays what it is."""
+        """Make a Vector of one number, as wide as another; a Vector stays as it is."""
         if isinstance(number, Vector):
             return number
         return self._repeated(number, vector.parts[0].type, len(vector.parts))
@@ -343,11 +343,11 @@ class Code:
         builder.position_at_end(end)
 
     def when(self, condition):
-        """Write what is done if a condition holds: a context."""
+        """Write the code for a true condition: a context."""
         return self.builder.if_then(condition)
 
     def either(self, condition, then: Callable[[], None], otherwise: Callable[[], None]) -> None:
-        """Write what is done if a condition holds, and what if not."""
+        """Write the code for a true condition, and for a false one."""
         with self.builder.if_else(condition) as (yes, no):
             with yes:
                 then()

@@ -128,7 +128,7 @@ def only(code, place, number, parts):
 
 
 def exponential(vector):
-    """Return the exponential of a vector of doubles, none above 0; 0 of what is below -708.
+    """Return the exponential of a vector of doubles, none above 0; 0 below -708.
 
     By the Taylor series around the nearest multiple of log 2, to the last digit or two.
     """
@@ -266,80 +266,55 @@ for _name in ("iadd", "isub"):
     _lower(_name, getattr(operator, _name[1:]))
 
 
+def _written(result: Any, arguments: tuple[Any, ...], size: int, write: Any) -> Any:
+    """Type and code of an intrinsic that staged operands write."""
+
+    def generate(context, builder, signature, values):
+        found = write(*_operands(context, builder, signature.args, values, size))
+        return context.get_dummy_value() if found is None else getattr(found, "parts", [found])[0]
+
+    return result(*arguments), generate
+
+
 @intrinsic
 def larger(typing, left, right):
     """Return the larger of two vectors, number by number."""
-
-    def generate(context, builder, signature, arguments):
-        one, other = _operands(context, builder, signature.args, arguments, left.size)
-        return one.larger(other).parts[0]
-
-    return left(left, right), generate
+    return _written(left, (left, right), left.size, Vector.larger)
 
 
 @intrinsic
 def largest(typing, vector):
     """Return the largest number of a vector whose length is a power of two."""
-
-    def generate(context, builder, signature, arguments):
-        return largest_of(*_operands(context, builder, signature.args, arguments, vector.size))
-
-    return types.float64(vector), generate
+    return _written(types.float64, (vector,), vector.size, largest_of)
 
 
 @intrinsic
 def item(typing, array, at):
     """Return ``array[at]`` for `at` from 0."""
-
-    def generate(context, builder, signature, arguments):
-        data, place = _operands(context, builder, signature.args, arguments, 1)
-        return data.number(place)
-
-    return types.float64(array, types.int64), generate
+    return _written(types.float64, (array, types.int64), 1, Data.number)
 
 
 @intrinsic
 def store_one(typing, array, at, value):
     """Set ``array[at]`` for `at` from 0."""
-
-    def generate(context, builder, signature, arguments):
-        data, place, number = _operands(context, builder, signature.args, arguments, 1)
-        data.put(place, number)
-        return context.get_dummy_value()
-
-    return types.void(array, types.int64, types.float64), generate
+    return _written(types.void, (array, types.int64, types.float64), 1, Data.put)
 
 
 @intrinsic
 def load(typing, array, at, lane):
     """Return ``array[at:][:L]``."""
-
-    def generate(context, builder, signature, arguments):
-        kinds, values = signature.args[:2], arguments[:2]
-        data, place = _operands(context, builder, kinds, values, len(lane))
-        return data.vector(place).parts[0]
-
-    return VectorType(len(lane))(array, types.int64, lane), generate
+    kind = VectorType(len(lane))
+    return _written(kind, (array, types.int64, lane), len(lane), lambda row, x, _: row.vector(x))
 
 
 @intrinsic
 def splat(typing, value, lane):
     """Return a vector of one number."""
-
-    def generate(context, builder, signature, arguments):
-        kinds, values = signature.args[:1], arguments[:1]
-        return _operands(context, builder, kinds, values, len(lane))[0].parts[0]
-
-    return VectorType(len(lane))(types.float64, lane), generate
+    kind = VectorType(len(lane))
+    return _written(kind, (types.float64, lane), len(lane), lambda number, _: number)
 
 
 @intrinsic
 def store(typing, array, at, vector):
     """Set ``array[at:][:L]`` to a vector."""
-
-    def generate(context, builder, signature, arguments):
-        data, place, row = _operands(context, builder, signature.args, arguments, vector.size)
-        data.put(place, row)
-        return context.get_dummy_value()
-
-    return types.void(array, types.int64, vector), generate
+    return _written(types.void, (array, types.int64, vector), vector.size, Data.put)

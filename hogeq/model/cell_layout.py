@@ -44,7 +44,7 @@ def _inside(tables: Tables) -> tuple[Ints, ...]:
 
 
 def by_total(table: NDArray[np.uint8]) -> Ints:
-    """Of each total, what a table of cells has at the first of its cells."""
+    """Entry of a table of cells at the first cell of each total."""
     goal = len(table)
     totals = np.arange(2 * goal - 1)
     own = np.maximum(totals - goal + 1, 0)
@@ -171,7 +171,7 @@ class CellLayout:
         self.sums, self.line_count = sums, lines.max()
 
     def _dice(self, kind: int, group: _Group) -> Dice:
-        """Describe what a group's rolls lead to."""
+        """Describe the targets of a group's rolls."""
         played = {roll for rolls in group.rolls for roll in rolls}
         dice, targets = self.tables.dice[kind], []
         for target in dice.targets:
@@ -217,7 +217,7 @@ class CellLayout:
 
     @cached_property
     def no_dice(self) -> Places:
-        """Place of what no dice lead to, by kind of turn, from a group's first page."""
+        """Place of the afterstate of no dice, by kind of turn, from a group's first page."""
         tables, goal, board = self.tables, self.goal, self.board
         own, opponent = np.indices((goal, goal))
         constants = self.afterstate_page - self.cells

@@ -1,15 +1,16 @@
 """Passes over games with small memories, by kernels written for their terms."""
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import DTypeLike
 
 from hogeq.kernels.cell_reach import write_reach
 from hogeq.kernels.cell_values import write_values
 from hogeq.kernels.program import Program, zeros
 from hogeq.kernels.recurrence import EVALUATE
 from hogeq.model.cell_layout import CellLayout, by_total
+from hogeq.model.protocol import WinRate
 from hogeq.model.tables import Tables
-from hogeq.support.aliases import Floats
+from hogeq.support.aliases import Floats, Ints
 
 
 class CellPasses:
@@ -33,25 +34,21 @@ class CellPasses:
             by_total(tables.situation),
             layout.source.ravel(),
         )
-        self._stays = layout.stays.astype(dtype).ravel()
-        self._pair_numbers = zeros((seats * 4 * board.width,), dtype)
         self._edge = layout.edge.astype(dtype).ravel()
-        pages, cell_pages = seats * shape.pages, seats * 2 * shape.memories
-        self._value_arrays = (
-            zeros((pages, layout.afterstate_page), dtype),
-            zeros((cell_pages, layout.cell_page), dtype),
-        )
-        for array in self._value_arrays:
-            array[:, -1] = 1.0
-        self._reach_arrays = (
-            zeros((players * shape.pages * layout.afterstate_page,), dtype),
-            zeros((players * 2 * shape.memories * layout.cell_page,), dtype),
-        )
-        self._sums = zeros((seats * layout.blocks * shape.sums * cells,), dtype)
-        self._lines = zeros((matches * shape.lines * cells,), dtype)
-        self._row = zeros(((shape.num_actions + 1) * cells,), np.float64)
-        self._averages = zeros((shape.num_actions * cells,), dtype)
-        self._landed = zeros((shape.pages * cells,), dtype)
+        pairs = layout.stays.astype(dtype).ravel(), zeros((seats * 4 * board.width,), dtype)
+        sums = zeros((seats * layout.blocks * shape.sums * cells,), dtype)
+        lines = zeros((matches * shape.lines * cells,), dtype)
+        row = zeros(((shape.num_actions + 1) * cells,), np.float64)
+        averages = zeros((shape.num_actions * cells,), dtype)
+        landed = zeros((shape.pages * cells,), dtype)
+        afterstates = zeros((seats * shape.pages, layout.afterstate_page), dtype)
+        values = zeros((seats * 2 * shape.memories, layout.cell_page), dtype)
+        afterstates[:, -1] = values[:, -1] = 1.0
+        work = afterstates.reshape(-1), values.reshape(-1), sums, lines
+        self._value_arrays = *work, row, averages, *pairs
+        afterstates = zeros((players * shape.pages * layout.afterstate_page,), dtype)
+        visits = zeros((players * 2 * shape.memories * layout.cell_page,), dtype)
+        self._reach_arrays = afterstates, visits, sums, lines, landed, *pairs
         totals = 2 * board.goal - 1
         self._reach = zeros((matches, totals * shape.memories * board.width), dtype)
         self._starts, self._changes = np.zeros((matches, players)), np.zeros(2)
@@ -60,21 +57,10 @@ class CellPasses:
         """Fill the reach of cells; see :meth:`hogeq.model.workspace.Layout.forward`."""
         for match in range(self._matches):
             begun = 1.0 / self._players
-            self._reach_program(
-                (int(memories), self._players, 1 + match, begun, *self._board),
-                (
-                    *self._tables,
-                    policies.reshape(-1),
-                    *self._reach_arrays,
-                    self._sums,
-                    self._lines,
-                    self._landed,
-                    self._stays,
-                    self._pair_numbers,
-                    self._reach[match],
-                    infoset_reach[match].reshape(-1),
-                ),
-            )
+            numbers = int(memories), self._players, 1 + match, begun, *self._board
+            filled = self._reach[match], infoset_reach[match].reshape(-1)
+            work = policies.reshape(-1), *self._reach_arrays
+            self._reach_program(numbers, (*self._tables, *work, *filled))
 
     def backward(
         self,
@@ -89,32 +75,15 @@ class CellPasses:
         """Pass over all cells; see :meth:`hogeq.model.workspace.Layout.backward`."""
         are_matrices = int(policies.ndim == 3)
         counts = int(role), are_matrices, self._players, self._matches
-        self._values(
-            (*counts, temperature, damping, *self._board),
-            (
-                *self._tables,
-                self._edge,
-                policies.reshape(-1),
-                self._reach.reshape(-1),
-                weights,
-                infoset_reach.reshape(-1),
-                *(array.reshape(-1) for array in self._value_arrays),
-                self._sums,
-                self._lines,
-                self._row,
-                self._averages,
-                self._stays,
-                self._pair_numbers,
-                self._starts.reshape(-1),
-                action_values.reshape(-1),
-                self._changes,
-            ),
-        )
+        read = policies.reshape(-1), self._reach.reshape(-1), weights, infoset_reach.reshape(-1)
+        filled = self._starts.reshape(-1), action_values.reshape(-1), self._changes
+        arrays = *self._tables, self._edge, *read, *self._value_arrays, *filled
+        self._values((*counts, temperature, damping, *self._board), arrays)
         return self._starts, int(self._changes[0])
 
-    def starts(self, matrices: NDArray[np.int64]) -> tuple[float, float]:
-        """Win probability of each of two matrices, int64 (2, G, G), when it moves first."""
+    def win_rate(self, matrices: Ints) -> WinRate:
+        """Exact win rate of the first of two matrices, int64 (2, G, G)."""
         nothing = np.zeros(0)
         rolls = matrices.astype(np.float64)
         starts, _ = self.backward(EVALUATE, rolls, np.ones(1), nothing, nothing, 1.0, 1.0)
-        return float(starts[0, 0]), float(starts[0, 1])
+        return WinRate.from_starts(*starts[0].tolist())

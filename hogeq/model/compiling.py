@@ -65,7 +65,7 @@ def _interpreted_calls(game: HogEngine, part: str, uniform: Floats) -> Iterator[
     if part in {"full memory", "values"}:
         yield partial(_backward, game, passes, Role.FULL_MEMORY, uniform)
     if part in {"full memory", "hidden states"}:
-        yield lambda: passes.hidden_values(0)
+        yield lambda: passes.at(0, 0)
 
 
 def _backward(game: HogEngine, layout: Layout, role: Role, policies: Floats) -> object:
@@ -100,13 +100,13 @@ def missing(game: HogEngine, *names: str) -> Iterator[cache.Kernel]:
 
 
 def parts_of(game: HogEngine) -> list[str]:
-    """List what a game needs, none twice: values and reach need what other parts do."""
+    """List the parts that a game needs, none twice: values and reach need those of others."""
     twice = {"values", "reach"} | ({"matrices"} if game.duels() is None else set())
     return [part for part in PARTS if part not in twice]
 
 
 def expect(game: HogEngine, *names: str) -> None:
-    """Say what parts of a game a command is about to need, so that all cores compile them.
+    """Announce the parts of a game that a command needs, so that all cores compile them.
 
     They are those of :data:`PARTS`, or "matches", the part by which two matrices meet.
     """
@@ -114,5 +114,5 @@ def expect(game: HogEngine, *names: str) -> None:
 
 
 def compile_now(games: Iterable[Rules], names: Iterable[str]) -> None:
-    """Compile parts of what games need, on all cores, before several processes need them."""
+    """Compile parts of games on all cores, before several processes need them."""
     cache.compile_all([x for rules in games for x in missing(compile_game(rules), *names)])

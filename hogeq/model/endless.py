@@ -15,7 +15,7 @@ class EndlessError(BadInputError):
 
 
 def endless_turns(certain: Ints, policies: Floats) -> NDArray[np.bool_]:
-    """Whether a game never ends after a turn, (2, n), by who takes it; policies (2, G, G, K)."""
+    """Whether a game never ends after a turn, (2, n), by mover; policies (2, G, G, K)."""
     return _for_ever(certain, _staying(certain, policies))
 
 

@@ -13,28 +13,17 @@ from hogeq.model.cell_passes import CellPasses
 from hogeq.model.components import Recurrence, find_recurrence
 from hogeq.model.interpreter import Interpreter
 from hogeq.model.memory_passes import MemoryDuel, MemoryPasses, can_duel, suit_memory_vectors
-from hogeq.model.protocol import Engine, Passes, Precision, WinRate
+from hogeq.model.protocol import Engine, MatrixPasses, Passes, Precision
 from hogeq.model.shared import shared_workspace
 from hogeq.model.tables import Tables, tables_of
 from hogeq.model.workspace import Layout, RecurringMixture, Workspace
 from hogeq.rules import Rules
 from hogeq.rules.memory import Memory, all_memories, memory_sizes, states
-from hogeq.support.aliases import Floats, Ints
+from hogeq.support.aliases import Floats
 from hogeq.support.messages import refusal
 
 LARGE = 32  # goal from which on diagonals are long enough to fill vectors
 MEMORY_LIMIT = 4 << 30  # bytes of one game's largest arrays
-
-
-class Duels:
-    """The arrays for win rates of two matrices, one pair after the other."""
-
-    def __init__(self, passes: "MemoryDuel | CellPasses") -> None:
-        self._passes = passes
-
-    def win_rate(self, matrices: Ints) -> WinRate:
-        """Exact win rate of the first of two matrices, int64 (2, G, G)."""
-        return WinRate.from_starts(*self._passes.starts(matrices))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -71,7 +60,7 @@ class HogEngine:
 
     @property
     def choices(self) -> tuple[int, ...]:
-        """What the actions are: numbers of dice, and in some games -1 as the last."""
+        """Actions: numbers of dice, and in some games -1 as the last."""
         return self.rules.choices
 
     @property
@@ -182,16 +171,16 @@ class HogEngine:
         suits = self.recurrence is None or stay_in_pairs(self.tables)
         return suits and suit_cell_vectors(self.tables)
 
-    def duels(self) -> Duels | None:
+    def duels(self) -> MatrixPasses | None:
         """Fresh arrays for win rates of two matrices; None if they are those of policies."""
         if not self.has_own_goals and can_duel(self.tables):
-            return Duels(MemoryDuel(self.tables))
+            return MemoryDuel(self.tables)
         # Policies are asked first whether their game ends.
         suits = self.has_cell_vectors and self.recurrence is None
-        return Duels(CellPasses(self.tables, 2)) if suits else None
+        return CellPasses(self.tables, 2) if suits else None
 
     def quick_dtype(self, opponents: int = 1) -> Precision:
-        """Precision for what need not be exact, against so many opponents.
+        """Precision for passes that need not be exact, against so many opponents.
 
         Single where kernels for it take half to two thirds of the time. Without memory a pass over
         cells is so short that it takes many pairs to be worth kernels of its own.

@@ -13,23 +13,12 @@ from hogeq.support.aliases import Floats, Matrix
 MemoryValues = Callable[[int, int, int, Floats], Floats]  # see :func:`backward_by`
 
 
-class HiddenValues:
-    """Win probabilities by memory, play going on as in the pass that found them."""
-
-    def __init__(self, game: HogEngine, passes: Interpreter) -> None:
-        self._goal, self._passes = game.goal, passes
-
-    def at(self, own: int, opponent: int, player: int = 0) -> Floats:
-        """Win probability of a player's rolls at a cell, by memory: float64 (H, K)."""
-        return self._passes.hidden_values(own * self._goal + opponent, player)
-
-
-def hidden_values(game: HogEngine, policies: Floats) -> HiddenValues:
-    """Values if policies (Q, G, G, K) play."""
+def hidden_values(game: HogEngine, policies: Floats) -> Interpreter:
+    """Interpreter after a pass in which policies (Q, G, G, K) play."""
     return _valued(game, policies, Role.EVALUATE)[0]
 
 
-def best_rolls(game: HogEngine, policies: Floats) -> tuple[Matrix, float, HiddenValues]:
+def best_rolls(game: HogEngine, policies: Floats) -> tuple[Matrix, float, Interpreter]:
     """Best roll in every hidden state for player 0 of policies, (G, G, H), the fewest on ties.
 
     Then its win probability when it moves first, and the values.
@@ -41,11 +30,11 @@ def best_rolls(game: HogEngine, policies: Floats) -> tuple[Matrix, float, Hidden
 
 def _valued(
     game: HogEngine, policies: Floats, role: Role, rolls: Matrix | None = None
-) -> tuple[HiddenValues, float]:
+) -> tuple[Interpreter, float]:
     passes = game.interpreter(len(policies))
     unread = np.ones(1), np.zeros(game.shape), np.zeros(game.shape[:2]), 1.0, 1.0
     starts, _ = passes.backward(int(role), plain(policies), *unread, rolls)
-    return HiddenValues(game, passes), float(starts[0, 0])
+    return passes, float(starts[0, 0])
 
 
 def hidden_reach(game: HogEngine, policies: Floats) -> Floats:
@@ -56,35 +45,26 @@ def hidden_reach(game: HogEngine, policies: Floats) -> Floats:
     return passes.reach[0, 0, : game.goal**2].reshape(shape).copy()
 
 
-def backward_by(game: HogEngine, players: int, memory_values: MemoryValues) -> tuple[float, float]:
+def backward_by(
+    game: HogEngine, players: int, memory_values: MemoryValues, passes: int = 1
+) -> Sequence[tuple[float, float]]:
     """Pass over all cells; a function gives the value of every memory to the player to move.
 
     So rolls may depend on the memory. The function is called in Python once for each cell and
     player, which takes a second or two in a game to 100. It gets the player, both scores, and the
-    values of all rolls, (H, K). Returns the win probability of each player when it moves first.
+    values of all rolls in each of the `passes` made side by side, (n, H, K), and gives values
+    (n, H). Returns the win probability of each player when it moves first, pass by pass.
     """
-
-    def alone(player: int, own: int, opponent: int, rolled: Floats) -> Floats:
-        return memory_values(player, own, opponent, rolled[0])[None]
-
-    return backward_together(game, players, 1, alone)[0]
-
-
-def backward_together(
-    game: HogEngine, players: int, count: int, memory_values: MemoryValues
-) -> Sequence[tuple[float, float]]:
-    """Make so many passes of :func:`backward_by` side by side; a function joins their values."""
     if game.positions_recur:
         raise ValueError("backward_by: allowed: games whose positions do not recur")
-    works, goal = [game.interpreter(players) for _ in range(count)], game.goal
-    roots = np.zeros((count, players))
+    works, goal = [game.interpreter(players) for _ in range(passes)], game.goal
+    roots = np.zeros((passes, players))
     for total in range(2 * goal - 2, -1, -1):
         for own in range(max(0, total - goal + 1), min(total, goal - 1) + 1):
             opponent = total - own
-            cell = own * goal + opponent
             for player in range(players):
-                rolled = np.stack([work.hidden_values(cell, player) for work in works])
+                rolled = np.stack([work.at(own, opponent, player) for work in works])
                 found = memory_values(player, own, opponent, rolled)
                 for place, (work, values) in enumerate(zip(works, found, strict=True)):
-                    roots[place, player] = work.publish(cell, player, values)
+                    roots[place, player] = work.publish(own, opponent, player, values)
     return [(float(root[0]), float(root[-1])) for root in roots]

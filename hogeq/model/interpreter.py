@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from hogeq.kernels import TIE, interpreter, recurrence, recurring
 from hogeq.kernels.recurring import Links
 from hogeq.model.components import Recurrence
-from hogeq.model.turn_lists import turn_lists
+from hogeq.model.turn_lists import scratch_for, turn_lists
 from hogeq.rules import Rules
 from hogeq.rules.memory import Memory, all_memories
 from hogeq.support.aliases import Floats
@@ -29,21 +29,20 @@ class Interpreter:
     ) -> None:
         self.turns = turns = turn_lists(rules)
         self.players, self.recurrence = players, recurrence
-        (_, rolls, memories), lanes = turns.place.shape, turns.following.shape[2]
+        _, rolls, memories = turns.place.shape
         self.start = all_memories(rules).index(Memory())
         self.values = np.zeros((matches, 2, len(turns.situation), memories))
         self.reach = np.zeros((matches, players, len(turns.situation), memories))
+        self._size = rules.size
         self._second = rules.size**2 if isinstance(rules.goal, tuple) else 0
-        self._rolled = np.zeros((matches, len(turns.dice) * lanes))
-        self._masses = np.zeros(len(turns.dice) * lanes)
-        self._ends, self._flows = np.zeros((2, len(turns.end_lanes) * lanes))
-        self._wanted, self._skipped = np.zeros((2, len(turns.dice)), np.uint8)
+        self._scratch = scratch_for(turns, matches)
         if recurrence is not None:
             loops = recurrence.loops
             members = int(np.diff(loops.start).max())
-            self._left = np.zeros((members, 2, len(self._masses)))
             states = 2 * members * memories
             self._links = Links(
+                left=np.zeros((members, 2, len(self._scratch.masses))),
+                before=np.zeros(rolls),
                 states=np.zeros(states, np.int64),
                 rolls=np.zeros(states, np.int64),
                 gain=np.zeros((states, rolls)),
@@ -63,19 +62,12 @@ class Interpreter:
             self.reach[:, mover % self.players, cell, self.start] = 1.0 / movers
         for match, (reach, reached) in enumerate(zip(self.reach, infoset_reach, strict=True)):
             cells = self._all_cells(reached)
-            arrays = (
-                played if len(played) <= 2 else played[[0, match + 1]],
-                reach,
-                cells,
-                self._masses,
-                self._skipped,
-                self._flows,
-            )
+            both = played if len(played) <= 2 else played[[0, match + 1]]
+            arrays = both, reach, cells, self._scratch
             if self.recurrence is None:
                 interpreter.forward(self.turns, *arrays)
             else:
-                loops = self.recurrence.loops
-                recurring.forward(self.turns, loops, *arrays, self._left, self._links)
+                recurring.forward(self.turns, self.recurrence.loops, *arrays, self._links)
             self._store(reached, cells)
 
     def backward(
@@ -96,47 +88,25 @@ class Interpreter:
         if choice is None:
             choice = np.zeros((*infoset_reach.shape, self.values.shape[3]), np.int8)
         filled = action_values, infoset_reach, choice
-        *arrays, chosen = [self._all_cells(array) for array in filled]
-        settings = chosen, temperature, damping, self._ends
+        cells = tuple(self._all_cells(array) for array in filled)
+        how = cells, temperature, damping, self._scratch
         played = self._by_cell(policies)
         if self._second and role == recurrence.EVALUATE and len(played) == 2:
             # Each moves in half of the cells: one strategy does as both do, in half the time.
             played = np.hstack([played[:1, : self._second], played[1:, self._second :]])
         if self.recurrence is None:
-            reach, values, rolled = self.reach, self.values, self._rolled
             changes = interpreter.backward(
-                self.turns,
-                role,
-                played,
-                weights,
-                reach,
-                values,
-                *arrays,
-                *settings,
-                rolled,
-                self._wanted,
+                self.turns, role, played, weights, self.reach, self.values, *how
             )
         else:
-            reach, values, rolled = self.reach[0], self.values[0], self._rolled[0]
+            loops, reach, values = self.recurrence.loops, self.reach[0], self.values[0]
             changes = recurring.backward(
-                self.turns,
-                self.recurrence.loops,
-                role,
-                played,
-                reach,
-                values,
-                *arrays,
-                *settings,
-                rolled,
-                self._wanted,
-                self._left,
-                self._links,
-                np.zeros(played.shape[2]),
+                self.turns, loops, role, played, reach, values, *how, self._links
             )
             if role == recurrence.FULL_MEMORY:
-                self._leave_on_ties(self.recurrence, chosen)
-        for array, cells in zip((policies[0], *filled), (played[0], *arrays, chosen), strict=True):
-            self._store(array, cells)
+                self._leave_on_ties(self.recurrence, cells[2])
+        for array, copy in zip((policies[0], *filled), (played[0], *cells), strict=True):
+            self._store(array, copy)
         first = self.values[:, 0, 0, self.start]
         other = self.values[:, 1, self._second, self.start]
         starts = [first] if self.players == 1 else [first, 1.0 - other]
@@ -152,7 +122,7 @@ class Interpreter:
         return np.concatenate([rows, rows]) if self._second else rows
 
     def _store(self, array: NDArray[Any], cells: NDArray[Any]) -> None:
-        """Write back what such a copy has in the cells of player 0."""
+        """Write back the cells of player 0 from such a copy."""
         if self._second:
             array[:] = cells[: self._second].reshape(array.shape)
 
@@ -162,21 +132,19 @@ class Interpreter:
         To stay is worth as much as what follows, be it one's own leaving a turn later.
         """
         for cell, roll, *_ in recurrence.certain.tolist():
-            (worth,) = self.hidden_values(cell)  # certain only where nothing is remembered
+            # Turns stay for certain only where nothing is remembered.
+            (worth,) = self.at(*divmod(cell, self._size))
             others = worth >= worth.max() - TIE
             others[roll] = False
             if choice[cell, 0] == roll and others.any():
                 choice[cell, 0] = others.argmax()
 
-    def hidden_values(self, cell: int, player: int = 0) -> Floats:
+    def at(self, own: int, opponent: int, player: int = 0) -> Floats:
         """Win probability of a player's rolls at a cell, by memory: float64 (H, K)."""
-        cell += self._second * player
+        cell = own * self._size + opponent + self._second * player
         moving, waiting = self.values[0, player], self.values[0, 1 - player]
-        rolled = self._masses.copy()
-        interpreter.roll_values(
-            self.turns, cell, moving, waiting, 1.0 - player, self._wanted, self._ends, rolled
-        )
-        found = rolled[self.turns.place[self.turns.situation[cell]].T]
+        interpreter.roll_values(self.turns, cell, moving, waiting, 1.0 - player, self._scratch)
+        found = self._scratch.rolled[0][self.turns.place[self.turns.situation[cell]].T]
         return found if player == 0 else 1.0 - found
 
     def cell_reach(self, player: int) -> Floats:
@@ -184,12 +152,12 @@ class Interpreter:
         cells = self.reach[0, player].sum(axis=1)
         return cells[self._second :] if player else cells[: self._second or None]
 
-    def publish(self, cell: int, player: int, values: Floats) -> float:
-        """Set what a cell's memories, (H,), are worth to a player who moves there.
+    def publish(self, own: int, opponent: int, player: int, values: Floats) -> float:
+        """Set the values of a cell's memories, (H,), to the player to move there.
 
         Returns the value of the memory that a game starts with.
         """
-        cell += self._second * player
+        cell = own * self._size + opponent + self._second * player
         self.values[0, player, cell] = values if player == 0 else 1.0 - values
         if self.players == 1:
             self.values[0, 1, cell] = 1.0 - values

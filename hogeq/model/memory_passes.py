@@ -4,12 +4,13 @@ from math import isqrt
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import DTypeLike
 
 from hogeq.kernels.interpreter import OTHER
 from hogeq.kernels.memory_duel import DuelShape, write_duel
 from hogeq.kernels.memory_vectors import Shape, write_reach, write_values
 from hogeq.kernels.program import Program, zeros
+from hogeq.model.protocol import WinRate
 from hogeq.model.tables import Tables
 from hogeq.support.aliases import Floats, Ints
 
@@ -21,7 +22,7 @@ STRIP = 16  # scores of a strip of cells, whose columns fit in a second-level ca
 
 
 def suit_memory_vectors(tables: Tables, smallest: int = SMALLEST) -> bool:
-    """Whether turns only swap what players remember, and all cells are alike, in a large game."""
+    """Whether turns only swap the players' memories, and all cells are alike, in a large game."""
     lanes = _padded(tables)
     return bool(
         _records_swap(tables)
@@ -52,7 +53,7 @@ def _padded(tables: Tables) -> int:
 
 
 def _bonus(tables: Tables) -> Ints:
-    """Bonus by what each player did last, and roll."""
+    """Bonus by each player's last turn, and roll."""
     kept = isqrt(len(tables.lane))
     return tables.bonus[0].reshape(kept, kept, -1)
 
@@ -80,7 +81,7 @@ def _arrivals(tables: Tables) -> tuple[Ints, Ints, Ints]:
 
 
 def memory_shape(tables: Tables) -> Shape:
-    """Gather what kernels are written for."""
+    """Gather the constants of kernels."""
     (dice,) = tables.dice
     points = _points(tables)
     sole = {
@@ -127,7 +128,7 @@ def pass_order(goal: int, strip: int) -> tuple[Ints, Ints]:
 
 
 class _Column(NamedTuple):
-    """Where a column keeps what it keeps."""
+    """Layout of a column."""
 
     at: Ints  # (rows, W + 2), the table of :mod:`hogeq.kernels.memory_vectors`
     size: int
@@ -193,17 +194,9 @@ class MemoryPasses:
         numbers = int(memories), self._players, self._goal, size, used, 1.0 / self._players
         for match, cells in enumerate(infoset_reach):
             played = policies if match == 0 else policies[[0, 1 + match]]
-            rows, reach = played.reshape(-1), self._reach[match]
-            arrays = (
-                self._most,
-                self._visits,
-                *self._where,
-                rows,
-                self._columns,
-                reach,
-                cells.reshape(-1),
-            )
-            self._forward(numbers, arrays)
+            where = self._most, self._visits, *self._where
+            filled = self._columns, self._reach[match], cells.reshape(-1)
+            self._forward(numbers, (*where, played.reshape(-1), *filled))
 
     def backward(
         self,
@@ -218,23 +211,12 @@ class MemoryPasses:
         """Pass over all cells; see :meth:`hogeq.model.workspace.Layout.backward`."""
         matches, size, spare = len(self._starts), self._column.size, self._column.spare
         sizes = self._players, matches, self._goal, size, spare
-        self._values(
-            (int(role), *sizes, float(temperature), float(damping)),
-            (
-                self._visits,
-                self._wins,
-                self._past,
-                *self._where,
-                policies.reshape(-1),
-                self._columns,
-                self._starts.reshape(-1),
-                self._reach.reshape(-1),
-                weights,
-                infoset_reach.reshape(-1),
-                action_values.reshape(-1),
-                self._changes,
-            ),
-        )
+        where = self._visits, self._wins, self._past, *self._where
+        work = policies.reshape(-1), self._columns, self._starts.reshape(-1)
+        read = self._reach.reshape(-1), weights, infoset_reach.reshape(-1)
+        filled = action_values.reshape(-1), self._changes
+        numbers = int(role), *sizes, float(temperature), float(damping)
+        self._values(numbers, (*where, *work, *read, *filled))
         return self._starts, int(self._changes[0])
 
 
@@ -289,9 +271,9 @@ class MemoryDuel:
             self._starts.ravel(),
         )
 
-    def starts(self, matrices: NDArray[np.int64]) -> tuple[float, float]:
-        """Win probability of each of two matrices, int64 (2, G, G), when it moves first."""
+    def win_rate(self, matrices: Ints) -> WinRate:
+        """Exact win rate of the first of two matrices, int64 (2, G, G)."""
         self._program(self._numbers, (*self._before, matrices.reshape(-1), *self._after))
         value, lost = self._starts[:, :, 0].T
         won = value - self._members[matrices[:, 0, 0], 0] * lost
-        return float(won[0]), float(won[1])
+        return WinRate.from_starts(*won.tolist())

@@ -1,4 +1,4 @@
-"""Responders that pay for their rolls, by passes over single turns, and what cells claim of them.
+"""Responders that pay for their rolls, by passes over single turns, and claims of cells on them.
 
 Against a policy there is one; against a mixture one for each part, as if it were told the draw.
 """
@@ -11,9 +11,9 @@ import numpy as np
 
 from hogeq.kernels import priced as kernels
 from hogeq.kernels.interpreter import WIN, TurnLists
-from hogeq.kernels.priced import Claims, Responder, Scratch
+from hogeq.kernels.priced import Claims, Responder
 from hogeq.model.game import MEMORY_LIMIT
-from hogeq.model.turn_lists import turn_lists
+from hogeq.model.turn_lists import scratch_for, turn_lists
 from hogeq.rules import Rules
 from hogeq.rules.memory import Memory, all_memories
 from hogeq.support.aliases import Floats, Ints
@@ -22,12 +22,12 @@ WIDTH = 8  # numbers side by side in a pass over claims
 
 
 def width_of(rolls: int) -> int:
-    """Numbers side by side in a pass over what all rolls claim."""
+    """Numbers side by side in a pass over the claims of all rolls."""
     return max(WIDTH, 1 << (rolls - 1).bit_length())
 
 
 class Claim(NamedTuple):
-    """What one cell claims; see :mod:`hogeq.search.lifted_bound`."""
+    """Claims of one cell; see :mod:`hogeq.search.lifted_bound`."""
 
     rolls: Ints  # (A,), the rolls that claim, the first claims most
     claims: Floats  # (A, H), of each of them on each memory
@@ -37,7 +37,7 @@ class Claim(NamedTuple):
 
 
 class Kept(NamedTuple):
-    """One cell's part of a responder's prices: what it claims, and what it has been lent."""
+    """One cell's part of a responder's prices: its claims and its loans."""
 
     cells: Ints  # (R,), those from which play can come to it, and itself
     prices: Floats  # (R, H, K)
@@ -59,21 +59,14 @@ class Board:
             )
         memories = all_memories(rules)
         self.memories, self.start = len(memories), memories.index(Memory())
-        cells, ways, lanes = len(turns.order), len(turns.dice), turns.following.shape[2]
+        cells = len(turns.order)
         self.reach = np.zeros((2, cells, self.memories))
-        self.scratch = Scratch(
-            masses=np.zeros(ways * lanes),
-            flows=np.zeros(len(turns.end_lanes) * lanes),
-            ends=np.zeros(len(turns.end_lanes) * lanes),
-            rolled=np.zeros(ways * lanes),
-            wanted=np.zeros(ways, np.uint8),
-            skipped=np.zeros(ways, np.uint8),
-        )
+        self.scratch = scratch_for(turns)
         self.row = np.full(cells, -1)
         self._claims: dict[int, Claims] = {}
 
     def claims(self, width: int) -> Claims:
-        """Give what a pass over so many numbers side by side fills."""
+        """Give the arrays of a pass over so many numbers side by side."""
         if width not in self._claims:
             turns, scratch = self.turns, self.scratch
             cells, rolls, ways = len(turns.order), turns.place.shape[1], len(turns.dice)
@@ -81,10 +74,10 @@ class Board:
             self._claims[width] = Claims(
                 values=np.zeros((2, cells * self.memories * width)),
                 loans=shared.loans if shared else np.zeros((cells, self.memories, rolls)),
-                falls=shared.falls if shared else np.zeros((cells, len(scratch.rolled))),
+                falls=shared.falls if shared else np.zeros((cells, len(scratch.masses))),
                 alive=shared.alive if shared else np.zeros((2, cells), np.uint8),
                 ends=np.zeros(len(scratch.ends) * width),
-                rolled=np.zeros(len(scratch.rolled) * width),
+                rolled=np.zeros(len(scratch.masses) * width),
                 gaps=np.zeros((ways, ways)),
                 wanted=np.zeros((2, ways), np.uint8),
                 row=np.zeros((2, rolls)),
@@ -93,15 +86,15 @@ class Board:
         return self._claims[width]
 
     def at_start(self, width: int) -> Floats:
-        """Give what the last pass has at the start, over who moves first: float64 (W,)."""
+        """Give the last pass's values at the start, the mean over both seats: float64 (W,)."""
         claims = self.claims(width)
         start = slice(self.start * width, (self.start + 1) * width)
         return np.asarray(claims.alive[:, 0] @ claims.values[:, start] / 2.0)
 
     def bytes_of_a_responder(self, rolls: int) -> int:
-        """Give what the arrays of a :class:`PricedResponder` take."""
+        """Give the size in bytes of the arrays of a :class:`PricedResponder`."""
         state = 8 * (rolls + 2) + 3
-        return len(self.turns.order) * (self.memories * state + 8 * len(self.scratch.rolled))
+        return len(self.turns.order) * (self.memories * state + 8 * len(self.scratch.masses))
 
 
 def _scores_rise(turns: TurnLists) -> bool:
@@ -128,7 +121,7 @@ class PricedResponder:
             met=np.ones((2, cells, board.memories), np.uint8),
             used=np.ones((cells, len(self.turns.dice)), np.uint8),
             values=np.zeros((2, cells, board.memories)),
-            rolled=np.zeros((cells, len(board.scratch.rolled))),
+            rolled=np.zeros((cells, len(board.scratch.masses))),
             chosen=np.full((cells, board.memories), -1, np.int8),
             largest=np.zeros(1),
         )
@@ -152,7 +145,7 @@ class PricedResponder:
 
     @property
     def value(self) -> float:
-        """Win rate less what it pays, over who moves first."""
+        """Win rate less its payments, the mean over both seats."""
         return float(self.arrays.values[:, 0, self.board.start].sum()) / 2.0
 
     def remember(self) -> float:
@@ -195,14 +188,14 @@ class PricedResponder:
         return here[:asked], float(here[-1])
 
     def begin_kept(self, cell: int) -> Kept:
-        """Give what has been lent to a cell, nothing yet, where the last pass came to it from."""
+        """Begin the loans to a cell, zeros, at the cells from which the last pass came to it."""
         is_led = self.board.claims(WIDTH).alive[0].astype(bool)
         is_led[cell] = True
         cells = np.flatnonzero(is_led)
         return Kept(cells, np.zeros((len(cells), *self.prices.shape[1:])))
 
     def lend(self, cell: int, claim: Claim, kept: Kept) -> None:
-        """Put into the prices what is claimed and lent by the pass that was last made."""
+        """Add the claims and loans of the last pass to the prices."""
         claims, zeros = self.board.claims(WIDTH), (0.0,) * WIDTH
         with self._rows(kept) as row:
             kernels.lend(self.turns, self.arrays, claims, cell, row, kept.prices, zeros)
@@ -228,7 +221,7 @@ class PricedResponder:
         row[kept.cells] = -1
 
     def claim_more(self, cell: int, kept: Kept, more: Floats) -> None:
-        """Claim so much more at a cell, (K, H), where play comes; values are not told."""
+        """Claim so much more at a cell, (K, H), where play comes; values stay."""
         more = np.where(self.arrays.met[0, cell] > 0, more, 0.0).T
         own = kept.prices[np.searchsorted(kept.cells, cell)]
         own += more
@@ -236,7 +229,7 @@ class PricedResponder:
         self._note(own, self.prices[cell])
 
     def revise(self, cell: int, kept: Kept, lent: float) -> Floats:
-        """Move a cell's prices to where they take off most; what its claims are worth by roll."""
+        """Move a cell's prices to lower the bound most; return the value of its claims by roll."""
         claims = kept.prices[np.searchsorted(kept.cells, cell)]
         return self._revise(cell, kept, claims, lent, 1.0)
 
@@ -283,7 +276,7 @@ class KeptClaims:
 
 
 class PricedResponders:
-    """The same against a mixture: one responder for each part, as if it were told the draw.
+    """The same against a mixture: one responder for each part, as if the draw were public.
 
     What was drawn is one more thing to remember, kept to the end: a cell has the memories of all
     parts, (part, memory) being one number below n * H.
@@ -309,7 +302,7 @@ class PricedResponders:
 
     @property
     def value(self) -> float:
-        """Win rate less what it pays: the mean over the draw."""
+        """Win rate less its payments: the mean over the draw."""
         return sum(weight * part.value for weight, part in self._drawn())
 
     def remember(self) -> float:
@@ -345,7 +338,7 @@ class PricedResponders:
         return self._lifted[1:]
 
     def take(self, cell: int, claim: Claim, kept: KeptClaims | None = None) -> Floats:
-        """Put what is claimed and lent into the prices, and keep it; value at the start of claims.
+        """Add claims and loans to the prices, and keep them; return the claims' value at the start.
 
         No pass is made where the last one was that of this very claim, and there is one part.
         """
@@ -364,7 +357,7 @@ class PricedResponders:
         part.lend(cell, claim, part.no_kept() if kept is None else kept.parts[number])
 
     def revise(self, cell: int, kept: KeptClaims, more: Floats, lent: float) -> Floats:
-        """Claim more at a cell, (K, n * H), and revise it; what claims are worth by roll, (K,)."""
+        """Claim more at a cell, (K, n * H), and revise it; return claims' values by roll, (K,)."""
         self._lifted = None
         worths, first = np.zeros(len(more)), 0
         for number, (weight, part) in enumerate(self._drawn()):

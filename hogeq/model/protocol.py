@@ -1,4 +1,4 @@
-"""What algorithms ask of a game: passes over rows of actions, and nothing of its rules.
+"""Protocol of a game for algorithms: passes over rows of actions, and nothing of its rules.
 
 A game is symmetric and zero-sum: one strategy plays both seats, and a fair coin says which is
 first. Its rows are information sets, laid out in one axis or several; each has as many actions. A
@@ -146,11 +146,11 @@ class Engine(Hashable, Protocol):
 
     @property
     def payoff_per_win_rate(self) -> float:
-        """What the game pays for a win rate of 1, in its own units."""
+        """Payoff of a win rate of 1, in the game's own units."""
 
     @property
     def has_memory(self) -> bool:
-        """Whether a row joins states that a player who remembers would tell apart."""
+        """Whether a row joins states that a player with full memory would tell apart."""
 
     @property
     def positions_recur(self) -> bool:
@@ -164,7 +164,7 @@ class Engine(Hashable, Protocol):
         """Rows of each seat; None where one table plays both seats."""
 
     def quick_dtype(self, opponents: int = 1) -> Precision:
-        """Precision for what need not be exact, against so many opponents."""
+        """Precision for passes that need not be exact, against so many opponents."""
 
     def workspace(self, players: int, dtype: DTypeLike = ...) -> Passes:
         """Fresh passes for so many policies, Q."""

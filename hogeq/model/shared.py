@@ -42,7 +42,7 @@ def shared_workspace(game: Engine, players: int, dtype: DTypeLike = np.float64) 
 
 
 def quick_workspace(game: Engine, players: int) -> Passes:
-    """Shared workspace for what need not be exact: most of a search, weights of an average.
+    """Shared workspace for passes that need not be exact: most of a search, weights of an average.
 
     In single precision where :meth:`hogeq.model.protocol.Engine.quick_dtype` says so.
     """

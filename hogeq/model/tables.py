@@ -1,4 +1,4 @@
-"""The flat form of a game: how rolls play, where they land, and what is remembered of them.
+"""The flat form of a game: how rolls play, where they land, and the memory of them.
 
 Sizes: G goal, T = G + largest bonus, K actions (0 to the most dice), H memories, J lanes (memories
 in one lane hand over the same), W records (what is remembered of one turn), D kinds of turn (the
@@ -54,7 +54,7 @@ class Ways(NamedTuple):
 
 
 class FreeTurns(NamedTuple):
-    """What rolling no dice does, by the mover's score and the opponent's: (G, G) each."""
+    """Outcome of rolling no dice, by the mover's score and the opponent's: (G, G) each."""
 
     points: Ints
     gift: Ints
@@ -70,7 +70,7 @@ class Landings(NamedTuple):
 
 
 class Lanes(NamedTuple):
-    """What memories hand over."""
+    """The next mover's memory, by the memory and the turn."""
 
     lane: Ints  # (H,)
     following: Ints  # (2, W, J), memory of whoever moves next, by again and record
@@ -146,7 +146,7 @@ def free_turns(rules: Rules, scores: int = 0) -> FreeTurns:
 
 
 def _counts_own(free: FreeTurns) -> bool:
-    """Whether what no dice do depends on the mover's own score."""
+    """Whether the outcome of no dice depends on the mover's own score."""
     return any((column != column[0]).any() for column in free)
 
 
@@ -175,7 +175,7 @@ def landings(rules: Rules) -> Landings:
 
 
 def decided(ends: Landings, goal: Ints | int, other_goal: Ints | int) -> Ints:
-    """Who moves next, or has won, where each player has a goal: the one further past it wins."""
+    """Next mover, or winner, where each player has a goal: the one further past it wins."""
     past, other_past = ends.own - goal, ends.opponent - other_goal
     over = np.where(past >= other_past, WIN, LOSS)
     return np.where(np.maximum(past, other_past) >= 0, over, ends.kind)

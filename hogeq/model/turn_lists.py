@@ -1,4 +1,4 @@
-"""Every way in which a turn can end, cell by cell: what the interpreting kernels read."""
+"""Every way in which a turn can end, cell by cell, for the interpreting kernels."""
 
 from dataclasses import replace
 from functools import lru_cache
@@ -6,12 +6,21 @@ from typing import Any
 
 import numpy as np
 
-from hogeq.kernels.interpreter import AGAIN, OTHER, STEP, WIN, TurnLists
+from hogeq.kernels.interpreter import AGAIN, OTHER, STEP, WIN, Scratch, TurnLists
 from hogeq.model.tables import Landings, decided, free_turns, landings, lanes_of, ways_of
 from hogeq.rules import Rules
 from hogeq.rules.turn import TurnTable
 
-__all__ = ["AGAIN", "WIN", "TurnLists", "turn_lists"]
+__all__ = ["AGAIN", "WIN", "TurnLists", "scratch_for", "turn_lists"]
+
+
+def scratch_for(turns: TurnLists, opponents: int = 1) -> Scratch:
+    """Fresh arrays for passes against so many opponents."""
+    ways, lanes = len(turns.dice), turns.following.shape[2]
+    flows, ends = np.zeros((2, len(turns.end_lanes) * lanes))
+    wanted, skipped = np.zeros((2, ways), np.uint8)
+    rolled = np.zeros((opponents, ways * lanes))
+    return Scratch(np.zeros(ways * lanes), flows, ends, rolled, wanted, skipped)
 
 
 @lru_cache(maxsize=2)

@@ -1,4 +1,4 @@
-"""Passes over a game of Hog, by the loops of a layout; :mod:`hogeq.model.protocol` says what of."""
+"""Passes of :mod:`hogeq.model.protocol` over a game of Hog, by the loops of a layout."""
 
 from collections.abc import Callable, Sequence
 from functools import cached_property

@@ -87,8 +87,8 @@ def turn_values(
     worth = np.zeros(game.shape)
 
     def as_it_goes_on(_player: int, own: int, opponent: int, rolls: Floats) -> Floats:
-        worth[own, opponent] = rolls[memories[own, opponent]]
-        return values[own, opponent]
+        worth[own, opponent] = rolls[0, memories[own, opponent]]
+        return values[None, own, opponent]
 
     backward_by(other, 1, as_it_goes_on)
     return worth

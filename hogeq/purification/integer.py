@@ -206,7 +206,7 @@ class IntegerRounding(SearchPurifier[RoundingState]):
     def _ranked(
         self, pool: CounterPool, new: Population, state: RoundingState, matrix: Matrix
     ) -> tuple[Matrix, Floats]:
-        """Best candidates, with a new one, and what they lose, the new counters included."""
+        """Best candidates, with a new one, and their losses, the new counters included."""
         actions = pool.game.num_actions
         met = [new.rates_against(one_hot(one, actions)).max(initial=0.0) for one in state.tried]
         tried, worst = state.tried, np.maximum(state.worst, met)
@@ -339,7 +339,7 @@ def nearest_choice(
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Drop what is written to standard output: HiGHS leaves a line of its developers' there."""
+    """Drop writes to standard output: HiGHS leaves a line of its developers' there."""
     sys.stdout.flush()
     with Path(os.devnull).open("wb") as nowhere:
         output = os.dup(1)

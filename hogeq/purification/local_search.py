@@ -143,7 +143,7 @@ class LocalSearch(SearchPurifier[LocalState]):
         return matrix
 
     def _foreseen(self, game: Engine, pool: CounterPool, matrix: Matrix, count: int) -> Matrix:
-        """Make at most `count` changes by programs, each with what the one before overlooked."""
+        """Make at most `count` changes by programs, each with the counters that the last missed."""
         policy = one_hot(matrix, game.num_actions)
         best, least = matrix, pool.rates_against(policy).max()
         active = pool.strongest(policy, self.active)

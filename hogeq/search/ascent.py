@@ -1,4 +1,4 @@
-"""Ascent and annealing of a responder, by passes of a game: what every search is made of."""
+"""Ascent and annealing of a responder, by passes of a game: the parts of every search."""
 
 from collections.abc import Callable
 

@@ -37,7 +37,7 @@ centre, and two are 1.13 apart: 0.41 (Royston 1982, "Expected normal order stati
 
 
 class Saturation(NamedTuple):
-    """How much the last half of a search found, and an estimate of what is left."""
+    """Gain of the last half of a search, and an estimate of the gain left."""
 
     last_half: float  # win rate gained in the last half of the effort
     left: float | None  # estimate of what twice the effort would gain; None if none is possible
@@ -65,7 +65,7 @@ def saturation(curve: Sequence[tuple[int, float]], apart: float = 0.0) -> Satura
 
 
 class MovePay(NamedTuple):
-    """What a move has brought."""
+    """Attempts, gain and effort of a move."""
 
     tried: int  # how often it was chosen
     gained: float  # win rate gained, summed over all starts
@@ -190,7 +190,7 @@ class _Trail:
 
 
 class AttackSearch:
-    """A search from several starts, which tell each other what they find."""
+    """A search from several starts, which share their results."""
 
     def __init__(self, game: Engine, strategy: Strategy, budget: Budget, progress: Phase) -> None:
         self.game, self.strategy, self.budget, self.progress = game, strategy, budget, progress
@@ -217,7 +217,7 @@ class AttackSearch:
         return max(0, left)
 
     def result(self) -> SearchResult:
-        """Give what the search has come to."""
+        """Give the result of the search."""
         best = max(self.trails, key=lambda trail: trail.rate).state
         found = self.budget, self.sweeps, tuple(self.found), self._saturation()
         return SearchResult(best.matrix, best.rate, *found, self.moves, tuple(self.curve))
@@ -242,7 +242,7 @@ class AttackSearch:
         ]
 
     def begin(self, states: Sequence[SearchState]) -> None:
-        """Begin with what the starts have come to."""
+        """Begin with the results of the starts."""
         for start, state in enumerate(states):
             away = Excursion.stay(state.matrix, state.rate)
             self.trails.append(_Trail(start, state._replace(away=away), state.rate))
@@ -275,7 +275,7 @@ class AttackSearch:
         ]
 
     def learn(self, searches: Sequence[CounterSearch], states: Sequence[SearchState]) -> None:
-        """Compare notes after a round: what trails have come to, and which moves have paid."""
+        """Compare trails after a round, and learn which moves have paid."""
         for trail, state in zip(self.trails, states, strict=False):
             trail.state = state
             self.sweeps += state.sweeps

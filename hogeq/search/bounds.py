@@ -14,7 +14,7 @@ import numpy as np
 
 from hogeq.evaluation.values import win_rate
 from hogeq.model.game import HogEngine
-from hogeq.model.hidden import backward_together
+from hogeq.model.hidden import backward_by
 from hogeq.model.protocol import Engine, Role, WinRate
 from hogeq.search.attack import attack
 from hogeq.search.results import PROVED, Budget, Response
@@ -52,7 +52,7 @@ def respond(game: HogEngine, strategy: StrategyLike, budget: Budget | None = Non
 
 
 def full_memory_bound(game: Engine, strategy: StrategyLike) -> float:
-    """Win rate of the best responder who remembers everything and is told what was drawn."""
+    """Win rate of the best responder with full memory and knowledge of the draw."""
     target = strategy_of(game, strategy)
     work = game.workspace(2)
     both = [np.stack([policy, policy]) for policy in target.policies]
@@ -70,7 +70,7 @@ def default_resolution(game: HogEngine, strategy: Strategy) -> int:
 
 
 def upper_bound(game: HogEngine, strategy: StrategyLike, resolution: int | None = None) -> float:
-    """Upper bound on any attack, by a responder who remembers all but the draw of a mixture.
+    """Upper bound on any attack: a responder with full memory, but without the draw of a mixture.
 
     At a resolution of 1 the responder is told the draw. Multiples of the number n of components are
     best. Passes and memory grow as C(resolution + n - 1, n - 1), the beliefs of the grid. By
@@ -93,13 +93,13 @@ def upper_bound(game: HogEngine, strategy: StrategyLike, resolution: int | None 
         )
     grid = Grid.of(target.chances, resolution)
     respond = partial(_responding, grid, target.policies)
-    roots = backward_together(game, 2, len(grid.points), respond)
+    roots = backward_by(game, 2, respond, len(grid.points))
     rates = np.array([WinRate.from_starts(*root).win_rate for root in roots])
     return float((grid.chords(target.chances[None]) @ rates)[0])
 
 
 class Grid(NamedTuple):
-    """Beliefs on a simplex, and what finds those around another one.
+    """Beliefs on a simplex, with an index to find those around another one.
 
     A grid point stands for likelihoods of the parts, whole multiples of 1 / `resolution` that sum
     to 1; the belief is the weights of the draw times these. So if `resolution` is a multiple of
@@ -168,7 +168,7 @@ class Grid(NamedTuple):
 def _responding(
     grid: Grid, policies: Floats, player: int, own: int, opponent: int, rolled: Floats
 ) -> Floats:
-    """Values (N, H) of the memories: the best roll of player 0, what was drawn of player 1."""
+    """Values (N, H) of the memories: of player 0's best roll, or of player 1's drawn policies."""
     if player == 0:
         return np.asarray(rolled.max(axis=2))
     joint = grid.beliefs * policies[:, own, opponent].T[:, None]  # (K, N, n)

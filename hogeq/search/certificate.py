@@ -1,4 +1,4 @@
-"""Certificates: a bound on what wins from a strategy, in a file that anyone can check.
+"""Certificates: an upper bound on best responses, in a file that anyone can check.
 
 A JSON object: see :meth:`Certificate.to_json`, with an edition's name or fields of `hogeq.Rules`,
 and steps as lists of the fields of a `Step` or a `Revision`. Version 3 had no revisions.
@@ -91,7 +91,7 @@ class _Top:
 
 
 class Certificate(NamedTuple):
-    """A bound and what proves it."""
+    """A bound and its proof."""
 
     rules: Rules
     strategy: Strategy  # that it is about
@@ -131,7 +131,7 @@ def certified_bound(game: HogEngine, strategy: StrategyLike, seconds: float) -> 
 
 
 def check_certificate(certificate: Certificate) -> Certificate:
-    """Prove a certificate again from its steps; the bound is what they prove."""
+    """Prove a certificate again from its steps, which set the bound."""
     found = replay(certificate.rules, certificate.strategy, certificate.steps)
     return _certificate(found, certificate.strategy)
 
@@ -335,7 +335,7 @@ class _Search:
 
 
 class _Revisions:
-    """Where claims are revised: first where most can be won, by what was won there before.
+    """Order in which cells' claims are revised: largest expected gain first, by earlier gains.
 
     Block coordinate descent, in which a block leaves to the others what it can do without (Werner,
     Prusa and Dlask 2020, "Relative interior rule in block-coordinate descent").
@@ -357,7 +357,7 @@ class _Revisions:
         return _first(self.promise * self.hopes)
 
     def revise(self, cell: int) -> None:
-        """Revise what a cell claims, and let it claim more if that lowers the bound."""
+        """Revise the claims of a cell, and let it claim more if that lowers the bound."""
         before = self.bound.value
         score, opponent = divmod(cell, self.bound.rules.size)
         if self.bound.is_kept(cell):

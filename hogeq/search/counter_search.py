@@ -67,7 +67,7 @@ class Excursion(NamedTuple):
 
 
 class MoveGain(NamedTuple):
-    """What the choice of a move has brought."""
+    """Gain and effort of one choice of a move."""
 
     move: str
     gain: float
@@ -75,7 +75,7 @@ class MoveGain(NamedTuple):
 
 
 class SearchState(NamedTuple):
-    """What a search has come to."""
+    """State of a search."""
 
     matrix: Matrix  # the best, (G, G)
     rate: float  # its win rate
@@ -187,7 +187,7 @@ class Trails(NamedTuple):
     def searches(
         self, game: Engine, strategy: Strategy, known: Matrix, kicks: int, seed: tuple[int, ...]
     ) -> list[CounterSearch]:
-        """List what is to be done: so many kicks of each; known are counters to cross with.
+        """List the searches, of so many kicks each; known are counters to cross with.
 
         What they find is evaluated anew anyway, so they climb in the precision of searches.
         """

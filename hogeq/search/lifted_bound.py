@@ -1,4 +1,4 @@
-"""An upper bound on best responses below full memory, at full size: cells claim what memory gains.
+"""An upper bound on best responses, below full memory, for full-size games.
 
 ``docs/exact-response.md`` has the idea, its equation and its sources; here its c_I are *claims*.
 """
@@ -38,7 +38,7 @@ class Step(NamedTuple):
 
 
 class Revision(NamedTuple):
-    """What one cell claims in all, and is lent, moved to where that takes off most."""
+    """Move all claims and loans of one cell to lower the bound most."""
 
     score: int
     opponent: int
@@ -47,7 +47,7 @@ class Revision(NamedTuple):
 
 
 class LiftedBound:
-    """The bound, step by step, on what wins from a policy or a mixture.
+    """The bound, step by step, on best responses to a policy or a mixture.
 
     Claims of the cells `revised` are kept, and no others; by default those of all cells, in the
     order in which they claim, as long as they fit into 4 GiB.
@@ -90,22 +90,22 @@ class LiftedBound:
         return self.value + self.margin()
 
     def refunds(self) -> Floats:
-        """Give what each cell is refunded, for the roll that claims most: float64 (C,)."""
+        """Give the refund of each cell, for the roll that claims most: float64 (C,)."""
         return self._refunded.max(axis=1)
 
     def losses(self) -> Floats:
-        """Say what forgetting costs in each cell as the responder plays now: float64 (C, K)."""
+        """Give the loss by forgetting in each cell, as the responder plays now: float64 (C, K)."""
         found = np.zeros((len(self._reach), self.rules.num_actions))
         for cell in np.flatnonzero(self._reach.sum(axis=1) > SMALLEST).tolist():
             found[cell] = self.loss(cell)
         return found
 
     def loss(self, cell: int) -> Floats:
-        """Say what forgetting costs in a cell, by the roll that is made: float64 (K,)."""
+        """Give the loss by forgetting in a cell, by roll: float64 (K,)."""
         return self._responder.slack(cell) @ self._reach[cell]
 
     def claim(self, step: Step) -> Claim:
-        """Give what a step claims at the prices in force: a share of what its roll loses."""
+        """Give the claim of a step at the prices in force: a share of its roll's loss."""
         # What is lent before the cell, so that nobody steers towards claims, is slack of other
         # rolls. Claims of 0 in the mean over the states as they are reached are enough, so negative
         # ones shrink and leave slack for other cells; by less than that (`cover`), since a
@@ -124,7 +124,7 @@ class LiftedBound:
         return Claim(asked[first], claims[first], fall, step.weight, step.lent)
 
     def gain(self, step: Step) -> tuple[float, float]:
-        """How far a step would lower the responder's value, and what it would refund."""
+        """Give the fall of the responder's value by a step, and the refund of it."""
         claim, cell = self.claim(step), self._cell(step)
         self._tried = step, claim
         worth, fall = self._responder.lift(cell, claim)
@@ -182,11 +182,11 @@ class LiftedBound:
         self._refunded[cell] = self._responder.revise(cell, kept, more, step.lent)
 
     def is_kept(self, cell: int) -> bool:
-        """Say whether what a cell claims can be revised."""
+        """Return whether the claims of a cell can be revised."""
         return self._kept.get(cell) is not None
 
     def _by_roll(self, claim: Claim, worth: Floats) -> Floats:
-        """Give what a claim is worth by roll, float64 (K,): the last to claim may share a worth."""
+        """Give the value of a claim by roll, float64 (K,): the last to claim may share a value."""
         found = np.zeros(self.rules.num_actions)
         if len(worth):
             found[claim.rolls] = worth[np.minimum(np.arange(len(claim.rolls)), len(worth) - 1)]
@@ -216,7 +216,7 @@ def replay(rules: Rules, strategy: Strategy, steps: Sequence[Step | Revision]) -
 
 
 def _most_bytes(rules: Rules, cells: list[int]) -> int:
-    """Bytes of what cells claim of one policy, were play to come there from all lower scores."""
+    """Bytes of cells' claims on one policy, were play to come there from all lower scores."""
     low, high = np.sort(np.indices((rules.size, rules.size)).reshape(2, -1), axis=0)
     before = sum(int(((low <= low[x]) & (high <= high[x])).sum()) for x in cells)
     return before * len(all_memories(rules)) * rules.num_actions * np.dtype(np.float64).itemsize

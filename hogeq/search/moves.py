@@ -47,7 +47,7 @@ MEMORY: Final = 0.98  # how much of what it knows of pay the bandit keeps from c
 
 @dataclass
 class SearchContext:
-    """What a search works with, in one thread."""
+    """Game, passes and random numbers of a search, in one thread."""
 
     game: Engine
     weights: Floats | None  # (n,), of the strategies met, of which one is drawn; None if it is one
@@ -321,7 +321,7 @@ class Bandit:
         return self.moves[int(random.choice(len(self.moves), p=self.chances()))]
 
     def report(self, move: str, gain: float, sweeps: int) -> None:
-        """Learn what a choice has gained, in win rate, and how many sweeps it took."""
+        """Learn from the gain of a choice, in win rate, and its sweeps."""
         at = self.moves.index(move)
         self._gains *= MEMORY
         self._sweeps *= MEMORY

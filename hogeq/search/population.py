@@ -158,7 +158,7 @@ class CounterPool(Population):
             self.members = self.members[stay]
 
     def climb(self, policy: Floats, warm: int) -> None:
-        """Climb from the `warm` strongest counters, and add what that comes to."""
+        """Climb from the `warm` strongest counters, and add the results."""
         searches = [CounterSearch(self.members[one]) for one in self.strongest(policy, warm)]
         climb = partial(CounterSearch.run, game=self.game, strategy=Strategy.unchecked(policy))
         self.add(state.matrix for state in compute(climb, searches, local=True))

@@ -1,4 +1,4 @@
-"""What searches and solvers give for every game: a response, an interval, an equilibrium.
+"""Results of searches and solvers for every game: a response, an interval, an equilibrium.
 
 Figures are in the game's own units: win rates in Hog, where 1/2 is even, and elsewhere payoffs,
 where 0 is.
@@ -32,7 +32,7 @@ class Value(NamedTuple):
 
 
 class Units(NamedTuple):
-    """How a game counts: what is even, and how figures and their differences are written."""
+    """Units of a game: its even value, and how figures and their differences are written."""
 
     even: float
     figure: str  # what is measured
@@ -45,7 +45,7 @@ class Units(NamedTuple):
     per_rate: float = 1.0  # worth of a whole win rate: searches count win rates
 
     def value(self, rate: float) -> float:
-        """Give what a win rate of a search stands for."""
+        """Convert a win rate of a search to these units."""
         return self.even + self.per_rate * (rate - 0.5)
 
     def ends(self, lower: float, upper: float, are_one: bool) -> tuple[str, str]:
@@ -72,7 +72,7 @@ WIN_RATES: Final = Units(
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Response:
-    """The best response to a strategy that was found, and what no response exceeds.
+    """The best response found to a strategy, and an upper bound on all responses.
 
     Examples
     --------
@@ -107,7 +107,7 @@ class Response:
 
     @property
     def effort(self) -> dict[str, Any]:
-        """The budget that was asked for, and what was spent."""
+        """The budget, and the sweeps made."""
         if self.search is None:
             return {}
         return {**self.search.budget.fields(), "sweeps": self.search.sweeps}
@@ -147,7 +147,7 @@ class Response:
         }
 
     def rows(self) -> list[tuple[str, str, str]]:
-        """Lay out both ends and what they mean, as the command prints them."""
+        """Lay out both ends and their meaning, as the command prints them."""
         proved = "; proved to be best" if self.is_proved else ""
         lower, upper = self.units.ends(self.value, self.bound, self.is_proved)
         remembers = "best responder that remembers everything"
@@ -201,7 +201,7 @@ class Interval(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Equilibrium:
-    """Strategies of both sides in mixtures, and what the value of the game lies between.
+    """Strategies of both sides in mixtures, and bounds on the value of the game.
 
     Examples
     --------
@@ -249,7 +249,7 @@ class Equilibrium:
         }
 
     def rows(self) -> list[tuple[str, str, str]]:
-        """Lay out both ends and what they mean, as the command prints them."""
+        """Lay out both ends and their meaning, as the command prints them."""
         proved = "; proved" if self.is_proved else ""
         lower, upper = self.units.ends(self.lower, self.upper, self.is_proved)
         return [

@@ -104,7 +104,7 @@ def counters_of(state: BundleState | MixtureBundleState) -> Counters:
 
 @parameters
 class BundleMethod(Solver[State]):
-    """Descend the largest win rate that any counter-matrix has against what is learned.
+    """Descend the largest win rate of any counter-matrix against the learned strategy.
 
     Each iteration moves to where the worst of the linear models of a pool of counters is best, held
     near by a divergence that weights rows by reach; responds to that; and adds the responses to the

@@ -146,7 +146,7 @@ class Check(NamedTuple):
 
 
 class Searched(NamedTuple):
-    """What searches and checks have brought."""
+    """Results of searches and checks."""
 
     reached: list[Matrix]  # where the trails are now, each (G, G)
     errors: Floats  # by how much the model of each counter that was checked missed its win rate
@@ -164,7 +164,7 @@ def search(
     pool: Matrix,
     checks: Sequence[Check],
 ) -> Searched:
-    """Search from all starts, let trails go on, model what they come to; check known models."""
+    """Search from all starts, continue trails, model their results, and check known models."""
     # All at once, by any workers: the longest begin first, each models what it finds, and checks
     # come last, for whoever is idle by then.
     annealing = [start for start in starts if start.steps]

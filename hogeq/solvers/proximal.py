@@ -35,7 +35,7 @@ MORE: Final = 10  # ... so many at a time
 
 
 class Point(NamedTuple):
-    """What is learned: n policies, and how likely each is drawn before a game."""
+    """The learned strategy: n policies, and the probability of each to be drawn before a game."""
 
     parts: Floats  # (n, G, G, K)
     draw: Floats  # (n,)
@@ -123,7 +123,7 @@ def proximal_step(
 def _added(
     weights: NDArray[np.floating], part: _Open
 ) -> tuple[float, Floats, NDArray[np.floating]]:
-    """Give what some rows add to the dual, probabilities of their rolls, and models added (C,)."""
+    """Give the rows' part in the dual, probabilities of their rolls, and models added (C,)."""
     scores = part.begun + part.rate[part.row] * (weights @ part.given)
     best = np.maximum.reduceat(scores, part.first)
     scores -= best[part.row]

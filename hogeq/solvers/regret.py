@@ -43,7 +43,7 @@ Discount: TypeAlias = Annotated[float, AllowInfNan(True), BeforeValidator(_no_na
 
 
 class RegretState(NamedTuple):
-    """State of a run; S is 1, or 2 where two players take turns who share all rows."""
+    """State of a run; S is 1, or 2 where two players share all rows and take turns."""
 
     regrets: Floats  # (S, G, G, K)
     prediction: Floats  # (S, G, G, K), the last instantaneous regrets; empty where not used
@@ -156,7 +156,7 @@ class RegretMinimiser(Solver[RegretState]):
         return {"average_regret": positive / max(1, int(state.iteration))}
 
     def caveat(self, game: Engine) -> str:
-        """Theorems of CFR are of its own weights and of perfect recall, or what resembles it."""
+        """Give the caveat: theorems of CFR are of its own weights and nearly perfect recall."""
         is_cfr = (self.regret_weight, self.average_weight) == ("counterfactual", "own")
         # One table for both seats forgets its seat.
         if game.seat_rows is None or (game.has_memory and not is_cfr):

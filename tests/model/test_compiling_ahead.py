@@ -47,7 +47,7 @@ def reach_and_values(game: HogEngine) -> tuple[Any, Any]:
     passes.forward(
         np.full((2, *game.shape), 1.0 / game.num_actions), np.zeros((1, *game.shape[:2]))
     )
-    return passes.reach, passes.hidden_values(0)
+    return passes.reach, passes.at(0, 0)
 
 
 def hits(kernel: Any) -> int:

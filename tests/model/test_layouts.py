@@ -19,7 +19,7 @@ from hogeq.model.memory_passes import (
     pass_order,
     suit_memory_vectors,
 )
-from hogeq.model.protocol import Role
+from hogeq.model.protocol import Role, WinRate
 from hogeq.model.rows import TIE
 from hogeq.model.workspace import Layout
 from hogeq.rules import EDITIONS, Rules
@@ -155,7 +155,8 @@ def test_matrices_meet_as_the_policies_that_they_are(name: str) -> None:
         matrices = random.integers(game.num_actions, size=(2, *game.shape[:2]))
         policies = one_hot(matrices, game.num_actions)
         expected, _ = slow.backward(Role.EVALUATE, policies, *unread)
-        assert duel.starts(matrices) == pytest.approx(expected[0], abs=EXACT)
+        met = WinRate.from_starts(*expected[0])
+        assert duel.win_rate(matrices) == pytest.approx(met, abs=EXACT)
 
 
 @pytest.mark.parametrize(
