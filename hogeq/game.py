@@ -10,6 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from hogeq.baselines import solved
 from hogeq.baselines.registry import find_strategy
 from hogeq.evaluation import counterfactual, tablebase, values
 from hogeq.evaluation.counterfactual import RegretWeight
@@ -265,6 +266,7 @@ class Game:
 
         Where the responder forgets, the response is searched for (:mod:`hogeq.search`), and an
         integer program goes on for ``budget.exact_seconds``: in Hog only where they are given.
+        Against a champion the search begins with the strongest counter known, too.
 
         Parameters
         ----------
@@ -283,7 +285,8 @@ class Game:
 
             return respond(self.tree, target, budget)
         if not budget.exact_seconds:
-            return bounds.respond(self._compiled, target, budget)
+            known = solved.counters(self._compiled, target)
+            return bounds.respond(self._compiled, target, budget, known)
         from hogeq.trees.answers import respond_by_program
 
         return respond_by_program(self._compiled, target, budget)

@@ -1,4 +1,4 @@
-"""Search for a best response to a strategy: the attack, and how far it has saturated.
+"""Search for a best response to a strategy: the attack, and what more effort would find.
 
 Under imperfect recall a best response is NP-hard to find in general. The win rate of the best
 counter-matrix found is a true lower bound on it; ``docs/attack.md`` says how the search goes.
@@ -12,13 +12,14 @@ from time import monotonic
 from typing import Any, Final, NamedTuple
 
 from hogeq.model.protocol import Engine
-from hogeq.search.ascent import climb, to_matrix
+from hogeq.search.ascent import ascend, climb, passes, to_matrix
 from hogeq.search.counter_search import ASCENT, CounterSearch, Excursion, MoveGain, SearchState
 from hogeq.search.moves import MOVES, USUAL, SearchContext, bandits
 from hogeq.search.results import WIN_RATES, Budget, Units
+from hogeq.strategies.arrays import one_hot
 from hogeq.strategies.strategy import Strategy, StrategyLike, strategy_of
 from hogeq.support import html
-from hogeq.support.aliases import Matrix
+from hogeq.support.aliases import Floats, Matrix
 from hogeq.support.messages import at_least, counted, percent, pp, refusal
 from hogeq.support.progress import Phase, phase
 from hogeq.support.workers import compute
@@ -26,7 +27,7 @@ from hogeq.support.workers import compute
 ROUND: Final = 5  # kicks of every trail between one comparison of notes and the next
 FEWEST: Final = 2  # starts that are never given up
 VALUE: Final = 0.5  # win rate of an equilibrium: a fair coin says who moves first
-ENOUGH: Final = 3e-4  # win rate; a search is saturated when twice its effort would find less
+ENOUGH: Final = 3e-4  # win rate; `saturated` is a search of which twice the effort would find less
 ROUNDS: Final = 12  # rounds of kicks from which on anything can be said
 LUCK: Final = 0.4
 """What the best of four gains on the best of two, as a share of how far two are apart.
@@ -37,7 +38,10 @@ centre, and two are 1.13 apart: 0.41 (Royston 1982, "Expected normal order stati
 
 
 class Saturation(NamedTuple):
-    """How much the last half of a search found, and an estimate of what is left."""
+    """How much the last half of a search found, and an estimate for one more doubling.
+
+    It says nothing on a second doubling: gains that shrink slowly may add up to more than is found.
+    """
 
     last_half: float  # win rate gained in the last half of the effort
     left: float | None  # estimate of what twice the effort would gain; None if none is possible
@@ -144,26 +148,31 @@ class SearchResult:
         return html.table([(at_least(self.win_rate), effort)], ("wins", "effort"), "Attack")
 
 
-def attack(game: Engine, strategy: StrategyLike, budget: Budget | None = None) -> SearchResult:
+def attack(
+    game: Engine,
+    strategy: StrategyLike,
+    budget: Budget | None = None,
+    known: Sequence[Matrix] = (),
+) -> SearchResult:
     """Search for the matrix that wins most against a strategy, or against a mixture of several.
 
     Action values are weighted by the reach of each hidden state under the responder's own play. The
     reach of a cell depends on cells not yet changed, its values on cells already changed, so every
     step of the ascent is exact. If the first start ends below 1/2, another ascent starts from the
     strategy itself, so that no attack wins less. With more starts the win rate is never lower,
-    kicks apart.
+    kicks apart. Counters that are known are starts too, so that it is not below theirs.
     """
     budget = Budget() if budget is None else budget
     if not isinstance(budget, Budget):
         raise TypeError(refusal("budget", budget, "a Budget"))
     target = strategy_of(game, strategy)
-    known = None if budget.until_saturated else budget.starts * search_steps(budget)
+    most = None if budget.until_saturated else budget.starts * search_steps(budget)
     steps = budget.anneal_steps + ASCENT
-    with phase("attack", known) as progress:
+    with phase("attack", most) as progress:
         search = AttackSearch(game, target, budget, progress)
         run = partial(CounterSearch.run, game=game, strategy=target, progress=progress)
         starts = compute(run, search.starts(), lambda number: progress.reach((number + 1) * steps))
-        search.begin(starts)
+        search.begin(starts, known)
         while search.kicks_left:
             searches = search.round(search.kicks_left)
             search.learn(searches, compute(run, searches))
@@ -241,21 +250,29 @@ class AttackSearch:
             for start in range(budget.starts)
         ]
 
-    def begin(self, states: Sequence[SearchState]) -> None:
-        """Begin with what the starts have come to."""
+    def begin(self, states: Sequence[SearchState], known: Sequence[Matrix] = ()) -> None:
+        """Begin with what the starts have come to, and with counters that are known."""
         for start, state in enumerate(states):
             away = Excursion.stay(state.matrix, state.rate)
             self.trails.append(_Trail(start, state._replace(away=away), state.rate))
             self.found.append(state.rate)
             self.sweeps += state.sweeps
+        context = SearchContext.of(self.game, self.strategy)
+        policies, number = context.policies, self.budget.starts
         if self.found[0] < VALUE:
-            context = SearchContext.of(self.game, self.strategy)
-            context.policies[0] = self.strategy.mean
-            rate, sweeps = climb(self.game, context.policies, context.weights)
-            state = SearchState(to_matrix(context.policies[0]), rate)
-            self.sweeps += sweeps
-            self.trails.append(_Trail(self.budget.starts, state, state.rate))
+            policies[0] = self.strategy.mean
+            self._add(number, policies, climb(self.game, policies, context.weights))
+        exact = passes(self.game, context.weights, exact=True)
+        for place, matrix in enumerate(known, number + 1):
+            policies[0] = one_hot(matrix, self.game.num_actions)
+            self._add(place, policies, ascend(exact, policies))
         self._note()
+
+    def _add(self, start: int, policies: Floats, reached: tuple[float, int]) -> None:
+        """Let a search go on from where an ascent has come to."""
+        rate, sweeps = reached
+        self.sweeps += sweeps
+        self.trails.append(_Trail(start, SearchState(to_matrix(policies[0]), rate), rate))
 
     def round(self, most: int) -> list[CounterSearch]:
         """List a round of kicks of every trail, the best first, at most so many in all."""
