@@ -12,7 +12,8 @@ from time import monotonic
 from typing import Any, Final, NamedTuple
 
 from hogeq.model.protocol import Engine
-from hogeq.search.ascent import ascend, climb, passes, to_matrix
+from hogeq.model.shared import shared_workspace
+from hogeq.search.ascent import ascend, climb, to_matrix
 from hogeq.search.counter_search import ASCENT, CounterSearch, Excursion, MoveGain, SearchState
 from hogeq.search.moves import MOVES, USUAL, SearchContext, bandits
 from hogeq.search.results import WIN_RATES, Budget, Units
@@ -105,6 +106,8 @@ class SearchResult:
     """What each move has brought, by its name: ``near.drawn_rolls``, ``far.crossover``."""
     curve: tuple[tuple[int, float], ...]
     """Sweeps spent and best win rate: after the starts, and after every round of kicks."""
+    known: float | None = None
+    """Win rate of the strongest counter that was known before and begun with."""
 
     def to_json(self, units: Units = WIN_RATES) -> dict[str, Any]:
         """Return its course as plain values, in the units of a game.
@@ -112,7 +115,7 @@ class SearchResult:
         ``sweeps``; the budget: ``starts``, ``anneal_steps``, ``damping``, ``kicks``, ``seed``;
         ``found`` (value of each start), ``saturated``, ``last_half`` and ``left`` (gained by the
         last half of the sweeps, and by twice as many by an estimate), ``moves`` (of each the times
-        ``tried``, what it ``gained``, ``sweeps``).
+        ``tried``, what it ``gained``, ``sweeps``), ``known`` (of the known counter begun with).
         """
         scale, left = units.per_rate, self.saturation.left
         paid = {
@@ -128,19 +131,22 @@ class SearchResult:
             "last_half": scale * self.saturation.last_half,
             "left": None if left is None else scale * left,
             "moves": paid,
+            **({} if self.known is None else {"known": self.known}),
         }
 
     def lines(self, units: Units = WIN_RATES) -> list[str]:
-        """Say its effort, and how far it has saturated."""
+        """Say its effort, what the last half found, and the estimate for one more doubling."""
         last, left = self.saturation.last_half, self.saturation.left
-        course = "not saturated: too few kicks to say what more would find"
+        course = "too few kicks to estimate what more would find"
         if left is not None:
             part, rest = (units.gain(units.per_rate * gain) for gain in (last, left))
             course = (
-                f"{'saturated' if self.saturation.saturated else 'not saturated'}: the last half "
-                f"of the sweeps found {part}, twice as many would find about {rest}"
+                f"the last half of the sweeps found {part}, one doubling about {rest} by estimate"
             )
-        return [f"effort: {self.budget}: {counted(self.sweeps, 'sweep')}", course]
+        effort = f"effort: {self.budget}: {counted(self.sweeps, 'sweep')}"
+        if self.known is not None:
+            effort += f"; begun, too, with a known counter that gets {units.lower(self.known)}"
+        return [effort, course]
 
     def _repr_html_(self) -> str:
         """Write the figures, in a notebook."""
@@ -210,6 +216,7 @@ class AttackSearch:
         self.trails: list[_Trail] = []  # that go on
         self.given_up: list[_Trail] = []
         self.found: list[float] = []
+        self.known: float | None = None
         self.curve: list[tuple[int, float]] = []
         self.compare_at = ROUND * budget.starts
         self.end = inf if budget.seconds is None else monotonic() + budget.seconds
@@ -229,7 +236,9 @@ class AttackSearch:
         """Give what the search has come to."""
         best = max(self.trails, key=lambda trail: trail.rate).state
         found = self.budget, self.sweeps, tuple(self.found), self._saturation()
-        return SearchResult(best.matrix, best.rate, *found, self.moves, tuple(self.curve))
+        return SearchResult(
+            best.matrix, best.rate, *found, self.moves, tuple(self.curve), self.known
+        )
 
     def _saturation(self) -> Saturation:
         rates = sorted((trail.rate for trail in self.trails), reverse=True)
@@ -262,10 +271,12 @@ class AttackSearch:
         if self.found[0] < VALUE:
             policies[0] = self.strategy.mean
             self._add(number, policies, climb(self.game, policies, context.weights))
-        exact = passes(self.game, context.weights, exact=True)
+        exact = shared_workspace(self.game, len(policies))
         for place, matrix in enumerate(known, number + 1):
             policies[0] = one_hot(matrix, self.game.num_actions)
-            self._add(place, policies, ascend(exact, policies))
+            reached = ascend(exact, policies, weights=context.weights)
+            self.known = max(self.known or 0.0, reached[0])
+            self._add(place, policies, reached)
         self._note()
 
     def _add(self, start: int, policies: Floats, reached: tuple[float, int]) -> None:
