@@ -292,7 +292,7 @@ class Game:
         return respond_by_program(self._compiled, target, budget)
 
     def bound(self, strategy: StrategySpec, resolution: int | None = None) -> float:
-        """Upper bound on what any response gets: that of a responder with full memory.
+        """Upper bound on what any response gets: by full memory, or elsewhere by perfect recall.
 
         Parameters
         ----------
@@ -322,8 +322,9 @@ class Game:
         return Interval(response.value - even, response.bound - even, response)
 
     def equilibrium(self, seconds: float = 60.0) -> Equilibrium:
-        """Solve the game in mixtures; both ends are what best responses prove.
+        """Solve the game in mixtures, which are mixed strategies; best responses prove both ends.
 
+        If a side is a team, this is its TMECor. Pools grow by column generation (double oracle).
         A game of Hog is alike for both players, and worth 1/2. Without hidden memory optimal play
         by the scores is an equilibrium. Where there are too many histories, the solver
         ``mixture_bundle`` looks for a mixture, and both ends are what that secures.

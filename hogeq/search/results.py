@@ -89,7 +89,8 @@ class Response:
     bound: float
     """What no response exceeds."""
     full_memory: float
-    """What a responder gets who forgets nothing of the own past."""
+    """What a responder gets by full memory in Hog, where a mixture's draw is told, too; elsewhere
+    by perfect recall: of the own past alone."""
     is_proved: bool
     """Whether both meet within 1e-9 of the stakes: it is a best response."""
     method: str
@@ -220,7 +221,7 @@ class Equilibrium:
     is_proved: bool
     """Whether both ends meet within 1e-9 of the stakes."""
     method: str
-    """``lp``, one linear program; ``columns``, pools that grow by best responses; ``tablebase``,
+    """``lp``, one linear program; ``columns``, column generation, or double oracle; ``tablebase``,
     optimal play by the scores; or a solver."""
     effort: Mapping[str, Any]
     """Rounds, and the components of each strategy."""
