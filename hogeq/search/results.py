@@ -151,9 +151,14 @@ class Response:
         """Lay out both ends and what they mean, as the command prints them."""
         proved = "; proved to be best" if self.is_proved else ""
         lower, upper = self.units.ends(self.value, self.bound, self.is_proved)
-        remembers = "best responder that remembers everything"
+        remembers, seats = "best responder that remembers everything", ""
+        if self.units is not WIN_RATES:
+            first, second = map(self.units.exact, self.seats)
+            remembers, seats = (
+                "best responder with perfect recall",
+                f", mean of {first} and {second} by seat",
+            )
         told = "best responder that is told the draw as well" if self.is_told else remembers
-        seats = "" if self.units is WIN_RATES else ", mean of both seats"
         rows = [("attack", lower, f"best response found{seats}{proved}")]
         if self.method != "full memory":
             rows.append(("bound", upper, "no response has more: by an integer program"))
