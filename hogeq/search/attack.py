@@ -39,10 +39,7 @@ centre, and two are 1.13 apart: 0.41 (Royston 1982, "Expected normal order stati
 
 
 class Saturation(NamedTuple):
-    """How much the last half of a search found, and an estimate for one more doubling.
-
-    It says nothing on a second doubling: gains that shrink slowly may add up to more than is found.
-    """
+    """How much the last half of a search found, and an estimate for one doubling, not for more."""
 
     last_half: float  # win rate gained in the last half of the effort
     left: float | None  # estimate of what twice the effort would gain; None if none is possible
