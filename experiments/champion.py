@@ -9,13 +9,14 @@
 Attacks with seeds that no training uses. A strategy that is not more exploitable than the champion
 so far, by the counter known to that or attacked anew, goes into results/champions/EDITION with the
 strongest counter found or given. The manifest has its interval, what each seed found with how many
-kicks, the search budget, whether the strongest attack had saturated, the attack without kicks, and
+kicks, the search budget, the estimate for one doubling of it, the attack without kicks, and
 the config that made it. A champion attacked anew, as in the last line, keeps what was known; of a
 seed's attacks that with more kicks counts, and the strongest attack of all always does.
 A newcomer needs as many kicks as the champion's manifest has: fewer find less, and so flatter it.
 Counters of training, or of other searches, can be given (--counters, as `hogeq purify` takes them):
 where one of them wins more than the attacks found, that decides, for both; figures remain those of
 the attacks, and what the strongest of these counters wins stands beside them, in the last column.
+A counter whose longer search the manifest names (known_effort) decides nothing.
 The parts of a mixture lose rolls of less than a thousandth and are rounded to four decimals, so
 that its file is small, and what is measured is the file. results/champions.md is a table of all
 champions, written anew each time.
@@ -240,7 +241,10 @@ def is_kept(opposition: Opposition, candidate: Candidate, reached: float) -> boo
     """Whether a candidate, against which `reached` is won, is the champion from now on."""
     if candidate.is_champion:
         return True
-    before = exploited(opposition, candidate.champion, most_won(candidate.known), reached)
+    # A counter that a longer search found says nothing about a newcomer that had no such search.
+    known = candidate.known
+    met = known["attack"] if "known_effort" in known else most_won(known)
+    before = exploited(opposition, candidate.champion, met, reached)
     print(f"champion so far: attack {before:.6f}")
     return reached <= before
 

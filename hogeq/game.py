@@ -10,6 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from hogeq.baselines import solved
 from hogeq.baselines.registry import find_strategy
 from hogeq.evaluation import counterfactual, tablebase, values
 from hogeq.evaluation.counterfactual import RegretWeight
@@ -265,6 +266,7 @@ class Game:
 
         Where the responder forgets, the response is searched for (:mod:`hogeq.search`), and an
         integer program goes on for ``budget.exact_seconds``: in Hog only where they are given.
+        Against a champion the search begins with the strongest counter known, too.
 
         Parameters
         ----------
@@ -283,13 +285,14 @@ class Game:
 
             return respond(self.tree, target, budget)
         if not budget.exact_seconds:
-            return bounds.respond(self._compiled, target, budget)
+            known = solved.counters(self._compiled, target)
+            return bounds.respond(self._compiled, target, budget, known)
         from hogeq.trees.answers import respond_by_program
 
         return respond_by_program(self._compiled, target, budget)
 
     def bound(self, strategy: StrategySpec, resolution: int | None = None) -> float:
-        """Upper bound on what any response gets: that of a responder with full memory.
+        """Upper bound on what any response gets: by full memory, or elsewhere by perfect recall.
 
         Parameters
         ----------
@@ -319,8 +322,9 @@ class Game:
         return Interval(response.value - even, response.bound - even, response)
 
     def equilibrium(self, seconds: float = 60.0) -> Equilibrium:
-        """Solve the game in mixtures; both ends are what best responses prove.
+        """Solve the game in mixtures, which are mixed strategies; best responses prove both ends.
 
+        If a side is a team, this is its TMECor. Pools grow by column generation (double oracle).
         A game of Hog is alike for both players, and worth 1/2. Without hidden memory optimal play
         by the scores is an equilibrium. Where there are too many histories, the solver
         ``mixture_bundle`` looks for a mixture, and both ends are what that secures.

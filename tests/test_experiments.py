@@ -311,6 +311,12 @@ def test_a_champion_is_worth_what_the_strongest_counter_known_leaves(
     table("champion", f"{champion}/8.csv", "champions")
     assert "champion so far: attack 0.503934" in capsys.readouterr().out
     assert (read_strategy(kept).array == 5).all()
+    manifest = kept.parent / "manifest.json"
+    text = manifest.read_text("utf-8")
+    manifest.write_text(text.replace('"known":', '"known_effort": "hours", "known":'), "utf-8")
+    table("champion", f"{champion}/8.csv", "champions")
+    assert "champion so far: attack 0.501000" in capsys.readouterr().out
+    manifest.write_text(text, "utf-8")
     table("champion", f"{champion}/7.csv", "champions")
     assert "champion so far: attack 0.503934" in capsys.readouterr().out
     assert (read_strategy(kept).array == 7).all()

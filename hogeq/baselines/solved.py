@@ -10,6 +10,8 @@ from dataclasses import replace
 from importlib.resources import as_file, files
 from typing import TYPE_CHECKING, Final
 
+import numpy as np
+
 from hogeq.baselines.registry import baseline
 from hogeq.rules import EDITIONS, Rules
 from hogeq.rules.memory import all_memories
@@ -128,6 +130,21 @@ def champion(name: str) -> "Callable[[HogEngine], Strategy]":
         )
 
     return read
+
+
+def counters(game: "HogEngine", strategy: Strategy) -> list[Matrix]:
+    """Read the strongest counter known to a strategy that is a champion; else there is none."""
+    for name, (file, kind) in FILES.items():
+        edition = _shipped_for(name, game.rules) if kind == strategy.kind else None
+        if edition is None:
+            continue
+        own, counter = champion(name)(game), f"counter_to_{file.partition('.')[0]}.csv"
+        if np.array_equal(own.array, strategy.array) and np.array_equal(
+            own.weights, strategy.weights
+        ):
+            with as_file(SHIPPED / edition / counter) as path:
+                return [read_strategy(path, **sizes_of(game)).array]
+    return []
 
 
 def _shipped_for(name: str, rules: Rules) -> str | None:

@@ -50,7 +50,7 @@ function cellOf(tag, { text, scope, className, press }) {
 // What is known to have saturated, or not: a figure that more effort would raise is marked.
 function effortText(effort, saturated) {
   const kicks = effort.kicks ? `, ${counted(effort.kicks, "kick")}` : "";
-  const mark = saturated === false ? "; not saturated" : "";
+  const mark = saturated === false ? "; twice the effort would find more, by estimate" : "";
   const steps = counted(effort.anneal_steps, "step");
   return `${counted(effort.starts, "start")}, ${steps}${kicks}${mark}`;
 }

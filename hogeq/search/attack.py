@@ -1,4 +1,4 @@
-"""Search for a best response to a strategy: the attack, and how far it has saturated.
+"""Search for a best response to a strategy: the attack, and what more effort would find.
 
 Under imperfect recall a best response is NP-hard to find in general. The win rate of the best
 counter-matrix found is a true lower bound on it; ``docs/attack.md`` says how the search goes.
@@ -12,13 +12,15 @@ from time import monotonic
 from typing import Any, Final, NamedTuple
 
 from hogeq.model.protocol import Engine
-from hogeq.search.ascent import climb, to_matrix
+from hogeq.model.shared import shared_workspace
+from hogeq.search.ascent import ascend, climb, to_matrix
 from hogeq.search.counter_search import ASCENT, CounterSearch, Excursion, MoveGain, SearchState
 from hogeq.search.moves import MOVES, USUAL, SearchContext, bandits
 from hogeq.search.results import WIN_RATES, Budget, Units
+from hogeq.strategies.arrays import one_hot
 from hogeq.strategies.strategy import Strategy, StrategyLike, strategy_of
 from hogeq.support import html
-from hogeq.support.aliases import Matrix
+from hogeq.support.aliases import Floats, Matrix
 from hogeq.support.messages import at_least, counted, percent, pp, refusal
 from hogeq.support.progress import Phase, phase
 from hogeq.support.workers import compute
@@ -26,7 +28,7 @@ from hogeq.support.workers import compute
 ROUND: Final = 5  # kicks of every trail between one comparison of notes and the next
 FEWEST: Final = 2  # starts that are never given up
 VALUE: Final = 0.5  # win rate of an equilibrium: a fair coin says who moves first
-ENOUGH: Final = 3e-4  # win rate; a search is saturated when twice its effort would find less
+ENOUGH: Final = 3e-4  # win rate; `saturated` is a search of which twice the effort would find less
 ROUNDS: Final = 12  # rounds of kicks from which on anything can be said
 LUCK: Final = 0.4
 """What the best of four gains on the best of two, as a share of how far two are apart.
@@ -37,7 +39,7 @@ centre, and two are 1.13 apart: 0.41 (Royston 1982, "Expected normal order stati
 
 
 class Saturation(NamedTuple):
-    """Gain of the last half of a search, and an estimate of the gain left."""
+    """Gain of the last half of a search, and an estimate for one doubling, not for more."""
 
     last_half: float  # win rate gained in the last half of the effort
     left: float | None  # estimate of what twice the effort would gain; None if none is possible
@@ -101,6 +103,8 @@ class SearchResult:
     """What each move has brought, by its name: ``near.drawn_rolls``, ``far.crossover``."""
     curve: tuple[tuple[int, float], ...]
     """Sweeps spent and best win rate: after the starts, and after every round of kicks."""
+    known: float | None = None
+    """Win rate of the strongest counter that was known before and begun with."""
 
     def to_json(self, units: Units = WIN_RATES) -> dict[str, Any]:
         """Return its course as plain values, in the units of a game.
@@ -108,7 +112,7 @@ class SearchResult:
         ``sweeps``; the budget: ``starts``, ``anneal_steps``, ``damping``, ``kicks``, ``seed``;
         ``found`` (value of each start), ``saturated``, ``last_half`` and ``left`` (gained by the
         last half of the sweeps, and by twice as many by an estimate), ``moves`` (of each the times
-        ``tried``, what it ``gained``, ``sweeps``).
+        ``tried``, what it ``gained``, ``sweeps``), ``known`` (of the known counter begun with).
         """
         scale, left = units.per_rate, self.saturation.left
         paid = {
@@ -124,19 +128,22 @@ class SearchResult:
             "last_half": scale * self.saturation.last_half,
             "left": None if left is None else scale * left,
             "moves": paid,
+            **({} if self.known is None else {"known": self.known}),
         }
 
     def lines(self, units: Units = WIN_RATES) -> list[str]:
-        """Say its effort, and how far it has saturated."""
+        """Say its effort, what the last half found, and the estimate for one more doubling."""
         last, left = self.saturation.last_half, self.saturation.left
-        course = "not saturated: too few kicks to say what more would find"
+        course = "too few kicks to estimate what more would find"
         if left is not None:
             part, rest = (units.gain(units.per_rate * gain) for gain in (last, left))
             course = (
-                f"{'saturated' if self.saturation.saturated else 'not saturated'}: the last half "
-                f"of the sweeps found {part}, twice as many would find about {rest}"
+                f"the last half of the sweeps found {part}, one doubling about {rest} by estimate"
             )
-        return [f"effort: {self.budget}: {counted(self.sweeps, 'sweep')}", course]
+        effort = f"effort: {self.budget}: {counted(self.sweeps, 'sweep')}"
+        if self.known is not None:
+            effort += f"; begun, too, with a known counter that gets {units.lower(self.known)}"
+        return [effort, course]
 
     def _repr_html_(self) -> str:
         """Write the figures, in a notebook."""
@@ -144,26 +151,31 @@ class SearchResult:
         return html.table([(at_least(self.win_rate), effort)], ("wins", "effort"), "Attack")
 
 
-def attack(game: Engine, strategy: StrategyLike, budget: Budget | None = None) -> SearchResult:
+def attack(
+    game: Engine,
+    strategy: StrategyLike,
+    budget: Budget | None = None,
+    known: Sequence[Matrix] = (),
+) -> SearchResult:
     """Search for the matrix that wins most against a strategy, or against a mixture of several.
 
     Action values are weighted by the reach of each hidden state under the responder's own play. The
     reach of a cell depends on cells not yet changed, its values on cells already changed, so every
     step of the ascent is exact. If the first start ends below 1/2, another ascent starts from the
     strategy itself, so that no attack wins less. With more starts the win rate is never lower,
-    kicks apart.
+    kicks apart. Counters that are known are starts too, so that it is not below theirs.
     """
     budget = Budget() if budget is None else budget
     if not isinstance(budget, Budget):
         raise TypeError(refusal("budget", budget, "a Budget"))
     target = strategy_of(game, strategy)
-    known = None if budget.until_saturated else budget.starts * search_steps(budget)
+    most = None if budget.until_saturated else budget.starts * search_steps(budget)
     steps = budget.anneal_steps + ASCENT
-    with phase("attack", known) as progress:
+    with phase("attack", most) as progress:
         search = AttackSearch(game, target, budget, progress)
         run = partial(CounterSearch.run, game=game, strategy=target, progress=progress)
         starts = compute(run, search.starts(), lambda number: progress.reach((number + 1) * steps))
-        search.begin(starts)
+        search.begin(starts, known)
         while search.kicks_left:
             searches = search.round(search.kicks_left)
             search.learn(searches, compute(run, searches))
@@ -201,6 +213,7 @@ class AttackSearch:
         self.trails: list[_Trail] = []  # that go on
         self.given_up: list[_Trail] = []
         self.found: list[float] = []
+        self.known: float | None = None
         self.curve: list[tuple[int, float]] = []
         self.compare_at = ROUND * budget.starts
         self.end = inf if budget.seconds is None else monotonic() + budget.seconds
@@ -220,7 +233,9 @@ class AttackSearch:
         """Give the result of the search."""
         best = max(self.trails, key=lambda trail: trail.rate).state
         found = self.budget, self.sweeps, tuple(self.found), self._saturation()
-        return SearchResult(best.matrix, best.rate, *found, self.moves, tuple(self.curve))
+        return SearchResult(
+            best.matrix, best.rate, *found, self.moves, tuple(self.curve), self.known
+        )
 
     def _saturation(self) -> Saturation:
         rates = sorted((trail.rate for trail in self.trails), reverse=True)
@@ -241,21 +256,31 @@ class AttackSearch:
             for start in range(budget.starts)
         ]
 
-    def begin(self, states: Sequence[SearchState]) -> None:
-        """Begin with the results of the starts."""
+    def begin(self, states: Sequence[SearchState], known: Sequence[Matrix] = ()) -> None:
+        """Begin with the results of the starts, and with known counters."""
         for start, state in enumerate(states):
             away = Excursion.stay(state.matrix, state.rate)
             self.trails.append(_Trail(start, state._replace(away=away), state.rate))
             self.found.append(state.rate)
             self.sweeps += state.sweeps
+        context = SearchContext.of(self.game, self.strategy)
+        policies, number = context.policies, self.budget.starts
         if self.found[0] < VALUE:
-            context = SearchContext.of(self.game, self.strategy)
-            context.policies[0] = self.strategy.mean
-            rate, sweeps = climb(self.game, context.policies, context.weights)
-            state = SearchState(to_matrix(context.policies[0]), rate)
-            self.sweeps += sweeps
-            self.trails.append(_Trail(self.budget.starts, state, state.rate))
+            policies[0] = self.strategy.mean
+            self._add(number, policies, climb(self.game, policies, context.weights))
+        exact = shared_workspace(self.game, len(policies))
+        for place, matrix in enumerate(known, number + 1):
+            policies[0] = one_hot(matrix, self.game.num_actions)
+            reached = ascend(exact, policies, weights=context.weights)
+            self.known = max(self.known or 0.0, reached[0])
+            self._add(place, policies, reached)
         self._note()
+
+    def _add(self, start: int, policies: Floats, reached: tuple[float, int]) -> None:
+        """Let a search go on from where an ascent has come to."""
+        rate, sweeps = reached
+        self.sweeps += sweeps
+        self.trails.append(_Trail(start, SearchState(to_matrix(policies[0]), rate), rate))
 
     def round(self, most: int) -> list[CounterSearch]:
         """List a round of kicks of every trail, the best first, at most so many in all."""

@@ -4,6 +4,7 @@ The lower end is an attack, the upper end a responder with full memory: ``docs/m
 bounds against a mixture.
 """
 
+from collections.abc import Sequence
 from functools import partial
 from itertools import combinations
 from math import comb
@@ -19,7 +20,7 @@ from hogeq.model.protocol import Engine, Role, WinRate
 from hogeq.search.attack import attack
 from hogeq.search.results import PROVED, Budget, Response
 from hogeq.strategies.strategy import Strategy, StrategyLike, strategy_of
-from hogeq.support.aliases import Floats, Ints
+from hogeq.support.aliases import Floats, Ints, Matrix
 from hogeq.support.messages import refusal
 
 ON_GRID: Final = 1e-9  # likelihoods this close to a point of the grid, in its steps, are on it
@@ -27,10 +28,15 @@ MOST_BELIEFS: Final = 500  # most beliefs of a grid; each has a workspace of its
 MOST_BYTES: Final = 2**30  # of the workspaces of a grid that was not asked for
 
 
-def respond(game: HogEngine, strategy: StrategyLike, budget: Budget | None = None) -> Response:
+def respond(
+    game: HogEngine,
+    strategy: StrategyLike,
+    budget: Budget | None = None,
+    known: Sequence[Matrix] = (),
+) -> Response:
     """Search for the best response to a strategy of Hog: an attack, and a bound on all others."""
     begun, target = perf_counter(), strategy_of(game, strategy)
-    search = attack(game, target, budget)
+    search = attack(game, target, budget, known)
     full = full_memory_bound(game, target)
     least = full if len(target.chances) == 1 else upper_bound(game, target)
     # Where a response is exact, the two are one figure, but for rounding.

@@ -89,7 +89,8 @@ class Response:
     bound: float
     """What no response exceeds."""
     full_memory: float
-    """What a responder gets who forgets nothing of the own past."""
+    """What a responder gets by full memory in Hog, where a mixture's draw is told, too; elsewhere
+    by perfect recall: of the own past alone."""
     is_proved: bool
     """Whether both meet within 1e-9 of the stakes: it is a best response."""
     method: str
@@ -150,9 +151,14 @@ class Response:
         """Lay out both ends and their meaning, as the command prints them."""
         proved = "; proved to be best" if self.is_proved else ""
         lower, upper = self.units.ends(self.value, self.bound, self.is_proved)
-        remembers = "best responder that remembers everything"
+        remembers, seats = "best responder that remembers everything", ""
+        if self.units is not WIN_RATES:
+            first, second = map(self.units.exact, self.seats)
+            remembers, seats = (
+                "best responder with perfect recall",
+                f", mean of {first} and {second} by seat",
+            )
         told = "best responder that is told the draw as well" if self.is_told else remembers
-        seats = "" if self.units is WIN_RATES else ", mean of both seats"
         rows = [("attack", lower, f"best response found{seats}{proved}")]
         if self.method != "full memory":
             rows.append(("bound", upper, "no response has more: by an integer program"))
@@ -220,7 +226,7 @@ class Equilibrium:
     is_proved: bool
     """Whether both ends meet within 1e-9 of the stakes."""
     method: str
-    """``lp``, one linear program; ``columns``, pools that grow by best responses; ``tablebase``,
+    """``lp``, one linear program; ``columns``, column generation, or double oracle; ``tablebase``,
     optimal play by the scores; or a solver."""
     effort: Mapping[str, Any]
     """Rounds, and the components of each strategy."""

@@ -113,6 +113,7 @@ class Strategy:
     Attributes
     ----------
     kind : {"matrix", "policy", "mixture"}
+        A pure, a behaviour or a mixed strategy.
     array : array
         A matrix, int8 (G, G): dice to roll by own and opponent's score, the choice -1 being
         K - 1, the last action. A policy, float64

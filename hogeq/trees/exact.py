@@ -41,7 +41,7 @@ class Interval(NamedTuple):
 
     attack: float
     bound: float
-    full_memory: float  # bound of a responder who forgets nothing of the own past
+    full_memory: float  # bound of a responder with perfect recall
     strategy: Floats  # the response in both seats, (R, K)
     is_proved: bool  # whether both meet within 1e-9 of the stakes
     seats: tuple[float, float]  # payoff of the response in each seat

@@ -88,7 +88,7 @@ class SequenceForm:
         return np.bincount(self.at[ends], won, size).astype(np.float64)
 
     def respond_with_full_memory(self, payoffs: Floats) -> tuple[float, Ints]:
-        """Payoff of a responder who forgets nothing of the own past, and its actions, (J,)."""
+        """Payoff of a responder with perfect recall, and its actions, (J,)."""
         tree, worth = self.tree, payoffs.copy()
         chosen = np.zeros(len(self.row), np.int64)
         for refined in reversed(self.levels):

@@ -56,7 +56,8 @@ def test_saturation_is_said_and_can_be_waited_for(folder: Path) -> None:
     assert found["attack"] >= short["attack"]
     text = ok("attack", "always_roll:2", *waited)
     assert "2 kicks or more, at most 400, seed 0" in text
-    assert "\nsaturated: the last half of the sweeps found" in text
+    assert "\nthe last half of the sweeps found" in text
+    assert " by estimate\n" in text
 
 
 # --- a field --------------------------------------------------------------------------------------
