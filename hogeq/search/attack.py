@@ -1,4 +1,4 @@
-"""Search for a best response to a strategy: the attack, and what more effort would find.
+"""Search for a best response to a strategy: the attack, and an estimate for more effort.
 
 Under imperfect recall a best response is NP-hard to find in general. The win rate of the best
 counter-matrix found is a true lower bound on it; ``docs/attack.md`` says how the search goes.
