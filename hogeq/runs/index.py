@@ -5,9 +5,9 @@ import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
-from pydantic import Field
+from pydantic import Field, InstanceOf, WithJsonSchema
 
 from hogeq.runs.files import (
     CHECKPOINT,
@@ -26,7 +26,9 @@ from hogeq.runs.files import (
     read_metrics,
     readable_manifest,
     reported,
+    units_in,
 )
+from hogeq.search.results import WIN_RATES, Units
 from hogeq.support.messages import one_line
 from hogeq.support.parameters import ParameterError, parameters
 from hogeq.support.plugins import load_named
@@ -56,6 +58,7 @@ class RunRecord:
     iterations: int | None
     attack: float | None
     bound: float | None
+    nash_conv: float | None
     matrix_attack: float | None
     matrix_bound: float | None
     mixture_attack: float | None
@@ -66,13 +69,17 @@ class RunRecord:
     version: str | None
     commit: str | None
     config: dict[str, Any] = Field(repr=False)
+    units: Annotated[InstanceOf[Units], WithJsonSchema({})] = Field(repr=False)
 
     def to_json(self) -> dict[str, Any]:
         """Return the run as plain values."""
-        return finite({**vars(self), "path": str(self.path)})
+        fields = {key: value for key, value in vars(self).items() if key != "units"}
+        return finite({**fields, "path": str(self.path)})
 
 
-KEYS: Final = tuple(field.name for field in dataclasses.fields(RunRecord) if field.name != "config")
+KEYS: Final = tuple(
+    field.name for field in dataclasses.fields(RunRecord) if field.name not in {"config", "units"}
+)
 
 
 def find_runs(root: str | Path) -> tuple[list[RunRecord], dict[Path, str]]:
@@ -99,7 +106,7 @@ def read_run(path: str | Path, config: Mapping[str, Any] | None = None) -> RunRe
         raise ResultsError(f"{path / CONFIG} is not what a run writes: no mapping in it")
     try:
         return _run(path, manifest, dict(_flat(config)))
-    except ParameterError as error:
+    except (OverflowError, ParameterError) as error:
         raise ResultsError(f"{path / MANIFEST}: {error}") from error
 
 
@@ -125,7 +132,8 @@ def _run(path: Path, manifest: Mapping[str, Any], config: dict[str, Any]) -> Run
             ends = finite({**ends, "matrix_attack": last.purified_attack})
             if not iterations or (isinstance(iterations, int) and last.iteration > iterations):
                 iterations, seconds = last.iteration, last.seconds
-    status = manifest.get("status") or "unknown"
+    status, units = manifest.get("status") or "unknown", units_in(manifest)
+    has_payoffs = units is not WIN_RATES and isinstance(ends["attack"], float | int)
     rules = config.get("rules.name", config.get("rules.edition", config.get("rules")))
     return RunRecord(
         path=path,
@@ -136,12 +144,14 @@ def _run(path: Path, manifest: Mapping[str, Any], config: dict[str, Any]) -> Run
         seed=config.get("seed"),
         iterations=iterations,
         **ends,
+        nash_conv=2.0 * (ends["attack"] - units.even) if has_payoffs else None,
         seconds=seconds,
         elapsed=manifest.get("elapsed_seconds"),
         started=manifest.get("started"),
         version=environment.get("hogeq"),
         commit=_part(environment, "git").get("commit"),
         config=config,
+        units=units,
     )
 
 

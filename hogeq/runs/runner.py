@@ -129,6 +129,8 @@ def facts_of_tree(name: str, tree: FlatTree) -> dict[str, Any]:
         "nodes": tree.num_nodes,
         "infosets": tree.num_rows,
         "largest_payoff": tree.largest_payoff,
+        "scale": tree.largest_payoff * tree.expected,
+        "even": tree.shift,
     }
 
 

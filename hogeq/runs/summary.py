@@ -95,8 +95,8 @@ def measured(game: Game, strategies: Strategies, budget: Budget) -> dict[str, fl
         one = attacked(game, strategies.policy, budget)
         found |= {"attack": one.lower, "bound": one.upper}
         if one.seats is not None:
-            found |= {"nash_conv": sum(one.seats), "response_0": one.seats[0]}
-            found["response_1"] = one.seats[1]
+            found["nash_conv"] = 2.0 * (one.lower - game.units.even)
+            found["response_0"], found["response_1"] = one.seats
         progress.step(doing="its matrix")
         matrix = argmax(game.engine, strategies.policy)  # searches for a better one come at the end
         gap = kkt_gap(game.engine, strategies.policy)

@@ -20,6 +20,7 @@ from hogeq.runs.files import CONFIG, LOCK_FILE, MANIFEST, HeldError, ResultsErro
 from hogeq.runs.index import read_run
 from hogeq.runs.runner import KERNELS, Interrupted, RunError, Signals, run_experiment
 from hogeq.runs.sweep_file import TOKEN, Sweep, SweepPoint, identity, table_row, write_table
+from hogeq.search.results import Units
 from hogeq.support.files import write_whole
 from hogeq.support.messages import one_line
 from hogeq.support.progress import phase, working_time
@@ -38,8 +39,10 @@ class SweepSummary:
 
     directory: Path
     rows: list[dict[str, Any]]
+    units: list[Units]  # of each row
     done_before: int
     seconds: float
+    lacks: str = ""  # why there is no picture
 
     @property
     def failures(self) -> list[dict[str, Any]]:
@@ -122,11 +125,15 @@ def run_sweep(
         if workers.here:
             compile_now({point.config.rules for point in left if not point.config.game}, KERNELS)
         errors = _computed(left, workers, folder, overwrite, done_before)
-        rows = [
+        lines = [
             table_row(point, sweep.keys, folder, errors.get(point.name)) for point in sweep.points
         ]
-        write_table(sweep, rows, folder)
-    return SweepSummary(folder, rows, done_before, working_time() - started)
+        rows, units = [row for row, _ in lines], [one for _, one in lines]
+        if all(row["nash_conv"] is None for row in rows):  # of Hog
+            for row in rows:
+                del row["nash_conv"]
+        lacks = write_table(sweep, rows, units, folder)
+    return SweepSummary(folder, rows, units, done_before, working_time() - started, lacks)
 
 
 def _is_complete(point: SweepPoint, folder: Path) -> bool:
