@@ -175,6 +175,15 @@ def test_strategies_of_a_game_are_compared_and_made_pure(folder: Path) -> None:
     with np.load("pure.npz") as arrays:
         assert arrays["matrix"].shape == (186,)
     assert ask("compare", "pure.npz", "best.npz", *GAME)["payoff"] < 0.0
+    # Against the uniform strategy, the best response loses by no change alone.
+    found = ask("diff", "best.npz", "uniform", *GAME, "--against", "uniform")
+    assert found["before"] == pytest.approx(best["attack"], abs=1e-12)
+    assert max(one["gain"] for one in found["changes"]) < 1e-9
+    told = ok("diff", "uniform", "best.npz", *GAME)
+    assert "against uniform: 0.000000000 becomes" in told
+    assert "information set  before" in told
+    assert "pp" not in told
+    assert "--plot: allowed only for Hog" in refused("diff", "a", "b", *GAME, "--plot", "p.png")
 
 
 @pytest.mark.parametrize("forget", [(), ("--forget", "own_actions")])
