@@ -8,7 +8,7 @@ raise the objective is halved, down to the one cell that gains most.
 
 from collections.abc import Callable, Iterator, Sequence
 from time import monotonic
-from typing import Final, Literal, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -266,8 +266,8 @@ class Difference(NamedTuple):
     """That of the second."""
     match: float
     """The second against the first; a game of Hog that never ends counts as half a win."""
-    changes: tuple[CellChange | RowChange, ...]
-    """The one that gains most first."""
+    changes: tuple[Any, ...]
+    """Each a `CellChange`, in other games than Hog a `RowChange`: the one that gains most first."""
     gains: Floats
     """Of every row, (G, G) in Hog: what a change gains alone; 0 where both agree."""
     reach: Floats

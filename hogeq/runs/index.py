@@ -240,7 +240,7 @@ class Run:
 
     def __repr__(self) -> str:
         """Name the run."""
-        return f"Run({self.name}; {self.game.rules.name}, {self.config.solver.name})"
+        return f"Run({self.name}; {self.config.title}, {self.config.solver.name})"
 
 
 def load_run(folder: str | os.PathLike[str], trust: bool = False) -> Run:
@@ -298,16 +298,22 @@ def load_run(folder: str | os.PathLike[str], trust: bool = False) -> Run:
     )
 
 
+def _kind(game: "Game") -> object:
+    """Whatever is equal for equal games, whatever they are called."""
+    if game.tree is not None:
+        return game.tree.digest()
+    return dataclasses.replace(game.rules, name="any")
+
+
 def load_runs(folders: Sequence[Path], trust: bool = False) -> list[Run]:
     """Read finished runs of one game; those that share a name are called by their folders."""
     runs = [load_run(folder, trust) for folder in folders]
     first = runs[0]
     for run in runs[1:]:
-        rules = dataclasses.replace(run.game.rules, name=first.game.rules.name)
-        if rules != first.game.rules:
+        if _kind(run.game) != _kind(first.game):
             raise ResultsError(
-                f"{run.folder} plays {run.game.rules.name} and {first.folder} plays "
-                f"{first.game.rules.name}; allowed on one page are runs of one game"
+                f"{run.folder} plays {run.config.title} and {first.folder} plays "
+                f"{first.config.title}; allowed on one page are runs of one game"
             )
     names = [run.name for run in runs]
     return [

@@ -77,7 +77,7 @@ def payoffs(even: float, largest: float, scale: float) -> Units:
     """
 
     def write(payoff: float) -> str:
-        return f"{payoff:.9f}" if 1e-3 <= scale < 1e9 else f"{payoff:.9e}"
+        return f"{payoff:z.9f}" if 1e-3 <= scale < 1e9 else f"{payoff:.9e}"
 
     def gap(lower: float, upper: float) -> str:
         return f"{write(lower)} to {write(upper)}"

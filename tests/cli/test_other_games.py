@@ -105,6 +105,7 @@ def test_a_run_given_as_a_strategy_brings_its_game(folder: Path) -> None:
     learnt = LEARNT.replace("game: kuhn_poker", "game: kuhn_poker, forget: own_actions")
     Path("kuhn.yaml").write_text(f"{{name: kuhn, {learnt}}}")
     ok("run", "kuhn.yaml")
+    ok("run", "kuhn.yaml", "--set", "name=other", "--game", GAME[1])
     found = ask("attack", "results/kuhn")
     assert (found["game"], found["forget"]) == ("kuhn_poker", "own_actions")
     assert found == ask("attack", "results/kuhn", "--rules", "results/kuhn") | {
@@ -118,7 +119,20 @@ def test_a_run_given_as_a_strategy_brings_its_game(folder: Path) -> None:
     assert "kuhn_poker: allowed: games of Hog (the contest" in refused(
         "tournament", "results/kuhn", "uniform"
     )
-    assert "results/kuhn: plays kuhn_poker; allowed: runs" in refused("report", "results/kuhn")
+    made = ask("report", "results/kuhn", "--against", "uniform", "--out", "kuhn.html")
+    assert (made["game"], made["forget"]) == ("kuhn_poker", "own_actions")
+    assert made["counters"]["kuhn: mixture"]["attack"] == pytest.approx(
+        ask("attack", "results/kuhn/mixture.npz", "--game", "results/kuhn")["attack"], abs=1e-9
+    )
+    assert made["entries"][-1] == "uniform"
+    payoff = ask("compare", "uniform", "results/kuhn")["payoff"]
+    assert made["payoffs"][-1][0] == pytest.approx(payoff, abs=1e-12)
+    page = Path("kuhn.html").read_text()
+    assert page.count("<img") == 1
+    assert "of 12 of 12 information sets" in page
+    assert "<td>2pb</td>" in page  # the highest card, after a pass and a bet
+    assert "--kicks: allowed only for Hog" in refused("report", "results/kuhn", "--kicks", "1")
+    assert "runs of one game" in refused("report", "results/kuhn", "results/other")
     assert "results/kuhn: plays kuhn_poker; allowed with --rules: runs of Hog" in refused(
         "attack", "results/kuhn", "--rules", "small.yaml"
     )
