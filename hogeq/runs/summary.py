@@ -212,10 +212,12 @@ class RunSummary:
 
     def figures(self) -> dict[str, Any]:
         """Return the final figures as plain values, as the manifest keeps them."""
+        is_hog = self.units is WIN_RATES
         ends = {
             name.replace(" ", "_"): {
                 "attack": one.lower,
                 "bound": one.upper,
+                **({} if is_hog else {"nash_conv": 2.0 * (one.lower - self.units.even)}),
                 **({"saturation": one.saturation.to_json()} if one.saturation else {}),
             }
             for name, one in self.intervals.items()

@@ -1,5 +1,6 @@
 """Games other than Hog on the command line: audit, attack and equilibrium."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -96,6 +97,7 @@ def test_a_run_learns_a_game_and_goes_on_where_it_stopped(folder: Path) -> None:
     # What the run says of its policy is what the exact response wins.
     attacked = ask("run", "--resume", "results/kuhn", "--set", "solver.iterations=22")
     best = attacked["average_policy"]["attack"]
+    assert attacked["average_policy"]["nash_conv"] == pytest.approx(2 * best, abs=1e-12)
     found = ask("attack", "results/kuhn", "--game", "kuhn_poker")
     assert found["attack"] == pytest.approx(best, abs=1e-9)
     assert found["proved"]
@@ -143,6 +145,48 @@ def test_a_run_given_as_a_strategy_brings_its_game(folder: Path) -> None:
     assert "runs of different games; --game chooses" in refused(
         "compare", "results/kuhn", "results/hog"
     )
+
+
+PLUGIN = """
+import hogeq
+
+@hogeq.register_game("higher")
+class Higher(hogeq.GameRules):
+    "Player 0 names a number and is paid it."
+    below: int = 2
+    def initial(self): return -1
+    def to_move(self, state): return 0 if state < 0 else hogeq.END
+    def actions(self, state): return range(self.below)
+    def next(self, state, action): return action
+    def payoffs(self, state): return state, -state
+"""
+
+
+def test_a_game_of_a_plugin_is_learnt_and_asked_about(
+    folder: Path, registries: Callable[[], None]
+) -> None:
+    Path("plug.py").write_text(PLUGIN)
+    learnt = LEARNT.replace("kuhn_poker", "higher(below=3)").replace("double_oracle", "cfr")
+    Path("plug.yaml").write_text(f"{{name: a, plugins: [plug.py], {learnt}}}")
+    assert "run only with --trust" in refused("run", "plug.yaml")
+    name = ("--game", "higher(below=3)", "--plugin", "plug.py", "--trust")
+    # From the uniform strategy a best response wins 2 in the first seat, and -1 in the second.
+    assert ask("attack", "uniform", *name)["seats"] == pytest.approx([2.0, -1.0])
+    registries()
+    assert ask("run", "plug.yaml", "--trust")["rules"] == "higher(below=3)"
+    for words in (
+        ("attack", "results/a"),
+        ("compare", "results/a", "uniform"),
+        ("diff", "results/a", "uniform"),
+        ("show", "results/a"),
+        ("audit", "--game", "results/a"),
+        ("equilibrium", "--game", "results/a"),
+        ("report", "results/a"),
+    ):
+        registries()
+        assert "run only with --trust" in refused(*words)
+        assert ok(*words, "--trust")
+    assert "--trust: allowed only for Hog, or" in refused("attack", "uniform", *GAME, "--trust")
 
 
 def test_an_attack_on_a_tree_takes_the_effort_of_one_on_hog(folder: Path) -> None:
