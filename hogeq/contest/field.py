@@ -1,4 +1,4 @@
-"""One strategy against a whole field: the one that wins most, and what changes of one are worth.
+"""One strategy against a whole field: the one that wins most, and the gains of its changes.
 
 A player meets one rival and does not know which, so the value of a roll is the mean of its
 counterfactual values against the rivals. Annealing and ascent change all cells at once, unlike

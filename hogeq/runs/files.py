@@ -137,7 +137,7 @@ def now() -> str:
 
 @functools.cache
 def environment() -> dict[str, Any]:
-    """Describe what computes: versions, cores, and the commit if hogeq runs from a checkout."""
+    """Describe the machine: versions, cores, and the commit if hogeq runs from a checkout."""
     versions = {package: _version(package) for package in _PACKAGES}
     return {
         "hogeq": __version__,
@@ -151,7 +151,7 @@ def environment() -> dict[str, Any]:
 
 @functools.cache
 def extras() -> dict[str, str | None]:
-    """Give the version of what each optional extra installs; None if that is missing."""
+    """Give the version of the package of each optional extra; None if that is missing."""
     versions: dict[str, str | None] = {}
     with contextlib.suppress(importlib.metadata.PackageNotFoundError):
         for needed in importlib.metadata.requires("hogeq") or ():
@@ -232,7 +232,7 @@ def readable_manifest(folder: Path) -> dict[str, Any]:
 
 
 def figures_in(manifest: Mapping[str, Any]) -> dict[str, Any]:
-    """Give the final figures of a manifest; what is no figure counts as missing."""
+    """Give the final figures of a manifest; anything else counts as missing."""
     figures = manifest.get("figures")
     known = figures if isinstance(figures, dict) else {}
     is_payoff, read = manifest.get("game") is not None, dict[str, Any]()

@@ -1,4 +1,4 @@
-"""Runs, read from their folders: what is under a folder and came of it, and finished runs."""
+"""Runs, read from their folders: an index of many, and finished ones."""
 
 import dataclasses
 import json
@@ -47,7 +47,7 @@ STATUSES: Final = ("complete", "running", "interrupted", "failed", CUT_OFF, "unk
 
 @parameters
 class RunRecord:
-    """What is known of one run directory; what is not, of a run under way say, is None."""
+    """Facts about one run directory; those not known, of a run under way say, are None."""
 
     path: Path
     name: str
@@ -163,7 +163,7 @@ def selected(
     status: str | None = None,
     where: Sequence[tuple[str, Any]] = (),
 ) -> list[RunRecord]:
-    """Select runs by what made them and what became of them."""
+    """Select runs by config and status."""
     return [
         run
         for run in runs
@@ -226,7 +226,7 @@ def _part(tree: Mapping[str, Any], key: str) -> Mapping[str, Any]:
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class Run:
-    """What the folder of a finished run holds."""
+    """Content of the folder of a finished run."""
 
     name: str  # of its config
     folder: Path

@@ -1,4 +1,4 @@
-"""What a run measures on its way and comes to, and the files of it that others read."""
+"""Measurements and results of a run, and the files with them."""
 
 import dataclasses
 from pathlib import Path
@@ -113,7 +113,7 @@ def concluded(
     last: Metrics,
     progress: Phase,
 ) -> dict[str, Any]:
-    """Attack for the last time: what a `RunSummary` says of each strategy."""
+    """Attack for the last time: fields of `RunSummary`."""
     final = measure.final_attack
     budget = final or measure.attack
     measured_before = np.array_equal(matrix, argmax(game.engine, strategies.policy))
@@ -153,7 +153,7 @@ def concluded(
 
 @dataclasses.dataclass(frozen=True)
 class RunSummary:
-    """What a finished run comes to.
+    """Results of a finished run.
 
     Attributes
     ----------
@@ -206,7 +206,7 @@ class RunSummary:
 
     @property
     def intervals(self) -> dict[str, Measured]:
-        """The intervals by what they are of."""
+        """The intervals by strategy."""
         named = {"mixture": self.mixture, "average policy": self.average, "matrix": self.matrix}
         return {name: one for name, one in named.items() if one is not None}
 

@@ -1,4 +1,4 @@
-"""Sweeps: many runs from one file, side by side, and one table of what came of them.
+"""Sweeps: many runs from one file, side by side, and one table of their results.
 
 What is done is not done again, what was cut off goes on, and a failure stops no other point.
 """
@@ -35,7 +35,7 @@ LONGEST: Final = 2000  # characters of what went wrong with a point
 
 @dataclasses.dataclass(frozen=True)
 class SweepSummary:
-    """What a sweep came to."""
+    """Results of a sweep."""
 
     directory: Path
     rows: list[dict[str, Any]]
@@ -64,7 +64,7 @@ class SweepSummary:
 def compute_point(
     folder: Path, token: str, overwrite: bool, config: Config
 ) -> str | dict[str, bytes]:
-    """Run one point where the sweep's folder is, or give its files; or what went wrong."""
+    """Run one point where the sweep's folder is, or give its files, or an error."""
     try:
         if _sees(folder, token):
             _run_in_place(config, folder, overwrite)
@@ -112,7 +112,7 @@ def run_sweep(
     *,
     overwrite: bool = False,
 ) -> SweepSummary:
-    """Compute what is left of a sweep, and write its table and its figure."""
+    """Compute the rest of a sweep, and write its table and its figure."""
     started = working_time()
     folder = Path(out_root).absolute() / sweep.name
     with reported(folder, "made"):

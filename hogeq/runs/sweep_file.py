@@ -117,7 +117,7 @@ def load_sweep(path: str | Path, overrides: Sequence[str] = (), trust: bool = Fa
 
 
 def _require_effect(overrides: Sequence[str], given: _File, source: str) -> None:
-    """Refuse to set in the base what every point sets again."""
+    """Refuse to set keys in the base that every point sets again."""
     in_all = [set(point) for point in given.points]
     always = {"name", *given.grid, *(set.intersection(*in_all) if in_all else ())}
     for item in overrides:
@@ -155,14 +155,14 @@ def setting_text(value: object) -> str:
 
 
 def identity(config: Config) -> str:
-    """Write down what a run's numbers depend on, and nothing else."""
+    """Write down the keys that a run's numbers depend on, and nothing else."""
     tree = config.resolved()
     del tree["name"], tree["seed"]
     return json.dumps(tree, sort_keys=True)
 
 
 def _require_sound(points: Sequence[SweepPoint], source: str) -> None:
-    """Refuse points that are one run, and what the game or the solver would refuse."""
+    """Refuse points that are one run, or that the game or the solver would refuse."""
     seen: dict[str, SweepPoint] = {}
     tried = set()
     for point in points:

@@ -1,4 +1,4 @@
-"""Experiments: run one, sweep over many, and list what was run."""
+"""Experiments: run one, sweep over many, and list runs."""
 
 import os
 import traceback
@@ -122,7 +122,7 @@ def sweep(
     out_root: Annotated[Path, option("Where the sweep's folder is made.", "DIR")] = Path("results"),
     overwrite: options.Overwrite = False,
 ) -> Result:
-    """Many runs of one config with keys varied, side by side, and a table of what came of them.
+    """Many runs of one config with keys varied, side by side, and a table of their results.
 
     Points that are done are skipped and those that were cut off go on, so the same command may be
     given again. The status is 1 if a point failed; the others are computed all the same.

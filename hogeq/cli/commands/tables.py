@@ -56,7 +56,7 @@ def export(
 
 
 def _exported(game: "Game", name: str, out: Path, part: int | None) -> "Strategy":
-    """Give what is to be written; or refuse what `out` cannot hold."""
+    """Give the strategy to write; refuse one that `out` cannot hold."""
     strategy, suffix = game.strategy(name), out.suffix.lower()
     if strategy.kind != "mixture":
         if part is not None:
@@ -155,7 +155,7 @@ def diff(
     against: AgainstOption = None,
     plot: options.Plot = None,
 ) -> Result:
-    """Cells of table A that are another in B, and what each change is worth.
+    """Cells of table A that are another in B, and the gain of each change.
 
     A gain is of win rate against --against, the mean of several, by that change alone. Of games
     other than Hog: information sets of strategies, and payoffs against A itself unless --against is
