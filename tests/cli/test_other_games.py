@@ -131,7 +131,7 @@ def test_a_run_given_as_a_strategy_brings_its_game(folder: Path) -> None:
     assert made["payoffs"][-1][0] == pytest.approx(payoff, abs=1e-12)
     page = Path("kuhn.html").read_text()
     assert page.count("<img") == 1
-    assert "of 12 of 12 information sets" in page
+    assert "at 12 of 12 information sets" in page
     assert "<td>2pb</td>" in page  # the highest card, after a pass and a bet
     assert "--kicks: allowed only for Hog" in refused("report", "results/kuhn", "--kicks", "1")
     assert "runs of one game" in refused("report", "results/kuhn", "results/other")
