@@ -22,8 +22,8 @@ _STYLE: Final = "<style>h2 + style + .wide td { text-align: left; white-space: n
 
 def make(runs: Sequence[Run], against: Mapping[str, Strategy]) -> tuple[str, dict[str, Any]]:
     """Make the page, and give the figures on it: `counters`, `entries` and `payoffs`."""
-    game, counters, entries, pictures = runs[0].game, {}, dict[str, Strategy](), []
-    units = game.units
+    game, entries, pictures = runs[0].game, dict[str, Strategy](), []
+    units, counters = game.units, dict[str, tuple[float, float]]()
     for run in runs:
         parts = {"average policy": run.policy, "matrix": run.matrix, "mixture": run.mixture}
         entries |= {f"{run.name}: {name}": part for name, part in parts.items() if part}
