@@ -383,17 +383,21 @@ class Game:
         second: StrategySpec,
         against: StrategySpec | list[StrategySpec] | None = None,
     ) -> "Difference":
-        """Value every cell in which two matrices differ.
+        """Value every cell in which two matrices differ; of other games, every information set.
 
         Parameters
         ----------
         first, second : strategy
         against : strategy or list of strategies, optional
-            Opponents, of which the mean counts; by default the strongest that the package has.
+            Opponents, of which the mean counts; by default the strongest that the package has, in
+            other games than Hog `first` itself.
         """
         from hogeq.contest import field
 
         one, two = self.strategy(first), self.strategy(second)
+        if self.tree is not None:
+            rivals = [one] if against is None else self._rivals(against)
+            return field.diff_rows(self._tree_engine, one, two, rivals)
         return field.diff(self.hog, one, two, self._rivals(against))
 
     def improve(

@@ -148,21 +148,24 @@ def test_what_is_added_from_outside_does_what_the_page_shows(page: Path, tmp_pat
 
 
 def test_there_is_a_page_for_each_thing_that_can_be_added() -> None:
-    things = {
-        "baseline",
-        "command",
-        "edition",
-        "engine",
-        "experiment",
-        "purifier",
-        "rule-part",
-        "solver",
-    }
-    things |= {"any-game", "contest", "index", "your-own-rules"}
+    things = {"baseline", "command", "edition", "experiment", "purifier", "rule-part", "solver"}
+    things |= {"any-game", "contest", "engine", "index", "your-own-rules"}
     assert {page.stem for page in HOW_TO} == things
     for page in HOW_TO:
         shown = [what for what, _ in steps(page) if " " in what]
         assert shown or page.stem == "index"
+
+
+def test_what_is_added_imports_the_public_face_alone() -> None:
+    needed = {
+        "command": {"hogeq.cli"},
+        "engine": {"hogeq.model.protocol", "hogeq.model.rows", "hogeq.search.attack"},
+    }
+    for page in HOW_TO:
+        found = re.findall(
+            r"^ *(?:from|import) (hogeq\.[\w.]+)", page.read_text("utf-8"), re.MULTILINE
+        )
+        assert set(found) == needed.get(page.stem, set()), page.name
 
 
 PRINTED = {

@@ -9,6 +9,7 @@ import pytest
 
 import hogeq
 from hogeq.strategies.arrays import StrategyError
+from hogeq.support.aliases import Floats
 
 pytest.importorskip("pyspiel", reason="needs the extra 'openspiel'")
 
@@ -289,6 +290,41 @@ def test_metrics_of_a_tree_are_payoffs_and_exact_where_recall_is_perfect(tmp_pat
     assert last.nash_conv > 0.0
     header = (folder / "metrics.csv").read_text().partition("\n")[0]
     assert header.endswith("purified_attack,nash_conv,response_0,response_1")
+
+
+@pytest.mark.parametrize("forget", [None, "own_actions"])
+def test_changes_of_a_strategy_are_worth_what_they_are_alone(forget: str | None) -> None:
+    game = hogeq.Game("kuhn_poker", forget=forget)
+    uniform, draw = game.strategy("uniform").policy, np.random.default_rng(3)
+    policies = draw.dirichlet(np.ones(2), (3, len(uniform)))
+    policies[1, 4] = policies[0, 4]
+    first, second, rival = policies
+    against = [rival, hogeq.Mixture([0.3, 0.7], [uniform, second])]
+
+    def mean(policy: Floats) -> float:
+        return sum(game.value(policy, one).mean for one in against) / 2
+
+    found = game.diff(first, second, against)
+    assert (found.before, found.after) == pytest.approx((mean(first), mean(second)), abs=1e-12)
+    assert found.match == pytest.approx(game.value(second, first).mean, abs=1e-12)
+    assert len(found.changes) == len(uniform) - 1
+    assert found.gains[4] == 0.0
+    for row in range(len(uniform)):
+        changed = np.where((np.arange(len(uniform)) == row)[:, None], second, first)
+        assert found.gains[row] == pytest.approx(mean(changed) - mean(first), abs=1e-12)
+    gains = [one.gain for one in found.changes]
+    assert gains == sorted(gains, reverse=True)
+    best = found.changes[0]
+    row = list(game.tree.names).index(best.infoset)  # type: ignore[union-attr]
+    assert best.gain == found.gains[row]
+    assert [share for _, share in best.after] == second[row].tolist()
+    # Against itself by default: a third of the deals give each card, to either seat.
+    itself = game.diff(first, second)
+    assert itself.before == pytest.approx(0.0, abs=1e-12)
+    assert itself.after == pytest.approx(itself.match, abs=1e-12)
+    cards = [one.reach for one in itself.changes if one.infoset in {"0", "1", "2"}]
+    assert cards == pytest.approx([1 / 3] * len(cards))
+    assert cards
 
 
 def test_a_run_is_not_resumed_on_another_game(file: str, tmp_path: Path) -> None:

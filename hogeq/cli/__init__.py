@@ -14,21 +14,30 @@ import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import cache
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from typer import Typer
 
     from hogeq.cli.application import app
+    from hogeq.cli.inputs import AnyChosen, Chosen
+    from hogeq.cli.result import Result, Table
+    from hogeq.support.messages import pp
 else:
 
-    def __getattr__(name: str) -> "Typer":
+    def __getattr__(name: str) -> object:
         if name == "app":
             return _app()
+        if name in __all__:
+            homes = (import_module(f"hogeq.{home}") for home in _HOMES)
+            return next(getattr(home, name) for home in homes if hasattr(home, name))
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
-__all__ = ["app", "main"]
+__all__ = ["AnyChosen", "Chosen", "Result", "Table", "app", "main", "pp"]
+
+_HOMES = "cli.inputs", "cli.result", "support.messages"  # imported when they are first needed
 
 INTERRUPTED = 130  # 128 + SIGINT, as shells have it
 

@@ -65,12 +65,13 @@ class Chosen:
 
     def _settle(self, strategies: Iterable[str | None], own_goals: bool) -> Rules | None:
         """Settle the game, and say so first where nobody named any; None if it is not Hog."""
-        from hogeq.rules.reading import config_of, find_rules, is_hog
+        from hogeq.rules.reading import config_of, find_rules, is_hog, load_plugins_of
 
         spec = self.spec or self._brought(strategies) or default_rules()
         config = config_of(Path(spec))
         game, forget = config.get("game"), config.get("forget")
         if game and self.forget in {None, forget}:
+            load_plugins_of(Path(spec), self.trust)
             spec, self.forget = str(game), forget
         self.spec = spec = edition_name(str(spec))
         if (game or self.is_any) and not is_hog(spec):

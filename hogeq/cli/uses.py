@@ -56,7 +56,12 @@ DRAWN: Final = When(
     lambda given: "--json" not in given or not given.keys().isdisjoint(PICTURES),
 )
 CODE: Final = When(
-    "for Hog, or with --plugin", lambda given: TREE_NAME not in given or "--plugin" in given
+    "for Hog, or with --plugin or a run that has plugins",
+    lambda given: (
+        TREE_NAME not in given
+        or "--plugin" in given
+        or config_of(Path(given[TREE_NAME])).get("plugins")
+    ),
 )
 
 ALWAYS: Final = When("everywhere", lambda _: True)
@@ -64,29 +69,31 @@ ALWAYS: Final = When("everywhere", lambda _: True)
 
 USES: Final[dict[str, dict[When, str]]] = {
     "attack": {
-        HOG: "--certify --certificate --plugin --trust --digits",
+        HOG: "--certify --certificate --digits",
+        CODE: "--trust",
         beside("--certify"): "--certificate",
         beside("--until-saturated"): "--most-kicks",
         beside("--out", "--certificate"): "--overwrite",
     },
     "attack-field": {beside("--out"): "--overwrite"},
-    "audit": {HOG: "--goal --max-dice --plugin --trust", NEVER: "--digits"},
+    "audit": {HOG: "--goal --max-dice", CODE: "--trust", NEVER: "--digits"},
     "beliefs": {TEXT: "--top", DRAWN: "--digits"},
     "bench-games": {SOLVING: "--kicks --seconds", NEVER: "--plugin --trust --digits"},
     "board": {NEVER: "--digits"},
     "check": {DRAWN: "--digits"},
-    "compare": {HOG: "--start --plugin --trust --digits"},
+    "compare": {HOG: "--start --digits", CODE: "--trust"},
+    "diff": {HOG: "--plot", CODE: "--trust"},
     "doctor": {NEVER: "--digits"},
-    "equilibrium": {HOG: "--plugin --trust --digits", beside("--out"): "--overwrite"},
+    "equilibrium": {HOG: "--digits", CODE: "--trust", beside("--out"): "--overwrite"},
     "export": {NEVER: "--digits"},
-    "export-game": {HOG: "--goal --max-dice --plugin --trust", NEVER: "--digits"},
+    "export-game": {HOG: "--goal --max-dice", CODE: "--trust", NEVER: "--digits"},
     "play": {beside("--save"): "--overwrite", ALWAYS: "--digits"},
     "purify": {HOG: "--checkpoint", CODE: "--trust", NEVER: "--digits"},
     "report": {ALWAYS: "--digits"},
     "rules": {NEVER: "--digits"},
     "run": {NEW_RUN: "--out-root"},
     "runs": {beside("--plugin"): "--trust"},
-    "show": {HOG: "--out --plugin --trust", DRAWN: "--digits"},
+    "show": {HOG: "--out", CODE: "--trust", DRAWN: "--digits"},
     "strategies": {beside("--plugin"): "--trust", NEVER: "--digits"},
     "tournament": {
         FOLDER: "--pseudonyms",
@@ -106,7 +113,6 @@ HOG_ALONE: Final[dict[str, str]] = {
     "board": "the page is a board of Hog",
     "check": "submissions are of Hog's contest",
     "certify": "a certificate is of rules of Hog",
-    "diff": "cells are positions, of two scores",
     "export": "a submission is a table of dice; hogeq purify --out FILE.npz writes other games'",
     "improve": "cells are positions, of two scores",
     "play": "turns are Hog's",

@@ -1,4 +1,4 @@
-"""One strategy against a whole field: the one that wins most, and what changes of one are worth.
+"""One strategy against a whole field: the one that wins most, and the gains of its changes.
 
 A player meets one rival and does not know which, so the value of a roll is the mean of its
 counterfactual values against the rivals. Annealing and ascent change all cells at once, unlike
@@ -8,7 +8,7 @@ raise the objective is halved, down to the one cell that gains most.
 
 from collections.abc import Callable, Iterator, Sequence
 from time import monotonic
-from typing import Final, Literal, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from hogeq.contest.tournament import WIN
 from hogeq.evaluation.values import win_rate
 from hogeq.model.game import HogEngine
+from hogeq.model.protocol import Role
 from hogeq.model.rows import improvable
 from hogeq.search.ascent import random_policy, to_matrix, with_random_rolls
 from hogeq.search.attack import search_steps
@@ -23,10 +24,12 @@ from hogeq.search.counter_search import ASCENT
 from hogeq.search.population import Measured, Population
 from hogeq.search.results import Budget
 from hogeq.strategies.arrays import StrategyError, one_hot
-from hogeq.strategies.strategy import StrategyLike, strategy_of, table_of
+from hogeq.strategies.strategy import Strategy, StrategyLike, strategy_of, table_of
 from hogeq.support.aliases import Floats, Matrix
 from hogeq.support.messages import percent, shown
 from hogeq.support.progress import Phase, phase
+from hogeq.trees.engine import TreeEngine
+from hogeq.trees.strategies import value
 
 Objective = Literal["mean", "beaten"]
 
@@ -234,8 +237,19 @@ class CellChange(NamedTuple):
     reach: float  # probability that the first table comes to move there
 
 
+class RowChange(NamedTuple):
+    """An information set, of another game than Hog, in which two strategies differ."""
+
+    player: int
+    infoset: str
+    before: list[tuple[str, float]]  # actions played, and their probabilities
+    after: list[tuple[str, float]]
+    gain: float  # of mean payoff, by this change alone
+    reach: float  # probability that the first strategy, in that seat, comes to move there
+
+
 class Difference(NamedTuple):
-    """How a table differs from another.
+    """How a strategy differs from another; figures are in the game's units.
 
     Examples
     --------
@@ -247,22 +261,22 @@ class Difference(NamedTuple):
     """
 
     before: float
-    """Mean win rate of the first table against the opponents."""
+    """Mean of the first against the opponents."""
     after: float
     """That of the second."""
     match: float
-    """Win rate of the second against the first; a game that never ends counts as half a win."""
-    changes: tuple[CellChange, ...]
-    """The one that gains most first."""
+    """The second against the first; a game of Hog that never ends counts as half a win."""
+    changes: tuple[Any, ...]
+    """Each a `CellChange`, in other games than Hog a `RowChange`: the one that gains most first."""
     gains: Floats
-    """(G, G), what each change gains alone; 0 where the tables agree."""
+    """Of every row, (G, G) in Hog: what a change gains alone; 0 where both agree."""
     reach: Floats
-    """(G, G), of the first table."""
+    """Of every row, when the first plays."""
 
     def __repr__(self) -> str:
         """Say how much changed: the arrays would fill pages."""
         return (
-            f"Difference({len(self.changes)} cells, {self.before:.4f} becomes {self.after:.4f}; "
+            f"Difference({len(self.changes)} changes, {self.before:.4f} becomes {self.after:.4f}; "
             f"match {self.match:.4f})"
         )
 
@@ -289,6 +303,42 @@ def diff(
         float(found.rates.mean()),
         float(field.rates_of(after).mean()),
         win_rate(game, two, one, endless_is_draw=True).win_rate,
+        tuple(sorted(changes, key=lambda change: -change.gain)),
+        gains,
+        reach,
+    )
+
+
+def diff_rows(
+    engine: TreeEngine, first: Strategy, second: Strategy, against: Sequence[Strategy]
+) -> Difference:
+    """Value every information set of a tree in which two strategies differ, as `diff` does."""
+    tree, before, after = engine.tree, first.policy, second.policy
+    played = np.concatenate([before[None], *(one.policies for one in against)])
+    weights = np.concatenate([one.chances for one in against]) / len(against)
+    work = engine.workspace(len(played))
+    forward = work.forward(played, weights)
+    values = work.backward(forward, played, Role.COUNTERFACTUAL).values
+    # Rows are of one seat, which each strategy has half of the time.
+    reach = 2.0 * forward.rows
+    gains = engine.payoff_per_win_rate * (values * (after - before)).sum(axis=1)
+
+    def actions(row: int, policy: Floats) -> list[tuple[str, float]]:
+        pairs = zip(tree.labels[row], policy[row].tolist(), strict=False)
+        return [(label, share) for label, share in pairs if share > 0.0]
+
+    changes = []
+    for row in np.flatnonzero((before != after).any(axis=1)).tolist():
+        both = actions(row, before), actions(row, after)
+        worth = float(gains[row]), float(reach[row])
+        changes.append(RowChange(int(tree.seat[row]), str(tree.names[row]), *both, *worth))
+    old, new = (
+        np.mean([value(tree, one, rival).mean for rival in against]) for one in (first, second)
+    )
+    return Difference(
+        float(old),
+        float(new),
+        value(tree, second, first).mean,
         tuple(sorted(changes, key=lambda change: -change.gain)),
         gains,
         reach,

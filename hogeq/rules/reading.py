@@ -83,6 +83,12 @@ def config_of(path: Path) -> Mapping[str, Any]:
     return {} if file is None else run_config(file)
 
 
+def load_plugins_of(path: Path, trust: bool) -> None:
+    """Load the plugins of the run whose folder or config.yaml a path is."""
+    folder = path if path.is_dir() else path.parent
+    load_named(config_of(path), folder, one_line(path), trust)
+
+
 def is_path(name: str) -> bool:
     """Whether a text that names a game is meant as a file or folder."""
     return Path(name).suffix.lower() in SUFFIXES or os.sep in name or os.path.lexists(name)

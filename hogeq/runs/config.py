@@ -89,7 +89,7 @@ class PurifyConfig:
 def _parts(
     given: object, seed: int, choice: str, registry: Mapping[str, Any], *others: str
 ) -> dict[str, Any]:
-    """Split a section: a name in a registry, other keys, the parameters of what is named."""
+    """Split a section: a name in a registry, other keys, the parameters of the entry."""
     if not isinstance(given, Mapping):
         raise NotAllowedError(f"a mapping with {choice} and parameters of what it names")
     allowed = f"one of {', '.join(sorted(registry))}"
@@ -186,7 +186,7 @@ class Config:
         return yaml.safe_dump(self.resolved(), sort_keys=False, allow_unicode=True)
 
     def fingerprint(self) -> str:
-        """Hash what the numbers of a checkpoint depend on (SHA-256, hexadecimal)."""
+        """Hash the keys that the numbers of a checkpoint depend on (SHA-256, hexadecimal)."""
         tree = self.resolved()
         # A finished run may be continued, and what follows the last checkpoint may change.
         del tree["name"], tree["seed"], tree["solver"]["iterations"], tree["purify"]

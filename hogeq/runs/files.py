@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from hogeq import __version__
-from hogeq.search.results import Units
+from hogeq.search.results import WIN_RATES, Units, payoffs
 from hogeq.support import files
 from hogeq.support.files import parse_json, read_whole
 from hogeq.support.messages import BadInputError, one_line
@@ -137,7 +137,7 @@ def now() -> str:
 
 @functools.cache
 def environment() -> dict[str, Any]:
-    """Describe what computes: versions, cores, and the commit if hogeq runs from a checkout."""
+    """Describe the machine: versions, cores, and the commit if hogeq runs from a checkout."""
     versions = {package: _version(package) for package in _PACKAGES}
     return {
         "hogeq": __version__,
@@ -151,7 +151,7 @@ def environment() -> dict[str, Any]:
 
 @functools.cache
 def extras() -> dict[str, str | None]:
-    """Give the version of what each optional extra installs; None if that is missing."""
+    """Give the version of the package of each optional extra; None if that is missing."""
     versions: dict[str, str | None] = {}
     with contextlib.suppress(importlib.metadata.PackageNotFoundError):
         for needed in importlib.metadata.requires("hogeq") or ():
@@ -232,7 +232,7 @@ def readable_manifest(folder: Path) -> dict[str, Any]:
 
 
 def figures_in(manifest: Mapping[str, Any]) -> dict[str, Any]:
-    """Give the final figures of a manifest; what is no figure counts as missing."""
+    """Give the final figures of a manifest; anything else counts as missing."""
     figures = manifest.get("figures")
     known = figures if isinstance(figures, dict) else {}
     is_payoff, read = manifest.get("game") is not None, dict[str, Any]()
@@ -245,6 +245,18 @@ def figures_in(manifest: Mapping[str, Any]) -> dict[str, Any]:
             has_effort = isinstance(one.get("effort"), dict)
             read[name] = {key: v for key, v in one.items() if key != "effort" or has_effort}
     return read | {"effort": known["effort"]} if isinstance(known.get("effort"), dict) else read
+
+
+def units_in(manifest: Mapping[str, Any]) -> Units:
+    """Give the units of a run's figures: win rates in Hog, and in all runs of hogeq 0.2."""
+    game = manifest.get("game")
+    if not isinstance(game, Mapping):
+        return WIN_RATES
+    game = {"even": 0.0, "scale": 1.0, **game}
+    try:
+        return payoffs(*(float(game[key]) for key in ("even", "largest_payoff", "scale")))
+    except (KeyError, OverflowError, TypeError, ValueError):
+        return payoffs(0.0, 1.0, 1.0)
 
 
 def finite(value: Any) -> Any:

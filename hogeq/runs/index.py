@@ -1,13 +1,13 @@
-"""Runs, read from their folders: what is under a folder and came of it, and finished runs."""
+"""Runs, read from their folders: an index of many, and finished ones."""
 
 import dataclasses
 import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
-from pydantic import Field
+from pydantic import Field, InstanceOf, WithJsonSchema
 
 from hogeq.runs.files import (
     CHECKPOINT,
@@ -26,7 +26,9 @@ from hogeq.runs.files import (
     read_metrics,
     readable_manifest,
     reported,
+    units_in,
 )
+from hogeq.search.results import WIN_RATES, Units
 from hogeq.support.messages import one_line
 from hogeq.support.parameters import ParameterError, parameters
 from hogeq.support.plugins import load_named
@@ -45,7 +47,7 @@ STATUSES: Final = ("complete", "running", "interrupted", "failed", CUT_OFF, "unk
 
 @parameters
 class RunRecord:
-    """What is known of one run directory; what is not, of a run under way say, is None."""
+    """Facts about one run directory; those not known, of a run under way say, are None."""
 
     path: Path
     name: str
@@ -56,6 +58,7 @@ class RunRecord:
     iterations: int | None
     attack: float | None
     bound: float | None
+    nash_conv: float | None
     matrix_attack: float | None
     matrix_bound: float | None
     mixture_attack: float | None
@@ -66,13 +69,17 @@ class RunRecord:
     version: str | None
     commit: str | None
     config: dict[str, Any] = Field(repr=False)
+    units: Annotated[InstanceOf[Units], WithJsonSchema({})] = Field(repr=False)
 
     def to_json(self) -> dict[str, Any]:
         """Return the run as plain values."""
-        return finite({**vars(self), "path": str(self.path)})
+        fields = {key: value for key, value in vars(self).items() if key != "units"}
+        return finite({**fields, "path": str(self.path)})
 
 
-KEYS: Final = tuple(field.name for field in dataclasses.fields(RunRecord) if field.name != "config")
+KEYS: Final = tuple(
+    field.name for field in dataclasses.fields(RunRecord) if field.name not in {"config", "units"}
+)
 
 
 def find_runs(root: str | Path) -> tuple[list[RunRecord], dict[Path, str]]:
@@ -99,7 +106,7 @@ def read_run(path: str | Path, config: Mapping[str, Any] | None = None) -> RunRe
         raise ResultsError(f"{path / CONFIG} is not what a run writes: no mapping in it")
     try:
         return _run(path, manifest, dict(_flat(config)))
-    except ParameterError as error:
+    except (OverflowError, ParameterError) as error:
         raise ResultsError(f"{path / MANIFEST}: {error}") from error
 
 
@@ -125,7 +132,8 @@ def _run(path: Path, manifest: Mapping[str, Any], config: dict[str, Any]) -> Run
             ends = finite({**ends, "matrix_attack": last.purified_attack})
             if not iterations or (isinstance(iterations, int) and last.iteration > iterations):
                 iterations, seconds = last.iteration, last.seconds
-    status = manifest.get("status") or "unknown"
+    status, units = manifest.get("status") or "unknown", units_in(manifest)
+    has_payoffs = units is not WIN_RATES and isinstance(ends["attack"], float | int)
     rules = config.get("rules.name", config.get("rules.edition", config.get("rules")))
     return RunRecord(
         path=path,
@@ -136,12 +144,14 @@ def _run(path: Path, manifest: Mapping[str, Any], config: dict[str, Any]) -> Run
         seed=config.get("seed"),
         iterations=iterations,
         **ends,
+        nash_conv=2.0 * (ends["attack"] - units.even) if has_payoffs else None,
         seconds=seconds,
         elapsed=manifest.get("elapsed_seconds"),
         started=manifest.get("started"),
         version=environment.get("hogeq"),
         commit=_part(environment, "git").get("commit"),
         config=config,
+        units=units,
     )
 
 
@@ -153,7 +163,7 @@ def selected(
     status: str | None = None,
     where: Sequence[tuple[str, Any]] = (),
 ) -> list[RunRecord]:
-    """Select runs by what made them and what became of them."""
+    """Select runs by config and status."""
     return [
         run
         for run in runs
@@ -216,7 +226,7 @@ def _part(tree: Mapping[str, Any], key: str) -> Mapping[str, Any]:
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class Run:
-    """What the folder of a finished run holds."""
+    """Content of the folder of a finished run."""
 
     name: str  # of its config
     folder: Path
@@ -230,7 +240,7 @@ class Run:
 
     def __repr__(self) -> str:
         """Name the run."""
-        return f"Run({self.name}; {self.game.rules.name}, {self.config.solver.name})"
+        return f"Run({self.name}; {self.config.title}, {self.config.solver.name})"
 
 
 def load_run(folder: str | os.PathLike[str], trust: bool = False) -> Run:
@@ -288,16 +298,22 @@ def load_run(folder: str | os.PathLike[str], trust: bool = False) -> Run:
     )
 
 
+def _kind(game: "Game") -> object:
+    """Whatever is equal for equal games, whatever they are called."""
+    if game.tree is not None:
+        return game.tree.digest()
+    return dataclasses.replace(game.rules, name="any")
+
+
 def load_runs(folders: Sequence[Path], trust: bool = False) -> list[Run]:
     """Read finished runs of one game; those that share a name are called by their folders."""
     runs = [load_run(folder, trust) for folder in folders]
     first = runs[0]
     for run in runs[1:]:
-        rules = dataclasses.replace(run.game.rules, name=first.game.rules.name)
-        if rules != first.game.rules:
+        if _kind(run.game) != _kind(first.game):
             raise ResultsError(
-                f"{run.folder} plays {run.game.rules.name} and {first.folder} plays "
-                f"{first.game.rules.name}; allowed on one page are runs of one game"
+                f"{run.folder} plays {run.config.title} and {first.folder} plays "
+                f"{first.config.title}; allowed on one page are runs of one game"
             )
     names = [run.name for run in runs]
     return [

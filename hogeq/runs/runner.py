@@ -62,7 +62,7 @@ class RunError(RuntimeError):
 
 
 class Interrupted(KeyboardInterrupt):
-    """A signal stopped the run; what was computed is saved."""
+    """A signal stopped the run; its state is saved."""
 
     def __init__(self, signum: int, then: str) -> None:
         super().__init__(signum, then)
@@ -110,7 +110,7 @@ class Signals(contextlib.ExitStack):
 
 
 def game_of(config: Config) -> Game:
-    """Build the game of a config, and say what else will be compiled."""
+    """Build the game of a config, and announce the other kernels to compile."""
     if config.game:
         return Game(config.game, forget=config.forget or None)
     game = Game(config.rules)
@@ -119,7 +119,7 @@ def game_of(config: Config) -> Game:
 
 
 def facts_of_tree(name: str, tree: FlatTree) -> dict[str, Any]:
-    """Describe a game other than Hog for a manifest: what it was made of, and a hash of that."""
+    """Describe a game other than Hog for a manifest: name, hashes and size."""
     file = Path(name)
     is_file = file.suffix.lower() == ".efg" and file.is_file()
     return {
@@ -129,6 +129,8 @@ def facts_of_tree(name: str, tree: FlatTree) -> dict[str, Any]:
         "nodes": tree.num_nodes,
         "infosets": tree.num_rows,
         "largest_payoff": tree.largest_payoff,
+        "scale": tree.largest_payoff * tree.expected,
+        "even": tree.shift,
     }
 
 
@@ -255,7 +257,7 @@ class _Runner:
         self._restore()
 
     def whole(self, read: list[dict[str, str]], quiet: bool) -> RunSummary:
-        """Do what is left of the run."""
+        """Do the rest of the run."""
         directory = self.directory
         self.facts = self._facts(read)
         directory.remove_leftovers()

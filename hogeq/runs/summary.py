@@ -1,4 +1,4 @@
-"""What a run measures on its way and comes to, and the files of it that others read."""
+"""Measurements and results of a run, and the files with them."""
 
 import dataclasses
 from pathlib import Path
@@ -95,8 +95,8 @@ def measured(game: Game, strategies: Strategies, budget: Budget) -> dict[str, fl
         one = attacked(game, strategies.policy, budget)
         found |= {"attack": one.lower, "bound": one.upper}
         if one.seats is not None:
-            found |= {"nash_conv": sum(one.seats), "response_0": one.seats[0]}
-            found["response_1"] = one.seats[1]
+            found["nash_conv"] = 2.0 * (one.lower - game.units.even)
+            found["response_0"], found["response_1"] = one.seats
         progress.step(doing="its matrix")
         matrix = argmax(game.engine, strategies.policy)  # searches for a better one come at the end
         gap = kkt_gap(game.engine, strategies.policy)
@@ -113,7 +113,7 @@ def concluded(
     last: Metrics,
     progress: Phase,
 ) -> dict[str, Any]:
-    """Attack for the last time: what a `RunSummary` says of each strategy."""
+    """Attack for the last time: fields of `RunSummary`."""
     final = measure.final_attack
     budget = final or measure.attack
     measured_before = np.array_equal(matrix, argmax(game.engine, strategies.policy))
@@ -153,7 +153,7 @@ def concluded(
 
 @dataclasses.dataclass(frozen=True)
 class RunSummary:
-    """What a finished run comes to.
+    """Results of a finished run.
 
     Attributes
     ----------
@@ -206,16 +206,18 @@ class RunSummary:
 
     @property
     def intervals(self) -> dict[str, Measured]:
-        """The intervals by what they are of."""
+        """The intervals by strategy."""
         named = {"mixture": self.mixture, "average policy": self.average, "matrix": self.matrix}
         return {name: one for name, one in named.items() if one is not None}
 
     def figures(self) -> dict[str, Any]:
         """Return the final figures as plain values, as the manifest keeps them."""
+        is_hog = self.units is WIN_RATES
         ends = {
             name.replace(" ", "_"): {
                 "attack": one.lower,
                 "bound": one.upper,
+                **({} if is_hog else {"nash_conv": 2.0 * (one.lower - self.units.even)}),
                 **({"saturation": one.saturation.to_json()} if one.saturation else {}),
             }
             for name, one in self.intervals.items()

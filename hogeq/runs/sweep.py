@@ -1,4 +1,4 @@
-"""Sweeps: many runs from one file, side by side, and one table of what came of them.
+"""Sweeps: many runs from one file, side by side, and one table of their results.
 
 What is done is not done again, what was cut off goes on, and a failure stops no other point.
 """
@@ -20,6 +20,7 @@ from hogeq.runs.files import CONFIG, LOCK_FILE, MANIFEST, HeldError, ResultsErro
 from hogeq.runs.index import read_run
 from hogeq.runs.runner import KERNELS, Interrupted, RunError, Signals, run_experiment
 from hogeq.runs.sweep_file import TOKEN, Sweep, SweepPoint, identity, table_row, write_table
+from hogeq.search.results import Units
 from hogeq.support.files import write_whole
 from hogeq.support.messages import one_line
 from hogeq.support.progress import phase, working_time
@@ -34,12 +35,14 @@ LONGEST: Final = 2000  # characters of what went wrong with a point
 
 @dataclasses.dataclass(frozen=True)
 class SweepSummary:
-    """What a sweep came to."""
+    """Results of a sweep."""
 
     directory: Path
     rows: list[dict[str, Any]]
+    units: list[Units]  # of each row
     done_before: int
     seconds: float
+    lacks: str = ""  # why there is no picture
 
     @property
     def failures(self) -> list[dict[str, Any]]:
@@ -61,7 +64,7 @@ class SweepSummary:
 def compute_point(
     folder: Path, token: str, overwrite: bool, config: Config
 ) -> str | dict[str, bytes]:
-    """Run one point where the sweep's folder is, or give its files; or what went wrong."""
+    """Run one point where the sweep's folder is, or give its files, or an error."""
     try:
         if _sees(folder, token):
             _run_in_place(config, folder, overwrite)
@@ -109,7 +112,7 @@ def run_sweep(
     *,
     overwrite: bool = False,
 ) -> SweepSummary:
-    """Compute what is left of a sweep, and write its table and its figure."""
+    """Compute the rest of a sweep, and write its table and its figure."""
     started = working_time()
     folder = Path(out_root).absolute() / sweep.name
     with reported(folder, "made"):
@@ -122,11 +125,15 @@ def run_sweep(
         if workers.here:
             compile_now({point.config.rules for point in left if not point.config.game}, KERNELS)
         errors = _computed(left, workers, folder, overwrite, done_before)
-        rows = [
+        lines = [
             table_row(point, sweep.keys, folder, errors.get(point.name)) for point in sweep.points
         ]
-        write_table(sweep, rows, folder)
-    return SweepSummary(folder, rows, done_before, working_time() - started)
+        rows, units = [row for row, _ in lines], [one for _, one in lines]
+        if all(row["nash_conv"] is None for row in rows):  # of Hog
+            for row in rows:
+                del row["nash_conv"]
+        lacks = write_table(sweep, rows, units, folder)
+    return SweepSummary(folder, rows, units, done_before, working_time() - started, lacks)
 
 
 def _is_complete(point: SweepPoint, folder: Path) -> bool:

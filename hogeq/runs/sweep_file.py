@@ -26,6 +26,7 @@ from hogeq.runs.config import (
 from hogeq.runs.files import ResultsError, reported
 from hogeq.runs.index import read_run
 from hogeq.runs.runner import first_state, game_of
+from hogeq.search.results import WIN_RATES, Units
 from hogeq.support.files import csv_text, write_whole
 from hogeq.support.messages import one_line
 from hogeq.support.parameters import parameters
@@ -116,7 +117,7 @@ def load_sweep(path: str | Path, overrides: Sequence[str] = (), trust: bool = Fa
 
 
 def _require_effect(overrides: Sequence[str], given: _File, source: str) -> None:
-    """Refuse to set in the base what every point sets again."""
+    """Refuse to set keys in the base that every point sets again."""
     in_all = [set(point) for point in given.points]
     always = {"name", *given.grid, *(set.intersection(*in_all) if in_all else ())}
     for item in overrides:
@@ -154,14 +155,14 @@ def setting_text(value: object) -> str:
 
 
 def identity(config: Config) -> str:
-    """Write down what a run's numbers depend on, and nothing else."""
+    """Write down the keys that a run's numbers depend on, and nothing else."""
     tree = config.resolved()
     del tree["name"], tree["seed"]
     return json.dumps(tree, sort_keys=True)
 
 
 def _require_sound(points: Sequence[SweepPoint], source: str) -> None:
-    """Refuse points that are one run, and what the game or the solver would refuse."""
+    """Refuse points that are one run, or that the game or the solver would refuse."""
     seen: dict[str, SweepPoint] = {}
     tried = set()
     for point in points:
@@ -186,36 +187,46 @@ TABLE: Final = "table.csv"
 
 FIGURE: Final = "summary.png"
 
-FIGURE_COLUMNS: Final = ("iterations", "attack", "bound", "matrix_attack", "matrix_bound")
+FIGURE_COLUMNS: Final = (
+    *("iterations", "attack", "bound", "nash_conv", "matrix_attack", "matrix_bound"),
+)
 
 TIME_COLUMNS: Final = ("seconds", "elapsed")
 
 
 def table_row(
     point: SweepPoint, keys: Sequence[str], folder: Path, error: str | None
-) -> dict[str, Any]:
-    """Make the line of a point: its settings, and what its run directory says came of it."""
+) -> tuple[dict[str, Any], Units]:
+    """Make the line of a point: its settings, its run's figures; and their units."""
     try:
         record = vars(read_run(folder / point.name, point.config.resolved()))
     except (ConfigError, ResultsError) as broken:
         record = {"status": "failed"}
         error = error or str(broken)
-    return {
+    row = {
         "point": point.name,
         **{key: point.settings.get(key) for key in keys},
         "status": record["status"],
         "error": error,
         **{key: record.get(key) for key in (*FIGURE_COLUMNS, *TIME_COLUMNS)},
     }
+    return row, record.get("units", WIN_RATES)
 
 
-def write_table(sweep: Sweep, rows: Sequence[Mapping[str, Any]], folder: Path) -> None:
-    """Write a sweep's table, and draw its figure."""
+def write_table(
+    sweep: Sweep, rows: Sequence[Mapping[str, Any]], units: Sequence[Units], folder: Path
+) -> str:
+    """Write a sweep's table, and draw its figure; or say why there is none."""
     cells = ([_cell(value) for value in row.values()] for row in rows)
     with reported(folder / TABLE, "written"):
         write_whole(folder / TABLE, csv_text(rows[0], cells))
+    known = [one for row, one in zip(rows, units, strict=True) if row["attack"] is not None]
     with reported(folder / FIGURE, "written"):
-        _draw(sweep, rows, folder / FIGURE)
+        if len({one.axis for one in known}) > 1:
+            (folder / FIGURE).unlink(missing_ok=True)
+            return f"no {FIGURE}: it would have win rates beside payoffs"
+        _draw(sweep, rows, units, folder / FIGURE)
+    return ""
 
 
 def _cell(value: object) -> object:
@@ -224,23 +235,29 @@ def _cell(value: object) -> object:
     return value if is_number or value is None else setting_text(value)
 
 
-def _draw(sweep: Sweep, rows: Sequence[Mapping[str, Any]], path: Path) -> None:
+def _draw(
+    sweep: Sweep, rows: Sequence[Mapping[str, Any]], units: Sequence[Units], path: Path
+) -> None:
     """Draw the interval of every setting, seeds of one setting in one line."""
     apart = [key for key in sweep.keys if key.rpartition(".")[2] != "seed"]
     labels = point_labels(apart)
-    lines: dict[str, list[Mapping[str, Any]]] = {}
-    for row in rows:
+    lines: dict[str, list[tuple[float, float]]] = {}
+    for row, one in zip(rows, units, strict=True):
         if row["attack"] is not None:
             about = ", ".join(
                 row[key] if isinstance(row[key], str) else f"{labels[key]} {setting_text(row[key])}"
                 for key in apart
+                if row[key] not in ("", None)
             )
-            lines.setdefault(about or "all seeds", []).append(row)
+            ends = row["attack"] - one.even, row["bound"] - one.even
+            lines.setdefault(about or "all seeds", []).append(ends)
+            drawn = one
     if lines:
         figures.intervals(
             list(lines),
-            [[row["attack"] for row in group] for group in lines.values()],
-            [[row["bound"] for row in group] for group in lines.values()],
+            [[lower for lower, _ in group] for group in lines.values()],
+            [[upper for _, upper in group] for group in lines.values()],
             path,
             sweep.name,
+            units=drawn._replace(even=0.0),
         )

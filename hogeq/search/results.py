@@ -70,6 +70,31 @@ WIN_RATES: Final = Units(
 """Units of Hog."""
 
 
+def payoffs(even: float, largest: float, scale: float) -> Units:
+    """Give the units of another game; `scale` says what players may expect at most.
+
+    Nine decimals are written, or ten digits where payoffs are tiny or huge.
+    """
+
+    def write(payoff: float) -> str:
+        return f"{payoff:z.9f}" if 1e-3 <= scale < 1e9 else f"{payoff:.9e}"
+
+    def gap(lower: float, upper: float) -> str:
+        return f"{write(lower)} to {write(upper)}"
+
+    return Units(
+        even=even,
+        figure="payoff",
+        exact=write,
+        lower=write,
+        upper=write,
+        gap=gap,
+        gain=write,
+        axis="exploitability (NashConv / 2)",
+        per_rate=2.0 * largest,
+    )
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Response:
     """The best response found to a strategy, and an upper bound on all responses.

@@ -12,7 +12,7 @@ from hogeq.rules import Rules
 from hogeq.rules.turn import total_rises
 from hogeq.search import bounds
 from hogeq.search.attack import attack
-from hogeq.search.results import WIN_RATES, Budget, Equilibrium, Response, Units
+from hogeq.search.results import WIN_RATES, Budget, Equilibrium, Response, Units, payoffs
 from hogeq.strategies.arrays import one_hot
 from hogeq.strategies.strategy import Strategy, strategy_of
 from hogeq.support.aliases import Floats
@@ -29,22 +29,7 @@ MOST_NODES: Final = 1_000_000  # of a game of Hog that is laid out as a tree
 
 def units_of(tree: FlatTree) -> Units:
     """Give the units of a tree: its payoffs."""
-
-    def gap(lower: float, upper: float) -> str:
-        return f"{tree.written(lower)} to {tree.written(upper)}"
-
-    write = tree.written
-    return Units(
-        even=tree.shift,
-        figure="payoff",
-        exact=write,
-        lower=write,
-        upper=write,
-        gap=gap,
-        gain=write,
-        axis="exploitability (NashConv / 2)",
-        per_rate=2.0 * tree.largest_payoff,
-    )
+    return payoffs(tree.shift, tree.largest_payoff, tree.largest_payoff * tree.expected)
 
 
 def respond(tree: FlatTree, target: Strategy, budget: Budget) -> Response:

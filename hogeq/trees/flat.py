@@ -180,11 +180,6 @@ class FlatTree:
         mover[0] = CHANCE
         return mover
 
-    def written(self, payoff: float) -> str:
-        """Write a payoff with nine decimals, or with ten digits where payoffs are tiny or huge."""
-        plain = 1e-3 <= self.largest_payoff * self.expected < 1e9
-        return f"{payoff:.9f}" if plain else f"{payoff:.9e}"
-
     @cached_property
     def labels(self) -> list[list[str]]:
         """Names of each row's actions."""

@@ -6,7 +6,14 @@ from pathlib import Path
 from typing import Any, Final
 
 from hogeq.rules import ALIASES, EDITIONS, Rules, rules_from
-from hogeq.rules.reading import OPENSPIEL, config_of, edition_name, find_rules, is_hog
+from hogeq.rules.reading import (
+    OPENSPIEL,
+    config_of,
+    edition_name,
+    find_rules,
+    is_hog,
+    load_plugins_of,
+)
 from hogeq.support.messages import nearest, printable, refusal, shown
 from hogeq.trees.flat import FlatTree
 from hogeq.trees.rules import GAMES, GameRules, from_rules, named_rules
@@ -45,6 +52,7 @@ def _written(name: str, forget: Any, trust: bool) -> Rules | FlatTree:
         forgets = config.get("forget")
         if forget not in {None, forgets}:
             raise ValueError(refusal("forget", forget, f"{forgets or 'nothing'}, as the run does"))
+        load_plugins_of(Path(name), trust)
         return _written(config["game"], forgets, trust)
     if name.lower().endswith(".efg"):
         from hogeq.trees.gambit import from_efg

@@ -1,5 +1,6 @@
 """Games other than Hog on the command line: audit, attack and equilibrium."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -96,6 +97,7 @@ def test_a_run_learns_a_game_and_goes_on_where_it_stopped(folder: Path) -> None:
     # What the run says of its policy is what the exact response wins.
     attacked = ask("run", "--resume", "results/kuhn", "--set", "solver.iterations=22")
     best = attacked["average_policy"]["attack"]
+    assert attacked["average_policy"]["nash_conv"] == pytest.approx(2 * best, abs=1e-12)
     found = ask("attack", "results/kuhn", "--game", "kuhn_poker")
     assert found["attack"] == pytest.approx(best, abs=1e-9)
     assert found["proved"]
@@ -105,6 +107,7 @@ def test_a_run_given_as_a_strategy_brings_its_game(folder: Path) -> None:
     learnt = LEARNT.replace("game: kuhn_poker", "game: kuhn_poker, forget: own_actions")
     Path("kuhn.yaml").write_text(f"{{name: kuhn, {learnt}}}")
     ok("run", "kuhn.yaml")
+    ok("run", "kuhn.yaml", "--set", "name=other", "--game", GAME[1])
     found = ask("attack", "results/kuhn")
     assert (found["game"], found["forget"]) == ("kuhn_poker", "own_actions")
     assert found == ask("attack", "results/kuhn", "--rules", "results/kuhn") | {
@@ -118,7 +121,20 @@ def test_a_run_given_as_a_strategy_brings_its_game(folder: Path) -> None:
     assert "kuhn_poker: allowed: games of Hog (the contest" in refused(
         "tournament", "results/kuhn", "uniform"
     )
-    assert "results/kuhn: plays kuhn_poker; allowed: runs" in refused("report", "results/kuhn")
+    made = ask("report", "results/kuhn", "--against", "uniform", "--out", "kuhn.html")
+    assert (made["game"], made["forget"]) == ("kuhn_poker", "own_actions")
+    assert made["counters"]["kuhn: mixture"]["attack"] == pytest.approx(
+        ask("attack", "results/kuhn/mixture.npz", "--game", "results/kuhn")["attack"], abs=1e-9
+    )
+    assert made["entries"][-1] == "uniform"
+    payoff = ask("compare", "uniform", "results/kuhn")["payoff"]
+    assert made["payoffs"][-1][0] == pytest.approx(payoff, abs=1e-12)
+    page = Path("kuhn.html").read_text()
+    assert page.count("<img") == 1
+    assert "at 12 of 12 information sets" in page
+    assert "<td>2pb</td>" in page  # the highest card, after a pass and a bet
+    assert "--kicks: allowed only for Hog" in refused("report", "results/kuhn", "--kicks", "1")
+    assert "runs of one game" in refused("report", "results/kuhn", "results/other")
     assert "results/kuhn: plays kuhn_poker; allowed with --rules: runs of Hog" in refused(
         "attack", "results/kuhn", "--rules", "small.yaml"
     )
@@ -129,6 +145,48 @@ def test_a_run_given_as_a_strategy_brings_its_game(folder: Path) -> None:
     assert "runs of different games; --game chooses" in refused(
         "compare", "results/kuhn", "results/hog"
     )
+
+
+PLUGIN = """
+import hogeq
+
+@hogeq.register_game("higher")
+class Higher(hogeq.GameRules):
+    "Player 0 names a number and is paid it."
+    below: int = 2
+    def initial(self): return -1
+    def to_move(self, state): return 0 if state < 0 else hogeq.END
+    def actions(self, state): return range(self.below)
+    def next(self, state, action): return action
+    def payoffs(self, state): return state, -state
+"""
+
+
+def test_a_game_of_a_plugin_is_learnt_and_asked_about(
+    folder: Path, registries: Callable[[], None]
+) -> None:
+    Path("plug.py").write_text(PLUGIN)
+    learnt = LEARNT.replace("kuhn_poker", "higher(below=3)").replace("double_oracle", "cfr")
+    Path("plug.yaml").write_text(f"{{name: a, plugins: [plug.py], {learnt}}}")
+    assert "run only with --trust" in refused("run", "plug.yaml")
+    name = ("--game", "higher(below=3)", "--plugin", "plug.py", "--trust")
+    # From the uniform strategy a best response wins 2 in the first seat, and -1 in the second.
+    assert ask("attack", "uniform", *name)["seats"] == pytest.approx([2.0, -1.0])
+    registries()
+    assert ask("run", "plug.yaml", "--trust")["rules"] == "higher(below=3)"
+    for words in (
+        ("attack", "results/a"),
+        ("compare", "results/a", "uniform"),
+        ("diff", "results/a", "uniform"),
+        ("show", "results/a"),
+        ("audit", "--game", "results/a"),
+        ("equilibrium", "--game", "results/a"),
+        ("report", "results/a"),
+    ):
+        registries()
+        assert "run only with --trust" in refused(*words)
+        assert ok(*words, "--trust")
+    assert "--trust: allowed only for Hog, or" in refused("attack", "uniform", *GAME, "--trust")
 
 
 def test_an_attack_on_a_tree_takes_the_effort_of_one_on_hog(folder: Path) -> None:
@@ -175,6 +233,15 @@ def test_strategies_of_a_game_are_compared_and_made_pure(folder: Path) -> None:
     with np.load("pure.npz") as arrays:
         assert arrays["matrix"].shape == (186,)
     assert ask("compare", "pure.npz", "best.npz", *GAME)["payoff"] < 0.0
+    # Against the uniform strategy, the best response loses by no change alone.
+    found = ask("diff", "best.npz", "uniform", *GAME, "--against", "uniform")
+    assert found["before"] == pytest.approx(best["attack"], abs=1e-12)
+    assert max(one["gain"] for one in found["changes"]) < 1e-9
+    told = ok("diff", "uniform", "best.npz", *GAME)
+    assert "against uniform: 0.000000000 becomes" in told
+    assert "information set  before" in told
+    assert "pp" not in told
+    assert "--plot: allowed only for Hog" in refused("diff", "a", "b", *GAME, "--plot", "p.png")
 
 
 @pytest.mark.parametrize("forget", [(), ("--forget", "own_actions")])

@@ -10,6 +10,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from hogeq.cli import main
@@ -21,18 +22,21 @@ from hogeq.runs.files import (
     FILES,
     MANIFEST,
     MATRIX,
+    METRICS,
     POLICY,
     POLICY_TABLE,
     ResultsError,
     lock,
+    read_metrics,
 )
+from hogeq.runs.index import find_runs
 from hogeq.runs.runner import run_experiment as run
 from hogeq.runs.sweep import (
     compute_point,
 )
-from hogeq.runs.sweep_file import TABLE, TOKEN, load_sweep
+from hogeq.runs.sweep_file import FIGURE, TABLE, TOKEN, load_sweep
 from hogeq.support.workers import Remote
-from tests.cli.calls import said
+from tests.cli.calls import ok, said
 from tests.runs.sweeps import BASE, GRID, contents, here, manifest, written
 from tests.runs.trials import quick
 
@@ -160,3 +164,59 @@ def test_the_table_is_tidy(tmp_path: Path) -> None:
         assert float(line["attack"]) == row["attack"]
         figures = manifest(found.directory / line["point"])["figures"]
         assert row["matrix_bound"] == figures["matrix"]["bound"]
+
+
+EFG = 'EFG 2 R "g" { "1" "2" }\n'
+PENNIES = (
+    EFG
+    + 'p "" 1 1 "" { "h" "t" } 0\n'
+    + "".join(
+        'p "" 2 1 "" { "h" "t" } 0\n'
+        f't "" {2 * row + 1} "" {{ {a} }}\nt "" {2 * row + 2} "" {{ {b} }}\n'
+        for row, a, b in ((0, "4 2", "2 4"), (1, "2 4", "4 2"))
+    )
+)
+CHOICE = EFG + 'p "" 1 1 "" { "a" "b" } 0\nt "" 1 "" { 1 -1 }\nt "" 2 "" { -1 1 }\n'
+
+
+def test_games_are_swept_in_their_own_units(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("pennies.efg").write_text(PENNIES)
+    Path("choice.efg").write_text(CHOICE)
+    base = {key: part for key, part in BASE.items() if key != "rules"}
+    base["solver"] = {"name": "cfr", "iterations": 1}  # whose average is uniform
+    drawn: list[Any] = []
+    monkeypatch.setattr(
+        "hogeq.figures.intervals", lambda *given, units: drawn.append((given, units))
+    )
+    grid = {"game": ["pennies.efg", "choice.efg"], "forget": ["", "own_actions"], "seed": [0, 1]}
+    found = here(written(tmp_path, base=base, grid=grid), tmp_path)
+    # Best responses to the uniform policy, by hand: 3 in either seat, which is even; 1 and 0.
+    wanted = {"pennies.efg": (3.0, 0.0), "choice.efg": (0.5, 1.0)}
+    for row in found.rows:
+        assert (row["attack"], row["nash_conv"]) == pytest.approx(wanted[row["game"]], abs=1e-12)
+    (((labels, lower, _, _, _), units),) = drawn
+    assert labels == [f"{more}{game}" for more in ("", "own_actions, ") for game in wanted]
+    assert np.subtract(lower, units.even).tolist() == [[0, 0], [0.5, 0.5]] * 2
+    assert "NashConv" in units.axis
+    assert "nash_conv" in (found.directory / TABLE).read_text().partition("\n")[0].split(",")
+    # Run directories say the same, and metrics of their own.
+    listed = {run.name: run for run in find_runs(found.directory)[0]}
+    assert {run.edition for run in listed.values()} == set(wanted)
+    for row in found.rows:
+        assert listed[row["point"]].nash_conv == row["nash_conv"]
+        metrics = read_metrics(found.directory / row["point"] / METRICS)
+        assert metrics[-1].nash_conv == pytest.approx(row["nash_conv"], abs=1e-12)
+    (found.directory / FIGURE).touch()
+    points = [{"game": "choice.efg"}, {"rules": BASE["rules"]}]
+    mixed = here(written(tmp_path, base=base, points=points), tmp_path)
+    assert "win rates beside payoffs" in mixed.lacks
+    assert len(drawn) == 1
+    assert not (mixed.directory / FIGURE).exists()
+    first, second = ok("runs", str(mixed.directory), "--sort", "nash_conv").splitlines()[-2:]
+    assert "1.000000000" in first
+    assert "%" not in first
+    assert "%" in second
+    assert "1.000000000" not in second

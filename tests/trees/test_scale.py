@@ -15,6 +15,7 @@ from scipy.optimize import linprog, milp
 import hogeq
 from hogeq.support.aliases import Floats
 from hogeq.trees import exact
+from hogeq.trees.answers import units_of
 from hogeq.trees.exact import Equilibrium, best_response, equilibrium, respond
 from hogeq.trees.flat import CHANCE, TERMINAL, FlatTree, Node, flatten, payoff
 from hogeq.trees.recall import Recall
@@ -185,7 +186,7 @@ def test_payoffs_that_are_huge_and_rare_count_by_their_chance(unit: float, chanc
     assert solved.upper / unit == pytest.approx(1 + 13 / 11, abs=2e-8)
     assert response.attack / unit == pytest.approx((1.5 - 0.5) / 2, abs=2e-8)
     assert response.bound / unit == pytest.approx((1.5 - 0.5) / 2, abs=2e-8)
-    assert tree.written(unit) == (f"{unit:.9f}" if 1 <= unit < 1e8 else f"{unit:.9e}")
+    assert units_of(tree).exact(unit) == (f"{unit:.9f}" if 1 <= unit < 1e8 else f"{unit:.9e}")
 
 
 @pytest.mark.parametrize("seed", SMALL)

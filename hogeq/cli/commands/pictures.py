@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from hogeq.rules import Rules
+    from hogeq.runs.index import Run
     from hogeq.strategies.strategy import Strategy
     from hogeq.trees.flat import FlatTree
 
@@ -120,7 +121,8 @@ def report(
 
     Counters are searched for anew, by the effort behind the final figures of each run: seconds for
     the main job, minutes for a champion's folder, which asks for 1,600 kicks. With --starts,
-    --anneal-steps or --kicks all get the effort of the first run, so changed.
+    --anneal-steps or --kicks all get the effort of the first run, so changed. Of games other than
+    Hog: curves, the runs' own intervals, payoffs of all against all, and most probable actions.
     """
     from hogeq.pages import report as page
     from hogeq.runs.index import load_runs
@@ -131,17 +133,16 @@ def report(
     folders = list({os.path.realpath(run): run for run in runs}.values())
     with refusing():
         loaded = load_runs(folders, trust)
-    for one in loaded:
-        if one.game.tree is not None:
-            why = "the page draws tables of scores"
-            raise BadInputError(
-                f"{one.folder}: plays {one.config.game}; allowed: runs of Hog ({why})"
-            )
+    effort = {"starts": starts, "anneal_steps": anneal_steps, "kicks": kicks}
+    given: dict[str, Any] = {key: value for key, value in effort.items() if value is not None}
+    if loaded[0].game.tree is not None:
+        if given or not matrices:
+            option = f"--{next(iter(given), 'no-matrices').replace('_', '-')}"
+            raise BadInputError(f"{option}: allowed only for Hog; other games' runs have figures")
+        return _report_on_tree(loaded, against or [], out, open_)
     chosen = Chosen.of(loaded[0].config.rules, trust)
     chosen.expect("matches", *KERNELS, strategies=[*page.OTHERS, *(against or ())])
     rivals = [(name, chosen.table(name).array) for name in against or ()]
-    changes = {"starts": starts, "anneal_steps": anneal_steps, "kicks": kicks}
-    given: dict[str, Any] = {key: value for key, value in changes.items() if value is not None}
     budget = Budget(**plain(page.effort_of(loaded[0])) | given) if given else None
     entries = page.entries(chosen.engine, loaded, rivals, matrices=matrices, budget=budget)
     try:
@@ -165,6 +166,26 @@ def report(
         "win_rates": made.win_rates.tolist(),
     }
     rows = [(name, *map(percent, ends.values())) for name, ends in counters.items()]
+    size = f"{len(content) / 1e6:.1f} MB written to {out}"
+    text: Text = [Table(rows, ("strategy", "attack", "bound")), "", size]
+    return Result(data, [*text, *_opened(out, open_)])
+
+
+def _report_on_tree(runs: "list[Run]", against: list[str], out: Path, open_: bool) -> Result:
+    from hogeq.pages import tree_report
+
+    game, config = runs[0].game, runs[0].config
+    with refusing():
+        rivals = {name: game.strategy(name) for name in against}
+    page, found = tree_report.make(runs, rivals)
+    content = page.encode()
+    write_whole(out, content)
+    named = {"out": out, "bytes": len(content), "runs": [run.name for run in runs]}
+    data = {"game": config.game, "forget": config.forget or None, **named, **found}
+    rows = [
+        (name, *game.units.ends(ends["attack"], ends["bound"], are_one=False))
+        for name, ends in found["counters"].items()
+    ]
     size = f"{len(content) / 1e6:.1f} MB written to {out}"
     text: Text = [Table(rows, ("strategy", "attack", "bound")), "", size]
     return Result(data, [*text, *_opened(out, open_)])

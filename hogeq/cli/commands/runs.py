@@ -1,4 +1,4 @@
-"""Experiments: run one, sweep over many, and list what was run."""
+"""Experiments: run one, sweep over many, and list runs."""
 
 import os
 import traceback
@@ -16,22 +16,20 @@ from hogeq.rules import ALIASES, EDITIONS
 from hogeq.support.messages import (
     EXACT,
     BadInputError,
-    at_least,
-    at_most,
     nearest,
     one_line,
-    percent,
     refusal,
 )
 
 if TYPE_CHECKING:
     from hogeq.runs.summary import RunSummary
+    from hogeq.search.results import Units
 
 # Columns of the tables.
-SWEPT = ("point", "status", "attack", "bound", "matrix_attack", "seconds")
+SWEPT = ("point", "status", "attack", "bound", "nash_conv", "matrix_attack", "seconds")
 LISTED = (
-    *("path", "status", "edition", "solver", "seed", "iterations"),
-    *("attack", "bound", "matrix_attack", "mixture_attack", "seconds"),
+    *("path", "status", "edition", "forget", "solver", "seed", "iterations"),
+    *("attack", "bound", "nash_conv", "matrix_attack", "mixture_attack", "seconds"),
 )
 
 
@@ -124,7 +122,7 @@ def sweep(
     out_root: Annotated[Path, option("Where the sweep's folder is made.", "DIR")] = Path("results"),
     overwrite: options.Overwrite = False,
 ) -> Result:
-    """Many runs of one config with keys varied, side by side, and a table of what came of them.
+    """Many runs of one config with keys varied, side by side, and a table of their results.
 
     Points that are done are skipped and those that were cut off go on, so the same command may be
     given again. The status is 1 if a point failed; the others are computed all the same.
@@ -140,14 +138,17 @@ def sweep(
     for row in summary.failures:
         settings = ", ".join(f"{key}={row[key]}" for key in plan.keys if row[key] is not None)
         warn(f"point {row['point']} failed: {row['error']}; it sets {settings}")
+    pairs = zip(summary.rows, summary.units, strict=True)
+    rows = [{**row, "units": units} for row, units in pairs]
+    columns = [key for key in SWEPT if key in rows[0]]
     text: Text = [
-        _table(summary.rows, SWEPT, left=2),
+        _table(rows, columns, left=2),
         "",
         (
             f"{len(summary.rows)} points, {summary.done_before} of them done before, "
             f"{len(summary.failures)} failed; {summary.seconds:.1f} s"
         ),
-        f"written to {summary.directory}",
+        f"written to {summary.directory}" + f"; {summary.lacks}" * bool(summary.lacks),
     ]
     return Result(summary.to_json(), text, 1 if summary.failures else 0)
 
@@ -169,9 +170,9 @@ def runs(
 ) -> Result:
     """Run directories: list, filter, sort and compare them.
 
-    Attack and bound are win rates against the average policy; of runs that look for a mixture, the
-    attack on that is beside them. A run directory that cannot be read is named below the table,
-    with the reason.
+    Attack and bound are win rates against the average policy, elsewhere than in Hog payoffs; of
+    runs that look for a mixture, the attack on that is beside them. A run directory that cannot be
+    read is named below the table, with the reason.
     """
     from hogeq.runs import index
     from hogeq.runs.config import parse_override
@@ -203,7 +204,7 @@ def runs(
         rows = [{**run.config, **vars(run)} for run in chosen]
         for row in rows:
             row["path"] = row["path"].relative_to(root) if row["path"] != root else root
-        columns = [key for key in LISTED if any(row[key] is not None for row in rows)]
+        columns = [key for key in LISTED if any(row.get(key) is not None for row in rows)]
         text = [_table(rows, [*columns, *keys], left=4)]
     if broken:
         text += ["", "cannot be read:", *(f"  {path}: {why}" for path, why in broken.items())]
@@ -216,17 +217,17 @@ def _require_known(name: str, given: str | None, known: Collection[str]) -> None
 
 
 def _table(rows: Sequence[Mapping[str, Any]], columns: Sequence[str], left: int) -> Table:
-    cells = [[_cell(row.get(key), key) for key in columns] for row in rows]
+    cells = [[_cell(row.get(key), key, row["units"]) for key in columns] for row in rows]
     titles = [key if "." in key else key.replace("_", " ") for key in columns]
     return Table(cells, ["run" if title == "path" else title for title in titles], left)
 
 
-def _cell(value: object, column: str) -> str:
+def _cell(value: object, column: str, units: "Units") -> str:
     if value is None:
         return "-"
     if not isinstance(value, float) or "." in column:
         return one_line(value)
     if column == "seconds":
         return f"{value:.1f}"
-    rounded = {"attack": at_least, "bound": at_most}.get(column, percent)
-    return rounded(value)
+    write = {"attack": units.lower, "bound": units.upper}.get(column, units.exact)
+    return write(value)

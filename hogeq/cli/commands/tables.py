@@ -56,7 +56,7 @@ def export(
 
 
 def _exported(game: "Game", name: str, out: Path, part: int | None) -> "Strategy":
-    """Give what is to be written; or refuse what `out` cannot hold."""
+    """Give the strategy to write; refuse one that `out` cannot hold."""
     strategy, suffix = game.strategy(name), out.suffix.lower()
     if strategy.kind != "mixture":
         if part is not None:
@@ -149,20 +149,27 @@ AgainstOption = Annotated[
 
 
 def diff(
-    a: Annotated[str, argument("A", "A table: name, file or run.")],
-    b: Annotated[str, argument("B", "What it became.")],
-    chosen: Chosen,
+    a: Annotated[str, argument("A", "A table: name, file or run; a policy of other games.")],
+    b: Annotated[str, argument("B", "The strategy to compare with it.")],
+    chosen: AnyChosen,
     against: AgainstOption = None,
     plot: options.Plot = None,
 ) -> Result:
-    """Cells of table A that are another in B, and what each change is worth.
+    """Cells of table A that are another in B, and the gain of each change.
 
-    A gain is of win rate against --against, the mean of several, by that change alone.
+    A gain is of win rate against --against, the mean of several, by that change alone. Of games
+    other than Hog: information sets of strategies, and payoffs against A itself unless --against is
+    given.
 
     JSON: rules, a, b, against, before and after (win rates of A and B), match (win rate of B
-    against A), changes (score, opponent, before, after, gain, reach), the best first.
+    against A), changes (score, opponent, before, after, gain, reach), the best first. Of other
+    games: payoffs; changes have player, infoset, and before and after by action.
     """
     game = chosen.load("matches", "search", strategies=[a, b, *(against or [])])
+    if game.tree is not None:
+        names = against or [a]
+        with refusing():
+            return _changes(chosen, game.diff(a, b, [*names]), a, b, names)
     one, two, rivals = game.strategy(a), game.strategy(b), _rivals(game, against)
     with refusing():
         found = game.diff(one, two, list(rivals.values()))
@@ -229,21 +236,36 @@ def _rivals(game: "Game", against: list[str] | None) -> "dict[str, Strategy]":
 
 
 def _changes(chosen: Chosen, found: "Difference", a: str, b: str, against: list[str]) -> Result:
+    units, is_hog = chosen.game.units, chosen.is_hog
     rates = {name: getattr(found, name) for name in ("before", "after", "match")}
     changes = [one._asdict() for one in found.changes]
     data = {**chosen.facts, "a": a, "b": b, "against": against, **rates, "changes": changes}
+    noun = "cell" if is_hog else "information set"
     rivals = against[0] if len(against) == 1 else f"{len(against)} opponents, on average"
     text: Text = [
-        f"{b} differs from {a} in {counted(len(changes), 'cell')}, {chosen.title}",
+        f"{b} differs from {a} in {counted(len(changes), noun)}, {chosen.title}",
         "",
-        f"against {rivals}: {percent(found.before)} becomes {percent(found.after)}",
-        f"{b} against {a}: {percent(found.match)}",
+        f"against {rivals}: {units.exact(found.before)} becomes {units.exact(found.after)}",
+        f"{b} against {a}: {units.exact(found.match)}",
     ]
-    header = ("score", "opponent", "rolled", "rolls", "alone", "met in")
+    names = ("score", "opponent", "rolled", "rolls")
+    if not is_hog:
+        names = ("player", "information set", "before", "after")
+    header, gain = (*names, "alone", "met in"), pp if is_hog else units.gain
     best = [one for one in found.changes if one.gain > 0]
     worst = [one for one in reversed(found.changes) if one.gain < 0]
     for title, cells in (("changes that gain most", best), ("changes that lose most", worst)):
         if cells:
-            rows = [(*one[:4], pp(one.gain), percent(one.reach)) for one in cells[:LISTED]]
-            text += ["", title, "", Table(rows, header, left=0)]
-    return Result(data, [*text, *chosen.endless])
+            rows = [
+                (*map(_written, one[:4]), gain(one.gain), percent(one.reach))
+                for one in cells[:LISTED]
+            ]
+            text += ["", title, "", Table(rows, header, left=0 if is_hog else 4)]
+    return Result(data, [*text, *(chosen.endless if is_hog else [])])
+
+
+def _written(part: object) -> object:
+    """Write the actions of an information set."""
+    if not isinstance(part, list):
+        return part
+    return ", ".join(f"{action} {percent(share)}" for action, share in part)

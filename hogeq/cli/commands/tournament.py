@@ -47,7 +47,7 @@ def compare(
             found = game.value(a, b)
         rates = {"payoff": found.mean, "first": found.first, "second": found.second}
         names = ("payoff", "as player 0", "as player 1")
-        figures = [game.tree.written(rate) for rate in rates.values()]
+        figures = [game.units.exact(rate) for rate in rates.values()]
     else:
         rates = _win_rate(game, a, b, None if start is None else chosen.start(start))._asdict()
         names = ("win rate", "moving first", "moving second")
