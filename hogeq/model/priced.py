@@ -194,8 +194,10 @@ class PricedResponder:
         cells = np.flatnonzero(is_led)
         return Kept(cells, np.zeros((len(cells), *self.prices.shape[1:])))
 
-    def lend(self, cell: int, claim: Claim, kept: Kept) -> None:
+    def lend(self, cell: int, claim: Claim, kept: Kept | None) -> None:
         """Add the claims and loans of the last pass to the prices."""
+        if kept is None:
+            kept = Kept(np.zeros(0, np.int64), np.zeros((0, *self.prices.shape[1:])))
         claims, zeros = self.board.claims(WIDTH), (0.0,) * WIDTH
         with self._rows(kept) as row:
             kernels.lend(self.turns, self.arrays, claims, cell, row, kept.prices, zeros)
@@ -208,10 +210,6 @@ class PricedResponder:
         """Keep the size of the largest of some numbers, if it is the largest of all."""
         most = max(float(np.abs(array).max(initial=0.0)) for array in numbers)
         self.arrays.largest[0] = max(self.arrays.largest[0], most)
-
-    def no_kept(self) -> Kept:
-        """Give the part of a cell that is not kept."""
-        return Kept(np.zeros(0, np.int64), np.zeros((0, *self.prices.shape[1:])))
 
     @contextmanager
     def _rows(self, kept: Kept) -> Iterator[Ints]:
@@ -354,7 +352,7 @@ class PricedResponders:
         part = self.parts[number]
         if kept is not None and number not in kept.parts:
             kept.parts[number] = part.begin_kept(cell)
-        part.lend(cell, claim, part.no_kept() if kept is None else kept.parts[number])
+        part.lend(cell, claim, None if kept is None else kept.parts[number])
 
     def revise(self, cell: int, kept: KeptClaims, more: Floats, lent: float) -> Floats:
         """Claim more at a cell, (K, n * H), and revise it; return claims' values by roll, (K,)."""

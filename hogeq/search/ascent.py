@@ -6,6 +6,7 @@ import numpy as np
 
 from hogeq.model.protocol import Engine, Passes, Role
 from hogeq.model.shared import quick_workspace, shared_workspace
+from hogeq.strategies.arrays import one_hot
 from hogeq.support.aliases import Floats, Matrix
 
 TEMPERATURES = (0.1, 1e-4)  # temperatures of the softmax responder, in win probability
@@ -109,9 +110,7 @@ def ith_start(
 
 def to_pure(policy: Floats) -> None:
     """Make a policy pure, in place: every row makes its most probable roll, the lower on ties."""
-    best = policy.argmax(axis=-1)
-    policy[:] = 0.0
-    np.put_along_axis(policy, best[..., None], 1.0, axis=-1)
+    policy[:] = one_hot(policy.argmax(axis=-1), policy.shape[-1])
 
 
 def to_matrix(policy: Floats) -> Matrix:

@@ -132,7 +132,7 @@ class SearchResult:
         }
 
     def lines(self, units: Units = WIN_RATES) -> list[str]:
-        """Say its effort, what the last half found, and the estimate for one more doubling."""
+        """Describe its effort, the gain of the last half, and the estimate for one doubling."""
         last, left = self.saturation.last_half, self.saturation.left
         course = "too few kicks to estimate what more would find"
         if left is not None:

@@ -71,7 +71,7 @@ WIN_RATES: Final = Units(
 
 
 def payoffs(even: float, largest: float, scale: float) -> Units:
-    """Give the units of another game; `scale` says what players may expect at most.
+    """Give the units of another game; `scale` is the most that players may expect.
 
     Nine decimals are written, or ten digits where payoffs are tiny or huge.
     """
