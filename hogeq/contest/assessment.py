@@ -1,4 +1,4 @@
-"""What the cells of a table are worth: where it loses, what a change gains, and a better table."""
+"""The worth of a table's cells: losses against an opponent, and gains of changes."""
 
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
@@ -180,7 +180,7 @@ def outcomes(
 
 
 def assess(game: HogEngine, matrix: Matrix, against: NDArray[np.generic]) -> Assessment:
-    """Find where a matrix loses, and what to change first; games that never end are half wins."""
+    """Find the losses of a matrix and the best changes; games that never end are half wins."""
     policies_of(game, matrix, against)  # refuses what is malformed
     rate = _rate(game, matrix, against)
     response = _best_response(game, matrix, against, rate)
@@ -268,7 +268,7 @@ def _at(values: Floats, matrix: Matrix) -> Floats:
 
 
 def contest_notes(found: Mapping[str, Any]) -> list[str]:
-    """Say what a contest may not like, although it is no fault."""
+    """List notes for a contest that are no faults."""
     notes = []
     if found["files"]:
         alone = "works without them" if found["alone"] else "does not work without them"
@@ -280,7 +280,7 @@ def contest_notes(found: Mapping[str, Any]) -> list[str]:
 
 
 def response_text(found: Mapping[str, Any]) -> str:
-    """Say what a best response wins; or the best found, by what effort, and what none exceeds."""
+    """Describe the win rate of a best response; or of the best found, with effort and bound."""
     rate, effort = percent(found["best_response"]), found["effort"]
     if effort is None:
         told = f"a best response wins {rate}"

@@ -54,7 +54,7 @@ class _Strategy(NamedTuple):
 
 
 class Remark(NamedTuple):
-    """What those who run a contest should know of an entry that plays."""
+    """A remark on an entry that plays, for the staff of a contest."""
 
     entry: str
     remark: str
@@ -305,7 +305,7 @@ def player_name(submission: Submission) -> str | None:
 
 
 def remark_on(submission: Submission) -> str:
-    """Say what those who run a contest should know of a submission, in a line; or nothing."""
+    """Write the remark on a submission, one line; empty if there is none."""
     parts = ("reads other files", submission.files), ("tried in vain", submission.attempts)
     told = [f"{what}: {', '.join(files)}" for what, files in parts if files]
     return one_line("; ".join(told), LONGEST_REMARK)

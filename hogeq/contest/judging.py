@@ -79,7 +79,7 @@ def files_within(
 
 
 def check_kind(path: PurePath, status: os.stat_result) -> None:
-    """Refuse what is no file, a folder in its place too."""
+    """Refuse anything but a file, a folder in its place too."""
     if not stat.S_ISREG(status.st_mode):
         kind = "a link" if stat.S_ISLNK(status.st_mode) else "not a file"
         raise StrategyError(f"{printable(path)}: is {kind}; {_ALLOWED}")
@@ -142,7 +142,7 @@ def inspect_apart(
 
 @contextmanager
 def copied(folder: Path, path: PurePath, *, alone: bool) -> Iterator[Path]:
-    """Copy a file of a folder for the time of a block, `alone` or with what lies beside it."""
+    """Copy a file of a folder for the time of a block, `alone` or with its neighbours."""
     files = {path} if alone else {path, *files_within(folder, path.parent)}
     with tempfile.TemporaryDirectory(
         prefix="hogeq-entry-", ignore_cleanup_errors=True
