@@ -113,7 +113,7 @@ def _name(rules: Rules, rule: str) -> str:
 
 
 def text_of(game: HogEngine, reason: Reason) -> str:
-    """Explain a reason: what the rule does to the best roll, or to the one that would be best."""
+    """Explain a reason: the rule's effect on the best roll, or on the one that would be best."""
     best, forgot = game.choices[reason.best], game.choices[reason.forgot]
     worth, takes, cost = (
         pp(loss, signed=False) for loss in (reason.gain_best, -reason.gain_forgot, reason.cost)
@@ -126,7 +126,7 @@ def text_of(game: HogEngine, reason: Reason) -> str:
 
 
 def _on_roll(game: HogEngine, reason: Reason, dice: int) -> str:
-    """Tell what happens if no dice are rolled, otherwise how often the rule fires."""
+    """Describe the result of no dice, otherwise how often the rule fires."""
     rules, name = game.rules, _name(game.rules, reason.rule)
     view = reason.own, reason.other, game.memories[reason.memory]
     if dice <= 0:

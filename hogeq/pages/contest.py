@@ -1,4 +1,4 @@
-"""The folder of a contest: ranks for everybody, and for staff who is who and a page for each."""
+"""The folder of a contest: ranks for everybody; for staff the names and a page for each."""
 
 import html
 import math
@@ -28,7 +28,7 @@ PUBLIC_RANKS: Final = ("rank", "name", "file", *_FIGURES)
 def write_contest(
     contest: Contest, found: Mapping[str, Any], title: str, pseudonyms: bool
 ) -> list[str]:
-    """Write pages, ranks and what is known for the next time; say what was written.
+    """Write pages, ranks and the verdicts for the next call; list the files.
 
     All is computed before the first file is written, the mark of the contest comes first, and what
     everybody may see comes last.

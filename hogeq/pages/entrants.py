@@ -218,7 +218,7 @@ def _read_page(path: Path) -> str:
 
 
 def _entrant_page(games: Mapping[int, tuple[HogEngine, Reference]], title: str, task: _Task) -> str:
-    """Write the page of an entrant, with nothing on it that its code said but the player's name.
+    """Write the page of an entrant, without any text of its code but the player's name.
 
     Code could say anything: what it read, or what another entry holds.
     """
@@ -243,7 +243,7 @@ _NUMBERS: Final = re.compile("is -?[0-9]{1,9}( \\(int\\);|, and -?[0-9]{1,9} whe
 
 
 def _in_our_words(fault: Fault) -> str:
-    """Say a fault of code without what it raised or returned, unless that is a plain number."""
+    """Describe a fault of code without any text of its own, plain numbers apart."""
     asked = re.match("final_strategy\\([0-9]+, [0-9]+\\) ", fault.line)
     where = asked[0] if asked else ""
     line = fault.line[len(where) :]
