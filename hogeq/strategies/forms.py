@@ -1,4 +1,4 @@
-"""The forms in which people keep a table as text, told apart by what is in the file.
+"""The forms in which people keep a table as text, recognised by their content.
 
 A table has one row for each own score. Where a form names its scores, names decide; what could be
 read in two ways is refused. What is no form known here comes back as rows of texts and numbers, so
@@ -42,7 +42,7 @@ class Form(NamedTuple):
 
 
 def read_text(text: str, goal: int, max_dice: int, name: str, *, is_json: bool = False) -> Form:
-    """Read a table from text in any known form; `name` stands before what is refused."""
+    """Read a table from text in any known form; `name` stands before a refusal."""
     start = text.lstrip()
     if is_json or start[:1] in {"[", "{"}:
         try:
