@@ -1,4 +1,4 @@
-"""The hidden memory: what the rules remember of earlier turns and a strategy may not see.
+"""The hidden memory: facts of earlier turns that the rules use and a strategy may not see.
 
 First its values and how a turn changes them, then the tables of the part `Rules.memory`, last the
 names for tables, pictures and people.
@@ -37,7 +37,7 @@ class Effect(NamedTuple):
 
 
 class Memory(NamedTuple):
-    """What the rules remember but a strategy may not see, from the side of the player to move.
+    """Facts of earlier turns, hidden from strategies, from the side of the player to move.
 
     Fields that the rules in play never look at stay 0.
     """
@@ -279,7 +279,7 @@ class Remembered:
 
 
 def _effect(where: str, function: Callable[..., Any], *asked: Any) -> Effect:
-    """Ask for one effect; what is none is refused in one line."""
+    """Ask for one effect; any other answer is refused in one line."""
 
     def call() -> str:
         _, score, opponent, memory, dice = asked

@@ -25,14 +25,14 @@ _ALLOWED: Final = "an edition's name, a YAML file of rule parts, or a run"
 
 
 def edition_name(spec: str) -> str:
-    """Give an edition's own spelling of its name, FA25 say; what else users type stays."""
+    """Give an edition's own spelling of its name, FA25 say; other texts stay."""
     lower = spec.lower()
     is_name = spec not in EDITIONS and lower in {*EDITIONS, *ALIASES}
     return lower if is_name and not os.path.lexists(spec) else spec
 
 
 def find_rules(spec: str | Path, trust: bool = False) -> Rules:
-    """Rules by what users type: an edition's name, a YAML file, or a run's folder or config."""
+    """Find rules by an edition's name, a YAML file, or a run's folder or config."""
     name, path = str(spec), Path(spec)
     if not name.strip():
         raise ConfigError(f"rules: the name is empty; allowed: {_ALLOWED}")
