@@ -50,8 +50,8 @@ from hogeq.contest.tournament import ROUNDING, check_rates, round_robin
 from hogeq.model.game import HogEngine
 from hogeq.strategies.arrays import StrategyError
 from hogeq.strategies.files import MAX_BYTES, SUFFIXES
-from hogeq.strategies.strategy import strategy_of
-from hogeq.support.aliases import Floats, Matrix
+from hogeq.strategies.strategy import Strategy
+from hogeq.support.aliases import Floats
 from hogeq.support.files import TEMPORARY, parse_json, read_whole, write_whole
 from hogeq.support.messages import BadInputError, printable
 from hogeq.support.parameters import plain
@@ -199,7 +199,7 @@ class Contest:
     @property
     def valid(self) -> list[Judged]:
         """The submissions that play."""
-        return [one for one in self.judged if one.submission.matrix is not None]
+        return [one for one in self.judged if one.submission.strategy is not None]
 
     @property
     def goals(self) -> list[int] | None:
@@ -234,7 +234,7 @@ class Contest:
         left_out = [
             Refused(one.entrant.file, f"{one.entrant.file}: {one.reason}")
             for one in self.judged
-            if one.submission.matrix is None
+            if one.submission.strategy is None
         ]
         if len(self.valid) < 2:
             told = "".join(f"; {one.reason}" for one in left_out)
@@ -245,7 +245,7 @@ class Contest:
         return Entries(
             [one.entrant.file for one in self.valid],
             [one.name for one in self.valid],
-            [strategy_of(self.game, cast("Matrix", one.submission.matrix)) for one in self.valid],
+            [cast("Strategy", one.submission.strategy) for one in self.valid],
             left_out,
             [
                 Remark(one.entrant.file, remark)

@@ -192,17 +192,6 @@ class Remembered:
         """Value after a turn of a class."""
         return self._after[kind][again][state]
 
-    def after_turn(self, state: int, dice: int, points: int, again: bool) -> int:
-        """Value after any turn, also after one that this game cannot have.
-
-        If such a turn would leave a value that this game does not have, the value after any class.
-        """
-        if (dice, points) in self._class:
-            return self.after(state, self._class[dice, points], again)
-        value = self._asked(self._part.update, self.values[state], dice, points, again)
-        known = value in self.values
-        return self.values.index(value) if known else self.after(state, 0, again)
-
     def effect(self, score: int, opponent: int, state: int, dice: int) -> Effect:
         """Bonus and extra turn for rolling so many dice at a pair of scores."""
         if not self._rules.has_effects:

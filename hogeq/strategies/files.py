@@ -98,8 +98,14 @@ def read_strategy(
                 "allowed: directories of finished runs"
             )
         path /= IN_FOLDER
-    read = read_form(path, goal, max_dice, trust, time_limit=time_limit, least=least, most=most)
     name, shape = printable(path), (goal, goal, max_dice + 1 - least)
+    read = read_form(path, read_bytes(path), goal, max_dice, least)
+    if read is None:
+        require_trust(path, trust)
+        answers = examine(path, goal, max(most, max_dice), time_limit, least)
+        if answers.faults:
+            raise StrategyError(f"{name}: {answers.faults[0].line}")
+        read = Form(answers.table, player_name=answers.player_name)
     if read.weights is not None:
         found = strategy_of_shape(shape, Mixture(read.weights, read.rows), name, least)
     elif isinstance(read.rows, np.ndarray) and (least == 0 or read.rows.ndim == len(shape)):
@@ -127,38 +133,21 @@ def sizes_of(game: Sized) -> Sizes:
     return {"goal": game.shape[0], "max_dice": max_dice, "least": least, "most": most}
 
 
-def read_form(
-    path: Path,
-    goal: int,
-    max_dice: int,
-    trust: bool,
-    *,
-    time_limit: float = 60.0,
-    least: int = 0,
-    most: int = 0,
-) -> Form:
-    """Read the content of a file, which may be no strategy."""
+def read_form(path: Path, data: bytes, goal: int, max_dice: int, least: int = 0) -> Form | None:
+    """Read the content of a file, which may be no strategy; None if it is code to run."""
     name, suffix = printable(path), path.suffix.lower()
-    if suffix in PICKLES:
-        raise _pickle_refused(path)
     if suffix == ".py":
-        table = read_list(path, goal)
-        if table is not None:
-            return table
-        if not trust:
-            raise StrategyError(f"{name}: reading a .py runs its code, allowed only with --trust")
-        answers = examine(path, goal, max(most, max_dice), time_limit, least)
-        if answers.faults:
-            raise StrategyError(f"{name}: {answers.faults[0].line}")
-        return Form(answers.table or [], player_name=answers.player_name)
-    data = read_bytes(path)
-    if data[:1] == b"\x80":  # every pickle of protocol 2 and later starts so
+        is_short = len(data) <= 2**16 + LIST_BYTES_PER_CELL * goal * goal
+        table = read_code(data, goal, name) if is_short else None
+        return None if table is None else without_goal(table, goal)
+    # Every pickle of protocol 2 and later starts so.
+    if suffix in PICKLES or data[:1] == b"\x80":
         raise _pickle_refused(path)
     if suffix == ".npy" or data.startswith(npy.MAGIC_PREFIX):
         return without_goal(Form(_read_npy(io.BytesIO(data), name)), goal)
     if suffix == ".npz" or data.startswith(b"PK\x03\x04"):
         return without_goal(_read_npz(data, goal, max_dice - least, name), goal)
-    file_size(path, min(2**20 + TEXT_BYTES_PER_CELL * goal * goal, MAX_BYTES))
+    _check_size(path, len(data), min(2**20 + TEXT_BYTES_PER_CELL * goal * goal, MAX_BYTES))
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -166,13 +155,12 @@ def read_form(
     return without_goal(read_text(text, goal, max_dice, name, is_json=suffix == ".json"), goal)
 
 
-def read_list(path: Path, goal: int) -> Form | None:
-    """Read a ``.py`` that only defines a list, without running it; None if it does more."""
-    most = 2**16 + LIST_BYTES_PER_CELL * goal * goal
-    if file_size(path) > most:
-        return None
-    table = read_code(read_bytes(path, most), goal, printable(path))
-    return None if table is None else without_goal(table, goal)
+def require_trust(path: Path, trust: bool) -> None:
+    """Refuse a ``.py`` that is code, unless it is trusted."""
+    if not trust:
+        raise StrategyError(
+            f"{printable(path)}: reading a .py runs its code, allowed only with --trust"
+        )
 
 
 def is_folder(path: str | os.PathLike[str]) -> bool:
@@ -197,26 +185,28 @@ def _pickle_refused(path: Path) -> StrategyError:
     )
 
 
-def file_size(path: Path, most: int = MAX_BYTES) -> int:
-    """Give the bytes of a regular file, once they are known to be no more than `most`."""
+def file_size(path: Path) -> int:
+    """Give the bytes of a regular file that may be read."""
     try:
         status = path.stat()
     except (OSError, ValueError) as error:  # ValueError: a null character in the name
         raise StrategyError(unreadable(path, error)) from error
     if not stat.S_ISREG(status.st_mode):
         raise StrategyError(f"{printable(path)}: is not a file")
-    if status.st_size > most:
-        raise StrategyError(
-            f"{printable(path)}: has {status.st_size} bytes; allowed: {most} for a strategy"
-        )
+    _check_size(path, status.st_size, MAX_BYTES)
     return status.st_size
 
 
-def read_bytes(path: Path, most: int = MAX_BYTES) -> bytes:
-    """Read a regular file of at most so many bytes; anything else is refused in a line."""
-    file_size(path, most)
+def _check_size(path: Path, size: int, most: int) -> None:
+    if size > most:
+        raise StrategyError(f"{printable(path)}: has {size} bytes; allowed: {most} for a strategy")
+
+
+def read_bytes(path: Path) -> bytes:
+    """Read a regular file that is not too large; anything else is refused in a line."""
+    file_size(path)
     try:
-        return read_whole(path, most)
+        return read_whole(path, MAX_BYTES)
     except OSError as error:
         raise StrategyError(unreadable(path, error)) from error
 
@@ -377,9 +367,7 @@ def write_strategy(
         given_as = f"suffix {path.suffix!a}" if suffix else "a name without suffix"
         raise StrategyError(f"{name}: {given_as}; allowed: {', '.join(WRITTEN)}")
     strategy = strategy_of_shape(None, given)
-    table = strategy.array
-    if strategy.is_pure and strategy.least < 0:
-        table = np.where(table == strategy.shape[-1] - 1, -1, table)
+    table = strategy.dice
     arrays: dict[str, Any] = {strategy.kind: table}
     if strategy.kind == "mixture":
         if suffix != ".npz":
