@@ -63,22 +63,12 @@ def inspect_submission(
     if read is None:
         require_trust(path, trust)
         answers = examine(path, goal, most, time_limit, least)
-        table, faults = answers.table, answers.faults
+        fields = answers._asdict() | {"files": tuple(map(printable, answers.files))}
+        table = fields.pop("table")
         if table is not None:  # code that does not run has no name either
-            faults = (*_name_faults(answers.player_name, contest_asks_name(rules)), *faults)
-        found = Submission(
-            len(data),
-            answers.player_name,
-            None,
-            faults,
-            answers.seconds,
-            answers.answered,
-            answers.asked,
-            tuple(map(printable, answers.files)),
-            answers.alone,
-            answers.prints,
-            answers.attempts,
-        )
+            is_asked = contest_asks_name(rules)
+            fields["faults"] = (*_name_faults(answers.name, is_asked), *answers.faults)
+        found = Submission(len(data), strategy=None, **fields)
     else:
         if read.weights is not None:
             strategy_of_shape(shape, Mixture(read.weights, read.rows)).unmixed(name)

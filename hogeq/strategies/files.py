@@ -105,7 +105,7 @@ def read_strategy(
         answers = examine(path, goal, max(most, max_dice), time_limit, least)
         if answers.faults:
             raise StrategyError(f"{name}: {answers.faults[0].line}")
-        read = Form(answers.table, player_name=answers.player_name)
+        read = Form(answers.table, player_name=answers.name)
     if read.weights is not None:
         found = strategy_of_shape(shape, Mixture(read.weights, read.rows), name, least)
     elif isinstance(read.rows, np.ndarray) and (least == 0 or read.rows.ndim == len(shape)):

@@ -78,7 +78,7 @@ class Answers(NamedTuple):
     table: list[list[int]] | None
     """Dice to roll, 0 where the answer is no roll; None if there is no function to ask."""
     faults: tuple[Fault, ...]
-    player_name: str | None  # ``PLAYER_NAME``, or else ``TEAM_NAME``; None if that is no text
+    name: str | None  # ``PLAYER_NAME``, or else ``TEAM_NAME``; None if that is no text
     seconds: dict[str, float]
     """``load``, ``table`` (every position once) and ``slowest`` (longest wait for an answer)."""
     files: tuple[str, ...]  # other files of its folder that it opened, as it says
