@@ -146,7 +146,9 @@ def read_form(path: Path, data: bytes, goal: int, max_dice: int, least: int = 0)
     if suffix == ".npy" or data.startswith(npy.MAGIC_PREFIX):
         return without_goal(Form(_read_npy(io.BytesIO(data), name)), goal)
     if suffix == ".npz" or data.startswith(b"PK\x03\x04"):
-        return without_goal(_read_npz(data, goal, max_dice - least, name), goal)
+        shapes = {(goal, goal), (goal, goal, max_dice + 1 - least)}
+        with _archive(data, name) as archive:
+            return without_goal(_read_archive(archive, shapes, name), goal)
     _check_size(path, len(data), min(2**20 + TEXT_BYTES_PER_CELL * goal * goal, MAX_BYTES))
     try:
         text = data.decode("utf-8-sig")
@@ -252,11 +254,6 @@ def _archive(data: bytes, name: str) -> Iterator[zipfile.ZipFile]:
         zlib.error,
     ) as error:
         raise StrategyError(f"{name}: is not an .npz file: {one_line(error)}") from error
-
-
-def _read_npz(data: bytes, goal: int, max_dice: int, name: str) -> Form:
-    with _archive(data, name) as archive:
-        return _read_archive(archive, {(goal, goal), (goal, goal, max_dice + 1)}, name)
 
 
 def _read_member(
