@@ -14,8 +14,8 @@ import numpy as np
 
 from hogeq.rules import Rules
 from hogeq.strategies.arrays import StrategyError, bad_cells, check_matrix
-from hogeq.strategies.files import check_player_name, read_bytes, read_form, require_trust
-from hogeq.strategies.sandbox import Fault, examine
+from hogeq.strategies.files import ask_code, check_player_name, read_bytes, read_form
+from hogeq.strategies.sandbox import Fault
 from hogeq.strategies.strategy import Mixture, Strategy, strategy_of_shape
 from hogeq.support.messages import LONGEST_TITLE, printable
 
@@ -61,8 +61,7 @@ def inspect_submission(
     shape = goal, goal, rules.num_actions
     read = read_form(path, data, goal, max_dice, least)
     if read is None:
-        require_trust(path, trust)
-        answers = examine(path, goal, most, time_limit, least)
+        answers = ask_code(path, trust, goal, most, time_limit, least)
         fields = answers._asdict() | {"files": tuple(map(printable, answers.files))}
         table = fields.pop("table")
         if table is not None:  # code that does not run has no name either
@@ -70,9 +69,9 @@ def inspect_submission(
             fields["faults"] = (*_name_faults(answers.name, is_asked), *answers.faults)
         found = Submission(len(data), strategy=None, **fields)
     else:
-        if read.weights is not None:
-            strategy_of_shape(shape, Mixture(read.weights, read.rows)).unmixed(name)
         table = read.rows
+        if isinstance(table, Mixture):
+            strategy_of_shape(shape, table).unmixed(name)
         cells = sum(len(row) for row in table if isinstance(row, list | np.ndarray))
         called = read.player_name and read.player_name[:LONGEST_TITLE]
         found = Submission(len(data), called, None, (), {}, min(goal * goal, cells))
