@@ -225,17 +225,12 @@ class TurnTable:
             self._free[points, scores] = branch_of(self.rules, 0, points, scores=scores)
         return self._free[points, scores]
 
-    def throws(self) -> list[Throw]:
-        """List the throws that bound the points of any turn."""
-        scores = {0, *remembered(self.rules).scores}
-        return [
-            Throw(*one) for one in product(kinds_of_dice(self.rules), (MOST_DICE,), (True,), scores)
-        ]
-
     def most(self) -> tuple[int, int]:
         """Most points that a turn can score, without a bonus, and most that it can give."""
         size, branches = self.rules.size, list[Branch]()
-        for throw in self.throws():
+        ways = {0, *remembered(self.rules).scores}
+        for sides, scores in product(kinds_of_dice(self.rules), ways):
+            throw = Throw(sides, scores=scores)
             branches += [
                 self.free(own, other, throw.scores) for own, other in product(range(size), repeat=2)
             ]
