@@ -102,6 +102,15 @@ def twice_tens_minus_ones(_score: int, opponent: int) -> int:
 
 
 @ZERO_DICE.add
+def min_square_digit_plus_three(_score: int, opponent: int) -> int:
+    """3 + the smallest digit of the opponent's score squared.
+
+    Piggy Points. Source: the course's spring 2021 edition [6].
+    """
+    return min(digits(opponent * opponent)) + 3
+
+
+@ZERO_DICE.add
 def one_plus_min_digit(_score: int, opponent: int) -> int:
     """1 + the smaller of the opponent's tens and ones digits.
 
@@ -201,15 +210,6 @@ def boar_brawl(score: int, opponent: int) -> int:
     Boar Brawl. Source: the course's fall 2023 edition [6], played in every term since.
     """
     return max(1, 3 * abs(last_two_digits(opponent)[0] - score % 10))
-
-
-@ZERO_DICE.add
-def min_square_digit_plus_three(_score: int, opponent: int) -> int:
-    """3 + the smallest digit of the opponent's score squared.
-
-    Piggy Points. Source: the course's spring 2021 edition [6].
-    """
-    return min(digits(opponent * opponent)) + 3
 
 
 # --- the score that the mover's new score becomes, from it and the opponent's ---------------------
