@@ -1,1 +1,1 @@
-"""What contests are made of: tournaments, fields, play."""
+"""Contests: tournaments, fields of entries, games turn by turn."""

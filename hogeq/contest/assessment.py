@@ -1,4 +1,4 @@
-"""What the cells of a table are worth: where it loses, what a change gains, and a better table."""
+"""The worth of a table's cells: losses against an opponent, and gains of changes."""
 
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
@@ -6,9 +6,8 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from hogeq.baselines.registry import builtins_of, find_table
+from hogeq.baselines.registry import builtins_of, find_strategy
 from hogeq.baselines.simple import samples_of
 from hogeq.contest.submission import Submission
 from hogeq.evaluation.counterfactual import counterfactual_values
@@ -22,7 +21,7 @@ from hogeq.model.shared import shared_workspace
 from hogeq.search.attack import attack
 from hogeq.search.bounds import upper_bound
 from hogeq.search.results import Budget
-from hogeq.strategies.strategy import policies_of, policy_of
+from hogeq.strategies.strategy import Strategy, StrategyLike, policies_of, table_of
 from hogeq.support.aliases import Floats, Matrix
 from hogeq.support.messages import EXACT, at_most, counted, loss, percent
 
@@ -99,9 +98,8 @@ class Assessment(NamedTuple):
 class Reference(NamedTuple):
     """Whom submissions are compared with."""
 
-    name: str  # of the opponent of losses and changes
-    table: NDArray[np.generic]
-    opponents: list[tuple[str, NDArray[np.generic]]]  # whom a submission is played against, by name
+    against: Strategy  # the opponent of losses and changes
+    opponents: list[Strategy]  # those that a submission is played against
 
 
 def facts_of(
@@ -109,11 +107,11 @@ def facts_of(
 ) -> tuple[dict[str, Any], Assessment | None]:
     """Give a submission as plain values, fit for JSON, and how it does if it is valid."""
     assessed, facts = None, dict.fromkeys(ASSESSED)
-    if submission.matrix is not None and reference is not None:
-        assessed = assess(game, submission.matrix, reference.table)
+    if submission.strategy is not None and reference is not None:
+        assessed = assess(game, submission.strategy, reference.against)
         facts |= {
-            "win_rates": outcomes(game, submission.matrix, reference.opponents),
-            "against": reference.name,
+            "win_rates": outcomes(game, submission.strategy, reference.opponents),
+            "against": reference.against.name,
             **{key: value for key, value in assessed._asdict().items() if key in facts},
             "effort": None if assessed.effort is None else assessed.effort.fields(),
             "losses": [one._asdict() for one in assessed.losses],
@@ -142,46 +140,45 @@ def usual_reference(game: HogEngine) -> str:
     return "champion" if builtins_of(game, ["champion"]) else "ignore_memory"
 
 
-def opponents(game: HogEngine) -> list[tuple[str, NDArray[np.generic]]]:
-    """List whom a submission is played against: numbers of dice and names, each table once."""
+def opponents(game: HogEngine) -> list[Strategy]:
+    """List the opponents of submissions: numbers of dice and names, each table once."""
     always = [f"always_roll:{dice}" for dice in range(game.num_actions)]
-    found: list[tuple[str, NDArray[np.generic]]] = []
-    for name, one in builtins_of(game, [*always, *samples_of(game.rules), *OPPONENTS]).items():
-        if not any(np.array_equal(one.array, other) for _, other in found):
-            found.append((name, one.array))
-    return found
-
-
-def reference_of(game: HogEngine, name: str) -> Reference:
-    """Compare submissions with an opponent by name."""
-    return Reference(name, find_table(name, game).array, opponents(game))
+    named = builtins_of(game, [*always, *samples_of(game.rules), *OPPONENTS])
+    found: dict[bytes, Strategy] = {}
+    for name, one in named.items():
+        found.setdefault(one.array.tobytes(), one.named(name))
+    return [*found.values()]
 
 
 def game_to(game: HogEngine, goal: int) -> tuple[HogEngine, Reference]:
     """Give the game of an entrant with this goal, and its opponents with the goal of the rules."""
     if goal == game.goal:
-        return game, reference_of(game, usual_reference(game))
+        return game, _reference(game)
     own = compile_game(replace(game.rules, goal=(goal, game.goal)), own_goals=True)
     other = compile_game(own.rules.for_second(), own_goals=True)
-    return own, reference_of(other, usual_reference(other))
+    return own, _reference(other)
+
+
+def _reference(game: HogEngine) -> Reference:
+    return Reference(find_strategy(usual_reference(game), game), opponents(game))
 
 
 def outcomes(
-    game: HogEngine, matrix: Matrix, opponents: Iterable[tuple[str, NDArray[np.generic]]]
+    game: HogEngine, strategy: Strategy, opponents: Iterable[Strategy]
 ) -> list[dict[str, Any]]:
     """Exact win rates against some opponents, by name; None against one if games never end."""
     found = []
-    for name, opponent in opponents:
+    for opponent in opponents:
         rate: dict[str, Any] = dict.fromkeys(WinRate._fields)
         with suppress(EndlessError):
-            rate = win_rate(game, matrix, opponent)._asdict()
-        found.append({"strategy": name, **rate})
+            rate = win_rate(game, strategy, opponent)._asdict()
+        found.append({"strategy": opponent.name, **rate})
     return found
 
 
-def assess(game: HogEngine, matrix: Matrix, against: NDArray[np.generic]) -> Assessment:
-    """Find where a matrix loses, and what to change first; games that never end are half wins."""
-    policies_of(game, matrix, against)  # refuses what is malformed
+def assess(game: HogEngine, strategy: StrategyLike, against: StrategyLike) -> Assessment:
+    """Find the losses of a matrix and the best changes; games that never end are half wins."""
+    against, matrix = table_of(game, against), table_of(game, strategy).array
     rate = _rate(game, matrix, against)
     response = _best_response(game, matrix, against, rate)
     costs, best, reach = _costs(game, matrix, against, response)
@@ -211,23 +208,20 @@ def assess(game: HogEngine, matrix: Matrix, against: NDArray[np.generic]) -> Ass
     )
 
 
-def _rate(game: HogEngine, matrix: Matrix, against: NDArray[np.generic]) -> float:
+def _rate(game: HogEngine, matrix: Matrix, against: Strategy) -> float:
     return win_rate(game, matrix, against, endless_is_draw=True).win_rate
 
 
-def _best_response(
-    game: HogEngine, matrix: Matrix, against: NDArray[np.generic], rate: float
-) -> Matrix:
+def _best_response(game: HogEngine, matrix: Matrix, against: Strategy, rate: float) -> Matrix:
     """Give a best response at every position, played to or not; with memory, the best found."""
     if game.has_memory:
         found = attack(game, against, SEARCH)
         return found.matrix if found.win_rate > rate else matrix
-    policy = policy_of(game, against)
-    return best_rolls(game, np.stack([policy, policy]))[0][:, :, 0]
+    return best_rolls(game, policies_of(game, against, against))[0][:, :, 0]
 
 
 def _costs(
-    game: HogEngine, matrix: Matrix, against: NDArray[np.generic], response: Matrix
+    game: HogEngine, matrix: Matrix, against: Strategy, response: Matrix
 ) -> tuple[Floats, Matrix, Floats]:
     """Costs, best rolls and reach, (G, G) each: reach of the matrix, values of the response."""
     work = shared_workspace(game, 2)
@@ -241,9 +235,7 @@ def _costs(
     return np.maximum(most - _at(values, matrix), 0.0), best, reach.rows.copy()
 
 
-def _changes(
-    game: HogEngine, matrix: Matrix, against: NDArray[np.generic], rate: float
-) -> list[Change]:
+def _changes(game: HogEngine, matrix: Matrix, against: Strategy, rate: float) -> list[Change]:
     found = counterfactual_values(shared_workspace(game, 2), policies_of(game, matrix, against))
     gains = found.values.max(axis=2) - _at(found.values, matrix)
     instead = found.values.argmax(axis=2)
@@ -268,7 +260,7 @@ def _at(values: Floats, matrix: Matrix) -> Floats:
 
 
 def contest_notes(found: Mapping[str, Any]) -> list[str]:
-    """Say what a contest may not like, although it is no fault."""
+    """List notes for a contest that are no faults."""
     notes = []
     if found["files"]:
         alone = "works without them" if found["alone"] else "does not work without them"
@@ -280,7 +272,7 @@ def contest_notes(found: Mapping[str, Any]) -> list[str]:
 
 
 def response_text(found: Mapping[str, Any]) -> str:
-    """Say what a best response wins; or the best found, by what effort, and what none exceeds."""
+    """Describe the win rate of a best response; or of the best found, with effort and bound."""
     rate, effort = percent(found["best_response"]), found["effort"]
     if effort is None:
         told = f"a best response wins {rate}"

@@ -17,7 +17,7 @@ from hogeq.contest.submission import Submission, inspect_submission
 from hogeq.model.game import HogEngine
 from hogeq.strategies.arrays import StrategyError
 from hogeq.strategies.files import IN_FOLDER, LONGEST_NAME, PICKLES, SUFFIXES, is_folder
-from hogeq.strategies.strategy import Strategy, strategy_of
+from hogeq.strategies.strategy import Strategy
 from hogeq.support.messages import one_line, printable, raised, refusal
 from hogeq.support.workers import compute
 from hogeq.support.yaml import read_text
@@ -54,7 +54,7 @@ class _Strategy(NamedTuple):
 
 
 class Remark(NamedTuple):
-    """What those who run a contest should know of an entry that plays."""
+    """A remark on an entry that plays, for the staff of a contest."""
 
     entry: str
     remark: str
@@ -292,11 +292,11 @@ def _submitted(game: HogEngine, path: Path, folder: Path | None, time_limit: flo
         inside = path.relative_to(folder)
         flat = len(inside.parts) == 1
         found = inspect_apart(game, folder, inside, flat=flat, trust=True, time_limit=time_limit)
-    if found.matrix is None:
+    if found.strategy is None:
         first, *others = found.faults
         more = f", and {len(others)} more that hogeq check lists" if others else ""
         raise StrategyError(f"{printable(path)}: {first.line}{more}")
-    return _Strategy(strategy_of(game, found.matrix), player_name(found), remark_on(found))
+    return _Strategy(found.strategy, player_name(found), remark_on(found))
 
 
 def player_name(submission: Submission) -> str | None:
@@ -305,7 +305,7 @@ def player_name(submission: Submission) -> str | None:
 
 
 def remark_on(submission: Submission) -> str:
-    """Say what those who run a contest should know of a submission, in a line; or nothing."""
+    """Write the remark on a submission, one line; empty if there is none."""
     parts = ("reads other files", submission.files), ("tried in vain", submission.attempts)
     told = [f"{what}: {', '.join(files)}" for what, files in parts if files]
     return one_line("; ".join(told), LONGEST_REMARK)

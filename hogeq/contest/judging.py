@@ -21,10 +21,10 @@ import numpy as np
 
 from hogeq.contest.submission import Submission, inspect_submission
 from hogeq.model.game import HogEngine
-from hogeq.strategies.arrays import StrategyError, check_matrix
+from hogeq.strategies.arrays import StrategyError
 from hogeq.strategies.files import MAX_BYTES
 from hogeq.strategies.sandbox import Fault
-from hogeq.support.aliases import Matrix
+from hogeq.strategies.strategy import strategy_of
 from hogeq.support.files import open_within, parse_json, read_whole
 from hogeq.support.messages import printable, raised, unreadable
 
@@ -79,7 +79,7 @@ def files_within(
 
 
 def check_kind(path: PurePath, status: os.stat_result) -> None:
-    """Refuse what is no file, a folder in its place too."""
+    """Refuse anything but a file, a folder in its place too."""
     if not stat.S_ISREG(status.st_mode):
         kind = "a link" if stat.S_ISLNK(status.st_mode) else "not a file"
         raise StrategyError(f"{printable(path)}: is {kind}; {_ALLOWED}")
@@ -142,7 +142,7 @@ def inspect_apart(
 
 @contextmanager
 def copied(folder: Path, path: PurePath, *, alone: bool) -> Iterator[Path]:
-    """Copy a file of a folder for the time of a block, `alone` or with what lies beside it."""
+    """Copy a file of a folder for the time of a block, `alone` or with its neighbours."""
     files = {path} if alone else {path, *files_within(folder, path.parent)}
     with tempfile.TemporaryDirectory(
         prefix="hogeq-entry-", ignore_cleanup_errors=True
@@ -162,7 +162,7 @@ def copied(folder: Path, path: PurePath, *, alone: bool) -> Iterator[Path]:
 
 def refused(line: str) -> Submission:
     """Make the submission that was not looked at."""
-    return Submission(0, None, None, (Fault("unread", 1, line),), {}, 0, None, (), None)
+    return Submission(0, None, None, (Fault("unread", 1, line),), {}, 0)
 
 
 def _without(place: str, given: Any) -> Any:
@@ -179,26 +179,25 @@ def _without(place: str, given: Any) -> Any:
 
 def facts(submission: Submission) -> dict[str, Any]:
     """Give a submission as plain values, its table as two digits a cell."""
-    matrix = submission.matrix
-    table = None if matrix is None else matrix.tobytes().hex()
-    return {**asdict(replace(submission, matrix=None)), "matrix": table}
+    one = submission.strategy
+    table = None if one is None else one.dice.tobytes().hex()
+    return {**asdict(replace(submission, strategy=None)), "strategy": table}
 
 
 def submission_from(given: object, game: HogEngine) -> Submission:
     """Make a submission of plain values that may be anybody's; `StrategyError` if they are none."""
     try:
         one = parse_json(json.dumps(given))  # no NaN, nothing endless
-        table = None if one["matrix"] is None else _table(one["matrix"], game)
+        table = one["strategy"]
+        if table is not None:
+            cells = np.frombuffer(bytes.fromhex(table), np.int8)
+            table = strategy_of(game, cells.reshape(game.goal, game.goal))
         lists = {key: tuple(one[key]) for key in _LISTS if one.get(key) is not None}
         faults = tuple(Fault(*fault) for fault in one["faults"])
-        found = Submission(**{**one, **lists, "matrix": table, "faults": faults})
+        found = Submission(**{**one, **lists, "strategy": table, "faults": faults})
         counts = [found.size, found.answered, *(found.asked or ())]
         counts += [times for _, times, _ in faults]
-        texts = [
-            "" if found.name is None else found.name,
-            *found.files,
-            *found.attempts,
-        ]
+        texts = ["" if found.name is None else found.name, *found.files, *found.attempts]
         texts += [text for kind, _, line in faults for text in (kind, line)]
         is_sound = (
             (table is None) == bool(faults)
@@ -215,8 +214,3 @@ def submission_from(given: object, game: HogEngine) -> Submission:
     if not is_sound:
         raise StrategyError(_UNSOUND)
     return found
-
-
-def _table(cells: str, game: HogEngine) -> Matrix:
-    table = np.frombuffer(bytes.fromhex(cells), np.int8).reshape(game.goal, game.goal)
-    return check_matrix(table, game.goal, game.num_actions - 1)

@@ -50,8 +50,8 @@ from hogeq.contest.tournament import ROUNDING, check_rates, round_robin
 from hogeq.model.game import HogEngine
 from hogeq.strategies.arrays import StrategyError
 from hogeq.strategies.files import MAX_BYTES, SUFFIXES
-from hogeq.strategies.strategy import strategy_of
-from hogeq.support.aliases import Floats, Matrix
+from hogeq.strategies.strategy import Strategy
+from hogeq.support.aliases import Floats
 from hogeq.support.files import TEMPORARY, parse_json, read_whole, write_whole
 from hogeq.support.messages import BadInputError, printable
 from hogeq.support.parameters import plain
@@ -98,14 +98,14 @@ class Entrant(NamedTuple):
 
 
 class Judged(NamedTuple):
-    """A submission and what a contest would say of it."""
+    """A submission and its verdict."""
 
     entrant: Entrant
     submission: Submission
 
     @property
     def name(self) -> str:
-        """What staff calls it: the player, or else the student."""
+        """Name for staff: the player's, or else the student's."""
         return player_name(self.submission) or self.entrant.student
 
     @property
@@ -156,7 +156,7 @@ def _of_folder(
 
 
 class Contest:
-    """A folder of submissions, and what earlier calls have found out of it.
+    """A folder of submissions, and the verdicts of earlier calls.
 
     `judge` and `play` compute what is new alone, and `keep` writes all that is known. Nothing is
     written before.
@@ -199,7 +199,7 @@ class Contest:
     @property
     def valid(self) -> list[Judged]:
         """The submissions that play."""
-        return [one for one in self.judged if one.submission.matrix is not None]
+        return [one for one in self.judged if one.submission.strategy is not None]
 
     @property
     def goals(self) -> list[int] | None:
@@ -234,7 +234,7 @@ class Contest:
         left_out = [
             Refused(one.entrant.file, f"{one.entrant.file}: {one.reason}")
             for one in self.judged
-            if one.submission.matrix is None
+            if one.submission.strategy is None
         ]
         if len(self.valid) < 2:
             told = "".join(f"; {one.reason}" for one in left_out)
@@ -245,7 +245,7 @@ class Contest:
         return Entries(
             [one.entrant.file for one in self.valid],
             [one.name for one in self.valid],
-            [strategy_of(self.game, cast("Matrix", one.submission.matrix)) for one in self.valid],
+            [cast("Strategy", one.submission.strategy) for one in self.valid],
             left_out,
             [
                 Remark(one.entrant.file, remark)
@@ -299,7 +299,7 @@ class Contest:
         return next((alike, name) for name in sizes if (alike := _alike(name)) not in names)
 
     def code_of(self, entrant: Entrant) -> str:
-        """Give what stands for a student in names that others may see."""
+        """Pseudonym of a student in names that others may see."""
         raw = os.fsencode(entrant.path.parts[0])
         return _hash(self.salt.encode() + b" " + raw)
 
@@ -309,7 +309,7 @@ class Contest:
         return f"{plain_name or 'entry'}-{self.code_of(entrant)[:_HASHED]}.html"
 
     def keep(self) -> None:
-        """Write what is known, for the next call: the first file, as the mark of a contest."""
+        """Write all verdicts for the next call: the first file, as the mark of a contest."""
         self.out.mkdir(parents=True, exist_ok=True)
         (self.out / STAFF).mkdir(0o700, exist_ok=True)
         known = {
@@ -342,7 +342,7 @@ def _holds_files(out: Path) -> bool:
 
 
 def _alike(name: str) -> str:
-    """Give what names have in common that look the same."""
+    """Map names that look the same to one text."""
     return _UNSEEN.sub("", unicodedata.normalize("NFKC", name)).casefold()
 
 
@@ -355,7 +355,7 @@ def _numbered(given: str, names: Collection[str]) -> tuple[str, str]:
 
 
 def _read_cache(path: Path, made_by: dict[str, Any], game: HogEngine) -> tuple[str, dict[str, Any]]:
-    """Read the salt of an earlier call and, by the same rules and version, what it found."""
+    """Read the salt of an earlier call and, by the same rules and version, its verdicts."""
     salt, known = "", {}
     try:
         known = parse_json(read_whole(path, MAX_BYTES))
@@ -374,7 +374,7 @@ def _read_cache(path: Path, made_by: dict[str, Any], game: HogEngine) -> tuple[s
 
 
 def _key(folder: Path, path: PurePath, flat: bool, time_limit: float) -> str:
-    """Give what a verdict depends on: the file; for code, its time and what lies beside it too."""
+    """Hash the inputs of a verdict: the file; for code, its time and its neighbours too."""
     files, content, left = {path}, [], MAX_BYTES
     is_code = path.suffix.lower() == ".py"
     try:
@@ -396,7 +396,7 @@ def _hash(content: bytes) -> str:
 def _inspect(
     game: HogEngine, folder: Path, trust: bool, time_limit: float, entrant: Entrant
 ) -> tuple[Submission, str]:
-    """Judge an entrant; give the key of what was judged too, empty if there is none."""
+    """Judge an entrant; give the key of the judged files too, empty if there is none."""
     if entrant.fault:
         return refused(entrant.fault.removeprefix(f"{entrant.file}: ")), ""
     flat, key = entrant.is_flat, ""

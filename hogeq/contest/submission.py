@@ -6,18 +6,17 @@ and those who run a tournament want the whole list.
 
 import re
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from hogeq.rules import Rules
 from hogeq.strategies.arrays import StrategyError, bad_cells, check_matrix
-from hogeq.strategies.files import check_player_name, file_size, read_form, read_list
-from hogeq.strategies.forms import Form
-from hogeq.strategies.sandbox import Fault, examine
-from hogeq.strategies.strategy import Mixture, strategy_of_shape
-from hogeq.support.aliases import Matrix
+from hogeq.strategies.files import ask_code, check_player_name, read_bytes, read_form
+from hogeq.strategies.sandbox import Fault
+from hogeq.strategies.strategy import Mixture, Strategy, strategy_of_shape
 from hogeq.support.messages import LONGEST_TITLE, printable
 
 
@@ -27,16 +26,16 @@ class Submission:
 
     size: int  # bytes of the file
     name: str | None  # name of its player or team; None if it is no ``.py`` or has none
-    matrix: Matrix | None  # dice to roll, int8 (G, G); None if there is any fault
+    strategy: Strategy | None  # a matrix; None if there is any fault
     faults: tuple[Fault, ...]  # every kind of fault and of bad value once, with its count
     seconds: dict[str, float]
     """``load``, ``table`` (every position once) and ``slowest`` (one call); empty if no ``.py``."""
     answered: int  # positions that have an answer, good or bad, of G * G
-    asked: tuple[int, int] | None
+    asked: tuple[int, int] | None = None
     """Position that a ``.py`` was asked for when it was stopped; None if it was not."""
-    files: tuple[str, ...]
+    files: tuple[str, ...] = ()
     """Other files of its folder that a ``.py`` opened, printable, as it says itself."""
-    alone: bool | None
+    alone: bool | None = None
     """Whether a ``.py`` gives its table with no other file; None if it has no valid table."""
     prints: bool = False  # whether a ``.py`` printed anything, as it says; the text is lost
     attempts: tuple[str, ...] = ()
@@ -57,45 +56,32 @@ def inspect_submission(
 
     Code is run with its file alone, and if that gives no valid table, once more with its folder.
     """
-    size = file_size(path)
-    goal, max_dice, least = rules.size, rules.max_dice, min(rules.choices)
-    most = rules.most_answer
-    is_code = path.suffix.lower() == ".py" and read_list(path, goal) is None
-    if not (is_code and trust):
-        read = read_form(path, goal, max_dice, trust, time_limit=time_limit, least=least)
-        if read.weights is not None:
-            shape = goal, goal, rules.num_actions
-            strategy_of_shape(shape, Mixture(read.weights, read.rows)).unmixed(printable(path))
-        matrix: Matrix | None = None
-        faults: tuple[Fault, ...] = ()
-        try:
-            matrix = check_matrix(read.rows, goal, max_dice, str(path), least, most)
-        except StrategyError:
-            faults = tuple(_table_faults(read, goal, most, least))
-        cells = sum(len(row) for row in read.rows if isinstance(row, list | np.ndarray))
-        answered = min(goal * goal, cells)
-        name = read.player_name and read.player_name[:LONGEST_TITLE]
-        return Submission(size, name, matrix, faults, {}, answered, None, (), None)
-    answers = examine(path, goal, most, time_limit, least)
-    faults = answers.faults
-    if answers.table is not None:  # what does not run has no name either
-        faults = (*_name_faults(answers.player_name, contest_asks_name(rules)), *faults)
-    matrix = None
-    if not faults:
-        matrix = check_matrix(answers.table, goal, max_dice, str(path), least, most)
-    return Submission(
-        size,
-        answers.player_name,
-        matrix,
-        faults,
-        answers.seconds,
-        answers.answered,
-        answers.asked,
-        tuple(map(printable, answers.files)),
-        answers.alone,
-        answers.prints,
-        answers.attempts,
-    )
+    data, name = read_bytes(path), printable(path)
+    goal, max_dice, least, most = rules.size, rules.max_dice, min(rules.choices), rules.most_answer
+    shape = goal, goal, rules.num_actions
+    read = read_form(path, data, goal, max_dice, least)
+    if read is None:
+        answers = ask_code(path, trust, goal, most, time_limit, least)
+        fields = answers._asdict() | {"files": tuple(map(printable, answers.files))}
+        table = fields.pop("table")
+        if table is not None:  # code that does not run has no name either
+            is_asked = contest_asks_name(rules)
+            fields["faults"] = (*_name_faults(answers.name, is_asked), *answers.faults)
+        found = Submission(len(data), strategy=None, **fields)
+    else:
+        table = read.rows
+        if isinstance(table, Mixture):
+            strategy_of_shape(shape, table).unmixed(name)
+        cells = sum(len(row) for row in table if isinstance(row, list | np.ndarray))
+        called = read.player_name and read.player_name[:LONGEST_TITLE]
+        found = Submission(len(data), called, None, (), {}, min(goal * goal, cells))
+    if found.faults:
+        return found
+    try:
+        matrix = check_matrix(table, goal, max_dice, name, least, most)
+    except StrategyError:
+        return replace(found, faults=tuple(_table_faults(table, goal, most, least)))
+    return replace(found, strategy=strategy_of_shape(shape, matrix, name, least))
 
 
 def _name_faults(name: str | None, is_asked: bool) -> list[Fault]:
@@ -109,14 +95,14 @@ def _name_faults(name: str | None, is_asked: bool) -> list[Fault]:
     return []
 
 
-def _table_faults(read: Form, goal: int, max_dice: int, least: int) -> list[Fault]:
+def _table_faults(rows: Any, goal: int, max_dice: int, least: int) -> list[Fault]:
     """List the faults of a table, each kind once."""
-    if isinstance(read.rows, np.ndarray) and read.rows.ndim != 2:
+    if isinstance(rows, np.ndarray) and rows.ndim != 2:
         line = "is a policy, a probability for each roll; allowed: one roll for each position"
         return [Fault("shape", 1, line)]
     counts: Counter[str] = Counter()
     lines: dict[str, str] = {}
-    for kind, line in bad_cells(read.rows, goal, max_dice, least):
+    for kind, line in bad_cells(rows, goal, max_dice, least):
         counts[kind] += 1
         lines.setdefault(kind, line)
     return [

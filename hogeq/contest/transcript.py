@@ -303,7 +303,7 @@ def _same(path: str, given: object, follows: object) -> None:
 
 
 class Review(NamedTuple):
-    """What every turn of a game was worth, what its choice lost, and what was luck.
+    """Worth of every turn of a game, loss of its choice, and luck of its dice.
 
     Win probabilities are those of optimal play from there on by both, who remember everything.
 

@@ -49,7 +49,7 @@ class Situation(NamedTuple):
 
     @classmethod
     def start(cls, mover: int, scores: tuple[int, int] = (0, 0)) -> "Situation":
-        """Where a game begins, by the scores of who moves first and of the other."""
+        """Beginning of a game, by the scores of its first mover and of the other."""
         return cls(scores if mover == 0 else scores[::-1], mover, Memory(), 0, None)
 
     @property
@@ -59,7 +59,7 @@ class Situation(NamedTuple):
 
 
 class Turn(NamedTuple):
-    """One turn of a game; win probabilities are those of the player who took it."""
+    """One turn of a game; win probabilities are its mover's."""
 
     before: Situation
     dice: int  # dice rolled, or -1 for that choice
@@ -98,7 +98,7 @@ class Turn(NamedTuple):
 
     @property
     def luck(self) -> float:
-        """What the dice gave beyond what they give on average."""
+        """Win probability that the dice gave beyond their average."""
         return self.value_after - self.value
 
     @property
@@ -107,7 +107,7 @@ class Turn(NamedTuple):
         return grade(self.loss)
 
     def effects(self, rules: Rules) -> list[str]:
-        """Say what the turn did, as :func:`hogeq.rules.turn.turn_effects` does."""
+        """Describe the turn's effects, as :func:`hogeq.rules.turn.turn_effects` does."""
         faces = None if self.dice < 0 else self.faces
         return turn_effects(rules, *self.before.view, faces, self.outcome)
 
@@ -116,7 +116,7 @@ class Turn(NamedTuple):
         return [line.partition(":")[0] for line in self.effects(rules)[1:]]
 
     def plain(self, rules: Rules) -> dict[str, Any]:
-        """Give what was played as plain values: a turn of a transcript."""
+        """Give the turn as plain values, as a transcript has it."""
         return {
             "player": self.before.mover,
             "before": list(self.before.scores),
@@ -207,7 +207,7 @@ class Engine:
         return dict(zip(self._choices, self.values(here).tolist(), strict=True))
 
     def choose(self, here: Situation, random: np.random.Generator) -> int:
-        """Choose dice: the fewest of the best rolls, or what is drawn from its policy."""
+        """Choose dice: the fewest of the best rolls, or a draw from its policy."""
         if self._policy is None:
             return self._choices[best_first(self.values(here))[0]]
         row = self._policy[here.view]
@@ -283,7 +283,7 @@ class Session:
         return turn
 
     def undo(self) -> tuple[Turn, ...]:
-        """Take back, and give, the person's last turn and what the engine played since."""
+        """Take back, and give, the person's last turn and the engine's turns since."""
         own = [i for i, turn in enumerate(self.turns) if turn.before.mover == YOU]
         last = own[-1] if own else len(self.turns)
         taken, self.turns = self.turns[last:], self.turns[:last]

@@ -114,7 +114,7 @@ def counter(
     title: str = "",
     names: tuple[str, str] = ("counter", "rival"),
 ) -> "Figure":
-    """Draw where a counter-matrix leaves its rival's rolls, and below, what each of these loses.
+    """Draw the cells where a counter-matrix differs from its rival, and below, their losses.
 
     Parameters
     ----------

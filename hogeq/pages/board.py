@@ -165,7 +165,7 @@ def check_work(game: HogEngine) -> None:
 
 
 class _Turns:
-    """Ways to roll, what each can score, and where scores land."""
+    """Ways to roll, the outcomes of each, and the landings of scores."""
 
     def __init__(self, game: HogEngine) -> None:
         self.game, self.rules = game, replace(game.rules, goal=game.goal)
@@ -181,11 +181,11 @@ class _Turns:
         self.lists: list[dict[str, Any]] = []  # what ways to roll can score
 
     def text(self, lines: Sequence[str]) -> int:
-        """Give lines of what parts of the rules did their number."""
+        """Give the number of some lines about effects."""
         return self.texts.setdefault(tuple(lines), len(self.texts))
 
     def branches(self, way: Way) -> Sequence[Branch]:
-        """List what a way to roll can score; no dice in one of its positions."""
+        """List the outcomes of a way to roll; no dice in one of its positions."""
         choice = self.rules.choices[way.action]
         return self.turns.branches(choice, way.throw) if choice else [self.turns.free(0, 0)]
 
@@ -249,7 +249,7 @@ class _Turns:
         return len(self.lists) - 1
 
     def _roll(self, throw: Throw, dice: int) -> int:
-        """Add what dice can score: by the number of ones if these hurt, otherwise by the sum."""
+        """Add the outcomes of dice: by the number of ones if these hurt, otherwise by the sum."""
         rules, branches = self.rules, self.turns.branches(dice, throw)
         if dice < 0:
             shown = minus_one_points(rules)
@@ -269,7 +269,7 @@ class _Turns:
         return place
 
     def _free(self, scores: set[int]) -> tuple[list[int], dict[int, int]]:
-        """Add what no dice score; by position the place in lists that follow, and their begin."""
+        """Add the outcomes of no dice; by position the place in these lists, and their begin."""
         bare = replace(self.rules, prime_boost=False, touchdown=False)
         points = np.stack([free_turns(one).points.ravel() for one in (bare, self.rules)])
         kinds, example, kind = np.unique(points, axis=1, return_index=True, return_inverse=True)
@@ -284,7 +284,7 @@ class _Turns:
         return kind.ravel().tolist(), first
 
     def _landings(self) -> dict[str, Any]:
-        """Where scores land that a turn leaves: how far each moves, and who moves next or has won.
+        """Landings of a turn's scores: how far each moves, and the next mover or the winner.
 
         Where each player has a goal, that depends on whose turn it is.
         """

@@ -20,6 +20,7 @@ from hogeq.model.hidden import backward_by
 from hogeq.model.rows import TIE
 from hogeq.rules import Rules
 from hogeq.rules.memory import remembered
+from hogeq.rules.register import title
 from hogeq.rules.turn import TurnTable, dice_sides, end_effects, play_turn, turn_effects, turn_parts
 from hogeq.support.aliases import Floats
 from hogeq.support.messages import counted, percent, pp
@@ -35,15 +36,6 @@ OFF: Final[dict[str, Any]] = {
     "effect": "none",
 }
 """Fields of `Rules` that a turn can be played without, and what they are then."""
-
-_NAMES: Final = {
-    "square_swine": "Square Swine",
-    "swap": "Swap",
-    "more_boar": "More Boar",
-    "piggy_back": "Piggy Back",
-    "prime_boost": "Hogtimus Prime",
-    "hog_wild": "Hog Wild",
-}
 
 LEAST: Final = 0.005
 """Least loss of forgetting a rule, in win probability, for a position to be listed."""
@@ -108,12 +100,12 @@ def book(game: HogEngine) -> list[tuple[Any, ...]]:
 
 def _name(rules: Rules, rule: str) -> str:
     named = turn_parts(rules)
-    names = {**_NAMES, "landing": named.landing, "effect": named.bonus}
-    return names[rule]
+    others = {"landing": named.landing, "effect": named.bonus, "prime_boost": "Hogtimus Prime"}
+    return others.get(rule) or title(rule)
 
 
 def text_of(game: HogEngine, reason: Reason) -> str:
-    """Explain a reason: what the rule does to the best roll, or to the one that would be best."""
+    """Explain a reason: the rule's effect on the best roll, or on the one that would be best."""
     best, forgot = game.choices[reason.best], game.choices[reason.forgot]
     worth, takes, cost = (
         pp(loss, signed=False) for loss in (reason.gain_best, -reason.gain_forgot, reason.cost)
@@ -126,7 +118,7 @@ def text_of(game: HogEngine, reason: Reason) -> str:
 
 
 def _on_roll(game: HogEngine, reason: Reason, dice: int) -> str:
-    """Tell what happens if no dice are rolled, otherwise how often the rule fires."""
+    """Describe the result of no dice, otherwise how often the rule fires."""
     rules, name = game.rules, _name(game.rules, reason.rule)
     view = reason.own, reason.other, game.memories[reason.memory]
     if dice <= 0:

@@ -1,4 +1,4 @@
-"""The folder of a contest: ranks for everybody, and for staff who is who and a page for each."""
+"""The folder of a contest: ranks for everybody; for staff the names and a page for each."""
 
 import html
 import math
@@ -28,7 +28,7 @@ PUBLIC_RANKS: Final = ("rank", "name", "file", *_FIGURES)
 def write_contest(
     contest: Contest, found: Mapping[str, Any], title: str, pseudonyms: bool
 ) -> list[str]:
-    """Write pages, ranks and what is known for the next time; say what was written.
+    """Write pages, ranks and the verdicts for the next call; list the files.
 
     All is computed before the first file is written, the mark of the contest comes first, and what
     everybody may see comes last.
@@ -115,11 +115,7 @@ def _listing(title: str, keys: Sequence[str], rows: Sequence[Mapping[str, Any]])
     for row in rows:
         cells = {key: html.escape(str(row[key])) for key in keys}
         cells["student"] = f'<a href="{html.escape(row["page"])}">{cells["student"]}</a>'
-        kinds = {key: "text long" if key in _LONG else "text" for key in keys}
-        lines.append("".join(f'<td class="{kinds[key]}">{cells[key]}</td>' for key in keys))
-    head = "".join(f'<th class="text">{_HEADS.get(key, key)}</th>' for key in keys)
-    body = "".join(f"<tr>{line}</tr>" for line in lines)
-    return (
-        f'<h2>{title}</h2><div class="wide" tabindex="0" role="region" aria-label="{title}">'
-        f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
-    )
+        lines.append([cells[key] for key in keys])
+    header = [_HEADS.get(key, key) for key in keys]
+    kinds = ["text long" if key in _LONG else "text" for key in keys]
+    return f"<h2>{title}</h2>{frame.table(header, lines, kinds, title)}"

@@ -5,7 +5,7 @@ import hashlib
 import html
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -82,9 +82,10 @@ def _changes(found: Mapping[str, Any]) -> str:
         "<h2>What to change first</h2>"
         f'<p class="quiet">The changes of one cell that gain most against {against}, in '
         f"percentage points of win rate, pp. Together: {percent(found['changed'])}.</p>"
-        + _table(
+        + frame.table(
             ("score", "opponent", "rolls", "instead", "gain, pp"),
             [(*(one[key] for key in keys), _points(one["gain"])) for one in found["changes"]],
+            label="Changes",
         )
     )
 
@@ -92,11 +93,7 @@ def _changes(found: Mapping[str, Any]) -> str:
 def _losses(found: Mapping[str, Any]) -> str:
     keys = ("score", "opponent", "roll", "best")
     rows = [
-        (
-            *(one[key] for key in keys),
-            _points(one["cost"]),
-            percent(one["reach"]),
-        )
+        (*(one[key] for key in keys), _points(one["cost"]), percent(one["reach"]))
         for one in found["losses"]
     ]
     if not rows and found["endless"]:
@@ -110,7 +107,9 @@ def _losses(found: Mapping[str, Any]) -> str:
         '<p class="quiet">What a position loses, in percentage points of win rate, pp: how often '
         "play comes there, times what the roll falls short of the best one, if all later turns are "
         f"played as {response} does.</p>"
-        + _table(("score", "opponent", "rolls", "best", "loss, pp", "met in"), rows)
+        + frame.table(
+            ("score", "opponent", "rolls", "best", "loss, pp", "met in"), rows, label="Losses"
+        )
     )
 
 
@@ -137,24 +136,9 @@ def _rates(found: Mapping[str, Any]) -> str:
         shown = "never ends" if rate is None else percent(rate)
         kind = "" if rate is None else "good" if rate > WIN else "bad" if 1.0 - rate > WIN else ""
         bar = "" if rate is None else f'<meter min="0" max="1" value="{rate:.4f}"></meter>'
-        rows.append(
-            f'<tr><td class="text">{name}</td><td class="{kind}">{shown}</td><td>{bar}</td></tr>'
-        )
-    return (
-        "<h2>What it wins</h2>"
-        f'<div class="wide" tabindex="0" role="region" aria-label="Win rates"><table><thead><tr>'
-        '<th class="text">against</th><th>wins</th><th></th></tr></thead>'
-        f"<tbody>{''.join(rows)}</tbody></table></div>"
-    )
-
-
-def _table(header: Iterable[str], rows: Iterable[Sequence[object]]) -> str:
-    head = "".join(f"<th>{name}</th>" for name in header)
-    body = "".join(
-        f"<tr>{''.join(f'<td>{html.escape(str(cell))}</td>' for cell in row)}</tr>" for row in rows
-    )
-    filled = f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody>"
-    return f'<div class="wide" tabindex="0"><table>{filled}</table></div>'
+        rows.append((name, f'<span class="{kind}">{shown}</span>', bar))
+    header = ("against", "wins", "")
+    return f"<h2>What it wins</h2>{frame.table(header, rows, ('text', '', ''), 'Win rates')}"
 
 
 # --- the pages of entrants ------------------------------------------------------------------------
@@ -218,7 +202,7 @@ def _read_page(path: Path) -> str:
 
 
 def _entrant_page(games: Mapping[int, tuple[HogEngine, Reference]], title: str, task: _Task) -> str:
-    """Write the page of an entrant, with nothing on it that its code said but the player's name.
+    """Write the page of an entrant, without any text of its code but the player's name.
 
     Code could say anything: what it read, or what another entry holds.
     """
@@ -243,7 +227,7 @@ _NUMBERS: Final = re.compile("is -?[0-9]{1,9}( \\(int\\);|, and -?[0-9]{1,9} whe
 
 
 def _in_our_words(fault: Fault) -> str:
-    """Say a fault of code without what it raised or returned, unless that is a plain number."""
+    """Describe a fault of code without any text of its own, plain numbers apart."""
     asked = re.match("final_strategy\\([0-9]+, [0-9]+\\) ", fault.line)
     where = asked[0] if asked else ""
     line = fault.line[len(where) :]

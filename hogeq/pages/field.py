@@ -100,7 +100,7 @@ def _notes(found: Mapping[str, Any], names: Sequence[str]) -> str:
 
 
 def public_page(found: Mapping[str, Any], names: Sequence[str]) -> str:
-    """Write the page of ranks, in whose order entries are: that of files could tell who is who."""
+    """Write the page of ranks, entries in their order: that of files could betray names."""
     order = [line["index"] for line in found["ranking"]]
     place = {index: rank for rank, index in enumerate(order)}
     lines = [

@@ -244,20 +244,19 @@ def describe(rules: Rules) -> list[tuple[str, str]]:
     >>> dict(describe(rules_from("fa22")))["Square Swine"]
     'a new score that is a perfect square becomes the next one'
     """
-    lines = [
-        (
-            "Goal",
-            f"{' and '.join(map(str, sorted(set(rules.goals), key=rules.goals.index)))} points",
-        ),
-        ("Dice", f"0 to {rules.max_dice}, {rules.sides}-sided"),
-    ]
     no_dice = ZERO_DICE[rules.zero_dice]
     points = {0: "0 points", 1: "1 point", COUNT_ONES: "min(number of 1s, 11 - dice) points"}
     one = "Sow Sad" if rules.zero_dice in SOW_SAD else "Pig Out"
     unit = "points scored" if rules.feral_hogs == "points" else "number of dice rolled"
     feral = f"3 more points if the dice are 2 away from the {unit} on the player's last turn"
     sides, always = rules.extra_turn_sides, True
+    goals = " and ".join(map(str, dict.fromkeys(rules.goals)))
+    landing = "New score" if is_table(rules.landing) else title(rules.landing)
+    on_time = f"extra turn for rolling (turn number mod {rules.time_trot_period}) dice"
+    memory = type(MEMORY_PARTS[rules.memory])
     parts = (
+        (always, "Goal", f"{goals} points"),
+        (always, "Dice", f"0 to {rules.max_dice}, {rules.sides}-sided"),
         (
             rules.hog_wild,
             "Hog Wild",
@@ -285,29 +284,26 @@ def describe(rules: Rules) -> list[tuple[str, str]]:
             "Square Swine",
             "a new score that is a perfect square becomes the next one",
         ),
+        (rules.landing != "none", landing, f"a new score {_meaning(LANDINGS[rules.landing])}"),
+        (
+            rules.more_boar != "none",
+            "More Boar",
+            f"extra turn if {_meaning(MORE_BOAR[rules.more_boar])}",
+        ),
+        (rules.time_trot, "Time Trot", f"{on_time}, unless this turn is an extra one"),
+        (
+            rules.swap != "none",
+            "Swap",
+            f"scores trade places if {_meaning(SWAPS[rules.swap])}",
+        ),
+        (rules.memory != "none", title(rules.memory), _meaning(memory, rules.memory)),
+        (
+            rules.effect != "none",
+            title(rules.effect),
+            _meaning(EFFECTS[rules.effect], rules.effect),
+        ),
     )
-    lines += [(name, meaning) for there, name, meaning in parts if there]
-    if rules.landing != "none":
-        name = "New score" if is_table(rules.landing) else title(rules.landing)
-        lines.append((name, f"a new score {_meaning(LANDINGS[rules.landing])}"))
-    return lines + _turns_and_swaps(rules)
-
-
-def _turns_and_swaps(rules: Rules) -> list[tuple[str, str]]:
-    lines = []
-    if rules.more_boar != "none":
-        lines.append(("More Boar", f"extra turn if {_meaning(MORE_BOAR[rules.more_boar])}"))
-    if rules.time_trot:
-        meaning = f"extra turn for rolling (turn number mod {rules.time_trot_period}) dice"
-        lines.append(("Time Trot", f"{meaning}, unless this turn is an extra one"))
-    if rules.swap != "none":
-        lines.append(("Swap", f"scores trade places if {_meaning(SWAPS[rules.swap])}"))
-    if rules.memory != "none":
-        part = type(MEMORY_PARTS[rules.memory])
-        lines.append((title(rules.memory), _meaning(part, rules.memory)))
-    if rules.effect != "none":
-        lines.append((title(rules.effect), _meaning(EFFECTS[rules.effect], rules.effect)))
-    return lines
+    return [(name, meaning) for there, name, meaning in parts if there]
 
 
 def is_semester(name: str) -> bool:

@@ -1,4 +1,4 @@
-"""The hidden memory: what the rules remember of earlier turns and a strategy may not see.
+"""The hidden memory: facts of earlier turns that the rules use and a strategy may not see.
 
 First its values and how a turn changes them, then the tables of the part `Rules.memory`, last the
 names for tables, pictures and people.
@@ -10,7 +10,7 @@ from functools import cache
 from itertools import product
 from typing import Any, Final, NamedTuple
 
-from hogeq.rules.register import EFFECTS, MEMORY_PARTS, MemoryPart
+from hogeq.rules.register import EFFECTS, MEMORY_PARTS, MemoryPart, asked
 from hogeq.rules.rules import (
     FERAL_DISTANCE,
     HOG_WILD_SIDES,
@@ -20,7 +20,7 @@ from hogeq.rules.rules import (
     points_distribution,
     zero_points,
 )
-from hogeq.support.messages import one_line, refusal, shown
+from hogeq.support.messages import refusal, shown
 
 MOST_VALUES: Final = 64  # most values of the memory of a part `Rules.memory`
 
@@ -37,7 +37,7 @@ class Effect(NamedTuple):
 
 
 class Memory(NamedTuple):
-    """What the rules remember but a strategy may not see, from the side of the player to move.
+    """Facts of earlier turns, hidden from strategies, from the side of the player to move.
 
     Fields that the rules in play never look at stay 0.
     """
@@ -192,17 +192,6 @@ class Remembered:
         """Value after a turn of a class."""
         return self._after[kind][again][state]
 
-    def after_turn(self, state: int, dice: int, points: int, again: bool) -> int:
-        """Value after any turn, also after one that this game cannot have.
-
-        If such a turn would leave a value that this game does not have, the value after any class.
-        """
-        if (dice, points) in self._class:
-            return self.after(state, self._class[dice, points], again)
-        value = self._asked(self._part.update, self.values[state], dice, points, again)
-        known = value in self.values
-        return self.values.index(value) if known else self.after(state, 0, again)
-
     def effect(self, score: int, opponent: int, state: int, dice: int) -> Effect:
         """Bonus and extra turn for rolling so many dice at a pair of scores."""
         if not self._rules.has_effects:
@@ -245,13 +234,13 @@ class Remembered:
         rules, forced = self._rules, set[int]()
         if not rules.has_effects:
             return forced
-        asked = (self._where, self._part.effect), (f"effect: {rules.effect}", EFFECTS[rules.effect])
+        both = (self._where, self._part.effect), (f"effect: {rules.effect}", EFFECTS[rules.effect])
         self._places.append([])
         for pair in product(range(rules.size), repeat=2):
             found = []
             for dice in rules.choices:
                 bonus, again = 0, False
-                for where, function in asked:
+                for where, function in both:
                     more, also = _effect(where, function, rules, *pair, value, dice)
                     bonus, again = bonus + more, again or also
                 found.append(Effect(bonus, again))
@@ -260,13 +249,11 @@ class Remembered:
             self._places[-1].append(self._effects.setdefault(tuple(found), len(self._effects)))
         return forced
 
-    def _asked(self, method: Callable[..., Any], *arguments: Any) -> Any:
-        try:
-            return method(*arguments)
-        except Exception as error:
-            call = f"{method.__name__}({', '.join(map(shown, arguments))})"
-            kind = f"{type(error).__name__}: {one_line(error)}"
-            raise ValueError(f"{self._where}: {call}: {kind}") from error
+    def _asked(self, method: Callable[..., Any], *given: Any) -> Any:
+        def call() -> str:
+            return f"{self._where}: {method.__name__}({', '.join(map(shown, given))})"
+
+        return asked(call, method, *given)
 
     def _hashable(self, what: str, value: object) -> Hashable:
         try:
@@ -278,18 +265,15 @@ class Remembered:
         return value
 
 
-def _effect(where: str, function: Callable[..., Any], *asked: Any) -> Effect:
-    """Ask for one effect; what is none is refused in one line."""
+def _effect(where: str, function: Callable[..., Any], *about: Any) -> Effect:
+    """Ask for one effect; any other answer is refused in one line."""
 
     def call() -> str:
-        _, score, opponent, memory, dice = asked
+        _, score, opponent, memory, dice = about
         pair = f"score, opponent = {score}, {opponent}"
         return f"{where}: effect at {pair}, memory {shown(memory)}, {dice} dice"
 
-    try:
-        given = function(*asked)
-    except Exception as error:
-        raise ValueError(f"{call()}: {type(error).__name__}: {one_line(error)}") from error
+    given = asked(call, function, *about)
     bonus, again = given if isinstance(given, tuple) and len(given) == 2 else (given, False)
     is_number = isinstance(bonus, int) and 0 <= bonus <= MOST_BONUS
     if not is_number or not isinstance(again, bool):

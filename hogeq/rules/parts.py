@@ -21,9 +21,22 @@ from hogeq.rules.integers import (
 )
 from hogeq.rules.tables import Parts
 
+ZERO_DICE = Parts("zero_dice")
+"""(Mover's score, opponent's score) -> points for rolling no dice; 0 only in `hefty_hogs`."""
+
+LANDINGS = Parts("landing")
+"""(Mover's new score, opponent's score) -> the score that the new one becomes, never a lower."""
+
+SWAPS = Parts("swap")
+"""(Mover's new score, opponent's score) -> do the two trade scores?"""
+
+MORE_BOAR = Parts("more_boar")
+"""(Mover's new score, opponent's score) -> does the mover take an extra turn?"""
+
 # --- points for rolling no dice, from the mover's score and the opponent's ------------------------
 
 
+@ZERO_DICE.add
 def ten_minus_ones_plus_tens(_score: int, opponent: int) -> int:
     """10 - ones digit + tens, of the opponent's score.
 
@@ -32,6 +45,7 @@ def ten_minus_ones_plus_tens(_score: int, opponent: int) -> int:
     return 10 - opponent % 10 + opponent // 10
 
 
+@ZERO_DICE.add
 def one_plus_max_digit(_score: int, opponent: int) -> int:
     """1 + the largest digit of the opponent's score.
 
@@ -40,6 +54,7 @@ def one_plus_max_digit(_score: int, opponent: int) -> int:
     return 1 + max(digits(opponent))
 
 
+@ZERO_DICE.add
 def digit_gap_plus_four(_score: int, opponent: int) -> int:
     """|tens - ones| + 4, of the opponent's last two digits.
 
@@ -48,6 +63,7 @@ def digit_gap_plus_four(_score: int, opponent: int) -> int:
     return digit_gap(opponent) + 4
 
 
+@ZERO_DICE.add
 def twice_digit_gap_plus_one(_score: int, opponent: int) -> int:
     """2 x |tens - ones| + 1, of the opponent's last two digits.
 
@@ -56,6 +72,7 @@ def twice_digit_gap_plus_one(_score: int, opponent: int) -> int:
     return 2 * digit_gap(opponent) + 1
 
 
+@ZERO_DICE.add
 def alternating_cube_digits(_score: int, opponent: int) -> int:
     """1 + |alternating sum of the digits of the opponent's score cubed|, first digit positive.
 
@@ -65,6 +82,7 @@ def alternating_cube_digits(_score: int, opponent: int) -> int:
     return 1 + abs(sum(cube[::2]) - sum(cube[1::2]))
 
 
+@ZERO_DICE.add
 def ten_minus_min_digit(_score: int, opponent: int) -> int:
     """10 - the smaller of the opponent's tens and ones digits.
 
@@ -73,6 +91,7 @@ def ten_minus_min_digit(_score: int, opponent: int) -> int:
     return 10 - min(last_two_digits(opponent))
 
 
+@ZERO_DICE.add
 def twice_tens_minus_ones(_score: int, opponent: int) -> int:
     """2 x tens - ones digit of the opponent's score, at least 1.
 
@@ -82,6 +101,16 @@ def twice_tens_minus_ones(_score: int, opponent: int) -> int:
     return max(1, 2 * tens - ones)
 
 
+@ZERO_DICE.add
+def min_square_digit_plus_three(_score: int, opponent: int) -> int:
+    """3 + the smallest digit of the opponent's score squared.
+
+    Piggy Points. Source: the course's spring 2021 edition [6].
+    """
+    return min(digits(opponent * opponent)) + 3
+
+
+@ZERO_DICE.add
 def one_plus_min_digit(_score: int, opponent: int) -> int:
     """1 + the smaller of the opponent's tens and ones digits.
 
@@ -90,6 +119,7 @@ def one_plus_min_digit(_score: int, opponent: int) -> int:
     return 1 + min(last_two_digits(opponent))
 
 
+@ZERO_DICE.add
 def two_plus_digit_gap(_score: int, opponent: int) -> int:
     """2 + |tens - ones|, of the opponent's last two digits.
 
@@ -98,6 +128,7 @@ def two_plus_digit_gap(_score: int, opponent: int) -> int:
     return 2 + digit_gap(opponent)
 
 
+@ZERO_DICE.add
 def one_plus_digit_gap(_score: int, opponent: int) -> int:
     """1 + |tens - ones|, of the opponent's last two digits.
 
@@ -106,6 +137,7 @@ def one_plus_digit_gap(_score: int, opponent: int) -> int:
     return 1 + digit_gap(opponent)
 
 
+@ZERO_DICE.add
 def one_plus_tens(_score: int, opponent: int) -> int:
     """1 + the tens of the opponent's score.
 
@@ -114,6 +146,7 @@ def one_plus_tens(_score: int, opponent: int) -> int:
     return 1 + opponent // 10
 
 
+@ZERO_DICE.add
 def one_plus_last_product_digit(_score: int, opponent: int) -> int:
     """1 + the last digit of the product of the opponent's tens and ones digits.
 
@@ -123,6 +156,7 @@ def one_plus_last_product_digit(_score: int, opponent: int) -> int:
     return 1 + tens * ones % 10
 
 
+@ZERO_DICE.add
 def pi_digit_plus_three(_score: int, opponent: int) -> int:
     """3 + the n-th decimal of pi at an opponent's score of n, the leading 3 at 0.
 
@@ -131,6 +165,7 @@ def pi_digit_plus_three(_score: int, opponent: int) -> int:
     return pi_digit(opponent) + 3
 
 
+@ZERO_DICE.add
 def seventh_digit(_score: int, opponent: int) -> int:
     """N-th decimal of 1/7 at an opponent's score of n, 7 at 0.
 
@@ -139,6 +174,7 @@ def seventh_digit(_score: int, opponent: int) -> int:
     return (1, 4, 2, 8, 5, 7)[(opponent - 1) % 6]
 
 
+@ZERO_DICE.add
 def hefty_hogs(score: int, opponent: int) -> int:
     """Mover's score after a step for each digit of the opponent's, ones digit first, modulo 30.
 
@@ -167,6 +203,7 @@ _HEFTY_STEPS: tuple[Callable[[int], int], ...] = (
 """Steps of Hefty Hogs, by digit."""
 
 
+@ZERO_DICE.add
 def boar_brawl(score: int, opponent: int) -> int:
     """3 x |the opponent's tens digit - the mover's ones digit|, at least 1.
 
@@ -175,20 +212,15 @@ def boar_brawl(score: int, opponent: int) -> int:
     return max(1, 3 * abs(last_two_digits(opponent)[0] - score % 10))
 
 
-def min_square_digit_plus_three(_score: int, opponent: int) -> int:
-    """3 + the smallest digit of the opponent's score squared.
-
-    Piggy Points. Source: the course's spring 2021 edition [6].
-    """
-    return min(digits(opponent * opponent)) + 3
-
-
 # --- the score that the mover's new score becomes, from it and the opponent's ---------------------
 
 
 def unchanged(score: int, _opponent: int) -> int:
     """Stays as it is."""
     return score
+
+
+LANDINGS["none"] = unchanged
 
 
 def square_swine(score: int) -> int:
@@ -200,6 +232,7 @@ def square_swine(score: int) -> int:
     return (root + 1) ** 2 if root**2 == score else score
 
 
+@LANDINGS.add
 def sus_fuss(score: int, _opponent: int) -> int:
     """Becomes the next prime if it has 3 or 4 divisors.
 
@@ -208,6 +241,7 @@ def sus_fuss(score: int, _opponent: int) -> int:
     return next_prime(score) if divisors(score) in (3, 4) else score
 
 
+@LANDINGS.add
 def fuzzy_factors(score: int, _opponent: int) -> int:
     """Gains 2 x the tens digit of its greatest common divisor with 100, if that divisor exceeds 10.
 
@@ -217,6 +251,7 @@ def fuzzy_factors(score: int, _opponent: int) -> int:
     return score + 2 * last_two_digits(factor)[0] if factor > 10 else score
 
 
+@LANDINGS.add
 def pigs_on_prime(score: int, _opponent: int) -> int:
     """Becomes the next prime if it is prime, or 1.
 
@@ -225,6 +260,7 @@ def pigs_on_prime(score: int, _opponent: int) -> int:
     return next_prime(score) if score == 1 or is_prime(score) else score
 
 
+@LANDINGS.add
 def hog_pile_digit(score: int, opponent: int) -> int:
     """Gains its last digit if the opponent's score ends in the same.
 
@@ -233,6 +269,7 @@ def hog_pile_digit(score: int, opponent: int) -> int:
     return score + score % 10 if score % 10 == opponent % 10 else score
 
 
+@LANDINGS.add
 def hog_pile_double(score: int, opponent: int) -> int:
     """Doubles if it equals the opponent's.
 
@@ -250,6 +287,10 @@ def never(score: int, opponent: int) -> bool:
     return False
 
 
+SWAPS["none"] = MORE_BOAR["none"] = never
+
+
+@SWAPS.add
 def ones_gap_is_tens(score: int, opponent: int) -> bool:
     """Ones digits differ by exactly the opponent's tens digit.
 
@@ -259,6 +300,7 @@ def ones_gap_is_tens(score: int, opponent: int) -> bool:
     return abs(score % 10 - ones) == tens
 
 
+@SWAPS.add
 def double(score: int, opponent: int) -> bool:
     """One score is exactly double the other.
 
@@ -267,6 +309,7 @@ def double(score: int, opponent: int) -> bool:
     return score == 2 * opponent or opponent == 2 * score
 
 
+@SWAPS.add
 def reversed_digits(score: int, opponent: int) -> bool:
     """Last two digits of one score are those of the other reversed.
 
@@ -275,6 +318,7 @@ def reversed_digits(score: int, opponent: int) -> bool:
     return last_two_digits(score) == last_two_digits(opponent)[::-1]
 
 
+@SWAPS.add
 def power_of_three_digits(score: int, opponent: int) -> bool:
     """3 to the power of both scores' sum begins and ends with the same digit.
 
@@ -289,6 +333,7 @@ def _ends_as_it_begins(exponent: int) -> bool:
     return power[0] == power[-1]
 
 
+@SWAPS.add
 def digit_products(score: int, opponent: int) -> bool:
     """Leftmost x rightmost digit is the same for both scores.
 
@@ -298,6 +343,7 @@ def digit_products(score: int, opponent: int) -> bool:
     return own[0] * own[-1] == other[0] * other[-1]
 
 
+@SWAPS.add
 def equal_digit_gaps(score: int, opponent: int) -> bool:
     """|tens - ones| is the same for both scores.
 
@@ -306,6 +352,7 @@ def equal_digit_gaps(score: int, opponent: int) -> bool:
     return digit_gap(score) == digit_gap(opponent)
 
 
+@SWAPS.add
 def leftmost_is_ones(score: int, opponent: int) -> bool:
     """Leftmost digit of the mover is the opponent's ones digit.
 
@@ -314,6 +361,7 @@ def leftmost_is_ones(score: int, opponent: int) -> bool:
     return digits(score)[0] == opponent % 10
 
 
+@SWAPS.add
 def ones_is_tens(score: int, opponent: int) -> bool:
     """Ones digit of the mover is the opponent's tens digit.
 
@@ -322,6 +370,7 @@ def ones_is_tens(score: int, opponent: int) -> bool:
     return score % 10 == last_two_digits(opponent)[0]
 
 
+@SWAPS.add
 def equal_digits_by_place(score: int, opponent: int) -> bool:
     """Both scores, neither 0, have the same digit in one place: the ones, the tens, and so on.
 
@@ -335,6 +384,7 @@ def equal_digits_by_place(score: int, opponent: int) -> bool:
     return False
 
 
+@SWAPS.add
 def multiple(score: int, opponent: int) -> bool:
     """Both scores exceed 1, and one is a multiple of the other.
 
@@ -344,6 +394,7 @@ def multiple(score: int, opponent: int) -> bool:
     return small > 1 and large % small == 0
 
 
+@MORE_BOAR.add
 def digit_range(score: int, opponent: int) -> bool:
     """Smallest digit of the mover is below the opponent's, and largest above.
 
@@ -354,6 +405,7 @@ def digit_range(score: int, opponent: int) -> bool:
     return min(own) < min(other) and max(own) > max(other)
 
 
+@MORE_BOAR.add
 def both_digits_smaller(score: int, opponent: int) -> bool:
     """First two digits of the mover are each below the opponent's, in order.
 
@@ -364,6 +416,7 @@ def both_digits_smaller(score: int, opponent: int) -> bool:
     return own[0] < other[0] and own[1] < other[1]
 
 
+@MORE_BOAR.add
 def swine_align_or_pig_pass(score: int, opponent: int) -> bool:
     """Scores share a factor of 10 or more, neither being 0, or the mover is 1 or 2 behind.
 
@@ -371,62 +424,3 @@ def swine_align_or_pig_pass(score: int, opponent: int) -> bool:
     """
     aligned = score > 0 and opponent > 0 and gcd(score, opponent) >= 10
     return aligned or 0 < opponent - score < 3
-
-
-# --- registries: the names a configuration may use ------------------------------------------------
-
-ZERO_DICE = Parts(
-    "zero_dice",
-    [
-        ten_minus_ones_plus_tens,
-        one_plus_max_digit,
-        digit_gap_plus_four,
-        twice_digit_gap_plus_one,
-        alternating_cube_digits,
-        ten_minus_min_digit,
-        twice_tens_minus_ones,
-        min_square_digit_plus_three,
-        one_plus_min_digit,
-        two_plus_digit_gap,
-        one_plus_digit_gap,
-        one_plus_tens,
-        one_plus_last_product_digit,
-        pi_digit_plus_three,
-        seventh_digit,
-        hefty_hogs,
-        boar_brawl,
-    ],
-)
-"""(Mover's score, opponent's score) -> points for rolling no dice; 0 only in `hefty_hogs`."""
-
-LANDINGS = Parts(
-    "landing",
-    [sus_fuss, fuzzy_factors, pigs_on_prime, hog_pile_digit, hog_pile_double],
-    none=unchanged,
-)
-"""(Mover's new score, opponent's score) -> the score that the new one becomes, never a lower."""
-
-SWAPS = Parts(
-    "swap",
-    [
-        ones_gap_is_tens,
-        double,
-        reversed_digits,
-        power_of_three_digits,
-        digit_products,
-        equal_digit_gaps,
-        leftmost_is_ones,
-        ones_is_tens,
-        equal_digits_by_place,
-        multiple,
-    ],
-    none=never,
-)
-"""(Mover's new score, opponent's score) -> do the two trade scores?"""
-
-MORE_BOAR = Parts(
-    "more_boar",
-    [digit_range, both_digits_smaller, swine_align_or_pig_pass],
-    none=never,
-)
-"""(Mover's new score, opponent's score) -> does the mover take an extra turn?"""

@@ -25,14 +25,14 @@ _ALLOWED: Final = "an edition's name, a YAML file of rule parts, or a run"
 
 
 def edition_name(spec: str) -> str:
-    """Give an edition's own spelling of its name, FA25 say; what else users type stays."""
+    """Give an edition's own spelling of its name, FA25 say; other texts stay."""
     lower = spec.lower()
     is_name = spec not in EDITIONS and lower in {*EDITIONS, *ALIASES}
     return lower if is_name and not os.path.lexists(spec) else spec
 
 
 def find_rules(spec: str | Path, trust: bool = False) -> Rules:
-    """Rules by what users type: an edition's name, a YAML file, or a run's folder or config."""
+    """Find rules by an edition's name, a YAML file, or a run's folder or config."""
     name, path = str(spec), Path(spec)
     if not name.strip():
         raise ConfigError(f"rules: the name is empty; allowed: {_ALLOWED}")
@@ -69,18 +69,13 @@ def read_rules(path: str | Path, trust: bool = False) -> Rules:
         raise ConfigError(f"{source}: {one_line(error, 500)}") from error
 
 
-def run_config(file: Path) -> Mapping[str, Any]:
-    """Config that a run's file holds, as plain values; empty if it holds none."""
-    tree = _plain(file)
-    return tree if isinstance(tree, Mapping) and "solver" in tree else {}
-
-
 def config_of(path: Path) -> Mapping[str, Any]:
     """Config of the run whose folder or config.yaml a path is; empty if it is of none."""
     is_folder = os.path.isdir(path)  # noqa: PTH112 - never raises
     is_file = path.suffix.lower() in SUFFIXES and os.path.isfile(path)  # noqa: PTH113
     file = run_file(path) if is_folder else path if is_file else None
-    return {} if file is None else run_config(file)
+    tree = None if file is None else _plain(file)
+    return tree if isinstance(tree, Mapping) and "solver" in tree else {}
 
 
 def load_plugins_of(path: Path, trust: bool) -> None:

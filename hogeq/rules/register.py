@@ -318,6 +318,14 @@ def _require_function(function: object, where: str, names: Sequence[str]) -> Non
         raise ValueError(f"{where}: no docstring; its first line is what people are shown")
 
 
+def asked(call: Callable[[], str], function: Callable[..., Any], *given: Any) -> Any:
+    """Ask a function of somebody's; an error that it raises is one line, after the call's text."""
+    try:
+        return function(*given)
+    except Exception as error:
+        raise ValueError(f"{call()}: {type(error).__name__}: {one_line(error)}") from error
+
+
 def _checked(function: Callable[..., Any], name: str, kind: str) -> Callable[..., int]:
     """Refuse a result that is none of a part of this kind, in one line."""
     most = SHAPES[kind].most
@@ -325,19 +333,17 @@ def _checked(function: Callable[..., Any], name: str, kind: str) -> Callable[...
 
     @wraps(function)
     def part(score: int, opponent: int) -> int:
-        where = f"{kind}: {name} at score, opponent = {score}, {opponent}"
-        try:
-            given = function(score, opponent)
-        except Exception as error:
-            raise ValueError(f"{where}: {type(error).__name__}: {one_line(error)}") from error
-        result = -1
+        def call() -> str:
+            return f"{kind}: {name} at score, opponent = {score}, {opponent}"
+
+        given, result = asked(call, function, score, opponent), -1
         if most > 1:
             with suppress(TypeError):
                 result = operator.index(given)
         elif isinstance(given, Hashable) and given in (0, 1):
             result = bool(given)
         if not 0 <= result <= most:
-            raise ValueError(refusal(where, given, allowed))
+            raise ValueError(refusal(call(), given, allowed))
         return result
 
     part.__name__, part.__doc__ = name, getdoc(function)

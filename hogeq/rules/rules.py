@@ -182,7 +182,7 @@ class Rules:
 
     @property
     def goals(self) -> tuple[int, int]:
-        """The goal of each player: of the first, who is to move, and of the second."""
+        """The goal of each player: of the first, which is to move, and of the second."""
         return self.goal if isinstance(self.goal, tuple) else (self.goal, self.goal)
 
     @property
@@ -202,7 +202,7 @@ class Rules:
             raise ValueError(refusal("rules.goal", list(self.goal), allowed))  # noqa: TRY004
 
     def without_memory(self) -> "Rules":
-        """Give the same rules without what remembers: Feral Hogs, Time Trot, memory parts."""
+        """Give the same rules without Feral Hogs, Time Trot and memory parts."""
         return replace(
             self, feral_hogs="none", time_trot=False, extra_turn_sides=None, memory="none"
         )
@@ -214,7 +214,7 @@ class Rules:
 
     @property
     def choices(self) -> tuple[int, ...]:
-        """What a player may choose, by number of the action: 0 to the most dice, and -1 last."""
+        """Choices of a player, by number of the action: 0 to the most dice, and -1 last."""
         minus_one = MEMORY_PARTS[self.memory].minus_one
         return (*range(self.max_dice + 1), *(() if minus_one is None else (-1,)))
 
@@ -257,7 +257,7 @@ class Throw(NamedTuple):
     scores: int = 0  # how the part `Rules.memory` changes points (see `Remembered.scored`)
 
     def dice(self, choice: int) -> int:
-        """Dice that a choice rolls; -1 stays what it is."""
+        """Dice that a choice rolls; -1 stays."""
         return min(choice, self.most)
 
 

@@ -21,7 +21,7 @@ import re
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from inspect import getdoc
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeVar
 
 from pydantic import BeforeValidator
 
@@ -55,18 +55,20 @@ SHAPES: Final[dict[str, Shape]] = {
 """By the fields of `hogeq.Rules` that may hold tables."""
 
 
+Part = TypeVar("Part", bound=Callable[..., Any])
+
+
 class Parts(dict[str, Callable[..., Any]]):
     """Parts of one kind by name; a table is a part by its text."""
 
-    def __init__(
-        self,
-        field: str,
-        parts: Sequence[Callable[..., Any]],
-        none: Callable[..., Any] | None = None,
-    ) -> None:
-        super().__init__({} if none is None else {"none": none})
-        self.update({part.__name__: part for part in parts})
+    def __init__(self, field: str) -> None:
+        super().__init__()
         self.field = field
+
+    def add(self, part: Part) -> Part:
+        """Enter a function under its name."""
+        self[part.__name__] = part
+        return part
 
     def __missing__(self, text: str) -> Callable[..., Any]:
         """Make the function of a table, or of landings that act in order."""

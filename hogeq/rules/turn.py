@@ -193,7 +193,7 @@ def _check(what: str, value: int, low: int, high: int) -> None:
 
 
 class TurnTable:
-    """Every way in which a turn of the first player can end, by what it depends on."""
+    """Every way in which a turn of the first player can end, by its situation."""
 
     def __init__(self, rules: Rules) -> None:
         self.rules = rules
@@ -225,17 +225,12 @@ class TurnTable:
             self._free[points, scores] = branch_of(self.rules, 0, points, scores=scores)
         return self._free[points, scores]
 
-    def throws(self) -> list[Throw]:
-        """List the throws that bound what any turn can score."""
-        scores = {0, *remembered(self.rules).scores}
-        return [
-            Throw(*one) for one in product(kinds_of_dice(self.rules), (MOST_DICE,), (True,), scores)
-        ]
-
     def most(self) -> tuple[int, int]:
         """Most points that a turn can score, without a bonus, and most that it can give."""
         size, branches = self.rules.size, list[Branch]()
-        for throw in self.throws():
+        ways = {0, *remembered(self.rules).scores}
+        for sides, scores in product(kinds_of_dice(self.rules), ways):
+            throw = Throw(sides, scores=scores)
             branches += [
                 self.free(own, other, throw.scores) for own, other in product(range(size), repeat=2)
             ]
@@ -295,14 +290,14 @@ def turn_parts(rules: Rules) -> TurnParts:
 def turn_effects(
     rules: Rules, score: int, opponent: int, faces: Sequence[int] | None, turn: Turn
 ) -> list[str]:
-    """Describe what a turn did, one part of the rules a line; without faces the choice was -1."""
+    """Describe a turn's effects, one part of the rules a line; without faces the choice was -1."""
     plain, lines = _rolled(rules, score, opponent, faces, turn)
     lines += points_effects(rules, plain, turn.points, boosted=faces is not None)
     return lines + end_effects(rules, score, opponent, turn)
 
 
 def points_effects(rules: Rules, plain: int, points: int, *, boosted: bool = True) -> list[str]:
-    """Describe what made points of the points that the dice, or no dice, show."""
+    """Describe the steps from the points that the dice, or no dice, show to those of the turn."""
     lines = []
     boosts = (
         ("Touchdown", touchdown, rules.touchdown and boosted),
@@ -317,7 +312,7 @@ def points_effects(rules: Rules, plain: int, points: int, *, boosted: bool = Tru
 
 
 def end_effects(rules: Rules, score: int, opponent: int, turn: Turn) -> list[str]:
-    """Describe what a turn did once its points were known."""
+    """Describe a turn's effects once its points were known."""
     reached, other = score + turn.points + turn.bonus, opponent + turn.given
     return [
         *bonus_effects(rules, turn.bonus),
@@ -338,7 +333,7 @@ def gift_effects(gift: int) -> list[str]:
 
 
 def landing_effects(rules: Rules, reached: int, other: int) -> list[str]:
-    """Describe what becomes of the scores that points lead to."""
+    """Describe the landings of the scores that points lead to."""
     lines = []
     squared = square_swine(reached) if rules.square_swine else reached
     if squared != reached:

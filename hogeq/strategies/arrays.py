@@ -1,4 +1,4 @@
-"""Strategies as arrays: what is valid, and rows of probabilities as solvers need them.
+"""Strategies as arrays: their checks, and rows of probabilities as solvers need them.
 
 A *matrix* is an int8 array of shape (G, G): ``matrix[s, o]`` dice are rolled by a player with score
 ``s`` against ``o``. A *policy* is a float64 array of shape (G, G, K): ``policy[s, o, k]`` is the
@@ -128,7 +128,7 @@ def check_policy(array: Any, shape: tuple[int, ...], name: str = "policy") -> Po
 
 
 def check_table(given: Any, shape: tuple[int, ...], name: str = "strategy") -> npt.NDArray[Any]:
-    """Check a matrix or a policy of a game, told apart by their axes, and copy it."""
+    """Check a matrix or a policy of a game, by its number of axes, and copy it."""
     if shape[0] < 1:
         raise StrategyError(f"{name}: has no cells; allowed: {TABLES}, G at least 1")
     is_hog = len(shape) == HOG_AXES and shape[0] == shape[1]
@@ -179,7 +179,7 @@ def _is_row(value: object) -> TypeGuard[Sequence[Any]]:
 
 
 def one_hot(actions: npt.ArrayLike, num_actions: int) -> Policy:
-    """Probabilities of a player who takes one action for certain."""
+    """Probabilities of choosing one action for certain."""
     return np.eye(num_actions)[np.asarray(actions)]
 
 

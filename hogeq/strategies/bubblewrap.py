@@ -151,6 +151,6 @@ def process_of(
 
 
 def kill(process: subprocess.Popen[bytes]) -> None:
-    """Kill a process, and what it started: a sandbox dies with the program that made it."""
+    """Kill a process and its children: a sandbox dies with the program that made it."""
     with contextlib.suppress(OSError):
         os.killpg(process.pid, signal.SIGKILL)

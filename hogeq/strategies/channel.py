@@ -90,7 +90,7 @@ _NUMBER: Final = re.compile(rb"0|-?[1-9][0-9]{0,8}")
 
 
 class Heard:
-    """What the process of an entry has said: as much of it as there is when it is stopped."""
+    """Answers of an entry's process: as many as there are when it is stopped."""
 
     def __init__(self) -> None:
         self.is_ready = self.is_loaded = self.prints = False

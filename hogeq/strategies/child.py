@@ -87,7 +87,7 @@ class _Output(io.TextIOWrapper):
 
 
 class _Notes:
-    """Files of its folder that the code opens, and what else of the machine it tries to reach."""
+    """Files of its folder that the code opens, and its attempts to reach others."""
 
     def __init__(self, folder: str) -> None:
         self.files: dict[str, None] = {}

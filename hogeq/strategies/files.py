@@ -41,7 +41,7 @@ import numpy.typing as npt
 
 from hogeq.strategies.arrays import StrategyError, check_matrix
 from hogeq.strategies.forms import Form, read_code, read_text, without_goal
-from hogeq.strategies.sandbox import examine
+from hogeq.strategies.sandbox import Answers, examine
 from hogeq.strategies.strategy import (
     Mixture,
     Sized,
@@ -98,16 +98,19 @@ def read_strategy(
                 "allowed: directories of finished runs"
             )
         path /= IN_FOLDER
-    read = read_form(path, goal, max_dice, trust, time_limit=time_limit, least=least, most=most)
     name, shape = printable(path), (goal, goal, max_dice + 1 - least)
-    if read.weights is not None:
-        found = strategy_of_shape(shape, Mixture(read.weights, read.rows), name, least)
-    elif isinstance(read.rows, np.ndarray) and (least == 0 or read.rows.ndim == len(shape)):
-        found = strategy_of_shape(shape, read.rows, name, least)
-    else:
+    read = read_form(path, read_bytes(path), goal, max_dice, least)
+    if read is None:
+        answers = ask_code(path, trust, goal, max(most, max_dice), time_limit, least)
+        if answers.faults:
+            raise StrategyError(f"{name}: {answers.faults[0].line}")
+        read = Form(answers.table, player_name=answers.name)
+    given = read.rows
+    is_array = isinstance(given, np.ndarray) and (least == 0 or given.ndim == len(shape))
+    if not is_array and not isinstance(given, Mixture):
         name += f" (read as {read.form})" if read.form else ""
-        matrix = check_matrix(read.rows, goal, max_dice, name, least, most)
-        found = strategy_of_shape(shape, matrix, name, least)
+        given = check_matrix(given, goal, max_dice, name, least, most)
+    found = strategy_of_shape(shape, given, name, least)
     return found.named((read.player_name or "").strip() or str(path))
 
 
@@ -127,52 +130,52 @@ def sizes_of(game: Sized) -> Sizes:
     return {"goal": game.shape[0], "max_dice": max_dice, "least": least, "most": most}
 
 
-def read_form(
-    path: Path,
-    goal: int,
-    max_dice: int,
-    trust: bool,
-    *,
-    time_limit: float = 60.0,
-    least: int = 0,
-    most: int = 0,
-) -> Form:
-    """Read the content of a file, which may be no strategy."""
-    name, suffix = printable(path), path.suffix.lower()
-    if suffix in PICKLES:
+def read_form(path: Path, data: bytes, goal: int, max_dice: int, least: int = 0) -> Form | None:
+    """Read the content of a file, which may be no strategy; None if it is code to run."""
+    suffix = path.suffix.lower()
+    # Every pickle of protocol 2 and later starts so.
+    if suffix in PICKLES or (suffix != ".py" and data[:1] == b"\x80"):
         raise _pickle_refused(path)
+    with _refusals_of(printable(path)):
+        read = _read_data(suffix, data, goal, max_dice, least)
+        return None if read is None else without_goal(read, goal)
+
+
+@contextlib.contextmanager
+def _refusals_of(name: str) -> Iterator[None]:
+    """Put a name before the refusals of a block."""
+    try:
+        yield
+    except StrategyError as error:
+        raise StrategyError(f"{name}: {error}") from error
+
+
+def _read_data(suffix: str, data: bytes, goal: int, max_dice: int, least: int) -> Form | None:
     if suffix == ".py":
-        table = read_list(path, goal)
-        if table is not None:
-            return table
-        if not trust:
-            raise StrategyError(f"{name}: reading a .py runs its code, allowed only with --trust")
-        answers = examine(path, goal, max(most, max_dice), time_limit, least)
-        if answers.faults:
-            raise StrategyError(f"{name}: {answers.faults[0].line}")
-        return Form(answers.table or [], player_name=answers.player_name)
-    data = read_bytes(path)
-    if data[:1] == b"\x80":  # every pickle of protocol 2 and later starts so
-        raise _pickle_refused(path)
+        is_short = len(data) <= 2**16 + LIST_BYTES_PER_CELL * goal * goal
+        return read_code(data, goal) if is_short else None
     if suffix == ".npy" or data.startswith(npy.MAGIC_PREFIX):
-        return without_goal(Form(_read_npy(io.BytesIO(data), name)), goal)
+        return Form(_read_npy(io.BytesIO(data)))
     if suffix == ".npz" or data.startswith(b"PK\x03\x04"):
-        return without_goal(_read_npz(data, goal, max_dice - least, name), goal)
-    file_size(path, min(2**20 + TEXT_BYTES_PER_CELL * goal * goal, MAX_BYTES))
+        with _archive(data) as archive:
+            return _read_archive(archive, {(goal, goal), (goal, goal, max_dice + 1 - least)})
+    _check_size(len(data), min(2**20 + TEXT_BYTES_PER_CELL * goal * goal, MAX_BYTES))
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise StrategyError(f"{name}: is not UTF-8 text at byte {error.start}") from error
-    return without_goal(read_text(text, goal, max_dice, name, is_json=suffix == ".json"), goal)
+        raise StrategyError(f"is not UTF-8 text at byte {error.start}") from error
+    return read_text(text, goal, max_dice, is_json=suffix == ".json")
 
 
-def read_list(path: Path, goal: int) -> Form | None:
-    """Read a ``.py`` that only defines a list, without running it; None if it does more."""
-    most = 2**16 + LIST_BYTES_PER_CELL * goal * goal
-    if file_size(path) > most:
-        return None
-    table = read_code(read_bytes(path, most), goal, printable(path))
-    return None if table is None else without_goal(table, goal)
+def ask_code(
+    path: Path, trust: bool, goal: int, most: int, time_limit: float, least: int
+) -> Answers:
+    """Ask the function of a ``.py`` for every position, if it is trusted."""
+    if not trust:
+        raise StrategyError(
+            f"{printable(path)}: reading a .py runs its code, allowed only with --trust"
+        )
+    return examine(path, goal, most, time_limit, least)
 
 
 def is_folder(path: str | os.PathLike[str]) -> bool:
@@ -197,26 +200,29 @@ def _pickle_refused(path: Path) -> StrategyError:
     )
 
 
-def file_size(path: Path, most: int = MAX_BYTES) -> int:
-    """Give the bytes of a regular file, once they are known to be no more than `most`."""
+def file_size(path: Path) -> int:
+    """Give the bytes of a regular file that may be read."""
     try:
         status = path.stat()
     except (OSError, ValueError) as error:  # ValueError: a null character in the name
         raise StrategyError(unreadable(path, error)) from error
-    if not stat.S_ISREG(status.st_mode):
-        raise StrategyError(f"{printable(path)}: is not a file")
-    if status.st_size > most:
-        raise StrategyError(
-            f"{printable(path)}: has {status.st_size} bytes; allowed: {most} for a strategy"
-        )
+    with _refusals_of(printable(path)):
+        if not stat.S_ISREG(status.st_mode):
+            raise StrategyError("is not a file")
+        _check_size(status.st_size, MAX_BYTES)
     return status.st_size
 
 
-def read_bytes(path: Path, most: int = MAX_BYTES) -> bytes:
-    """Read a regular file of at most so many bytes; anything else is refused in a line."""
-    file_size(path, most)
+def _check_size(size: int, most: int) -> None:
+    if size > most:
+        raise StrategyError(f"has {size} bytes; allowed: {most} for a strategy")
+
+
+def read_bytes(path: Path) -> bytes:
+    """Read a regular file that is not too large; anything else is refused in a line."""
+    file_size(path)
     try:
-        return read_whole(path, most)
+        return read_whole(path, MAX_BYTES)
     except OSError as error:
         raise StrategyError(unreadable(path, error)) from error
 
@@ -228,24 +234,24 @@ def read_arrays(
 
     With `weights` (n,) the array has n of the shape that its name has.
     """
-    name, allowed = printable(path), f"one of {', '.join(shapes)}"
-    with _archive(read_bytes(path), name) as archive:
+    data = read_bytes(path)
+    with _refusals_of(printable(path)), _archive(data) as archive:
         held = [(one.filename.removesuffix(".npy"), one) for one in archive.infolist()]
         tables = [(title, one) for title, one in held if title in shapes]
         drawn = [one for title, one in held if title == "weights"]
         if len(tables) != 1 or len(drawn) > 1:
             titles = [title for title, _ in held]
-            raise StrategyError(f"{name}: holds {shown(titles)}; allowed: {allowed}")
+            raise StrategyError(f"holds {shown(titles)}; allowed: one of {', '.join(shapes)}")
         ((title, member),) = tables
         if not drawn:
-            return _read_member(archive, member, name, (), shapes[title]), None
-        weights = _read_member(archive, drawn[0], f"{name}: weights", (1,))
-        shape = len(weights), *shapes[title]
-        return _read_member(archive, member, name, (), shape), weights
+            return _read_member(archive, member, (), shapes[title]), None
+        with _refusals_of("weights"):
+            weights = _read_member(archive, drawn[0], (1,))
+        return _read_member(archive, member, (), (len(weights), *shapes[title])), weights
 
 
 @contextlib.contextmanager
-def _archive(data: bytes, name: str) -> Iterator[zipfile.ZipFile]:
+def _archive(data: bytes) -> Iterator[zipfile.ZipFile]:
     """Open an ``.npz`` file, and refuse it in a line if its zip is broken."""
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
@@ -261,29 +267,23 @@ def _archive(data: bytes, name: str) -> Iterator[zipfile.ZipFile]:
         zipfile.BadZipFile,
         zlib.error,
     ) as error:
-        raise StrategyError(f"{name}: is not an .npz file: {one_line(error)}") from error
-
-
-def _read_npz(data: bytes, goal: int, max_dice: int, name: str) -> Form:
-    with _archive(data, name) as archive:
-        return _read_archive(archive, {(goal, goal), (goal, goal, max_dice + 1)}, name)
+        raise StrategyError(f"is not an .npz file: {one_line(error)}") from error
 
 
 def _read_member(
     archive: zipfile.ZipFile,
     member: zipfile.ZipInfo,
-    what: str,
     axes: tuple[int, ...],
     only: tuple[int, ...] | None = None,
 ) -> npt.NDArray[Any]:
     if member.compress_type not in {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}:
-        raise StrategyError(f"{what}: is not compressed as numpy does it")
+        raise StrategyError("is not compressed as numpy does it")
     # Decompressed no further than the array's own header says.
     with archive.open(member) as file:
-        return _read_npy(file, what, axes, only)
+        return _read_npy(file, axes, only)
 
 
-def _read_archive(archive: zipfile.ZipFile, shapes: set[tuple[int, ...]], name: str) -> Form:
+def _read_archive(archive: zipfile.ZipFile, shapes: set[tuple[int, ...]]) -> Form:
     arrays = [member for member in archive.infolist() if member.filename.endswith(".npy")]
     titles = [member.filename.removesuffix(".npy") for member in arrays]
     kinds = ("matrix", "policy"), ("matrices", "policies"), ("weights",)
@@ -296,12 +296,13 @@ def _read_archive(archive: zipfile.ZipFile, shapes: set[tuple[int, ...]], name: 
         if len(arrays) > 1:  # those of the right shape, whatever they are called
             tables = [member for member in arrays if _shape_in(archive, member) in shapes]
     if (len(tables), len(drawn), len(weights)) == (1, 0, 0):
-        return Form(_read_member(archive, tables[0], name, (2, 3)))
+        return Form(_read_member(archive, tables[0], (2, 3)))
     if (len(tables), len(drawn), len(weights)) == (0, 1, 1):
-        chances = _read_member(archive, weights[0], f"{name}: weights", (1,))
-        return Form(_read_member(archive, drawn[0], name, (3, 4)), weights=chances)
+        with _refusals_of("weights"):
+            chances = _read_member(archive, weights[0], (1,))
+        return Form(Mixture(chances, _read_member(archive, drawn[0], (3, 4))))
     raise StrategyError(
-        f"{name}: holds {shown(titles) if titles else 'no array'}; allowed: `matrix` or `policy`, "
+        f"holds {shown(titles) if titles else 'no array'}; allowed: `matrix` or `policy`, "
         "or for a mixture `weights` and `matrices` or `policies`, or one table of any name"
     )
 
@@ -309,7 +310,7 @@ def _read_archive(archive: zipfile.ZipFile, shapes: set[tuple[int, ...]], name: 
 def _shape_in(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> tuple[int, ...] | None:
     with archive.open(member) as file:
         try:
-            return _npy_header(file.read(_HEADER_BYTES), "")[0]
+            return _npy_header(file.read(_HEADER_BYTES))[0]
         except StrategyError:
             return None
 
@@ -323,34 +324,31 @@ _SHAPES: Final = {
 
 def _read_npy(
     file: IO[bytes],
-    name: str,
     axes: tuple[int, ...] = (2, 3),
     only: tuple[int, ...] | None = None,
 ) -> npt.NDArray[Any]:
     """Read one array of numbers, with so many axes, or of one shape only."""
     start = file.read(_HEADER_BYTES)
-    shape, is_fortran, dtype, length = _npy_header(start, name)
+    shape, is_fortran, dtype, length = _npy_header(start)
     if dtype.kind not in "iuf" or dtype.itemsize > 8:
         raise StrategyError(
-            f"{name}: holds values of type {shown(dtype.str)}; allowed: whole and floating numbers"
+            f"holds values of type {shown(dtype.str)}; allowed: whole and floating numbers"
         )
     size = math.prod(shape) * dtype.itemsize
     # Some policies together become float64, whatever they were.
     largest = max(size, math.prod(shape) * 8 if len(shape) == 4 else 0)
     if only is not None and shape != only:
-        raise StrategyError(f"{name}: has shape {shape}; allowed: {only}")
+        raise StrategyError(f"has shape {shape}; allowed: {only}")
     if only is None and (len(shape) not in axes or largest > MAX_BYTES):
-        raise StrategyError(
-            f"{name}: has shape {shape}; allowed: {_SHAPES.get(axes, f'{axes[0]} axes')}"
-        )
+        raise StrategyError(f"has shape {shape}; allowed: {_SHAPES[axes]}")
     body = start[length : length + size]
     body += file.read(size - len(body))
     if len(body) < size:
-        raise StrategyError(f"{name}: ends before its array of shape {shape} does")
+        raise StrategyError(f"ends before its array of shape {shape} does")
     return np.frombuffer(body, dtype).reshape(shape, order="F" if is_fortran else "C")
 
 
-def _npy_header(start: bytes, name: str) -> tuple[tuple[int, ...], bool, np.dtype[Any], int]:
+def _npy_header(start: bytes) -> tuple[tuple[int, ...], bool, np.dtype[Any], int]:
     """Read shape, order and type of an array, and where its numbers begin."""
     file = io.BytesIO(start)  # numpy would read as long a header as the file says
     try:
@@ -360,7 +358,7 @@ def _npy_header(start: bytes, name: str) -> tuple[tuple[int, ...], bool, np.dtyp
             read = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
             shape, is_fortran, dtype = read(file, max_header_size=_HEADER_BYTES)
     except Exception as error:  # numpy evaluates a header, which may raise anything
-        raise StrategyError(f"{name}: is not an array in numpy's format") from error
+        raise StrategyError("is not an array in numpy's format") from error
     return shape, is_fortran, dtype, file.tell()
 
 
@@ -377,9 +375,7 @@ def write_strategy(
         given_as = f"suffix {path.suffix!a}" if suffix else "a name without suffix"
         raise StrategyError(f"{name}: {given_as}; allowed: {', '.join(WRITTEN)}")
     strategy = strategy_of_shape(None, given)
-    table = strategy.array
-    if strategy.is_pure and strategy.least < 0:
-        table = np.where(table == strategy.shape[-1] - 1, -1, table)
+    table = strategy.dice
     arrays: dict[str, Any] = {strategy.kind: table}
     if strategy.kind == "mixture":
         if suffix != ".npz":

@@ -1,4 +1,4 @@
-"""The forms in which people keep a table as text, told apart by what is in the file.
+"""The forms in which people keep a table as text, recognised by their content.
 
 A table has one row for each own score. Where a form names its scores, names decide; what could be
 read in two ways is refused. What is no form known here comes back as rows of texts and numbers, so
@@ -35,30 +35,29 @@ _BRACKETS: Final = str.maketrans("{}()", "[][]")
 class Form(NamedTuple):
     """A table as a file says it, its cells not checked."""
 
-    rows: Any  # rows of numbers and texts
+    rows: Any  # rows of numbers and texts, an array, or a mixture
     form: str = ""  # how it was recognised; empty for rows of cells
     player_name: str | None = None  # what the file calls its player
-    weights: Any = None  # of a mixture, whose parts are then the rows
 
 
-def read_text(text: str, goal: int, max_dice: int, name: str, *, is_json: bool = False) -> Form:
-    """Read a table from text in any known form; `name` stands before what is refused."""
+def read_text(text: str, goal: int, max_dice: int, *, is_json: bool = False) -> Form:
+    """Read a table from text in any known form."""
     start = text.lstrip()
     if is_json or start[:1] in {"[", "{"}:
         try:
-            return _from_object(parse_json(text, allow_nan=True), goal, name)
+            content = parse_json(text, allow_nan=True)
         except ValueError as error:
-            if isinstance(error, StrategyError):
-                raise
             if is_json:
-                raise StrategyError(f"{name}: {error}") from error
+                raise StrategyError(str(error)) from error
+        else:
+            return _from_object(content, goal)
     declared = re.search(r"(?:^|[=(])\s*(?=[\[{(]\s*[\[{(])", start[:_BEFORE_LIST])
     if declared:
-        return _from_brackets(start[declared.end() :], goal, name)
-    return _from_lines(text.splitlines(), goal, max_dice, name)
+        return _from_brackets(start[declared.end() :], goal)
+    return _from_lines(text.splitlines(), goal, max_dice)
 
 
-def read_code(source: bytes, goal: int, name: str) -> Form | None:
+def read_code(source: bytes, goal: int) -> Form | None:
     """Read a ``.py`` that only defines a table, without running it; None if it does more."""
     try:
         statements = ast.parse(source).body
@@ -76,7 +75,7 @@ def read_code(source: bytes, goal: int, name: str) -> Form | None:
     tables = [value for value in values.values() if isinstance(value, list | tuple | dict)]
     if len(tables) != 1:
         return None
-    read = _from_object(_plain(tables[0]), goal, name)
+    read = _from_object(_plain(tables[0]), goal)
     called = values.get("PLAYER_NAME", values.get("TEAM_NAME"))
     return Form(read.rows, "Python's list", called if isinstance(called, str) else None)
 
@@ -84,8 +83,9 @@ def read_code(source: bytes, goal: int, name: str) -> Form | None:
 def without_goal(table: Form, goal: int) -> Form:
     """Leave out a last row and column for the goal itself, at which nobody is asked."""
     rows, size = table.rows, goal + 1
-    if isinstance(rows, np.ndarray):
-        return table._replace(rows=rows[:goal, :goal]) if rows.shape == (size, size) else table
+    if not isinstance(rows, list):
+        is_larger = isinstance(rows, np.ndarray) and rows.shape == (size, size)
+        return table._replace(rows=rows[:goal, :goal]) if is_larger else table
     is_larger = len(rows) == size and all(isinstance(r, list) and len(r) == size for r in rows)
     return table._replace(rows=[row[:goal] for row in rows[:goal]]) if is_larger else table
 
@@ -102,48 +102,48 @@ def _plain(value: Any) -> Any:
 # --- objects --------------------------------------------------------------------------------------
 
 
-def _from_object(content: Any, goal: int, name: str) -> Form:
+def _from_object(content: Any, goal: int) -> Form:
     if isinstance(content, list):
         if content and all(isinstance(one, dict) for one in content):
             header = list(content[0])
             if any(list(one) != header for one in content):
-                raise StrategyError(f"{name}: is a list of records whose keys differ")
+                raise StrategyError("is a list of records whose keys differ")
             records = [list(one.values()) for one in content]
-            return Form(_from_records(header, records, goal, name), "a list of records")
+            return Form(_from_records(header, records, goal), "a list of records")
         return Form(content)
     if not isinstance(content, dict):
         raise StrategyError(
-            f"{name}: is {shown(content)}; allowed: a list of {goal} lists of {goal} numbers "
+            f"is {shown(content)}; allowed: a list of {goal} lists of {goal} numbers "
             f"or an object of {goal * goal} numbers"
         )
     tables = [value for value in content.values() if isinstance(value, list | dict)]
     if len(tables) == 1 and len(content) <= _MOST_KEYS and goal > 1:
         called = (content[key] for key in content if key.lower() in _NAMES)
         player = next((one for one in called if isinstance(one, str)), None)
-        return _from_object(tables[0], goal, name)._replace(player_name=player)
+        return _from_object(tables[0], goal)._replace(player_name=player)
     if tables and len(tables) == len(content):
-        rows = _by_score(content, goal, name, "row")
+        rows = _by_score(content, goal, "row")
         rows = [
-            _by_score(row, goal, name, f"row {score}, column") if isinstance(row, dict) else row
+            _by_score(row, goal, f"row {score}, column") if isinstance(row, dict) else row
             for score, row in enumerate(rows)
         ]
         return Form(rows, "an object of rows by score")
-    return Form(_by_scores(content, goal, name))
+    return Form(_by_scores(content, goal))
 
 
-def _by_score(entries: dict[str, Any], goal: int, name: str, what: str) -> list[Any]:
+def _by_score(entries: dict[str, Any], goal: int, what: str) -> list[Any]:
     """Put values in the order of their keys, one score each."""
     wanted = [str(score) for score in range(goal)]
     if entries.keys() - {*wanted, str(goal)}:
         unknown = next(key for key in entries if key not in wanted)
-        raise StrategyError(f"{name}: {what} {shown(unknown)}; allowed: 0 to {goal - 1}")
+        raise StrategyError(f"{what} {shown(unknown)}; allowed: 0 to {goal - 1}")
     missing = next((key for key in wanted if key not in entries), None)
     if missing is not None:
-        raise StrategyError(f"{name}: {what} {missing} is missing; allowed: 0 to {goal - 1}")
+        raise StrategyError(f"{what} {missing} is missing; allowed: 0 to {goal - 1}")
     return [entries[key] for key in wanted]
 
 
-def _by_scores(entries: dict[str, Any], goal: int, name: str) -> list[list[Any]]:
+def _by_scores(entries: dict[str, Any], goal: int) -> list[list[Any]]:
     found: list[tuple[int, int, Any, str]] = []
     for key, value in entries.items():
         # The pattern takes quadratic time where spaces are many.
@@ -153,15 +153,15 @@ def _by_scores(entries: dict[str, Any], goal: int, name: str) -> list[list[Any]]
         cell = (int(scores[1]), int(scores[2])) if scores else (goal, goal)
         if max(cell) >= goal:
             raise StrategyError(
-                f"{name}: key {shown(key)}; allowed: two scores from 0 to {goal - 1}, "
+                f"key {shown(key)}; allowed: two scores from 0 to {goal - 1}, "
                 'own first, as "12,30" or "(12, 30)"'
             )
         found.append((*cell, value, f"as {shown(key)} too"))
-    return _filled(found, goal, name)
+    return _filled(found, goal)
 
 
 def _from_records(
-    header: Sequence[str], records: Iterable[Sequence[Any]], goal: int, name: str
+    header: Sequence[str], records: Iterable[Sequence[Any]], goal: int
 ) -> list[list[Any]]:
     """Fill a table from records of two scores and a number of dice, by the names of the columns."""
     titles = list(map(_title, header))
@@ -170,60 +170,56 @@ def _from_records(
         matches = [column for column, title in enumerate(titles) if title in known]
         if len(matches) != 1:
             raise StrategyError(
-                f"{name}: has columns {shown(list(header))}; allowed: one called "
+                f"has columns {shown(list(header))}; allowed: one called "
                 "score, one opponent_score and one rolls"
             )
         columns += matches
     found: list[tuple[int, int, Any, str]] = []
     for number, record in enumerate(records, 1):
         if len(record) != len(header):
-            raise StrategyError(f"{name}: record {number} has {len(record)} of {len(header)} cells")
+            raise StrategyError(f"record {number} has {len(record)} of {len(header)} cells")
         own, other, rolls = (record[column] for column in columns)
         if not all(type(one) is int and 0 <= one <= goal for one in (own, other)):
             scores = f"{shown(own)} and {shown(other)}"
-            raise StrategyError(
-                f"{name}: record {number} has scores {scores}; allowed: 0 to {goal - 1}"
-            )
+            raise StrategyError(f"record {number} has scores {scores}; allowed: 0 to {goal - 1}")
         if max(own, other) < goal:  # at the goal nobody is asked
             found.append((own, other, rolls, f"in record {number} too"))
-    return _filled(found, goal, name)
+    return _filled(found, goal)
 
 
-def _filled(entries: list[tuple[int, int, Any, str]], goal: int, name: str) -> list[list[Any]]:
+def _filled(entries: list[tuple[int, int, Any, str]], goal: int) -> list[list[Any]]:
     """Fill a table from cells and their values; the text tells a cell that stands twice."""
     cells: dict[tuple[int, int], Any] = {}
     for row, column, value, again in entries:
         if (row, column) in cells:
-            raise StrategyError(f"{name}: cell (row {row}, column {column}) stands twice, {again}")
+            raise StrategyError(f"cell (row {row}, column {column}) stands twice, {again}")
         cells[row, column] = value
     for row, column in product(range(goal), range(goal)):
         if (row, column) not in cells:
             where = f"cell (row {row}, column {column})"
-            raise StrategyError(f"{name}: {where} is missing; allowed: {goal * goal} entries")
+            raise StrategyError(f"{where} is missing; allowed: {goal * goal} entries")
     return [[cells[row, column] for column in range(goal)] for row in range(goal)]
 
 
 # --- text -----------------------------------------------------------------------------------------
 
 
-def _from_brackets(text: str, goal: int, name: str) -> Form:
+def _from_brackets(text: str, goal: int) -> Form:
     """Read lists as Python, numpy, C or Java write them."""
     if "..." in text:
-        raise StrategyError(
-            f"{name}: is a list printed with parts left out (...); allowed: all of it"
-        )
+        raise StrategyError("is a list printed with parts left out (...); allowed: all of it")
     text = text.translate(_BRACKETS)
     rows = re.findall(r"\[([^\[\]]*)\]", text)
     rest = re.sub(r"\[[^\[\]]*\]", "", text)
     if not re.fullmatch(r"\s*\[[\s,]*\](?:[\s,]*dtype=[\w.]+)?[\s;,\]]*", rest):
-        raise StrategyError(f"{name}: is no list of {goal} lists of {goal} numbers")
+        raise StrategyError(f"is no list of {goal} lists of {goal} numbers")
     number = cache(_number)
     cells = [row.rstrip().removesuffix(",") for row in rows]
     split = [row.split(",") if "," in row else row.split() for row in cells]
     return Form([[number(cell) for cell in row] for row in split], "printed lists")
 
 
-def _from_lines(lines: Sequence[str], goal: int, max_dice: int, name: str) -> Form:
+def _from_lines(lines: Sequence[str], goal: int, max_dice: int) -> Form:
     lines = [line for line in lines if line.strip()]
     digits = re.compile(rf"\s*[0-9aA]{{{goal}}}\s*")
     if goal > 1 and len(lines) == goal and all(digits.fullmatch(line) for line in lines):
@@ -236,29 +232,29 @@ def _from_lines(lines: Sequence[str], goal: int, max_dice: int, name: str) -> Fo
     if all(isinstance(cell, str) for cell in rows[0]):
         titles = set(map(_title, rows[0]))
         if titles & SCORE and titles & OPPONENT:
-            found = _from_records(rows[0], rows[1:], goal, name)
+            found = _from_records(rows[0], rows[1:], goal)
             return Form(found, "a line for each position")
     if len(rows) > goal and len(rows[0]) != len(rows[1]) and lines[0].strip()[0].isalpha():
         player = lines[0].strip().rstrip(",;")
         rows = _cells(lines[1:])
     if goal > 1 and len(rows) >= goal * goal:
-        filled = _without_header(rows, goal, name)
+        filled = _without_header(rows, goal)
         if filled is not None:
             return Form(filled, "a line for each position", player)
     if all(row[-1] == "" for row in rows):  # a separator ends each line
         rows = [row[:-1] for row in rows]
-    table = _without_labels(rows, goal, max_dice, name)
+    table = _without_labels(rows, goal, max_dice)
     if table is not None:
         return Form(table, "cells beside their scores", player)
     return Form(rows, "", player)
 
 
-def _without_header(rows: list[list[Any]], goal: int, name: str) -> list[list[Any]] | None:
+def _without_header(rows: list[list[Any]], goal: int) -> list[list[Any]] | None:
     """Fill a table from lines of own score, opponent's, dice and a chance that is not all whole."""
     widths = {len(row) for row in rows}
     if widths == {3}:
         raise StrategyError(
-            f"{name}: has {len(rows)} lines of 3 cells and no header; allowed: a first line that "
+            f"has {len(rows)} lines of 3 cells and no header; allowed: a first line that "
             "says which column is score, opponent_score and rolls"
         )
     if widths != {4} or {*map(type, chain.from_iterable(rows))} != {int, float}:
@@ -269,10 +265,10 @@ def _without_header(rows: list[list[Any]], goal: int, name: str) -> list[list[An
         return None
     if sum((row[0] - row[1]) * row[3] for row in rows) < 0:
         raise StrategyError(
-            f"{name}: has lines of 4 cells and no header, whose chance falls with the first; "
+            "has lines of 4 cells and no header, whose chance falls with the first; "
             "allowed: the own score first, or a first line that names the columns"
         )
-    return _from_records(("score", "opponent", "rolls", "chance"), rows, goal, name)
+    return _from_records(("score", "opponent", "rolls", "chance"), rows, goal)
 
 
 def _title(cell: str) -> str:
@@ -296,9 +292,7 @@ def _cells(lines: Sequence[str]) -> list[list[Any]]:
     return [row(line) for line in lines]
 
 
-def _without_labels(
-    rows: list[list[Any]], goal: int, max_dice: int, name: str
-) -> list[list[Any]] | None:
+def _without_labels(rows: list[list[Any]], goal: int, max_dice: int) -> list[list[Any]] | None:
     """Give the cells of a table whose first row or column is the scores; None if it has neither."""
     for size in (goal, goal + 1):
         scores = list(range(size))
@@ -309,7 +303,7 @@ def _without_labels(
         if above and beside and isinstance(corner, str) and size > 1:
             if re.search(r"opp|other", corner.lower()):
                 raise StrategyError(
-                    f"{name}: has the corner {shown(corner)}, by which rows may be the opponent's "
+                    f"has the corner {shown(corner)}, by which rows may be the opponent's "
                     "scores; allowed: an empty corner, and a row for each own score"
                 )
             return [row[1:] for row in below]

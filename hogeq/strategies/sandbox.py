@@ -78,7 +78,7 @@ class Answers(NamedTuple):
     table: list[list[int]] | None
     """Dice to roll, 0 where the answer is no roll; None if there is no function to ask."""
     faults: tuple[Fault, ...]
-    player_name: str | None  # ``PLAYER_NAME``, or else ``TEAM_NAME``; None if that is no text
+    name: str | None  # ``PLAYER_NAME``, or else ``TEAM_NAME``; None if that is no text
     seconds: dict[str, float]
     """``load``, ``table`` (every position once) and ``slowest`` (longest wait for an answer)."""
     files: tuple[str, ...]  # other files of its folder that it opened, as it says
@@ -152,7 +152,7 @@ def _warn_once() -> None:
 
 
 class _Entry(NamedTuple):
-    """A file to run, and what it may see."""
+    """A file to run, and the files that it may see."""
 
     path: Path
     is_alone: bool  # otherwise with its folder
@@ -197,7 +197,7 @@ def _started(entry: _Entry, seed: int) -> Iterator[subprocess.Popen[bytes]]:
 
 
 def _watching(pid: int, heard: Heard, entry: _Entry) -> Callable[[], None]:
-    """Make what looks at a process while it is waited for, and stops it when it has to."""
+    """Make the check of a process that is waited for; it stops the process when it has to."""
     looked = begun = time.monotonic()
     patience, is_boxed = _PATIENCE, bool(isolation().bubblewrap)
 
@@ -241,7 +241,7 @@ def _children(pid: int) -> list[int]:
 
 
 def examine(path: Path, goal: int, max_dice: int, time_limit: float, least: int = 0) -> Answers:
-    """Run a trusted file, and judge what it answers for every position.
+    """Run a trusted file, and judge its answer for every position.
 
     It is run with nothing beside it. If that gives no valid table, and there are other files in its
     folder, it is run again and sees them.
@@ -326,7 +326,7 @@ def _note(
 
 
 def _no_roll(answer: int | str, choices: range) -> tuple[str, str, str]:
-    """Give the kind of a fault, what others are like it, and what came instead of a roll."""
+    """Give the kind of a fault, its likeness to others, and the answer in place of a roll."""
     if isinstance(answer, str) and answer.startswith("!"):
         return "raises", answer[1:].partition(":")[0], f"raised {answer[1:]}"
     value = f"{answer} (int)" if isinstance(answer, int) else answer[1:]

@@ -184,6 +184,13 @@ class Strategy:
         return self.array if self.kind == "mixture" else self.array[None]
 
     @property
+    def dice(self) -> NDArray[Any]:
+        """The array; a matrix, or matrices, with -1 for that choice."""
+        if self.least == 0 or not self.is_pure:
+            return self.array
+        return np.where(self.array == self.shape[-1] - 1, np.int8(-1), self.array)
+
+    @property
     def is_pure(self) -> bool:
         """Whether every component is a matrix."""
         return self.components.ndim == len(self.shape)

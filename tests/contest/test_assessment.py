@@ -13,6 +13,7 @@ from hogeq.rules import rules_from
 from hogeq.search.attack import attack
 from hogeq.search.bounds import full_memory_bound
 from hogeq.search.results import Budget
+from hogeq.strategies.strategy import strategy_of
 
 
 def game(edition: str, **more: object) -> HogEngine:
@@ -105,7 +106,8 @@ def test_what_never_ends_counts_half() -> None:
     nothing = [0] * 6  # no dice score nothing, and are rolled for ever
     of = compile_game(rules_from({"goal": 6, "max_dice": 2, "zero_dice": nothing}))
     none = always_roll(of, 0)
-    assert set(outcomes(of, none, [("itself", none)])[0].values()) == {"itself", None}
+    itself = strategy_of(of, none).named("itself")
+    assert set(outcomes(of, itself, [itself])[0].values()) == {"itself", None}
     found = assess(of, none, none)
     assert found.win_rate == pytest.approx(0.5, abs=1e-14)
     assert found.best_response > 0.9
@@ -119,7 +121,7 @@ def test_what_never_ends_counts_half() -> None:
 
 
 def test_opponents_and_references_are_those_that_the_rules_allow() -> None:
-    names = [name for name, _ in opponents(game("fa22"))]
+    names = [one.name for one in opponents(game("fa22"))]
     assert names[:5] == [*(f"always_roll:{dice}" for dice in range(4)), "optimal"]
     assert "champion" not in names
     assert "ignore_memory" not in names  # it is the same table as optimal

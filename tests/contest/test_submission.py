@@ -29,15 +29,15 @@ def test_a_good_submission_has_no_fault(tmp_path: Path) -> None:
     code = NAME + CODE.format(f"{ROWS}[score][opponent]")
     entry = inspected(tmp_path, "final_strategy.py", code, trust=True)
     assert entry.faults == ()
-    assert entry.matrix is not None
-    assert entry.matrix.tolist() == ROWS
+    assert entry.strategy is not None
+    assert entry.strategy.array.tolist() == ROWS
     assert (entry.name, entry.size, entry.files, entry.alone) == ("Me", len(code), (), True)
     assert (entry.answered, entry.asked) == (16, None)
     assert set(entry.seconds) == {"load", "table", "slowest"}
     assert 0.0 < entry.seconds["slowest"] <= entry.seconds["table"] < 1.0
     table = inspected(tmp_path, "m.json", str(ROWS))
     assert table.faults == ()
-    assert table.matrix is not None
+    assert table.strategy is not None
     assert (table.name, table.seconds, table.answered, table.alone) == (None, {}, 16, None)
 
 
@@ -52,7 +52,7 @@ def test_every_kind_of_fault_of_code_is_listed_once(tmp_path: Path) -> None:
         "    return 3\n"
     )
     entry = inspected(tmp_path, "final_strategy.py", code, trust=True)
-    assert entry.matrix is None
+    assert entry.strategy is None
     assert [(fault.kind, fault.times, fault.line) for fault in entry.faults] == [
         ("name", 1, "PLAYER_NAME is missing or no text"),
         ("raises", 1, "final_strategy(0, 0) raised IndexError: list index out of range"),
@@ -140,14 +140,14 @@ def test_that_it_prints_is_noted(tmp_path: Path, prints: str) -> None:
     for body in (f"{prints}\n    return 3\n", f"{prints}\n    return 1 / 0\n"):
         code = f"{NAME}def final_strategy(score, opponent):\n    {body}"
         entry = inspected(tmp_path, "final_strategy.py", code, trust=True)
-        assert (entry.prints, entry.matrix is None) == (True, "1 / 0" in body)
+        assert (entry.prints, entry.strategy is None) == (True, "1 / 0" in body)
     assert not inspected(tmp_path, "final_strategy.py", CODE.format(3), UNNAMED, trust=True).prints
 
 
 def test_every_kind_of_fault_of_a_table_is_listed_once(tmp_path: Path) -> None:
     rows = '[[13, 1, 14, "x"], [-1, 1, 1, "y"], [1, 1.5, 1], [1e400, null, 3.0, 99999999999999]]'
     entry = inspected(tmp_path, "m.json", rows)
-    assert entry.matrix is None
+    assert entry.strategy is None
     allowed = "allowed: whole numbers from 0 to 12"
     assert [(fault.kind, fault.times, fault.line) for fault in entry.faults] == [
         ("range", 3, f"cell (row 0, column 0) is 13; {allowed}"),

@@ -68,8 +68,8 @@ def test_the_entry_of_2013_wins_as_often_as_its_author_says(tmp_path: Any) -> No
     rate = game.win_rate(game.strategy(str(path)), "always_roll:5").win_rate
     assert rate == pytest.approx(0.6424949390401937, abs=1e-12)
     looked_at = inspect_submission(path, EDITIONS["sp13"])
-    assert looked_at.matrix is not None
-    np.testing.assert_array_equal(looked_at.matrix, np.minimum(TABLE, 10))
+    assert looked_at.strategy is not None
+    np.testing.assert_array_equal(looked_at.strategy.array, np.minimum(TABLE, 10))
 
 
 def test_more_dice_than_the_most_are_refused_where_nothing_cuts_them(tmp_path: Any) -> None:
@@ -87,8 +87,8 @@ def test_code_may_ask_for_more_dice_where_they_are_cut(tmp_path: Any, answer: st
     path = tmp_path / "entry.py"
     path.write_text(f"def final_strategy(score, opponent_score):\n    return {answer}\n")
     looked_at = inspect_submission(path, EDITIONS["hog12"], trust=True)
-    assert looked_at.matrix is not None
-    assert (looked_at.matrix == 10).all()
+    assert looked_at.strategy is not None
+    assert (looked_at.strategy.array == 10).all()
     always = hogeq.Game("hog12")
     ten = always.strategy("always_roll:10")
-    assert always.win_rate(looked_at.matrix, ten).win_rate == pytest.approx(0.5, abs=1e-12)
+    assert always.win_rate(looked_at.strategy, ten).win_rate == pytest.approx(0.5, abs=1e-12)

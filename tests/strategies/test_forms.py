@@ -110,8 +110,9 @@ def test_arrays_are_known_by_their_bytes(tmp_path: Path) -> None:
     [("named.txt", "Team Rocket"), ("object.json", "Me"), ("list.py", "Me"), ("labels.csv", None)],
 )
 def test_a_file_may_name_its_player(tmp_path: Path, name: str, player: str | None) -> None:
-    (tmp_path / name).write_text(FORMS[name])
-    assert read_form(tmp_path / name, GOAL, DICE, trust=False).player_name == player
+    read = read_form(tmp_path / name, FORMS[name].encode(), GOAL, DICE)
+    assert read is not None
+    assert read.player_name == player
 
 
 REFUSED: dict[str, tuple[str, str]] = {

@@ -214,7 +214,7 @@ def told(folder: Path, expression: str) -> str:
     )
     answers = sandbox.examine(path, GOAL, DICE, 20.0)
     assert answers.faults == ()
-    return str(answers.player_name)
+    return str(answers.name)
 
 
 @boxed
@@ -479,8 +479,8 @@ def test_what_an_entry_tells_is_cut_and_escaped(tmp_path: Path) -> None:
     )
     answers = forged(tmp_path, text, time_limit=20.0)
     assert answers.faults == ()
-    assert answers.player_name is not None
-    assert len(answers.player_name) == 200
+    assert answers.name is not None
+    assert len(answers.name) == 200
     assert len(answers.attempts) == 20
     for one in answers.attempts:
         assert one.isprintable()

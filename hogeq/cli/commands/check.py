@@ -62,10 +62,10 @@ def check(
     with refusing():
         submission = inspect_submission(file, chosen.rules, trust, time_limit=time_limit)
     reference = None
-    if submission.matrix is not None:
+    if submission.strategy is not None:
         named = against or usual_reference(engine)
         chosen.expect("matches", "search", "full memory", strategies=[against or "", *OPPONENTS])
-        reference = Reference(named, chosen.table(named).array, opponents(engine))
+        reference = Reference(chosen.table(named).named(named), opponents(engine))
     data, assessed = facts_of(engine, str(file), chosen.name, submission, reference)
     about = {**data, "rules": chosen.title}
     if page is not None:
