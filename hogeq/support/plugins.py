@@ -239,7 +239,7 @@ def is_ours(part: object) -> bool:
 
 
 def named(what: str, part: object) -> str:
-    """Name a part in a message: what it is, and its file if it is not the package's own."""
+    """Name a part in a message: its name, and its file if it is not the package's own."""
     file = getattr(sys.modules.get(getattr(part, "__module__", "")), "__file__", None)
     if not file or is_ours(part):
         return what
