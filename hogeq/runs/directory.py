@@ -151,7 +151,7 @@ class RunDirectory(contextlib.AbstractContextManager["RunDirectory", None]):
 
 
 def stored_as(plugin: Plugin) -> str:
-    """Where a run directory keeps a plugin."""
+    """Path of a plugin in a run directory."""
     return f"{PLUGINS}/{plugin.file}"
 
 
