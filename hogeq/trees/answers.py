@@ -62,7 +62,7 @@ def respond(tree: FlatTree, target: Strategy, budget: Budget) -> Response:
 
 
 def full_memory_bound(tree: FlatTree, target: Strategy) -> float:
-    """Payoff of a responder who forgets nothing of the own past: no response has more."""
+    """Payoff of a responder that recalls its own past: no response has more."""
     found = exact.respond(tree, Opponent(target.chances, target.policies), 0.0)
     return found.full_memory + tree.shift
 

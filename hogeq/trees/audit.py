@@ -1,4 +1,4 @@
-"""What a player of Hog forgets who acts on the scores alone, and what follows for theory.
+"""Recall of a player of Hog that sees the scores alone, and its consequences for theory.
 
 All histories of a small game are laid out as a flat tree; each loss is shown by a smallest witness.
 """
@@ -158,7 +158,7 @@ def audit(rules: Rules, *, full: Rules | None = None) -> Audit:
 
 
 def small(rules: Rules, goal: int | None, max_dice: int) -> Rules:
-    """Give the same rules with a goal and dice of at most these; by default what is walked."""
+    """Give the same rules with a goal and dice of at most these; by default those of an audit."""
     for highest in range(USUAL_GOAL, 0, -1) if goal is None else (goal,):
         walked = replace(
             rules, goal=min(highest, rules.goal), max_dice=min(max_dice, rules.max_dice)

@@ -24,7 +24,7 @@ ENDED = (SOLVED, 1)  # 1: at a limit of time
 
 
 class Response(NamedTuple):
-    """A response of one player, what it is worth, and what no response exceeds."""
+    """A response of one player, its payoff, and a bound on any."""
 
     strategy: Floats  # (R, K), a pure one; rows of the other player are not used
     payoff: float  # a share, as are the payoffs responded to; so is the bound
@@ -219,18 +219,18 @@ class Side:
         self.pool: list[Floats] = []
 
     def plans(self) -> csr_array:
-        """Realisation weights by what is chosen: of the pool's strategies, or of all sequences."""
+        """Realisation weights by variable: of the pool's strategies, or of all sequences."""
         if self.pool:
             return csr_array(np.array([self.form.realisation(one) for one in self.pool]).T)
         size = 1 + len(self.form.row) * self.form.tree.num_actions
         return eye_array(size, format="csr")
 
     def equations(self) -> csr_array:
-        """Equations of what is chosen, with (1, 0, 0, ...) on the other side."""
+        """Equations of the variables, with (1, 0, 0, ...) on the other side."""
         return csr_array(np.ones((1, len(self.pool)))) if self.pool else self.form.flow()
 
     def allowed(self) -> NDArray[np.bool_]:
-        """Mark what can be chosen: no sequence that ends with an action that there is not."""
+        """Mark variables that can be positive: no sequence ends with an illegal action."""
         if self.pool:
             return np.ones(len(self.pool), bool)
         return np.append(True, self.form.tree.legal[self.form.row])
@@ -288,7 +288,7 @@ class Side:
 
 
 def played(form: SequenceForm, plan: Floats) -> Floats:
-    """Strategy whose rows average what a plan does in their refined information sets."""
+    """Strategy whose rows average a plan over their refined information sets."""
     weights = form.by_rows(plan)
     total = weights.sum(axis=1, keepdims=True)
     return np.where(total > 1e-14, weights / np.maximum(total, 1e-14), form.tree.uniform())
@@ -308,7 +308,7 @@ def sequence_payoffs(first: SequenceForm, second: SequenceForm) -> csr_array:
 def solve_restricted(
     payoffs: csr_array, sides: tuple[Side, Side], seconds: float
 ) -> tuple[Floats, Floats] | None:
-    """Solve the game in which both choose among what their sides allow.
+    """Solve the game restricted to the strategies of two sides.
 
     None if HiGHS fails, or is not done within so many seconds.
     """

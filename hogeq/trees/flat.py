@@ -97,7 +97,7 @@ class FlatTree:
 
     @cached_property
     def legal(self) -> NDArray[np.bool_]:
-        """Which actions a row has, (R, K)."""
+        """Legal actions of each row, (R, K)."""
         return np.arange(self.num_actions) < self.num_legal[:, None]
 
     @cached_property
@@ -157,12 +157,12 @@ class FlatTree:
 
     @cached_property
     def shares(self) -> Floats:
-        """Payoffs as shares of the largest, (N,): what is compared and solved is made of these."""
+        """Payoffs as shares of the largest, (N,): comparisons and programs use these."""
         return np.where(self.possible, self.payoff, 0.0) / self.largest_payoff
 
     @cached_property
     def expected(self) -> float:
-        """Share of the largest payoff that players can expect at most, who see all and help.
+        """Most that players with all information can expect together, a share of the largest payoff.
 
         1 if all payoffs are 0.
         """
@@ -175,7 +175,7 @@ class FlatTree:
 
     @cached_property
     def mover(self) -> NDArray[np.int8]:
-        """Who moved to come to each node; `CHANCE` for the root."""
+        """Player that moved to each node; `CHANCE` for the root."""
         mover = self.player[np.maximum(self.parent, 0)].copy()
         mover[0] = CHANCE
         return mover
@@ -211,7 +211,7 @@ class FlatTree:
         return self.legal / self.num_legal[:, None]
 
     def check_strategy(self, given: ArrayLike, name: str = "strategy") -> Floats:
-        """Refuse what are no probabilities of legal actions, (R, K); scale sums of nearly 1."""
+        """Check probabilities of legal actions, (R, K); scale sums of nearly 1."""
         numbers, shape = as_array(given, name), (self.num_rows, self.num_actions)
         if numbers.dtype.kind not in "iuf":
             raise ValueError(f"{name}: holds {numbers.dtype} values; allowed: float64 numbers")
@@ -229,7 +229,7 @@ class FlatTree:
         return rows / _scale(sums, self.num_legal)[:, None]
 
     def history(self, node: int) -> History:
-        """Write what led to a node, in the game's words."""
+        """Write the history of a node in the game's words."""
         path, steps = _path(self.parent, node), []
         for one, action in zip(path, self.describe(self.move[path].tolist()), strict=True):
             mover, row = int(self.mover[one]), int(self.row[self.parent[one]])
@@ -245,7 +245,7 @@ Moves = Sequence[tuple[Any, Fraction | float, Any]]
 
 
 class Node(NamedTuple):
-    """What there is at a state of a game."""
+    """Node of a game at a state: the player to move, and the moves."""
 
     player: int  # who moves: 0, 1, `CHANCE` or `TERMINAL`
     infoset: Hashable = None  # all that the player knows; equal ones are one information set
@@ -345,7 +345,7 @@ class _Walk:
         self.total: Any = 0  # what the payoffs at every end sum to
 
     def settle(self, node: Node) -> tuple[int, Moves]:
-        """Enter a node; give who moves, and how."""
+        """Enter a node; give the player to move, and the moves."""
         player, moves, row, payoff = node.player, node.moves, -1, 0.0
         if player >= 0:
             row = self.row_of(node)

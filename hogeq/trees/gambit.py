@@ -70,7 +70,7 @@ class Outcome(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ExtensiveForm:
-    """What a file says: a game of any number of players, zero-sum or not.
+    """Contents of a file: a game of any number of players, zero-sum or not.
 
     Its N nodes come as a walk through the tree meets them: after each node, all that is below its
     first action, then all that is below its second.
@@ -139,7 +139,7 @@ def from_efg(
 
 
 def read_efg(path: str | os.PathLike[str], most_nodes: int = MOST_NODES) -> ExtensiveForm:
-    """Read a file; `ValueError` says in one line what it is instead, and where."""
+    """Read a file; `ValueError` says in one line where it is wrong, and how."""
     path = Path(path)
     try:
         text = read_whole(path, MOST_BYTES).decode("utf-8-sig")
@@ -361,7 +361,7 @@ class _Reader:
     def refuse(
         self, what: str, allowed: str, given: str | None = None, at: int | None = None
     ) -> NoReturn:
-        """Refuse the file for a token, the next one unless said."""
+        """Refuse the file for a token, the next one by default."""
         start = self.start if at is None else at
         if given is None:
             given = _TOKEN.match(self.text, start)[1]  # type: ignore[index]

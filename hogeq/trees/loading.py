@@ -89,7 +89,7 @@ def _names_of_openspiel() -> list[str]:
 
 
 def openspiel_package() -> Any:
-    """Import what needs OpenSpiel; `ValueError` where that is not installed."""
+    """Import the modules that need OpenSpiel; `ValueError` where it is not installed."""
     try:
         from hogeq.trees import openspiel
     except ImportError as error:
@@ -106,6 +106,6 @@ def load_tree(given: Any, forget: Any = None) -> FlatTree:
 
 
 def name_of(given: Any, forget: str | None = None) -> str:
-    """Name of a game for headings: as it was asked for, and what it forgets."""
+    """Name of a game for headings: as it was given, and the partition by `forget`."""
     name = printable(given) if isinstance(given, str | os.PathLike) else str(given)
     return f"{name}, forgetting {forget}" if forget else name

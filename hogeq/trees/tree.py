@@ -23,18 +23,18 @@ START = -1  # the state before the coin is tossed has no mover
 
 
 class Tree(Protocol):
-    """What a game tree offers; its moves have names."""
+    """Protocol of a game tree; its moves have names."""
 
     @property
     def root(self) -> Hashable:
         """State at the start."""
 
     def node(self, state: Hashable) -> Node:
-        """Tell what a state is."""
+        """Give the node of a state."""
 
 
 class TreePosition(NamedTuple):
-    """Where a game of Hog stands."""
+    """Position of a game of Hog."""
 
     mover: int  # player to move, 0 or 1; `START` before the coin is tossed
     own: int  # the mover's score
@@ -60,7 +60,7 @@ class HogTree:
         self._known: dict[tuple[int, int, Memory, int], tuple[Turn, ...]] = {}
 
     def __deepcopy__(self, memo: object) -> Self:
-        """Nothing in it changes but what it has computed."""
+        """Give itself: only its cache changes."""
         return self
 
     @property
@@ -69,7 +69,7 @@ class HogTree:
         return TreePosition(START, 0, 0, Memory(), past="" if self.memory else None)
 
     def node(self, state: Hashable) -> Node:
-        """Tell what a position is."""
+        """Give the node of a position."""
         assert isinstance(state, TreePosition)  # noqa: S101 - the protocol promises less
         if state.winner is not None:
             return Node(TERMINAL, payoff=1.0 - 2.0 * state.winner)  # the loser gets -1
@@ -98,7 +98,7 @@ class HogTree:
         return chosen if dice > 0 else self.ends(chosen)[0][2]
 
     def ends(self, state: TreePosition) -> list[tuple[int, Turn, TreePosition]]:
-        """How the turn can end for which dice are being rolled: points, outcome, what follows."""
+        """List the ends of a roll: points, outcome and next state of each."""
         assert state.dice is not None  # noqa: S101
         key = state.own, state.opponent, state.memory, state.dice
         if key not in self._known:
@@ -156,7 +156,7 @@ def flat_tree(tree: Tree, name: str = "tree", longest: int | None = None) -> Fla
 
 
 class Sizes(NamedTuple):
-    """How big a tree is."""
+    """Numbers of nodes of a tree."""
 
     nodes: int
     choices: int  # nodes at which a player moves

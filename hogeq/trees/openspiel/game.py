@@ -145,7 +145,7 @@ class HogState(pyspiel.State):  # type: ignore[misc]
         self.position = game.tree.root
 
     def current_player(self) -> int:
-        """Who is to move: a player or chance; or that the game is over."""
+        """Return the player to move: 0, 1, chance, or terminal."""
         position = self.position
         if position.winner is not None:
             return int(pyspiel.PlayerId.TERMINAL)
@@ -165,7 +165,7 @@ class HogState(pyspiel.State):  # type: ignore[misc]
         return [1.0, -1.0] if winner == 0 else [-1.0, 1.0]
 
     def chance_outcomes(self) -> list[tuple[int, float]]:
-        """Who begins, or points that the dice can score, with probabilities."""
+        """Outcomes of the coin or of the dice, with probabilities."""
         if self.position.mover == START:
             return [(0, 0.5), (1, 0.5)]
         ends = self.tree.ends(self.position)
@@ -198,7 +198,7 @@ class HogState(pyspiel.State):  # type: ignore[misc]
         return f"{action} points"
 
     def __str__(self) -> str:
-        """Write what happened, and the scores of players 0 and 1."""
+        """Write the history, and the scores of players 0 and 1."""
         position = self.position
         if position.mover == START:
             return "before the coin"
@@ -208,7 +208,7 @@ class HogState(pyspiel.State):  # type: ignore[misc]
 
 
 class HogObserver:
-    """What a player knows, as text; OpenSpiel's observer protocol."""
+    """Information state of a player as text; OpenSpiel's observer protocol."""
 
     def __init__(self, memory: bool) -> None:
         self.memory = memory
