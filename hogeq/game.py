@@ -1,4 +1,4 @@
-"""A game as users hold it: strategies are made for it, and it answers what they are worth.
+"""The game as users hold it: it makes strategies, values them, attacks them and solves itself.
 
 Purifiers, contests and game trees are imported where they are used: SciPy takes a second.
 """
@@ -143,7 +143,7 @@ class Game:
 
     @cached_property
     def units(self) -> Units:
-        """How figures of this game are written, and what is even."""
+        """Units of this game: how figures are written, and the value of an even game."""
         if self.tree is None:
             return WIN_RATES
         from hogeq.trees.answers import units_of
@@ -213,7 +213,7 @@ class Game:
         return strategy_of(self._compiled, given)
 
     def playable(self, solved: StrategyLike, name: str = "strategy") -> Strategy:
-        """Make a strategy of what solvers and purifiers give.
+        """Make a strategy of the result of a solver or purifier.
 
         In a tree they may choose actions that a row has not; these mean the others, at random.
         """
@@ -475,7 +475,7 @@ class Game:
     def components_at(
         self, score: int, opponent: int, a: StrategySpec, b: StrategySpec | None = None
     ) -> ComponentsAt | None:
-        """Distribution of what was drawn of mixtures, given that a position is reached."""
+        """Posterior distribution of the draws of mixtures, given that a position is reached."""
         one, two = self._both(a, b)
         return values.components_at(self._compiled, one, score, opponent, two)
 
