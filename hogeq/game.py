@@ -141,14 +141,10 @@ class Game:
             raise ValueError(f"{self.name}: is not asked this; allowed: games of Hog")
         return self._hog
 
-    @cached_property
+    @property
     def units(self) -> Units:
         """Units of this game: how figures are written, and the value of an even game."""
-        if self.tree is None:
-            return WIN_RATES
-        from hogeq.trees.answers import units_of
-
-        return units_of(self.tree)
+        return WIN_RATES if self.tree is None else self.tree.units
 
     @property
     def name(self) -> str:
@@ -306,9 +302,9 @@ class Game:
             allowed = f"for mixtures, not for a {target.kind}"
             raise ValueError(refusal("resolution", resolution, allowed))
         if self.tree is not None:
-            from hogeq.trees.answers import full_memory_bound
+            from hogeq.trees.exact import respond
 
-            return full_memory_bound(self.tree, target)
+            return respond(self.tree, target, 0.0).full_memory
         return bounds.upper_bound(self._compiled, target, resolution)
 
     def exploitability(self, strategy: StrategySpec, budget: Budget | None = None) -> Interval:
@@ -335,10 +331,11 @@ class Game:
             If a player can meet an information set twice in a play, or the time does not suffice
             for one iteration.
         """
-        from hogeq.trees.answers import hog_tree, solve, solve_hog
+        from hogeq.trees import exact
+        from hogeq.trees.answers import hog_tree, solve_hog
 
         if self.tree is not None:
-            return solve(self.tree, seconds)
+            return exact.equilibrium(self.tree, seconds)
         self.engine  # noqa: B018 - refuses two goals
         from hogeq.solvers.solving import equilibrium
 

@@ -19,6 +19,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from hogeq.search.results import Units
 from hogeq.strategies.arrays import as_array
 from hogeq.support.aliases import Floats, Ints
 from hogeq.support.messages import one_line, printable, raised
@@ -162,7 +163,7 @@ class FlatTree:
 
     @cached_property
     def expected(self) -> float:
-        """Most that players with all information can expect together, a share of the largest payoff.
+        """Most that players who see all can expect together, a share of the largest payoff.
 
         1 if all payoffs are 0.
         """
@@ -477,9 +478,3 @@ def node_values(tree: FlatTree, joint: Floats) -> Floats:
 def payoff(tree: FlatTree, first: Floats, second: Floats) -> float:
     """Compute the payoff to player 0 where one strategy sits at seat 0, another at seat 1."""
     return float(node_values(tree, seated(tree, first, second))[0]) + tree.shift
-
-
-def mean_payoff(tree: FlatTree, strategy: Floats, opponent: Floats) -> float:
-    """Payoff to a strategy, averaged over both seats."""
-    second = 2.0 * tree.shift - payoff(tree, opponent, strategy)
-    return (payoff(tree, strategy, opponent) + second) / 2.0

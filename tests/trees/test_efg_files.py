@@ -23,7 +23,7 @@ from hogeq.support.aliases import Floats
 from hogeq.support.messages import printable
 from hogeq.trees import gambit
 from hogeq.trees.exact import equilibrium
-from hogeq.trees.flat import CHANCE, FlatTree, mean_payoff, payoff
+from hogeq.trees.flat import CHANCE, FlatTree, payoff
 from hogeq.trees.forgetting import coarser
 from hogeq.trees.gambit import from_efg, read_efg
 from hogeq.trees.openspiel import from_openspiel
@@ -400,7 +400,7 @@ def test_a_constant_sum_is_taken(total: str, value: float, tmp_path: Path) -> No
     assert worth(tree) == pytest.approx(value)
     pure = np.eye(2)[[0, 0]]
     assert payoff(tree, pure, pure) == pytest.approx(1.5 + float(half))
-    assert mean_payoff(tree, pure, tree.uniform()) == pytest.approx(float(half))
+    assert hogeq.Game(tree).value(pure, "uniform").mean == pytest.approx(float(half))
     again = from_efg(written(tmp_path, flat_efg(tree)))
     assert again.shift == tree.shift
     np.testing.assert_array_equal(again.payoff, tree.payoff)

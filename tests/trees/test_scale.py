@@ -117,7 +117,7 @@ def test_values_are_those_of_enumeration_at_every_scale(seed: int) -> None:
         assert solved.upper / unit == pytest.approx(known, abs=1e-8), unit
         response = respond(tree, tree.uniform(), 20.0)
         assert response.is_proved, unit
-        assert response.attack / unit == pytest.approx(answer, abs=1e-9), unit
+        assert response.value / unit == pytest.approx(answer, abs=1e-9), unit
         assert response.bound / unit == pytest.approx(answer, abs=4e-9), unit
 
 
@@ -143,8 +143,8 @@ def test_proved_is_relative_to_the_largest_payoff(
 def test_a_game_of_which_nothing_is_at_stake_is_solved() -> None:
     tree = tree_of(Choice(0, 0, (Choice(1, 1, (0.0, 0.0)), 0.0)))
     solved, response = equilibrium(tree, 10.0), respond(tree, tree.uniform(), 10.0)
-    assert solved[:2] == (0.0, 0.0)
-    assert response[:3] == (0.0, 0.0, 0.0)
+    assert (solved.lower, solved.upper) == (0.0, 0.0)
+    assert (response.value, response.bound, response.full_memory) == (0.0, 0.0, 0.0)
     assert solved.is_proved
     assert response.is_proved
 
@@ -169,7 +169,7 @@ def test_payoffs_that_chance_never_gives_are_no_scale(unit: float, deep: bool) -
     assert solved.lower / unit == pytest.approx(13 / 11)
     assert solved.upper / unit == pytest.approx(13 / 11)
     # Of 1 and 3/2 the first player takes the more, and of 1/2 and 2 the second allows the less.
-    assert response.attack / unit == pytest.approx((1.5 - 0.5) / 2)
+    assert response.value / unit == pytest.approx((1.5 - 0.5) / 2)
     assert response.bound / unit == pytest.approx((1.5 - 0.5) / 2)
 
 
@@ -184,7 +184,7 @@ def test_payoffs_that_are_huge_and_rare_count_by_their_chance(unit: float, chanc
     assert solved.is_proved
     assert solved.lower / unit == pytest.approx(1 + 13 / 11, abs=2e-8)
     assert solved.upper / unit == pytest.approx(1 + 13 / 11, abs=2e-8)
-    assert response.attack / unit == pytest.approx((1.5 - 0.5) / 2, abs=2e-8)
+    assert response.value / unit == pytest.approx((1.5 - 0.5) / 2, abs=2e-8)
     assert response.bound / unit == pytest.approx((1.5 - 0.5) / 2, abs=2e-8)
     assert units_of(tree).exact(unit) == (f"{unit:.9f}" if 1 <= unit < 1e8 else f"{unit:.9e}")
 
@@ -198,7 +198,7 @@ def test_games_beside_a_huge_and_rare_payoff_are_those_of_enumeration(seed: int)
     assert solved.is_proved
     assert (solved.lower, solved.upper) == pytest.approx((known, known), abs=1e-8)
     assert response.is_proved
-    assert (response.attack, response.bound) == pytest.approx((answer, answer), abs=1e-8)
+    assert (response.value, response.bound) == pytest.approx((answer, answer), abs=1e-8)
 
 
 @pytest.mark.parametrize("chance", [1e-151, 1e-300])
@@ -232,7 +232,7 @@ def test_lower_is_never_above_upper(seed: int, monkeypatch: pytest.MonkeyPatch) 
     assert solved.lower <= solved.upper
     found = exact.best_response
 
-    def worse(*given: Any) -> exact.Response:
+    def worse(*given: Any) -> exact.Answer:
         return found(*given)._replace(bound=-2.0)
 
     monkeypatch.setattr(exact, "best_response", worse)
@@ -489,9 +489,9 @@ def test_a_program_that_fails_later_keeps_what_was_proved(monkeypatch: pytest.Mo
 
     root = random_game(99)  # solved after four rounds
     known = value(payoffs(root))
-    assert equilibrium(tree_of(root), 10.0).iterations > 1
+    assert equilibrium(tree_of(root), 10.0).effort["iterations"] > 1
     monkeypatch.setattr(exact, "linprog", fails)
-    solved: Equilibrium = equilibrium(tree_of(root), 10.0)
+    solved = equilibrium(tree_of(root), 10.0)
     assert not solved.is_proved
     assert solved.lower <= known <= solved.upper
 
