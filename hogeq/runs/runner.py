@@ -47,7 +47,6 @@ from hogeq.support.plugins import is_ours, named
 from hogeq.support.progress import Phase, phase, show_progress, working_time
 from hogeq.support.workers import WorkersLostError
 from hogeq.support.yaml import ConfigError
-from hogeq.trees.flat import FlatTree
 
 RESULTS: Final = Path("results")  # where run directories are made
 
@@ -388,10 +387,7 @@ class _Runner:
 
     def _facts(self, read: list[dict[str, str]]) -> dict[str, Any]:
         """Describe the run at its start; one that goes on keeps its first start and files."""
-        before, tree = (
-            readable_manifest(self.directory.path) if self.iteration else {},
-            self.game.tree,
-        )
+        before = readable_manifest(self.directory.path) if self.iteration else {}
         started, resumed, files = (before.get(key) for key in ("started", "resumed_at", "files"))
         resumed_at = resumed if isinstance(resumed, list) else []
         return {
@@ -403,9 +399,25 @@ class _Runner:
             "resumed_at": [*resumed_at, self.iteration] if self.iteration else resumed_at,
             "environment": environment(),
             "plugins": facts(self.config.plugins),
-            **({} if tree is None else {"game": facts_of_tree(self.config.game, tree)}),
+            **self._facts_of_game(),
             "files": files if isinstance(files, list) else read,
         }
+
+    def _facts_of_game(self) -> dict[str, Any]:
+        """Describe a game other than Hog: its source, and a hash of its tree."""
+        tree, file = self.game.tree, Path(self.config.game)
+        if tree is None:
+            return {}
+        is_file = file.suffix.lower() == ".efg" and file.is_file()
+        known = {
+            "name": tree.name,
+            "file_sha256": sha256(file.read_bytes()).hexdigest() if is_file else None,
+            "tree_sha256": tree.digest(),
+            "nodes": tree.num_nodes,
+            "infosets": tree.num_rows,
+            "largest_payoff": tree.largest_payoff,
+        }
+        return {"game": known}
 
     def _write_manifest(self, status: str, figures: dict[str, Any] | None = None) -> None:
         self.directory.write_manifest(

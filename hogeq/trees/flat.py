@@ -264,7 +264,6 @@ def flatten(
     root: Any,
     look: Callable[[Any], Node],
     describe: Callable[[Sequence[int]], list[str]],
-    most_nodes: int = MOST_NODES,
     longest: int | None = None,
     deepest: int = MOST_MOVES,
     forget: str | Forget | None = None,
@@ -295,8 +294,8 @@ def flatten(
                 number, probability, after = moves[place]
                 stack.append((after, count, place, number, depth + 1, probability, made))
             count += 1
-            if count + len(stack) > most_nodes:
-                raise ValueError(f"{name}: has more than {most_nodes:,} nodes")
+            if count + len(stack) > MOST_NODES:
+                raise ValueError(f"{name}: has more than {MOST_NODES:,} nodes")
             if depth > deepest:
                 raise ValueError(f"{name}: has plays of more than {deepest:,} moves")
             if not count % LOOK_UP:

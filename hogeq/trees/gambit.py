@@ -126,19 +126,13 @@ class ExtensiveForm:
         return after
 
 
-def from_efg(
-    path: str | os.PathLike[str],
-    *,
-    forget: str | Forget | None = None,
-    most_nodes: int = MOST_NODES,
-) -> FlatTree:
+def from_efg(path: str | os.PathLike[str], *, forget: str | Forget | None = None) -> FlatTree:
     """Read a game of one player, or a constant-sum game of two."""
     path = Path(path)
-    form = read_efg(path, most_nodes)
-    return _flat(form, printable(path.name), forget)
+    return _flat(read_efg(path), printable(path.name), forget)
 
 
-def read_efg(path: str | os.PathLike[str], most_nodes: int = MOST_NODES) -> ExtensiveForm:
+def read_efg(path: str | os.PathLike[str]) -> ExtensiveForm:
     """Read a file; `ValueError` says in one line where it is wrong, and how."""
     path = Path(path)
     try:
@@ -149,7 +143,7 @@ def read_efg(path: str | os.PathLike[str], most_nodes: int = MOST_NODES) -> Exte
         ) from None
     except (OSError, ValueError) as error:
         raise ValueError(unreadable(path, error)) from None
-    return _Reader(printable(path), text).form(most_nodes)
+    return _Reader(printable(path), text).form()
 
 
 class _Reader:
@@ -167,7 +161,7 @@ class _Reader:
         self.numbers: dict[str, Fraction] = {}
         self.step()
 
-    def form(self, most_nodes: int) -> ExtensiveForm:
+    def form(self) -> ExtensiveForm:
         """Read the whole file."""
         for what, allowed in (("file", ("EFG",)), ("version", ("2",)), ("numbers", ("R", "D"))):
             if self.ahead not in allowed:
@@ -185,8 +179,8 @@ class _Reader:
         infoset, outcome, line = (array("i") for _ in range(3))
         missing, counted_to, lines = 1, 0, 1
         while missing:
-            if len(infoset) == most_nodes:
-                raise ValueError(f"{self.where}: has more than {most_nodes:,} nodes")
+            if len(infoset) == MOST_NODES:
+                raise ValueError(f"{self.where}: has more than {MOST_NODES:,} nodes")
             lines += self.text.count("\n", counted_to, self.start)
             counted_to = self.start
             line.append(lines)
@@ -395,7 +389,7 @@ def _flat(form: ExtensiveForm, name: str, forget: str | Forget | None) -> FlatTr
         return inner[row] if end is None else end
 
     count = len(form.infoset)
-    tree = flatten(name, None, look, partial(_words, form, numbers), count, deepest=count)
+    tree = flatten(name, None, look, partial(_words, form, numbers), deepest=count)
     if callable(forget):
         return tree
     tree = replace(tree, names=[called[state] for state in tree.names], states=tree.names)

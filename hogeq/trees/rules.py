@@ -13,7 +13,6 @@ from hogeq.support.parameters import ParameterError, parameters, read
 from hogeq.support.plugins import entering
 from hogeq.trees.flat import (
     CHANCE,
-    MOST_NODES,
     TERMINAL,
     FlatTree,
     Forget,
@@ -104,7 +103,6 @@ def from_rules(
     *,
     name: str | None = None,
     forget: str | Forget | None = None,
-    most_nodes: int = MOST_NODES,
 ) -> FlatTree:
     """Build the tree of a game; `ValueError` names the history where its rules break down."""
     name = name or (str(rules) if is_dataclass(rules) else type(rules).__name__)
@@ -115,7 +113,7 @@ def from_rules(
     require_players(name, players)
     numbers: dict[Hashable, int] = {}
     look = partial(_seen, rules, players, numbers)
-    tree = flatten(name, root, look, partial(_words, rules, numbers), most_nodes, forget=forget)
+    tree = flatten(name, root, look, partial(_words, rules, numbers), forget=forget)
     return coarser(tree, forget)
 
 

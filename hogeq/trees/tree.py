@@ -14,7 +14,7 @@ import numpy as np
 from hogeq.rules import Rules
 from hogeq.rules.memory import Memory
 from hogeq.rules.turn import Turn, TurnTable, scoreless_turn, total_rises
-from hogeq.trees.flat import CHANCE, MOST_NODES, TERMINAL, FlatTree, Node, flatten
+from hogeq.trees.flat import CHANCE, TERMINAL, FlatTree, Node, flatten
 
 PLAYERS = ("A", "B")
 
@@ -152,7 +152,7 @@ def flat_tree(tree: Tree, name: str = "tree", longest: int | None = None) -> Fla
         labels = list(numbers)
         return [labels[move] for move in moves]
 
-    return flatten(name, tree.root, look, describe, MOST_NODES, longest)
+    return flatten(name, tree.root, look, describe, longest)
 
 
 class Sizes(NamedTuple):

@@ -12,6 +12,7 @@ from open_spiel.python.algorithms import expected_game_score, exploitability
 import hogeq
 from hogeq.strategies.strategy import Strategy
 from hogeq.support.aliases import Floats
+from hogeq.trees import flat
 from hogeq.trees.exact import equilibrium, respond
 from hogeq.trees.flat import FlatTree, payoff
 from hogeq.trees.gambit import from_efg
@@ -175,9 +176,10 @@ def test_other_games_are_refused_in_one_line(name: str, reason: str) -> None:
     assert "\n" not in str(refused.value)
 
 
-def test_a_tree_that_is_too_large_is_refused() -> None:
+def test_a_tree_that_is_too_large_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(flat, "MOST_NODES", 100)
     with pytest.raises(ValueError, match="has more than 100 nodes"):
-        from_openspiel("leduc_poker", most_nodes=100)
+        from_openspiel("leduc_poker")
 
 
 def test_histories_that_differ_in_their_actions_cannot_be_confused() -> None:

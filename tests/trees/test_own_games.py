@@ -145,8 +145,10 @@ class Endless(GameRules):
 
 def test_a_game_that_does_not_end_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     rules = Endless()
-    with pytest.raises(ValueError, match=r"Endless: has more than 1,000 nodes$"):
-        from_rules(rules, most_nodes=1000)
+    with monkeypatch.context() as patch:
+        patch.setattr(flat, "MOST_NODES", 1000)
+        with pytest.raises(ValueError, match=r"Endless: has more than 1,000 nodes$"):
+            from_rules(rules)
     monkeypatch.setattr(flat, "memory", lambda: 10**6)
     with pytest.raises(ValueError, match=r"more memory than the 0\.0 GiB of this machine$"):
         from_rules(rules)

@@ -19,7 +19,6 @@ from hogeq.strategies.strategy import strategy_of_shape
 from hogeq.support.messages import nearest, not_installed, one_line, shown
 from hogeq.trees.flat import (
     CHANCE,
-    MOST_NODES,
     TERMINAL,
     FlatTree,
     Forget,
@@ -54,9 +53,7 @@ def to_tabular(game: Any, first: ArrayLike, second: ArrayLike | None = None) -> 
     return policy
 
 
-def from_openspiel(
-    game: Any, *, forget: str | Forget | None = None, most_nodes: int = MOST_NODES
-) -> FlatTree:
+def from_openspiel(game: Any, *, forget: str | Forget | None = None) -> FlatTree:
     """Build the tree of a game of OpenSpiel, or of its name; moves at once become turns."""
     if isinstance(game, str):
         game = _load(game)
@@ -66,7 +63,7 @@ def from_openspiel(
         game = pyspiel.convert_to_turn_based(game)
     look = partial(_seen, kind.provides_information_state_string)
     root, describe = game.new_initial_state(), partial(history, game)
-    tree = flatten(name, root, look, describe, most_nodes, forget=forget)
+    tree = flatten(name, root, look, describe, forget=forget)
     return coarser(replace(tree, source=f"OpenSpiel {version('open_spiel')}"), forget)
 
 
