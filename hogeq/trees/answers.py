@@ -19,7 +19,8 @@ from hogeq.support.aliases import Floats
 from hogeq.trees import exact
 from hogeq.trees.engine import TreeEngine
 from hogeq.trees.flat import FlatTree
-from hogeq.trees.tree import HogTree, count, flat_tree
+from hogeq.trees.rules import from_rules
+from hogeq.trees.tree import HogTree, count
 
 EXACT_SECONDS: Final = 60.0  # that an integer program is given, unless a budget says otherwise
 MOST_NODES: Final = 1_000_000  # of a game of Hog that is laid out as a tree
@@ -55,7 +56,7 @@ def hog_tree(rules: Rules) -> FlatTree | None:
     """Lay a game of Hog out; None where it has too many histories, or may never end."""
     tree = HogTree(rules)
     few = total_rises(rules) and count(tree, MOST_NODES).exact
-    return flat_tree(tree, rules.name) if few else None
+    return from_rules(tree, name=rules.name, once=True) if few else None
 
 
 def _rows(tree: FlatTree, policies: Floats) -> Floats:

@@ -47,6 +47,10 @@ class HistoryStep(NamedTuple):
     infoset: Hashable  # information set of the player; None for chance
     action: str
 
+    def __str__(self) -> str:
+        """Write the move, and the player that made it."""
+        return f"{'chance' if self.player is None else f'player {self.player}'}: {self.action}"
+
 
 History = tuple[HistoryStep, ...]
 Forget = Callable[[int, Any], Hashable]  # of a player, an information state: key of the infoset
@@ -75,7 +79,6 @@ class FlatTree:
     states: Sequence[str] | None = None  # (R,), OpenSpiel's names, if others
     num_players: int = 2  # 1 against nature: then player 1 has no rows
     shift: float = 0.0  # half the sum of payoffs, which each player's own are larger by
-    source: str = ""  # version of the program that knows the game, or its file's hash
 
     def __repr__(self) -> str:
         """Name the game and say its size."""
@@ -193,8 +196,7 @@ class FlatTree:
 
     def label(self, node: int) -> str:
         """Name the action that leads to a node."""
-        action = self.history(node)[-1].action
-        return action.removeprefix("chance: ").removeprefix(f"player {self.mover[node]}: ")
+        return self.history(node)[-1].action
 
     def digest(self) -> str:
         """Hash of all but the name: equal for equal games, in any process; hexadecimal."""
@@ -282,8 +284,8 @@ def flatten(
             try:
                 player, moves = walk.settle(look(state))
             except Exception as error:
-                words = describe([walk.move[one] for one in _path(walk.parent, count)])
-                where = f"after {one_line('; '.join(words))}" if words else "at the start"
+                steps = walk.history(count, describe)
+                where = f"after {one_line('; '.join(map(str, steps)))}" if steps else "at the start"
                 reason = error if isinstance(error, NodeError) else raised(error)
                 raise ValueError(f"{name}: {where}: {reason}") from error
             if player >= 0:
@@ -396,6 +398,16 @@ class _Walk:
             allowed = "allowed: zero-sum and constant-sum games"
             raise NodeError(f"is not zero-sum: payoffs sum to {sums}; {allowed}")
         return float(paid[0] - self.total / 2)
+
+    def history(self, node: int, describe: Callable[[Sequence[int]], list[str]]) -> History:
+        """Write the history of a node for a refusal; information sets are left out."""
+        path = _path(self.parent, node)
+        movers = [self.player[self.parent[one]] for one in path]
+        words = describe([self.move[one] for one in path])
+        return tuple(
+            HistoryStep(None if mover == CHANCE else mover, None, word)
+            for mover, word in zip(movers, words, strict=True)
+        )
 
     def tree(self, name: str, describe: Callable[[Sequence[int]], list[str]]) -> FlatTree:
         """Put the nodes in the order of their depth."""

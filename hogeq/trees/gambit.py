@@ -459,9 +459,8 @@ def _words(form: ExtensiveForm, numbers: list[list[int]], moves: Sequence[int]) 
     node, words = 0, []
     for move in moves:
         row = form.infoset[node]
-        infoset, place = form.infosets[row], numbers[row].index(move)
-        who = "chance" if infoset.player == CHANCE else f"player {infoset.player}"
-        words.append(f"{who}: {form.labels[row][place]}")
+        place = numbers[row].index(move)
+        words.append(form.labels[row][place])
         node = form.child(node, place)
     return words
 

@@ -27,7 +27,8 @@ from hogeq.trees.flat import CHANCE, FlatTree, payoff
 from hogeq.trees.forgetting import coarser
 from hogeq.trees.gambit import from_efg, read_efg
 from hogeq.trees.openspiel import from_openspiel
-from hogeq.trees.tree import HogTree, flat_efg, flat_tree, hog_efg
+from hogeq.trees.rules import from_rules
+from hogeq.trees.tree import HogTree, flat_efg, hog_efg
 from tests.trees.efg_files import Maker, Place, Strategy
 
 HEAD = 'EFG 2 R "" { "A" "B" }\n'
@@ -287,8 +288,8 @@ def test_names_are_told_apart(tmp_path: Path) -> None:
     assert tree.names == ["go (1)", "go (2)", "(3)", "go (1) (4)", "\\x1b[31m"]
     words = [tree.history(node)[-1].action for node in range(1, 6)]
     assert words == [
-        *("player 0: (1)", "player 0: a (2)", "player 0: a (3)"),
-        *("player 0: (1) (4)", "player 0: \\x1b\\u202e"),
+        *("(1)", "a (2)", "a (3)"),
+        *("(1) (4)", "\\x1b\\u202e"),
     ]
     assert len(set(tree.moves[0])) == 5
     assert len(tree.history(tree.num_nodes - 1)) == 5
@@ -515,7 +516,7 @@ def same(first: FlatTree, second: FlatTree) -> None:
 
 
 def in_words(tree: FlatTree) -> list[str]:
-    return [tree.history(node)[-1].action for node in range(1, min(tree.num_nodes, 300))]
+    return [str(tree.history(node)[-1]) for node in range(1, min(tree.num_nodes, 300))]
 
 
 @pytest.mark.parametrize("name", GAMES)
@@ -553,7 +554,7 @@ def test_a_game_of_hog_survives_whatever_it_is_called(tmp_path: Path) -> None:
     rules = rules_from({"edition": "su20", "goal": 4, "max_dice": 2, "name": 'a"b \\" \u00e4\\'})
     path = written(tmp_path, hog_efg(rules))
     assert rules.name in read_efg(path).title
-    direct = flat_tree(HogTree(rules))
+    direct = from_rules(HogTree(rules))
     same(direct, from_efg(path))
     assert sorted(from_efg(path).names) == sorted(str(name) for name in direct.names)
 

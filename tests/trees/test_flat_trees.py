@@ -151,7 +151,7 @@ def test_recall_of_known_games(tmp_path: Path) -> None:
     assert forgetful["skew well-formed"].holds
     driver = Recall(read(tmp_path, DRIVER), 0).audit().findings["no absent-mindedness"].witness
     assert driver is not None
-    assert [[step.action for step in one] for one in driver[1:3]] == [[], ["player 0: on"]]
+    assert [[step.action for step in one] for one in driver[1:3]] == [[], ["on"]]
 
 
 def test_an_absent_minded_player_has_no_pure_best_response(tmp_path: Path) -> None:

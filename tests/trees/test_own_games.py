@@ -71,7 +71,7 @@ def test_kuhn_poker_is_that_of_openspiel_node_by_node() -> None:
         np.testing.assert_array_equal(getattr(ours, name), getattr(theirs, name), name)
     assert ours.names == theirs.names
     assert ours.digest() == theirs.digest()
-    assert [step.action for step in ours.history(57)][2:] == [
+    assert [*map(str, ours.history(57))][2:] == [
         *("player 0: p", "player 1: b", "player 0: b"),
     ]
     assert equilibrium(ours, 10.0).lower == pytest.approx(-1 / 18)  # Kuhn 1950
@@ -185,7 +185,6 @@ def test_moves_at_once_become_turns(name: str) -> None:
     turns = from_openspiel(pyspiel.convert_to_turn_based(pyspiel.load_game(name)))
     assert tree.digest() == turns.digest()
     assert tree.name == str(pyspiel.load_game(name))
-    assert tree.source.startswith("OpenSpiel 2.")
     assert equilibrium(tree, 10.0).lower == pytest.approx(0.0, abs=1e-9)  # symmetric
 
 

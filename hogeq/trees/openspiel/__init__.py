@@ -8,9 +8,7 @@ and CFR assume away (docs/openspiel-best-response.md).
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import partial
-from importlib.metadata import version
 from typing import Any
 
 from numpy.typing import ArrayLike
@@ -63,8 +61,7 @@ def from_openspiel(game: Any, *, forget: str | Forget | None = None) -> FlatTree
         game = pyspiel.convert_to_turn_based(game)
     look = partial(_seen, kind.provides_information_state_string)
     root, describe = game.new_initial_state(), partial(history, game)
-    tree = flatten(name, root, look, describe, forget=forget)
-    return coarser(replace(tree, source=f"OpenSpiel {version('open_spiel')}"), forget)
+    return coarser(flatten(name, root, look, describe, forget=forget), forget)
 
 
 def _load(name: str) -> Any:
@@ -115,7 +112,6 @@ def history(game: Any, moves: Sequence[int]) -> list[str]:
     """Write the moves of a history in the game's own words."""
     state, words = game.new_initial_state(), []
     for move in moves:
-        who = "chance" if state.is_chance_node() else f"player {state.current_player()}"
-        words.append(f"{who}: {state.action_to_string(state.current_player(), move)}")
+        words.append(state.action_to_string(state.current_player(), move))
         state.apply_action(move)
     return words
