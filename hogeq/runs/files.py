@@ -35,13 +35,6 @@ class HeldError(ResultsError):
 
 
 @contextlib.contextmanager
-def replacing(path: str | Path) -> Iterator[Path]:
-    """As :func:`hogeq.support.files.replacing`, with a `ResultsError` if that fails."""
-    with reported(Path(path), "written"), files.replacing(path) as temporary:
-        yield temporary
-
-
-@contextlib.contextmanager
 def reported(path: Path, verb: str) -> Iterator[None]:
     """Turn an `OSError` of the block into a `ResultsError`: "PATH cannot be VERB: reason"."""
     try:

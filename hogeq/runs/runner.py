@@ -442,7 +442,8 @@ class _Runner:
                     f"{config} is another config: rules, solver and measure must be the same"
                 )
             return
-        self._require_same_game()
+        before = readable_manifest(self.directory.path)
+        self._require_same_game(before.get("game"))
         like, grows = self.state._asdict(), self.solver.GROWS
         saved = read_checkpoint(path, self.config.solver.name, self.fingerprint, like, grows)
         if saved.iteration > self.iterations:
@@ -450,7 +451,7 @@ class _Runner:
                 f"{self.directory.path} is at iteration {saved.iteration} already; allowed:"
                 f" solver.iterations of that or more, not {self.iterations}"
             )
-        seed = readable_manifest(self.directory.path).get("seed", self.config.seed)
+        seed = before.get("seed", self.config.seed)
         if seed != self.config.seed:
             where, allowed = f"{self.directory.path}: seed", f"{seed}, that of the run"
             raise ResultsError(refusal(where, self.config.seed, allowed))
@@ -460,11 +461,10 @@ class _Runner:
         # The last line of a run that is now made longer may not belong to the longer one.
         self.metrics = tuple(row for row in saved.metrics if row.iteration in self.moments)
 
-    def _require_same_game(self) -> None:
+    def _require_same_game(self, before: object) -> None:
         tree = self.game.tree
         if tree is None:
             return
-        before = readable_manifest(self.directory.path).get("game")
         if not isinstance(before, Mapping):
             raise ResultsError(
                 f"{self.directory.path} was made by hogeq 0.2, which counted payoffs as win rates;"

@@ -133,13 +133,10 @@ def load_plugin(path: str | Path, trust: bool = False) -> Plugin:
     >>> hogeq.rules_from({"edition": "fa22", "swap": "both_teens"}).name
     'fa22 with swap=both_teens'
     """
-    plugin = read_plugin(path)
-    if _loaded.get(plugin.file) == plugin:
-        return plugin
-    if not trust:
-        where = one_line(path)
+    plugin, where = read_plugin(path), one_line(path)
+    if not trust and _loaded.get(plugin.file) != plugin:
         raise PluginError(f"{where}: a plugin is somebody's code, which is run only with --trust")
-    run_plugin(plugin, one_line(path))
+    run_plugin(plugin, where)
     return plugin
 
 

@@ -166,7 +166,7 @@ class FlatTree:
 
     @cached_property
     def expected(self) -> float:
-        """Most that players who see all can expect together, a share of the largest payoff.
+        """Most that players can expect together if they see all, a share of the largest payoff.
 
         1 if all payoffs are 0.
         """
