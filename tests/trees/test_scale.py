@@ -244,9 +244,9 @@ def test_lower_is_never_above_upper(seed: int, monkeypatch: pytest.MonkeyPatch) 
 @pytest.mark.parametrize(
     ("worst", "says"),
     [
-        (math.inf, "toy: after 1: payoff inf; allowed: numbers from -1e+300 to 1e+300"),
-        (math.nan, "toy: after 1: payoff nan; allowed: numbers from -1e+300 to 1e+300"),
-        (-1.1e300, "toy: after 1: payoff -1.1e+300; allowed: numbers"),
+        (math.inf, "toy: after player 0: 1: payoff inf; allowed: numbers from -1e+300 to 1e+300"),
+        (math.nan, "toy: after player 0: 1: payoff nan; allowed: numbers from -1e+300 to 1e+300"),
+        (-1.1e300, "toy: after player 0: 1: payoff -1.1e+300; allowed: numbers"),
         (5e-324, "toy: the largest payoff is 4.94066e-324; allowed: .* 1e-300 or more, or all 0"),
     ],
 )
