@@ -20,7 +20,6 @@ from typing import Any, Final
 
 from hogeq import __version__
 from hogeq.search.results import WIN_RATES, Units, payoffs
-from hogeq.support import files
 from hogeq.support.files import parse_json, read_whole
 from hogeq.support.messages import BadInputError, one_line
 from hogeq.support.workers import cores

@@ -117,22 +117,6 @@ def game_of(config: Config) -> Game:
     return game
 
 
-def facts_of_tree(name: str, tree: FlatTree) -> dict[str, Any]:
-    """Describe a game other than Hog for a manifest: name, hashes and size."""
-    file = Path(name)
-    is_file = file.suffix.lower() == ".efg" and file.is_file()
-    return {
-        "name": tree.name,
-        "file_sha256": sha256(file.read_bytes()).hexdigest() if is_file else None,
-        "tree_sha256": tree.digest(),
-        "nodes": tree.num_nodes,
-        "infosets": tree.num_rows,
-        "largest_payoff": tree.largest_payoff,
-        "scale": tree.largest_payoff * tree.expected,
-        "even": tree.shift,
-    }
-
-
 def first_state(solver: SolverConfig, game: Game) -> Any:
     """Call the solver's ``init``."""
     where = named(f"solver {solver.name}", solver.params)

@@ -12,7 +12,7 @@ from hogeq.rules import Rules
 from hogeq.rules.turn import total_rises
 from hogeq.search import bounds
 from hogeq.search.attack import attack
-from hogeq.search.results import WIN_RATES, Budget, Equilibrium, Response, Units, payoffs
+from hogeq.search.results import WIN_RATES, Budget, Equilibrium, Response
 from hogeq.strategies.arrays import one_hot
 from hogeq.strategies.strategy import Strategy, strategy_of
 from hogeq.support.aliases import Floats
@@ -24,11 +24,6 @@ from hogeq.trees.tree import HogTree, count
 
 EXACT_SECONDS: Final = 60.0  # that an integer program is given, unless a budget says otherwise
 MOST_NODES: Final = 1_000_000  # of a game of Hog that is laid out as a tree
-
-
-def units_of(tree: FlatTree) -> Units:
-    """Give the units of a tree: its payoffs."""
-    return payoffs(tree.shift, tree.largest_payoff, tree.largest_payoff * tree.expected)
 
 
 def respond(tree: FlatTree, target: Strategy, budget: Budget) -> Response:

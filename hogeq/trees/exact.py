@@ -39,33 +39,11 @@ class Answer(NamedTuple):
         return self.bound - self.payoff <= MEETING
 
 
-class Interval(NamedTuple):
-    """Payoff of the best response found, averaged over both seats, and of the best possible."""
-
-    attack: float
-    bound: float
-    full_memory: float  # bound of a responder with perfect recall
-    strategy: Floats  # the response in both seats, (R, K)
-    is_proved: bool  # whether both meet within 1e-9 of the stakes
-    seats: tuple[float, float]  # payoff of the response in each seat
-
-
-class Opponent(NamedTuple):
-    """Strategies of the other seat, each with a probability: one, or a mixture."""
-
-    weights: Floats
-    strategies: Floats  # (n, R, K)
-
-    @classmethod
-    def alone(cls, strategy: Floats) -> "Opponent":
-        """Take one strategy for certain."""
-        return cls(np.ones(1), strategy[None])
-
-    def sequence_payoffs(self, form: SequenceForm) -> Floats:
-        """Share of the stakes that every sequence of a responder ends in, on average."""
-        parts = zip(self.weights, self.strategies, strict=True)
-        worth = np.sum([weight * form.payoffs(one) for weight, one in parts], axis=0)
-        return np.asarray(worth / form.tree.expected)
+def payoffs_against(strategy: Strategy, form: SequenceForm) -> Floats:
+    """Share of the stakes that every sequence of a responder ends in, on average."""
+    parts = zip(strategy.chances, strategy.policies, strict=True)
+    worth = np.sum([weight * form.payoffs(one) for weight, one in parts], axis=0)
+    return np.asarray(worth / form.tree.expected)
 
 
 def stakes(tree: FlatTree) -> float:

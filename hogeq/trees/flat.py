@@ -19,7 +19,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from hogeq.search.results import Units
+from hogeq.search.results import Units, payoffs
 from hogeq.strategies.arrays import as_array
 from hogeq.support.aliases import Floats, Ints
 from hogeq.support.messages import one_line, printable, raised
@@ -183,6 +183,11 @@ class FlatTree:
         mover = self.player[np.maximum(self.parent, 0)].copy()
         mover[0] = CHANCE
         return mover
+
+    @property
+    def units(self) -> Units:
+        """Units of the game: its payoffs."""
+        return payoffs(self.shift, self.largest_payoff, self.largest_payoff * self.expected)
 
     @cached_property
     def labels(self) -> list[list[str]]:

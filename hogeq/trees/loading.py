@@ -15,7 +15,7 @@ from hogeq.rules.reading import (
     is_hog,
     load_plugins_of,
 )
-from hogeq.support.messages import nearest, printable, refusal, shown
+from hogeq.support.messages import nearest, refusal, shown
 from hogeq.trees.flat import FlatTree
 from hogeq.trees.rules import GAMES, GameRules, from_rules, named_rules
 

@@ -15,8 +15,7 @@ from scipy.optimize import linprog, milp
 import hogeq
 from hogeq.support.aliases import Floats
 from hogeq.trees import exact
-from hogeq.trees.answers import units_of
-from hogeq.trees.exact import Equilibrium, best_response, equilibrium, respond
+from hogeq.trees.exact import best_response, equilibrium, respond
 from hogeq.trees.flat import CHANCE, TERMINAL, FlatTree, Node, flatten, payoff
 from hogeq.trees.recall import Recall
 from hogeq.trees.sequences import sequence_form
@@ -186,7 +185,7 @@ def test_payoffs_that_are_huge_and_rare_count_by_their_chance(unit: float, chanc
     assert solved.upper / unit == pytest.approx(1 + 13 / 11, abs=2e-8)
     assert response.value / unit == pytest.approx((1.5 - 0.5) / 2, abs=2e-8)
     assert response.bound / unit == pytest.approx((1.5 - 0.5) / 2, abs=2e-8)
-    assert units_of(tree).exact(unit) == (f"{unit:.9f}" if 1 <= unit < 1e8 else f"{unit:.9e}")
+    assert tree.units.exact(unit) == (f"{unit:.9f}" if 1 <= unit < 1e8 else f"{unit:.9e}")
 
 
 @pytest.mark.parametrize("seed", SMALL)
@@ -265,23 +264,29 @@ def lottery(*chances: float) -> Chance:
 @pytest.mark.parametrize(
     ("chances", "says"),
     [
-        ((0.5, 0.49999), "toy: after 1: probabilities of chance sum to 0.99999; allowed: 1 within"),
+        (
+            (0.5, 0.49999),
+            "toy: after player 0: 1: probabilities of chance sum to 0.99999; allowed: 1 within",
+        ),
         ((0.5, 0.4999999), "probabilities of chance sum to 0.9999999"),
         ((0.5, 0.500001), "probabilities of chance sum to 1.000001"),
-        ((1.5, -0.5), "toy: after 1: an action of chance is of probability 1.5; allowed: 0 to 1"),
+        (
+            (1.5, -0.5),
+            "toy: after player 0: 1: an action of chance is of probability 1.5; allowed: 0 to 1",
+        ),
         (
             (-0.5, 0.5, 1.0),
-            "toy: after 1: an action of chance is of probability -0.5; allowed: 0 to 1",
+            "toy: after player 0: 1: an action of chance is of probability -0.5; allowed: 0 to 1",
         ),
         (
             (math.nan, 1.0),
-            "toy: after 1: an action of chance is of probability nan; allowed: 0 to 1",
+            "toy: after player 0: 1: an action of chance is of probability nan; allowed: 0 to 1",
         ),
         (
             (math.inf, 0.0),
-            "toy: after 1: an action of chance is of probability inf; allowed: 0 to 1",
+            "toy: after player 0: 1: an action of chance is of probability inf; allowed: 0 to 1",
         ),
-        ((), "toy: after 1: probabilities of chance sum to 0; allowed: 1 within"),
+        ((), "toy: after player 0: 1: probabilities of chance sum to 0; allowed: 1 within"),
     ],
 )
 def test_chances_that_are_none_are_refused(chances: tuple[float, ...], says: str) -> None:
