@@ -288,7 +288,7 @@ class Game:
         return respond_by_program(self._compiled, target, budget)
 
     def bound(self, strategy: StrategySpec, resolution: int | None = None) -> float:
-        """Upper bound on what any response gets: by full memory, or elsewhere by perfect recall.
+        """Upper bound on the value of any response: by full memory, or elsewhere by perfect recall.
 
         Parameters
         ----------
