@@ -224,11 +224,11 @@ def play(entry: Entry, given: Namespace) -> dict[str, Any]:
     """Find mixtures of both players, and prove how much each allows the other."""
     instance = Instance(dict(entry.make()._asdict()))
     name, forget = GAMES[entry.name.removesuffix("-game")]
-    mixtures = equilibrium(load_tree(name, forget), given.proof).mixtures
+    mixtures = equilibrium(load_tree(name, forget), given.proof).strategies
     done: dict[str, Any] = {"record": np.array(json.dumps({"courses": {}}))}
     for player, mixture in enumerate(mixtures):
-        weights = mixture.weights / mixture.weights.sum()
-        tree = Tree(instance, 1 - player, weights, mixture.strategies)
+        weights = mixture.chances / mixture.chances.sum()
+        tree = Tree(instance, 1 - player, weights, mixture.policies)
         relax = LinearProgram(tree, given.proof)
 
         def value(rows: Ints, tree: Tree = tree) -> float:
@@ -236,7 +236,7 @@ def play(entry: Entry, given: Namespace) -> dict[str, Any]:
 
         start = tree.legal.argmax(axis=1)
         _, _, proof = branch_and_bound(relax, tree.legal, value, start, given.proof)
-        done |= {f"{player}.weights": weights, f"{player}.policies": mixture.strategies}
+        done |= {f"{player}.weights": weights, f"{player}.policies": mixture.policies}
         done |= parts(f"proof.{player}", proof)
     return done
 

@@ -79,7 +79,7 @@ def line(name: str, tree: FlatTree, given: Namespace) -> list[object]:
     proved = respond(tree, plain, given.seconds / 4)
     solved = equilibrium(tree, given.seconds)
     pure = [np.eye(tree.num_actions)[policy.argmax(axis=1)] for policy in policies]
-    pure += [*solved.mixtures[0].strategies, *solved.mixtures[1].strategies]
+    pure += [*solved.strategies[0].policies, *solved.strategies[1].policies]
     pure = [one for one in pure if (one.max(axis=1) == 1.0).all()]
     best, best_pure = (
         secured(tree, strategies, given.seconds / 4)
@@ -89,7 +89,7 @@ def line(name: str, tree: FlatTree, given: Namespace) -> list[object]:
         *(name, f"{tree.num_nodes:,}", sets, *recalls),
         *(
             number(openspiel_nash_conv(tree, plain)),
-            interval(2.0 * proved.attack, 2.0 * proved.bound),
+            interval(2.0 * proved.value, 2.0 * proved.bound),
         ),
         # A policy is a mixture too, so its bounds hold for both.
         interval(max(solved.lower, best[0]), min(solved.upper, best[1])),
@@ -291,8 +291,8 @@ def course(
             state = solver.step(engine, state)
             if iteration & (iteration - 1) == 0:
                 found = respond(engine.tree, engine.legal(solver.average(engine, state)), 0.0)
-                points.setdefault(name, []).append((iteration, 2.0 * found.attack))
-                yield [name, iteration, number(2 * found.attack), number(2 * found.full_memory)]
+                points.setdefault(name, []).append((iteration, 2.0 * found.value))
+                yield [name, iteration, number(2 * found.value), number(2 * found.full_memory)]
 
 
 if __name__ == "__main__":

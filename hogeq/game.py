@@ -1,4 +1,4 @@
-"""A game as users hold it: strategies are made for it, and it answers what they are worth.
+"""The game as users hold it: it makes strategies, values them, attacks them and solves itself.
 
 Purifiers, contests and game trees are imported where they are used: SciPy takes a second.
 """
@@ -141,14 +141,10 @@ class Game:
             raise ValueError(f"{self.name}: is not asked this; allowed: games of Hog")
         return self._hog
 
-    @cached_property
+    @property
     def units(self) -> Units:
-        """How figures of this game are written, and what is even."""
-        if self.tree is None:
-            return WIN_RATES
-        from hogeq.trees.answers import units_of
-
-        return units_of(self.tree)
+        """Units of this game: how figures are written, and the value of an even game."""
+        return WIN_RATES if self.tree is None else self.tree.units
 
     @property
     def name(self) -> str:
@@ -213,7 +209,7 @@ class Game:
         return strategy_of(self._compiled, given)
 
     def playable(self, solved: StrategyLike, name: str = "strategy") -> Strategy:
-        """Make a strategy of what solvers and purifiers give.
+        """Make a strategy of the result of a solver or purifier.
 
         In a tree they may choose actions that a row has not; these mean the others, at random.
         """
@@ -292,7 +288,7 @@ class Game:
         return respond_by_program(self._compiled, target, budget)
 
     def bound(self, strategy: StrategySpec, resolution: int | None = None) -> float:
-        """Upper bound on what any response gets: by full memory, or elsewhere by perfect recall.
+        """Upper bound on the value of any response: by full memory, or elsewhere by perfect recall.
 
         Parameters
         ----------
@@ -306,9 +302,9 @@ class Game:
             allowed = f"for mixtures, not for a {target.kind}"
             raise ValueError(refusal("resolution", resolution, allowed))
         if self.tree is not None:
-            from hogeq.trees.answers import full_memory_bound
+            from hogeq.trees.exact import respond
 
-            return full_memory_bound(self.tree, target)
+            return respond(self.tree, target, 0.0).full_memory
         return bounds.upper_bound(self._compiled, target, resolution)
 
     def exploitability(self, strategy: StrategySpec, budget: Budget | None = None) -> Interval:
@@ -335,10 +331,11 @@ class Game:
             If a player can meet an information set twice in a play, or the time does not suffice
             for one iteration.
         """
-        from hogeq.trees.answers import hog_tree, solve, solve_hog
+        from hogeq.trees import exact
+        from hogeq.trees.answers import hog_tree, solve_hog
 
         if self.tree is not None:
-            return solve(self.tree, seconds)
+            return exact.equilibrium(self.tree, seconds)
         self.engine  # noqa: B018 - refuses two goals
         from hogeq.solvers.solving import equilibrium
 
@@ -475,7 +472,7 @@ class Game:
     def components_at(
         self, score: int, opponent: int, a: StrategySpec, b: StrategySpec | None = None
     ) -> ComponentsAt | None:
-        """Distribution of what was drawn of mixtures, given that a position is reached."""
+        """Posterior distribution of the draws of mixtures, given that a position is reached."""
         one, two = self._both(a, b)
         return values.components_at(self._compiled, one, score, opponent, two)
 

@@ -61,7 +61,7 @@ Effort: TypeAlias = Annotated[Budget, section(Budget)]
 
 @parameters
 class SolverConfig:
-    """Which solver, for how long, and its own parameters, which files have beside these."""
+    """Solver, iterations, seed, and its own parameters, which files have beside these."""
 
     name: str
     iterations: Count
@@ -71,7 +71,7 @@ class SolverConfig:
 
 @parameters
 class MeasureConfig:
-    """When to measure, and how hard to search for an attack."""
+    """Schedule of measurements, and effort of attacks."""
 
     every: Literal["log"] | Count = "log"
     attack: Effort = Budget()
@@ -80,7 +80,7 @@ class MeasureConfig:
 
 @parameters
 class PurifyConfig:
-    """How a policy becomes a matrix; files have the method's parameters beside its name."""
+    """Method that makes a policy a matrix; files have the method's parameters beside its name."""
 
     method: str
     params: Annotated[InstanceOf[Purifier], WithJsonSchema({})]

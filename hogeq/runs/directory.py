@@ -35,7 +35,6 @@ from hogeq.runs.files import (
     finite,
     lock,
     metrics_row,
-    replacing,
     reported,
     table,
 )
@@ -151,7 +150,7 @@ class RunDirectory(contextlib.AbstractContextManager["RunDirectory", None]):
 
 
 def stored_as(plugin: Plugin) -> str:
-    """Where a run directory keeps a plugin."""
+    """Path of a plugin in a run directory."""
     return f"{PLUGINS}/{plugin.file}"
 
 
@@ -318,6 +317,8 @@ def saved_rounds(
         state = search.init(game, strategy)
     yield state
     for later in search.rounds_from(game, state):
-        with replacing(path) as temporary, temporary.open("wb") as file:
-            np.savez(file, made_by=np.str_(made_by), **later._asdict())
+        file = io.BytesIO()
+        np.savez(file, made_by=np.str_(made_by), **later._asdict())
+        with reported(path, "written"):
+            files.write_whole(path, file.getvalue())
         yield later

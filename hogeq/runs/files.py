@@ -20,7 +20,6 @@ from typing import Any, Final
 
 from hogeq import __version__
 from hogeq.search.results import WIN_RATES, Units, payoffs
-from hogeq.support import files
 from hogeq.support.files import parse_json, read_whole
 from hogeq.support.messages import BadInputError, one_line
 from hogeq.support.workers import cores
@@ -32,13 +31,6 @@ class ResultsError(BadInputError):
 
 class HeldError(ResultsError):
     """A folder that another process is writing."""
-
-
-@contextlib.contextmanager
-def replacing(path: str | Path) -> Iterator[Path]:
-    """As :func:`hogeq.support.files.replacing`, with a `ResultsError` if that fails."""
-    with reported(Path(path), "written"), files.replacing(path) as temporary:
-        yield temporary
 
 
 @contextlib.contextmanager

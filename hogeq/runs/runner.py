@@ -47,7 +47,6 @@ from hogeq.support.plugins import is_ours, named
 from hogeq.support.progress import Phase, phase, show_progress, working_time
 from hogeq.support.workers import WorkersLostError
 from hogeq.support.yaml import ConfigError
-from hogeq.trees.flat import FlatTree
 
 RESULTS: Final = Path("results")  # where run directories are made
 
@@ -116,22 +115,6 @@ def game_of(config: Config) -> Game:
     game = Game(config.rules)
     expect(game.hog, *KERNELS)
     return game
-
-
-def facts_of_tree(name: str, tree: FlatTree) -> dict[str, Any]:
-    """Describe a game other than Hog for a manifest: name, hashes and size."""
-    file = Path(name)
-    is_file = file.suffix.lower() == ".efg" and file.is_file()
-    return {
-        "name": tree.name,
-        "file_sha256": sha256(file.read_bytes()).hexdigest() if is_file else None,
-        "tree_sha256": tree.digest(),
-        "nodes": tree.num_nodes,
-        "infosets": tree.num_rows,
-        "largest_payoff": tree.largest_payoff,
-        "scale": tree.largest_payoff * tree.expected,
-        "even": tree.shift,
-    }
 
 
 def first_state(solver: SolverConfig, game: Game) -> Any:
@@ -388,10 +371,7 @@ class _Runner:
 
     def _facts(self, read: list[dict[str, str]]) -> dict[str, Any]:
         """Describe the run at its start; one that goes on keeps its first start and files."""
-        before, tree = (
-            readable_manifest(self.directory.path) if self.iteration else {},
-            self.game.tree,
-        )
+        before = readable_manifest(self.directory.path) if self.iteration else {}
         started, resumed, files = (before.get(key) for key in ("started", "resumed_at", "files"))
         resumed_at = resumed if isinstance(resumed, list) else []
         return {
@@ -403,9 +383,25 @@ class _Runner:
             "resumed_at": [*resumed_at, self.iteration] if self.iteration else resumed_at,
             "environment": environment(),
             "plugins": facts(self.config.plugins),
-            **({} if tree is None else {"game": facts_of_tree(self.config.game, tree)}),
+            **self._facts_of_game(),
             "files": files if isinstance(files, list) else read,
         }
+
+    def _facts_of_game(self) -> dict[str, Any]:
+        """Describe a game other than Hog: its source, and a hash of its tree."""
+        tree, file = self.game.tree, Path(self.config.game)
+        if tree is None:
+            return {}
+        is_file = file.suffix.lower() == ".efg" and file.is_file()
+        known = {
+            "name": tree.name,
+            "file_sha256": sha256(file.read_bytes()).hexdigest() if is_file else None,
+            "tree_sha256": tree.digest(),
+            "nodes": tree.num_nodes,
+            "infosets": tree.num_rows,
+            "largest_payoff": tree.largest_payoff,
+        }
+        return {"game": known}
 
     def _write_manifest(self, status: str, figures: dict[str, Any] | None = None) -> None:
         self.directory.write_manifest(
@@ -430,7 +426,8 @@ class _Runner:
                     f"{config} is another config: rules, solver and measure must be the same"
                 )
             return
-        self._require_same_game()
+        before = readable_manifest(self.directory.path)
+        self._require_same_game(before.get("game"))
         like, grows = self.state._asdict(), self.solver.GROWS
         saved = read_checkpoint(path, self.config.solver.name, self.fingerprint, like, grows)
         if saved.iteration > self.iterations:
@@ -438,7 +435,7 @@ class _Runner:
                 f"{self.directory.path} is at iteration {saved.iteration} already; allowed:"
                 f" solver.iterations of that or more, not {self.iterations}"
             )
-        seed = readable_manifest(self.directory.path).get("seed", self.config.seed)
+        seed = before.get("seed", self.config.seed)
         if seed != self.config.seed:
             where, allowed = f"{self.directory.path}: seed", f"{seed}, that of the run"
             raise ResultsError(refusal(where, self.config.seed, allowed))
@@ -448,11 +445,10 @@ class _Runner:
         # The last line of a run that is now made longer may not belong to the longer one.
         self.metrics = tuple(row for row in saved.metrics if row.iteration in self.moments)
 
-    def _require_same_game(self) -> None:
+    def _require_same_game(self, before: object) -> None:
         tree = self.game.tree
         if tree is None:
             return
-        before = readable_manifest(self.directory.path).get("game")
         if not isinstance(before, Mapping):
             raise ResultsError(
                 f"{self.directory.path} was made by hogeq 0.2, which counted payoffs as win rates;"

@@ -247,20 +247,22 @@ class RunSummary:
 def export(game: Game, strategies: Strategies, matrix: Matrix, summary: RunSummary) -> None:
     """Write and draw the strategies of a run, and how exploitable they were over time."""
     folder, config = summary.directory, summary.config
-    if game.tree is not None:
-        with reported(folder / POLICY, "written"):
-            _export_other(game, strategies, matrix, folder)
-    else:
-        for file, strategy in (
-            (MIXTURE, strategies.mixture),
-            (POLICY, strategies.policy),
-            (MATRIX, matrix),
-            (FINAL_STRATEGY, matrix),
+    tree = game.tree
+    written = [(MIXTURE, strategies.mixture), (POLICY, strategies.policy)]
+    if tree is None:
+        written += [(MATRIX, matrix), (FINAL_STRATEGY, matrix)]
+    for file, strategy in written:
+        if strategy is not None:
+            with reported(folder / file, "written"):
+                author = config.name if file == FINAL_STRATEGY else None
+                game.strategy(strategy).write(folder / file, author)
+    if tree is not None:
+        for file, rows in (
+            (POLICY_TABLE, strategies.policy),
+            (MATRIX, one_hot(matrix, tree.num_actions)),
         ):
-            if strategy is not None:
-                with reported(folder / file, "written"):
-                    author = config.name if file == FINAL_STRATEGY else None
-                    game.strategy(strategy).write(folder / file, author)
+            with reported(folder / file, "written"):
+                write_whole(folder / file, policy_csv(tree, rows))
     title = f"{config.title}, {config.solver.name}"
     with reported(folder / EXPLOITABILITY_PLOT, "written"):
         figures.exploitability(
@@ -271,22 +273,11 @@ def export(game: Game, strategies: Strategies, matrix: Matrix, summary: RunSumma
             (_effort(config.measure.attack), _effort(summary.budget)),
             summary.units,
         )
-    if game.tree is None:
+    if tree is None:
         title = f"{title}, {config.purify.method} of the average"
         with reported(folder / MATRIX_PLOT, "written"):
             met, drawn = game.reach(matrix).sum(axis=2), game.strategy(matrix)
             figures.matrix(drawn, folder / MATRIX_PLOT, title, game.hog.num_actions, met)
-
-
-def _export_other(game: Game, strategies: Strategies, matrix: Matrix, folder: Path) -> None:
-    """Write the strategies of a run of another game than Hog."""
-    tree = game.tree
-    assert tree is not None  # noqa: S101 - asked of other games alone
-    game.strategy(strategies.policy).write(folder / POLICY)
-    if strategies.mixture is not None:
-        game.strategy(strategies.mixture).write(folder / MIXTURE)
-    write_whole(folder / POLICY_TABLE, policy_csv(tree, strategies.policy))
-    write_whole(folder / MATRIX, policy_csv(tree, one_hot(matrix, tree.num_actions)))
 
 
 def _effort(budget: Budget) -> str:

@@ -1,1 +1,1 @@
-"""What every room may use and that knows nothing of games: messages, files, workers."""
+"""Helpers that every room may use and that know nothing of games: messages, files, workers."""

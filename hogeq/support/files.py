@@ -19,7 +19,7 @@ TEMPORARY: Final = ".tmp-"  # prefix of files that are not complete yet
 
 @contextlib.contextmanager
 def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """Write a file whole or not at all: what is written to the path given takes its place."""
+    """Write a file whole or not at all: the temporary file at the path given takes its place."""
     path = Path(path)
     temporary = path.with_name(f"{TEMPORARY}{secrets.token_hex(4)}-{path.name}")
     try:
@@ -39,7 +39,7 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
 
 
 def write_whole(path: str | os.PathLike[str], content: str | bytes) -> None:
-    """Write a file whole or not at all; text as UTF-8, with what that cannot hold escaped."""
+    """Write a file whole or not at all; text as UTF-8, lone surrogates escaped."""
     if isinstance(content, str):
         content = content.encode("utf-8", "backslashreplace")
     with replacing(path) as temporary:
@@ -59,7 +59,7 @@ _FORMULA: Final = re.compile("(^|;)([\\s\"']*)(?=[-=+@\uff0d\uff1d\uff0b\uff20])
 
 
 def csv_text(header: Iterable[str], rows: Iterable[Sequence[object]]) -> str:
-    """Write a table as CSV; floats have all their digits, and what others named does no harm."""
+    """Write a table as CSV; floats have all their digits, and no text is a formula."""
     return "".join(f"{','.join(map(_cell, row))}\n" for row in (header, *rows))
 
 
@@ -97,7 +97,7 @@ def read_whole(path: str | os.PathLike[str], most: int, *, within: Path | None =
 
 
 def open_within(folder: Path, path: PurePath) -> int:
-    """Open what a path in a folder leads to, for reading; `OSError` if there is a link on its way.
+    """Open a path in a folder for reading; `OSError` if there is a link on its way.
 
     Each part is opened in the folder that was opened before it, so that nobody can put a link there
     in the meantime.
@@ -115,7 +115,7 @@ def open_within(folder: Path, path: PurePath) -> int:
 
 
 def parse_json(data: bytes | str, *, allow_nan: bool = False) -> Any:
-    """Read JSON, no key twice and no NaN in it; `ValueError` says in a line what it is instead."""
+    """Read JSON, no key twice and no NaN in it; `ValueError` says in a line why it is none."""
 
     def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         entries: dict[str, Any] = {}

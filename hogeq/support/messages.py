@@ -25,7 +25,7 @@ LONGEST_WORD: Final = 100
 
 
 class BadInputError(ValueError):
-    """What a user gave cannot be used; the message is one line. Commands end with it as it is."""
+    """Input that cannot be used; the message is one line. Commands end with it as it is."""
 
 
 class _Shown(reprlib.Repr):
@@ -86,7 +86,7 @@ def unreadable(path: Path, error: Exception) -> str:
 
 
 def raised(error: Exception) -> str:
-    """Say what somebody's code raised."""
+    """Write an exception of somebody's code: its class and message."""
     kind, text = type(error).__name__, one_line(error)
     return kind if text == kind else f"{kind}: {text}"
 

@@ -44,7 +44,7 @@ class ParameterError(BadInputError):
 
 
 class NotAllowedError(ValueError):
-    """What a validator of one value raises: only it knows what is allowed."""
+    """Refusal by the validator of one value, which alone knows the values allowed."""
 
     def __init__(self, allowed: str, choices: Iterable[str] = ()) -> None:
         super().__init__(allowed)
@@ -65,7 +65,7 @@ def one_of(known: Collection[str]) -> BeforeValidator:
 
 @dataclass_transform(frozen_default=True, field_specifiers=(Field,))
 def parameters(kind: type[Kind]) -> type[Kind]:
-    """Make a class a frozen dataclass that refuses what its annotations do not allow.
+    """Make a class a frozen dataclass that refuses values outside its annotations.
 
     Where parameters depend on each other, the class has a `__post_init__` that raises a
     `ValueError`, made by `hogeq.support.messages.refusal`. A field with an alias has the alias in
@@ -185,7 +185,7 @@ def _refused(name: str, error: ValidationError, schema: dict[str, Any]) -> str:
 
 
 def _described(schema: dict[str, Any]) -> str:
-    """Say in words what the JSON schema of a value allows."""
+    """Describe in words the values that a JSON schema allows."""
     if "description" in schema:
         return str(schema["description"])
     if "anyOf" in schema:

@@ -133,13 +133,10 @@ def load_plugin(path: str | Path, trust: bool = False) -> Plugin:
     >>> hogeq.rules_from({"edition": "fa22", "swap": "both_teens"}).name
     'fa22 with swap=both_teens'
     """
-    plugin = read_plugin(path)
-    if _loaded.get(plugin.file) == plugin:
-        return plugin
-    if not trust:
-        where = one_line(path)
+    plugin, where = read_plugin(path), one_line(path)
+    if not trust and _loaded.get(plugin.file) != plugin:
         raise PluginError(f"{where}: a plugin is somebody's code, which is run only with --trust")
-    run_plugin(plugin, one_line(path))
+    run_plugin(plugin, where)
     return plugin
 
 
@@ -239,7 +236,7 @@ def is_ours(part: object) -> bool:
 
 
 def named(what: str, part: object) -> str:
-    """Name a part in a message: what it is, and its file if it is not the package's own."""
+    """Name a part in a message: its name, and its file if it is not the package's own."""
     file = getattr(sys.modules.get(getattr(part, "__module__", "")), "__file__", None)
     if not file or is_ours(part):
         return what

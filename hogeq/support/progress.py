@@ -46,7 +46,7 @@ class Phase:
         return Phase, (self.name,)
 
     def step(self, count: int = 1, doing: str | None = None) -> None:
-        """Count steps done; say what is being done, if that has changed."""
+        """Count steps done; show the next activity, if it has changed."""
         with self._lock:
             self.done += count
         if doing is not None:
@@ -58,7 +58,7 @@ class Phase:
             self.done = max(self.done, done)
 
     def now(self, doing: str) -> None:
-        """Say what is being done."""
+        """Show the present activity."""
         self.doing = doing
 
     def found(self, win_rate: float) -> None:
@@ -74,7 +74,7 @@ class Phase:
 
     @property
     def text(self) -> str:
-        """What is being done, and the figure."""
+        """The present activity, and the figure."""
         return ", ".join(filter(None, (self.doing, self.figure)))
 
     @property
@@ -186,7 +186,7 @@ _shown: list[_Display] = []  # by any thread
 
 @contextmanager
 def show_progress(*, visible: bool = True) -> Iterator[None]:
-    """Show on standard error what is computed in a block, while it is.
+    """Show the progress of a block on standard error.
 
     Inside another such block, that one goes on.
 

@@ -1,4 +1,4 @@
-"""Where independent tasks are computed: threads, processes of this machine, or a Dask cluster.
+"""Workers for independent tasks: threads, processes of this machine, or a Dask cluster.
 
 `workers` chooses once, around a block of code; algorithms call `compute` and do not know the
 answer, and results do not depend on it. Processes are loky's, the cluster is Dask distributed;
@@ -178,7 +178,7 @@ class Remote:
             return self._submit(None, work)
 
     def _handed(self, function: Callable[[Task], Result]) -> Callable[[Task], tuple[Any, ...]]:
-        """Give what is called elsewhere for a task; plugins load before anything is unpickled."""
+        """Give the call of a task for elsewhere; plugins load before anything is unpickled."""
         plugins, keep = loaded(), self._keep
         pickled = pickle.dumps(function) if plugins or keep else b""
         heavy = len(pickled) >= HEAVY
@@ -219,7 +219,7 @@ class Processes(Remote):
 
 
 def _ignore_signals() -> None:
-    """Leave signals to tasks that know what to save, and processes to whoever started them."""
+    """Leave signals to tasks that save their work, and processes to their parent."""
     for kind in (signal.SIGINT, signal.SIGTERM):
         signal.signal(kind, signal.SIG_IGN)
 
@@ -267,7 +267,7 @@ _chosen: ContextVar[tuple[Workers, Threads]] = ContextVar("workers", default=_NO
 
 @contextmanager
 def workers(jobs: int | None = None, on: str | None = None) -> Iterator[Workers]:
-    """Choose who computes independent tasks, for the time of a block; of nested ones the innermost.
+    """Choose the workers of independent tasks, for the time of a block; the innermost one counts.
 
     Outside any block the calling thread computes everything, and so does a task that itself has
     tasks. NumPy's linear algebra (BLAS) has one thread in a block: its own would keep the cores

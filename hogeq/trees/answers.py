@@ -12,77 +12,36 @@ from hogeq.rules import Rules
 from hogeq.rules.turn import total_rises
 from hogeq.search import bounds
 from hogeq.search.attack import attack
-from hogeq.search.results import WIN_RATES, Budget, Equilibrium, Response, Units, payoffs
+from hogeq.search.results import WIN_RATES, Budget, Equilibrium, Response
 from hogeq.strategies.arrays import one_hot
 from hogeq.strategies.strategy import Strategy, strategy_of
 from hogeq.support.aliases import Floats
 from hogeq.trees import exact
 from hogeq.trees.engine import TreeEngine
-from hogeq.trees.exact import Opponent
 from hogeq.trees.flat import FlatTree
-from hogeq.trees.strategies import tree_strategy
-from hogeq.trees.tree import HogTree, count, flat_tree
+from hogeq.trees.rules import from_rules
+from hogeq.trees.tree import HogTree, count
 
 EXACT_SECONDS: Final = 60.0  # that an integer program is given, unless a budget says otherwise
 MOST_NODES: Final = 1_000_000  # of a game of Hog that is laid out as a tree
-
-
-def units_of(tree: FlatTree) -> Units:
-    """Give the units of a tree: its payoffs."""
-    return payoffs(tree.shift, tree.largest_payoff, tree.largest_payoff * tree.expected)
 
 
 def respond(tree: FlatTree, target: Strategy, budget: Budget) -> Response:
     """Find the best response to a strategy, in either seat.
 
     Where the responder forgets nothing, one pass backward does. Elsewhere the search of
-    :mod:`hogeq.search.attack` comes first, and an integer program begins with what it found.
+    :mod:`hogeq.search.attack` comes first, and an integer program begins with its result.
     """
-    begun, search = perf_counter(), None
-    opponent = Opponent(target.chances, target.policies)
-    found = exact.respond(tree, opponent, 0.0)
-    if not found.is_proved:
-        engine = TreeEngine(tree)
-        search = attack(engine, target, budget)
-        begin = engine.legal(one_hot(search.matrix, tree.num_actions))
-        seconds = EXACT_SECONDS if budget.exact_seconds is None else budget.exact_seconds
-        found = exact.respond(tree, opponent, seconds, begin)
-    return Response(
-        strategy=tree_strategy(tree, found.strategy.argmax(axis=1)),
-        value=found.attack + tree.shift,
-        bound=found.bound + tree.shift,
-        full_memory=found.full_memory + tree.shift,
-        is_proved=found.is_proved,
-        method="integer program" if found.bound < found.full_memory else "full memory",
-        seconds=perf_counter() - begun,
-        seats=(found.seats[0] + tree.shift, found.seats[1] + tree.shift),
-        units=units_of(tree),
-        search=search,
-    )
-
-
-def full_memory_bound(tree: FlatTree, target: Strategy) -> float:
-    """Payoff of a responder who forgets nothing of the own past: no response has more."""
-    found = exact.respond(tree, Opponent(target.chances, target.policies), 0.0)
-    return found.full_memory + tree.shift
-
-
-def solve(tree: FlatTree, seconds: float) -> Equilibrium:
-    """Solve a game in mixtures within so many seconds."""
     begun = perf_counter()
-    found = exact.equilibrium(tree, seconds)
-    first, second = (Strategy.unchecked(one.strategies, one.weights) for one in found.mixtures)
-    components = [len(first.weights), len(second.weights)]
-    return Equilibrium(
-        lower=found.lower + tree.shift,
-        upper=found.upper + tree.shift,
-        strategies=(first, second),
-        is_proved=found.is_proved,
-        method=found.method,
-        effort={"iterations": found.iterations, "components": components},
-        seconds=perf_counter() - begun,
-        units=units_of(tree),
-    )
+    found = exact.respond(tree, target, 0.0)
+    if found.is_proved:
+        return found
+    engine = TreeEngine(tree)
+    search = attack(engine, target, budget)
+    begin = engine.legal(one_hot(search.matrix, tree.num_actions))
+    seconds = EXACT_SECONDS if budget.exact_seconds is None else budget.exact_seconds
+    found = exact.respond(tree, target, seconds, begin)
+    return replace(found, search=search, seconds=perf_counter() - begun)
 
 
 # --- Hog ------------------------------------------------------------------------------------------
@@ -92,7 +51,7 @@ def hog_tree(rules: Rules) -> FlatTree | None:
     """Lay a game of Hog out; None where it has too many histories, or may never end."""
     tree = HogTree(rules)
     few = total_rises(rules) and count(tree, MOST_NODES).exact
-    return flat_tree(tree, rules.name) if few else None
+    return from_rules(tree, name=rules.name, once=True) if few else None
 
 
 def _rows(tree: FlatTree, policies: Floats) -> Floats:
@@ -126,12 +85,12 @@ def respond_by_program(engine: HogEngine, target: Strategy, budget: Budget) -> R
     response = bounds.respond(engine, target, budget)
     if response.is_proved:
         return response
-    opponent = Opponent(target.chances, _rows(tree, target.policies))
+    opponent = Strategy.unchecked(_rows(tree, target.policies), target.chances)
     begin = _rows(tree, response.strategy.policies)[0]
     found = exact.respond(tree, opponent, budget.exact_seconds or 0.0, begin)
-    value, bound = max(_rate(found.attack), response.value), _rate(found.bound)
-    if _rate(found.attack) > response.value:
-        made = _table(tree, engine, found.strategy[None])[0].argmax(axis=-1)
+    value, bound = max(_rate(found.value), response.value), _rate(found.bound)
+    if _rate(found.value) > response.value:
+        made = _table(tree, engine, found.strategy.policies)[0].argmax(axis=-1)
         strategy = strategy_of(engine, made)
         rate = win_rate(engine, strategy, target)
         seats = rate.first, rate.second
@@ -144,7 +103,7 @@ def respond_by_program(engine: HogEngine, target: Strategy, budget: Budget) -> R
 
 def solve_hog(engine: HogEngine, tree: FlatTree, seconds: float) -> Equilibrium:
     """Solve a small game of Hog in mixtures; its value is 1/2, for both players are alike."""
-    found = solve(tree, seconds)
+    found = exact.equilibrium(tree, seconds)
     first, second = (
         Strategy.unchecked(_table(tree, engine, one.policies, seat), one.chances)
         for seat, one in enumerate(found.strategies)

@@ -1,4 +1,4 @@
-"""What a player of Hog forgets who acts on the scores alone, and what follows for theory.
+"""Recall of a player of Hog that sees the scores alone, and its consequences for theory.
 
 All histories of a small game are laid out as a flat tree; each loss is shown by a smallest witness.
 """
@@ -15,7 +15,8 @@ from hogeq.rules.turn import TurnTable, effect, throw_of, total_rises
 from hogeq.support.aliases import Ints
 from hogeq.trees.flat import CHANCE, History, HistoryStep
 from hogeq.trees.recall import Audit, Finding, Loss, Pair, Recall, Witness, smallest
-from hogeq.trees.tree import PLAYERS, START, HogTree, Tree, TreePosition, count, flat_tree
+from hogeq.trees.rules import GameRules, from_rules, node_of
+from hogeq.trees.tree import PLAYERS, START, HogTree, TreePosition, count
 
 USUAL_GOAL = 6  # of a small game, or less where its tree would be too large
 MOST_NODES = 1_000_000  # most nodes of a tree to walk: some ten seconds
@@ -25,10 +26,10 @@ _NEVER_TWICE = "whatever the goal, since every turn raises the sum of both score
 
 
 def audit_tree(
-    tree: Tree, player: int = 0, *, ranked: bool = False, longest: int | None = None
+    rules: GameRules, player: int = 0, *, ranked: bool = False, longest: int | None = None
 ) -> Audit:
     """Audit one player of a game tree, or of its first moves."""
-    recall = Recall(flat_tree(tree, longest=longest), player)
+    recall = Recall(from_rules(rules, longest=longest, once=True), player)
     found = recall.audit(whole=longest is None, ranked=ranked)
     return replace(found, forgets=_forgets(recall))
 
@@ -158,7 +159,7 @@ def audit(rules: Rules, *, full: Rules | None = None) -> Audit:
 
 
 def small(rules: Rules, goal: int | None, max_dice: int) -> Rules:
-    """Give the same rules with a goal and dice of at most these; by default what is walked."""
+    """Give the same rules with a goal and dice of at most these; by default those of an audit."""
     for highest in range(USUAL_GOAL, 0, -1) if goal is None else (goal,):
         walked = replace(
             rules, goal=min(highest, rules.goal), max_dice=min(max_dice, rules.max_dice)
@@ -170,15 +171,15 @@ def small(rules: Rules, goal: int | None, max_dice: int) -> Rules:
 
 def recurrence(tree: HogTree, player: int, most: int) -> tuple[Witness | None, bool]:
     """Find a position of a player that comes twice; and say whether so many were all there are."""
-    for number, (state, way) in enumerate(_ways(tree, tree.root)):
+    for number, (state, way) in enumerate(_ways(tree, tree.initial())):
         if number == most:
             return None, False
-        node = tree.node(state)
+        node = node_of(tree, state)
         if node.player == player:
             ahead = _ways(tree, state, state.own + state.opponent)
             next(ahead)  # the position itself
             for after, more in ahead:
-                if tree.node(after)[:2] == node[:2]:
+                if node_of(tree, after)[:2] == node[:2]:
                     return Witness(node.infoset, way, way + more), True
     return None, True
 
@@ -192,22 +193,22 @@ def _ways(
     while waiting:
         state, way = waiting.popleft()
         yield state, way
-        node = tree.node(state)
+        node = node_of(tree, state)
         mover = None if node.player == CHANCE else node.player
         for label, _, after in node.moves:
             # The sum of scores never falls, so a way back keeps it.
             if after not in known and total in {None, after.own + after.opponent}:
                 known.add(after)
-                waiting.append((after, (*way, HistoryStep(mover, node.infoset, label))))
+                waiting.append((after, (*way, HistoryStep(mover, node.infoset, str(label)))))
 
 
 def replay(rules: Rules, history: History) -> list[TreePosition]:
     """Positions that a history goes through, the last one being where it ends."""
     tree = HogTree(rules)
-    positions = [tree.root]
+    positions = [tree.initial()]
     for move in history:
-        node = tree.node(positions[-1])
-        after = [state for label, _, state in node.moves if label == move.action]
+        node = node_of(tree, positions[-1])
+        after = [state for label, _, state in node.moves if str(label) == move.action]
         if not after or (node.player >= 0 and move[:2] != node[:2]):
             raise ValueError(f"history: {move} is not possible under {rules.name}")
         positions.append(after[0])

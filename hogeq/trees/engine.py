@@ -102,7 +102,7 @@ class TreeEngine:
         return []
 
     def quick_dtype(self, opponents: int = 1) -> Precision:  # noqa: ARG002 - of the protocol
-        """Precision for what need not be exact."""
+        """Precision of sums that need not be exact."""
         return np.float64
 
     def workspace(self, players: int, dtype: DTypeLike = np.float64) -> "TreePasses":  # noqa: ARG002
@@ -180,7 +180,7 @@ class TreePasses:
             yield share, (1,), seated(tree, other, legal[0])
 
     def _starts(self, policies: Floats, weights: Floats | None) -> tuple[float, float]:
-        """Win probability of whoever moves first: player 0, and the opponent."""
+        """Win probability of the player to move first: player 0, and the opponent."""
         starts = np.zeros(2)
         for share, seats, joint in self._plays(policies, weights):
             won = self.engine.win_rate(float(node_values(self.engine.tree, joint)[0]))

@@ -9,9 +9,12 @@ from numpy.typing import NDArray
 from scipy.optimize import Bounds, LinearConstraint, linprog, milp
 from scipy.sparse import block_array, coo_array, csr_array, eye_array, hstack, kron
 
+from hogeq.search.results import Equilibrium, Response
+from hogeq.strategies.strategy import Strategy
 from hogeq.support.aliases import Floats
 from hogeq.trees.flat import TERMINAL, FlatTree, reach
 from hogeq.trees.sequences import LEAST_GAIN, SequenceForm, sequence_form
+from hogeq.trees.strategies import tree_strategy
 
 MEETING = 1e-9  # largest gap at which bounds meet, a share of the stakes
 LEAST_STAKES = 1e-150  # as a share of the largest payoff: what is divided by it keeps its digits
@@ -23,8 +26,8 @@ SOLVED = 0
 ENDED = (SOLVED, 1)  # 1: at a limit of time
 
 
-class Response(NamedTuple):
-    """A response of one player, what it is worth, and what no response exceeds."""
+class Answer(NamedTuple):
+    """A response of one player, its payoff, and a bound on any."""
 
     strategy: Floats  # (R, K), a pure one; rows of the other player are not used
     payoff: float  # a share, as are the payoffs responded to; so is the bound
@@ -36,33 +39,11 @@ class Response(NamedTuple):
         return self.bound - self.payoff <= MEETING
 
 
-class Interval(NamedTuple):
-    """Payoff of the best response found, averaged over both seats, and of the best possible."""
-
-    attack: float
-    bound: float
-    full_memory: float  # bound of a responder with perfect recall
-    strategy: Floats  # the response in both seats, (R, K)
-    is_proved: bool  # whether both meet within 1e-9 of the stakes
-    seats: tuple[float, float]  # payoff of the response in each seat
-
-
-class Opponent(NamedTuple):
-    """Strategies of the other seat, each with a probability: one, or a mixture."""
-
-    weights: Floats
-    strategies: Floats  # (n, R, K)
-
-    @classmethod
-    def alone(cls, strategy: Floats) -> "Opponent":
-        """Take one strategy for certain."""
-        return cls(np.ones(1), strategy[None])
-
-    def sequence_payoffs(self, form: SequenceForm) -> Floats:
-        """Share of the stakes that every sequence of a responder ends in, on average."""
-        parts = zip(self.weights, self.strategies, strict=True)
-        worth = np.sum([weight * form.payoffs(one) for weight, one in parts], axis=0)
-        return np.asarray(worth / form.tree.expected)
+def payoffs_against(strategy: Strategy, form: SequenceForm) -> Floats:
+    """Share of the stakes that every sequence of a responder ends in, on average."""
+    parts = zip(strategy.chances, strategy.policies, strict=True)
+    worth = np.sum([weight * form.payoffs(one) for weight, one in parts], axis=0)
+    return np.asarray(worth / form.tree.expected)
 
 
 def stakes(tree: FlatTree) -> float:
@@ -77,7 +58,7 @@ def stakes(tree: FlatTree) -> float:
 
 def best_response(
     original: SequenceForm, payoffs: Floats, seconds: float, begin: Floats | None = None
-) -> Response:
+) -> Answer:
     """Find the best pure response of a player, and a bound that no response exceeds.
 
     With A-loss recall full memory is the bound, and is met. `begin`, (R, K), is where the first
@@ -118,7 +99,7 @@ def best_response(
             full = min(full, bound)
     # Of the parts of a row one at most is reached: the row acts as that does.
     acts = original.by_rows(form.realisation(found))
-    return Response(pure[np.where(tree.legal, acts, -1.0).argmax(axis=1)], best, max(best, full))
+    return Answer(pure[np.where(tree.legal, acts, -1.0).argmax(axis=1)], best, max(best, full))
 
 
 def _by_program(form: SequenceForm, worth: Floats, seconds: float) -> tuple[Floats | None, float]:
@@ -171,44 +152,35 @@ def _by_program(form: SequenceForm, worth: Floats, seconds: float) -> tuple[Floa
 
 
 def respond(
-    tree: FlatTree, strategy: Floats | Opponent, seconds: float, begin: Floats | None = None
-) -> Interval:
-    """Find the best response to a strategy, both seats' mean, within so many seconds.
+    tree: FlatTree, given: Strategy | Floats, seconds: float, begin: Floats | None = None
+) -> Response:
+    """Find the best response to a strategy, in either seat, by a program of so many seconds.
 
     `begin`, (R, K), is a strategy from which it is sought.
     """
-    opponent = strategy if isinstance(strategy, Opponent) else Opponent.alone(strategy)
-    end, unit = perf_counter() + seconds, stakes(tree)
-    responses, memory = [], []
+    target, unit, begun = tree_strategy(tree, given), stakes(tree), perf_counter()
+    answers, memory = [], []
     for player in (0, 1):
         form = sequence_form(tree, player)
-        payoffs = opponent.sequence_payoffs(form)
+        payoffs = payoffs_against(target, form)
         memory.append(form.respond_with_full_memory(payoffs)[0])
-        responses.append(best_response(form, payoffs, (end - perf_counter()) / (2 - player), begin))
-    first, second = responses
-    joined = np.where(tree.seat[:, None] == 0, first.strategy, second.strategy)
-    payoff, bound, full = (
-        (a + b) / 2 for a, b in zip((*first[1:], memory[0]), (*second[1:], memory[1]), strict=True)
+        left = (begun + seconds - perf_counter()) / (2 - player)
+        answers.append(best_response(form, payoffs, left, begin))
+    first, second = answers
+    rows = np.where(tree.seat[:, None] == 0, first.strategy, second.strategy)
+    value, bound = (first.payoff + second.payoff) / 2, (first.bound + second.bound) / 2
+    full_memory = sum(memory) / 2
+    return Response(
+        strategy=tree_strategy(tree, rows.argmax(axis=1)),
+        value=value * unit + tree.shift,
+        bound=bound * unit + tree.shift,
+        full_memory=full_memory * unit + tree.shift,
+        is_proved=bound - value <= MEETING,
+        method="integer program" if bound < full_memory else "full memory",
+        seconds=perf_counter() - begun,
+        seats=(first.payoff * unit + tree.shift, second.payoff * unit + tree.shift),
+        units=tree.units,
     )
-    return Interval(
-        payoff * unit,
-        bound * unit,
-        full * unit,
-        joined,
-        bound - payoff <= MEETING,
-        (first.payoff * unit, second.payoff * unit),
-    )
-
-
-class Equilibrium(NamedTuple):
-    """Mixtures of both players, and where the value of the game lies."""
-
-    lower: float  # payoff to player 0 that the first mixture secures, at least
-    upper: float  # payoff to player 0 that the second mixture allows, at most
-    mixtures: tuple[Opponent, Opponent]
-    iterations: int
-    method: str  # ``lp`` where all strategies are in one linear program, or ``columns``
-    is_proved: bool  # whether both ends meet within 1e-9 of the stakes
 
 
 class Side:
@@ -219,31 +191,31 @@ class Side:
         self.pool: list[Floats] = []
 
     def plans(self) -> csr_array:
-        """Realisation weights by what is chosen: of the pool's strategies, or of all sequences."""
+        """Realisation weights by variable: of the pool's strategies, or of all sequences."""
         if self.pool:
             return csr_array(np.array([self.form.realisation(one) for one in self.pool]).T)
         size = 1 + len(self.form.row) * self.form.tree.num_actions
         return eye_array(size, format="csr")
 
     def equations(self) -> csr_array:
-        """Equations of what is chosen, with (1, 0, 0, ...) on the other side."""
+        """Equations of the variables, with (1, 0, 0, ...) on the other side."""
         return csr_array(np.ones((1, len(self.pool)))) if self.pool else self.form.flow()
 
     def allowed(self) -> NDArray[np.bool_]:
-        """Mark what can be chosen: no sequence that ends with an action that there is not."""
+        """Mark variables that can be positive: no sequence ends with an illegal action."""
         if self.pool:
             return np.ones(len(self.pool), bool)
         return np.append(True, self.form.tree.legal[self.form.row])
 
-    def mixture(self, chosen: Floats) -> Opponent:
+    def mixture(self, chosen: Floats) -> Strategy:
         """Strategies to be drawn from; with perfect recall one strategy that has the weights."""
         if not self.pool:
             return self.drawn(chosen)
         weights = np.maximum(chosen, 0.0) / np.maximum(chosen, 0.0).sum()
         played = weights > 0.0
-        return Opponent(weights[played], np.array(self.pool)[played])
+        return Strategy.unchecked(np.array(self.pool)[played], weights[played])
 
-    def drawn(self, plan: Floats) -> Opponent:
+    def drawn(self, plan: Floats) -> Strategy:
         """Strategies that together have a plan's weights, where inflated rows forget nothing.
 
         Before a row that has parts, acts are drawn once and for all: so one part at most is
@@ -274,11 +246,11 @@ class Side:
         if left[0] > 0.0:  # all, or what rounding left
             weights.append(left[0])
             strategies.append(played(self.form, left))
-        return Opponent(np.array(weights) / sum(weights), np.array(strategies))
+        return Strategy.unchecked(np.array(strategies), np.array(weights) / sum(weights))
 
-    def grows(self, answer: Response, mixture: Opponent, worth: Floats) -> bool:
+    def grows(self, answer: Answer, mixture: Strategy, worth: Floats) -> bool:
         """Take a response into the pool if it is better than the mixture, and new."""
-        mine = zip(*mixture, strict=True)
+        mine = zip(mixture.chances, mixture.policies, strict=True)
         value = sum(weight * (self.form.realisation(one) @ worth) for weight, one in mine)
         is_known = any(np.array_equal(answer.strategy, one) for one in self.pool)
         if not self.pool or is_known or answer.payoff - value <= MEETING:
@@ -288,7 +260,7 @@ class Side:
 
 
 def played(form: SequenceForm, plan: Floats) -> Floats:
-    """Strategy whose rows average what a plan does in their refined information sets."""
+    """Strategy whose rows average a plan over their refined information sets."""
     weights = form.by_rows(plan)
     total = weights.sum(axis=1, keepdims=True)
     return np.where(total > 1e-14, weights / np.maximum(total, 1e-14), form.tree.uniform())
@@ -308,7 +280,7 @@ def sequence_payoffs(first: SequenceForm, second: SequenceForm) -> csr_array:
 def solve_restricted(
     payoffs: csr_array, sides: tuple[Side, Side], seconds: float
 ) -> tuple[Floats, Floats] | None:
-    """Solve the game in which both choose among what their sides allow.
+    """Solve the game restricted to the strategies of two sides.
 
     None if HiGHS fails, or is not done within so many seconds.
     """
@@ -352,7 +324,8 @@ def equilibrium(tree: FlatTree, seconds: float) -> Equilibrium:
     of cost functions controlled by an adversary", ICML 2003; of teams, Celli and Gatti 2018).
     Bounds are what best responses win from mixtures, however these were found.
     """
-    end, unit = perf_counter() + seconds, stakes(tree)
+    begun, unit = perf_counter(), stakes(tree)
+    end = begun + seconds
     sides = (Side(sequence_form(tree, 0)), Side(sequence_form(tree, 1)))
     payoffs = sequence_payoffs(sides[0].form, sides[1].form)
     bounds = [np.inf, np.inf]  # what each player's opponent allows, to that player
@@ -361,7 +334,7 @@ def equilibrium(tree: FlatTree, seconds: float) -> Equilibrium:
     best = []
     for player, side in enumerate(sides):
         start = tree.uniform() if chosen is None else played(side.form, chosen[player])
-        best.append(Opponent.alone(start))
+        best.append(Strategy.unchecked(start))
         if len(side.inner.shared):
             side.pool.append(start)
     iterations, grows = 0, True
@@ -373,7 +346,7 @@ def equilibrium(tree: FlatTree, seconds: float) -> Equilibrium:
         grows = False
         for player, side in enumerate(sides):
             left = max(end - perf_counter(), 0.0) / (2 - player)
-            worth = mixtures[1 - player].sequence_payoffs(side.form)
+            worth = payoffs_against(mixtures[1 - player], side.form)
             answer = best_response(side.form, worth, left)
             if answer.bound < bounds[player]:
                 bounds[player], best[1 - player] = answer.bound, mixtures[1 - player]
@@ -381,6 +354,13 @@ def equilibrium(tree: FlatTree, seconds: float) -> Equilibrium:
         lower, upper = sorted((-bounds[1], bounds[0]))  # they may cross by rounding
         is_proved = upper - lower <= MEETING
         grows &= not is_proved and perf_counter() < end
-    method = "columns" if any(side.pool for side in sides) else "lp"
-    both = best[0], best[1]
-    return Equilibrium(lower * unit, upper * unit, both, iterations, method, is_proved)
+    return Equilibrium(
+        lower=lower * unit + tree.shift,
+        upper=upper * unit + tree.shift,
+        strategies=(best[0], best[1]),
+        is_proved=is_proved,
+        method="columns" if any(side.pool for side in sides) else "lp",
+        effort={"iterations": iterations, "components": [len(one.weights) for one in best]},
+        seconds=perf_counter() - begun,
+        units=tree.units,
+    )

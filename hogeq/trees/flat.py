@@ -19,6 +19,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from hogeq.search.results import Units, payoffs
 from hogeq.strategies.arrays import as_array
 from hogeq.support.aliases import Floats, Ints
 from hogeq.support.messages import one_line, printable, raised
@@ -45,6 +46,10 @@ class HistoryStep(NamedTuple):
     player: int | None  # who moved; None for chance
     infoset: Hashable  # information set of the player; None for chance
     action: str
+
+    def __str__(self) -> str:
+        """Write the move, and the player that made it."""
+        return f"{'chance' if self.player is None else f'player {self.player}'}: {self.action}"
 
 
 History = tuple[HistoryStep, ...]
@@ -74,7 +79,6 @@ class FlatTree:
     states: Sequence[str] | None = None  # (R,), OpenSpiel's names, if others
     num_players: int = 2  # 1 against nature: then player 1 has no rows
     shift: float = 0.0  # half the sum of payoffs, which each player's own are larger by
-    source: str = ""  # version of the program that knows the game, or its file's hash
 
     def __repr__(self) -> str:
         """Name the game and say its size."""
@@ -97,7 +101,7 @@ class FlatTree:
 
     @cached_property
     def legal(self) -> NDArray[np.bool_]:
-        """Which actions a row has, (R, K)."""
+        """Legal actions of each row, (R, K)."""
         return np.arange(self.num_actions) < self.num_legal[:, None]
 
     @cached_property
@@ -157,12 +161,12 @@ class FlatTree:
 
     @cached_property
     def shares(self) -> Floats:
-        """Payoffs as shares of the largest, (N,): what is compared and solved is made of these."""
+        """Payoffs as shares of the largest, (N,): comparisons and programs use these."""
         return np.where(self.possible, self.payoff, 0.0) / self.largest_payoff
 
     @cached_property
     def expected(self) -> float:
-        """Share of the largest payoff that players can expect at most, who see all and help.
+        """Most that players can expect together if they see all, a share of the largest payoff.
 
         1 if all payoffs are 0.
         """
@@ -175,10 +179,15 @@ class FlatTree:
 
     @cached_property
     def mover(self) -> NDArray[np.int8]:
-        """Who moved to come to each node; `CHANCE` for the root."""
+        """Player that moved to each node; `CHANCE` for the root."""
         mover = self.player[np.maximum(self.parent, 0)].copy()
         mover[0] = CHANCE
         return mover
+
+    @property
+    def units(self) -> Units:
+        """Units of the game: its payoffs."""
+        return payoffs(self.shift, self.largest_payoff, self.largest_payoff * self.expected)
 
     @cached_property
     def labels(self) -> list[list[str]]:
@@ -192,8 +201,7 @@ class FlatTree:
 
     def label(self, node: int) -> str:
         """Name the action that leads to a node."""
-        action = self.history(node)[-1].action
-        return action.removeprefix("chance: ").removeprefix(f"player {self.mover[node]}: ")
+        return self.history(node)[-1].action
 
     def digest(self) -> str:
         """Hash of all but the name: equal for equal games, in any process; hexadecimal."""
@@ -211,7 +219,7 @@ class FlatTree:
         return self.legal / self.num_legal[:, None]
 
     def check_strategy(self, given: ArrayLike, name: str = "strategy") -> Floats:
-        """Refuse what are no probabilities of legal actions, (R, K); scale sums of nearly 1."""
+        """Check probabilities of legal actions, (R, K); scale sums of nearly 1."""
         numbers, shape = as_array(given, name), (self.num_rows, self.num_actions)
         if numbers.dtype.kind not in "iuf":
             raise ValueError(f"{name}: holds {numbers.dtype} values; allowed: float64 numbers")
@@ -229,7 +237,7 @@ class FlatTree:
         return rows / _scale(sums, self.num_legal)[:, None]
 
     def history(self, node: int) -> History:
-        """Write what led to a node, in the game's words."""
+        """Write the history of a node in the game's words."""
         path, steps = _path(self.parent, node), []
         for one, action in zip(path, self.describe(self.move[path].tolist()), strict=True):
             mover, row = int(self.mover[one]), int(self.row[self.parent[one]])
@@ -245,7 +253,7 @@ Moves = Sequence[tuple[Any, Fraction | float, Any]]
 
 
 class Node(NamedTuple):
-    """What there is at a state of a game."""
+    """Node of a game at a state: the player to move, and the moves."""
 
     player: int  # who moves: 0, 1, `CHANCE` or `TERMINAL`
     infoset: Hashable = None  # all that the player knows; equal ones are one information set
@@ -263,7 +271,6 @@ def flatten(
     root: Any,
     look: Callable[[Any], Node],
     describe: Callable[[Sequence[int]], list[str]],
-    most_nodes: int = MOST_NODES,
     longest: int | None = None,
     deepest: int = MOST_MOVES,
     forget: str | Forget | None = None,
@@ -282,8 +289,8 @@ def flatten(
             try:
                 player, moves = walk.settle(look(state))
             except Exception as error:
-                words = describe([walk.move[one] for one in _path(walk.parent, count)])
-                where = f"after {one_line('; '.join(words))}" if words else "at the start"
+                steps = walk.history(count, describe)
+                where = f"after {one_line('; '.join(map(str, steps)))}" if steps else "at the start"
                 reason = error if isinstance(error, NodeError) else raised(error)
                 raise ValueError(f"{name}: {where}: {reason}") from error
             if player >= 0:
@@ -294,8 +301,8 @@ def flatten(
                 number, probability, after = moves[place]
                 stack.append((after, count, place, number, depth + 1, probability, made))
             count += 1
-            if count + len(stack) > most_nodes:
-                raise ValueError(f"{name}: has more than {most_nodes:,} nodes")
+            if count + len(stack) > MOST_NODES:
+                raise ValueError(f"{name}: has more than {MOST_NODES:,} nodes")
             if depth > deepest:
                 raise ValueError(f"{name}: has plays of more than {deepest:,} moves")
             if not count % LOOK_UP:
@@ -345,7 +352,7 @@ class _Walk:
         self.total: Any = 0  # what the payoffs at every end sum to
 
     def settle(self, node: Node) -> tuple[int, Moves]:
-        """Enter a node; give who moves, and how."""
+        """Enter a node; give the player to move, and the moves."""
         player, moves, row, payoff = node.player, node.moves, -1, 0.0
         if player >= 0:
             row = self.row_of(node)
@@ -396,6 +403,16 @@ class _Walk:
             allowed = "allowed: zero-sum and constant-sum games"
             raise NodeError(f"is not zero-sum: payoffs sum to {sums}; {allowed}")
         return float(paid[0] - self.total / 2)
+
+    def history(self, node: int, describe: Callable[[Sequence[int]], list[str]]) -> History:
+        """Write the history of a node for a refusal; information sets are left out."""
+        path = _path(self.parent, node)
+        movers = [self.player[self.parent[one]] for one in path]
+        words = describe([self.move[one] for one in path])
+        return tuple(
+            HistoryStep(None if mover == CHANCE else mover, None, word)
+            for mover, word in zip(movers, words, strict=True)
+        )
 
     def tree(self, name: str, describe: Callable[[Sequence[int]], list[str]]) -> FlatTree:
         """Put the nodes in the order of their depth."""
@@ -477,9 +494,3 @@ def node_values(tree: FlatTree, joint: Floats) -> Floats:
 def payoff(tree: FlatTree, first: Floats, second: Floats) -> float:
     """Compute the payoff to player 0 where one strategy sits at seat 0, another at seat 1."""
     return float(node_values(tree, seated(tree, first, second))[0]) + tree.shift
-
-
-def mean_payoff(tree: FlatTree, strategy: Floats, opponent: Floats) -> float:
-    """Payoff to a strategy, averaged over both seats."""
-    second = 2.0 * tree.shift - payoff(tree, opponent, strategy)
-    return (payoff(tree, strategy, opponent) + second) / 2.0

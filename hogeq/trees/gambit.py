@@ -70,7 +70,7 @@ class Outcome(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ExtensiveForm:
-    """What a file says: a game of any number of players, zero-sum or not.
+    """Contents of a file: a game of any number of players, zero-sum or not.
 
     Its N nodes come as a walk through the tree meets them: after each node, all that is below its
     first action, then all that is below its second.
@@ -126,20 +126,14 @@ class ExtensiveForm:
         return after
 
 
-def from_efg(
-    path: str | os.PathLike[str],
-    *,
-    forget: str | Forget | None = None,
-    most_nodes: int = MOST_NODES,
-) -> FlatTree:
+def from_efg(path: str | os.PathLike[str], *, forget: str | Forget | None = None) -> FlatTree:
     """Read a game of one player, or a constant-sum game of two."""
     path = Path(path)
-    form = read_efg(path, most_nodes)
-    return _flat(form, printable(path.name), forget)
+    return _flat(read_efg(path), printable(path.name), forget)
 
 
-def read_efg(path: str | os.PathLike[str], most_nodes: int = MOST_NODES) -> ExtensiveForm:
-    """Read a file; `ValueError` says in one line what it is instead, and where."""
+def read_efg(path: str | os.PathLike[str]) -> ExtensiveForm:
+    """Read a file; `ValueError` says in one line where it is wrong, and how."""
     path = Path(path)
     try:
         text = read_whole(path, MOST_BYTES).decode("utf-8-sig")
@@ -149,7 +143,7 @@ def read_efg(path: str | os.PathLike[str], most_nodes: int = MOST_NODES) -> Exte
         ) from None
     except (OSError, ValueError) as error:
         raise ValueError(unreadable(path, error)) from None
-    return _Reader(printable(path), text).form(most_nodes)
+    return _Reader(printable(path), text).form()
 
 
 class _Reader:
@@ -167,7 +161,7 @@ class _Reader:
         self.numbers: dict[str, Fraction] = {}
         self.step()
 
-    def form(self, most_nodes: int) -> ExtensiveForm:
+    def form(self) -> ExtensiveForm:
         """Read the whole file."""
         for what, allowed in (("file", ("EFG",)), ("version", ("2",)), ("numbers", ("R", "D"))):
             if self.ahead not in allowed:
@@ -185,8 +179,8 @@ class _Reader:
         infoset, outcome, line = (array("i") for _ in range(3))
         missing, counted_to, lines = 1, 0, 1
         while missing:
-            if len(infoset) == most_nodes:
-                raise ValueError(f"{self.where}: has more than {most_nodes:,} nodes")
+            if len(infoset) == MOST_NODES:
+                raise ValueError(f"{self.where}: has more than {MOST_NODES:,} nodes")
             lines += self.text.count("\n", counted_to, self.start)
             counted_to = self.start
             line.append(lines)
@@ -361,7 +355,7 @@ class _Reader:
     def refuse(
         self, what: str, allowed: str, given: str | None = None, at: int | None = None
     ) -> NoReturn:
-        """Refuse the file for a token, the next one unless said."""
+        """Refuse the file for a token, the next one by default."""
         start = self.start if at is None else at
         if given is None:
             given = _TOKEN.match(self.text, start)[1]  # type: ignore[index]
@@ -395,7 +389,7 @@ def _flat(form: ExtensiveForm, name: str, forget: str | Forget | None) -> FlatTr
         return inner[row] if end is None else end
 
     count = len(form.infoset)
-    tree = flatten(name, None, look, partial(_words, form, numbers), count, deepest=count)
+    tree = flatten(name, None, look, partial(_words, form, numbers), deepest=count)
     if callable(forget):
         return tree
     tree = replace(tree, names=[called[state] for state in tree.names], states=tree.names)
@@ -465,9 +459,8 @@ def _words(form: ExtensiveForm, numbers: list[list[int]], moves: Sequence[int]) 
     node, words = 0, []
     for move in moves:
         row = form.infoset[node]
-        infoset, place = form.infosets[row], numbers[row].index(move)
-        who = "chance" if infoset.player == CHANCE else f"player {infoset.player}"
-        words.append(f"{who}: {form.labels[row][place]}")
+        place = numbers[row].index(move)
+        words.append(form.labels[row][place])
         node = form.child(node, place)
     return words
 

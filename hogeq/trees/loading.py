@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
@@ -14,7 +15,7 @@ from hogeq.rules.reading import (
     is_hog,
     load_plugins_of,
 )
-from hogeq.support.messages import nearest, printable, refusal, shown
+from hogeq.support.messages import nearest, refusal, shown
 from hogeq.trees.flat import FlatTree
 from hogeq.trees.rules import GAMES, GameRules, from_rules, named_rules
 
@@ -29,21 +30,19 @@ def find_game(given: Any, forget: Any = None, trust: bool = False) -> Rules | Fl
 
     ``openspiel:NAME`` is always a game of OpenSpiel.
     """
-    found = _found(given, forget, trust)
+    if isinstance(given, str | os.PathLike):
+        found = _written(os.fspath(given), forget, trust)
+    elif isinstance(given, Mapping):
+        found = rules_from(given)
+    elif isinstance(given, GameRules):
+        found = from_rules(given, forget=forget)
+    elif isinstance(given, Rules | FlatTree):
+        found = given
+    else:
+        found = _of_openspiel(given, forget)
     if forget is not None and isinstance(found, Rules):
         raise ValueError(refusal("forget", forget, "for games other than Hog"))
     return found
-
-
-def _found(given: Any, forget: Any, trust: bool) -> Rules | FlatTree:
-    if isinstance(given, str | os.PathLike):
-        return _written(os.fspath(given), forget, trust)
-    if isinstance(given, Mapping):
-        return rules_from(given)
-    if isinstance(given, GameRules):
-        return from_rules(given, forget=forget)
-    is_found = isinstance(given, Rules | FlatTree)
-    return given if is_found else _of_openspiel(given, forget)
 
 
 def _written(name: str, forget: Any, trust: bool) -> Rules | FlatTree:
@@ -69,27 +68,21 @@ def _named(name: str, forget: Any, trust: bool) -> Rules | FlatTree:
     own = named_rules(name)
     if own is not None:
         return from_rules(own, name=name, forget=forget)
-    known = [*GAMES, *_names_of_openspiel()]
-    if name.partition("(")[0] not in known:
-        near = nearest(name.partition("(")[0], [*EDITIONS, *ALIASES, *known])
+    called, known = name.partition("(")[0], [*GAMES]
+    with suppress(ValueError):
+        known += _openspiel().pyspiel.registered_names()
+    if called not in known:
+        near = nearest(called, [*EDITIONS, *ALIASES, *known])
         raise ValueError(f"game: got {shown(name)}; allowed: {ALLOWED}{near}")
     return _of_openspiel(name, forget)
 
 
 def _of_openspiel(game: Any, forget: Any) -> FlatTree:
-    tree: FlatTree = openspiel_package().from_openspiel(game, forget=forget)
+    tree: FlatTree = _openspiel().from_openspiel(game, forget=forget)
     return tree
 
 
-def _names_of_openspiel() -> list[str]:
-    try:
-        return list(openspiel_package().pyspiel.registered_names())
-    except ValueError:
-        return []
-
-
-def openspiel_package() -> Any:
-    """Import what needs OpenSpiel; `ValueError` where that is not installed."""
+def _openspiel() -> Any:
     try:
         from hogeq.trees import openspiel
     except ImportError as error:
@@ -103,9 +96,3 @@ def load_tree(given: Any, forget: Any = None) -> FlatTree:
     if isinstance(found, Rules):
         raise ValueError(refusal("game", found.name, "games other than Hog"))  # noqa: TRY004
     return found
-
-
-def name_of(given: Any, forget: str | None = None) -> str:
-    """Name of a game for headings: as it was asked for, and what it forgets."""
-    name = printable(given) if isinstance(given, str | os.PathLike) else str(given)
-    return f"{name}, forgetting {forget}" if forget else name

@@ -1,4 +1,4 @@
-"""What a player of a game recalls, with two histories wherever something is forgotten.
+"""Recall of a player, with two histories wherever something is forgotten.
 
 docs/recall.md defines the properties, with their sources. X(h) is what the player met and did on
 the way to history h, Y(h) what the opponent met and did.
@@ -45,7 +45,7 @@ class Witness(NamedTuple):
 
 
 class Loss(NamedTuple):
-    """What information sets forget, of one kind."""
+    """Information sets that forget one kind of information."""
 
     infosets: frozenset[Hashable]  # those that forget it
     witness: Witness | None
@@ -61,7 +61,7 @@ class Finding(NamedTuple):
 
 @dataclass(frozen=True)
 class Audit:
-    """What was found about one player.
+    """Findings about one player.
 
     Attributes
     ----------
@@ -133,7 +133,7 @@ def smallest(pairs: Iterable[Pair | None]) -> Pair | None:
 
 
 class Recall:
-    """The histories of one player, told apart by what the player went through."""
+    """Histories of one player, by the observations and actions of that player."""
 
     def __init__(self, tree: FlatTree, player: int) -> None:
         self.tree, self.player = tree, player
@@ -346,7 +346,7 @@ class _Plays(NamedTuple):
         return cls(node, other.at[end], later, chance[end], tree.payoff[end])
 
     def forms(self, part: Ints, kind: int) -> dict[int, bytes]:
-        """List what a bijection of plays preserves: there is one if and only if forms are equal.
+        """List the invariants of a bijection of plays: there is one if and only if forms are equal.
 
         Chance's probabilities may differ by one factor, which then is that of their sums, and so
         may utilities; no factor makes a sum of 0 another. Kinds: 0 preserves both, 1 leaves

@@ -5,7 +5,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import is_dataclass
 from fractions import Fraction
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any, Final, TypeVar
 
 from hogeq.support.messages import one_line, raised, refusal
@@ -13,7 +13,6 @@ from hogeq.support.parameters import ParameterError, parameters, read
 from hogeq.support.plugins import entering
 from hogeq.trees.flat import (
     CHANCE,
-    MOST_NODES,
     TERMINAL,
     FlatTree,
     Forget,
@@ -25,6 +24,7 @@ from hogeq.trees.flat import (
 from hogeq.trees.forgetting import coarser
 
 END: Final = TERMINAL
+MOST_KEPT: Final = 100_000  # states of which the nodes are kept
 
 Kind = TypeVar("Kind", bound="type[GameRules]")
 
@@ -104,9 +104,13 @@ def from_rules(
     *,
     name: str | None = None,
     forget: str | Forget | None = None,
-    most_nodes: int = MOST_NODES,
+    longest: int | None = None,
+    once: bool = False,
 ) -> FlatTree:
-    """Build the tree of a game; `ValueError` names the history where its rules break down."""
+    """Build the tree of a game; `ValueError` names the history where its rules break down.
+
+    `longest` is of the moves of players laid out; with `once` equal states are looked at once.
+    """
     name = name or (str(rules) if is_dataclass(rules) else type(rules).__name__)
     try:
         players, root = operator.index(rules.players), rules.initial()
@@ -114,43 +118,46 @@ def from_rules(
         raise ValueError(f"{name}: at the start: {raised(error)}") from error
     require_players(name, players)
     numbers: dict[Hashable, int] = {}
-    look = partial(_seen, rules, players, numbers)
-    tree = flatten(name, root, look, partial(_words, rules, numbers), most_nodes, forget=forget)
+    look: Callable[[Any], Node] = partial(_numbered, rules, numbers)
+    look = lru_cache(MOST_KEPT)(look) if once else look
+    tree = flatten(name, root, look, partial(_words, numbers), longest, forget=forget)
     return coarser(tree, forget)
 
 
-def _seen(rules: GameRules, players: int, numbers: dict[Hashable, int], state: Any) -> Node:
+def node_of(rules: GameRules, state: Any) -> Node:
+    """Give the node of a state; its moves have the actions of the rules."""
     player = operator.index(rules.to_move(state))
-    if not END <= player < players:
-        allowed = f"a player from 0 to {players - 1}, hogeq.CHANCE or hogeq.END"
+    if not END <= player < rules.players:
+        allowed = f"a player from 0 to {rules.players - 1}, hogeq.CHANCE or hogeq.END"
         raise NodeError(refusal("to_move", player, allowed))
     if player == END:
         paid = tuple(map(float, rules.payoffs(state)))
-        if len(paid) != players:
-            raise NodeError(f"{len(paid)} payoffs; allowed: {players}, one for each player")
+        if len(paid) != rules.players:
+            raise NodeError(f"{len(paid)} payoffs; allowed: {rules.players}, one for each player")
         return Node(END, payoffs=paid)
     known: Hashable = None
     if player == CHANCE:
-        drawn: Iterable[tuple[Any, float]] = dict(rules.chances(state)).items()
+        drawn: Iterable[tuple[Any, Any]] = dict(rules.chances(state)).items()
     else:
         known = rules.knows(state, player)
         hash(known)  # or it is refused here
         drawn = [(action, 1.0) for action in rules.actions(state)]
-    moves = [
-        (numbers.setdefault(action, len(numbers)), float(chance), rules.next(state, action))
-        for action, chance in drawn
-    ]
+    moves = [(action, chance, rules.next(state, action)) for action, chance in drawn]
     return Node(player, known, moves=moves)
 
 
-def _words(rules: GameRules, numbers: dict[Hashable, int], moves: Sequence[int]) -> list[str]:
-    """Write the moves of a history."""
-    actions, state, words = list(numbers), rules.initial(), []
-    for move in moves:
-        player = rules.to_move(state)
-        words.append(f"{'chance' if player == CHANCE else f'player {player}'}: {actions[move]}")
-        state = rules.next(state, actions[move])
-    return words
+def _numbered(rules: GameRules, numbers: dict[Hashable, int], state: Any) -> Node:
+    node = node_of(rules, state)
+    moves = [
+        (numbers.setdefault(action, len(numbers)), float(chance), after)
+        for action, chance, after in node.moves
+    ]
+    return node._replace(moves=moves)
+
+
+def _words(numbers: dict[Hashable, int], moves: Sequence[int]) -> list[str]:
+    actions = list(numbers)
+    return [str(actions[move]) for move in moves]
 
 
 # --- names ----------------------------------------------------------------------------------------

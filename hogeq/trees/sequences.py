@@ -1,4 +1,4 @@
-"""Sequence form: what a player who forgot nothing of the own past would tell apart.
+"""Sequence form: information sets refined by the own past of the player.
 
 Koller, Megiddo and von Stengel, "Efficient computation of equilibria for extensive two-person
 games", 1996. A *sequence* is what a player met and did so far. A *refined* information set is a row

@@ -4,17 +4,18 @@ Different histories may lead to equal states, so a tree can be counted without b
 """
 
 from collections import Counter
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from fractions import Fraction
-from functools import lru_cache
-from typing import Any, Final, NamedTuple, Protocol, Self
+from functools import lru_cache, partial
+from typing import Any, Final, NamedTuple, Self
 
 import numpy as np
 
 from hogeq.rules import Rules
 from hogeq.rules.memory import Memory
 from hogeq.rules.turn import Turn, TurnTable, scoreless_turn, total_rises
-from hogeq.trees.flat import CHANCE, MOST_NODES, TERMINAL, FlatTree, Node, flatten
+from hogeq.trees.flat import CHANCE, TERMINAL, FlatTree, Node
+from hogeq.trees.rules import END, MOST_KEPT, GameRules, node_of
 
 PLAYERS = ("A", "B")
 
@@ -22,19 +23,8 @@ MOST_WRITTEN: Final = 2_000_000  # nodes of a file: some 100 MB
 START = -1  # the state before the coin is tossed has no mover
 
 
-class Tree(Protocol):
-    """What a game tree offers; its moves have names."""
-
-    @property
-    def root(self) -> Hashable:
-        """State at the start."""
-
-    def node(self, state: Hashable) -> Node:
-        """Tell what a state is."""
-
-
 class TreePosition(NamedTuple):
-    """Where a game of Hog stands."""
+    """Position of a game of Hog."""
 
     mover: int  # player to move, 0 or 1; `START` before the coin is tossed
     own: int  # the mover's score
@@ -49,7 +39,7 @@ class TreePosition(NamedTuple):
         return self
 
 
-class HogTree:
+class HogTree(GameRules):
     """The tree of a game of Hog: a coin; then turns, each a choice of dice and, if any, chance."""
 
     def __init__(self, rules: Rules, *, memory: bool = False) -> None:
@@ -57,61 +47,68 @@ class HogTree:
         self.rules = rules
         self.memory = memory
         self.turns = TurnTable(rules)
-        self._known: dict[tuple[int, int, Memory, int], tuple[Turn, ...]] = {}
+        self._known: dict[tuple[int, int, Memory, int], dict[int, Turn]] = {}
 
     def __deepcopy__(self, memo: object) -> Self:
-        """Nothing in it changes but what it has computed."""
+        """Give itself: only its cache changes."""
         return self
 
-    @property
-    def root(self) -> TreePosition:
+    def initial(self) -> TreePosition:
         """Before the coin is tossed."""
         return TreePosition(START, 0, 0, Memory(), past="" if self.memory else None)
 
-    def node(self, state: Hashable) -> Node:
-        """Tell what a position is."""
-        assert isinstance(state, TreePosition)  # noqa: S101 - the protocol promises less
+    def to_move(self, state: TreePosition) -> int:
+        """Player to move, chance, or the end."""
         if state.winner is not None:
-            return Node(TERMINAL, payoff=1.0 - 2.0 * state.winner)  # the loser gets -1
+            return END
+        return CHANCE if state.mover == START or state.dice is not None else state.mover
+
+    def actions(self, state: TreePosition) -> Sequence[Hashable]:
+        """Sides of the coin, numbers of dice, or points of the dice being rolled."""
         if state.mover == START:
-            coin = [
-                (f"{name} begins", Fraction(1, 2), self.begun(player))
-                for player, name in enumerate(PLAYERS)
-            ]
-            return Node(CHANCE, moves=coin)
+            return [f"{name} begins" for name in PLAYERS]
+        return self.rules.choices if state.dice is None else [*self._ways(state)]
+
+    def chances(self, state: TreePosition) -> Mapping[Any, Any]:
+        """Probabilities of the coin or of points, exact."""
+        if state.mover == START:
+            return dict.fromkeys(self.actions(state), Fraction(1, 2))
+        return {points: way.probability for points, way in self._ways(state).items()}
+
+    def knows(self, state: TreePosition, player: int) -> Hashable:
+        """Both scores, or with memory all that happened."""
+        del player
+        return state.past if self.memory else (state.own, state.opponent)
+
+    def payoffs(self, state: TreePosition) -> tuple[float, float]:
+        """1 to the winner, -1 to the loser."""
+        return (1.0, -1.0) if state.winner == 0 else (-1.0, 1.0)
+
+    def next(self, state: TreePosition, action: Any) -> TreePosition:
+        """Position after the coin, a choice or a roll; rolling no dice leaves nothing to chance."""
+        if state.mover == START:
+            player = self.actions(state).index(action)
+            return _after(state._replace(mover=player), f"player {player} begins")
         if state.dice is None:
-            choices = [(str(dice), 1.0, self.chosen(state, dice)) for dice in self.rules.choices]
-            infoset = state.past if self.memory else (state.own, state.opponent)
-            return Node(state.mover, infoset, moves=choices)
-        ends = self.ends(state)
-        return Node(
-            CHANCE, moves=[(str(way.points), way.probability, after) for _, way, after in ends]
-        )
+            state = _after(state._replace(dice=action), f", player {state.mover} rolls {action}")
+            if action > 0:
+                return state
+            (action,) = self._ways(state)
+        way, mover = self._ways(state)[action], state.mover
+        own, opponent, _, won = way.landing
+        if won is None and not way.again:
+            mover, own, opponent = 1 - mover, opponent, own
+        winner = None if won is None else abs(state.mover - won)
+        after = TreePosition(mover, own, opponent, way.memory, None, winner, state.past)
+        return _after(after, f" for {way.points}")
 
-    def begun(self, player: int) -> TreePosition:
-        """Give the position after the coin."""
-        return _after(self.root._replace(mover=player), f"player {player} begins")
-
-    def chosen(self, state: TreePosition, dice: int) -> TreePosition:
-        """Give the position after a choice; rolling no dice leaves nothing to chance."""
-        chosen = _after(state._replace(dice=dice), f", player {state.mover} rolls {dice}")
-        return chosen if dice > 0 else self.ends(chosen)[0][2]
-
-    def ends(self, state: TreePosition) -> list[tuple[int, Turn, TreePosition]]:
-        """How the turn can end for which dice are being rolled: points, outcome, what follows."""
+    def _ways(self, state: TreePosition) -> dict[int, Turn]:
+        """List the ends of a roll by their points, which all differ."""
         assert state.dice is not None  # noqa: S101
         key = state.own, state.opponent, state.memory, state.dice
         if key not in self._known:
-            self._known[key] = self.turns.outcomes(*key)
-        ways = []
-        for way in self._known[key]:
-            mover, (own, opponent, _, won) = state.mover, way.landing
-            if won is None and not way.again:
-                mover, own, opponent = 1 - mover, opponent, own
-            winner = None if won is None else abs(state.mover - won)
-            after = TreePosition(mover, own, opponent, way.memory, None, winner, state.past)
-            ways.append((way.points, way, _after(after, f" for {way.points}")))
-        return ways
+            self._known[key] = {way.points: way for way in self.turns.outcomes(*key)}
+        return self._known[key]
 
 
 def _after(state: TreePosition, event: str) -> TreePosition:
@@ -135,28 +132,8 @@ def refuse_endless(rules: Rules, where: str) -> None:
     )
 
 
-def flat_tree(tree: Tree, name: str = "tree", longest: int | None = None) -> FlatTree:
-    """Lay a tree out."""
-    numbers: dict[str, int] = {}
-
-    @lru_cache(maxsize=100_000)
-    def look(state: Hashable) -> Node:
-        node = tree.node(state)
-        moves = [
-            (numbers.setdefault(label, len(numbers)), float(chance), after)
-            for label, chance, after in node.moves
-        ]
-        return node._replace(moves=moves)
-
-    def describe(moves: Sequence[int]) -> list[str]:
-        labels = list(numbers)
-        return [labels[move] for move in moves]
-
-    return flatten(name, tree.root, look, describe, MOST_NODES, longest)
-
-
 class Sizes(NamedTuple):
-    """How big a tree is."""
+    """Numbers of nodes of a tree."""
 
     nodes: int
     choices: int  # nodes at which a player moves
@@ -177,17 +154,17 @@ class Sizes(NamedTuple):
         )
 
 
-def count(tree: Tree, most: int = 2_000_000) -> Sizes:
+def count(rules: GameRules, most: int = 2_000_000) -> Sizes:
     """Count the nodes of a tree without walking it: equal states are looked at once."""
-    level = Counter([tree.root])
+    level: Counter[Any] = Counter([rules.initial()])
     totals: Counter[int] = Counter()  # by who moves
     infosets: tuple[set[Hashable], set[Hashable]] = (set(), set())
     depth, nodes = -1, 1
     while level and nodes <= most:
         depth += 1
-        following: Counter[Hashable] = Counter()
+        following: Counter[Any] = Counter()
         for state, histories in level.items():
-            node = tree.node(state)
+            node = node_of(rules, state)
             totals[node.player] += histories
             if node.player >= 0:
                 infosets[node.player].add(node.infoset)
@@ -220,8 +197,16 @@ def hog_efg(rules: Rules) -> str:
     return "".join(efg_lines(HogTree(rules), title))
 
 
-def efg_lines(tree: Tree, title: str, players: Sequence[str] = PLAYERS) -> Iterator[str]:
-    """Write a game tree of one or two players in Gambit's extensive form, version 2.
+def efg_lines(rules: GameRules, title: str) -> Iterator[str]:
+    """Write the tree of a game of two players in Gambit's extensive form, version 2."""
+    look = lru_cache(MOST_KEPT)(partial(node_of, rules))
+    return _written(rules.initial(), look, title, PLAYERS)
+
+
+def _written(
+    root: Any, look: Callable[[Any], Node], title: str, players: Sequence[str]
+) -> Iterator[str]:
+    """Write nodes in Gambit's extensive form.
 
     See R. D. McKelvey, A. M. McLennan and T. L. Turocy, "Gambit: the package for computation in
     game theory". Probabilities are written as fractions, so nothing is rounded.
@@ -230,11 +215,11 @@ def efg_lines(tree: Tree, title: str, players: Sequence[str] = PLAYERS) -> Itera
     chances = 0
     outcomes: dict[Fraction | float, int] = {}
     numbers: tuple[dict[Hashable, int], dict[Hashable, int]] = {}, {}
-    waiting: list[Hashable] = [tree.root]
+    waiting = [root]
     while waiting:
-        node = tree.node(waiting.pop())
+        node = look(waiting.pop())
         if node.player == TERMINAL:
-            paid = node.payoffs or (_short(node.payoff), _short(-node.payoff))
+            paid = [_short(one) for one in node.payoffs or (node.payoff, -node.payoff)]
             outcome = outcomes.setdefault(paid[0], len(outcomes) + 1)
             payoffs = ", ".join(map(str, paid))
             yield f't "" {outcome} "" {{ {payoffs} }}\n'
@@ -242,46 +227,39 @@ def efg_lines(tree: Tree, title: str, players: Sequence[str] = PLAYERS) -> Itera
         waiting.extend(after for _, _, after in reversed(node.moves))
         if node.player == CHANCE:
             chances += 1
-            actions = " ".join(f"{_quoted(label)} {chance}" for label, chance, _ in node.moves)
+            actions = " ".join(f"{_quoted(str(label))} {chance}" for label, chance, _ in node.moves)
             yield f'c "" {chances} "" {{ {actions} }} 0\n'
         else:
             known = numbers[node.player]
             number = known.setdefault(node.infoset, len(known) + 1)
-            actions = " ".join(_quoted(label) for label, _, _ in node.moves)
+            actions = " ".join(_quoted(str(label)) for label, _, _ in node.moves)
             name = _quoted(str(node.infoset))
             yield f'p "" {node.player + 1} {number} {name} {{ {actions} }} 0\n'
 
 
-class _Nodes:
-    """A flat tree, one node at a time."""
+def flat_efg(tree: FlatTree) -> str:
+    """Text of the file of a flat tree; probabilities that are no short fractions are decimal."""
+    starts = np.searchsorted(tree.parent, np.arange(tree.num_nodes + 1)).tolist()
 
-    root = 0
-
-    def __init__(self, tree: FlatTree) -> None:
-        self.tree = tree
-        self.starts = np.searchsorted(tree.parent, np.arange(tree.num_nodes + 1)).tolist()
-
-    def node(self, state: Any) -> Node:
-        tree, player = self.tree, int(self.tree.player[state])
+    def look(state: int) -> Node:
+        player, payoff = int(tree.player[state]), float(tree.payoff[state])
         moves = [
             (tree.label(child), _short(float(tree.chance[child])), child)
-            for child in range(self.starts[state], self.starts[state + 1])
+            for child in range(starts[state], starts[state + 1])
         ]
         infoset = tree.names[tree.row[state]] if player >= 0 else None
-        payoff = float(tree.payoff[state])
-        payoffs: Sequence[Fraction | float] = (_short(payoff),) if tree.num_players == 1 else ()
+        payoffs: Sequence[Fraction | float] = (payoff,) if tree.num_players == 1 else ()
         if tree.shift:  # exactly: all sums are to be the same
             own, shift = Fraction(_short(payoff)), Fraction(_short(tree.shift))
             payoffs = shift + own, shift - own
         return Node(player, infoset, payoff, moves, payoffs)
 
-
-def flat_efg(tree: FlatTree) -> str:
-    """Text of the file of a flat tree; probabilities that are no short fractions are decimal."""
-    return "".join(efg_lines(_Nodes(tree), tree.name, ("0", "1")[: tree.num_players]))
+    return "".join(_written(0, look, tree.name, ("0", "1")[: tree.num_players]))
 
 
-def _short(value: float) -> Fraction | float:
+def _short(value: Fraction | float) -> Fraction | float:
+    if isinstance(value, Fraction):
+        return value
     fraction = Fraction(value).limit_denominator(10**6)
     return fraction if float(fraction) == value else value
 

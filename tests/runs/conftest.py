@@ -4,8 +4,8 @@ from typing import Any
 import pytest
 
 from hogeq import figures
-from hogeq.runs.files import replacing
 from hogeq.runs.runner import run_experiment as run
+from hogeq.support.files import replacing
 from tests.runs.trials import numbers, trial
 
 

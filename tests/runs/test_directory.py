@@ -30,8 +30,8 @@ from hogeq.runs.files import (
     ResultsError,
     read_metrics,
     readable_manifest,
-    replacing,
 )
+from hogeq.support.files import replacing
 
 ROOT = Path(__file__).parents[2]
 STATE = {

@@ -11,47 +11,55 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import hogeq
 from hogeq.rules import EDITIONS, Rules, rules_from
 from hogeq.rules.turn import total_rises
 from hogeq.trees.audit import MOST_NODES, audit, audit_tree, replay, shows, small, tell
-from hogeq.trees.flat import CHANCE, TERMINAL, History, HistoryStep, Node
+from hogeq.trees.flat import CHANCE, History, HistoryStep
 from hogeq.trees.recall import Audit, Witness
+from hogeq.trees.rules import node_of
 from hogeq.trees.tree import HogTree, count
 from tests.cli.calls import ok, refused
 from tests.trees.openspiel_games import ENDING
 
 
-class Toy:
+class Toy(hogeq.GameRules):
     """A tree of nested tuples.
 
     ``("A", infoset, {action: subtree})`` is a choice, ``{label: (probability, subtree)}`` a random
-    move, "A" or "B" the winner, a float a payoff.
+    move, "A" or "B" the winner, a float a payoff. A state is the place of a subtree in a list.
     """
 
     def __init__(self, root: Any) -> None:
         self._known: list[Any] = [root]
 
-    @property
-    def root(self) -> Hashable:
+    def initial(self) -> int:
         return 0
 
-    def node(self, state: Hashable) -> Node:
-        assert isinstance(state, int)
+    def to_move(self, state: int) -> int:
         what = self._known[state]
-        if isinstance(what, float):
-            return Node(TERMINAL, payoff=what)
-        if isinstance(what, str):
-            return Node(TERMINAL, payoff=1.0 - 2.0 * "AB".index(what))
-        if isinstance(what, dict):
-            moves = [(label, Fraction(p), self._keep(sub)) for label, (p, sub) in what.items()]
-            return Node(CHANCE, moves=moves)
-        player, infoset, subs = what
-        moves = [(action, Fraction(1), self._keep(sub)) for action, sub in subs.items()]
-        return Node("AB".index(player), infoset, moves=moves)
+        if isinstance(what, float | str):
+            return hogeq.END
+        return hogeq.CHANCE if isinstance(what, dict) else "AB".index(what[0])
 
-    def _keep(self, what: Any) -> int:
-        self._known.append(what)
+    def actions(self, state: int) -> list[str]:
+        return list(self._known[state][2])
+
+    def chances(self, state: int) -> dict[str, Fraction]:
+        return {label: Fraction(chance) for label, (chance, _) in self._known[state].items()}
+
+    def next(self, state: int, action: str) -> int:
+        what = self._known[state]
+        self._known.append(what[action][1] if isinstance(what, dict) else what[2][action])
         return len(self._known) - 1
+
+    def knows(self, state: int, player: int) -> Hashable:  # noqa: ARG002
+        return self._known[state][1]
+
+    def payoffs(self, state: int) -> tuple[float, float]:
+        what = self._known[state]
+        won = what if isinstance(what, float) else 1.0 - 2.0 * "AB".index(what)
+        return won, -won
 
 
 def verdicts(found: Audit) -> list[bool | None]:
@@ -210,14 +218,14 @@ def all_histories(rules: Rules) -> dict[Hashable, list[History]]:
     found: dict[Hashable, list[History]] = {}
 
     def walk(state: Hashable, history: History) -> None:
-        node = tree.node(state)
+        node = node_of(tree, state)
         if node.player == 0:
             found.setdefault(node.infoset, []).append(history)
         mover = None if node.player == CHANCE else node.player
         for label, _, after in node.moves:
-            walk(after, (*history, HistoryStep(mover, node.infoset, label)))
+            walk(after, (*history, HistoryStep(mover, node.infoset, str(label))))
 
-    walk(tree.root, ())
+    walk(tree.initial(), ())
     return found
 
 

@@ -24,15 +24,16 @@ from hogeq.trees.audit import audit
 from hogeq.trees.flat import CHANCE, TERMINAL, Node, payoff
 from hogeq.trees.gambit import from_efg
 from hogeq.trees.recall import Recall
+from hogeq.trees.rules import node_of
 from hogeq.trees.tree import HogTree, count, efg_lines, hog_efg, tree_sizes
 
 TINY = rules_from({"edition": "fa22", "goal": 3, "max_dice": 1, "sides": 2})
 
 
 def nodes(tree: HogTree) -> Iterator[Node]:
-    waiting = [tree.root]
+    waiting = [tree.initial()]
     while waiting:
-        node = tree.node(waiting.pop())
+        node = node_of(tree, waiting.pop())
         yield node
         waiting += [after for _, _, after in node.moves]
 

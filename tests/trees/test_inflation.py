@@ -6,9 +6,10 @@ from typing import Any, Final
 import numpy as np
 import pytest
 
+from hogeq.strategies.strategy import Strategy
 from hogeq.support.aliases import Floats
 from hogeq.trees import exact
-from hogeq.trees.exact import Opponent, best_response, equilibrium
+from hogeq.trees.exact import best_response, equilibrium
 from hogeq.trees.flat import FlatTree
 from hogeq.trees.loading import load_tree
 from hogeq.trees.recall import Recall
@@ -147,18 +148,20 @@ def test_values_are_those_of_enumeration_and_mixtures_keep_them() -> None:
         assert solved.lower == pytest.approx(value(matrix), abs=1e-8)
         assert solved.upper == pytest.approx(value(matrix), abs=1e-8)
         # In the original game, against every pure strategy.
-        first, second = (by_pure(root, tree, one, seat) for seat, one in enumerate(solved.mixtures))
+        first, second = (
+            by_pure(root, tree, one, seat) for seat, one in enumerate(solved.strategies)
+        )
         assert (first @ matrix).min() >= solved.lower - 1e-8
         assert (matrix @ second).max() <= solved.upper + 1e-8
 
 
-def by_pure(root: toys.Node, tree: FlatTree, mixture: Opponent, seat: int) -> Floats:
+def by_pure(root: toys.Node, tree: FlatTree, mixture: Strategy, seat: int) -> Floats:
     """Probability of every pure strategy, each component drawing by row."""
     rows = np.flatnonzero(tree.seat == seat).tolist()
     known = [infosets(root, seat).index(int(str(tree.names[row]).split()[-1])) for row in rows]
     chosen = pure(root, seat)
     total = np.zeros(len(chosen))
-    for weight, strategy in zip(mixture.weights, mixture.strategies, strict=True):
+    for weight, strategy in zip(mixture.chances, mixture.policies, strict=True):
         drawn = [strategy[row, chosen[:, at]] for row, at in zip(rows, known, strict=True)]
         total += weight * np.prod(drawn, axis=0)
     assert total.sum() == pytest.approx(1.0)
@@ -199,10 +202,10 @@ def test_responses_under_a_loss_recall_take_no_program(monkeypatch: pytest.Monke
 def test_leduc_poker_loses_nothing_by_forgetting_own_actions() -> None:
     solved = equilibrium(load_tree("leduc_poker", "own_actions"), 20.0)
     assert solved.is_proved
-    assert solved.iterations == 1
+    assert solved.effort["iterations"] == 1
     assert solved.lower == pytest.approx(LEDUC, abs=1e-9)
     assert solved.upper == pytest.approx(LEDUC, abs=1e-9)
-    assert len(solved.mixtures[0].weights) > 1  # one strategy secures less
+    assert len(solved.strategies[0].weights) > 1  # one strategy secures less
 
 
 @pytest.mark.parametrize(
@@ -240,6 +243,7 @@ def test_a_plan_is_drawn_in_no_more_parts_than_it_has_actions() -> None:
     strategy /= strategy.sum(axis=1, keepdims=True)
     plan = side.inner.realisation(strategy)
     drawn = side.drawn(plan)
-    together = sum(weight * side.form.realisation(one) for weight, one in zip(*drawn, strict=True))
+    pairs = zip(drawn.chances, drawn.policies, strict=True)
+    together = sum(weight * side.form.realisation(one) for weight, one in pairs)
     np.testing.assert_allclose(together, plan, atol=1e-12)
     assert len(drawn.weights) <= (plan > 0.0).sum()

@@ -71,7 +71,7 @@ def test_kuhn_poker_is_that_of_openspiel_node_by_node() -> None:
         np.testing.assert_array_equal(getattr(ours, name), getattr(theirs, name), name)
     assert ours.names == theirs.names
     assert ours.digest() == theirs.digest()
-    assert [step.action for step in ours.history(57)][2:] == [
+    assert [*map(str, ours.history(57))][2:] == [
         *("player 0: p", "player 1: b", "player 0: b"),
     ]
     assert equilibrium(ours, 10.0).lower == pytest.approx(-1 / 18)  # Kuhn 1950
@@ -145,8 +145,10 @@ class Endless(GameRules):
 
 def test_a_game_that_does_not_end_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     rules = Endless()
-    with pytest.raises(ValueError, match=r"Endless: has more than 1,000 nodes$"):
-        from_rules(rules, most_nodes=1000)
+    with monkeypatch.context() as patch:
+        patch.setattr(flat, "MOST_NODES", 1000)
+        with pytest.raises(ValueError, match=r"Endless: has more than 1,000 nodes$"):
+            from_rules(rules)
     monkeypatch.setattr(flat, "memory", lambda: 10**6)
     with pytest.raises(ValueError, match=r"more memory than the 0\.0 GiB of this machine$"):
         from_rules(rules)
@@ -183,7 +185,6 @@ def test_moves_at_once_become_turns(name: str) -> None:
     turns = from_openspiel(pyspiel.convert_to_turn_based(pyspiel.load_game(name)))
     assert tree.digest() == turns.digest()
     assert tree.name == str(pyspiel.load_game(name))
-    assert tree.source.startswith("OpenSpiel 2.")
     assert equilibrium(tree, 10.0).lower == pytest.approx(0.0, abs=1e-9)  # symmetric
 
 

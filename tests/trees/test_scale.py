@@ -15,8 +15,7 @@ from scipy.optimize import linprog, milp
 import hogeq
 from hogeq.support.aliases import Floats
 from hogeq.trees import exact
-from hogeq.trees.answers import units_of
-from hogeq.trees.exact import Equilibrium, best_response, equilibrium, respond
+from hogeq.trees.exact import best_response, equilibrium, respond
 from hogeq.trees.flat import CHANCE, TERMINAL, FlatTree, Node, flatten, payoff
 from hogeq.trees.recall import Recall
 from hogeq.trees.sequences import sequence_form
@@ -117,7 +116,7 @@ def test_values_are_those_of_enumeration_at_every_scale(seed: int) -> None:
         assert solved.upper / unit == pytest.approx(known, abs=1e-8), unit
         response = respond(tree, tree.uniform(), 20.0)
         assert response.is_proved, unit
-        assert response.attack / unit == pytest.approx(answer, abs=1e-9), unit
+        assert response.value / unit == pytest.approx(answer, abs=1e-9), unit
         assert response.bound / unit == pytest.approx(answer, abs=4e-9), unit
 
 
@@ -143,8 +142,8 @@ def test_proved_is_relative_to_the_largest_payoff(
 def test_a_game_of_which_nothing_is_at_stake_is_solved() -> None:
     tree = tree_of(Choice(0, 0, (Choice(1, 1, (0.0, 0.0)), 0.0)))
     solved, response = equilibrium(tree, 10.0), respond(tree, tree.uniform(), 10.0)
-    assert solved[:2] == (0.0, 0.0)
-    assert response[:3] == (0.0, 0.0, 0.0)
+    assert (solved.lower, solved.upper) == (0.0, 0.0)
+    assert (response.value, response.bound, response.full_memory) == (0.0, 0.0, 0.0)
     assert solved.is_proved
     assert response.is_proved
 
@@ -169,7 +168,7 @@ def test_payoffs_that_chance_never_gives_are_no_scale(unit: float, deep: bool) -
     assert solved.lower / unit == pytest.approx(13 / 11)
     assert solved.upper / unit == pytest.approx(13 / 11)
     # Of 1 and 3/2 the first player takes the more, and of 1/2 and 2 the second allows the less.
-    assert response.attack / unit == pytest.approx((1.5 - 0.5) / 2)
+    assert response.value / unit == pytest.approx((1.5 - 0.5) / 2)
     assert response.bound / unit == pytest.approx((1.5 - 0.5) / 2)
 
 
@@ -184,9 +183,9 @@ def test_payoffs_that_are_huge_and_rare_count_by_their_chance(unit: float, chanc
     assert solved.is_proved
     assert solved.lower / unit == pytest.approx(1 + 13 / 11, abs=2e-8)
     assert solved.upper / unit == pytest.approx(1 + 13 / 11, abs=2e-8)
-    assert response.attack / unit == pytest.approx((1.5 - 0.5) / 2, abs=2e-8)
+    assert response.value / unit == pytest.approx((1.5 - 0.5) / 2, abs=2e-8)
     assert response.bound / unit == pytest.approx((1.5 - 0.5) / 2, abs=2e-8)
-    assert units_of(tree).exact(unit) == (f"{unit:.9f}" if 1 <= unit < 1e8 else f"{unit:.9e}")
+    assert tree.units.exact(unit) == (f"{unit:.9f}" if 1 <= unit < 1e8 else f"{unit:.9e}")
 
 
 @pytest.mark.parametrize("seed", SMALL)
@@ -198,7 +197,7 @@ def test_games_beside_a_huge_and_rare_payoff_are_those_of_enumeration(seed: int)
     assert solved.is_proved
     assert (solved.lower, solved.upper) == pytest.approx((known, known), abs=1e-8)
     assert response.is_proved
-    assert (response.attack, response.bound) == pytest.approx((answer, answer), abs=1e-8)
+    assert (response.value, response.bound) == pytest.approx((answer, answer), abs=1e-8)
 
 
 @pytest.mark.parametrize("chance", [1e-151, 1e-300])
@@ -232,7 +231,7 @@ def test_lower_is_never_above_upper(seed: int, monkeypatch: pytest.MonkeyPatch) 
     assert solved.lower <= solved.upper
     found = exact.best_response
 
-    def worse(*given: Any) -> exact.Response:
+    def worse(*given: Any) -> exact.Answer:
         return found(*given)._replace(bound=-2.0)
 
     monkeypatch.setattr(exact, "best_response", worse)
@@ -244,9 +243,9 @@ def test_lower_is_never_above_upper(seed: int, monkeypatch: pytest.MonkeyPatch) 
 @pytest.mark.parametrize(
     ("worst", "says"),
     [
-        (math.inf, "toy: after 1: payoff inf; allowed: numbers from -1e+300 to 1e+300"),
-        (math.nan, "toy: after 1: payoff nan; allowed: numbers from -1e+300 to 1e+300"),
-        (-1.1e300, "toy: after 1: payoff -1.1e+300; allowed: numbers"),
+        (math.inf, "toy: after player 0: 1: payoff inf; allowed: numbers from -1e+300 to 1e+300"),
+        (math.nan, "toy: after player 0: 1: payoff nan; allowed: numbers from -1e+300 to 1e+300"),
+        (-1.1e300, "toy: after player 0: 1: payoff -1.1e+300; allowed: numbers"),
         (5e-324, "toy: the largest payoff is 4.94066e-324; allowed: .* 1e-300 or more, or all 0"),
     ],
 )
@@ -265,23 +264,29 @@ def lottery(*chances: float) -> Chance:
 @pytest.mark.parametrize(
     ("chances", "says"),
     [
-        ((0.5, 0.49999), "toy: after 1: probabilities of chance sum to 0.99999; allowed: 1 within"),
+        (
+            (0.5, 0.49999),
+            "toy: after player 0: 1: probabilities of chance sum to 0.99999; allowed: 1 within",
+        ),
         ((0.5, 0.4999999), "probabilities of chance sum to 0.9999999"),
         ((0.5, 0.500001), "probabilities of chance sum to 1.000001"),
-        ((1.5, -0.5), "toy: after 1: an action of chance is of probability 1.5; allowed: 0 to 1"),
+        (
+            (1.5, -0.5),
+            "toy: after player 0: 1: an action of chance is of probability 1.5; allowed: 0 to 1",
+        ),
         (
             (-0.5, 0.5, 1.0),
-            "toy: after 1: an action of chance is of probability -0.5; allowed: 0 to 1",
+            "toy: after player 0: 1: an action of chance is of probability -0.5; allowed: 0 to 1",
         ),
         (
             (math.nan, 1.0),
-            "toy: after 1: an action of chance is of probability nan; allowed: 0 to 1",
+            "toy: after player 0: 1: an action of chance is of probability nan; allowed: 0 to 1",
         ),
         (
             (math.inf, 0.0),
-            "toy: after 1: an action of chance is of probability inf; allowed: 0 to 1",
+            "toy: after player 0: 1: an action of chance is of probability inf; allowed: 0 to 1",
         ),
-        ((), "toy: after 1: probabilities of chance sum to 0; allowed: 1 within"),
+        ((), "toy: after player 0: 1: probabilities of chance sum to 0; allowed: 1 within"),
     ],
 )
 def test_chances_that_are_none_are_refused(chances: tuple[float, ...], says: str) -> None:
@@ -489,9 +494,9 @@ def test_a_program_that_fails_later_keeps_what_was_proved(monkeypatch: pytest.Mo
 
     root = random_game(99)  # solved after four rounds
     known = value(payoffs(root))
-    assert equilibrium(tree_of(root), 10.0).iterations > 1
+    assert equilibrium(tree_of(root), 10.0).effort["iterations"] > 1
     monkeypatch.setattr(exact, "linprog", fails)
-    solved: Equilibrium = equilibrium(tree_of(root), 10.0)
+    solved = equilibrium(tree_of(root), 10.0)
     assert not solved.is_proved
     assert solved.lower <= known <= solved.upper
 

@@ -88,8 +88,8 @@ def test_cfr_plus_finds_a_policy_that_openspiel_finds_safe(name: str) -> None:
     policy = solved(engine, "cfr_plus", 60)
     game, table = in_openspiel(engine, name, policy)
     theirs = exploitability.exploitability(game, table)
-    assert respond(engine.tree, policy, 20.0).attack == pytest.approx(theirs, abs=1e-9)
-    uniform = respond(engine.tree, engine.tree.uniform(), 20.0).attack
+    assert respond(engine.tree, policy, 20.0).value == pytest.approx(theirs, abs=1e-9)
+    uniform = respond(engine.tree, engine.tree.uniform(), 20.0).value
     assert theirs < uniform / 20
 
 
@@ -100,7 +100,7 @@ def test_the_attack_finds_what_the_exact_response_wins() -> None:
     exact = respond(engine.tree, engine.legal(policy), 20.0)
     assert exact.is_proved
     found = attack(engine, policy, Budget(starts=2, kicks=10))
-    assert found.win_rate == pytest.approx(engine.win_rate(exact.attack), abs=1e-10)
+    assert found.win_rate == pytest.approx(engine.win_rate(exact.value), abs=1e-10)
     known = engine.workspace(2).win_rate(np.stack([policy, policy]), Role.FULL_MEMORY)
     assert known.win_rate == pytest.approx(engine.win_rate(exact.full_memory), abs=1e-10)
 

@@ -278,7 +278,7 @@ def _audit_tree(chosen: AnyChosen, tree: "FlatTree") -> Result:
 def _histories(witness: "Witness") -> list[str]:
     """Write both histories in the game's own words."""
     both = (witness.first, witness.second)
-    return ["; ".join(step.action for step in one) for one in both]
+    return ["; ".join(map(str, one)) for one in both]
 
 
 # --- files ----------------------------------------------------------------------------------------

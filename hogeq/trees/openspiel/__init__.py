@@ -8,9 +8,7 @@ and CFR assume away (docs/openspiel-best-response.md).
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import partial
-from importlib.metadata import version
 from typing import Any
 
 from numpy.typing import ArrayLike
@@ -19,7 +17,6 @@ from hogeq.strategies.strategy import strategy_of_shape
 from hogeq.support.messages import nearest, not_installed, one_line, shown
 from hogeq.trees.flat import (
     CHANCE,
-    MOST_NODES,
     TERMINAL,
     FlatTree,
     Forget,
@@ -54,9 +51,7 @@ def to_tabular(game: Any, first: ArrayLike, second: ArrayLike | None = None) -> 
     return policy
 
 
-def from_openspiel(
-    game: Any, *, forget: str | Forget | None = None, most_nodes: int = MOST_NODES
-) -> FlatTree:
+def from_openspiel(game: Any, *, forget: str | Forget | None = None) -> FlatTree:
     """Build the tree of a game of OpenSpiel, or of its name; moves at once become turns."""
     if isinstance(game, str):
         game = _load(game)
@@ -66,8 +61,7 @@ def from_openspiel(
         game = pyspiel.convert_to_turn_based(game)
     look = partial(_seen, kind.provides_information_state_string)
     root, describe = game.new_initial_state(), partial(history, game)
-    tree = flatten(name, root, look, describe, most_nodes, forget=forget)
-    return coarser(replace(tree, source=f"OpenSpiel {version('open_spiel')}"), forget)
+    return coarser(flatten(name, root, look, describe, forget=forget), forget)
 
 
 def _load(name: str) -> Any:
@@ -118,7 +112,6 @@ def history(game: Any, moves: Sequence[int]) -> list[str]:
     """Write the moves of a history in the game's own words."""
     state, words = game.new_initial_state(), []
     for move in moves:
-        who = "chance" if state.is_chance_node() else f"player {state.current_player()}"
-        words.append(f"{who}: {state.action_to_string(state.current_player(), move)}")
+        words.append(state.action_to_string(state.current_player(), move))
         state.apply_action(move)
     return words

@@ -10,6 +10,7 @@ import pyspiel
 
 from hogeq.rules import EDITIONS, Rules, rules_from
 from hogeq.rules.memory import all_memories
+from hogeq.trees.rules import END
 from hogeq.trees.tree import START, HogTree, refuse_endless
 
 NAME = "python_hog"  # short name of the game
@@ -142,16 +143,12 @@ class HogState(pyspiel.State):  # type: ignore[misc]
     def __init__(self, game: HogGame) -> None:
         super().__init__(game)
         self.tree, self.memory = game.tree, game.memory
-        self.position = game.tree.root
+        self.position = game.tree.initial()
 
     def current_player(self) -> int:
-        """Who is to move: a player or chance; or that the game is over."""
-        position = self.position
-        if position.winner is not None:
-            return int(pyspiel.PlayerId.TERMINAL)
-        if position.mover == START or position.dice is not None:
-            return int(pyspiel.PlayerId.CHANCE)
-        return position.mover
+        """Return the player to move: 0, 1, chance, or terminal."""
+        player = self.tree.to_move(self.position)
+        return int(pyspiel.PlayerId.TERMINAL) if player == END else player
 
     def is_terminal(self) -> bool:
         """Whether the game is over."""
@@ -159,17 +156,14 @@ class HogState(pyspiel.State):  # type: ignore[misc]
 
     def returns(self) -> list[float]:
         """1 for the winner and -1 for the loser, 0 while the game goes on."""
-        winner = self.position.winner
-        if winner is None:
-            return [0.0, 0.0]
-        return [1.0, -1.0] if winner == 0 else [-1.0, 1.0]
+        return [*self.tree.payoffs(self.position)] if self.is_terminal() else [0.0, 0.0]
 
     def chance_outcomes(self) -> list[tuple[int, float]]:
-        """Who begins, or points that the dice can score, with probabilities."""
+        """Outcomes of the coin or of the dice, with probabilities."""
         if self.position.mover == START:
             return [(0, 0.5), (1, 0.5)]
-        ends = self.tree.ends(self.position)
-        return [(points, float(way.probability)) for points, way, _ in ends]
+        chances = self.tree.chances(self.position).items()
+        return [(points, float(chance)) for points, chance in chances]
 
     def scores(self, player: int) -> tuple[int, int]:
         """Own score and opponent's score of a player."""
@@ -182,13 +176,9 @@ class HogState(pyspiel.State):  # type: ignore[misc]
         return list(range(self.tree.rules.num_actions))
 
     def _apply_action(self, action: int) -> None:
-        if self.position.mover == START:
-            self.position = self.tree.begun(action)
-        elif self.position.dice is None:
-            self.position = self.tree.chosen(self.position, self.tree.rules.choices[action])
-        else:
-            ends = {points: after for points, _, after in self.tree.ends(self.position)}
-            self.position = ends[action]
+        is_roll = self.position.dice is not None  # whose outcomes are named by points
+        move = action if is_roll else self.tree.actions(self.position)[action]
+        self.position = self.tree.next(self.position, move)
 
     def _action_to_string(self, player: int, action: int) -> str:
         if player != pyspiel.PlayerId.CHANCE:
@@ -198,7 +188,7 @@ class HogState(pyspiel.State):  # type: ignore[misc]
         return f"{action} points"
 
     def __str__(self) -> str:
-        """Write what happened, and the scores of players 0 and 1."""
+        """Write the history, and the scores of players 0 and 1."""
         position = self.position
         if position.mover == START:
             return "before the coin"
@@ -208,7 +198,7 @@ class HogState(pyspiel.State):  # type: ignore[misc]
 
 
 class HogObserver:
-    """What a player knows, as text; OpenSpiel's observer protocol."""
+    """Information state of a player as text; OpenSpiel's observer protocol."""
 
     def __init__(self, memory: bool) -> None:
         self.memory = memory
