@@ -1,4 +1,4 @@
-"""The application: what its commands share, its exit statuses, and its help."""
+"""The application: options of all commands, exit statuses, and help."""
 
 import os
 import signal
@@ -81,7 +81,7 @@ def _ending(error: Exception) -> tuple[object, int]:
 
 
 def _drop_what_is_left() -> None:
-    """Drop what standard output could not take, or Python would try again when it ends."""
+    """Drop unwritten output, or Python would try again when it ends."""
     try:
         sys.stdout.flush()
     except OSError:
@@ -104,7 +104,7 @@ class _App(typer.Typer):
 
 
 def _command(function: Callable[..., Any], written: str) -> Callable[..., Any]:
-    """Give a function the options of all commands, and print what it returns.
+    """Give a function the options of all commands, and print its result.
 
     A parameter of type `Chosen` or `AnyChosen` becomes the options by which a game is chosen.
     Before anything is computed, it is checked that every `Output` can be written.
@@ -188,7 +188,7 @@ def _written(name: str, kind: Any) -> str:
 
 
 def _keyword(name: str, kind: Any, default: Any) -> Parameter:
-    """Declare an option; of what is true or false there is no --no-NAME unless it is named."""
+    """Declare an option; a flag has no --no-NAME unless that is named."""
     if getattr(kind, "__args__", ()) == (bool,) and kind.__metadata__[0].default is ...:
         kind.__metadata__[0].default = f"--{name.replace('_', '-')}"  # where typer looks for it
     return Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=kind)
@@ -196,7 +196,7 @@ def _keyword(name: str, kind: Any, default: Any) -> Parameter:
 
 @contextmanager
 def _asked(decimals: int) -> Iterator[None]:
-    """Write numbers as the user asks, and end with one line if the user interrupts."""
+    """Write numbers by --digits, and end with one line if interrupted."""
     before = digits.set(decimals)
     try:
         yield

@@ -1,4 +1,4 @@
-"""What users name: rules, strategies, and files to write."""
+"""Input of users: rules, strategies, and files to write."""
 
 import contextlib
 import errno
@@ -64,7 +64,7 @@ class Chosen:
         return chosen
 
     def _settle(self, strategies: Iterable[str | None], own_goals: bool) -> Rules | None:
-        """Settle the game, and say so first where nobody named any; None if it is not Hog."""
+        """Settle the game, with a notice where none was named; None if it is not Hog."""
         from hogeq.rules.reading import config_of, find_rules, is_hog
 
         spec = self.spec or self._brought(strategies) or default_rules()
@@ -110,7 +110,7 @@ class Chosen:
     def load(
         self, *parts: str, strategies: Iterable[str | None] = (), own_goals: bool = False
     ) -> "Game":
-        """Settle the game and build it, and say what of Hog will be compiled."""
+        """Settle the game and build it, and announce the kernels of Hog to compile."""
         strategies = list(strategies)
         if self._settle(strategies, own_goals) is None:
             _require_there(str(self.spec), (".efg",))
@@ -135,7 +135,7 @@ class Chosen:
             self.engine = compile_game(self.rules, own_goals=True)
 
     def expect(self, *parts: str, strategies: Sequence[str | None] = ()) -> None:
-        """Say what a command is about to compile (:func:`hogeq.model.compiling.expect`)."""
+        """Announce the kernels to compile (:func:`hogeq.model.compiling.expect`)."""
         from hogeq.baselines.registry import solves
         from hogeq.model.compiling import expect
 
@@ -143,19 +143,19 @@ class Chosen:
 
     @property
     def name(self) -> str:
-        """What JSON calls the rules: the semester that was asked for."""
+        """Name of the rules in JSON: the semester that was asked for."""
         return self.spec if self.spec and self.spec in ALIASES else self.rules.name
 
     @property
     def facts(self) -> dict[str, Any]:
-        """What JSON says of the game."""
+        """Entries of the game in JSON."""
         if self.is_hog:
             return {"rules": self.name}
         return {"game": self.spec, "forget": self.forget}
 
     @property
     def title(self) -> str:
-        """What people call it."""
+        """Name of the game in texts."""
         if self.is_hog:
             return self.name
         return f"{self.spec}, forgetting {self.forget}" if self.forget else str(self.spec)
@@ -217,7 +217,7 @@ def _require_there(name: str, suffixes: Sequence[str]) -> None:
 
 
 def default_rules() -> str:
-    """Give the rules of users who name none, and say so unless they chose them once for all."""
+    """Give the rules where none are named, with a notice unless HOGEQ_RULES has them."""
     chosen = os.environ.get(VARIABLE, "").strip()
     if not chosen:
         warn(f"rules {DEFAULT}, the default; --rules or {VARIABLE} chooses others")

@@ -1,4 +1,4 @@
-"""What commands return, and the one place that prints it: as text for people, or as JSON."""
+"""Results of commands, printed here alone: as text, or as JSON."""
 
 import json
 import os
@@ -39,10 +39,10 @@ Text: TypeAlias = list[str | Table]  # lines, an empty one between blocks, and t
 
 @dataclass(frozen=True)
 class Result:
-    """What a command found.
+    """Result of a command.
 
-    `data` is its JSON object; `text` says the same to people. The exit status is not 0 where what
-    was found is bad.
+    `data` is its JSON object, `text` the same for people. The exit status is not 0 after a bad
+    result.
     """
 
     data: Mapping[str, Any]
@@ -51,7 +51,7 @@ class Result:
 
 
 def lines_of(text: Sequence[str | Table]) -> list[str]:
-    """Lay out a text; what others named cannot break or forge a line."""
+    """Lay out a text; names from others cannot break or forge a line."""
     lines: list[str] = []
     for block in text:
         lines += block.lines() if isinstance(block, Table) else [printable(block)]

@@ -1,4 +1,4 @@
-"""How commands end where something is wrong, and who computes."""
+"""Refusals, warnings, and the workers of a command."""
 
 import errno
 import sys
@@ -46,7 +46,7 @@ def refusing() -> Iterator[None]:
 
 @contextmanager
 def computing(on: str | None = None, jobs: int | None = None) -> Iterator["Workers"]:
-    """Choose who computes in a block (:func:`hogeq.support.workers.workers`), and show progress."""
+    """Choose the workers of a block (:func:`hogeq.support.workers.workers`); show progress."""
     from hogeq.support.workers import ExecutorError, WorkersLostError, workers
 
     try:

@@ -1,4 +1,4 @@
-"""What there is: rules, strategies, this installation; and compiling ahead."""
+"""Commands that list rules and strategies, and look after the installation."""
 
 import time
 from dataclasses import asdict
@@ -20,7 +20,7 @@ KNOWN = {**PARTS, "feral_hogs": FERAL_HOGS, "memory": MEMORY_PARTS, "effect": EF
 
 def rules_(
     name: Annotated[
-        str | None, argument("[RULES]", "An edition, a YAML file or a run, to say all of it.")
+        str | None, argument("[RULES]", "An edition, a YAML file or a run, shown in full.")
     ] = None,
     dice: Annotated[bool, option("Mean points of so many dice, by their sides.")] = False,
     trust: options.Trust = False,
@@ -86,7 +86,7 @@ def _described(rules: Rules, asked: str) -> list[str]:
 
 
 def _switches() -> list[str]:
-    """Say what a YAML file of rule parts may hold."""
+    """List the keys of a YAML file of rule parts, with their values."""
     choices = {**KNOWN, "pig_out": (0, 1, COUNT_ONES)}
     rows = [("edition", ", ".join([*EDITIONS, *ALIASES]))]
     for key, value in asdict(Rules()).items():
@@ -165,10 +165,10 @@ def doctor(rules: options.ManyRules = None, trust: options.Trust = False) -> Res
 def warmup(
     rules: options.ManyRules = None, jobs: options.Jobs = None, trust: options.Trust = False
 ) -> Result:
-    """Compile ahead what commands on an edition compile when they are first used.
+    """Compile an edition's code now, so that first uses are fast.
 
-    All cores are used. What is compiled is kept, and what is kept is not compiled again. The two
-    editions of the default cover the games with points remembered and those without a memory.
+    All cores are used. Compiled code is kept, and not compiled again. The two editions of the
+    default cover the games with points remembered and those without a memory.
     """
     chosen = list(rules or COMPILED)
     games = [Chosen(name, trust=trust).load().hog for name in chosen]

@@ -1,4 +1,4 @@
-"""What wins most from one strategy or a field, and whether a proof that no more can is true."""
+"""Commands that attack a strategy or a field, and check certificates."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -31,7 +31,7 @@ def attack_(
     out: Annotated[Path | None, option("Write the response.", "FILE"), MATRIX] = None,
     plot: Annotated[
         Path | None,
-        option("Draw what the response gains where; of other games, the search.", "PNG"),
+        option("Draw the gains by position; of other games, the search.", "PNG"),
         PICTURE,
     ] = None,
     starts: options.Starts = Budget.starts,
@@ -49,7 +49,7 @@ def attack_(
     exact: Annotated[
         float | None,
         option(
-            "Go on by an integer program, for so long. [60; of Hog 0: small goals alone allow it]",
+            "Seconds of an integer program. [60; of Hog 0: small goals alone allow it]",
             "SECONDS",
             group=PROOF,
             min=0,
@@ -57,7 +57,7 @@ def attack_(
     ] = None,
     certify: Annotated[
         float | None,
-        option("Prove a bound below full memory, for so long.", "SECONDS", group=PROOF, min=0),
+        option("Seconds to prove a bound below full memory.", "SECONDS", group=PROOF, min=0),
     ] = None,
     certificate: Annotated[
         Path | None,
@@ -67,7 +67,7 @@ def attack_(
     jobs: options.Jobs = None,
     on: options.On = None,
 ) -> Result:
-    """Find the best response to a strategy, and bound what any response gets.
+    """Find the best response to a strategy, and bound the value of all responses.
 
     With a goal for each player, goal: [50, 65], the response has the first and S the second.
 
@@ -131,7 +131,7 @@ def attack_(
 def _gains(
     chosen: Chosen, found: "Response", target: "Strategy", plot: Path | None
 ) -> tuple[dict[str, Any], Text]:
-    """Say at which positions of Hog a response rolls other dice, and what that gains."""
+    """List the positions of Hog at which a response rolls other dice, and the gains."""
     from numpy import array
 
     from hogeq.search.population import largest_gains
@@ -165,7 +165,7 @@ def _gains(
 
 
 def _draw_search(found: "Response", plot: Path, title: str) -> None:
-    """Draw the course of a search by what it spent."""
+    """Draw the course of a search by the sweeps spent."""
     from hogeq import figures
 
     if found.search is None:

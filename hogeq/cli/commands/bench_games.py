@@ -22,13 +22,13 @@ CLOSED = 1e-6  # smaller gaps are none
 
 
 def bench_games(
-    what: Annotated[Literal["list", "write", "run"], argument("list|write|run", "What to do.")],
+    what: Annotated[Literal["list", "write", "run"], argument("list|write|run", "The action.")],
     folder: Annotated[
-        Path | None, argument("[DIR]", "Where write puts one .npz file for each instance.")
+        Path | None, argument("[DIR]", "Folder for write: one .npz file for each instance.")
     ] = None,
     only: Annotated[
         list[str] | None,
-        option("Part of the names that are meant; may be given again.", "NAME", "--only"),
+        option("Only names that contain this; may be given again.", "NAME", "--only"),
     ] = None,
     kicks: Annotated[
         int | None,

@@ -1,4 +1,4 @@
-"""What the contest would say of a submission, and how it does: check."""
+"""`hogeq check`: validate a submission and measure it."""
 
 from pathlib import Path
 from typing import Annotated, Any
@@ -27,7 +27,7 @@ def check(
     time_limit: options.TimeLimit = 60.0,
     trust: options.Trust = False,
 ) -> Result:
-    """Check a submission as the contest would, and say how it does.
+    """Check a submission as the contest would, and measure it.
 
     Every kind of fault is listed with its count, and the exit status is 2 if there is one. A valid
     submission is played against one number of dice all the time and the strategies of the package;

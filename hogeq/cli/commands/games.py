@@ -92,9 +92,7 @@ def tablebase(
 
 def equilibrium(
     chosen: AnyChosen,
-    seconds: Annotated[
-        float, option("When they are over, both bounds stand as they are.", min=0)
-    ] = 60.0,
+    seconds: Annotated[float, option("Time limit; both bounds hold at any time.", min=0)] = 60.0,
     out: Annotated[
         Path | None, option("Write the mixtures, as one for both seats.", "FILE.npz"), ARRAYS
     ] = None,
@@ -131,7 +129,7 @@ def audit_(
     ] = None,
     max_dice: Annotated[int, option("Most dice in it.", "N", min=1)] = 2,
 ) -> Result:
-    """Say what information sets forget, and what theory says of such a game.
+    """Audit recall: losses of each information set, and theorems that still hold.
 
     All histories of the same rules with a low goal and few dice are walked. A loss of memory that
     they show is one of the full game too: both histories of its witness lead to the same scores
@@ -240,7 +238,7 @@ def _map(walked: Rules, audited: "Audit") -> Table:
 
 
 def _audit_tree(chosen: AnyChosen, tree: "FlatTree") -> Result:
-    """Say which recall each player of a game has."""
+    """Audit the recall of each player of a game."""
     players = chosen.game.audit()
     nodes, sizes = tree.num_nodes, [len(one.infosets) for one in players]
     properties: list[dict[str, Any]] = []

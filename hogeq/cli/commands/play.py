@@ -43,7 +43,9 @@ def play(
             "Your opponent: a strategy, or optimal (or memory): best play that remembers all.", "S"
         ),
     ] = "optimal",
-    first: Annotated[Literal["you", "engine", "coin"], option("Who moves first.")] = "coin",
+    first: Annotated[
+        Literal["you", "engine", "coin"], option("The player to move first.")
+    ] = "coin",
     seed: Annotated[int | None, option("Of coin and dice. [a new one each time]", min=0)] = None,
     save: Annotated[
         Path | None, option("Save the game, for hogeq review or a board.", "GAME.json"), TRANSCRIPT
@@ -81,7 +83,7 @@ def play(
 
 
 class _Talk:
-    """The loop of a game: prompts, answers, and what happens on the way."""
+    """The loop of a game: prompts, answers and events."""
 
     def __init__(self, session: "Session", title: str, engine: str) -> None:
         self.session = session
@@ -189,7 +191,7 @@ class _Talk:
             say("nothing to take back")
 
     def _then(self) -> str:
-        """Say what win probabilities count on."""
+        """Name the play that win probabilities assume."""
         if self.session.engine.optimal:
             memory = " and remembering everything" if self.session.game.has_memory else ""
             return f"both playing optimally{memory} from the next turn on"
@@ -214,7 +216,7 @@ class _Talk:
             say(f"  {verdict}; so far {loss(self.session.tally.loss)}")
 
     def _summary(self) -> list[str]:
-        """Say who won, and what the person's choices cost."""
+        """Sum up: the winner, and the losses by the person's choices."""
         session, lines = self.session, [""]
         winner = session.situation.winner
         if winner is not None:
@@ -272,7 +274,7 @@ def review_(
     start: options.Start = None,
     trust: options.Trust = False,
 ) -> Result:
-    """Review a game, move by move: what was best, what each choice lost, what was luck.
+    """Review a game, move by move: best rolls, losses by choice, and luck.
 
     Win probabilities are exact, of optimal play that remembers everything, from there on. A choice
     is best (it loses nothing), good (less than 0.5 pp), an inaccuracy (less than 2), a mistake

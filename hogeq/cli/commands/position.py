@@ -44,7 +44,7 @@ def analyze_(
         option("Is this an extra turn?", name="--extra/--no-extra", group=MEMORY),
     ] = None,
     remembered: Annotated[
-        str | None, option("What another part of the rules remembers.", "VALUE", group=MEMORY)
+        str | None, option("Memory of another part of the rules.", "VALUE", group=MEMORY)
     ] = None,
 ) -> Result:
     """Every roll at a position, its win probability, best first.
@@ -112,7 +112,7 @@ def analyze_(
 def _analysis(
     chosen: Chosen, scores: tuple[int, int], strategy: str | None, memory: Memory | None
 ) -> tuple["Analysis", str | None]:
-    """Analyse a position, and name what made the belief if that is not the strategy."""
+    """Analyse a position, and name the play behind the belief if it is not the strategy."""
     import numpy as np
 
     from hogeq.evaluation.tablebase import UnreachedError
@@ -148,7 +148,7 @@ def _memory_text(rules: Rules, analysis: "Analysis", past: str, left_out: list[s
 
 
 def _memory(rules: Rules, given: dict[str, Any], *, at_start: bool) -> Memory | None:
-    """Read the memory of the player to move; what was not given is as before the first turn."""
+    """Read the memory of the player to move; other parts are as before the first turn."""
     for name, value in given.items():
         _check(rules, name, value)
     if not given:
@@ -259,7 +259,7 @@ def beliefs(
 
 
 def _draw(strategy: "Strategy", chances: "Floats", who: str) -> tuple[list[dict[str, Any]], Text]:
-    """Say how probable each component of a mixture is where play has come to."""
+    """Give the probability of each component of a mixture at a position."""
     shares = zip(strategy.weights.tolist(), chances.tolist(), strict=True)
     data = [
         {"part": number, "weight": weight, "probability": probability}

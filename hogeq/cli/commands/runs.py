@@ -1,4 +1,4 @@
-"""Experiments: run one, sweep over many, and list what was run."""
+"""Experiments: run one, sweep over many, and list runs."""
 
 import os
 import traceback
@@ -114,7 +114,7 @@ def sweep(
     on: Annotated[
         str,
         option(
-            "Who computes: local (processes), or dask://HOST:PORT, a scheduler's workers.",
+            "Workers: local (processes), or dask://HOST:PORT, those of a scheduler.",
             "WHERE",
             group=WORKERS,
         ),
@@ -124,7 +124,7 @@ def sweep(
     out_root: Annotated[Path, option("Where the sweep's folder is made.", "DIR")] = Path("results"),
     overwrite: options.Overwrite = False,
 ) -> Result:
-    """Many runs of one config with keys varied, side by side, and a table of what came of them.
+    """Many runs of one config with keys varied, in parallel, and a table of results.
 
     Points that are done are skipped and those that were cut off go on, so the same command may be
     given again. The status is 1 if a point failed; the others are computed all the same.
@@ -162,7 +162,7 @@ def runs(
         str | None, option("Only complete, running, interrupted, failed or 'cut off' ones.")
     ] = None,
     where: Annotated[
-        list[str] | None, option("Only runs whose config says so: rules.goal=50", "KEY=VALUE")
+        list[str] | None, option("Only runs with this in their configs: rules.goal=50", "KEY=VALUE")
     ] = None,
     sort: Annotated[str, option("Sort by attack, bound, seconds, started, ...", "KEY")] = "path",
     compare: Annotated[bool, option("Show the config keys in which they differ.")] = False,

@@ -21,7 +21,7 @@ def export(
     strategy: options.Strategy,
     chosen: Chosen,
     player_name: options.PlayerName = None,
-    out: Annotated[Path, option("Its suffix says the format.", "FILE"), SUBMISSION] = Path(
+    out: Annotated[Path, option("The suffix is the format.", "FILE"), SUBMISSION] = Path(
         "final_strategy.py"
     ),
     part: Annotated[
@@ -56,7 +56,7 @@ def export(
 
 
 def _exported(game: "Game", name: str, out: Path, part: int | None) -> "Strategy":
-    """Give what is to be written; or refuse what `out` cannot hold."""
+    """Choose the strategy to write; refuse one that `out` cannot hold."""
     strategy, suffix = game.strategy(name), out.suffix.lower()
     if strategy.kind != "mixture":
         if part is not None:
@@ -85,9 +85,7 @@ def purify_(
     chosen: AnyChosen,
     method: Annotated[str, option(f"How: {PURIFIERS}.", "METHOD")] = "argmax",
     overrides: options.Set = None,
-    out: Annotated[Path, option("Its suffix says the format.", "FILE"), MATRIX] = Path(
-        "matrix.csv"
-    ),
+    out: Annotated[Path, option("The suffix is the format.", "FILE"), MATRIX] = Path("matrix.csv"),
     checkpoint: Annotated[
         Path | None,
         option(
@@ -150,12 +148,12 @@ AgainstOption = Annotated[
 
 def diff(
     a: Annotated[str, argument("A", "A table: name, file or run.")],
-    b: Annotated[str, argument("B", "What it became.")],
+    b: Annotated[str, argument("B", "The table that it became.")],
     chosen: Chosen,
     against: AgainstOption = None,
     plot: options.Plot = None,
 ) -> Result:
-    """Cells of table A that are another in B, and what each change is worth.
+    """Cells in which tables A and B differ, and the gain of each change.
 
     A gain is of win rate against --against, the mean of several, by that change alone.
 
@@ -183,9 +181,7 @@ def improve(
     out: Annotated[Path, option("Where the better table goes.", "FILE"), SUBMISSION],
     against: AgainstOption = None,
     cells: Annotated[int | None, option("Most cells to change.", "N", min=1)] = None,
-    seconds: Annotated[
-        float | None, option("Stop after so long; Ctrl-C stops too.", min=0.0)
-    ] = None,
+    seconds: Annotated[float | None, option("Time limit; Ctrl-C stops too.", min=0.0)] = None,
     player_name: options.PlayerName = None,
 ) -> Result:
     """Change a table so that it wins more, and write it.

@@ -118,8 +118,8 @@ def tournament(
 ) -> Result:
     """All-play-all: win rates, matches won, the contest's ranks, the field's Nash equilibrium.
 
-    A file is one entry, however often it is met. What --csv, --html and --out write is no entry of
-    a folder or a pattern, so that the same command can be given again.
+    A file is one entry, however often it is met. Output files are never read as entries of a folder
+    or a pattern, so that the same command can be given again.
 
     Staff of a contest: tournament DIR --out FOLDER takes a folder for each student, or files, and
     leaves out what is not valid. FOLDER/public is for everybody: a page and ranks.csv, with names
@@ -254,7 +254,7 @@ def _read(
 def _tie_break(
     chosen: Chosen, field: "Entries", by: str | None, start: tuple[int, int], folder: Path
 ) -> list[float] | None:
-    """Give the number of each entry by which equals are told apart, the higher first."""
+    """Give each entry's number to break ties by; the higher ranks first."""
     if by is None:
         return None
     if by == "bytes":
