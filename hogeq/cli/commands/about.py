@@ -7,12 +7,13 @@ from typing import Annotated, Any
 from hogeq.cli import options
 from hogeq.cli.inputs import Chosen
 from hogeq.cli.options import argument, option
-from hogeq.cli.result import Result, Table, Text, lines_of
+from hogeq.cli.result import Result
 from hogeq.rules import ALIASES, EDITIONS, Rules, describe, names_of
 from hogeq.rules.memory import all_memories
 from hogeq.rules.register import EFFECTS, MEMORY_PARTS, PARTS
 from hogeq.rules.rules import COUNT_ONES, FERAL_HOGS, Throw, kinds_of_dice
 from hogeq.rules.turn import TurnTable
+from hogeq.support.layout import Table, Text, lines_of
 from hogeq.support.messages import BadInputError, counted
 
 KNOWN = {**PARTS, "feral_hogs": FERAL_HOGS, "memory": MEMORY_PARTS, "effect": EFFECTS}

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from hogeq.cli import options
 from hogeq.cli.inputs import AnyChosen, Chosen, reading
 from hogeq.cli.options import CERTIFICATE, MATRIX, PICTURE, PROOF, SEARCH, argument, option
-from hogeq.cli.result import Result, Table, Text
+from hogeq.cli.result import Result
 from hogeq.cli.shell import computing, refusing
 from hogeq.search.budget import Budget
+from hogeq.support.layout import Table, Text
 from hogeq.support.messages import (
     BadInputError,
     at_most,

@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from hogeq.cli import options
 from hogeq.cli.options import argument, option
-from hogeq.cli.result import Result, Table
+from hogeq.cli.result import Result
 from hogeq.cli.shell import refusing
 from hogeq.search.budget import Budget
 from hogeq.support.files import write_arrays
+from hogeq.support.layout import Table
 from hogeq.support.messages import BadInputError, refusal
 from hogeq.support.progress import phase
 

@@ -6,9 +6,10 @@ from typing import Annotated, Any
 from hogeq.cli import options
 from hogeq.cli.inputs import Chosen
 from hogeq.cli.options import PAGE, argument, option
-from hogeq.cli.result import Result, Table, Text
+from hogeq.cli.result import Result
 from hogeq.cli.shell import refusing
 from hogeq.support.files import write_whole
+from hogeq.support.layout import Table, Text
 from hogeq.support.messages import duration, loss, percent
 
 NOT_VALID = 2  # exit status

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 from hogeq.cli import options
 from hogeq.cli.inputs import AnyChosen, Chosen
 from hogeq.cli.options import ARRAYS, MATRIX_SUFFIXES, TREE, Output, option
-from hogeq.cli.result import Result, Table, Text
+from hogeq.cli.result import Result
 from hogeq.cli.shell import computing, refusing, warn
 from hogeq.rules import Rules
 from hogeq.support.files import write_whole
+from hogeq.support.layout import Table, Text
 from hogeq.support.messages import BadInputError, percent
 
 if TYPE_CHECKING:

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 from hogeq.cli import options
 from hogeq.cli.inputs import AnyChosen, Chosen, default_rules
 from hogeq.cli.options import PAGE, PICTURE, SEARCH, argument, option
-from hogeq.cli.result import Result, Table, Text
+from hogeq.cli.result import Result
 from hogeq.cli.shell import computing, refusing
 from hogeq.support.files import write_whole
+from hogeq.support.layout import Table, Text
 from hogeq.support.messages import BadInputError, counted, percent
 
 if TYPE_CHECKING:

@@ -12,11 +12,12 @@ import typer
 from hogeq.cli import options
 from hogeq.cli.inputs import ENDLESS, Chosen, reading
 from hogeq.cli.options import TRANSCRIPT, argument, option
-from hogeq.cli.result import Result, Table, Text, say
+from hogeq.cli.result import Result, say
 from hogeq.cli.shell import refusing
 from hogeq.rules import ALIASES, Rules, describe
 from hogeq.rules.memory import memory_columns, memory_line, memory_texts
 from hogeq.support.files import write_whole
+from hogeq.support.layout import Table, Text
 from hogeq.support.messages import counted, loss, one_line, percent, pp
 
 if TYPE_CHECKING:

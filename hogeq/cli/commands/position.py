@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from hogeq.cli import options
 from hogeq.cli.inputs import Chosen
 from hogeq.cli.options import MEMORY, option
-from hogeq.cli.result import Result, Table, Text
+from hogeq.cli.result import Result
 from hogeq.cli.shell import refusing
 from hogeq.rules import Rules
 from hogeq.rules.memory import (
@@ -17,6 +17,7 @@ from hogeq.rules.memory import (
     memory_texts,
     remembered,
 )
+from hogeq.support.layout import Table, Text
 from hogeq.support.messages import BadInputError, loss, percent, refusal
 
 if TYPE_CHECKING:

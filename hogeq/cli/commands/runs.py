@@ -10,9 +10,10 @@ import typer
 
 from hogeq.cli import options
 from hogeq.cli.options import WORKERS, argument, option
-from hogeq.cli.result import Result, Table, Text
+from hogeq.cli.result import Result
 from hogeq.cli.shell import computing, warn
 from hogeq.rules import ALIASES, EDITIONS
+from hogeq.support.layout import Table, Text
 from hogeq.support.messages import (
     EXACT,
     BadInputError,

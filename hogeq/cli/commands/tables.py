@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 from hogeq.cli import options
 from hogeq.cli.inputs import AnyChosen, Chosen, check_output
 from hogeq.cli.options import MATRIX, PURIFIERS, SUBMISSION, argument, option
-from hogeq.cli.result import Result, Table, Text
+from hogeq.cli.result import Result
 from hogeq.cli.shell import computing, refusing
+from hogeq.support.layout import Table, Text
 from hogeq.support.messages import BadInputError, counted, percent, pp
 from hogeq.support.progress import phase
 
