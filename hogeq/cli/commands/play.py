@@ -2,9 +2,8 @@
 
 import re
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
-from textwrap import wrap
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
@@ -15,13 +14,12 @@ from hogeq.cli.options import TRANSCRIPT, argument, option
 from hogeq.cli.result import Result, say
 from hogeq.cli.shell import refusing
 from hogeq.rules import ALIASES, Rules, describe
-from hogeq.rules.memory import memory_columns, memory_line, memory_texts
+from hogeq.rules.memory import memory_line
 from hogeq.support.files import write_whole
-from hogeq.support.layout import Table, Text
-from hogeq.support.messages import counted, loss, one_line, percent, pp
+from hogeq.support.layout import Table
+from hogeq.support.messages import counted, loss, one_line, percent
 
 if TYPE_CHECKING:
-    from hogeq.contest.transcript import Review
     from hogeq.contest.turns import Session, Situation, Turn
 
 OPTIMAL = ("optimal", "memory")
@@ -261,9 +259,6 @@ def _save(path: Path, talk: _Talk, rules: str) -> None:
 
 # --- a game that was played -----------------------------------------------------------------------
 
-FEW = 3  # best rolls that are named
-LONGEST = 10  # characters of a name beside every turn
-
 
 def review_(
     transcript: Annotated[
@@ -292,91 +287,4 @@ def review_(
     reviewed = chosen.game.review(played)
     named = played.rules_given if isinstance(played.rules_given, str) else ""
     title = (rules and asked.name) or (named if named in ALIASES else chosen.title)
-    return Result(reviewed.plain(), _text(reviewed, title, chosen.endless[1:]))
-
-
-def _text(reviewed: "Review", title: str, endless: Sequence[str]) -> Text:
-    transcript, tallies = reviewed.transcript, reviewed.tallies
-    names, end, hidden = transcript.players, transcript.end, memory_columns(transcript.rules)
-    seed = "" if transcript.seed is None else f", seed {transcript.seed}"
-    one, two = end.scores
-    how = f"left at {one} to {two}"
-    if end.winner is not None:
-        how = f"{names[end.winner]} wins, {max(one, two)} to {min(one, two)}"
-    play = "optimal play that remembers everything" if hidden else "optimal play"
-    # Tables fit 80 columns.
-    short = [part.replace("opponent's", "their").replace("last points", "last") for part in hidden]
-    played, valued = [], []
-    for turn in reviewed.turns:
-        score, theirs = turn.before.view
-        played.append(
-            (
-                one_line(names[turn.before.mover], LONGEST),
-                turn.number,
-                f"{score} to {theirs}",
-                *memory_texts(transcript.rules, turn.before.memory),
-                turn.dice,
-                " ".join(map(str, turn.faces)),
-                ", ".join(turn.fired(transcript.rules)),
-            )
-        )
-        best = " ".join(map(str, turn.best[:FEW])) + (" ..." if len(turn.best) > FEW else "")
-        valued.append(
-            (
-                turn.number,
-                turn.dice,
-                "any" if len(turn.best) > transcript.rules.max_dice else best,
-                *map(percent, (turn.best_value, turn.value, turn.value_after)),
-                *_pp(loss(turn.loss), pp(turn.luck)),
-                turn.grade,
-            )
-        )
-    grades, sums, kept, costliest = [], [], [], []
-    for name, own, other, start, result in zip(
-        names, tallies, reversed(tallies), reviewed.start, reviewed.result, strict=True
-    ):
-        grades.append((name, own.moves, *own.grades.values(), loss(own.loss)))
-        changes = _pp(*map(pp, (-own.loss, own.luck, other.loss, -other.luck)))
-        sums.append((name, percent(start), *changes, percent(result)))
-        kept.append(f"{name} {percent(own.accuracy)}")
-        if own.costliest:
-            costliest += ["", f"costliest rolls of {name}", *map(_mistake, own.costliest)]
-    order = ("turn", "rolled", "best", "before", "chosen", "after", "loss", "luck", "grade")
-    return [
-        f"{title}, {names[0]} against {names[1]}{seed}: {how}",
-        "",
-        Table(played, ("player", "turn", "scores", *short, "rolled", "dice", "rules")),
-        "",
-        Table(valued, order, left=0),
-        "",
-        *wrap(
-            f"Win probabilities, with {play} from there on, are those of whoever moves: before, "
-            "by the best roll; by the roll chosen; after the dice. Loss, in percentage points, is "
-            "what the choice lost of the first; luck is what the dice added to the second.",
-            79,
-        ),
-        *endless,
-        "",
-        Table(grades, ("player", "turns", *tallies[0].grades, "loss")),
-        "",
-        *wrap(
-            f"Accuracy, the mean of what a choice kept of the best roll's win probability: "
-            f"{', '.join(kept)}.",
-            79,
-        ),
-        "",
-        Table(sums, ("player", "start", "own choices", "dice", "their choices", "dice", "result")),
-        *costliest,
-    ]
-
-
-def _pp(*texts: str) -> list[str]:
-    return [text.removesuffix(" pp") for text in texts]
-
-
-def _mistake(turn: "Turn") -> str:
-    own, other = turn.before.view
-    return (
-        f"  turn {turn.number}, {own} to {other}: rolled {turn.dice}, {percent(turn.value)}; "
-        f"{turn.best[0]} has {percent(turn.best_value)}: {loss(turn.loss)}, {turn.grade}"
-    )
+    return Result(reviewed.to_json(), reviewed.text(title, chosen.endless[1:]))
