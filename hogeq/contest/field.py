@@ -8,7 +8,7 @@ raise the objective is halved, down to the one cell that gains most.
 
 from collections.abc import Callable, Iterator, Sequence
 from time import monotonic
-from typing import Final, Literal, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +25,8 @@ from hogeq.search.results import Budget
 from hogeq.strategies.arrays import StrategyError, one_hot
 from hogeq.strategies.strategy import StrategyLike, strategy_of, table_of
 from hogeq.support.aliases import Floats, Matrix
-from hogeq.support.messages import percent, shown
+from hogeq.support.layout import Table, Text
+from hogeq.support.messages import percent, pp, shown
 from hogeq.support.progress import Phase, phase
 
 Objective = Literal["mean", "beaten"]
@@ -34,6 +35,8 @@ STEP_LIMIT: Final = 1000  # of an ascent, which has always ended in fewer than 1
 PERTURBED_SHARE: Final = 0.03  # of the cells, changed by a perturbation
 TARGETS: Final = 8  # rivals not yet beaten that are tried one by one
 WIN_EDGES: Final = (0.03, 0.01, 0.003, 0.001)  # widths of the smooth step at a win, used in turn
+
+LISTED: Final = 10  # changes of a text
 
 Score = Callable[[Floats], tuple[float, Floats]]
 """Score of win rates (n,) against the rivals, the greater the better, and its gradient."""
@@ -265,6 +268,30 @@ class Difference(NamedTuple):
             f"Difference({len(self.changes)} cells, {self.before:.4f} becomes {self.after:.4f}; "
             f"match {self.match:.4f})"
         )
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as plain values, without the arrays.
+
+        ``before`` and ``after`` (win rates of both tables), ``match`` (of the second against the
+        first), ``changes`` (score, opponent, before, after, gain, reach), the best first.
+        """
+        rates = {name: getattr(self, name) for name in ("before", "after", "match")}
+        return {**rates, "changes": [one._asdict() for one in self.changes]}
+
+    def text(self, first: str, second: str, rivals: str) -> Text:
+        """Lay out the win rates, and the changes that gain and lose most."""
+        text: Text = [
+            f"against {rivals}: {percent(self.before)} becomes {percent(self.after)}",
+            f"{second} against {first}: {percent(self.match)}",
+        ]
+        header = ("score", "opponent", "rolled", "rolls", "alone", "met in")
+        best = [one for one in self.changes if one.gain > 0]
+        worst = [one for one in reversed(self.changes) if one.gain < 0]
+        for title, cells in (("changes that gain most", best), ("changes that lose most", worst)):
+            if cells:
+                rows = [(*one[:4], pp(one.gain), percent(one.reach)) for one in cells[:LISTED]]
+                text += ["", title, "", Table(rows, header, left=0)]
+        return text
 
 
 def diff(

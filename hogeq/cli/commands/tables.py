@@ -8,8 +8,7 @@ from hogeq.cli.inputs import AnyChosen, Chosen, check_output
 from hogeq.cli.options import MATRIX, PURIFIERS, SUBMISSION, argument, option
 from hogeq.cli.result import Result
 from hogeq.cli.shell import computing, refusing
-from hogeq.support.layout import Table, Text
-from hogeq.support.messages import BadInputError, counted, percent, pp
+from hogeq.support.messages import BadInputError, counted, percent
 from hogeq.support.progress import phase
 
 if TYPE_CHECKING:
@@ -139,8 +138,6 @@ def purify_(
     return Result(data, [f"matrix of {strategy} by {by.method} written to {out}"])
 
 
-LISTED = 10  # changes of the text; JSON has all
-
 AgainstOption = Annotated[
     list[str] | None,
     option("Opponent, or a folder of them (may be repeated). [optimal, or champion]", "S"),
@@ -158,8 +155,7 @@ def diff(
 
     A gain is of win rate against --against, the mean of several, by that change alone.
 
-    JSON: rules, a, b, against, before and after (win rates of A and B), match (win rate of B
-    against A), changes (score, opponent, before, after, gain, reach), the best first.
+    JSON: rules, a, b, against, and the keys of `Difference.to_json`.
     """
     game = chosen.load("matches", "search", strategies=[a, b, *(against or [])])
     one, two, rivals = game.strategy(a), game.strategy(b), _rivals(game, against)
@@ -173,7 +169,7 @@ def diff(
         choices = array(game.rules.choices)
         gap = choices[two.array] - choices[one.array]
         figures.counter(gap, found.gains, found.reach, plot, chosen.title, (b, a))
-    return _changes(chosen, found, a, b, list(rivals))
+    return _differing(chosen, found, a, b, list(rivals))
 
 
 def improve(
@@ -213,8 +209,8 @@ def improve(
         better = game.strategy(best.strategy)
         found = game.diff(start, better, opponents)
     better.write(out, player_name)
-    told = _changes(chosen, found, table, str(out), list(rivals))
-    return Result({**told.data, "out": out}, [*told.text, "", f"written to {out}"])
+    shown = _differing(chosen, found, table, str(out), list(rivals))
+    return Result({**shown.data, "out": out}, [*shown.text, "", f"written to {out}"])
 
 
 def _rivals(game: "Game", against: list[str] | None) -> "dict[str, Strategy]":
@@ -225,22 +221,8 @@ def _rivals(game: "Game", against: list[str] | None) -> "dict[str, Strategy]":
     return {name: game.strategy(name) for name in names}
 
 
-def _changes(chosen: Chosen, found: "Difference", a: str, b: str, against: list[str]) -> Result:
-    rates = {name: getattr(found, name) for name in ("before", "after", "match")}
-    changes = [one._asdict() for one in found.changes]
-    data = {**chosen.facts, "a": a, "b": b, "against": against, **rates, "changes": changes}
+def _differing(chosen: Chosen, found: "Difference", a: str, b: str, against: list[str]) -> Result:
+    data = {**chosen.facts, "a": a, "b": b, "against": against, **found.to_json()}
     rivals = against[0] if len(against) == 1 else f"{len(against)} opponents, on average"
-    text: Text = [
-        f"{b} differs from {a} in {counted(len(changes), 'cell')}, {chosen.title}",
-        "",
-        f"against {rivals}: {percent(found.before)} becomes {percent(found.after)}",
-        f"{b} against {a}: {percent(found.match)}",
-    ]
-    header = ("score", "opponent", "rolled", "rolls", "alone", "met in")
-    best = [one for one in found.changes if one.gain > 0]
-    worst = [one for one in reversed(found.changes) if one.gain < 0]
-    for title, cells in (("changes that gain most", best), ("changes that lose most", worst)):
-        if cells:
-            rows = [(*one[:4], pp(one.gain), percent(one.reach)) for one in cells[:LISTED]]
-            text += ["", title, "", Table(rows, header, left=0)]
-    return Result(data, [*text, *chosen.endless])
+    heading = f"{b} differs from {a} in {counted(len(found.changes), 'cell')}, {chosen.title}"
+    return Result(data, [heading, "", *found.text(a, b, rivals), *chosen.endless])
