@@ -27,7 +27,8 @@ from hogeq.runs.files import (
     readable_manifest,
     reported,
 )
-from hogeq.support.messages import one_line
+from hogeq.support.layout import Table
+from hogeq.support.messages import at_least, at_most, one_line, percent
 from hogeq.support.parameters import ParameterError, parameters
 from hogeq.support.plugins import load_named
 from hogeq.support.yaml import ConfigError, read_yaml
@@ -304,3 +305,39 @@ def load_runs(folders: Sequence[Path], trust: bool = False) -> list[Run]:
         run if names.count(run.name) == 1 else dataclasses.replace(run, name=str(run.folder))
         for run in runs
     ]
+
+
+# --- tables for people ----------------------------------------------------------------------------
+
+LISTED: Final = (
+    *("path", "status", "edition", "solver", "seed", "iterations"),
+    *("attack", "bound", "matrix_attack", "mixture_attack", "seconds"),
+)
+"""Columns of a list of runs."""
+
+
+def table_of(records: Sequence[RunRecord], root: Path, more: Sequence[str] = ()) -> Table:
+    """Lay out runs under a folder, with `more` keys of their configs."""
+    rows = [{**one.config, **vars(one)} for one in records]
+    for row in rows:
+        row["path"] = row["path"].relative_to(root) if row["path"] != root else root
+    columns = [key for key in LISTED if any(row[key] is not None for row in rows)]
+    return figures_table(rows, [*columns, *more], left=4)
+
+
+def figures_table(rows: Sequence[Mapping[str, Any]], columns: Sequence[str], left: int) -> Table:
+    """Lay out rows by key: win rates in per cent, and a dash where there is nothing."""
+    cells = [[_cell(row.get(key), key) for key in columns] for row in rows]
+    titles = [key if "." in key else key.replace("_", " ") for key in columns]
+    return Table(cells, ["run" if title == "path" else title for title in titles], left)
+
+
+def _cell(value: object, column: str) -> str:
+    if value is None:
+        return "-"
+    if not isinstance(value, float) or "." in column:
+        return one_line(value)
+    if column == "seconds":
+        return f"{value:.1f}"
+    rounded = {"attack": at_least, "bound": at_most}.get(column, percent)
+    return rounded(value)

@@ -17,16 +17,19 @@ from hogeq.model.compiling import compile_now
 from hogeq.runs.config import Config, load_config
 from hogeq.runs.directory import RunDirectory, require_same_plugins
 from hogeq.runs.files import CONFIG, LOCK_FILE, MANIFEST, HeldError, ResultsError, lock, reported
-from hogeq.runs.index import read_run
+from hogeq.runs.index import figures_table, read_run
 from hogeq.runs.runner import KERNELS, Interrupted, RunError, Signals, run_experiment
 from hogeq.runs.sweep_file import TOKEN, Sweep, SweepPoint, identity, table_row, write_table
 from hogeq.support.files import write_whole
+from hogeq.support.layout import Text
 from hogeq.support.messages import one_line
 from hogeq.support.progress import phase, working_time
 from hogeq.support.workers import Workers
 from hogeq.support.yaml import ConfigError
 
 PATIENCE: Final = 30.0  # seconds to wait for a folder that a dying process may still hold
+SWEPT: Final = ("point", "status", "attack", "bound", "matrix_attack", "seconds")
+"""Columns of a sweep's text."""
 GRACE: Final = 30.0  # seconds for runs to write a checkpoint when the sweep is stopped
 STOPPED: Final = "; what is done is kept, and the same command goes on from it"
 LONGEST: Final = 2000  # characters of what went wrong with a point
@@ -56,6 +59,18 @@ class SweepSummary:
             "seconds": self.seconds,
             "rows": self.rows,
         }
+
+    def text(self) -> Text:
+        """Lay out a line for each point."""
+        return [
+            figures_table(self.rows, SWEPT, left=2),
+            "",
+            (
+                f"{len(self.rows)} points, {self.done_before} of them done before, "
+                f"{len(self.failures)} failed; {self.seconds:.1f} s"
+            ),
+            f"written to {self.directory}",
+        ]
 
 
 def compute_point(

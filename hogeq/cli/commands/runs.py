@@ -2,9 +2,9 @@
 
 import os
 import traceback
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -13,26 +13,12 @@ from hogeq.cli.options import WORKERS, argument, option
 from hogeq.cli.result import Result
 from hogeq.cli.shell import computing, warn
 from hogeq.rules import ALIASES, EDITIONS
-from hogeq.support.layout import Table, Text
+from hogeq.support.layout import Text
 from hogeq.support.messages import (
-    EXACT,
     BadInputError,
-    at_least,
-    at_most,
     nearest,
     one_line,
-    percent,
     refusal,
-)
-
-if TYPE_CHECKING:
-    from hogeq.runs.summary import RunSummary
-
-# Columns of the tables.
-SWEPT = ("point", "status", "attack", "bound", "matrix_attack", "seconds")
-LISTED = (
-    *("path", "status", "edition", "solver", "seed", "iterations"),
-    *("attack", "bound", "matrix_attack", "mixture_attack", "seconds"),
 )
 
 
@@ -75,38 +61,7 @@ def run(
             traceback.print_exc()  # hours of solving may lie behind it: do not ask for another run
         what = f"internal failure: {type(error).__name__}: " if is_internal else ""
         raise typer.Exit(warn(f"{what}{error}", 1)) from error
-    return Result(finite(summary.to_json()), _finished(summary))
-
-
-def _finished(summary: "RunSummary") -> Text:
-    from hogeq.support.parameters import plain
-
-    solver, rows, units = summary.config.solver, [], summary.units
-    for name, one in summary.intervals.items():
-        search = one.saturation
-        is_marked = search is not None and search.left is not None and not search.saturated
-        spread = units.gap(one.lower - units.even, one.upper - units.even)
-        lower, upper = units.ends(one.lower, one.upper, are_one=one.upper - one.lower <= EXACT)
-        rows.append((name, lower, upper, spread, "*" * is_marked))
-    spent = {key: one for key, one in plain(summary.budget).items() if one is not None}
-    if not spent["until_saturated"]:
-        del spent["until_saturated"], spent["most_kicks"]
-    text: Text = [
-        f"{summary.config.title}, {solver.name}, {solver.iterations} iterations"
-        + f"; {summary.caveat}" * bool(summary.caveat),
-        f"{summary.elapsed:.1f} s, {summary.seconds:.1f} s of them solving",
-        "",
-        Table(
-            rows, (f"{units.figure} against", "attack found", "upper bound", "exploitability", "")
-        ),
-        "",
-        f"effort of the attack: {', '.join(f'{key} {value}' for key, value in spent.items())}",
-    ]
-    if any(row[-1] for row in rows):
-        text.append("* by an estimate, twice as many kicks would find more than 0.03 pp")
-    gets = units.exact(summary.matrix_against_average)
-    text.append(f"matrix against average policy: {units.figure} {gets}")
-    return [*text, f"written to {summary.directory}"]
+    return Result(finite(summary.to_json()), summary.text())
 
 
 def sweep(
@@ -141,16 +96,7 @@ def sweep(
     for row in summary.failures:
         settings = ", ".join(f"{key}={row[key]}" for key in plan.keys if row[key] is not None)
         warn(f"point {row['point']} failed: {row['error']}; it sets {settings}")
-    text: Text = [
-        _table(summary.rows, SWEPT, left=2),
-        "",
-        (
-            f"{len(summary.rows)} points, {summary.done_before} of them done before, "
-            f"{len(summary.failures)} failed; {summary.seconds:.1f} s"
-        ),
-        f"written to {summary.directory}",
-    ]
-    return Result(summary.to_json(), text, 1 if summary.failures else 0)
+    return Result(summary.to_json(), summary.text(), 1 if summary.failures else 0)
 
 
 def runs(
@@ -201,11 +147,7 @@ def runs(
     }
     text: Text = [f"no runs to show under {root}"]
     if chosen:
-        rows = [{**run.config, **vars(run)} for run in chosen]
-        for row in rows:
-            row["path"] = row["path"].relative_to(root) if row["path"] != root else root
-        columns = [key for key in LISTED if any(row[key] is not None for row in rows)]
-        text = [_table(rows, [*columns, *keys], left=4)]
+        text = [index.table_of(chosen, root, keys)]
     if broken:
         text += ["", "cannot be read:", *(f"  {path}: {why}" for path, why in broken.items())]
     return Result(data, text)
@@ -214,20 +156,3 @@ def runs(
 def _require_known(name: str, given: str | None, known: Collection[str]) -> None:
     if given is not None and given not in known:
         raise BadInputError(refusal(name, given, ", ".join(known), known))
-
-
-def _table(rows: Sequence[Mapping[str, Any]], columns: Sequence[str], left: int) -> Table:
-    cells = [[_cell(row.get(key), key) for key in columns] for row in rows]
-    titles = [key if "." in key else key.replace("_", " ") for key in columns]
-    return Table(cells, ["run" if title == "path" else title for title in titles], left)
-
-
-def _cell(value: object, column: str) -> str:
-    if value is None:
-        return "-"
-    if not isinstance(value, float) or "." in column:
-        return one_line(value)
-    if column == "seconds":
-        return f"{value:.1f}"
-    rounded = {"attack": at_least, "bound": at_most}.get(column, percent)
-    return rounded(value)
