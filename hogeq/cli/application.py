@@ -106,17 +106,15 @@ class _App(typer.Typer):
 def _command(function: Callable[..., Any], written: str) -> Callable[..., Any]:
     """Give a function the options of all commands, and print its result.
 
-    A parameter of type `Chosen` or `AnyChosen` becomes the options by which a game is chosen.
+    A parameter `chosen`, a `Chosen` or `AnyChosen`, becomes the options by which a game is chosen.
     Before anything is computed, it is checked that every `Output` can be written.
     """
     own = get_type_hints(function, include_extras=True)
-    outputs = {
-        name: kind.__metadata__[-1]
-        for name, kind in own.items()
-        if isinstance(getattr(kind, "__metadata__", (None,))[-1], Output)
-    }
-    choice = next((name for name, kind in own.items() if kind in {Chosen, AnyChosen}), None)
-    is_any = choice is not None and own[choice] == AnyChosen
+    marks = {name: getattr(kind, "__metadata__", (None,))[-1] for name, kind in own.items()}
+    outputs = {name: mark for name, mark in marks.items() if isinstance(mark, Output)}
+    is_any, has_choice = own.get("chosen") == AnyChosen, "chosen" in own
+    choice = {"rules": options.Rules, "game": options.Game, "forget": options.Forget}
+    chosen_by = list(choice) if is_any else ["rules"] * has_choice
     shared: dict[str, tuple[Any, Any]] = {
         "as_json": (options.Json, False),
         "decimals": (options.Digits, DIGITS),
@@ -127,20 +125,18 @@ def _command(function: Callable[..., Any], written: str) -> Callable[..., Any]:
         shared = {"overwrite": (options.Overwrite, False), **shared}
     never = {option for option, when in uses(written, ()) if when is NEVER}
     shared = {key: one for key, one in shared.items() if _written(key, one[0]) not in never}
-    by = get_type_hints(Chosen.__init__, include_extras=True)
-    chosen_by = () if choice is None else ("rules", "game", "forget") if is_any else ("rules",)
+    taken = {name: (choice[name], None) for name in chosen_by} | {
+        name: (own[name], one.default)
+        for name, one in signature(function).parameters.items()
+        if name != "chosen" and name not in shared
+    }
     parameters = [
-        *(_keyword(name, by[name], None) for name in chosen_by),
-        *(
-            _keyword(name, own[name], one.default)
-            for name, one in signature(function).parameters.items()
-            if name not in shared and name != choice
-        ),
-        *(_keyword(name, *shared[name]) for name in shared),
+        Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=kind)
+        for name, (kind, default) in {**taken, **shared}.items()
     ]
 
     def checked(given: dict[str, Any], trust: bool) -> dict[str, Any]:
-        overwrite = given.pop("overwrite") if "overwrite" in shared else True
+        overwrite = given.pop("overwrite", True)
         reads = [value for name, value in given.items() if name not in outputs]
         is_tree = is_any and tree_of(given) is not None
         for name, output in outputs.items():
@@ -151,10 +147,10 @@ def _command(function: Callable[..., Any], written: str) -> Callable[..., Any]:
                 replace=overwrite or not output.is_kept,
                 option=_written(name, own[name]),
             )
-        if choice is not None:
+        if has_choice:
             chosen: dict[str, Any] = {name: given.pop(name) for name in chosen_by}
             why = "" if is_any else HOG_ALONE.get(written, "the command is of Hog")
-            given[choice] = Chosen(**chosen, trust=trust, hog_alone=why)
+            given["chosen"] = Chosen(**chosen, trust=trust, hog_alone=why)
         return {**given, "trust": trust} if "trust" in own else given
 
     @wraps(function)
@@ -185,13 +181,6 @@ def _written(name: str, kind: Any) -> str:
     """Write an option as users do."""
     declared = kind.__metadata__[0].default
     return declared if isinstance(declared, str) else f"--{name.replace('_', '-')}"
-
-
-def _keyword(name: str, kind: Any, default: Any) -> Parameter:
-    """Declare an option; a flag has no --no-NAME unless that is named."""
-    if getattr(kind, "__args__", ()) == (bool,) and kind.__metadata__[0].default is ...:
-        kind.__metadata__[0].default = f"--{name.replace('_', '-')}"  # where typer looks for it
-    return Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=kind)
 
 
 @contextmanager

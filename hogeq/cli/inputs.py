@@ -38,9 +38,9 @@ class Chosen:
 
     def __init__(
         self,
-        rules: options.Rules = None,
-        game: options.Game = None,
-        forget: options.Forget = None,
+        rules: str | None = None,
+        game: str | None = None,
+        forget: str | None = None,
         *,
         trust: bool = False,
         hog_alone: str = "the command is of Hog",

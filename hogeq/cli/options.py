@@ -139,7 +139,7 @@ Score = Annotated[int, option("Points of the player to move.", name="--score")]
 Opponent = Annotated[int, option("Points of the other player.", name="--opponent")]
 Plot = Annotated[Path | None, option("Draw the result.", "PNG"), PICTURE]
 PlayerName = Annotated[str | None, option("Your name in the contest; for .py.", "NAME")]
-Overwrite = Annotated[bool, option("Replace files that are there.")]
+Overwrite = Annotated[bool, option("Replace files that are there.", name="--overwrite")]
 Set = Annotated[list[str] | None, option("Set a key: solver.iterations=50", "KEY=VALUE", "--set")]
 TimeLimit = Annotated[
     float, option("Time limit for the code of a .py.", "SECONDS", "--time-limit", min=0.1)

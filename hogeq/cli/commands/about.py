@@ -23,7 +23,7 @@ def rules_(
     name: Annotated[
         str | None, argument("[RULES]", "An edition, a YAML file or a run, shown in full.")
     ] = None,
-    dice: Annotated[bool, option("Mean points of so many dice, by their sides.")] = False,
+    dice: Annotated[bool, option("Mean points by dice and sides.", name="--dice")] = False,
     trust: options.Trust = False,
 ) -> Result:
     """List the editions, their parts and switches.

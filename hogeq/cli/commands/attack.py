@@ -40,7 +40,11 @@ def attack_(
     kicks: options.Kicks = Budget.kicks,
     until_saturated: Annotated[
         bool,
-        option("More kicks, until an estimate for twice as many is below 0.03 pp.", group=SEARCH),
+        option(
+            "More kicks, until an estimate for twice as many is below 0.03 pp.",
+            name="--until-saturated",
+            group=SEARCH,
+        ),
     ] = False,
     most_kicks: Annotated[
         int | None,

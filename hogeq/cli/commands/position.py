@@ -18,7 +18,7 @@ from hogeq.rules.memory import (
     remembered,
 )
 from hogeq.support.layout import Table, Text
-from hogeq.support.messages import BadInputError, loss, percent, refusal
+from hogeq.support.messages import BadInputError, percent, refusal
 
 if TYPE_CHECKING:
     from hogeq.evaluation.tablebase import Analysis
@@ -87,12 +87,7 @@ def analyze_(
         "opponent": opponent,
         "play": strategy or "optimal",
         "memory": about if has_memory else None,
-        "value": analysis.rolls[0].win_probability,
-        "best_roll": analysis.rolls[0].dice,
-        "rolls": [
-            {key: value for key, value in roll._asdict().items() if value is not None}
-            for roll in analysis.rolls
-        ],
+        **analysis.to_json(),
     }
     then = "optimal play" if strategy is None else f"both play {strategy}"
     text: Text = [f"{chosen.title}, {score} points against {opponent}, then {then}"]
@@ -100,14 +95,7 @@ def analyze_(
         text.append(_memory_text(chosen.rules, analysis, past or strategy or "", left_out))
         if strategy is None:
             text.append("optimal play remembers everything")
-    header = ("dice", "win probability", "loss", "S plays it")
-    rows = [
-        (roll.dice, percent(roll.win_probability), loss(roll.behind), percent(roll.played or 0.0))
-        for roll in analysis.rolls
-    ]
-    shown = 3 if strategy is None else 4
-    table = Table([row[:shown] for row in rows], header[:shown], left=0)
-    return Result(data, [*text, *chosen.endless[1:], "", table])
+    return Result(data, [*text, *chosen.endless[1:], "", analysis.table()])
 
 
 def _analysis(

@@ -112,7 +112,7 @@ def runs(
         list[str] | None, option("Only runs with this in their configs: rules.goal=50", "KEY=VALUE")
     ] = None,
     sort: Annotated[str, option("Sort by attack, bound, seconds, started, ...", "KEY")] = "path",
-    compare: Annotated[bool, option("Show the config keys in which they differ.")] = False,
+    compare: Annotated[bool, option("Show the config keys that differ.", name="--compare")] = False,
 ) -> Result:
     """Run directories: list, filter, sort and compare them.
 

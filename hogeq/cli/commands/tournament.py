@@ -85,7 +85,7 @@ def tournament(
         argument("S ...", "Strategies: names, files, runs, folders, patterns ('entries/*.csv')."),
     ],
     chosen: Chosen,
-    skip_bad: Annotated[bool, option("Leave out, and list, files that are no strategies.")] = False,
+    skip_bad: Annotated[bool, option("Leave out, and list, bad files.", name="--skip-bad")] = False,
     ranks: Annotated[
         Path | None, option("Write the table of ranks.", "FILE", "--csv"), Output((".csv",))
     ] = None,
@@ -96,7 +96,7 @@ def tournament(
         Path | None,
         option("Write all win rates, .csv or .json; of a folder, a folder of pages.", "FILE"),
     ] = None,
-    pseudonyms: Annotated[bool, option("No names on the public page.")] = False,
+    pseudonyms: Annotated[bool, option("No names on public pages.", name="--pseudonyms")] = False,
     plot: options.Plot = None,
     start: options.Start = None,
     goals: Annotated[
