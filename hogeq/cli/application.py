@@ -136,7 +136,7 @@ def _command(function: Callable[..., Any], written: str) -> Callable[..., Any]:
     ]
 
     def checked(given: dict[str, Any], trust: bool) -> dict[str, Any]:
-        overwrite = given.pop("overwrite", True)
+        overwrite = given.pop("overwrite") if "overwrite" in shared else True
         reads = [value for name, value in given.items() if name not in outputs]
         is_tree = is_any and tree_of(given) is not None
         for name, output in outputs.items():

@@ -93,16 +93,11 @@ class Ranking:
         return [printable(name) for name in self.field.names]
 
     @cached_property
-    def equilibrium(self) -> tuple[Floats, float]:
-        """Weights of the field's Nash equilibrium, and its gap."""
-        return field_equilibrium(self.rates)
-
-    @cached_property
-    def ranking(self) -> list[dict[str, Any]]:
-        """A line for each entry, the best first."""
+    def _data(self) -> dict[str, Any]:
         means, lowest = mean_win_rates(self.rates), lowest_win_rates(self.rates)
         files, names, broken = short_names(self.field.entries), self.field.names, self.broken
-        return [
+        weights, gap = field_equilibrium(self.rates)
+        ranking = [
             {
                 "rank": one.rank,
                 "name": names[one.entry],
@@ -114,12 +109,25 @@ class Ranking:
                 "ties": one.ties,
                 **({} if broken is None else {"tie_break": abs(broken[one.entry])}),
                 "mean_win_rate": means[one.entry],
-                "nash": float(self.equilibrium[0][one.entry]),
+                "nash": float(weights[one.entry]),
                 "lowest_win_rate": lowest[one.entry][0],
                 "lowest_against": lowest[one.entry][1],
             }
             for one in rank(self.rates, self.threshold, broken)
         ]
+        return {
+            "start": list(self.start),
+            "threshold": self.threshold,
+            "entries": self.field.entries,
+            "win_rates": self.rates.tolist(),
+            "ranking": ranking,
+            "nash_gap": gap,
+            "identical": identical_entries(self.field.strategies),
+            "namesakes": self.field.namesakes,
+            "refused": [one._asdict() for one in self.field.refused],
+            "remarks": [one._asdict() for one in self.field.remarks],
+            **({} if self.tie_break is None else {"tie_break": self.tie_break}),
+        }
 
     def to_json(self) -> dict[str, Any]:
         """Return it as plain values.
@@ -130,23 +138,11 @@ class Ranking:
         ``identical`` and ``namesakes`` (groups of indices), ``refused`` (entry, reason),
         ``remarks`` (entry, remark: files that an entry's code reads, and its vain attempts).
         """
-        return {
-            "start": list(self.start),
-            "threshold": self.threshold,
-            "entries": self.field.entries,
-            "win_rates": self.rates.tolist(),
-            "ranking": self.ranking,
-            "nash_gap": self.equilibrium[1],
-            "identical": identical_entries(self.field.strategies),
-            "namesakes": self.field.namesakes,
-            "refused": [one._asdict() for one in self.field.refused],
-            "remarks": [one._asdict() for one in self.field.remarks],
-            **({} if self.tie_break is None else {"tie_break": self.tie_break}),
-        }
+        return self._data
 
     def text(self, title: str) -> Text:
         """Lay out the ranks, the equilibrium, and remarks on entries."""
-        found, names = self.to_json(), self.names
+        found, names = self._data, self.names
         ranking = named_ranking(found, names)
         columns = columns_of(ranking, self.tie_break)
         columns.sort(key=lambda column: _IN_TEXT.index(column[2]))
@@ -181,12 +177,12 @@ class Ranking:
 
     def ranks_csv(self) -> str:
         """Write the ranks as a table with a header."""
-        header = [key for key in self.ranking[0] if key not in {"entry", "index"}]
-        lines = named_ranking({"ranking": self.ranking}, self.names)
+        lines = named_ranking(self._data, self.names)
+        header = [key for key in lines[0] if key not in {"entry", "index"}]
         return csv_text(header, ([line[key] for key in header] for line in lines))
 
     def rates_csv(self) -> str:
         """Write all win rates as a table with a header."""
-        entries, rates = self.field.entries, self.rates.tolist()
-        rows = ([entry, *row] for entry, row in zip(entries, rates, strict=True))
-        return csv_text(["strategy", *entries], rows)
+        entries = self.field.entries
+        rows = zip(entries, self.rates.tolist(), strict=True)
+        return csv_text(["strategy", *entries], ([entry, *row] for entry, row in rows))

@@ -47,9 +47,8 @@ def attack_(
         ),
     ] = False,
     most_kicks: Annotated[
-        int | None,
-        option(f"Most kicks for each start. [{Budget.most_kicks}]", group=SEARCH),
-    ] = None,
+        int, option("Most kicks for each start.", group=SEARCH)
+    ] = Budget.most_kicks,
     seed: options.Seed = Budget.seed,
     exact: Annotated[
         float | None,
@@ -82,14 +81,13 @@ def attack_(
     """
     proofs = ["certificates"] * (certify is not None)
     game = chosen.load("search", "full memory", *proofs, strategies=[strategy], own_goals=True)
-    most = Budget.most_kicks if most_kicks is None else most_kicks
     budget = Budget(
         starts=starts,
         anneal_steps=anneal_steps,
         kicks=kicks,
         seed=seed,
         until_saturated=until_saturated,
-        most_kicks=most,
+        most_kicks=most_kicks,
         exact_seconds=exact,
     )
     with computing(on, jobs), refusing():
@@ -106,7 +104,7 @@ def attack_(
         data |= {"certified": proof.bound, "steps": len(proof.steps)}
         upper = min(upper, proof.bound)
         meaning = "nothing that forgets wins more: proved"
-        rows.insert(1, ("certified", _proved(proof.bound), meaning))
+        rows.insert(1, ("certified", at_most(proof.bound, 0.0), meaning))
     text: Text = [f"against {strategy}, {chosen.title}", "", Table(rows, left=3)]
     if game.tree is None:
         if not chosen.engine.has_own_goals:
@@ -116,11 +114,15 @@ def attack_(
         text += [*found.lines(), *cells]
     elif found.search is not None:
         text += ["", *found.lines()]
-    if plot is not None:
-        if game.tree is not None:
-            _draw_search(found, plot, f"search for a response to {strategy}, {chosen.title}")
-        data["plot"] = plot
-        text.append(f"drawn to {plot}")
+        if plot is not None:
+            from hogeq.figures import search_course
+
+            curve = [(sweeps, found.units.value(rate)) for sweeps, rate in found.search.curve]
+            title = f"search for a response to {strategy}, {chosen.title}"
+            search_course(curve, found.bound, plot, title, found.units.figure)
+    elif plot is not None:
+        raise BadInputError("--plot: allowed where a search is needed; one pass was enough here")
+    text += [f"drawn to {plot}"] * (plot is not None)
     if certificate is not None and proof is not None:
         from hogeq.search.certificate import write_certificate
 
@@ -167,21 +169,6 @@ def _gains(
         title = f"counter to {target.name}, {chosen.title}"
         figures.counter(difference, gained.gains, gained.reach, plot, title)
     return data, text
-
-
-def _draw_search(found: "Response", plot: Path, title: str) -> None:
-    """Draw the course of a search by the sweeps spent."""
-    from hogeq import figures
-
-    if found.search is None:
-        raise BadInputError("--plot: allowed where a search is needed; one pass was enough here")
-    units = found.units
-    curve = [(sweeps, units.value(rate)) for sweeps, rate in found.search.curve]
-    figures.search_course(curve, found.bound, plot, title, units.figure)
-
-
-def _proved(bound: float) -> str:
-    return at_most(bound, 0.0)
 
 
 def attack_field(
@@ -271,7 +258,7 @@ def certify(
     drawn = given.strategy.kind == "mixture"
     knows = "is told the draw as well" if drawn else "remembers everything"
     rows = [
-        ("certified", _proved(proved.bound), "nothing that forgets wins more"),
+        ("certified", at_most(proved.bound, 0.0), "nothing that forgets wins more"),
         ("bound", at_most(proved.full_memory), f"best responder that {knows}"),
     ]
     proof = f"{file}, {given.rules.name}: true, by {counted(len(given.steps), 'step')}"

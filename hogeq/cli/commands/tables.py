@@ -4,8 +4,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from hogeq.cli import options
-from hogeq.cli.inputs import AnyChosen, Chosen, check_output
-from hogeq.cli.options import MATRIX, PURIFIERS, SUBMISSION, argument, option
+from hogeq.cli.inputs import AnyChosen, Chosen
+from hogeq.cli.options import MATRIX, PURIFIERS, SUBMISSION, Output, argument, option
 from hogeq.cli.result import Result
 from hogeq.cli.shell import computing, refusing
 from hogeq.support.messages import BadInputError, counted, percent
@@ -92,6 +92,7 @@ def purify_(
             "With a method of rounds: keep every round, and go on from it if it is there.",
             "FILE.npz",
         ),
+        Output((".npz",)),
     ] = None,
     jobs: options.Jobs = None,
     on: options.On = None,
@@ -101,8 +102,6 @@ def purify_(
     docs/parameters.md lists the parameters of each method. `hogeq attack` says how much wins from
     what was made.
     """
-    reads = [strategy, chosen.spec, overrides]
-    check_output(checkpoint, (".npz",), reads=reads, option="--checkpoint")
     from hogeq.purification import PURIFIERS as METHODS
     from hogeq.purification.base import SearchPurifier
     from hogeq.runs.config import apply_overrides, purify_from
