@@ -9,7 +9,7 @@ from typing import Any
 
 import typer
 
-from hogeq.support.layout import Table, lines_of
+from hogeq.support.messages import Table, lines_of
 
 
 @dataclass(frozen=True)

@@ -24,8 +24,7 @@ from hogeq.search.bounds import upper_bound
 from hogeq.search.results import Budget
 from hogeq.strategies.strategy import policies_of, policy_of
 from hogeq.support.aliases import Floats, Matrix
-from hogeq.support.layout import Table, Text
-from hogeq.support.messages import EXACT, at_most, counted, loss, percent
+from hogeq.support.messages import EXACT, Table, Text, at_most, counted, loss, percent
 
 OPPONENTS = ("optimal", "champion", "ignore_memory", "huan2020", "hog_wild_heuristic")
 """Strategies of the package that a submission is played against, if the rules allow them."""

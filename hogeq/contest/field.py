@@ -25,8 +25,7 @@ from hogeq.search.results import Budget
 from hogeq.strategies.arrays import StrategyError, one_hot
 from hogeq.strategies.strategy import StrategyLike, strategy_of, table_of
 from hogeq.support.aliases import Floats, Matrix
-from hogeq.support.layout import Table, Text
-from hogeq.support.messages import percent, pp, shown
+from hogeq.support.messages import Table, Text, percent, pp, shown
 from hogeq.support.progress import Phase, phase
 
 Objective = Literal["mean", "beaten"]

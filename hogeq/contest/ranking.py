@@ -15,8 +15,7 @@ from hogeq.contest.tournament import (
 )
 from hogeq.support.aliases import Floats
 from hogeq.support.files import csv_text
-from hogeq.support.layout import Table, Text
-from hogeq.support.messages import percent, printable
+from hogeq.support.messages import Table, Text, percent, printable
 
 MOST_NAMED: Final = 8  # entries of a mixture that are named one by one
 

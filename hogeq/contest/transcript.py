@@ -20,9 +20,10 @@ from hogeq.rules import EDITIONS, Rules, rules_from
 from hogeq.rules.memory import memory_columns, memory_fields, memory_texts
 from hogeq.support import html
 from hogeq.support.files import parse_json, read_whole
-from hogeq.support.layout import Table, Text
 from hogeq.support.messages import (
     BadInputError,
+    Table,
+    Text,
     is_title,
     loss,
     one_line,

@@ -29,8 +29,7 @@ from hogeq.rules.memory import Memory
 from hogeq.strategies.strategy import StrategyLike, strategy_of, table_of
 from hogeq.support import html
 from hogeq.support.aliases import Floats
-from hogeq.support.layout import Table
-from hogeq.support.messages import BadInputError, loss, one_line, percent
+from hogeq.support.messages import BadInputError, Table, loss, one_line, percent
 
 Rolls = NDArray[np.int8]
 

@@ -8,7 +8,7 @@ from hogeq.rules.memory import all_memories
 from hogeq.rules.register import EFFECTS, MEMORY_PARTS, PARTS
 from hogeq.rules.rules import COUNT_ONES, FERAL_HOGS, Rules, Throw, kinds_of_dice
 from hogeq.rules.turn import TurnTable
-from hogeq.support.layout import Table, Text
+from hogeq.support.messages import Table, Text
 
 KNOWN = {**PARTS, "feral_hogs": FERAL_HOGS, "memory": MEMORY_PARTS, "effect": EFFECTS}
 

@@ -27,8 +27,7 @@ from hogeq.runs.files import (
     readable_manifest,
     reported,
 )
-from hogeq.support.layout import Table
-from hogeq.support.messages import at_least, at_most, one_line, percent
+from hogeq.support.messages import Table, at_least, at_most, one_line, percent
 from hogeq.support.parameters import ParameterError, parameters
 from hogeq.support.plugins import load_named
 from hogeq.support.yaml import ConfigError, read_yaml

@@ -29,8 +29,7 @@ from hogeq.strategies.arrays import one_hot
 from hogeq.strategies.strategy import StrategyLike
 from hogeq.support.aliases import Matrix, Policy
 from hogeq.support.files import write_whole
-from hogeq.support.layout import Table, Text
-from hogeq.support.messages import EXACT, counted
+from hogeq.support.messages import EXACT, Table, Text, counted
 from hogeq.support.parameters import plain
 from hogeq.support.progress import Phase, phase
 from hogeq.trees.policies import policy_csv

@@ -21,8 +21,7 @@ from hogeq.runs.index import figures_table, read_run
 from hogeq.runs.runner import KERNELS, Interrupted, RunError, Signals, run_experiment
 from hogeq.runs.sweep_file import TOKEN, Sweep, SweepPoint, identity, table_row, write_table
 from hogeq.support.files import write_whole
-from hogeq.support.layout import Text
-from hogeq.support.messages import one_line
+from hogeq.support.messages import Text, one_line
 from hogeq.support.progress import phase, working_time
 from hogeq.support.workers import Workers
 from hogeq.support.yaml import ConfigError

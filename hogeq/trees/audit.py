@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from hogeq.rules import Rules
 from hogeq.rules.turn import TurnTable, effect, throw_of, total_rises
 from hogeq.support.aliases import Ints
-from hogeq.support.layout import Table, Text
+from hogeq.support.messages import Table, Text
 from hogeq.trees.flat import CHANCE, History, HistoryStep
 from hogeq.trees.recall import VERDICTS, Audit, Finding, Loss, Pair, Recall, Witness, smallest
 from hogeq.trees.tree import PLAYERS, START, HogTree, Tree, TreePosition, count, flat_tree

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hogeq.support.aliases import Floats, Ints
-from hogeq.support.layout import Table, Text
+from hogeq.support.messages import Table, Text
 from hogeq.trees.flat import TERMINAL, FlatTree, History
 from hogeq.trees.sequences import SequenceForm, sequence_form
 

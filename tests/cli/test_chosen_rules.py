@@ -11,7 +11,7 @@ from hogeq.cli import app
 from hogeq.cli.result import Result
 from hogeq.runs.config import config_from
 from hogeq.runs.runner import run_experiment
-from hogeq.support.layout import Table, lines_of
+from hogeq.support.messages import Table, lines_of
 from tests.cli.calls import ask, ok, refused
 
 TREE = {

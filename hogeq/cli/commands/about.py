@@ -8,8 +8,7 @@ from hogeq.cli.inputs import Chosen
 from hogeq.cli.options import argument, option
 from hogeq.cli.result import Result
 from hogeq.rules import EDITIONS
-from hogeq.support.layout import Table, Text
-from hogeq.support.messages import BadInputError, counted
+from hogeq.support.messages import BadInputError, Table, Text, counted
 
 
 def rules_(

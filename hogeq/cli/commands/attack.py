@@ -9,9 +9,10 @@ from hogeq.cli.options import CERTIFICATE, MATRIX, PICTURE, PROOF, SEARCH, argum
 from hogeq.cli.result import Result
 from hogeq.cli.shell import computing, refusing
 from hogeq.search.budget import Budget
-from hogeq.support.layout import Table, Text
 from hogeq.support.messages import (
     BadInputError,
+    Table,
+    Text,
     at_most,
     between,
     counted,

@@ -10,8 +10,7 @@ from hogeq.cli.result import Result
 from hogeq.cli.shell import refusing
 from hogeq.search.budget import Budget
 from hogeq.support.files import write_arrays
-from hogeq.support.layout import Table
-from hogeq.support.messages import BadInputError, refusal
+from hogeq.support.messages import BadInputError, Table, refusal
 from hogeq.support.progress import phase
 
 if TYPE_CHECKING:
@@ -82,14 +81,8 @@ def bench_games(
         with refusing():
             instance = entry.make()
         write_arrays(folder / f"{name}.npz", **instance._asdict())
-        rows.append(
-            {
-                "name": name,
-                "states": instance.states,
-                "rows": instance.rows,
-                "digest": instance.digest,
-            }
-        )
+        sizes = {"states": instance.states, "rows": instance.rows}
+        rows.append({"name": name, **sizes, "digest": instance.digest})
     text = [
         (row["name"], f"{row['states']:,}", f"{row['rows']:,}", str(row["digest"])[:KEEP])
         for row in rows

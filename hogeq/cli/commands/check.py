@@ -9,8 +9,7 @@ from hogeq.cli.options import PAGE, argument, option
 from hogeq.cli.result import Result
 from hogeq.cli.shell import refusing
 from hogeq.support.files import write_whole
-from hogeq.support.layout import Text
-from hogeq.support.messages import duration
+from hogeq.support.messages import Text, duration
 
 NOT_VALID = 2  # exit status
 

@@ -10,8 +10,7 @@ from hogeq.cli.options import ARRAYS, MATRIX_SUFFIXES, TREE, Output, option
 from hogeq.cli.result import Result
 from hogeq.cli.shell import computing, refusing, warn
 from hogeq.support.files import write_whole
-from hogeq.support.layout import Table, Text
-from hogeq.support.messages import BadInputError, percent
+from hogeq.support.messages import BadInputError, Table, Text, percent
 
 
 def tablebase(

@@ -10,8 +10,7 @@ from hogeq.cli.options import PAGE, PICTURE, SEARCH, argument, option
 from hogeq.cli.result import Result
 from hogeq.cli.shell import computing, refusing
 from hogeq.support.files import write_whole
-from hogeq.support.layout import Table, Text
-from hogeq.support.messages import BadInputError, counted, percent
+from hogeq.support.messages import BadInputError, Table, Text, counted, percent
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

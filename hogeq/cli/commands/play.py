@@ -16,8 +16,7 @@ from hogeq.cli.shell import refusing
 from hogeq.rules import ALIASES, Rules, describe
 from hogeq.rules.memory import memory_line
 from hogeq.support.files import write_whole
-from hogeq.support.layout import Table
-from hogeq.support.messages import counted, loss, one_line, percent
+from hogeq.support.messages import Table, counted, loss, one_line, percent
 
 if TYPE_CHECKING:
     from hogeq.contest.turns import Session, Situation, Turn
@@ -183,11 +182,8 @@ class _Talk:
 
     def _undo(self) -> None:
         taken = self.session.undo()
-        if taken:
-            plural = "" if len(taken) == 1 else "s"
-            say(f"taken back: {len(taken)} turn{plural}, you rolled {taken[0].dice}")
-        else:
-            say("nothing to take back")
+        done = taken and f"taken back: {counted(len(taken), 'turn')}, you rolled {taken[0].dice}"
+        say(done or "nothing to take back")
 
     def _then(self) -> str:
         """Name the play that win probabilities assume."""

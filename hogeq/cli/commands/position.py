@@ -17,8 +17,7 @@ from hogeq.rules.memory import (
     memory_texts,
     remembered,
 )
-from hogeq.support.layout import Table, Text
-from hogeq.support.messages import BadInputError, percent, refusal
+from hogeq.support.messages import BadInputError, Table, Text, percent, refusal
 
 if TYPE_CHECKING:
     from hogeq.evaluation.tablebase import Analysis

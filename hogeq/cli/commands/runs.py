@@ -13,9 +13,9 @@ from hogeq.cli.options import WORKERS, argument, option
 from hogeq.cli.result import Result
 from hogeq.cli.shell import computing, warn
 from hogeq.rules import ALIASES, EDITIONS
-from hogeq.support.layout import Text
 from hogeq.support.messages import (
     BadInputError,
+    Text,
     nearest,
     one_line,
     refusal,

@@ -10,8 +10,7 @@ from hogeq.cli.options import PAGE, Output, argument, option
 from hogeq.cli.result import Result, json_text
 from hogeq.cli.shell import computing, refusing
 from hogeq.support.files import write_whole
-from hogeq.support.layout import Table, Text
-from hogeq.support.messages import BadInputError, percent
+from hogeq.support.messages import BadInputError, Table, Text, percent
 from hogeq.support.progress import phase
 
 if TYPE_CHECKING:
