@@ -106,15 +106,16 @@ class _App(typer.Typer):
 def _command(function: Callable[..., Any], written: str) -> Callable[..., Any]:
     """Give a function the options of all commands, and print its result.
 
-    A parameter `chosen`, a `Chosen` or `AnyChosen`, becomes the options by which a game is chosen.
+    A parameter of type `Chosen` or `AnyChosen` becomes the options by which a game is chosen.
     Before anything is computed, it is checked that every `Output` can be written.
     """
     own = get_type_hints(function, include_extras=True)
     marks = {name: getattr(kind, "__metadata__", (None,))[-1] for name, kind in own.items()}
     outputs = {name: mark for name, mark in marks.items() if isinstance(mark, Output)}
-    is_any, has_choice = own.get("chosen") == AnyChosen, "chosen" in own
-    choice = {"rules": options.Rules, "game": options.Game, "forget": options.Forget}
-    chosen_by = list(choice) if is_any else ["rules"] * has_choice
+    choice = next((name for name, kind in own.items() if kind in {Chosen, AnyChosen}), "")
+    is_any, by = own.get(choice) == AnyChosen, {"rules": options.Rules}
+    if is_any:
+        by |= {"game": options.Game, "forget": options.Forget}
     shared: dict[str, tuple[Any, Any]] = {
         "as_json": (options.Json, False),
         "decimals": (options.Digits, DIGITS),
@@ -125,10 +126,10 @@ def _command(function: Callable[..., Any], written: str) -> Callable[..., Any]:
         shared = {"overwrite": (options.Overwrite, False), **shared}
     never = {option for option, when in uses(written, ()) if when is NEVER}
     shared = {key: one for key, one in shared.items() if _written(key, one[0]) not in never}
-    taken = {name: (choice[name], None) for name in chosen_by} | {
+    taken = {name: (kind, None) for name, kind in by.items() if choice} | {
         name: (own[name], one.default)
         for name, one in signature(function).parameters.items()
-        if name != "chosen" and name not in shared
+        if name != choice and name not in shared
     }
     parameters = [
         Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=kind)
@@ -147,10 +148,10 @@ def _command(function: Callable[..., Any], written: str) -> Callable[..., Any]:
                 replace=overwrite or not output.is_kept,
                 option=_written(name, own[name]),
             )
-        if has_choice:
-            chosen: dict[str, Any] = {name: given.pop(name) for name in chosen_by}
+        if choice:
+            chosen: dict[str, Any] = {name: given.pop(name) for name in by}
             why = "" if is_any else HOG_ALONE.get(written, "the command is of Hog")
-            given["chosen"] = Chosen(**chosen, trust=trust, hog_alone=why)
+            given[choice] = Chosen(**chosen, trust=trust, hog_alone=why)
         return {**given, "trust": trust} if "trust" in own else given
 
     @wraps(function)
@@ -201,7 +202,7 @@ def _asked(decimals: int) -> Iterator[None]:
 def _answer_alone() -> Iterator[None]:
     """Leave standard output to the answer, which is printed after the block.
 
-    What commands and plugins print there, in processes of ours too, goes to standard error.
+    All that commands and plugins print there, in processes of ours too, goes to standard error.
     """
     sys.stdout.flush()
     before = os.dup(1)

@@ -265,8 +265,8 @@ def check_output(
 ) -> None:
     """Refuse a file that could not be written, or must not be.
 
-    It is not written over if it is among what the command `reads`, by names of strategies, rules
-    and files, alone or in lists; nor, without `replace`, if it is there.
+    It is not written over if the command `reads` it, by names of strategies, rules and files, alone
+    or in lists; nor, without `replace`, if it is there.
     """
     if path is None:
         return

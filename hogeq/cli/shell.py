@@ -30,7 +30,7 @@ def warn(what: object, status: int = 0) -> int:
 def refusing() -> Iterator[None]:
     """Count errors of values, types and files in the block as bad input.
 
-    Only for what uses what the user gave: such an error from the middle of a computation is a
+    Only for code that uses input of the user: such an error from the middle of a computation is a
     failure of ours. A `BadInputError`, or an error that names a file, needs no such block.
     """
     try:

@@ -76,7 +76,7 @@ def attack_(
 
     With a goal for each player, goal: [50, 65], the response has the first and S the second.
 
-    JSON: the game, strategy, what `Response.to_json` lists, certified and steps (with --certify),
+    JSON: the game, strategy, the keys of `Response.to_json`, certified and steps (with --certify),
     plot, certificate, out; in Hog also reached and deviates (positions that the response comes to,
     and those where it rolls other dice than S) and gains (score, opponent, usual, counter, gain).
     """

@@ -41,7 +41,7 @@ def bench_games(
     """List, write or solve the instances of the benchmark of imperfect recall.
 
     Write makes arrays, which docs/benchmark.md describes. Run searches for a best strategy of each,
-    and bounds it: in Hog by an attack and a responder who forgets nothing, in game trees by an
+    and bounds it: in Hog by an attack and a responder with full memory, in game trees by an
     integer program, in games of two players by mixtures of both.
     """
     from hogeq.benchmark.catalogue import catalogue

@@ -36,8 +36,8 @@ def check(
     measured by the best one that a short search finds, with its effort, and by a bound that none
     exceeds.
 
-    JSON: the keys of `hogeq.contest.assessment.facts_of`, and attempts (at what is refused, in
-    the file's own words).
+    JSON: the keys of `hogeq.contest.assessment.facts_of`, and attempts (at forbidden
+    things, in the file's own words).
     """
     engine = chosen.load().hog
     from hogeq.contest.assessment import (

@@ -84,7 +84,7 @@ def equilibrium(
 
     A mixture draws one strategy before the game and keeps to it. With imperfect recall an
     equilibrium exists among mixtures; one among policies need not. Both players of Hog are alike,
-    so that its value is 1/2: both ends are what the mixture found secures.
+    so that its value is 1/2: the mixture secures both ends.
 
     JSON: the game, lower, upper, proved, method, seconds, iterations, components.
     """

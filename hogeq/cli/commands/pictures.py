@@ -115,7 +115,7 @@ def report(
     """One self-contained page to explore runs of one game, which opens without a network.
 
     Exploitability curves, maps of the strategies, every roll's win probability and the belief over
-    the hidden memory at each position, counter-matrices and what they gain where, a tournament,
+    the hidden memory at each position, counter-matrices and their gains by position, a tournament,
     and the configs that made it all.
 
     Counters are searched for anew, by the effort behind the final figures of each run: seconds for

@@ -51,7 +51,7 @@ def play(
 ) -> Result:
     """Play in the terminal against an engine.
 
-    Type help in the game for what can be typed. With --json the talk goes to standard error, and
+    Type help in the game for a list of commands. With --json the talk goes to standard error, and
     the game to standard output once it ends.
     """
     game = chosen.load("full memory", "hidden states", strategies=[engine], own_goals=True)
@@ -270,7 +270,7 @@ def review_(
 
     Win probabilities are exact, of optimal play that remembers everything, from there on. A choice
     is best (it loses nothing), good (less than 0.5 pp), an inaccuracy (less than 2), a mistake
-    (less than 5) or a blunder. What is not the choice is luck.
+    (less than 5) or a blunder. All else is luck.
     """
     asked = Chosen(rules, trust=trust)
     wanted = None if rules is None else asked.choose(own_goals=True)

@@ -49,10 +49,10 @@ def analyze_(
 ) -> Result:
     """Every roll at a position, its win probability, best first.
 
-    Where the rules have a memory, say what it is; otherwise it is averaged over how play with S
-    gets there or, without S, play with ignore_memory, or play at random where that never comes
-    there: what a player who forgot it can know. Where only a part is said, the rest is as before
-    the first turn.
+    Where the rules have a memory, give it; otherwise it is averaged over how play with S gets there
+    or, without S, play with ignore_memory, or play at random where that never comes there: the
+    belief of a player without memory. Where only a part is given, the rest is as before the first
+    turn.
 
     With a goal for each player, the player to move has the first: goal: [50, 65].
     """

@@ -30,7 +30,7 @@ def export(
 ) -> Result:
     """Write a strategy file: the one to submit, or another format.
 
-    A .py file is what a contest entrant submits, self-contained; the others are .csv and .txt
+    A .py file is for a contest, self-contained; the others are .csv and .txt
     tables, .json, and numpy's .npy and .npz, which alone can hold a policy; .npz alone a mixture.
     """
     if out.suffix.lower() != ".py" and player_name is not None:
@@ -99,8 +99,8 @@ def purify_(
 ) -> Result:
     """Make a policy a matrix, or search for a better matrix near one.
 
-    docs/parameters.md lists the parameters of each method. `hogeq attack` says how much wins from
-    what was made.
+    docs/parameters.md lists the parameters of each method. `hogeq attack` measures how exploitable
+    the result is.
     """
     from hogeq.purification import PURIFIERS as METHODS
     from hogeq.purification.base import SearchPurifier

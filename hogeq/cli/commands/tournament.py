@@ -34,7 +34,7 @@ def compare(
 ) -> Result:
     """Exact win rate of A against B.
 
-    full_memory is the player who remembers everything and plays best against one who does too.
+    full_memory is optimal play by players with full memory.
     With a goal for each player, goal: [50, 65], the first is A's and the second B's.
     """
     game = chosen.load("matches", strategies=[a, b], own_goals=True)
@@ -119,9 +119,9 @@ def tournament(
     or a pattern, so that the same command can be given again.
 
     Staff of a contest: tournament DIR --out FOLDER takes a folder for each student, or files, and
-    leaves out what is not valid. FOLDER/public is for everybody: a page and ranks.csv, with names
-    of players alone (--pseudonyms: without). FOLDER/staff is not: who is who, what is not valid,
-    and a page for each entrant. The same command again computes only what is new.
+    leaves out invalid ones. FOLDER/public is for everybody: a page and ranks.csv, with names of
+    players alone (--pseudonyms: without). FOLDER/staff is not: names of students, invalid entries,
+    and a page for each entrant. The same command again computes only new matches.
 
     With --goals each entry has its own goal, that of the rules at most and unless the file names
     it. Each cell of a table is still dice by own and opponent's score. With --out FOLDER entries
