@@ -9,7 +9,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
-from hogeq.cli import options
 from hogeq.cli.shell import refusing, warn
 from hogeq.rules import ALIASES, Rules
 from hogeq.rules.reading import edition_name
@@ -113,7 +112,6 @@ class Chosen:
         """Settle the game and build it, and announce the kernels of Hog to compile."""
         strategies = list(strategies)
         if self._settle(strategies, own_goals) is None:
-            _require_there(str(self.spec), (".efg",))
             from hogeq.game import Game
 
             with refusing():
@@ -197,7 +195,7 @@ AnyChosen: TypeAlias = Annotated[Chosen, ANY_GAME]
 
 
 def _check_named(strategies: Iterable[str | None]) -> None:
-    """Refuse files that are not there, and runs of other games, before libraries are imported."""
+    """Refuse runs of other games before libraries are imported."""
     from hogeq.rules.reading import config_of
 
     for name in filter(None, strategies):
@@ -205,15 +203,6 @@ def _check_named(strategies: Iterable[str | None]) -> None:
         if game:
             line = f"{name}: plays {one_line(game)}; allowed with --rules: runs of Hog"
             raise BadInputError(line)
-        if not set(":*?[") & set(name):  # a parameter, or a pattern
-            _require_there(name, (*options.MATRIX_SUFFIXES, ".py"))
-
-
-def _require_there(name: str, suffixes: Sequence[str]) -> None:
-    is_file = Path(name).suffix.lower() in suffixes
-    if is_file and not os.path.exists(name):  # noqa: PTH110 - never raises
-        gone = FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
-        raise BadInputError(unreadable(Path(name), gone))
 
 
 def default_rules() -> str:
