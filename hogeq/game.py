@@ -363,10 +363,9 @@ class Game:
         from hogeq.trees.recall import Recall
 
         if self.tree is None:
-            from hogeq.trees.audit import audit, small
+            from hogeq.trees.audit import SmallAudit
 
-            found = audit(small(self.rules, None, 2), full=self.rules)
-            return found, found
+            return (SmallAudit.of(self.rules).audit,) * 2
         return Recall(self.tree, 0).audit(), Recall(self.tree, 1).audit()
 
     def gains(self, counter: StrategySpec, strategy: StrategySpec) -> Gains:

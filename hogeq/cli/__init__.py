@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
     from hogeq.cli.application import app
     from hogeq.cli.inputs import AnyChosen, Chosen
-    from hogeq.cli.result import Result, Table
-    from hogeq.support.messages import pp
+    from hogeq.cli.result import Result
+    from hogeq.support.messages import Table, pp
 else:
 
     def __getattr__(name: str) -> object:

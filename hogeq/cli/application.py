@@ -1,4 +1,4 @@
-"""The application: what its commands share, its exit statuses, and its help."""
+"""The application: options of all commands, exit statuses, and help."""
 
 import os
 import signal
@@ -81,7 +81,7 @@ def _ending(error: Exception) -> tuple[object, int]:
 
 
 def _drop_what_is_left() -> None:
-    """Drop what standard output could not take, or Python would try again when it ends."""
+    """Drop unwritten output, or Python would try again when it ends."""
     try:
         sys.stdout.flush()
     except OSError:
@@ -104,19 +104,18 @@ class _App(typer.Typer):
 
 
 def _command(function: Callable[..., Any], written: str) -> Callable[..., Any]:
-    """Give a function the options of all commands, and print what it returns.
+    """Give a function the options of all commands, and print its result.
 
     A parameter of type `Chosen` or `AnyChosen` becomes the options by which a game is chosen.
     Before anything is computed, it is checked that every `Output` can be written.
     """
     own = get_type_hints(function, include_extras=True)
-    outputs = {
-        name: kind.__metadata__[-1]
-        for name, kind in own.items()
-        if isinstance(getattr(kind, "__metadata__", (None,))[-1], Output)
-    }
-    choice = next((name for name, kind in own.items() if kind in {Chosen, AnyChosen}), None)
-    is_any = choice is not None and own[choice] == AnyChosen
+    marks = {name: getattr(kind, "__metadata__", (None,))[-1] for name, kind in own.items()}
+    outputs = {name: mark for name, mark in marks.items() if isinstance(mark, Output)}
+    choice = next((name for name, kind in own.items() if kind in {Chosen, AnyChosen}), "")
+    is_any, by = own.get(choice) == AnyChosen, {"rules": options.Rules}
+    if is_any:
+        by |= {"game": options.Game, "forget": options.Forget}
     shared: dict[str, tuple[Any, Any]] = {
         "as_json": (options.Json, False),
         "decimals": (options.Digits, DIGITS),
@@ -127,16 +126,14 @@ def _command(function: Callable[..., Any], written: str) -> Callable[..., Any]:
         shared = {"overwrite": (options.Overwrite, False), **shared}
     never = {option for option, when in uses(written, ()) if when is NEVER}
     shared = {key: one for key, one in shared.items() if _written(key, one[0]) not in never}
-    by = get_type_hints(Chosen.__init__, include_extras=True)
-    chosen_by = () if choice is None else ("rules", "game", "forget") if is_any else ("rules",)
+    taken = {name: (kind, None) for name, kind in by.items() if choice} | {
+        name: (own[name], one.default)
+        for name, one in signature(function).parameters.items()
+        if name != choice and name not in shared
+    }
     parameters = [
-        *(_keyword(name, by[name], None) for name in chosen_by),
-        *(
-            _keyword(name, own[name], one.default)
-            for name, one in signature(function).parameters.items()
-            if name not in shared and name != choice
-        ),
-        *(_keyword(name, *shared[name]) for name in shared),
+        Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=kind)
+        for name, (kind, default) in {**taken, **shared}.items()
     ]
 
     def checked(given: dict[str, Any], trust: bool) -> dict[str, Any]:
@@ -151,8 +148,8 @@ def _command(function: Callable[..., Any], written: str) -> Callable[..., Any]:
                 replace=overwrite or not output.is_kept,
                 option=_written(name, own[name]),
             )
-        if choice is not None:
-            chosen: dict[str, Any] = {name: given.pop(name) for name in chosen_by}
+        if choice:
+            chosen: dict[str, Any] = {name: given.pop(name) for name in by}
             why = "" if is_any else HOG_ALONE.get(written, "the command is of Hog")
             given[choice] = Chosen(**chosen, trust=trust, hog_alone=why)
         return {**given, "trust": trust} if "trust" in own else given
@@ -187,16 +184,9 @@ def _written(name: str, kind: Any) -> str:
     return declared if isinstance(declared, str) else f"--{name.replace('_', '-')}"
 
 
-def _keyword(name: str, kind: Any, default: Any) -> Parameter:
-    """Declare an option; of what is true or false there is no --no-NAME unless it is named."""
-    if getattr(kind, "__args__", ()) == (bool,) and kind.__metadata__[0].default is ...:
-        kind.__metadata__[0].default = f"--{name.replace('_', '-')}"  # where typer looks for it
-    return Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=kind)
-
-
 @contextmanager
 def _asked(decimals: int) -> Iterator[None]:
-    """Write numbers as the user asks, and end with one line if the user interrupts."""
+    """Write numbers by --digits, and end with one line if interrupted."""
     before = digits.set(decimals)
     try:
         yield
@@ -212,7 +202,7 @@ def _asked(decimals: int) -> Iterator[None]:
 def _answer_alone() -> Iterator[None]:
     """Leave standard output to the answer, which is printed after the block.
 
-    What commands and plugins print there, in processes of ours too, goes to standard error.
+    All that commands and plugins print there, in processes of ours too, goes to standard error.
     """
     sys.stdout.flush()
     before = os.dup(1)

@@ -1,4 +1,4 @@
-"""What users name: rules, strategies, and files to write."""
+"""Input of users: rules, strategies, and files to write."""
 
 import contextlib
 import errno
@@ -9,7 +9,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
-from hogeq.cli import options
 from hogeq.cli.shell import refusing, warn
 from hogeq.rules import ALIASES, Rules
 from hogeq.rules.reading import edition_name
@@ -38,9 +37,9 @@ class Chosen:
 
     def __init__(
         self,
-        rules: options.Rules = None,
-        game: options.Game = None,
-        forget: options.Forget = None,
+        rules: str | None = None,
+        game: str | None = None,
+        forget: str | None = None,
         *,
         trust: bool = False,
         hog_alone: str = "the command is of Hog",
@@ -64,7 +63,7 @@ class Chosen:
         return chosen
 
     def _settle(self, strategies: Iterable[str | None], own_goals: bool) -> Rules | None:
-        """Settle the game, and say so first where nobody named any; None if it is not Hog."""
+        """Settle the game, with a notice where none was named; None if it is not Hog."""
         from hogeq.rules.reading import config_of, find_rules, is_hog, load_plugins_of
 
         spec = self.spec or self._brought(strategies) or default_rules()
@@ -111,10 +110,9 @@ class Chosen:
     def load(
         self, *parts: str, strategies: Iterable[str | None] = (), own_goals: bool = False
     ) -> "Game":
-        """Settle the game and build it, and say what of Hog will be compiled."""
+        """Settle the game and build it, and announce the kernels of Hog to compile."""
         strategies = list(strategies)
         if self._settle(strategies, own_goals) is None:
-            _require_there(str(self.spec), (".efg",))
             from hogeq.game import Game
 
             with refusing():
@@ -136,7 +134,7 @@ class Chosen:
             self.engine = compile_game(self.rules, own_goals=True)
 
     def expect(self, *parts: str, strategies: Sequence[str | None] = ()) -> None:
-        """Say what a command is about to compile (:func:`hogeq.model.compiling.expect`)."""
+        """Announce the kernels to compile (:func:`hogeq.model.compiling.expect`)."""
         from hogeq.baselines.registry import solves
         from hogeq.model.compiling import expect
 
@@ -144,19 +142,19 @@ class Chosen:
 
     @property
     def name(self) -> str:
-        """What JSON calls the rules: the semester that was asked for."""
+        """Name of the rules in JSON: the semester that was asked for."""
         return self.spec if self.spec and self.spec in ALIASES else self.rules.name
 
     @property
     def facts(self) -> dict[str, Any]:
-        """What JSON says of the game."""
+        """Entries of the game in JSON."""
         if self.is_hog:
             return {"rules": self.name}
         return {"game": self.spec, "forget": self.forget}
 
     @property
     def title(self) -> str:
-        """What people call it."""
+        """Name of the game in texts."""
         if self.is_hog:
             return self.name
         return f"{self.spec}, forgetting {self.forget}" if self.forget else str(self.spec)
@@ -198,7 +196,7 @@ AnyChosen: TypeAlias = Annotated[Chosen, ANY_GAME]
 
 
 def _check_named(strategies: Iterable[str | None]) -> None:
-    """Refuse files that are not there, and runs of other games, before libraries are imported."""
+    """Refuse runs of other games before libraries are imported."""
     from hogeq.rules.reading import config_of
 
     for name in filter(None, strategies):
@@ -206,19 +204,10 @@ def _check_named(strategies: Iterable[str | None]) -> None:
         if game:
             line = f"{name}: plays {one_line(game)}; allowed with --rules: runs of Hog"
             raise BadInputError(line)
-        if not set(":*?[") & set(name):  # a parameter, or a pattern
-            _require_there(name, (*options.MATRIX_SUFFIXES, ".py"))
-
-
-def _require_there(name: str, suffixes: Sequence[str]) -> None:
-    is_file = Path(name).suffix.lower() in suffixes
-    if is_file and not os.path.exists(name):  # noqa: PTH110 - never raises
-        gone = FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
-        raise BadInputError(unreadable(Path(name), gone))
 
 
 def default_rules() -> str:
-    """Give the rules of users who name none, and say so unless they chose them once for all."""
+    """Give the rules where none are named, with a notice unless HOGEQ_RULES has them."""
     chosen = os.environ.get(VARIABLE, "").strip()
     if not chosen:
         warn(f"rules {DEFAULT}, the default; --rules or {VARIABLE} chooses others")
@@ -266,8 +255,8 @@ def check_output(
 ) -> None:
     """Refuse a file that could not be written, or must not be.
 
-    It is not written over if it is among what the command `reads`, by names of strategies, rules
-    and files, alone or in lists; nor, without `replace`, if it is there.
+    It is not written over if the command `reads` it, by names of strategies, rules and files, alone
+    or in lists; nor, without `replace`, if it is there.
     """
     if path is None:
         return

@@ -11,10 +11,10 @@ from hogeq.cli.uses import HOG_ALONE, require_use, uses
 from hogeq.support.messages import BadInputError
 from hogeq.support.parameters import MOST_JOBS
 
-MEMORY = "What the player to move remembers"
+MEMORY = "Memory of the player to move"
 SEARCH = "Effort of the search"
 PROOF = "Proof"
-WORKERS = "Who computes"
+WORKERS = "Workers"
 OUTPUT = "Output"
 CODE = "Code of others"
 
@@ -25,7 +25,7 @@ PURIFIERS = "{purifiers}"
 def option(
     about: str, metavar: str | None = None, name: str = "", group: str | None = None, **more: Any
 ) -> Any:
-    """Declare an option: what help says of it, how it is written, and its group in help."""
+    """Declare an option: its help, how it is written, and its group in help."""
     names = (name,) if name else ()
     return typer.Option(*names, help=about, metavar=metavar, rich_help_panel=group, **more)
 
@@ -36,7 +36,7 @@ def argument(name: str, about: str) -> Any:
 
 
 class Output(NamedTuple):
-    """Marks an option as a file to be written, and says of it what is checked beforehand."""
+    """Marks an option as a file to be written, with the checks made beforehand."""
 
     suffixes: tuple[str, ...]
     is_kept: bool = False  # whether a file that is there is replaced only with --overwrite
@@ -122,7 +122,7 @@ Game = Annotated[
 Forget = Annotated[
     str | None,
     option(
-        "What players forget: own_actions, order (of moves), or last:K (all else).",
+        "Memory to drop: own_actions, order (of moves), or last:K (all else).",
         "WAY",
         "--forget",
     ),
@@ -133,16 +133,16 @@ ManyRules = Annotated[
 Strategy = Annotated[str, argument("S", "A strategy: name, file or run.")]
 Start = Annotated[
     str | None,
-    option("Scores that games begin with: of who moves first, and of the other. [0:0]", "A:B"),
+    option("Scores at the start: of the first to move, and of the other. [0:0]", "A:B"),
 ]
 Score = Annotated[int, option("Points of the player to move.", name="--score")]
 Opponent = Annotated[int, option("Points of the other player.", name="--opponent")]
 Plot = Annotated[Path | None, option("Draw the result.", "PNG"), PICTURE]
-PlayerName = Annotated[str | None, option("What the contest calls you; for .py.", "NAME")]
-Overwrite = Annotated[bool, option("Replace files that are there.")]
+PlayerName = Annotated[str | None, option("Your name in the contest; for .py.", "NAME")]
+Overwrite = Annotated[bool, option("Replace files that are there.", name="--overwrite")]
 Set = Annotated[list[str] | None, option("Set a key: solver.iterations=50", "KEY=VALUE", "--set")]
 TimeLimit = Annotated[
-    float, option("Seconds that the code of a .py is given.", "SECONDS", "--time-limit", min=0.1)
+    float, option("Time limit for the code of a .py.", "SECONDS", "--time-limit", min=0.1)
 ]
 
 # --- search effort, who computes ------------------------------------------------------------------
@@ -152,7 +152,7 @@ AnnealSteps = Annotated[
     int, option("Steps of the softmax responder from each start.", group=SEARCH)
 ]
 Kicks = Annotated[int, option("Rounds of iterated local search from each start.", group=SEARCH)]
-Seed = Annotated[int, option("Of random starts and kicks.", group=SEARCH, min=0)]
+Seed = Annotated[int, option("Seed of random starts and kicks.", group=SEARCH, min=0)]
 Jobs = Annotated[
     int | None,
     option(

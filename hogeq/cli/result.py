@@ -1,61 +1,28 @@
-"""What commands return, and the one place that prints it: as text for people, or as JSON."""
+"""Results of commands, printed here alone: as text, or as JSON."""
 
 import json
 import os
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any
 
 import typer
 
-from hogeq.support.messages import printable
-
-
-class Table(NamedTuple):
-    """Rows in columns, the first `left` of them flush left and the others right."""
-
-    rows: Sequence[Sequence[object]]
-    header: Sequence[str] = ()
-    left: int = 1
-
-    def lines(self) -> list[str]:
-        """Lay out the rows."""
-        cells = [[printable(cell) for cell in row] for row in self.rows]
-        if self.header:
-            cells.insert(0, list(self.header))
-        widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-        return [
-            "  ".join(
-                cell.ljust(width) if column < self.left else cell.rjust(width)
-                for column, (cell, width) in enumerate(zip(row, widths, strict=True))
-            ).rstrip()
-            for row in cells
-        ]
-
-
-Text: TypeAlias = list[str | Table]  # lines, an empty one between blocks, and tables
+from hogeq.support.messages import Table, lines_of
 
 
 @dataclass(frozen=True)
 class Result:
-    """What a command found.
+    """Result of a command.
 
-    `data` is its JSON object; `text` says the same to people. The exit status is not 0 where what
-    was found is bad.
+    `data` is its JSON object, `text` the same for people. The exit status is not 0 after a bad
+    result.
     """
 
     data: Mapping[str, Any]
     text: Sequence[str | Table] = ()
     status: int = 0
-
-
-def lines_of(text: Sequence[str | Table]) -> list[str]:
-    """Lay out a text; what others named cannot break or forge a line."""
-    lines: list[str] = []
-    for block in text:
-        lines += block.lines() if isinstance(block, Table) else [printable(block)]
-    return lines
 
 
 def show(result: Result, as_json: bool) -> None:

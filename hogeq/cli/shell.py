@@ -1,4 +1,4 @@
-"""How commands end where something is wrong, and who computes."""
+"""Refusals, warnings, and the workers of a command."""
 
 import errno
 import sys
@@ -30,7 +30,7 @@ def warn(what: object, status: int = 0) -> int:
 def refusing() -> Iterator[None]:
     """Count errors of values, types and files in the block as bad input.
 
-    Only for what uses what the user gave: such an error from the middle of a computation is a
+    Only for code that uses input of the user: such an error from the middle of a computation is a
     failure of ours. A `BadInputError`, or an error that names a file, needs no such block.
     """
     try:
@@ -46,7 +46,7 @@ def refusing() -> Iterator[None]:
 
 @contextmanager
 def computing(on: str | None = None, jobs: int | None = None) -> Iterator["Workers"]:
-    """Choose who computes in a block (:func:`hogeq.support.workers.workers`), and show progress."""
+    """Choose the workers of a block (:func:`hogeq.support.workers.workers`); show progress."""
     from hogeq.support.workers import ExecutorError, WorkersLostError, workers
 
     try:

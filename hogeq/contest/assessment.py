@@ -1,6 +1,6 @@
 """The worth of a table's cells: losses against an opponent, and gains of changes."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -23,7 +23,7 @@ from hogeq.search.bounds import upper_bound
 from hogeq.search.results import Budget
 from hogeq.strategies.strategy import Strategy, StrategyLike, policies_of, table_of
 from hogeq.support.aliases import Floats, Matrix
-from hogeq.support.messages import EXACT, at_most, counted, loss, percent
+from hogeq.support.messages import EXACT, Table, Text, at_most, counted, loss, percent
 
 OPPONENTS = ("optimal", "champion", "ignore_memory", "huan2020", "hog_wild_heuristic")
 """Strategies of the package that a submission is played against, if the rules allow them."""
@@ -105,7 +105,20 @@ class Reference(NamedTuple):
 def facts_of(
     game: HogEngine, file: str, rules: str, submission: Submission, reference: Reference | None
 ) -> tuple[dict[str, Any], Assessment | None]:
-    """Give a submission as plain values, fit for JSON, and how it does if it is valid."""
+    """Give a submission as plain values, fit for JSON, and how it does if it is valid.
+
+    ``rules``, ``file``, ``valid``, ``player_name``, ``name`` (the same), ``bytes``, ``answered``
+    (positions), ``asked`` (the one at which it was stopped), ``files`` (other files that it says
+    it used), ``alone`` (whether it works without them), ``prints`` (whether it says that it prints,
+    which is lost), ``seconds`` (load, table, slowest: the longest wait for an answer; None for a
+    table), ``faults`` (kind, count, told); and, None if not valid: ``win_rates`` (strategy,
+    win_rate, first, second), ``against``, ``win_rate``, ``best_response`` (with hidden memory, win
+    rate of the best found), ``bound`` (no response wins more), ``effort`` (of that search: starts,
+    anneal_steps, damping, kicks, seed; None if best_response is exact), ``losses`` (score,
+    opponent, roll, best, cost, reach), ``changes`` (score, opponent, roll, instead, gain),
+    ``changed`` (win rate with all the changes), ``endless`` (win rate lost by games that never
+    end).
+    """
     assessed, facts = None, dict.fromkeys(ASSESSED)
     if submission.strategy is not None and reference is not None:
         assessed = assess(game, submission.strategy, reference.against)
@@ -288,3 +301,37 @@ def response_text(found: Mapping[str, Any]) -> str:
         else f"none found {spent} wins more"
     )
     return f"{told}, and none can win more than {at_most(found['bound'])}"
+
+
+def assessed_text(data: Mapping[str, Any]) -> Text:
+    """Lay out how a valid submission does, by its facts."""
+    rates = [
+        (one["strategy"], "never ends" if one["win_rate"] is None else percent(one["win_rate"]))
+        for one in data["win_rates"]
+    ]
+    text: Text = ["", "wins against (`hogeq strategies` says how they play)", "", Table(rates), ""]
+    response = response_text(data)
+    head = f"against {data['against']} it wins {percent(data['win_rate'])}; {response}"
+    if data["losses"]:
+        text += [f"{head}; most is lost at", "", _cells(data["losses"], "best", "cost", "loss")]
+    elif data["endless"]:
+        text.append(f"{head}; no single turn loses anything")
+    else:
+        measured = "; by that," if data["effort"] else ":"
+        text.append(f"{head}{measured} nothing is lost at any position")
+    if data["changes"]:
+        text += [
+            "",
+            f"changes of one cell that gain most against {data['against']}",
+            "",
+            _cells(data["changes"], "instead", "gain", "gain"),
+            "",
+            f"together: {percent(data['changed'])}",
+        ]
+    return text
+
+
+def _cells(cells: Sequence[Mapping[str, Any]], better: str, worth: str, heading: str) -> Table:
+    keys = ("score", "opponent", "roll", better)
+    rows = [(*(cell[key] for key in keys), loss(cell[worth])) for cell in cells]
+    return Table(rows, ("score", "opponent", "rolls", better, heading), left=0)

@@ -38,6 +38,7 @@ PERTURBED_SHARE: Final = 0.03  # of the cells, changed by a perturbation
 TARGETS: Final = 8  # rivals not yet beaten that are tried one by one
 WIN_EDGES: Final = (0.03, 0.01, 0.003, 0.001)  # widths of the smooth step at a win, used in turn
 
+
 Score = Callable[[Floats], tuple[float, Floats]]
 """Score of win rates (n,) against the rivals, the greater the better, and its gradient."""
 

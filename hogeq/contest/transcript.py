@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from numbers import Integral
 from pathlib import Path
+from textwrap import wrap
 from typing import Annotated, Any, Final, Literal, NamedTuple, Self, TypeVar
 
 from pydantic import Field
@@ -16,14 +17,17 @@ from pydantic import Field
 from hogeq.contest.turns import Engine, Situation, Tally, Turn, advance, tally
 from hogeq.model.game import HogEngine
 from hogeq.rules import EDITIONS, Rules, rules_from
-from hogeq.rules.memory import memory_fields
+from hogeq.rules.memory import memory_columns, memory_fields, memory_texts
 from hogeq.support import html
 from hogeq.support.files import parse_json, read_whole
 from hogeq.support.messages import (
     BadInputError,
+    Table,
+    Text,
     is_title,
     loss,
     one_line,
+    percent,
     pp,
     printable,
     refusal,
@@ -39,6 +43,8 @@ MOST_GOAL: Final = 200
 MOST_DICE: Final = 20
 """Limits of rules that nobody but the transcript names: larger games take long to solve."""
 
+_FEW: Final = 3  # best rolls that are named
+_LONGEST: Final = 10  # characters of a name beside every turn
 _NAMES: Final = f"two different names of 1 to {LONGEST_NAME} printable characters"
 _PAIR: Final = "the scores of both players, two whole numbers"
 _Kind = TypeVar("_Kind")
@@ -339,8 +345,8 @@ class Review(NamedTuple):
         one, two = (loss(tally.loss) for tally in self.tallies)
         return html.table(rows, header, f"Lost by choices: {names[0]} {one}, {names[1]} {two}")
 
-    def plain(self) -> dict[str, Any]:
-        """Give the review as plain values, fit for JSON."""
+    def to_json(self) -> dict[str, Any]:
+        """Return it as plain values."""
         transcript = self.transcript
         rules = transcript.rules
         return {
@@ -381,6 +387,86 @@ class Review(NamedTuple):
             ],
         }
 
+    def text(self, title: str, notes: Sequence[str] = ()) -> Text:
+        """Lay out all turns, what each choice and the dice gave, and the costliest rolls."""
+        transcript, tallies = self.transcript, self.tallies
+        names, end, hidden = transcript.players, transcript.end, memory_columns(transcript.rules)
+        seed = "" if transcript.seed is None else f", seed {transcript.seed}"
+        one, two = end.scores
+        how = f"left at {one} to {two}"
+        if end.winner is not None:
+            how = f"{names[end.winner]} wins, {max(one, two)} to {min(one, two)}"
+        play = "optimal play that remembers everything" if hidden else "optimal play"
+        # Tables fit 80 columns.
+        short = [
+            part.replace("opponent's", "their").replace("last points", "last") for part in hidden
+        ]
+        played, valued = [], []
+        for turn in self.turns:
+            score, theirs = turn.before.view
+            played.append(
+                (
+                    one_line(names[turn.before.mover], _LONGEST),
+                    turn.number,
+                    f"{score} to {theirs}",
+                    *memory_texts(transcript.rules, turn.before.memory),
+                    turn.dice,
+                    " ".join(map(str, turn.faces)),
+                    ", ".join(turn.fired(transcript.rules)),
+                )
+            )
+            best = " ".join(map(str, turn.best[:_FEW])) + (" ..." if len(turn.best) > _FEW else "")
+            valued.append(
+                (
+                    turn.number,
+                    turn.dice,
+                    "any" if len(turn.best) > transcript.rules.max_dice else best,
+                    *map(percent, (turn.best_value, turn.value, turn.value_after)),
+                    *_pp(loss(turn.loss), pp(turn.luck)),
+                    turn.grade,
+                )
+            )
+        grades, sums, kept, costliest = [], [], [], []
+        for name, own, other, start, result in zip(
+            names, tallies, reversed(tallies), self.start, self.result, strict=True
+        ):
+            grades.append((name, own.moves, *own.grades.values(), loss(own.loss)))
+            changes = _pp(*map(pp, (-own.loss, own.luck, other.loss, -other.luck)))
+            sums.append((name, percent(start), *changes, percent(result)))
+            kept.append(f"{name} {percent(own.accuracy)}")
+            if own.costliest:
+                costliest += ["", f"costliest rolls of {name}", *map(_mistake, own.costliest)]
+        order = ("turn", "rolled", "best", "before", "chosen", "after", "loss", "luck", "grade")
+        return [
+            f"{title}, {names[0]} against {names[1]}{seed}: {how}",
+            "",
+            Table(played, ("player", "turn", "scores", *short, "rolled", "dice", "rules")),
+            "",
+            Table(valued, order, left=0),
+            "",
+            *wrap(
+                f"Win probabilities, with {play} from there on, are those of whoever moves: "
+                "before, by the best roll; by the roll chosen; after the dice. Loss, in percentage "
+                "points, is what the choice lost of the first; luck is what the dice added to the "
+                "second.",
+                79,
+            ),
+            *notes,
+            "",
+            Table(grades, ("player", "turns", *tallies[0].grades, "loss")),
+            "",
+            *wrap(
+                f"Accuracy, the mean of what a choice kept of the best roll's win probability: "
+                f"{', '.join(kept)}.",
+                79,
+            ),
+            "",
+            Table(
+                sums, ("player", "start", "own choices", "dice", "their choices", "dice", "result")
+            ),
+            *costliest,
+        ]
+
 
 def review(game: HogEngine, transcript: Transcript) -> Review:
     """Value every turn of a game, played by the rules that `game` is compiled from."""
@@ -404,6 +490,18 @@ def review(game: HogEngine, transcript: Transcript) -> Review:
         _of_both(turns[0].before, turns[0].best_value),
         _of_both(end, after[-1]),
         (tally(turns, 0), tally(turns, 1)),
+    )
+
+
+def _pp(*texts: str) -> list[str]:
+    return [text.removesuffix(" pp") for text in texts]
+
+
+def _mistake(turn: Turn) -> str:
+    own, other = turn.before.view
+    return (
+        f"  turn {turn.number}, {own} to {other}: rolled {turn.dice}, {percent(turn.value)}; "
+        f"{turn.best[0]} has {percent(turn.best_value)}: {loss(turn.loss)}, {turn.grade}"
     )
 
 

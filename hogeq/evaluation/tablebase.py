@@ -29,7 +29,7 @@ from hogeq.rules.memory import Memory
 from hogeq.strategies.strategy import StrategyLike, strategy_of, table_of
 from hogeq.support import html
 from hogeq.support.aliases import Floats
-from hogeq.support.messages import BadInputError, loss, one_line, percent
+from hogeq.support.messages import BadInputError, Table, loss, one_line, percent
 
 Rolls = NDArray[np.int8]
 
@@ -180,14 +180,32 @@ class Analysis(NamedTuple):
     rolls: tuple[RollValue, ...]
     """Best first, the fewest dice first where they tie."""
 
-    def _repr_html_(self) -> str:
-        """Write a line for each roll, in a notebook."""
+    def to_json(self) -> dict[str, Any]:
+        """Return it as plain values, without the memory.
+
+        ``value`` and ``best_roll``, of the best roll; ``rolls`` (dice, win_probability, behind, and
+        where a strategy is followed, played).
+        """
+        rolls = [
+            {key: value for key, value in one._asdict().items() if value is not None}
+            for one in self.rolls
+        ]
+        best = self.rolls[0]
+        return {"value": best.win_probability, "best_roll": best.dice, "rolls": rolls}
+
+    def table(self) -> Table:
+        """Lay out a line for each roll."""
         rows = [
             (one.dice, percent(one.win_probability), loss(one.behind))
             + (() if one.played is None else (percent(one.played),))
             for one in self.rolls
         ]
         header = ("dice", "win probability", "loss", "played")[: len(rows[0])]
+        return Table(rows, header, left=0)
+
+    def _repr_html_(self) -> str:
+        """Write the same table, in a notebook."""
+        rows, header, _ = self.table()
         return html.table(rows, header, f"Every roll, with the memory of the {self.source}")
 
 

@@ -6,10 +6,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from hogeq.contest.entries import remark_on
+from hogeq.contest.ranking import named_ranking
 from hogeq.contest.staff import PUBLIC, STAFF, Contest
 from hogeq.pages import frame
 from hogeq.pages.entrants import LATEST, entrants_pages
-from hogeq.pages.field import named_ranking, public_page
+from hogeq.pages.field import public_page
 from hogeq.support.files import csv_text, write_whole
 from hogeq.support.messages import counted
 

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from hogeq.contest.ranking import columns_of, named_ranking
 from hogeq.contest.tournament import WIN
 from hogeq.pages import frame
 from hogeq.support.messages import percent, printable
@@ -17,41 +18,22 @@ _LEAST_REACH: Final = 0.01  # of the colours, on either side of one half
 
 SHARED: Final = "scheme numbers grid"  # scripts of every page
 
-_COLUMNS: tuple[tuple[str, str, str], ...] = (
-    ("rank", "number", "rank"),
-    ("strategy", "text", "name"),
-    ("file", "text", "file"),
-    ("goal", "number", "goal"),
-    ("won", "number", "wins"),
-    ("tied", "number", "ties"),
-    ("mean win rate", "share", "mean_win_rate"),
-    ("Nash", "share", "nash"),
-    ("lowest", "share", "lowest_win_rate"),
-    ("against", "text", "lowest_against"),
-)
-
 _NARROW: Final = {"rank", "strategy", "won", "mean win rate"}  # columns that a phone has room for
 
 
 def field_page(found: Mapping[str, Any], names: Sequence[str]) -> str:
     """Write the page of a tournament, one self-contained HTML file."""
     ranking = [{**line, "nash": line["nash"] or None} for line in named_ranking(found, names)]
-    by_player = any(line["name"] != line["file"] for line in ranking)
-    left_out = set() if by_player else {"file"}
-    if not any(line.get("ties") for line in ranking):
-        left_out.add("ties")
-    if "goal" not in ranking[0]:
-        left_out.add("goal")
-    columns = [column for column in _COLUMNS if column[2] not in left_out]
-    if "tie_break" in ranking[0]:
-        kind = "number" if found["tie_break"] == "bytes" else "share"
-        columns.insert(-4, ("tie-break", kind, "tie_break"))
+    columns = columns_of(ranking, found.get("tie_break"))
     rates = np.array(found["win_rates"])
     data = {
         "columns": [
             {"name": name, "kind": kind, "narrow": name in _NARROW} for name, kind, _ in columns
         ],
-        "rows": [[line[key] for *_, key in columns] for line in ranking],
+        "rows": [
+            [line[key] or None if key == "nash" else line[key] for *_, key in columns]
+            for line in ranking
+        ],
         "index": [line["index"] for line in ranking],
         "rates": rates.round(DECIMALS).tolist(),
         "reach": max(_LEAST_REACH, float(np.abs(rates - 0.5).max())),
@@ -65,14 +47,6 @@ def field_page(found: Mapping[str, Any], names: Sequence[str]) -> str:
         notes=_notes(found, names),
     )
     return frame.page(title, body, styles="sheet", scripts=f"{SHARED} field", data=data)
-
-
-def named_ranking(found: Mapping[str, Any], names: Sequence[str]) -> list[dict[str, Any]]:
-    """Ranking of a tournament with names in place of indices."""
-    return [
-        {**line, "name": names[line["index"]], "lowest_against": names[line["lowest_against"]]}
-        for line in found["ranking"]
-    ]
 
 
 def _summary(ranking: Sequence[Mapping[str, Any]]) -> str:

@@ -29,7 +29,7 @@ from hogeq.strategies.arrays import one_hot
 from hogeq.strategies.strategy import StrategyLike
 from hogeq.support.aliases import Matrix, Policy
 from hogeq.support.files import write_whole
-from hogeq.support.messages import counted
+from hogeq.support.messages import EXACT, Table, Text, counted
 from hogeq.support.parameters import plain
 from hogeq.support.progress import Phase, phase
 from hogeq.trees.policies import policy_csv
@@ -242,6 +242,35 @@ class RunSummary:
             "elapsed": self.elapsed,
             **self.figures(),
         }
+
+    def text(self) -> Text:
+        """Lay out the final intervals, and the effort behind them."""
+        solver, units, spent = self.config.solver, self.units, plain(self.budget)
+        rows = []
+        for name, one in self.intervals.items():
+            search = one.saturation
+            is_marked = search is not None and search.left is not None and not search.saturated
+            spread = units.gap(one.lower - units.even, one.upper - units.even)
+            ends = units.ends(one.lower, one.upper, are_one=one.upper - one.lower <= EXACT)
+            rows.append((name, *ends, spread, "*" * is_marked))
+        if not spent["until_saturated"]:
+            del spent["until_saturated"], spent["most_kicks"]
+        effort = ", ".join(f"{key} {one}" for key, one in spent.items() if one is not None)
+        header = (f"{units.figure} against", "attack found", "upper bound", "exploitability", "")
+        gets = units.exact(self.matrix_against_average)
+        return [
+            f"{self.config.title}, {solver.name}, {solver.iterations} iterations"
+            + f"; {self.caveat}" * bool(self.caveat),
+            f"{self.elapsed:.1f} s, {self.seconds:.1f} s of them solving",
+            "",
+            Table(rows, header),
+            "",
+            f"effort of the attack: {effort}",
+            *["* by an estimate, twice as many kicks would find more than 0.03 pp"]
+            * any(row[-1] for row in rows),
+            f"matrix against average policy: {units.figure} {gets}",
+            f"written to {self.directory}",
+        ]
 
 
 def export(game: Game, strategies: Strategies, matrix: Matrix, summary: RunSummary) -> None:

@@ -28,6 +28,8 @@ from hogeq.support.workers import Workers
 from hogeq.support.yaml import ConfigError
 
 PATIENCE: Final = 30.0  # seconds to wait for a folder that a dying process may still hold
+SWEPT: Final = ("point", "status", "attack", "bound", "matrix_attack", "seconds")
+"""Columns of a sweep's text."""
 GRACE: Final = 30.0  # seconds for runs to write a checkpoint when the sweep is stopped
 STOPPED: Final = "; what is done is kept, and the same command goes on from it"
 LONGEST: Final = 2000  # characters of what went wrong with a point

@@ -1,4 +1,4 @@
-"""Text for people: messages of one line, and numbers.
+"""Text for people: messages of one line, numbers, and tables.
 
 A message says where, what was given, what is allowed, and the nearest known name. Probabilities are
 in per cent, differences of them in percentage points, pp, so that 52.44 % is 0.24 pp more than
@@ -8,11 +8,11 @@ and one that falls short of certainty by as much ">99.99 %".
 
 import difflib
 import reprlib
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from contextvars import ContextVar
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
 from pathlib import Path
-from typing import Any, Final, cast
+from typing import Any, Final, NamedTuple, TypeAlias, cast
 
 MOST: Final = 200  # most characters of what a message quotes
 
@@ -209,3 +209,39 @@ def duration(seconds: float) -> str:
 def counted(number: int, noun: str) -> str:
     """Write how many there are of something."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+# --- tables ---------------------------------------------------------------------------------------
+
+
+class Table(NamedTuple):
+    """Rows in columns, the first `left` of them flush left and the others right."""
+
+    rows: Sequence[Sequence[object]]
+    header: Sequence[str] = ()
+    left: int = 1
+
+    def lines(self) -> list[str]:
+        """Lay out the rows."""
+        cells = [[printable(cell) for cell in row] for row in self.rows]
+        if self.header:
+            cells.insert(0, list(self.header))
+        widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+        return [
+            "  ".join(
+                cell.ljust(width) if column < self.left else cell.rjust(width)
+                for column, (cell, width) in enumerate(zip(row, widths, strict=True))
+            ).rstrip()
+            for row in cells
+        ]
+
+
+Text: TypeAlias = list[str | Table]  # lines, an empty one between blocks, and tables
+
+
+def lines_of(text: Sequence[str | Table]) -> list[str]:
+    """Lay out a text; names from others cannot break or forge a line."""
+    lines: list[str] = []
+    for block in text:
+        lines += block.lines() if isinstance(block, Table) else [printable(block)]
+    return lines

@@ -6,6 +6,7 @@ All histories of a small game are laid out as a flat tree; each loss is shown by
 from collections import defaultdict, deque
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from typing import Any, Final, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,8 +14,9 @@ from numpy.typing import NDArray
 from hogeq.rules import Rules
 from hogeq.rules.turn import TurnTable, effect, throw_of, total_rises
 from hogeq.support.aliases import Ints
+from hogeq.support.messages import Table, Text
 from hogeq.trees.flat import CHANCE, History, HistoryStep
-from hogeq.trees.recall import Audit, Finding, Loss, Pair, Recall, Witness, smallest
+from hogeq.trees.recall import VERDICTS, Audit, Finding, Loss, Pair, Recall, Witness, smallest
 from hogeq.trees.rules import GameRules, from_rules, node_of
 from hogeq.trees.tree import PLAYERS, START, HogTree, TreePosition, count
 
@@ -251,3 +253,118 @@ def tell(rules: Rules, history: History) -> str:
             who = PLAYERS[before.mover]
             sentences.append(f"{who} {does} {dice} for {points}{more}: {scores[0]}-{scores[1]}.")
     return " ".join(sentences)
+
+
+# --- a small game in place of a large one ---------------------------------------------------------
+
+LETTERS: Final = {
+    "own action": "a",
+    "own observation": "o",
+    "opponent's action": "p",
+    "chance": "c",
+    "seat": "s",
+}
+MAP_GOAL: Final = 12  # goals up to which a map of the information sets fits a terminal
+
+
+class SmallAudit(NamedTuple):
+    """Audit of a game of Hog by a small one of the same rules, which alone is walked."""
+
+    audit: Audit
+    walked: Rules
+    full: Rules
+
+    @classmethod
+    def of(cls, full: Rules, goal: int | None = None, max_dice: int = 2) -> "SmallAudit":
+        """Audit a game by one of at most this goal and these dice (:func:`small`)."""
+        walked = small(full, goal, max_dice)
+        return cls(audit(walked, full=full), walked, full)
+
+    def _witness(self, witness: Witness | None) -> dict[str, Any] | None:
+        if witness is None:
+            return None
+        in_full = shows(self.full, witness)
+        rules = self.full if in_full else self.walked
+        return {
+            "at": list(cast("Any", witness.infoset)),
+            "histories": [tell(rules, witness.first), tell(rules, witness.second)],
+            "note": witness.note,
+            "in_full_game": in_full,
+        }
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as plain values: sizes, and by name what is ``forgets`` and ``properties``."""
+        audit, walked, full = self
+        return {
+            "goal": walked.goal,
+            "max_dice": walked.max_dice,
+            "full_goal": full.goal,
+            "full_max_dice": full.max_dice,
+            "whole": audit.whole,
+            "infosets": len(audit.infosets),
+            "histories": audit.histories,
+            "forgets": {
+                kind: {
+                    "count": len(loss.infosets),
+                    "infosets": sorted(map(list, cast("Any", loss.infosets))),
+                    "witness": self._witness(loss.witness),
+                }
+                for kind, loss in audit.forgets.items()
+            },
+            "properties": {
+                name: {"holds": one.holds, "note": one.note, "witness": self._witness(one.witness)}
+                for name, one in audit.findings.items()
+            },
+        }
+
+    def text(self, title: str) -> Text:
+        """Lay out the losses, a map of them if it fits, the properties and their witnesses."""
+        audit, walked, full = self
+        count = len(audit.infosets)
+        how = "all histories" if audit.whole else "the first turns of all histories"
+        forgotten = [
+            (LETTERS[kind], kind, f"{len(loss.infosets)} of {count}")
+            for kind, loss in audit.forgets.items()
+        ]
+        heading = (
+            f"Recall in {title}, where a player sees the scores: {how} of the game to "
+            f"{walked.goal} with 0 to {walked.max_dice} dice, {audit.histories:,} of them ending "
+            f"in {count:,} information sets of player A"
+        )
+        names = ("", "forgotten", "information sets")
+        text: Text = [heading, "", Table(forgotten, names, left=2), ""]
+        if walked.size <= MAP_GOAL:
+            text += [
+                (
+                    "What is forgotten at own score (down) and opponent's score (across); - "
+                    "nothing, . no play comes there"
+                ),
+                self._map(),
+                "",
+            ]
+        properties = [
+            (name, ", ".join(filter(None, (VERDICTS[one.holds], one.note))))
+            for name, one in audit.findings.items()
+        ]
+        text.append(Table(properties, ("property", "holds"), left=2))
+        for witness, shown_by in audit.witnesses().items():
+            shown: Any = self._witness(witness)
+            own, opponent = shown["at"][:2]
+            heading = f"{', '.join(shown_by)}: A to move at {own}-{opponent} after either of"
+            text += witness.lines(heading, shown["histories"])
+            if (full.goal, full.max_dice) != (walked.goal, walked.max_dice):
+                same = "both lead there" if shown["in_full_game"] else "they do not both lead there"
+                text.append(f"  to {full.goal} with 0 to {full.max_dice} dice: {same} too")
+        return text
+
+    def _map(self) -> Table:
+        def cell(own: int, opponent: int) -> str:
+            if (own, opponent) not in self.audit.infosets:
+                return "."
+            lost = self.audit.forgotten_at((own, opponent))
+            return "".join(LETTERS[kind] for kind in lost) or "-"
+
+        goal = range(self.walked.size)
+        rows = [(str(own), *(cell(own, opponent) for opponent in goal)) for own in goal]
+        header = ("own", *map(str, goal))
+        return Table(rows, header, left=len(header))

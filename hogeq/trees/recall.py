@@ -5,14 +5,15 @@ the way to history h, Y(h) what the opponent met and did.
 """
 
 from collections import defaultdict
-from collections.abc import Hashable, Iterable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hogeq.support.aliases import Floats, Ints
+from hogeq.support.messages import Table, Text
 from hogeq.trees.flat import TERMINAL, FlatTree, History
 from hogeq.trees.sequences import SequenceForm, sequence_form
 
@@ -42,6 +43,17 @@ class Witness(NamedTuple):
     first: History
     second: History
     note: str = ""
+
+    @property
+    def texts(self) -> tuple[str, str]:
+        """Both histories in the game's own words."""
+        one, two = ("; ".join(str(step) for step in way) for way in (self.first, self.second))
+        return one, two
+
+    def lines(self, heading: str, histories: Iterable[str]) -> list[str]:
+        """Lay it out, with its histories in words."""
+        numbered = [f"  {number}. {one}" for number, one in enumerate(histories, 1)]
+        return ["", heading, *numbered, *[f"  ({self.note})"] * bool(self.note)]
 
 
 class Loss(NamedTuple):
@@ -116,6 +128,44 @@ class Audit:
             if witness is not None:
                 shown[witness] = (*shown.get(witness, ()), name)
         return shown
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the properties, by name, as plain values.
+
+        Each with ``holds``, ``witness`` (two histories) and ``note``; ``absent_minded`` holds if
+        the player is. ``free_in_mixtures`` is the ``count`` of information sets that forget nothing
+        in mixtures, ``of`` those that join different own pasts.
+        """
+        known: dict[str, Any] = {}
+        for name, finding in self.findings.items():
+            holds, witness, key = finding.holds, finding.witness, name
+            if name == "no absent-mindedness":
+                key, holds = "absent_minded", None if holds is None else not holds
+            known[key.lower().replace("-", "_").replace(" ", "_")] = {
+                "holds": holds,
+                "witness": list(witness.texts) if witness else [],
+                "note": finding.note or (witness.note if witness else ""),
+            }
+        return {**known, "free_in_mixtures": {"count": len(self.free), "of": len(self.forgetful)}}
+
+
+VERDICTS: Final = {True: "yes", False: "no", None: "not decided"}
+
+
+def recall_text(players: Sequence[Audit]) -> Text:
+    """Lay out the recall of both players, and all witnesses."""
+    rows = [
+        (name, *(VERDICTS[player.findings[name].holds] for player in players))
+        for name in players[0].findings
+    ]
+    free = (f"{len(player.free):,} of {len(player.forgetful):,}" for player in players)
+    rows.append(("forgetting free in mixtures", *free))
+    text: Text = [Table(rows, ("property", "player 0", "player 1"), left=3)]
+    for number, player in enumerate(players):
+        for witness, names in player.witnesses().items():
+            heading = f"Player {number}, {', '.join(names)}: one information set after either of"
+            text += witness.lines(heading, (one or "the start" for one in witness.texts))
+    return text
 
 
 class Pair(NamedTuple):

@@ -8,9 +8,10 @@ from typer.testing import CliRunner
 
 import hogeq
 from hogeq.cli import app
-from hogeq.cli.result import Result, Table, lines_of
+from hogeq.cli.result import Result
 from hogeq.runs.config import config_from
 from hogeq.runs.runner import run_experiment
+from hogeq.support.messages import Table, lines_of
 from tests.cli.calls import ask, ok, refused
 
 TREE = {

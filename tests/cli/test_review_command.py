@@ -31,7 +31,7 @@ def reviewed() -> Review:
 def test_a_saved_game_is_reviewed(folder: Path, rules: str) -> None:
     save(rules)
     found, text = reviewed(), ok("review", "game.json", "--digits", "10")
-    assert ask("review", "game.json", "--rules", rules) == json.loads(json.dumps(found.plain()))
+    assert ask("review", "game.json", "--rules", rules) == json.loads(json.dumps(found.to_json()))
     you, engine = found.transcript.end.scores
     winner = found.transcript.players[found.transcript.end.winner or 0]
     most, least = max(you, engine), min(you, engine)

@@ -159,7 +159,7 @@ def test_reviews_leave_nothing_over(
         costs = [turn.loss for turn in tally.costliest]
         assert costs == sorted(costs, reverse=True)
         assert len(costs) <= COSTLIEST
-    json.dumps(found.plain(), allow_nan=False)
+    json.dumps(found.to_json(), allow_nan=False)
 
 
 @settings(max_examples=25)

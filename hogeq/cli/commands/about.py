@@ -1,28 +1,21 @@
-"""What there is: rules, strategies, this installation; and compiling ahead."""
+"""Commands that list rules and strategies, and look after the installation."""
 
 import time
-from dataclasses import asdict
-from typing import Annotated, Any
+from typing import Annotated
 
 from hogeq.cli import options
 from hogeq.cli.inputs import Chosen
 from hogeq.cli.options import argument, option
-from hogeq.cli.result import Result, Table, Text, lines_of
-from hogeq.rules import ALIASES, EDITIONS, Rules, describe, names_of
-from hogeq.rules.memory import all_memories
-from hogeq.rules.register import EFFECTS, MEMORY_PARTS, PARTS
-from hogeq.rules.rules import COUNT_ONES, FERAL_HOGS, Throw, kinds_of_dice
-from hogeq.rules.turn import TurnTable
-from hogeq.support.messages import BadInputError, counted
-
-KNOWN = {**PARTS, "feral_hogs": FERAL_HOGS, "memory": MEMORY_PARTS, "effect": EFFECTS}
+from hogeq.cli.result import Result
+from hogeq.rules import EDITIONS
+from hogeq.support.messages import BadInputError, Table, Text, counted
 
 
 def rules_(
     name: Annotated[
-        str | None, argument("[RULES]", "An edition, a YAML file or a run, to say all of it.")
+        str | None, argument("[RULES]", "An edition, a YAML file or a run, shown in full.")
     ] = None,
-    dice: Annotated[bool, option("Mean points of so many dice, by their sides.")] = False,
+    dice: Annotated[bool, option("Mean points by dice and sides.", name="--dice")] = False,
     trust: options.Trust = False,
 ) -> Result:
     """List the editions, their parts and switches.
@@ -31,77 +24,22 @@ def rules_(
     """
     if dice and name is None:
         raise BadInputError("--dice: allowed for one game: hogeq rules fa25 --dice")
+    from hogeq.rules.listing import KNOWN, described, facts, mean_points, switches
+
     one = Chosen(name, trust=trust)
     asked = EDITIONS
     if name is not None:
         rules = one.choose(own_goals=True)
         asked = {one.name: rules}
     data = {
-        "editions": {known: _facts(rules) for known, rules in asked.items()},
+        "editions": {known: facts(rules) for known, rules in asked.items()},
         "parts": {key: list(parts) for key, parts in KNOWN.items()},
     }
     text: Text = []
     for known, rules in asked.items():
-        text += [*_described(rules, known), ""]
-        text += [*_mean_points(rules), ""] if dice else []
-    return Result(data, [*text, *_switches()] if name is None else text[:-1])
-
-
-def _facts(rules: Rules) -> dict[str, Any]:
-    facts, turns = asdict(rules), TurnTable(rules)
-    del facts["name"]
-    return {
-        **facts,
-        "semesters": list(names_of(rules)),
-        "memory_size": len(all_memories(rules)),
-        "parts": [{"part": part, "meaning": meaning} for part, meaning in describe(rules)],
-        "mean_points": {
-            sides: [turns.mean(dice, Throw(sides)) for dice in range(1, rules.max_dice + 1)]
-            for sides in kinds_of_dice(rules)
-        },
-    }
-
-
-def _mean_points(rules: Rules) -> Text:
-    means: dict[int, list[float]] = _facts(rules)["mean_points"]
-    rows = [
-        (count, *(f"{mean:.4f}" for mean in row))
-        for count, row in enumerate(zip(*means.values(), strict=True), 1)
-    ]
-    best = [
-        f"{column.index(max(column)) + 1} of {sides} sides, {max(column):.4f}"
-        for sides, column in means.items()
-    ]
-    header = ("dice", *(f"points, {sides}-sided" for sides in means))
-    return [Table(rows, header, left=0), "", f"most on average: {'; '.join(best)}"]
-
-
-def _described(rules: Rules, asked: str) -> list[str]:
-    size = len(all_memories(rules))
-    memory = f"hidden memory of {size} values" if size > 1 else "no hidden memory"
-    title = f"{asked}, the game of {rules.name}" if asked in ALIASES else rules.name
-    also = ", ".join(name for name in names_of(rules)[1:] if name != asked)
-    played = f", also {also}" if also else ""
-    return [f"{title}{played} ({memory})", *_indented(Table(describe(rules), left=2))]
-
-
-def _switches() -> list[str]:
-    """Say what a YAML file of rule parts may hold."""
-    choices = {**KNOWN, "pig_out": (0, 1, COUNT_ONES)}
-    rows = [("edition", ", ".join([*EDITIONS, *ALIASES]))]
-    for key, value in asdict(Rules()).items():
-        if key in choices:
-            rows.append((key, ", ".join(map(str, choices[key]))))
-        elif isinstance(value, bool):
-            rows.append((key, "true, false"))
-        elif key != "name":
-            rows.append((key, "a whole number"))
-    heading = "switches of a YAML file, each with its values; an edition, and what differs from it"
-    return [heading, *_indented(Table(rows, left=2))]
-
-
-def _indented(table: Table) -> list[str]:
-    return [f"  {line}" for line in lines_of([table])]
+        text += [*described(rules, known), ""]
+        text += [*mean_points(rules), ""] if dice else []
+    return Result(data, [*text, *switches()] if name is None else text[:-1])
 
 
 def strategies() -> Result:
@@ -165,10 +103,10 @@ def doctor(rules: options.ManyRules = None, trust: options.Trust = False) -> Res
 def warmup(
     rules: options.ManyRules = None, jobs: options.Jobs = None, trust: options.Trust = False
 ) -> Result:
-    """Compile ahead what commands on an edition compile when they are first used.
+    """Compile an edition's code now, so that first uses are fast.
 
-    All cores are used. What is compiled is kept, and what is kept is not compiled again. The two
-    editions of the default cover the games with points remembered and those without a memory.
+    All cores are used. Compiled code is kept, and not compiled again. The two editions of the
+    default cover the games with points remembered and those without a memory.
     """
     chosen = list(rules or COMPILED)
     games = [Chosen(name, trust=trust).load().hog for name in chosen]

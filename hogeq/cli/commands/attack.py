@@ -1,4 +1,4 @@
-"""What wins most from one strategy or a field, and whether a proof that no more can is true."""
+"""Commands that attack a strategy or a field, and check certificates."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -6,11 +6,13 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from hogeq.cli import options
 from hogeq.cli.inputs import AnyChosen, Chosen, reading
 from hogeq.cli.options import CERTIFICATE, MATRIX, PICTURE, PROOF, SEARCH, argument, option
-from hogeq.cli.result import Result, Table, Text
+from hogeq.cli.result import Result
 from hogeq.cli.shell import computing, refusing
 from hogeq.search.budget import Budget
 from hogeq.support.messages import (
     BadInputError,
+    Table,
+    Text,
     at_most,
     between,
     counted,
@@ -31,7 +33,7 @@ def attack_(
     out: Annotated[Path | None, option("Write the response.", "FILE"), MATRIX] = None,
     plot: Annotated[
         Path | None,
-        option("Draw what the response gains where; of other games, the search.", "PNG"),
+        option("Draw the gains by position; of other games, the search.", "PNG"),
         PICTURE,
     ] = None,
     starts: options.Starts = Budget.starts,
@@ -39,17 +41,20 @@ def attack_(
     kicks: options.Kicks = Budget.kicks,
     until_saturated: Annotated[
         bool,
-        option("More kicks, until an estimate for twice as many is below 0.03 pp.", group=SEARCH),
+        option(
+            "More kicks, until an estimate for twice as many is below 0.03 pp.",
+            name="--until-saturated",
+            group=SEARCH,
+        ),
     ] = False,
     most_kicks: Annotated[
-        int | None,
-        option(f"Most kicks for each start. [{Budget.most_kicks}]", group=SEARCH),
-    ] = None,
+        int, option("Most kicks for each start.", group=SEARCH)
+    ] = Budget.most_kicks,
     seed: options.Seed = Budget.seed,
     exact: Annotated[
         float | None,
         option(
-            "Go on by an integer program, for so long. [60; of Hog 0: small goals alone allow it]",
+            "Seconds of an integer program. [60; of Hog 0: small goals alone allow it]",
             "SECONDS",
             group=PROOF,
             min=0,
@@ -57,7 +62,7 @@ def attack_(
     ] = None,
     certify: Annotated[
         float | None,
-        option("Prove a bound below full memory, for so long.", "SECONDS", group=PROOF, min=0),
+        option("Seconds to prove a bound below full memory.", "SECONDS", group=PROOF, min=0),
     ] = None,
     certificate: Annotated[
         Path | None,
@@ -67,24 +72,23 @@ def attack_(
     jobs: options.Jobs = None,
     on: options.On = None,
 ) -> Result:
-    """Find the best response to a strategy, and bound what any response gets.
+    """Find the best response to a strategy, and bound the value of all responses.
 
     With a goal for each player, goal: [50, 65], the response has the first and S the second.
 
-    JSON: the game, strategy, what `Response.to_json` lists, certified and steps (with --certify),
+    JSON: the game, strategy, the keys of `Response.to_json`, certified and steps (with --certify),
     plot, certificate, out; in Hog also reached and deviates (positions that the response comes to,
     and those where it rolls other dice than S) and gains (score, opponent, usual, counter, gain).
     """
     proofs = ["certificates"] * (certify is not None)
     game = chosen.load("search", "full memory", *proofs, strategies=[strategy], own_goals=True)
-    most = Budget.most_kicks if most_kicks is None else most_kicks
     budget = Budget(
         starts=starts,
         anneal_steps=anneal_steps,
         kicks=kicks,
         seed=seed,
         until_saturated=until_saturated,
-        most_kicks=most,
+        most_kicks=most_kicks,
         exact_seconds=exact,
     )
     with computing(on, jobs), refusing():
@@ -101,7 +105,7 @@ def attack_(
         data |= {"certified": proof.bound, "steps": len(proof.steps)}
         upper = min(upper, proof.bound)
         meaning = "nothing that forgets wins more: proved"
-        rows.insert(1, ("certified", _proved(proof.bound), meaning))
+        rows.insert(1, ("certified", at_most(proof.bound, 0.0), meaning))
     text: Text = [f"against {strategy}, {chosen.title}", "", Table(rows, left=3)]
     if game.tree is None:
         if not chosen.engine.has_own_goals:
@@ -111,11 +115,15 @@ def attack_(
         text += [*found.lines(), *cells]
     elif found.search is not None:
         text += ["", *found.lines()]
-    if plot is not None:
-        if game.tree is not None:
-            _draw_search(found, plot, f"search for a response to {strategy}, {chosen.title}")
-        data["plot"] = plot
-        text.append(f"drawn to {plot}")
+        if plot is not None:
+            from hogeq.figures import search_course
+
+            curve = [(sweeps, found.units.value(rate)) for sweeps, rate in found.search.curve]
+            title = f"search for a response to {strategy}, {chosen.title}"
+            search_course(curve, found.bound, plot, title, found.units.figure)
+    elif plot is not None:
+        raise BadInputError("--plot: allowed where a search is needed; one pass was enough here")
+    text += [f"drawn to {plot}"] * (plot is not None)
     if certificate is not None and proof is not None:
         from hogeq.search.certificate import write_certificate
 
@@ -131,7 +139,7 @@ def attack_(
 def _gains(
     chosen: Chosen, found: "Response", target: "Strategy", plot: Path | None
 ) -> tuple[dict[str, Any], Text]:
-    """Say at which positions of Hog a response rolls other dice, and what that gains."""
+    """List the positions of Hog at which a response rolls other dice, and the gains."""
     from numpy import array
 
     from hogeq.search.population import largest_gains
@@ -162,21 +170,6 @@ def _gains(
         title = f"counter to {target.name}, {chosen.title}"
         figures.counter(difference, gained.gains, gained.reach, plot, title)
     return data, text
-
-
-def _draw_search(found: "Response", plot: Path, title: str) -> None:
-    """Draw the course of a search by what it spent."""
-    from hogeq import figures
-
-    if found.search is None:
-        raise BadInputError("--plot: allowed where a search is needed; one pass was enough here")
-    units = found.units
-    curve = [(sweeps, units.value(rate)) for sweeps, rate in found.search.curve]
-    figures.search_course(curve, found.bound, plot, title, units.figure)
-
-
-def _proved(bound: float) -> str:
-    return at_most(bound, 0.0)
 
 
 def attack_field(
@@ -266,7 +259,7 @@ def certify(
     drawn = given.strategy.kind == "mixture"
     knows = "is told the draw as well" if drawn else "remembers everything"
     rows = [
-        ("certified", _proved(proved.bound), "nothing that forgets wins more"),
+        ("certified", at_most(proved.bound, 0.0), "nothing that forgets wins more"),
         ("bound", at_most(proved.full_memory), f"best responder that {knows}"),
     ]
     proof = f"{file}, {given.rules.name}: true, by {counted(len(given.steps), 'step')}"

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from hogeq.cli import options
 from hogeq.cli.options import argument, option
-from hogeq.cli.result import Result, Table
+from hogeq.cli.result import Result
 from hogeq.cli.shell import refusing
 from hogeq.search.budget import Budget
 from hogeq.support.files import write_arrays
-from hogeq.support.messages import BadInputError, refusal
+from hogeq.support.messages import BadInputError, Table, refusal
 from hogeq.support.progress import phase
 
 if TYPE_CHECKING:
@@ -22,13 +22,13 @@ CLOSED = 1e-6  # smaller gaps are none
 
 
 def bench_games(
-    what: Annotated[Literal["list", "write", "run"], argument("list|write|run", "What to do.")],
+    what: Annotated[Literal["list", "write", "run"], argument("list|write|run", "The action.")],
     folder: Annotated[
-        Path | None, argument("[DIR]", "Where write puts one .npz file for each instance.")
+        Path | None, argument("[DIR]", "Folder for write: one .npz file for each instance.")
     ] = None,
     only: Annotated[
         list[str] | None,
-        option("Part of the names that are meant; may be given again.", "NAME", "--only"),
+        option("Only names that contain this; may be given again.", "NAME", "--only"),
     ] = None,
     kicks: Annotated[
         int | None,
@@ -41,7 +41,7 @@ def bench_games(
     """List, write or solve the instances of the benchmark of imperfect recall.
 
     Write makes arrays, which docs/benchmark.md describes. Run searches for a best strategy of each,
-    and bounds it: in Hog by an attack and a responder who forgets nothing, in game trees by an
+    and bounds it: in Hog by an attack and a responder with full memory, in game trees by an
     integer program, in games of two players by mixtures of both.
     """
     from hogeq.benchmark.catalogue import catalogue
@@ -81,14 +81,8 @@ def bench_games(
         with refusing():
             instance = entry.make()
         write_arrays(folder / f"{name}.npz", **instance._asdict())
-        rows.append(
-            {
-                "name": name,
-                "states": instance.states,
-                "rows": instance.rows,
-                "digest": instance.digest,
-            }
-        )
+        sizes = {"states": instance.states, "rows": instance.rows}
+        rows.append({"name": name, **sizes, "digest": instance.digest})
     text = [
         (row["name"], f"{row['states']:,}", f"{row['rows']:,}", str(row["digest"])[:KEEP])
         for row in rows

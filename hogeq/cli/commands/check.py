@@ -1,15 +1,15 @@
-"""What the contest would say of a submission, and how it does: check."""
+"""`hogeq check`: validate a submission and measure it."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from hogeq.cli import options
 from hogeq.cli.inputs import Chosen
 from hogeq.cli.options import PAGE, argument, option
-from hogeq.cli.result import Result, Table, Text
+from hogeq.cli.result import Result
 from hogeq.cli.shell import refusing
 from hogeq.support.files import write_whole
-from hogeq.support.messages import duration, loss, percent
+from hogeq.support.messages import Text, duration
 
 NOT_VALID = 2  # exit status
 
@@ -27,7 +27,7 @@ def check(
     time_limit: options.TimeLimit = 60.0,
     trust: options.Trust = False,
 ) -> Result:
-    """Check a submission as the contest would, and say how it does.
+    """Check a submission as the contest would, and measure it.
 
     Every kind of fault is listed with its count, and the exit status is 2 if there is one. A valid
     submission is played against one number of dice all the time and the strategies of the package;
@@ -36,21 +36,14 @@ def check(
     measured by the best one that a short search finds, with its effort, and by a bound that none
     exceeds.
 
-    JSON: rules, file, valid, player_name, name (the same), bytes, answered (positions), asked (the
-    one at which it was stopped), files (other files that it says it used), alone (whether it works
-    without them), prints (whether it says that it prints, which is lost), attempts (what else it
-    says it tried to reach), seconds (load, table, slowest: the longest wait for an answer; null for
-    a table), faults (kind, count, told), and, null if not valid: win_rates (strategy, win_rate,
-    first, second), against, win_rate, best_response (with hidden memory, win rate of the best
-    found), bound (no response wins more), effort (of that search: starts, anneal_steps, damping,
-    kicks, seed; null if best_response is exact), losses (score, opponent, roll, best, cost, reach),
-    changes (score, opponent, roll, instead, gain), changed (win rate with all the changes), endless
-    (win rate lost by games that never end).
+    JSON: the keys of `hogeq.contest.assessment.facts_of`, and attempts (at forbidden
+    things, in the file's own words).
     """
     engine = chosen.load().hog
     from hogeq.contest.assessment import (
         OPPONENTS,
         Reference,
+        assessed_text,
         contest_notes,
         facts_of,
         opponents,
@@ -89,39 +82,4 @@ def check(
         verdict.append(
             f"asked for every position it takes {table}, for one at most {slowest}; to load, {load}"
         )
-    return Result(data, [*verdict, *notes, *_assessment(data), *chosen.endless])
-
-
-def _assessment(data: dict[str, Any]) -> Text:
-    from hogeq.contest.assessment import response_text
-
-    rates = [
-        (one["strategy"], "never ends" if one["win_rate"] is None else percent(one["win_rate"]))
-        for one in data["win_rates"]
-    ]
-    text: Text = ["", "wins against (`hogeq strategies` says how they play)", "", Table(rates), ""]
-    response = response_text(data)
-    head = f"against {data['against']} it wins {percent(data['win_rate'])}; {response}"
-    if data["losses"]:
-        text += [f"{head}; most is lost at", "", _cells(data["losses"], "best", "cost", "loss")]
-    elif data["endless"]:
-        text.append(f"{head}; no single turn loses anything")
-    else:
-        measured = "; by that," if data["effort"] else ":"
-        text.append(f"{head}{measured} nothing is lost at any position")
-    if data["changes"]:
-        text += [
-            "",
-            f"changes of one cell that gain most against {data['against']}",
-            "",
-            _cells(data["changes"], "instead", "gain", "gain"),
-            "",
-            f"together: {percent(data['changed'])}",
-        ]
-    return text
-
-
-def _cells(cells: list[dict[str, Any]], better: str, worth: str, heading: str) -> Table:
-    keys = ("score", "opponent", "roll", better)
-    rows = [(*(cell[key] for key in keys), loss(cell[worth])) for cell in cells]
-    return Table(rows, ("score", "opponent", "rolls", better, heading), left=0)
+    return Result(data, [*verdict, *notes, *assessed_text(data), *chosen.endless])

@@ -1,33 +1,16 @@
 """Games as a whole: optimal play with memory, equilibria in mixtures, recall; trees in files."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import Annotated, Any
 
 from hogeq.cli import options
 from hogeq.cli.inputs import AnyChosen, Chosen
 from hogeq.cli.options import ARRAYS, MATRIX_SUFFIXES, TREE, Output, option
-from hogeq.cli.result import Result, Table, Text
+from hogeq.cli.result import Result
 from hogeq.cli.shell import computing, refusing, warn
-from hogeq.rules import Rules
 from hogeq.support.files import write_whole
-from hogeq.support.messages import BadInputError, percent
-
-if TYPE_CHECKING:
-    from hogeq.trees.flat import FlatTree
-    from hogeq.trees.recall import Audit, Witness
-
-LETTERS = {
-    "own action": "a",
-    "own observation": "o",
-    "opponent's action": "p",
-    "chance": "c",
-    "seat": "s",
-}
-MAP_GOAL = 12  # goals up to which a map of the information sets fits a terminal
-
-VERDICTS = {True: "yes", False: "no", None: "not decided"}
+from hogeq.support.messages import BadInputError, Table, Text, percent
 
 
 def tablebase(
@@ -92,9 +75,7 @@ def tablebase(
 
 def equilibrium(
     chosen: AnyChosen,
-    seconds: Annotated[
-        float, option("When they are over, both bounds stand as they are.", min=0)
-    ] = 60.0,
+    seconds: Annotated[float, option("Time limit; both bounds hold at any time.", min=0)] = 60.0,
     out: Annotated[
         Path | None, option("Write the mixtures, as one for both seats.", "FILE.npz"), ARRAYS
     ] = None,
@@ -103,7 +84,7 @@ def equilibrium(
 
     A mixture draws one strategy before the game and keeps to it. With imperfect recall an
     equilibrium exists among mixtures; one among policies need not. Both players of Hog are alike,
-    so that its value is 1/2: both ends are what the mixture found secures.
+    so that its value is 1/2: the mixture secures both ends.
 
     JSON: the game, lower, upper, proved, method, seconds, iterations, components.
     """
@@ -131,7 +112,7 @@ def audit_(
     ] = None,
     max_dice: Annotated[int, option("Most dice in it.", "N", min=1)] = 2,
 ) -> Result:
-    """Say what information sets forget, and what theory says of such a game.
+    """Audit recall: losses of each information set, and theorems that still hold.
 
     All histories of the same rules with a low goal and few dice are walked. A loss of memory that
     they show is one of the full game too: both histories of its witness lead to the same scores
@@ -139,146 +120,20 @@ def audit_(
     """
     game = chosen.load()
     if game.tree is not None:
-        return _audit_tree(chosen, game.tree)
-    from hogeq.trees.audit import audit, shows, small, tell
+        from hogeq.trees.recall import recall_text
 
-    full = game.rules
-    walked = small(full, goal, max_dice)
+        players = game.audit()
+        nodes, sizes = game.tree.num_nodes, [len(one.infosets) for one in players]
+        both = " and ".join(f"{size:,}" for size in sizes)
+        heading = f"{chosen.title}: {nodes:,} nodes, {both} information sets"
+        data = {**chosen.facts, "nodes": nodes, "infosets": sizes}
+        data["players"] = [one.to_json() for one in players]
+        return Result(data, [heading, "", *recall_text(players)])
+    from hogeq.trees.audit import SmallAudit
+
     with refusing():
-        audited = audit(walked, full=full)
-
-    def told(witness: "Witness | None") -> dict[str, Any] | None:
-        if witness is None:
-            return None
-        in_full = shows(full, witness)
-        rules = full if in_full else walked
-        return {
-            "at": list(cast("Any", witness.infoset)),
-            "histories": [tell(rules, witness.first), tell(rules, witness.second)],
-            "note": witness.note,
-            "in_full_game": in_full,
-        }
-
-    count = len(audited.infosets)
-    data = {
-        **chosen.facts,
-        "goal": walked.goal,
-        "max_dice": walked.max_dice,
-        "full_goal": full.goal,
-        "full_max_dice": full.max_dice,
-        "whole": audited.whole,
-        "infosets": count,
-        "histories": audited.histories,
-        "forgets": {
-            what: {
-                "count": len(loss.infosets),
-                "infosets": sorted(map(list, cast("Any", loss.infosets))),
-                "witness": told(loss.witness),
-            }
-            for what, loss in audited.forgets.items()
-        },
-        "properties": {
-            what: {"holds": one.holds, "note": one.note, "witness": told(one.witness)}
-            for what, one in audited.findings.items()
-        },
-    }
-    how = "all histories" if audited.whole else "the first turns of all histories"
-    forgotten = [
-        (LETTERS[what], what, f"{len(loss.infosets)} of {count}")
-        for what, loss in audited.forgets.items()
-    ]
-    text: Text = [
-        (
-            f"Recall in {chosen.title}, where a player sees the scores: {how} of the game to "
-            f"{walked.goal} with 0 to {walked.max_dice} dice, {audited.histories:,} of them ending "
-            f"in {count:,} information sets of player A"
-        ),
-        "",
-        Table(forgotten, ("", "forgotten", "information sets"), left=2),
-        "",
-    ]
-    if walked.size <= MAP_GOAL:
-        text += [
-            (
-                "What is forgotten at own score (down) and opponent's score (across); - nothing, "
-                ". no play comes there"
-            ),
-            _map(walked, audited),
-            "",
-        ]
-    properties = [
-        (what, ", ".join(filter(None, (VERDICTS[one.holds], one.note))))
-        for what, one in audited.findings.items()
-    ]
-    text.append(Table(properties, ("property", "holds"), left=2))
-    for witness, names in audited.witnesses().items():
-        shown: Any = told(witness)
-        own, opponent = shown["at"][:2]
-        heading = f"{', '.join(names)}: A to move at {own}-{opponent} after either of"
-        text += _witness_text(heading, shown["histories"], witness.note)
-        if (full.goal, full.max_dice) != (walked.goal, walked.max_dice):
-            same = "both lead there" if shown["in_full_game"] else "they do not both lead there"
-            text.append(f"  to {full.goal} with 0 to {full.max_dice} dice: {same} too")
-    return Result(data, text)
-
-
-def _witness_text(heading: str, histories: Sequence[str], note: str) -> list[str]:
-    numbered = [f"  {number}. {one}" for number, one in enumerate(histories, 1)]
-    return ["", heading, *numbered, *([f"  ({note})"] if note else [])]
-
-
-def _map(walked: Rules, audited: "Audit") -> Table:
-    def cell(own: int, opponent: int) -> str:
-        if (own, opponent) not in audited.infosets:
-            return "."
-        return "".join(LETTERS[what] for what in audited.forgotten_at((own, opponent))) or "-"
-
-    goal = range(walked.size)
-    rows = [(str(own), *(cell(own, opponent) for opponent in goal)) for own in goal]
-    header = ("own", *map(str, goal))
-    return Table(rows, header, left=len(header))
-
-
-def _audit_tree(chosen: AnyChosen, tree: "FlatTree") -> Result:
-    """Say which recall each player of a game has."""
-    players = chosen.game.audit()
-    nodes, sizes = tree.num_nodes, [len(one.infosets) for one in players]
-    properties: list[dict[str, Any]] = []
-    witnesses: list[str] = []
-    for number, player in enumerate(players):
-        known: dict[str, Any] = {}
-        for name, finding in player.findings.items():
-            holds, witness, key = finding.holds, finding.witness, name
-            if name == "no absent-mindedness":  # in JSON it holds if a player is absent-minded
-                key, holds = "absent_minded", None if holds is None else not holds
-            known[key.lower().replace("-", "_").replace(" ", "_")] = {
-                "holds": holds,
-                "witness": _histories(witness) if witness else [],
-                "note": finding.note or (witness.note if witness else ""),
-            }
-        known["free_in_mixtures"] = {"count": len(player.free), "of": len(player.forgetful)}
-        properties.append(known)
-        for shown, names in player.witnesses().items():
-            heading = f"Player {number}, {', '.join(names)}: one information set after either of"
-            histories = [one or "the start" for one in _histories(shown)]
-            witnesses += _witness_text(heading, histories, shown.note)
-    rows = [
-        (name, *(VERDICTS[player.findings[name].holds] for player in players))
-        for name in players[0].findings
-    ]
-    free = (f"{len(player.free):,} of {len(player.forgetful):,}" for player in players)
-    rows.append(("forgetting free in mixtures", *free))
-    table = Table(rows, ("property", "player 0", "player 1"), left=3)
-    both = " and ".join(f"{size:,}" for size in sizes)
-    heading = f"{chosen.title}: {nodes:,} nodes, {both} information sets"
-    data = {**chosen.facts, "nodes": nodes, "infosets": sizes, "players": properties}
-    return Result(data, [heading, "", table, *witnesses])
-
-
-def _histories(witness: "Witness") -> list[str]:
-    """Write both histories in the game's own words."""
-    both = (witness.first, witness.second)
-    return ["; ".join(map(str, one)) for one in both]
+        found = SmallAudit.of(game.rules, goal, max_dice)
+    return Result({**chosen.facts, **found.to_json()}, found.text(chosen.title))
 
 
 # --- files ----------------------------------------------------------------------------------------

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 from hogeq.cli import options
 from hogeq.cli.inputs import AnyChosen, Chosen, default_rules
 from hogeq.cli.options import PAGE, PICTURE, SEARCH, argument, option
-from hogeq.cli.result import Result, Table, Text
+from hogeq.cli.result import Result
 from hogeq.cli.shell import computing, refusing
 from hogeq.support.files import write_whole
-from hogeq.support.messages import BadInputError, counted, percent
+from hogeq.support.messages import BadInputError, Table, Text, counted, percent
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -116,7 +116,7 @@ def report(
     """One self-contained page to explore runs of one game, which opens without a network.
 
     Exploitability curves, maps of the strategies, every roll's win probability and the belief over
-    the hidden memory at each position, counter-matrices and what they gain where, a tournament,
+    the hidden memory at each position, counter-matrices and their gains by position, a tournament,
     and the configs that made it all.
 
     Counters are searched for anew, by the effort behind the final figures of each run: seconds for

@@ -2,9 +2,8 @@
 
 import re
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
-from textwrap import wrap
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
@@ -12,15 +11,14 @@ import typer
 from hogeq.cli import options
 from hogeq.cli.inputs import ENDLESS, Chosen, reading
 from hogeq.cli.options import TRANSCRIPT, argument, option
-from hogeq.cli.result import Result, Table, Text, say
+from hogeq.cli.result import Result, say
 from hogeq.cli.shell import refusing
 from hogeq.rules import ALIASES, Rules, describe
-from hogeq.rules.memory import memory_columns, memory_line, memory_texts
+from hogeq.rules.memory import memory_line
 from hogeq.support.files import write_whole
-from hogeq.support.messages import counted, loss, one_line, percent, pp
+from hogeq.support.messages import Table, counted, loss, one_line, percent
 
 if TYPE_CHECKING:
-    from hogeq.contest.transcript import Review
     from hogeq.contest.turns import Session, Situation, Turn
 
 OPTIMAL = ("optimal", "memory")
@@ -43,7 +41,9 @@ def play(
             "Your opponent: a strategy, or optimal (or memory): best play that remembers all.", "S"
         ),
     ] = "optimal",
-    first: Annotated[Literal["you", "engine", "coin"], option("Who moves first.")] = "coin",
+    first: Annotated[
+        Literal["you", "engine", "coin"], option("The player to move first.")
+    ] = "coin",
     seed: Annotated[int | None, option("Of coin and dice. [a new one each time]", min=0)] = None,
     save: Annotated[
         Path | None, option("Save the game, for hogeq review or a board.", "GAME.json"), TRANSCRIPT
@@ -51,7 +51,7 @@ def play(
 ) -> Result:
     """Play in the terminal against an engine.
 
-    Type help in the game for what can be typed. With --json the talk goes to standard error, and
+    Type help in the game for a list of commands. With --json the talk goes to standard error, and
     the game to standard output once it ends.
     """
     game = chosen.load("full memory", "hidden states", strategies=[engine], own_goals=True)
@@ -81,7 +81,7 @@ def play(
 
 
 class _Talk:
-    """The loop of a game: prompts, answers, and what happens on the way."""
+    """The loop of a game: prompts, answers and events."""
 
     def __init__(self, session: "Session", title: str, engine: str) -> None:
         self.session = session
@@ -182,14 +182,11 @@ class _Talk:
 
     def _undo(self) -> None:
         taken = self.session.undo()
-        if taken:
-            plural = "" if len(taken) == 1 else "s"
-            say(f"taken back: {len(taken)} turn{plural}, you rolled {taken[0].dice}")
-        else:
-            say("nothing to take back")
+        done = taken and f"taken back: {counted(len(taken), 'turn')}, you rolled {taken[0].dice}"
+        say(done or "nothing to take back")
 
     def _then(self) -> str:
-        """Say what win probabilities count on."""
+        """Name the play that win probabilities assume."""
         if self.session.engine.optimal:
             memory = " and remembering everything" if self.session.game.has_memory else ""
             return f"both playing optimally{memory} from the next turn on"
@@ -214,7 +211,7 @@ class _Talk:
             say(f"  {verdict}; so far {loss(self.session.tally.loss)}")
 
     def _summary(self) -> list[str]:
-        """Say who won, and what the person's choices cost."""
+        """Sum up: the winner, and the losses by the person's choices."""
         session, lines = self.session, [""]
         winner = session.situation.winner
         if winner is not None:
@@ -258,9 +255,6 @@ def _save(path: Path, talk: _Talk, rules: str) -> None:
 
 # --- a game that was played -----------------------------------------------------------------------
 
-FEW = 3  # best rolls that are named
-LONGEST = 10  # characters of a name beside every turn
-
 
 def review_(
     transcript: Annotated[
@@ -272,11 +266,11 @@ def review_(
     start: options.Start = None,
     trust: options.Trust = False,
 ) -> Result:
-    """Review a game, move by move: what was best, what each choice lost, what was luck.
+    """Review a game, move by move: best rolls, losses by choice, and luck.
 
     Win probabilities are exact, of optimal play that remembers everything, from there on. A choice
     is best (it loses nothing), good (less than 0.5 pp), an inaccuracy (less than 2), a mistake
-    (less than 5) or a blunder. What is not the choice is luck.
+    (less than 5) or a blunder. All else is luck.
     """
     asked = Chosen(rules, trust=trust)
     wanted = None if rules is None else asked.choose(own_goals=True)
@@ -289,91 +283,4 @@ def review_(
     reviewed = chosen.game.review(played)
     named = played.rules_given if isinstance(played.rules_given, str) else ""
     title = (rules and asked.name) or (named if named in ALIASES else chosen.title)
-    return Result(reviewed.plain(), _text(reviewed, title, chosen.endless[1:]))
-
-
-def _text(reviewed: "Review", title: str, endless: Sequence[str]) -> Text:
-    transcript, tallies = reviewed.transcript, reviewed.tallies
-    names, end, hidden = transcript.players, transcript.end, memory_columns(transcript.rules)
-    seed = "" if transcript.seed is None else f", seed {transcript.seed}"
-    one, two = end.scores
-    how = f"left at {one} to {two}"
-    if end.winner is not None:
-        how = f"{names[end.winner]} wins, {max(one, two)} to {min(one, two)}"
-    play = "optimal play that remembers everything" if hidden else "optimal play"
-    # Tables fit 80 columns.
-    short = [part.replace("opponent's", "their").replace("last points", "last") for part in hidden]
-    played, valued = [], []
-    for turn in reviewed.turns:
-        score, theirs = turn.before.view
-        played.append(
-            (
-                one_line(names[turn.before.mover], LONGEST),
-                turn.number,
-                f"{score} to {theirs}",
-                *memory_texts(transcript.rules, turn.before.memory),
-                turn.dice,
-                " ".join(map(str, turn.faces)),
-                ", ".join(turn.fired(transcript.rules)),
-            )
-        )
-        best = " ".join(map(str, turn.best[:FEW])) + (" ..." if len(turn.best) > FEW else "")
-        valued.append(
-            (
-                turn.number,
-                turn.dice,
-                "any" if len(turn.best) > transcript.rules.max_dice else best,
-                *map(percent, (turn.best_value, turn.value, turn.value_after)),
-                *_pp(loss(turn.loss), pp(turn.luck)),
-                turn.grade,
-            )
-        )
-    grades, sums, kept, costliest = [], [], [], []
-    for name, own, other, start, result in zip(
-        names, tallies, reversed(tallies), reviewed.start, reviewed.result, strict=True
-    ):
-        grades.append((name, own.moves, *own.grades.values(), loss(own.loss)))
-        changes = _pp(*map(pp, (-own.loss, own.luck, other.loss, -other.luck)))
-        sums.append((name, percent(start), *changes, percent(result)))
-        kept.append(f"{name} {percent(own.accuracy)}")
-        if own.costliest:
-            costliest += ["", f"costliest rolls of {name}", *map(_mistake, own.costliest)]
-    order = ("turn", "rolled", "best", "before", "chosen", "after", "loss", "luck", "grade")
-    return [
-        f"{title}, {names[0]} against {names[1]}{seed}: {how}",
-        "",
-        Table(played, ("player", "turn", "scores", *short, "rolled", "dice", "rules")),
-        "",
-        Table(valued, order, left=0),
-        "",
-        *wrap(
-            f"Win probabilities, with {play} from there on, are those of whoever moves: before, "
-            "by the best roll; by the roll chosen; after the dice. Loss, in percentage points, is "
-            "what the choice lost of the first; luck is what the dice added to the second.",
-            79,
-        ),
-        *endless,
-        "",
-        Table(grades, ("player", "turns", *tallies[0].grades, "loss")),
-        "",
-        *wrap(
-            f"Accuracy, the mean of what a choice kept of the best roll's win probability: "
-            f"{', '.join(kept)}.",
-            79,
-        ),
-        "",
-        Table(sums, ("player", "start", "own choices", "dice", "their choices", "dice", "result")),
-        *costliest,
-    ]
-
-
-def _pp(*texts: str) -> list[str]:
-    return [text.removesuffix(" pp") for text in texts]
-
-
-def _mistake(turn: "Turn") -> str:
-    own, other = turn.before.view
-    return (
-        f"  turn {turn.number}, {own} to {other}: rolled {turn.dice}, {percent(turn.value)}; "
-        f"{turn.best[0]} has {percent(turn.best_value)}: {loss(turn.loss)}, {turn.grade}"
-    )
+    return Result(reviewed.to_json(), reviewed.text(title, chosen.endless[1:]))

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from hogeq.cli import options
 from hogeq.cli.inputs import Chosen
 from hogeq.cli.options import MEMORY, option
-from hogeq.cli.result import Result, Table, Text
+from hogeq.cli.result import Result
 from hogeq.cli.shell import refusing
 from hogeq.rules import Rules
 from hogeq.rules.memory import (
@@ -17,7 +17,7 @@ from hogeq.rules.memory import (
     memory_texts,
     remembered,
 )
-from hogeq.support.messages import BadInputError, loss, percent, refusal
+from hogeq.support.messages import BadInputError, Table, Text, percent, refusal
 
 if TYPE_CHECKING:
     from hogeq.evaluation.tablebase import Analysis
@@ -44,15 +44,15 @@ def analyze_(
         option("Is this an extra turn?", name="--extra/--no-extra", group=MEMORY),
     ] = None,
     remembered: Annotated[
-        str | None, option("What another part of the rules remembers.", "VALUE", group=MEMORY)
+        str | None, option("Memory of another part of the rules.", "VALUE", group=MEMORY)
     ] = None,
 ) -> Result:
     """Every roll at a position, its win probability, best first.
 
-    Where the rules have a memory, say what it is; otherwise it is averaged over how play with S
-    gets there or, without S, play with ignore_memory, or play at random where that never comes
-    there: what a player who forgot it can know. Where only a part is said, the rest is as before
-    the first turn.
+    Where the rules have a memory, give it; otherwise it is averaged over how play with S gets there
+    or, without S, play with ignore_memory, or play at random where that never comes there: the
+    belief of a player without memory. Where only a part is given, the rest is as before the first
+    turn.
 
     With a goal for each player, the player to move has the first: goal: [50, 65].
     """
@@ -86,12 +86,7 @@ def analyze_(
         "opponent": opponent,
         "play": strategy or "optimal",
         "memory": about if has_memory else None,
-        "value": analysis.rolls[0].win_probability,
-        "best_roll": analysis.rolls[0].dice,
-        "rolls": [
-            {key: value for key, value in roll._asdict().items() if value is not None}
-            for roll in analysis.rolls
-        ],
+        **analysis.to_json(),
     }
     then = "optimal play" if strategy is None else f"both play {strategy}"
     text: Text = [f"{chosen.title}, {score} points against {opponent}, then {then}"]
@@ -99,20 +94,13 @@ def analyze_(
         text.append(_memory_text(chosen.rules, analysis, past or strategy or "", left_out))
         if strategy is None:
             text.append("optimal play remembers everything")
-    header = ("dice", "win probability", "loss", "S plays it")
-    rows = [
-        (roll.dice, percent(roll.win_probability), loss(roll.behind), percent(roll.played or 0.0))
-        for roll in analysis.rolls
-    ]
-    shown = 3 if strategy is None else 4
-    table = Table([row[:shown] for row in rows], header[:shown], left=0)
-    return Result(data, [*text, *chosen.endless[1:], "", table])
+    return Result(data, [*text, *chosen.endless[1:], "", analysis.table()])
 
 
 def _analysis(
     chosen: Chosen, scores: tuple[int, int], strategy: str | None, memory: Memory | None
 ) -> tuple["Analysis", str | None]:
-    """Analyse a position, and name what made the belief if that is not the strategy."""
+    """Analyse a position, and name the play behind the belief if it is not the strategy."""
     import numpy as np
 
     from hogeq.evaluation.tablebase import UnreachedError
@@ -148,7 +136,7 @@ def _memory_text(rules: Rules, analysis: "Analysis", past: str, left_out: list[s
 
 
 def _memory(rules: Rules, given: dict[str, Any], *, at_start: bool) -> Memory | None:
-    """Read the memory of the player to move; what was not given is as before the first turn."""
+    """Read the memory of the player to move; other parts are as before the first turn."""
     for name, value in given.items():
         _check(rules, name, value)
     if not given:
@@ -259,7 +247,7 @@ def beliefs(
 
 
 def _draw(strategy: "Strategy", chances: "Floats", who: str) -> tuple[list[dict[str, Any]], Text]:
-    """Say how probable each component of a mixture is where play has come to."""
+    """Give the probability of each component of a mixture at a position."""
     shares = zip(strategy.weights.tolist(), chances.tolist(), strict=True)
     data = [
         {"part": number, "weight": weight, "probability": probability}

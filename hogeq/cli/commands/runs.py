@@ -10,19 +10,19 @@ import typer
 
 from hogeq.cli import options
 from hogeq.cli.options import WORKERS, argument, option
-from hogeq.cli.result import Result, Table, Text
+from hogeq.cli.result import Result
 from hogeq.cli.shell import computing, warn
 from hogeq.rules import ALIASES, EDITIONS
 from hogeq.support.messages import (
-    EXACT,
     BadInputError,
+    Table,
+    Text,
     nearest,
     one_line,
     refusal,
 )
 
 if TYPE_CHECKING:
-    from hogeq.runs.summary import RunSummary
     from hogeq.search.results import Units
 
 # Columns of the tables.
@@ -72,38 +72,7 @@ def run(
             traceback.print_exc()  # hours of solving may lie behind it: do not ask for another run
         what = f"internal failure: {type(error).__name__}: " if is_internal else ""
         raise typer.Exit(warn(f"{what}{error}", 1)) from error
-    return Result(finite(summary.to_json()), _finished(summary))
-
-
-def _finished(summary: "RunSummary") -> Text:
-    from hogeq.support.parameters import plain
-
-    solver, rows, units = summary.config.solver, [], summary.units
-    for name, one in summary.intervals.items():
-        search = one.saturation
-        is_marked = search is not None and search.left is not None and not search.saturated
-        spread = units.gap(one.lower - units.even, one.upper - units.even)
-        lower, upper = units.ends(one.lower, one.upper, are_one=one.upper - one.lower <= EXACT)
-        rows.append((name, lower, upper, spread, "*" * is_marked))
-    spent = {key: one for key, one in plain(summary.budget).items() if one is not None}
-    if not spent["until_saturated"]:
-        del spent["until_saturated"], spent["most_kicks"]
-    text: Text = [
-        f"{summary.config.title}, {solver.name}, {solver.iterations} iterations"
-        + f"; {summary.caveat}" * bool(summary.caveat),
-        f"{summary.elapsed:.1f} s, {summary.seconds:.1f} s of them solving",
-        "",
-        Table(
-            rows, (f"{units.figure} against", "attack found", "upper bound", "exploitability", "")
-        ),
-        "",
-        f"effort of the attack: {', '.join(f'{key} {value}' for key, value in spent.items())}",
-    ]
-    if any(row[-1] for row in rows):
-        text.append("* by an estimate, twice as many kicks would find more than 0.03 pp")
-    gets = units.exact(summary.matrix_against_average)
-    text.append(f"matrix against average policy: {units.figure} {gets}")
-    return [*text, f"written to {summary.directory}"]
+    return Result(finite(summary.to_json()), summary.text())
 
 
 def sweep(
@@ -112,7 +81,7 @@ def sweep(
     on: Annotated[
         str,
         option(
-            "Who computes: local (processes), or dask://HOST:PORT, a scheduler's workers.",
+            "Workers: local (processes), or dask://HOST:PORT, those of a scheduler.",
             "WHERE",
             group=WORKERS,
         ),
@@ -122,7 +91,7 @@ def sweep(
     out_root: Annotated[Path, option("Where the sweep's folder is made.", "DIR")] = Path("results"),
     overwrite: options.Overwrite = False,
 ) -> Result:
-    """Many runs of one config with keys varied, side by side, and a table of their results.
+    """Many runs of one config with keys varied, in parallel, and a table of results.
 
     Points that are done are skipped and those that were cut off go on, so the same command may be
     given again. The status is 1 if a point failed; the others are computed all the same.
@@ -163,10 +132,10 @@ def runs(
         str | None, option("Only complete, running, interrupted, failed or 'cut off' ones.")
     ] = None,
     where: Annotated[
-        list[str] | None, option("Only runs whose config says so: rules.goal=50", "KEY=VALUE")
+        list[str] | None, option("Only runs with this in their configs: rules.goal=50", "KEY=VALUE")
     ] = None,
     sort: Annotated[str, option("Sort by attack, bound, seconds, started, ...", "KEY")] = "path",
-    compare: Annotated[bool, option("Show the config keys in which they differ.")] = False,
+    compare: Annotated[bool, option("Show the config keys that differ.", name="--compare")] = False,
 ) -> Result:
     """Run directories: list, filter, sort and compare them.
 

@@ -4,11 +4,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from hogeq.cli import options
-from hogeq.cli.inputs import AnyChosen, Chosen, check_output
-from hogeq.cli.options import MATRIX, PURIFIERS, SUBMISSION, argument, option
-from hogeq.cli.result import Result, Table, Text
+from hogeq.cli.inputs import AnyChosen, Chosen
+from hogeq.cli.options import MATRIX, PURIFIERS, SUBMISSION, Output, argument, option
+from hogeq.cli.result import Result
 from hogeq.cli.shell import computing, refusing
-from hogeq.support.messages import BadInputError, counted, percent, pp
+from hogeq.support.messages import BadInputError, Table, Text, counted, percent, pp
 from hogeq.support.progress import phase
 
 if TYPE_CHECKING:
@@ -17,11 +17,14 @@ if TYPE_CHECKING:
     from hogeq.strategies.strategy import Strategy
 
 
+LISTED = 10  # changes of the text; JSON has all
+
+
 def export(
     strategy: options.Strategy,
     chosen: Chosen,
     player_name: options.PlayerName = None,
-    out: Annotated[Path, option("Its suffix says the format.", "FILE"), SUBMISSION] = Path(
+    out: Annotated[Path, option("The suffix is the format.", "FILE"), SUBMISSION] = Path(
         "final_strategy.py"
     ),
     part: Annotated[
@@ -30,7 +33,7 @@ def export(
 ) -> Result:
     """Write a strategy file: the one to submit, or another format.
 
-    A .py file is what a contest entrant submits, self-contained; the others are .csv and .txt
+    A .py file is for a contest, self-contained; the others are .csv and .txt
     tables, .json, and numpy's .npy and .npz, which alone can hold a policy; .npz alone a mixture.
     """
     if out.suffix.lower() != ".py" and player_name is not None:
@@ -56,7 +59,7 @@ def export(
 
 
 def _exported(game: "Game", name: str, out: Path, part: int | None) -> "Strategy":
-    """Give the strategy to write; refuse one that `out` cannot hold."""
+    """Choose the strategy to write; refuse one that `out` cannot hold."""
     strategy, suffix = game.strategy(name), out.suffix.lower()
     if strategy.kind != "mixture":
         if part is not None:
@@ -85,26 +88,23 @@ def purify_(
     chosen: AnyChosen,
     method: Annotated[str, option(f"How: {PURIFIERS}.", "METHOD")] = "argmax",
     overrides: options.Set = None,
-    out: Annotated[Path, option("Its suffix says the format.", "FILE"), MATRIX] = Path(
-        "matrix.csv"
-    ),
+    out: Annotated[Path, option("The suffix is the format.", "FILE"), MATRIX] = Path("matrix.csv"),
     checkpoint: Annotated[
         Path | None,
         option(
             "With a method of rounds: keep every round, and go on from it if it is there.",
             "FILE.npz",
         ),
+        Output((".npz",)),
     ] = None,
     jobs: options.Jobs = None,
     on: options.On = None,
 ) -> Result:
     """Make a policy a matrix, or search for a better matrix near one.
 
-    docs/parameters.md lists the parameters of each method. `hogeq attack` says how much wins from
-    what was made.
+    docs/parameters.md lists the parameters of each method. `hogeq attack` measures how exploitable
+    the result is.
     """
-    reads = [strategy, chosen.spec, overrides]
-    check_output(checkpoint, (".npz",), reads=reads, option="--checkpoint")
     from hogeq.purification import PURIFIERS as METHODS
     from hogeq.purification.base import SearchPurifier
     from hogeq.runs.config import apply_overrides, purify_from
@@ -140,8 +140,6 @@ def purify_(
     return Result(data, [f"matrix of {strategy} by {by.method} written to {out}"])
 
 
-LISTED = 10  # changes of the text; JSON has all
-
 AgainstOption = Annotated[
     list[str] | None,
     option("Opponent, or a folder of them (may be repeated). [optimal, or champion]", "S"),
@@ -155,7 +153,7 @@ def diff(
     against: AgainstOption = None,
     plot: options.Plot = None,
 ) -> Result:
-    """Cells of table A that are another in B, and the gain of each change.
+    """Cells in which tables A and B differ, and the gain of each change.
 
     A gain is of win rate against --against, the mean of several, by that change alone. Of games
     other than Hog: information sets of strategies, and payoffs against A itself unless --against is
@@ -190,9 +188,7 @@ def improve(
     out: Annotated[Path, option("Where the better table goes.", "FILE"), SUBMISSION],
     against: AgainstOption = None,
     cells: Annotated[int | None, option("Most cells to change.", "N", min=1)] = None,
-    seconds: Annotated[
-        float | None, option("Stop after so long; Ctrl-C stops too.", min=0.0)
-    ] = None,
+    seconds: Annotated[float | None, option("Time limit; Ctrl-C stops too.", min=0.0)] = None,
     player_name: options.PlayerName = None,
 ) -> Result:
     """Change a table so that it wins more, and write it.
@@ -223,8 +219,8 @@ def improve(
         better = game.strategy(best.strategy)
         found = game.diff(start, better, opponents)
     better.write(out, player_name)
-    told = _changes(chosen, found, table, str(out), list(rivals))
-    return Result({**told.data, "out": out}, [*told.text, "", f"written to {out}"])
+    shown = _changes(chosen, found, table, str(out), list(rivals))
+    return Result({**shown.data, "out": out}, [*shown.text, "", f"written to {out}"])
 
 
 def _rivals(game: "Game", against: list[str] | None) -> "dict[str, Strategy]":

@@ -2,24 +2,21 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from hogeq.cli import options
 from hogeq.cli.inputs import AnyChosen, Chosen, check_output
 from hogeq.cli.options import PAGE, Output, argument, option
-from hogeq.cli.result import Result, Table, Text, json_text
+from hogeq.cli.result import Result, json_text
 from hogeq.cli.shell import computing, refusing
-from hogeq.support.files import csv_text, write_whole
-from hogeq.support.messages import BadInputError, percent, printable
+from hogeq.support.files import write_whole
+from hogeq.support.messages import BadInputError, Table, Text, percent
 from hogeq.support.progress import phase
 
 if TYPE_CHECKING:
     from hogeq.contest.entries import Entries
     from hogeq.game import Game
     from hogeq.model.protocol import WinRate
-    from hogeq.support.aliases import Floats
-
-MOST_NAMED = 8  # entries of a mixture that are named one by one
 
 FULL_MEMORY = "full_memory"
 
@@ -37,7 +34,7 @@ def compare(
 ) -> Result:
     """Exact win rate of A against B.
 
-    full_memory is the player who remembers everything and plays best against one who does too.
+    full_memory is optimal play by players with full memory.
     With a goal for each player, goal: [50, 65], the first is A's and the second B's.
     """
     game = chosen.load("matches", strategies=[a, b], own_goals=True)
@@ -87,7 +84,7 @@ def tournament(
         argument("S ...", "Strategies: names, files, runs, folders, patterns ('entries/*.csv')."),
     ],
     chosen: Chosen,
-    skip_bad: Annotated[bool, option("Leave out, and list, files that are no strategies.")] = False,
+    skip_bad: Annotated[bool, option("Leave out, and list, bad files.", name="--skip-bad")] = False,
     ranks: Annotated[
         Path | None, option("Write the table of ranks.", "FILE", "--csv"), Output((".csv",))
     ] = None,
@@ -98,7 +95,7 @@ def tournament(
         Path | None,
         option("Write all win rates, .csv or .json; of a folder, a folder of pages.", "FILE"),
     ] = None,
-    pseudonyms: Annotated[bool, option("No names on the public page.")] = False,
+    pseudonyms: Annotated[bool, option("No names on public pages.", name="--pseudonyms")] = False,
     plot: options.Plot = None,
     start: options.Start = None,
     goals: Annotated[
@@ -118,13 +115,13 @@ def tournament(
 ) -> Result:
     """All-play-all: win rates, matches won, the contest's ranks, the field's Nash equilibrium.
 
-    A file is one entry, however often it is met. What --csv, --html and --out write is no entry of
-    a folder or a pattern, so that the same command can be given again.
+    A file is one entry, however often it is met. Output files are never read as entries of a folder
+    or a pattern, so that the same command can be given again.
 
     Staff of a contest: tournament DIR --out FOLDER takes a folder for each student, or files, and
-    leaves out what is not valid. FOLDER/public is for everybody: a page and ranks.csv, with names
-    of players alone (--pseudonyms: without). FOLDER/staff is not: who is who, what is not valid,
-    and a page for each entrant. The same command again computes only what is new.
+    leaves out invalid ones. FOLDER/public is for everybody: a page and ranks.csv, with names of
+    players alone (--pseudonyms: without). FOLDER/staff is not: names of students, invalid entries,
+    and a page for each entrant. The same command again computes only new matches.
 
     With --goals each entry has its own goal, that of the rules at most and unless the file names
     it. Each cell of a table is still dice by own and opponent's score. With --out FOLDER entries
@@ -133,17 +130,14 @@ def tournament(
     Equals share a rank, unless --tie-break tells them apart: by the win rate against a strategy,
     always_roll:5 say, or by bytes, where the smaller file ranks first.
 
-    JSON: rules, start, threshold, tie_break, entries, win_rates (row against column), ranking (a
-    line for each entry, best first: rank, name, file, entry, index, wins, ties, tie_break,
-    mean_win_rate, nash, lowest_win_rate, lowest_against, an index), nash_gap, identical and
-    namesakes (groups of indices), refused (entry, reason), remarks (entry, remark: files that an
-    entry's code reads, and what it tried in vain).
+    JSON: rules, and the keys of `hogeq.contest.ranking.Ranking.to_json`.
     """
     is_folder = out is not None and not out.suffix
     if not is_folder:
         check_output(out, (".csv", ".json"), reads=[*entries, chosen.spec])
     engine = chosen.load("matches", strategies=entries).hog
     from hogeq.contest.entries import read_goals
+    from hogeq.contest.ranking import Ranking
     from hogeq.contest.staff import Contest
     from hogeq.contest.tournament import round_robin
     from hogeq.strategies.sandbox import require_isolation
@@ -170,42 +164,32 @@ def tournament(
                 )
         folder = Path(entries[0]) if contest is not None else Path()
         broken = _tie_break(chosen, field, tie_break, scores, folder)
-        data = _data(chosen, field, rates, scores, threshold, own_goals, broken)
-        data |= {} if tie_break is None else {"tie_break": tie_break}
-        names = [printable(name) for name in field.names]
+        found = Ranking(field, rates, scores, threshold, own_goals, tie_break, broken)
+        data = {**chosen.facts, **found.to_json()}
         if contest is not None:
             from hogeq.pages.contest import write_contest
 
             made = ["", *write_contest(contest, data, chosen.title, pseudonyms)]
     if ranks is not None:
-        header = [key for key in data["ranking"][0] if key not in {"entry", "index"}]
-        lines = [
-            {**line, "lowest_against": names[line["lowest_against"]]} for line in data["ranking"]
-        ]
-        write_whole(ranks, csv_text(header, ([line[key] for key in header] for line in lines)))
+        write_whole(ranks, found.ranks_csv())
     if page is not None:
         from hogeq.pages.field import field_page
 
-        write_whole(page, field_page({**data, "rules": chosen.title}, names))
+        write_whole(page, field_page({**data, "rules": chosen.title}, found.names))
     if out is not None and not is_folder:
-        text = _rates_text(data) if out.suffix.lower() == ".csv" else f"{json_text(data, 1)}\n"
-        write_whole(out, text)
+        is_csv = out.suffix.lower() == ".csv"
+        write_whole(out, found.rates_csv() if is_csv else f"{json_text(data, 1)}\n")
     if plot is not None:
         from hogeq import figures
 
-        figures.win_rates(rates, names, plot, chosen.title)
-    return Result(data, [*_text(data, chosen.title, names), *made, *chosen.endless])
+        figures.win_rates(rates, found.names, plot, chosen.title)
+    return Result(data, [*found.text(chosen.title), *made, *chosen.endless])
 
 
 def _only_folder(entries: Sequence[str]) -> Path:
     if len(entries) != 1 or not Path(entries[0]).is_dir():
         raise BadInputError("tournament: --out FOLDER: allowed for one folder of submissions")
     return Path(entries[0])
-
-
-def _rates_text(data: dict[str, Any]) -> str:
-    rows = zip(data["entries"], data["win_rates"], strict=True)
-    return csv_text(["strategy", *data["entries"]], ([entry, *row] for entry, row in rows))
 
 
 def _read(
@@ -254,7 +238,7 @@ def _read(
 def _tie_break(
     chosen: Chosen, field: "Entries", by: str | None, start: tuple[int, int], folder: Path
 ) -> list[float] | None:
-    """Give the number of each entry by which equals are told apart, the higher first."""
+    """Give each entry's number to break ties by; the higher ranks first."""
     if by is None:
         return None
     if by == "bytes":
@@ -267,104 +251,3 @@ def _tie_break(
         rival = game.strategy(by, trust=chosen.trust)
         rates = [game.win_rate(one, rival, start).win_rate for one in field.strategies]
     return [round(rate, 12) for rate in rates]  # what differs by rounding is a tie
-
-
-def _data(
-    chosen: Chosen,
-    field: "Entries",
-    rates: "Floats",
-    start: tuple[int, int],
-    threshold: float,
-    goals: list[int] | None,
-    tie_break: list[float] | None,
-) -> dict[str, Any]:
-    from hogeq.contest.entries import identical_entries, short_names
-    from hogeq.contest.tournament import (
-        field_equilibrium,
-        lowest_win_rates,
-        mean_win_rates,
-        rank,
-    )
-
-    means, lowest = mean_win_rates(rates), lowest_win_rates(rates)
-    weights, gap = field_equilibrium(rates)
-    files = short_names(field.entries)
-    return {
-        **chosen.facts,
-        "start": list(start),
-        "threshold": threshold,
-        "entries": field.entries,
-        "win_rates": rates.tolist(),
-        "ranking": [
-            {
-                "rank": standing.rank,
-                "name": field.names[standing.entry],
-                "file": files[standing.entry],
-                "entry": field.entries[standing.entry],
-                "index": standing.entry,
-                **({} if goals is None else {"goal": goals[standing.entry]}),
-                "wins": standing.wins,
-                "ties": standing.ties,
-                **({} if tie_break is None else {"tie_break": abs(tie_break[standing.entry])}),
-                "mean_win_rate": means[standing.entry],
-                "nash": float(weights[standing.entry]),
-                "lowest_win_rate": lowest[standing.entry][0],
-                "lowest_against": lowest[standing.entry][1],
-            }
-            for standing in rank(rates, threshold, tie_break)
-        ],
-        "nash_gap": gap,
-        "identical": identical_entries(field.strategies),
-        "namesakes": field.namesakes,
-        "refused": [one._asdict() for one in field.refused],
-        "remarks": [one._asdict() for one in field.remarks],
-    }
-
-
-def _text(data: dict[str, Any], title: str, names: Sequence[str]) -> Text:
-    count, ranking = len(names), data["ranking"]
-    columns: dict[str, list[object]] = {
-        "strategy": [names[line["index"]] for line in ranking],
-        "goal": [line.get("goal") for line in ranking],
-        "rank": [line["rank"] for line in ranking],
-        "won": [line["wins"] for line in ranking],
-        "tied": [line["ties"] for line in ranking],
-        "mean win rate": [percent(line["mean_win_rate"]) for line in ranking],
-        "Nash": [percent(line["nash"]) if line["nash"] else "-" for line in ranking],
-        "lowest": [percent(line["lowest_win_rate"]) for line in ranking],
-        "against": [names[line["lowest_against"]] for line in ranking],
-        "file": [line["file"] for line in ranking],
-    }
-    if "goal" not in ranking[0]:
-        del columns["goal"]
-    if not any(columns["tied"]):
-        del columns["tied"]
-    if "tie_break" in data:
-        by_bytes = data["tie_break"] == "bytes"
-        broken = [line["tie_break"] for line in ranking]
-        columns["tie-break"] = [f"{one:,.0f}" if by_bytes else percent(one) for one in broken]
-    if all(line["name"] == line["file"] for line in ranking):
-        del columns["file"]
-    mixed = sorted(ranking, key=lambda line: -line["nash"])
-    shares = [f"{percent(one['nash'])} {names[one['index']]}" for one in mixed if one["nash"] > 0.0]
-    more = f", and {len(shares) - MOST_NAMED} more" if len(shares) > MOST_NAMED else ""
-    begins = "" if data["start"] == [0, 0] else ", from {}:{}".format(*data["start"])
-    matches = f"{count - 1} {'match' if count == 2 else 'matches'}"
-    text: Text = [
-        f"{title}, {count} strategies, {matches} each{begins}",
-        "",
-        Table(list(zip(*columns.values(), strict=True)), list(columns)),
-        "",
-        f"no entry beats the mixture (Nash): {', '.join(shares[:MOST_NAMED])}{more}",
-    ]
-    same = [" = ".join(names[index] for index in group) for group in data["identical"]]
-    alike = [" and ".join(names[index] for index in group) for group in data["namesakes"]]
-    for heading, lines in (
-        ("the same strategy", same),
-        ("the same name", alike),
-        ("left out", [one["reason"] for one in data["refused"]]),
-        ("remark", [f"{one['entry']}: {one['remark']}" for one in data["remarks"]]),
-    ):
-        if lines:
-            text += ["", *(f"{heading}: {line}" for line in lines)]
-    return text

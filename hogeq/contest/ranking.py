@@ -1,0 +1,187 @@
+"""The result of a tournament: a field in order of rank, as plain values, text and tables."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Final
+
+from hogeq.contest.entries import Entries, identical_entries, short_names
+from hogeq.contest.tournament import (
+    WIN,
+    field_equilibrium,
+    lowest_win_rates,
+    mean_win_rates,
+    rank,
+)
+from hogeq.support.aliases import Floats
+from hogeq.support.files import csv_text
+from hogeq.support.messages import Table, Text, percent, printable
+
+MOST_NAMED: Final = 8  # entries of a mixture that are named one by one
+
+_COLUMNS: Final = (
+    ("rank", "number", "rank"),
+    ("strategy", "text", "name"),
+    ("file", "text", "file"),
+    ("goal", "number", "goal"),
+    ("won", "number", "wins"),
+    ("tied", "number", "ties"),
+    ("tie-break", "share", "tie_break"),
+    ("mean win rate", "share", "mean_win_rate"),
+    ("Nash", "share", "nash"),
+    ("lowest", "share", "lowest_win_rate"),
+    ("against", "text", "lowest_against"),
+)
+
+_IN_TEXT: Final = (
+    *("name", "goal", "rank", "wins", "ties", "mean_win_rate", "nash", "lowest_win_rate"),
+    *("lowest_against", "file", "tie_break"),
+)
+"""Keys of the columns in a terminal, in their order there."""
+
+
+def columns_of(
+    ranking: Sequence[Mapping[str, Any]], tie_break: str | None
+) -> list[tuple[str, str, str]]:
+    """List the columns that a ranking fills: title, kind and key of each."""
+    empty = {"goal", "tie_break"}.difference(ranking[0])
+    if all(line["name"] == printable(line["file"]) for line in ranking):
+        empty.add("file")
+    if not any(line.get("ties") for line in ranking):
+        empty.add("ties")
+    return [
+        (title, "number" if key == "tie_break" and tie_break == "bytes" else kind, key)
+        for title, kind, key in _COLUMNS
+        if key not in empty
+    ]
+
+
+def named_ranking(found: Mapping[str, Any], names: Sequence[str]) -> list[dict[str, Any]]:
+    """Ranking of a tournament with names in place of indices."""
+    return [
+        {**line, "name": names[line["index"]], "lowest_against": names[line["lowest_against"]]}
+        for line in found["ranking"]
+    ]
+
+
+def _cell(value: Any, kind: str, key: str) -> object:
+    if kind == "share":
+        return percent(value) if value or key != "nash" else "-"
+    return f"{value:,.0f}" if kind == "number" else value
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """A field with all win rates, ranked."""
+
+    field: Entries
+    rates: Floats
+    """(n, n), row against column."""
+    start: tuple[int, int] = (0, 0)
+    threshold: float = WIN
+    goals: list[int] | None = None
+    """Of each entry, if each has its own."""
+    tie_break: str | None = None
+    """Strategy, or ``bytes``, by which equals are told apart."""
+    broken: list[float] | None = None
+    """Number of each entry by it, the higher first."""
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the entries, printable."""
+        return [printable(name) for name in self.field.names]
+
+    @cached_property
+    def _data(self) -> dict[str, Any]:
+        means, lowest = mean_win_rates(self.rates), lowest_win_rates(self.rates)
+        files, names, broken = short_names(self.field.entries), self.field.names, self.broken
+        weights, gap = field_equilibrium(self.rates)
+        ranking = [
+            {
+                "rank": one.rank,
+                "name": names[one.entry],
+                "file": files[one.entry],
+                "entry": self.field.entries[one.entry],
+                "index": one.entry,
+                **({} if self.goals is None else {"goal": self.goals[one.entry]}),
+                "wins": one.wins,
+                "ties": one.ties,
+                **({} if broken is None else {"tie_break": abs(broken[one.entry])}),
+                "mean_win_rate": means[one.entry],
+                "nash": float(weights[one.entry]),
+                "lowest_win_rate": lowest[one.entry][0],
+                "lowest_against": lowest[one.entry][1],
+            }
+            for one in rank(self.rates, self.threshold, broken)
+        ]
+        return {
+            "start": list(self.start),
+            "threshold": self.threshold,
+            "entries": self.field.entries,
+            "win_rates": self.rates.tolist(),
+            "ranking": ranking,
+            "nash_gap": gap,
+            "identical": identical_entries(self.field.strategies),
+            "namesakes": self.field.namesakes,
+            "refused": [one._asdict() for one in self.field.refused],
+            "remarks": [one._asdict() for one in self.field.remarks],
+            **({} if self.tie_break is None else {"tie_break": self.tie_break}),
+        }
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as plain values.
+
+        ``start``, ``threshold``, ``tie_break``, ``entries``, ``win_rates`` (row against column),
+        ``ranking`` (a line for each entry, best first: rank, name, file, entry, index, wins, ties,
+        tie_break, mean_win_rate, nash, lowest_win_rate, lowest_against, an index), ``nash_gap``,
+        ``identical`` and ``namesakes`` (groups of indices), ``refused`` (entry, reason),
+        ``remarks`` (entry, remark: files that an entry's code reads, and its vain attempts).
+        """
+        return self._data
+
+    def text(self, title: str) -> Text:
+        """Lay out the ranks, the equilibrium, and remarks on entries."""
+        found, names = self._data, self.names
+        ranking = named_ranking(found, names)
+        columns = columns_of(ranking, self.tie_break)
+        columns.sort(key=lambda column: _IN_TEXT.index(column[2]))
+        rows = [[_cell(line[key], kind, key) for _, kind, key in columns] for line in ranking]
+        mixed = sorted(ranking, key=lambda line: -line["nash"])
+        shares = [f"{percent(one['nash'])} {one['name']}" for one in mixed if one["nash"] > 0.0]
+        more = f", and {len(shares) - MOST_NAMED} more" if len(shares) > MOST_NAMED else ""
+        begins = ", from {}:{}".format(*self.start) if any(self.start) else ""
+        matches = f"{len(names) - 1} {'match' if len(names) == 2 else 'matches'}"
+        text: Text = [
+            f"{title}, {len(names)} strategies, {matches} each{begins}",
+            "",
+            Table(rows, [title for title, *_ in columns]),
+            "",
+            f"no entry beats the mixture (Nash): {', '.join(shares[:MOST_NAMED])}{more}",
+        ]
+        for heading, lines in (
+            (
+                "the same strategy",
+                [" = ".join(names[one] for one in same) for same in found["identical"]],
+            ),
+            (
+                "the same name",
+                [" and ".join(names[one] for one in same) for same in found["namesakes"]],
+            ),
+            ("left out", [one.reason for one in self.field.refused]),
+            ("remark", [f"{one.entry}: {one.remark}" for one in self.field.remarks]),
+        ):
+            if lines:
+                text += ["", *(f"{heading}: {line}" for line in lines)]
+        return text
+
+    def ranks_csv(self) -> str:
+        """Write the ranks as a table with a header."""
+        lines = named_ranking(self._data, self.names)
+        header = [key for key in lines[0] if key not in {"entry", "index"}]
+        return csv_text(header, ([line[key] for key in header] for line in lines))
+
+    def rates_csv(self) -> str:
+        """Write all win rates as a table with a header."""
+        entries = self.field.entries
+        rows = zip(entries, self.rates.tolist(), strict=True)
+        return csv_text(["strategy", *entries], ([entry, *row] for entry, row in rows))
