@@ -312,7 +312,8 @@ class Game:
 
         It is what a best response gets beyond an even game: 0 for an equilibrium.
         """
-        self.engine  # noqa: B018 - refuses two goals, with which no game is even
+        if self.tree is None:
+            self.rules.require_one_goal()  # with two no game is even
         response = self.attack(strategy, budget)
         even = response.units.even
         return Interval(response.value - even, response.bound - even, response)

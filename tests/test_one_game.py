@@ -345,3 +345,86 @@ def test_a_run_of_a_tree_of_an_older_version_is_not_resumed(tmp_path: Path) -> N
     config = hogeq.load_config(folder / "config.yaml", ["solver.iterations=5"])
     with pytest.raises(ValueError, match=r"was made by hogeq 0\.2, which counted payoffs as win"):
         hogeq.run_experiment(config, resume=folder, quiet=True)
+
+
+# --- a constant sum that dwarfs the stakes; other games under an old name ------------------------
+
+
+@pytest.mark.parametrize("constant", [0.0, 1e6, 1e10])
+def test_a_large_constant_sum_hides_no_stakes(constant: float) -> None:
+    """A player sees a coin, and forgets it before the next choice: brute force gives the value."""
+
+    class Forgetful(hogeq.GameRules):
+        """One who guesses a coin twice, the second time having forgotten it."""
+
+        def initial(self) -> str:
+            return ""
+
+        def to_move(self, state: str) -> int:
+            return hogeq.CHANCE if not state else 0 if len(state) < 3 else hogeq.END
+
+        def actions(self, state: str) -> list[str]:  # noqa: ARG002
+            return ["h", "t"]
+
+        def next(self, state: str, action: str) -> str:
+            return state + action
+
+        def knows(self, state: str, player: int) -> str:  # noqa: ARG002
+            return state if len(state) == 1 else "later"
+
+        def payoffs(self, state: str) -> tuple[float, float]:
+            won = 1.0 * (state[0] == state[1]) + 2.0 * (state[2] == "h") * (state[0] == "h")
+            return won, constant - won
+
+    solved = hogeq.Game(Forgetful()).equilibrium()
+    assert solved.is_proved
+    assert (solved.lower, solved.upper) == pytest.approx((2.0, 2.0), abs=1e-5)
+    response = hogeq.Game(Forgetful()).attack("uniform")
+    assert response.is_proved
+    assert response.seats[0] == pytest.approx(2.0, abs=1e-5)
+    assert response.seats[1] == pytest.approx(constant - 1.0, abs=1e-5)
+
+
+def test_sums_that_differ_are_no_constant(tmp_path: Path) -> None:
+    paid = "1e10 0", "5 1e10", "2 1e10", "1 1e10"
+    ends = [f't "" {number} "" {{ {one} }}\n' for number, one in enumerate(paid, 1)]
+    path = tmp_path / "sums.efg"
+    path.write_text(
+        'EFG 2 R "sums" { "a" "b" }\np "" 1 1 "" { "h" "t" } 0\np "" 2 1 "" { "h" "t" } 0\n'
+        + "".join(ends[:2])
+        + 'p "" 2 1 "" { "h" "t" } 0\n'
+        + "".join(ends[2:])
+    )
+    with pytest.raises(ValueError, match="is not zero-sum"):
+        hogeq.Game(path)
+
+
+def test_a_run_does_not_stand_for_another_game(file: str, tmp_path: Path) -> None:
+    folder = run_of(tmp_path, file)
+    Path(file).write_text(FORGETFUL.replace("{ 1, -1 }", "{ 2, -2 }"))
+    with pytest.raises(ValueError, match="has changed since this run"):
+        hogeq.Game(folder)
+
+
+def test_rows_in_either_order_are_attacked_by_a_program(tmp_path: Path) -> None:
+    """Chance says in which order two rows come; both forget it."""
+    path = tmp_path / "orders.efg"
+    path.write_text(
+        'EFG 2 R "orders" { "a" "b" }\nc "" 1 "" { "x" 1/2 "y" 1/2 } 0\n'
+        'p "" 1 1 "X" { "0" "1" } 0\np "" 1 2 "Y" { "0" "1" } 0\n'
+        't "" 1 "" { 3, -3 }\nt "" 2 "" { 0, 0 }\np "" 1 2 "Y" { "0" "1" } 0\n'
+        't "" 3 "" { 0, 0 }\nt "" 4 "" { 1, -1 }\n'
+        'p "" 1 2 "Y" { "0" "1" } 0\np "" 1 1 "X" { "0" "1" } 0\n'
+        't "" 5 "" { 0, 0 }\nt "" 6 "" { 2, -2 }\np "" 1 1 "X" { "0" "1" } 0\n'
+        't "" 7 "" { 2, -2 }\nt "" 8 "" { 1, -1 }\n'
+    )
+    game = hogeq.Game(path)
+    worth = {
+        (x, y): ((3, 0), (0, 1))[x][y] / 2 + ((0, 2), (2, 1))[y][x] / 2
+        for x in (0, 1)
+        for y in (0, 1)
+    }
+    response = game.attack("uniform")
+    assert response.is_proved
+    assert response.seats[0] == pytest.approx(max(worth.values()))
+    assert game.exploitability("uniform").lower == pytest.approx(response.value)

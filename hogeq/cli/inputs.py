@@ -69,7 +69,9 @@ class Chosen:
         spec = self.spec or self._brought(strategies) or default_rules()
         config = config_of(Path(spec))
         game, forget = config.get("game"), config.get("forget")
+        self._run = None
         if game and self.forget in {None, forget}:
+            self._run = spec
             load_plugins_of(Path(spec), self.trust)
             spec, self.forget = str(game), forget
         self.spec = spec = edition_name(str(spec))
@@ -116,7 +118,7 @@ class Chosen:
             from hogeq.game import Game
 
             with refusing():
-                self.game = Game(self.spec, forget=self.forget, trust=self.trust)
+                self.game = Game(self._run or self.spec, forget=self.forget, trust=self.trust)
             return self.game
         _check_named(strategies)
         self.compile()

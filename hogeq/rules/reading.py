@@ -78,6 +78,17 @@ def config_of(path: Path) -> Mapping[str, Any]:
     return tree if isinstance(tree, Mapping) and "solver" in tree else {}
 
 
+def made_of(path: Path) -> str | None:
+    """Hash of the tree that a run was made on, of its folder or config.yaml; None if unknown."""
+    folder = path if os.path.isdir(path) else path.parent  # noqa: PTH112 - never raises
+    file = folder / RUN_FILES[1]
+    if not os.path.isfile(file):  # noqa: PTH113 - never raises
+        return None
+    tree = parse_yaml(read_text(file), one_line(file))
+    game = tree.get("game") if isinstance(tree, Mapping) else None
+    return game.get("tree_sha256") if isinstance(game, Mapping) else None
+
+
 def load_plugins_of(path: Path, trust: bool) -> None:
     """Load the plugins of the run whose folder or config.yaml a path is."""
     folder = path if path.is_dir() else path.parent

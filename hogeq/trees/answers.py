@@ -20,6 +20,7 @@ from hogeq.trees import exact
 from hogeq.trees.engine import TreeEngine
 from hogeq.trees.flat import FlatTree
 from hogeq.trees.rules import from_rules
+from hogeq.trees.sequences import sequence_form
 from hogeq.trees.tree import HogTree, count
 
 EXACT_SECONDS: Final = 60.0  # that an integer program is given, unless a budget says otherwise
@@ -30,15 +31,18 @@ def respond(tree: FlatTree, target: Strategy, budget: Budget) -> Response:
     """Find the best response to a strategy, in either seat.
 
     Where the responder forgets nothing, one pass backward does. Elsewhere the search of
-    :mod:`hogeq.search.attack` comes first, and an integer program begins with its result.
+    :mod:`hogeq.search.attack` comes first, unless rows have no order, and an integer program begins
+    with its result.
     """
     begun = perf_counter()
     found = exact.respond(tree, target, 0.0)
     if found.is_proved:
         return found
-    engine = TreeEngine(tree)
-    search = attack(engine, target, budget)
-    begin = engine.legal(one_hot(search.matrix, tree.num_actions))
+    search, begin = None, None
+    if all(sequence_form(tree, player).rank is not None for player in (0, 1)):
+        engine = TreeEngine(tree)
+        search = attack(engine, target, budget)
+        begin = engine.legal(one_hot(search.matrix, tree.num_actions))
     seconds = EXACT_SECONDS if budget.exact_seconds is None else budget.exact_seconds
     found = exact.respond(tree, target, seconds, begin)
     return replace(found, search=search, seconds=perf_counter() - begun)

@@ -178,7 +178,10 @@ def respond(
         is_proved=bound - value <= MEETING,
         method="integer program" if bound < full_memory else "full memory",
         seconds=perf_counter() - begun,
-        seats=(first.payoff * unit + tree.shift, second.payoff * unit + tree.shift),
+        seats=(
+            first.payoff * unit + tree.shift + tree.centre,
+            second.payoff * unit + tree.shift - tree.centre,
+        ),
         units=tree.units,
     )
 
@@ -355,8 +358,8 @@ def equilibrium(tree: FlatTree, seconds: float) -> Equilibrium:
         is_proved = upper - lower <= MEETING
         grows &= not is_proved and perf_counter() < end
     return Equilibrium(
-        lower=lower * unit + tree.shift,
-        upper=upper * unit + tree.shift,
+        lower=lower * unit + tree.shift + tree.centre,
+        upper=upper * unit + tree.shift + tree.centre,
         strategies=(best[0], best[1]),
         is_proved=is_proved,
         method="columns" if any(side.pool for side in sides) else "lp",

@@ -2,9 +2,9 @@
 
 Two seats become one strategy by a fair coin: U(A, B) = (u0(A, B) + u1(B, A)) / 2, where u_i is the
 payoff to player i and the first strategy sits at seat 0. Its value is 0, and the best that a
-response wins is NashConv / 2. Where payoffs sum to another constant, half of it is taken off each:
-it is `FlatTree.shift`, and comes back in results. One player against nature has the first seat; the
-second has no decision and the opposite payoff.
+response wins is NashConv / 2. Where payoffs sum to another constant, half of it is taken off each,
+`FlatTree.shift`, and player 0's are put around 0, `FlatTree.centre`; both come back in results. One
+player against nature has the first seat; the second has no decision and the opposite payoff.
 """
 
 from array import array
@@ -33,6 +33,7 @@ MOST_MOVES: Final = 100_000  # of a play, unless a file says that it ends
 NODE_BYTES: Final = 130  # of a tree that is built, and ...
 ROW_BYTES: Final = 500  # ... of an information set with its name
 LOOK_UP: Final = 2**14  # nodes after which progress and memory are looked at
+ROUNDED: Final = 1e-12  # share of the payoffs at an end that their sum may miss by rounding
 ROW_SUM: Final = 1e-9  # by which the sum of a row, or of a node of chance, may differ from 1
 LARGEST: Final = 1e300  # no payoff is larger; and the largest, unless 0, is 1 / LARGEST or more
 IN_RANGE: Final = f"allowed: numbers from -{LARGEST:g} to {LARGEST:g}"
@@ -79,6 +80,7 @@ class FlatTree:
     states: Sequence[str] | None = None  # (R,), OpenSpiel's names, if others
     num_players: int = 2  # 1 against nature: then player 1 has no rows
     shift: float = 0.0  # half the sum of payoffs, which each player's own are larger by
+    centre: float = 0.0  # and by which player 0's own are larger besides, player 1's smaller
 
     def __repr__(self) -> str:
         """Name the game and say its size."""
@@ -208,7 +210,7 @@ class FlatTree:
         found = sha256()
         for whole in (self.player, self.parent, self.row, self.action, self.seat):
             found.update(np.asarray(whole, "<i4").tobytes())
-        for numbers in (self.chance, self.payoff, [self.shift]):
+        for numbers in (self.chance, self.payoff, [self.shift, self.centre]):
             found.update(np.asarray(numbers, "<f8").tobytes())
         for name in self.names:
             found.update(f"{name}\0".encode("utf-8", "surrogatepass"))
@@ -384,25 +386,25 @@ class _Walk:
         return row
 
     def payoff_of(self, end: Node) -> float:
-        """Give the payoff to player 0 at an end, less half the sum of both players' payoffs."""
+        """Give the payoff to player 0 at an end; both players' payoffs have one sum."""
         paid: Sequence[Any] = end.payoffs or (end.payoff, -end.payoff)
         for one in paid:
             if not abs(one) <= LARGEST:
                 raise NodeError(f"payoff {float(one):g}; {IN_RANGE}")
         if not self.num_players:
             self.num_players, total = len(paid), sum(paid)
-            is_rounding = len(paid) == 1 or abs(total) <= ROW_SUM * max(map(abs, paid))
+            is_rounding = len(paid) == 1 or abs(total) <= ROUNDED * max(map(abs, paid))
             self.total = 0 if is_rounding else total
         if len(paid) != self.num_players:
             raise NodeError(f"{len(paid)} payoffs; allowed: {self.num_players}")
         if len(paid) == 1:
             return float(paid[0])
         total = paid[0] + paid[1]
-        if total != self.total and abs(total - self.total) > ROW_SUM * max(map(abs, paid)):
+        if total != self.total and abs(total - self.total) > ROUNDED * max(map(abs, paid)):
             sums = f"{one_line(total)}, at the first end to {one_line(self.total)}"
             allowed = "allowed: zero-sum and constant-sum games"
             raise NodeError(f"is not zero-sum: payoffs sum to {sums}; {allowed}")
-        return float(paid[0] - self.total / 2)
+        return float(paid[0])
 
     def history(self, node: int, describe: Callable[[Sequence[int]], list[str]]) -> History:
         """Write the history of a node for a refusal; information sets are left out."""
@@ -423,21 +425,28 @@ class _Walk:
         first_numbers = [self.rows[key] for key in keys]
         new = np.full(len(keys) + 1, -1, np.int32)
         new[first_numbers] = np.arange(len(keys))
+        player, payoff = np.asarray(self.player)[order], np.asarray(self.payoff)[order]
+        half, centre = float(self.total) / 2, 0.0
+        if self.total:  # a constant that is large beside what is at stake would hide it
+            ends = player == TERMINAL
+            middle = (payoff[ends].min() + payoff[ends].max()) / 2
+            payoff, centre = np.where(ends, payoff - middle, 0.0), float(middle) - half
         return FlatTree(
             name=name,
-            player=np.asarray(self.player)[order],
+            player=player,
             parent=renamed[np.asarray(self.parent)[order]],
             row=new[np.asarray(self.row)[order]],
             action=np.asarray(self.action)[order],
             chance=np.asarray(self.chance)[order],
-            payoff=np.asarray(self.payoff)[order],
+            payoff=payoff,
             move=np.asarray(self.move)[order],
             seat=np.array([player for player, _ in keys], np.int8),
             num_legal=np.array([len(self.legal[number]) for number in first_numbers], np.int64),
             names=[infoset for _, infoset in keys],
             describe=describe,
             num_players=self.num_players or 2,
-            shift=float(self.total) / 2,
+            shift=half,
+            centre=centre,
         )
 
 
@@ -493,4 +502,5 @@ def node_values(tree: FlatTree, joint: Floats) -> Floats:
 
 def payoff(tree: FlatTree, first: Floats, second: Floats) -> float:
     """Compute the payoff to player 0 where one strategy sits at seat 0, another at seat 1."""
-    return float(node_values(tree, seated(tree, first, second))[0]) + tree.shift
+    value = node_values(tree, seated(tree, first, second))[0]
+    return float(value) + tree.shift + tree.centre

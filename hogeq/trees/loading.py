@@ -14,8 +14,9 @@ from hogeq.rules.reading import (
     find_rules,
     is_hog,
     load_plugins_of,
+    made_of,
 )
-from hogeq.support.messages import nearest, refusal, shown
+from hogeq.support.messages import nearest, printable, refusal, shown
 from hogeq.trees.flat import FlatTree
 from hogeq.trees.rules import GAMES, GameRules, from_rules, named_rules
 
@@ -52,7 +53,11 @@ def _written(name: str, forget: Any, trust: bool) -> Rules | FlatTree:
         if forget not in {None, forgets}:
             raise ValueError(refusal("forget", forget, f"{forgets or 'nothing'}, as the run does"))
         load_plugins_of(Path(name), trust)
-        return _written(config["game"], forgets, trust)
+        found = _written(config["game"], forgets, trust)
+        made = made_of(Path(name))
+        if isinstance(found, FlatTree) and made not in {None, found.digest()}:
+            raise ValueError(f"{printable(name)}: {config['game']} has changed since this run")
+        return found
     if name.lower().endswith(".efg"):
         from hogeq.trees.gambit import from_efg
 

@@ -79,7 +79,11 @@ def _read(tree: FlatTree, path: Path) -> Strategy:
         table, weights = read_arrays(path, shapes)
         return tree_strategy(tree, table if weights is None else Mixture(weights, table), name)
     if path.suffix == ".csv":
-        return _checked(tree, read_policy_csv(tree, read_bytes(path).decode(), name), name)
+        try:
+            lines = read_bytes(path).decode("utf-8-sig")
+        except UnicodeDecodeError as error:
+            raise ValueError(f"{name}: is not UTF-8: {error}") from error
+        return _checked(tree, read_policy_csv(tree, lines, name), name)
     text = profile_text(path)
     if text is None:
         raise ValueError(f"{name}: is no strategy of a tree; allowed: {FORMS}")
