@@ -61,14 +61,14 @@ def ten_lines(given: Any, **options: Any) -> hogeq.Game:
     assert (interval.lower, interval.upper) == pytest.approx(
         (response.value - game.units.even, response.bound - game.units.even), abs=1e-12
     )
-    assert interval.response is not None
     assert equilibrium.lower <= equilibrium.upper
     assert matrix.kind == "matrix"
     assert {one.findings.keys() == players[0].findings.keys() for one in players} == {True}
     mixed = game.value(again, solved.policy).mean
     parts = game.value(matrix, solved.policy).mean, alike.mean
     assert mixed == pytest.approx(0.25 * parts[0] + 0.75 * parts[1], abs=1e-12)
-    for result in (response, interval, equilibrium):
+    for result in (response, interval, equilibrium, solved):
+        assert result.rows()
         json.dumps(result.to_json(), allow_nan=False)
     return game
 

@@ -221,13 +221,17 @@ class Interval(NamedTuple):
     """From the strongest response found."""
     upper: float
     """From a bound on all responses."""
-    response: Response | None = None
-    """What made both ends; None where they were read from a file."""
+    response: Response
+    """Source of both ends, with its method, effort and seconds."""
 
     def to_json(self) -> dict[str, Any]:
-        """Return it as plain values."""
-        made = {} if self.response is None else self.response.to_json()
-        return {**made, "lower": self.lower, "upper": self.upper}
+        """Return it as plain values, with those of the response."""
+        return {**self.response.to_json(), "lower": self.lower, "upper": self.upper}
+
+    def rows(self) -> list[tuple[str, str, str]]:
+        """Lay out both ends and their meaning."""
+        write = self.response.units.gap(self.lower, self.upper)
+        return [("exploitability", write, "gain of a best response beyond an even game")]
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -49,6 +49,16 @@ class Solution:
         """Name the solver and how long it ran."""
         return f"Solution({self.solver}, {self.iterations} iterations, {self.seconds:.1f} s)"
 
+    def to_json(self) -> dict[str, Any]:
+        """Return it as plain values, without the strategies."""
+        effort = {name: getattr(self, name) for name in ("solver", "iterations", "seconds")}
+        return {**effort, "metrics": self.metrics}
+
+    def rows(self) -> list[tuple[str, str]]:
+        """Lay out the effort and the measures of convergence."""
+        figures = [(name, f"{figure:.6g}") for name, figure in self.metrics.items()]
+        return [("solver", self.solver), ("iterations", f"{self.iterations:,}"), *figures]
+
 
 def states(solver: Solver[Any], game: Engine) -> Iterator[Any]:
     """Give the state of a solver before the first iteration, and after each."""
