@@ -28,8 +28,8 @@ class Kuhn(hogeq.GameRules):
         return state[0][player] + state[1]
 
     def payoffs(self, state: State) -> tuple[int, int]:
-        (first, second), bets = state
-        wins = len(bets) % 2 == 0 if bets.endswith("bp") else first > second
+        cards, bets = state
+        wins = len(bets) % 2 == 0 if bets.endswith("bp") else cards[0] > cards[1]
         stake = 2 if bets.endswith("bb") else 1
         return (stake, -stake) if wins else (-stake, stake)
 

@@ -208,8 +208,8 @@ def pure_rows(problem: Problem, policy: Floats) -> Ints:
 def proved(instance: Instance, best: Ints, seconds: float) -> tuple[Ints, float, Proof]:
     """Prove a bound, and perhaps find a better strategy."""
     if instance.memories > 1:
-        relax, legal = FullMemory(instance), instance.legal
-        return branch_and_bound(relax, legal, instance.value, best, seconds)
+        full, legal = FullMemory(instance), instance.legal
+        return branch_and_bound(full, legal, instance.value, best, seconds)
     tree = player_tree(instance)
     relax = LinearProgram(tree, seconds)
     root = relax(tree.legal, None)

@@ -39,7 +39,7 @@ from hogeq.search.ascent import random_policy
 from hogeq.search.attack import attack
 from hogeq.search.results import Budget
 from hogeq.solvers import SOLVERS
-from hogeq.solvers.bundle import SHAPING
+from hogeq.solvers.bundle import SHAPING, counters_of
 from hogeq.solvers.cuts import Counters, cut_of_parts, modelled
 from hogeq.strategies.strategy import Strategy
 from hogeq.support.aliases import Floats
@@ -167,7 +167,7 @@ def split(game: HogEngine, solver: Any, end: float) -> Any:
     known = list(one.pool[one.used >= one.iteration - 10][-60:])
     cuts = [cut_of_parts(game, Strategy.unchecked(parts, state.draw), each) for each in known]
     none = np.zeros(0, np.int64)
-    counters = Counters.of(state).renewed(none, known, cuts, 0, len(known))
+    counters = counters_of(state).renewed(none, known, cuts, 0, len(known))
     return state._replace(**counters._asdict())
 
 

@@ -167,7 +167,7 @@ class LinearProgram:
         size = 1 + pasts + len(self.shared), self.sequences + len(choices)
         equal = csc_array((ones, (rows, columns)), size)
         right = np.concatenate([np.arange(1 + pasts) == 0, np.ones(len(self.shared))]).astype(float)
-        self.solver = highspy.Highs()
+        self.solver = highspy.Highs()  # type: ignore[no-untyped-call]
         self.solver.silent()
         model = highspy.HighsLp()
         model.num_row_, model.num_col_ = size
