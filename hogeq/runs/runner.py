@@ -400,6 +400,8 @@ class _Runner:
             "nodes": tree.num_nodes,
             "infosets": tree.num_rows,
             "largest_payoff": tree.largest_payoff,
+            "even": tree.shift,
+            "scale": tree.largest_payoff * tree.expected,
         }
         return {"game": known}
 

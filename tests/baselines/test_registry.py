@@ -136,5 +136,6 @@ def test_a_strategy_is_a_name_or_a_file(tmp_path: Path) -> None:
         find_strategy("alwaysroll:3", small)
     with pytest.raises(StrategyError, match="cannot be read: No such file"):
         find_strategy(str(tmp_path / "missing.csv"), small)
+    (tmp_path / "mat.pickle").write_bytes(b"table")
     with pytest.raises(StrategyError, match="pickles are refused"):
-        find_strategy("mat.pickle", small)
+        find_strategy(str(tmp_path / "mat.pickle"), small)
