@@ -81,4 +81,4 @@ def test_hogeq_is_imported_in_the_folder_that_holds_the_clone(tmp_path: Path) ->
     )
     command = [sys.executable, "-c", script, str(installed), str(ROOT)]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)  # noqa: S603 - our own
-    assert done.stdout.split() == [str(clone / "hogeq" / "__init__.py"), "Game(fa23)"]
+    assert done.stdout.split() == [str(clone / "hogeq" / "__init__.py"), "Game(fa25)"]

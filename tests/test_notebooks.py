@@ -51,7 +51,7 @@ def test_a_notebook_runs_and_draws(
                 drawn.append(type(value).__name__)
                 assert name != "_repr_html_" or len(content) < MOST_BYTES
     assert {"Strategy", "WinRates", "Analysis", "Figure"} <= set(drawn)
-    assert ("Review" in drawn) or ("SearchResult" in drawn)
+    assert ("Review" in drawn) or ("Response" in drawn)
 
 
 def test_notebooks_are_small_and_hold_no_output() -> None:

@@ -89,7 +89,13 @@ CALLS: dict[str, list[str]] = {
         f"uniform best.npz {TREE}",
         f"uniform best.npz {TREE} --json",
     ],
-    "diff": ["a.csv b.csv", "a.csv b.csv --json", "a.csv slow.py"],
+    "diff": [
+        "a.csv b.csv",
+        "a.csv b.csv --json",
+        "a.csv slow.py",
+        f"uniform best.npz {TREE}",
+        f"uniform best.npz {TREE} --json",
+    ],
     "doctor": ["", "--json", "--plugin plug.py"],
     "equilibrium": [TREE, f"{TREE} --json", f"{TREE} --out there.npz", "", "--plugin plug.py"],
     "export": [
@@ -206,7 +212,7 @@ SAMPLES: dict[str, str] = {
     "--seconds": "0",
     "--seed": "5",
     "--set": "seed=9",
-    "--solver": "dcfr",
+    "--solver": "cfr",
     "--sort": "seconds",
     "--start": "2:1",
     "--starts": "1",

@@ -221,7 +221,7 @@ def test_games_that_may_never_end() -> None:
     """Hefty Hogs scores 0 at some scores, and two who roll no dice there stay for ever."""
     endless = []
     # In the last three a draw is the most that a response can have at some scores.
-    for number in (*range(25), 133, 146, 186):
+    for number in (*range(40), 133, 146, 186):
         game, random = game_number(number, zero_dice="hefty_hogs")
         play = twin.Play(game.rules)
         a, b = (random_policy(random, game.shape, kind) for kind in ("sparse", "pure"))
@@ -232,7 +232,7 @@ def test_games_that_may_never_end() -> None:
             compare_best_play(game, play, b)
         except Exception as difference:
             raise AssertionError(f"game {number}, {game.rules}") from difference
-    assert 5 < sum(endless) < 23
+    assert 5 < sum(endless) < 38
 
 
 def test_the_twin_has_every_part() -> None:

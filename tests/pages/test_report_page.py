@@ -18,7 +18,7 @@ from hogeq.evaluation.values import belief, hidden_action_values, reach, win_rat
 from hogeq.model.game import HogEngine
 from hogeq.pages.field import field_page
 from hogeq.runs.files import MANIFEST, METRICS, read_metrics
-from hogeq.support.messages import counted, percent, pp
+from hogeq.support.messages import at_least, at_most, counted, percent, pp
 from tests.browsers import Tab, wait_until
 from tests.pages.runs import data_of, table_of
 
@@ -143,7 +143,7 @@ def test_the_head_says_what_was_found(opened: Opened, folder: Path) -> None:
     best = min(found, key=lambda name: float(found[name]["attack"]))
     assert opened.text("#found").startswith(f"Of 2 runs, {best} is the hardest to beat: against")
     for counter in (found[best], answer[f"{best}: matrix"]):
-        attack, bound = percent(counter["attack"]), percent(counter["bound"])
+        attack, bound = at_least(counter["attack"]), at_most(counter["bound"])
         told = f"wins {attack} of games; none can win more than {bound}"
         assert told in opened.text("#found")
 
