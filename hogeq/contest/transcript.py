@@ -388,7 +388,7 @@ class Review(NamedTuple):
         }
 
     def text(self, title: str, notes: Sequence[str] = ()) -> Text:
-        """Lay out all turns, what each choice and the dice gave, and the costliest rolls."""
+        """Lay out all turns, the gain of each choice and of the dice, and the costliest rolls."""
         transcript, tallies = self.transcript, self.tallies
         names, end, hidden = transcript.players, transcript.end, memory_columns(transcript.rules)
         seed = "" if transcript.seed is None else f", seed {transcript.seed}"

@@ -293,7 +293,7 @@ class SmallAudit(NamedTuple):
         }
 
     def to_json(self) -> dict[str, Any]:
-        """Return it as plain values: sizes, and by name what is ``forgets`` and ``properties``."""
+        """Return it as plain values: sizes, and by name ``forgets`` and ``properties``."""
         audit, walked, full = self
         return {
             "goal": walked.goal,
