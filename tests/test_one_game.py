@@ -428,3 +428,36 @@ def test_rows_in_either_order_are_attacked_by_a_program(tmp_path: Path) -> None:
     assert response.is_proved
     assert response.seats[0] == pytest.approx(max(worth.values()))
     assert game.exploitability("uniform").lower == pytest.approx(response.value)
+
+
+def test_a_large_common_payoff_hides_no_stakes() -> None:
+    """Two rows and two columns, solved by hand, in a zero-sum game far from 0."""
+
+    class Far(hogeq.GameRules):
+        """A game of two rows and two columns."""
+
+        def initial(self) -> str:
+            return ""
+
+        def to_move(self, state: str) -> int:
+            return len(state) if len(state) < 2 else hogeq.END
+
+        def actions(self, state: str) -> list[str]:  # noqa: ARG002
+            return ["0", "1"]
+
+        def next(self, state: str, action: str) -> str:
+            return state + action
+
+        def knows(self, state: str, player: int) -> str:  # noqa: ARG002
+            return ""
+
+        def payoffs(self, state: str) -> tuple[float, float]:
+            won = 1e6 + {"00": 1.0, "11": 2.0}.get(state, -1.0)
+            return won, -won
+
+    game = hogeq.Game(Far())
+    solved = game.equilibrium()
+    assert solved.is_proved
+    assert (solved.lower - 1e6, solved.upper - 1e6) == pytest.approx((0.2, 0.2), abs=1e-8)
+    assert game.value("uniform", "uniform") == pytest.approx((0.0, 1e6 + 0.25, -1e6 - 0.25))
+    assert game.attack("uniform").seats == pytest.approx((1e6 + 0.5, -1e6), abs=1e-8)

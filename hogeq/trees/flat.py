@@ -427,9 +427,11 @@ class _Walk:
         new[first_numbers] = np.arange(len(keys))
         player, payoff = np.asarray(self.player)[order], np.asarray(self.payoff)[order]
         half, centre = float(self.total) / 2, 0.0
-        if self.total:  # a constant that is large beside what is at stake would hide it
-            ends = player == TERMINAL
-            middle = (payoff[ends].min() + payoff[ends].max()) / 2
+        ends = player == TERMINAL
+        least, most = payoff[ends].min(initial=np.inf), payoff[ends].max(initial=-np.inf)
+        middle = least / 2 + most / 2
+        # A constant that is large beside the stakes would hide them.
+        if self.total or abs(middle) > most - least > 0.0:
             payoff, centre = np.where(ends, payoff - middle, 0.0), float(middle) - half
         return FlatTree(
             name=name,

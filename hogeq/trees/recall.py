@@ -393,7 +393,7 @@ class _Plays(NamedTuple):
                 passed.append((before[own], ends[own], mine[own].copy()))
             at = before
         node, end, later = (np.concatenate(parts) for parts in zip(*passed, strict=True))
-        return cls(node, other.at[end], later, chance[end], tree.payoff[end])
+        return cls(node, other.at[end], later, chance[end], tree.payoff[end] + tree.centre)
 
     def forms(self, part: Ints, kind: int) -> dict[int, bytes]:
         """List the invariants of a bijection of plays: there is one if and only if forms are equal.

@@ -249,7 +249,7 @@ def flat_efg(tree: FlatTree) -> str:
         ]
         infoset = tree.names[tree.row[state]] if player >= 0 else None
         payoffs: Sequence[Fraction | float] = (payoff,) if tree.num_players == 1 else ()
-        if tree.shift:  # exactly: all sums are to be the same
+        if tree.shift or tree.centre:  # exactly: all sums are to be the same
             own, shift = Fraction(_short(payoff + tree.centre)), Fraction(_short(tree.shift))
             payoffs = shift + own, shift - own
         return Node(player, infoset, payoff, moves, payoffs)
