@@ -28,7 +28,7 @@ from check_trees import Tree
 from common import arguments, draw, publish
 from research.decision import Problem, player_tree, problem_of
 from research.methods import METHODS, improved
-from research.proofs import CLOSE, FullMemory, LinearProgram, branch_and_bound, searched
+from research.proofs import FullMemory, LinearProgram, branch_and_bound, searched
 
 from hogeq.benchmark.catalogue import GAMES, LARGEST, Entry, catalogue
 from hogeq.search.attack import SearchResult, attack
@@ -211,13 +211,10 @@ def proved(instance: Instance, best: Ints, seconds: float) -> tuple[Ints, float,
         full, legal = FullMemory(instance), instance.legal
         return branch_and_bound(full, legal, instance.value, best, seconds)
     tree = player_tree(instance)
-    relax = LinearProgram(tree, seconds)
-    root = relax(tree.legal, None)
-    if root.bound > instance.value(best) + CLOSE and tree.is_timed:
-        best, value, found = searched(tree, root.prices, instance.value, best)
-        if found is not None:
-            return best, value, found
-    return branch_and_bound(relax, tree.legal, instance.value, best, seconds, root)
+    best, _, found = searched(tree, instance.value, best)
+    if found is not None:
+        return best, instance.value(best), found
+    return branch_and_bound(LinearProgram(tree, seconds), tree.legal, instance.value, best, seconds)
 
 
 def play(entry: Entry, given: Namespace) -> dict[str, Any]:

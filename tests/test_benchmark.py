@@ -311,10 +311,12 @@ def test_the_checker_believes_no_claim_whose_hash_is_right(copied: tuple[Path, P
         proofs = dict(stored)
     with np.load(folder / "strategies.npz") as stored:
         strategies = dict(stored)
-    cheap = {**proofs, "detection-3x3x3.price": 0.9 * proofs["detection-3x3x3.price"]}
+    priced = "hog_fa13-5x1-game.0.price"
+    assert proofs[priced].any()
+    cheap = {**proofs, priced: 0.9 * proofs[priced]}
     low = {**proofs, "random-3x4x4.target": proofs["random-3x4x4.target"] - 1e-6}
     shorter = {**proofs, "random-3x4x4.questions": proofs["random-3x4x4.questions"][:-1]}
-    negative = {**proofs, "random-3x4x4.price": -proofs["random-3x4x4.price"]}
+    negative = {**proofs, priced: -proofs[priced]}
     other = 1 - np.minimum(strategies["random-3x4x4"], 1)
     played = {**strategies, "random-3x4x4": other}
     for what, arrays in (
