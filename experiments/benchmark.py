@@ -39,6 +39,7 @@ from hogeq.support.files import replacing, write_arrays
 from hogeq.trees.exact import equilibrium
 from hogeq.trees.loading import load_tree
 
+FEW = 64  # rows that are set in turn
 GAIN = 1e-9  # that counts as another point of a curve
 EQUAL = 1e-6  # payoffs this close are equal
 DRAWN = 40  # points of a curve in the figure
@@ -211,9 +212,10 @@ def proved(instance: Instance, best: Ints, seconds: float) -> tuple[Ints, float,
         full, legal = FullMemory(instance), instance.legal
         return branch_and_bound(full, legal, instance.value, best, seconds)
     tree = player_tree(instance)
-    best, _, found = searched(tree, instance.value, best)
-    if found is not None:
-        return best, instance.value(best), found
+    if len(np.unique(tree.row)) <= FEW:
+        best, value, found = searched(tree, instance.value, best)
+        if found is not None:
+            return best, value, found
     return branch_and_bound(LinearProgram(tree, seconds), tree.legal, instance.value, best, seconds)
 
 
