@@ -28,7 +28,7 @@ from check_trees import Tree
 from common import arguments, draw, publish
 from research.decision import Problem, player_tree, problem_of
 from research.methods import METHODS, improved
-from research.proofs import CLOSE, FullMemory, LinearProgram, branch_and_bound, searched
+from research.proofs import FullMemory, LinearProgram, branch_and_bound, searched
 
 from hogeq.benchmark.catalogue import GAMES, LARGEST, Entry, catalogue
 from hogeq.search.attack import SearchResult, attack
@@ -39,6 +39,7 @@ from hogeq.support.files import replacing, write_arrays
 from hogeq.trees.exact import equilibrium
 from hogeq.trees.loading import load_tree
 
+FEW = 64  # rows that are set in turn
 GAIN = 1e-9  # that counts as another point of a curve
 EQUAL = 1e-6  # payoffs this close are equal
 DRAWN = 40  # points of a curve in the figure
@@ -211,13 +212,11 @@ def proved(instance: Instance, best: Ints, seconds: float) -> tuple[Ints, float,
         full, legal = FullMemory(instance), instance.legal
         return branch_and_bound(full, legal, instance.value, best, seconds)
     tree = player_tree(instance)
-    relax = LinearProgram(tree, seconds)
-    root = relax(tree.legal, None)
-    if root.bound > instance.value(best) + CLOSE and tree.is_timed:
-        best, value, found = searched(tree, root.prices, instance.value, best)
+    if len(np.unique(tree.row)) <= FEW:
+        best, value, found = searched(tree, instance.value, best)
         if found is not None:
             return best, value, found
-    return branch_and_bound(relax, tree.legal, instance.value, best, seconds, root)
+    return branch_and_bound(LinearProgram(tree, seconds), tree.legal, instance.value, best, seconds)
 
 
 def play(entry: Entry, given: Namespace) -> dict[str, Any]:

@@ -311,14 +311,16 @@ def test_the_checker_believes_no_claim_whose_hash_is_right(copied: tuple[Path, P
         proofs = dict(stored)
     with np.load(folder / "strategies.npz") as stored:
         strategies = dict(stored)
-    cheap = {**proofs, "detection-3x3x3.price": 0.9 * proofs["detection-3x3x3.price"]}
+    free = {**proofs, "random-3x4x4.target": np.zeros(0)}
     low = {**proofs, "random-3x4x4.target": proofs["random-3x4x4.target"] - 1e-6}
     shorter = {**proofs, "random-3x4x4.questions": proofs["random-3x4x4.questions"][:-1]}
-    negative = {**proofs, "random-3x4x4.price": -proofs["random-3x4x4.price"]}
+    price: dict[str, Any] = {"first": np.array([0, 1], np.int32)}
+    price |= {"place": np.zeros(1, np.int32), "price": -np.ones(1, np.float32)}
+    negative = {**free, **{f"random-3x4x4.{name}": array for name, array in price.items()}}
     other = 1 - np.minimum(strategies["random-3x4x4"], 1)
     played = {**strategies, "random-3x4x4": other}
     for what, arrays in (
-        *(("proofs", one) for one in (cheap, low, shorter, negative)),
+        *(("proofs", one) for one in (free, low, shorter, negative)),
         ("strategies", played),
     ):
         original = proofs if what == "proofs" else strategies

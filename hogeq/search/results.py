@@ -119,7 +119,7 @@ class Response:
     is_proved: bool
     """Whether both meet within 1e-9 of the stakes: it is a best response."""
     method: str
-    """What the bound is of: ``full memory`` or ``integer program``."""
+    """What the bound is of: ``full memory``, ``enumeration`` or ``integer program``."""
     seconds: float
     """Spent on it."""
     seats: tuple[float, float]
@@ -186,7 +186,7 @@ class Response:
         told = "best responder that is told the draw as well" if self.is_told else remembers
         rows = [("attack", lower, f"best response found{seats}{proved}")]
         if self.method != "full memory":
-            rows.append(("bound", upper, "no response has more: by an integer program"))
+            rows.append(("bound", upper, f"no response has more: by {self.method}"))
             rows.append(("full memory", self.units.upper(self.full_memory), told))
         elif self.is_told and self.bound != self.full_memory:
             rows.append(("bound", upper, f"{remembers} but the draw"))

@@ -12,13 +12,16 @@ from scipy.sparse import block_array, coo_array, csr_array, eye_array, hstack, k
 from hogeq.search.results import Equilibrium, Response
 from hogeq.strategies.strategy import Strategy
 from hogeq.support.aliases import Floats
+from hogeq.trees.enumeration import enumerated
 from hogeq.trees.flat import TERMINAL, FlatTree, reach
 from hogeq.trees.sequences import LEAST_GAIN, SequenceForm, sequence_form
 from hogeq.trees.strategies import tree_strategy
 
 MEETING = 1e-9  # largest gap at which bounds meet, a share of the stakes
 LEAST_STAKES = 1e-150  # as a share of the largest payoff: what is divided by it keeps its digits
+METHODS = ("full memory", "enumeration", "integer program")
 STARTS = 15
+FEW = 64  # shared rows, up to which responses are enumerated first
 FINE = 2.0**16
 """What shares of payoffs are multiplied by for HiGHS, whose tolerances are absolute: it ends a
 search at a gap of 1e-6, and takes coefficients below 1e-9 for 0."""
@@ -32,6 +35,8 @@ class Answer(NamedTuple):
     strategy: Floats  # (R, K), a pure one; rows of the other player are not used
     payoff: float  # a share, as are the payoffs responded to; so is the bound
     bound: float
+    method: str
+    """What the bound is of, as in :class:`~hogeq.search.results.Response`."""
 
     @property
     def is_proved(self) -> bool:
@@ -61,8 +66,9 @@ def best_response(
 ) -> Answer:
     """Find the best pure response of a player, and a bound that no response exceeds.
 
-    With A-loss recall full memory is the bound, and is met. `begin`, (R, K), is where the first
-    ascent begins.
+    With A-loss recall full memory is the bound, and is met. Elsewhere ascents are followed by
+    enumeration if few rows are shared, and that by an integer program. `begin`, (R, K), is where
+    the first ascent begins.
     """
     tree, player = original.tree, original.player
     if next(original.met_again(), None) is not None:  # a pure response need not be best
@@ -70,7 +76,30 @@ def best_response(
             f"{tree.name}: player {player} can meet an information set twice in a play; allowed:"
             " games without absent-mindedness"
         )
-    form = original.inflated
+    form, pure = original.inflated, np.eye(tree.num_actions)
+    full, found, best = _by_ascent(original, payoffs, begin)
+    method = METHODS[0]
+    if full - best > MEETING and len(form.shared) <= FEW and form.rank is not None:
+        found, best, bound = enumerated(form, payoffs, found, best)
+        if bound < full:
+            full, method = bound, METHODS[1]
+    if full - best > MEETING:
+        strategy, bound = _by_program(form, payoffs, seconds)
+        if strategy is not None and form.realisation(strategy) @ payoffs > best:
+            found, best = strategy, float(form.realisation(strategy) @ payoffs)
+        if best - MEETING <= bound < full:  # else the response found refutes it, or it is none
+            full, method = bound, METHODS[2]
+    # Of the parts of a row one at most is reached: the row acts as that does.
+    acts = original.by_rows(form.realisation(found))
+    strategy = pure[np.where(tree.legal, acts, -1.0).argmax(axis=1)]
+    return Answer(strategy, best, max(best, full), method)
+
+
+def _by_ascent(
+    original: SequenceForm, payoffs: Floats, begin: Floats | None
+) -> tuple[float, Floats, float]:
+    """Give what full memory wins, the best response of ascents to inflated rows, and its payoff."""
+    form, tree = original.inflated, original.tree
     num_legal = form.tree.num_legal
     full, chosen = form.respond_with_full_memory(payoffs)
     pure, random = np.eye(tree.num_actions), np.random.default_rng(0)
@@ -91,15 +120,7 @@ def best_response(
             found, best = response, worth
         if full - best <= LEAST_GAIN:  # always, if nothing was forgotten
             break
-    if full - best > MEETING:
-        strategy, bound = _by_program(form, payoffs, seconds)
-        if strategy is not None and form.realisation(strategy) @ payoffs > best:
-            found, best = strategy, float(form.realisation(strategy) @ payoffs)
-        if bound >= best - MEETING:  # else the response found refutes it
-            full = min(full, bound)
-    # Of the parts of a row one at most is reached: the row acts as that does.
-    acts = original.by_rows(form.realisation(found))
-    return Answer(pure[np.where(tree.legal, acts, -1.0).argmax(axis=1)], best, max(best, full))
+    return full, found, best
 
 
 def _by_program(form: SequenceForm, worth: Floats, seconds: float) -> tuple[Floats | None, float]:
@@ -176,7 +197,7 @@ def respond(
         bound=bound * unit + tree.shift,
         full_memory=full_memory * unit + tree.shift,
         is_proved=bound - value <= MEETING,
-        method="integer program" if bound < full_memory else "full memory",
+        method=max((one.method for one in answers), key=METHODS.index),
         seconds=perf_counter() - begun,
         seats=(
             first.payoff * unit + tree.shift + tree.centre,
