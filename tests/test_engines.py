@@ -409,14 +409,16 @@ def test_single_precision_is_near(game: Engine, players: int) -> None:
     assert quick.win_rate(policies) == pytest.approx(exact.win_rate(policies), abs=1e-5)
 
 
-def test_policies_of_another_number_are_refused() -> None:
-    game = engine_of("memories")
-    with pytest.raises(ValueError, match=r"policies: shape is \(3, 5, 5, 11\); allowed: \(2, "):
+@pytest.mark.parametrize("name", ["memories", "tree"])
+def test_policies_of_another_number_are_refused(name: str) -> None:
+    game = engine_of(name)
+    with pytest.raises(ValueError, match=r"policies: shape is \(3, .*\); allowed: \(2, "):
         game.workspace(2).win_rate(drawn(game, 3))
 
 
-def test_reach_is_that_of_the_last_pass_forward() -> None:
-    game = engine_of("interpreter")
+@pytest.mark.parametrize("name", ["interpreter", "tree"])
+def test_reach_is_that_of_the_last_pass_forward(name: str) -> None:
+    game = engine_of(name)
     work, policies = game.workspace(2), drawn(game, 2)
     for overwrite in (work.forward, work.cell_reach):
         stale = work.forward(policies)
