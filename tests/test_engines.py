@@ -23,7 +23,7 @@ from hogeq.model.shared import quick_workspace, shared_duels, shared_workspace
 from hogeq.model.workspace import Layout
 from hogeq.purification import PURIFIERS, purify
 from hogeq.rules import rules_from
-from hogeq.solvers import SOLVERS
+from hogeq.solvers import SOLVERS, regret
 from hogeq.strategies.arrays import normalised, one_hot
 from hogeq.strategies.strategy import strategy_of
 from hogeq.support.aliases import Floats
@@ -468,6 +468,30 @@ def test_every_solver_runs(game: Engine, name: str) -> None:
     assert average.shape == game.shape
     assert average.sum(axis=-1) == pytest.approx(1.0, abs=1e-9)
     assert average.min() >= 0.0
+
+
+@pytest.mark.parametrize("epsilon", [0.0, 0.05])
+@pytest.mark.parametrize("alternating", [False, True])
+@pytest.mark.parametrize("name", FAMILY)
+def test_loops_minimise_regret_as_the_passes_do(
+    game: Engine, name: str, alternating: bool, epsilon: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if game.minimiser() is None:
+        return
+    solver: Any = SOLVERS[name](alternating=alternating, epsilon=epsilon)
+    single, several, passes = (solver.init(game) for _ in range(3))
+    for _ in range(12):
+        single = solver.step(game, single)
+    for most in (1, 4, 7):
+        several, done = solver.steps(game, several, most)
+        assert done == most
+    monkeypatch.setattr(regret, "shared_minimiser", lambda _: None)
+    for _ in range(12):
+        passes, done = solver.steps(game, passes, 7)
+        assert done == 1
+    for one, other, third in zip(single, several, passes, strict=True):
+        np.testing.assert_array_equal(one, other)
+        assert third == pytest.approx(one, abs=1e-12)
 
 
 @pytest.mark.parametrize("name", PURIFIERS)

@@ -236,3 +236,76 @@ def backward(role, tree, policies, own, other, worth, reach, values, temperature
         else:
             rise(tree, at, policy, worth)
     return changes
+
+
+@part
+def match(regrets, prediction, row, epsilon, policy):
+    """Set a row in proportion to positive regrets, no entry below `epsilon`."""
+    actions, total, scaled = policy.shape[1], 0.0, 0.0
+    for action in range(actions):
+        regret = regrets[row, action]
+        if len(prediction):
+            regret += prediction[row, action]
+        policy[row, action] = max(regret, 0.0)
+        total += policy[row, action]
+    for action in range(actions):
+        policy[row, action] = policy[row, action] / total if total > 0.0 else 1.0 / actions
+        scaled += policy[row, action]
+    # A second time, since rows of tiny sums can miss 1 by more than rounding allows.
+    for action in range(actions):
+        policy[row, action] /= scaled
+        if epsilon > 0.0:
+            policy[row, action] = epsilon + (1.0 - actions * epsilon) * policy[row, action]
+
+
+@kernel
+def minimise(
+    tree,
+    regrets,
+    prediction,
+    strategy_sum,
+    factors,
+    alternating,
+    plus,
+    epsilon,
+    visits,
+    ones,
+    policy,
+    weights,
+    worth,
+    values,
+):
+    """Do iterations of a regret minimiser in self-play, one for each row of `factors`.
+
+    ``visits``, (J,), is how often chance and an opponent at random lead to a refined information
+    set; `policy`, `weights`, `worth` and `values` are scratch.
+    """
+    actions = policy.shape[1]
+    for row in range(len(policy)):
+        match(regrets, prediction, row, epsilon, policy)
+    weigh_all(tree, policy, weights)
+    for iteration in range(len(factors)):
+        weight, gained, lost = factors[iteration]
+        for turn in range(2 if alternating else 1):
+            low, high = (turn, turn + 1) if alternating else (0, 2)
+            pay(tree, weights, low, high, worth)
+            for at in range(tree.seats[high] - 1, tree.seats[low] - 1, -1):
+                row, met, visited, now = tree.row[at], 0.0, 0.0, 0.0
+                for member in range(tree.members[at], tree.members[at + 1]):
+                    met += SEAT * meet(tree, weights, member)
+                    visited += SEAT * weights[tree.before[member]] * visits[member]
+                value_row(tree, at, ones, worth, WIN * SEAT, met, policy, values)
+                rise(tree, at, policy, worth)
+                for action in range(actions):
+                    now += policy[row, action] * values[action]
+                for action in range(actions):
+                    strategy_sum[row, action] += weight * visited * policy[row, action]
+                    instant = values[action] - now
+                    regret = regrets[row, action] + instant
+                    if plus:
+                        regret = max(regret, 0.0)
+                    regrets[row, action] = regret * (gained if regret > 0.0 else lost)
+                    if len(prediction):
+                        prediction[row, action] = instant
+                match(regrets, prediction, row, epsilon, policy)
+            weigh(tree, policy, tree.seats[low], tree.seats[high], weights)

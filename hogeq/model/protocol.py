@@ -133,6 +133,30 @@ class MatrixPasses(Protocol):
         """Exact win rate of the first of two matrices, (2, *rows)."""
 
 
+class Minimiser(Protocol):
+    """Iterations of regret minimisers in self-play, by loops of an engine's own.
+
+    Counterfactual regrets, averages by own reach: `hogeq.solvers.regret` has them by passes.
+    """
+
+    def run(
+        self,
+        regrets: Floats,
+        prediction: Floats | None,
+        strategy_sum: Floats,
+        factors: Floats,
+        *,
+        alternating: bool,
+        plus: bool,
+        epsilon: float,
+    ) -> None:
+        """Do iterations, changing tables (*rows, K) in place: of regrets, and of what is averaged.
+
+        Each row of `factors`, (n, 3), is an iteration: its weight in the average, and the discounts
+        of positive and of negative regrets after it.
+        """
+
+
 class Engine(Hashable, Protocol):
     """A game, as algorithms know it."""
 
@@ -171,3 +195,6 @@ class Engine(Hashable, Protocol):
 
     def duels(self) -> MatrixPasses | None:
         """Fresh passes for pairs of matrices; None if they are met as policies are."""
+
+    def minimiser(self) -> Minimiser | None:
+        """Fresh loops of regret minimisers; None if these are to use passes."""

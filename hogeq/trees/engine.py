@@ -93,6 +93,10 @@ class TreeEngine:
     def duels(self) -> None:
         """Matrices are met as policies are."""
 
+    def minimiser(self) -> "TreeMinimiser":
+        """Fresh loops of regret minimisers."""
+        return TreeMinimiser(self)
+
     @cached_property
     def sequences(self) -> "Sequences":
         """The tree as kernels take it."""
@@ -226,8 +230,8 @@ class TreePasses:
         if role == Role.FULL_MEMORY and len(policies) > 2:  # against each, of whom it then knows
             shares = self._equal if weights is None else weights
             pair = TreePasses(self._engine, 2)
-            met = [pair.win_rate(policies[[0, 1 + one]], role) for one in range(len(shares))]
-            return WinRate(*(float(mean) for mean in shares @ met))
+            each = [pair.win_rate(policies[[0, 1 + one]], role) for one in range(len(shares))]
+            return WinRate(*(float(mean) for mean in shares @ each))
         reach = self._forward(policies, weights, self._rows[:0])
         met = self.backward(reach, policies, role)
         return WinRate.from_starts(met.first, met.other)
@@ -236,3 +240,51 @@ class TreePasses:
         if policies.shape != self._shape:  # kernels would read beyond them
             raise ValueError(f"policies: shape is {policies.shape}; allowed: {self._shape}")
         return plain(policies)
+
+
+class TreeMinimiser:
+    """The loops of :class:`hogeq.model.protocol.Minimiser` over a tree, and arrays for them."""
+
+    def __init__(self, engine: TreeEngine) -> None:
+        from hogeq.kernels import sequences
+
+        self._tree = tree = engine.sequences
+        size = int(tree.roots[2])
+        self._policy, self._values = np.zeros(engine.shape), np.zeros(engine.num_actions)
+        self._weights, self._worth, self._ones = np.zeros(size), np.zeros(size), np.ones(size)
+        uniform = np.full((1, *engine.shape), 1.0 / engine.num_actions)
+        scratch = self._weights, self._weights, self._worth, self._values[:0]
+        sequences.forward(tree, uniform, np.ones(1), *scratch)
+        meetings = csr_array((tree.chance, tree.node_other, tree.node), (len(tree.before), size))
+        self._visits = meetings @ self._weights  # by chance and an opponent at random
+
+    def run(
+        self,
+        regrets: Floats,
+        prediction: Floats | None,
+        strategy_sum: Floats,
+        factors: Floats,
+        *,
+        alternating: bool,
+        plus: bool,
+        epsilon: float,
+    ) -> None:
+        """Do an iteration for each row of `factors`, in place."""
+        from hogeq.kernels import sequences
+
+        sequences.minimise(
+            self._tree,
+            regrets,
+            strategy_sum[:0] if prediction is None else prediction,
+            strategy_sum,
+            factors,
+            alternating,
+            plus,
+            epsilon,
+            self._visits,
+            self._ones,
+            self._policy,
+            self._weights,
+            self._worth,
+            self._values,
+        )
