@@ -59,11 +59,12 @@ class Sequences(NamedTuple):
 def spread(policy, row, legal):
     """Probability that each legal action has from illegal ones; 0 if it may be rounding alone."""
     illegal, ones = 0.0, True
-    for action in range(policy.shape[1]):
-        ones &= policy[row, action] == 1.0  # such a row says that own actions count 1
-        if action >= legal:
-            illegal += policy[row, action]
-    return 0.0 if ones or illegal <= TIE else illegal / legal
+    for action in range(legal, policy.shape[1]):
+        illegal += policy[row, action]
+    if illegal > TIE:
+        for action in range(policy.shape[1]):
+            ones &= policy[row, action] == 1.0  # such a row says that own actions count 1
+    return 0.0 if illegal <= TIE or ones else illegal / legal
 
 
 @part

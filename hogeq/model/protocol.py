@@ -112,9 +112,9 @@ class Passes(Protocol):
     ) -> Valued:
         """Compute values, player 0 acting by its role: COUNTERFACTUAL, ASCEND or SOFTMAX.
 
-        Rows are weighted by the reach given, which may be that of other policies. The last two
-        roles rewrite the rows of player 0, in place. ASCEND keeps an action that ties with the
-        best.
+        Rows are weighted by the reach given, which may be that of another policy of player 0. The
+        last two roles rewrite the rows of player 0, in place. ASCEND keeps an action that ties with
+        the best.
         """
 
     def win_rate(

@@ -75,6 +75,9 @@ def test_passes_are_those_of_the_list_of_plays(batch: int) -> None:
         known = work.win_rate(both, Role.FULL_MEMORY)
         same(known[1:], [twin.remembering(seat, theirs) for seat in (0, 1)])
         same(work.cell_reach(both), by_row(engine, twin.reach(mine, theirs)))
+        ones = [[1.0] * twin.legal[row] for row in range(engine.shape[0])]
+        any_action = work.cell_reach(np.stack([np.ones(engine.shape), theirs]))
+        same(any_action, by_row(engine, twin.reach(ones, theirs)))
         values(twin, engine, believed, mine, theirs)
         moved(twin, engine, believed, mine, theirs)
 
