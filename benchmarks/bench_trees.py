@@ -2,9 +2,9 @@
 
     python benchmarks/bench_trees.py
 
-All do the same iterations in turn, in one thread, and come to policies of the same value. LiteEFG (``pip install '.[bench]'``) is left out where it is not installed, and in games
-of imperfect recall, which it does not take. *Floor* is what our arrays take to come from memory
-once: see `floor`.
+All do the same iterations in turn, in one thread, and come to policies of the same value. LiteEFG
+(``pip install '.[bench]'``) is left out where it is not installed, and in games of imperfect
+recall, which it does not take.
 """
 
 import contextlib

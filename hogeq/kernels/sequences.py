@@ -87,19 +87,6 @@ def weigh_all(tree, policy, weights):
 
 
 @part
-def weigh_mixture(tree, policies, shares, weights, scratch):
-    """Weigh the sequences of the mixture of opponents; in self-play, of the player."""
-    if len(policies) == 1:
-        weigh_all(tree, policies[0], weights)
-    else:
-        weights[:] = 0.0
-        for other in range(len(shares)):
-            weigh_all(tree, policies[1 + other], scratch)
-            for sequence in range(len(weights)):
-                weights[sequence] += shares[other] * scratch[sequence]
-
-
-@part
 def meet(tree, weights, member):
     """Probability that chance and the other player lead to a refined information set."""
     met = 0.0
@@ -204,8 +191,16 @@ def rise_best(tree, at, worth):
 def forward(tree, policies, shares, own, other, scratch, reach):
     """Weigh the sequences of player 0 and its opponents; fill the reach of rows, (R,) or (0,)."""
     weigh_all(tree, policies[0], own)
-    weigh_mixture(tree, policies, shares, other, scratch)
-    share = 1.0 if len(policies) == 1 else SEAT
+    share = SEAT
+    if len(policies) > 1:
+        other[:] = 0.0
+    else:
+        weigh_all(tree, policies[0], other)
+        share = 1.0
+    for opponent in range(1, len(policies)):
+        weigh_all(tree, policies[opponent], scratch)
+        for sequence in range(len(other)):
+            other[sequence] += shares[opponent - 1] * scratch[sequence]
     for at in range(len(reach)):
         total = 0.0
         for member in range(tree.members[at], tree.members[at + 1]):
