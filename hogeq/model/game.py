@@ -179,6 +179,9 @@ class HogEngine:
         suits = self.has_cell_vectors and self.recurrence is None
         return CellPasses(self.tables, 2) if suits else None
 
+    def minimiser(self) -> None:
+        """Regret minimisers use the passes."""
+
     def quick_dtype(self, opponents: int = 1) -> Precision:
         """Precision for passes that need not be exact, against so many opponents.
 

@@ -9,7 +9,9 @@ import dataclasses
 import signal
 import threading
 import time
+from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from types import FrameType
@@ -41,6 +43,7 @@ from hogeq.runs.files import (
     readable_manifest,
 )
 from hogeq.runs.summary import RunSummary, Strategies, concluded, export, measured, schedule
+from hogeq.solvers.solving import Pace
 from hogeq.strategies.arrays import StrategyError, check_policy
 from hogeq.support.messages import raised, refusal, shown
 from hogeq.support.plugins import is_ours, named
@@ -235,7 +238,9 @@ class _Runner:
         self.solver: Any = self.config.solver.params
         self.fingerprint = self.config.fingerprint()
         self.iterations = self.config.solver.iterations
-        self.moments = set(schedule(self.iterations, self.config.measure.every))
+        self.stops = schedule(self.iterations, self.config.measure.every)
+        self.moments = set(self.stops)
+        self.pace = Pace()
         self.started, self.saved_at = working_time(), time.monotonic()
         self._restore()
 
@@ -282,18 +287,21 @@ class _Runner:
                 progress.measured(self.metrics[-1].exploitability(self.game.units))
             if self.iteration >= self.iterations:
                 return
-            self._step()
-            progress.step()
+            following = self.stops[bisect_right(self.stops, self.iteration)]
+            progress.step(self._steps(following - self.iteration))
             self.signals.check()
             if time.monotonic() - self.saved_at > SAVE_EVERY:
                 self._strategies()  # one that is none must not replace a good checkpoint
                 self._save()
 
-    def _step(self) -> None:
+    def _steps(self, left: int) -> int:
+        """Do an iteration or several, at most those left; how many."""
         began = working_time()
         self.is_whole = False
         self.iteration += 1
-        self.state = self._asked(self.solver.step)
+        steps = partial(self.pace.steps, self.solver, left=left)
+        self.state, done = self._asked(steps)
+        self.iteration += done - 1
         self.seconds += working_time() - began
         # A solver that diverges is stopped before what is saved of it can be lost.
         if not hasattr(self.state, "_asdict"):
@@ -304,6 +312,7 @@ class _Runner:
                 at = tuple(np.argwhere(~np.isfinite(array))[0].tolist())
                 raise self._failure(f"its {name} is {array[at]}" + (f" at {at}" if at else ""))
         self.is_whole = True
+        return done
 
     def _asked(self, method: Callable[[Engine, Any], Any]) -> Any:
         """Call a method of the solver; whatever is raised in one of a plugin is its failure."""

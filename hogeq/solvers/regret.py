@@ -16,7 +16,7 @@ from pydantic import AllowInfNan, BeforeValidator, Field
 from hogeq.evaluation.counterfactual import RegretWeight, counterfactual_values
 from hogeq.model.protocol import Engine
 from hogeq.model.rows import softmax
-from hogeq.model.shared import quick_workspace, shared_workspace
+from hogeq.model.shared import quick_workspace, shared_minimiser, shared_workspace
 from hogeq.solvers.base import Solver, solver
 from hogeq.strategies.arrays import given_arrival, match_regrets, normalised
 from hogeq.support.aliases import Floats
@@ -107,8 +107,36 @@ class RegretMinimiser(Solver[RegretState]):
         prediction = np.zeros(shape if self.predictive else (0,))
         return RegretState(np.zeros(shape), prediction, np.zeros(shape), np.array(0, np.int64))
 
+    def steps(self, game: Engine, state: RegretState, most: int) -> tuple[RegretState, int]:
+        loops = None
+        if (self.regret_weight, self.average_weight) == ("counterfactual", "own"):
+            loops = shared_minimiser(game)
+        if loops is None:
+            return self._by_passes(game, state), 1
+        done = int(state.iteration)
+        try:
+            factors = [self._factors(done + number) for number in range(1, most + 1)]
+        except OverflowError:  # reported at its own iteration
+            if most == 1:
+                raise
+            return self.steps(game, state, 1)
+        loops.run(
+            state.regrets[0],
+            state.prediction[0] if self.predictive else None,
+            state.strategy_sum[0],
+            np.array(factors),
+            alternating=self.alternating,
+            plus=self.plus,
+            epsilon=float(self.epsilon),
+        )
+        return state._replace(iteration=np.array(done + most, np.int64)), most
+
     def step(self, game: Engine, state: RegretState) -> RegretState:
+        return self.steps(game, state, 1)[0]
+
+    def _by_passes(self, game: Engine, state: RegretState) -> RegretState:
         iteration = int(state.iteration) + 1
+        weight, gained, lost = self._factors(iteration)
         tables = range(len(state.regrets))
         policies = np.stack([self._current(state, table) for table in tables])
         turns = [(table, slice(None)) for table in tables]
@@ -126,14 +154,12 @@ class RegretMinimiser(Solver[RegretState]):
                 visits = quick_workspace(game, 2).cell_reach(np.stack([view[0], other]))
             played, instant = policies[table, rows], met.values[rows]
             instant -= np.einsum("...k,...k->...", instant, played)[..., None]
-            weight = float(iteration) ** EXPONENTS.get(self.averaging, self.gamma)
             state.strategy_sum[table, rows] += (weight * visits[rows])[..., None] * played
             regrets = state.regrets[table, rows]
             regrets += instant
             if self.plus:
                 np.maximum(regrets, 0.0, out=regrets)
             if self.alpha != np.inf or self.beta != np.inf:
-                gained, lost = (_discount(iteration, one) for one in (self.alpha, self.beta))
                 regrets *= np.where(regrets > 0.0, gained, lost)
             if self.predictive:
                 state.prediction[table, rows] = instant
@@ -165,6 +191,11 @@ class RegretMinimiser(Solver[RegretState]):
             return "imperfect recall: no guarantee unless well-formed"
         weights = f"regret_weight {self.regret_weight}, average_weight {self.average_weight}"
         return "" if is_cfr else f"no guarantee: {weights}"
+
+    def _factors(self, iteration: int) -> tuple[float, float, float]:
+        """Weight of an iteration in the average, discounts of positive and negative regrets."""
+        weight = float(iteration) ** EXPONENTS.get(self.averaging, self.gamma)
+        return weight, _discount(iteration, self.alpha), _discount(iteration, self.beta)
 
     def _current(self, state: RegretState, table: int) -> Floats:
         regrets = state.regrets[table]

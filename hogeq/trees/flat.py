@@ -472,21 +472,10 @@ def _scale(sums: Floats, many: Ints) -> Floats:
     return np.where(np.abs(sums - 1.0) > np.finfo(float).eps * many, sums, 1.0)
 
 
-def seated(tree: FlatTree, first: Floats, second: Floats) -> Floats:
-    """Join the rows of one strategy as player 0 and of another as player 1, (R, K)."""
-    return np.where(tree.seat[:, None] == 0, first, second)
-
-
-def edge_probability(tree: FlatTree, joint: Floats) -> Floats:
-    """Probability of the step to each node where both play the rows of one array, (N,)."""
-    step, chosen = tree.chance.copy(), tree.after_choice
-    step[chosen] = joint.reshape(-1)[tree.edge[chosen]]
-    return step
-
-
 def reach(tree: FlatTree, joint: Floats, player: int | None = None) -> Floats:
     """Probability that play comes to each node, (N,); a player's own actions count 1."""
-    step = edge_probability(tree, joint)
+    step, chosen = tree.chance.copy(), tree.after_choice
+    step[chosen] = joint.reshape(-1)[tree.edge[chosen]]
     if player is not None:
         step[tree.mover == player] = 1.0
     for level in tree.levels[1:]:
@@ -494,15 +483,7 @@ def reach(tree: FlatTree, joint: Floats, player: int | None = None) -> Floats:
     return step
 
 
-def node_values(tree: FlatTree, joint: Floats) -> Floats:
-    """Compute the expected payoff to player 0 from every node on, (N,)."""
-    step, value = edge_probability(tree, joint), tree.payoff.copy()
-    for level, starts, parents in reversed(tree.families):
-        value[parents] = np.add.reduceat(step[level] * value[level], starts)
-    return value
-
-
 def payoff(tree: FlatTree, first: Floats, second: Floats) -> float:
     """Compute the payoff to player 0 where one strategy sits at seat 0, another at seat 1."""
-    value = node_values(tree, seated(tree, first, second))[0]
-    return float(value) + tree.shift + tree.centre
+    joint = np.where(tree.seat[:, None] == 0, first, second)
+    return float(reach(tree, joint) @ tree.payoff) + tree.shift + tree.centre
