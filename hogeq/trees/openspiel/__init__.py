@@ -9,6 +9,7 @@ and CFR assume away (docs/openspiel-best-response.md).
 
 from collections.abc import Sequence
 from functools import partial
+from itertools import repeat
 from typing import Any
 
 from numpy.typing import ArrayLike
@@ -97,15 +98,15 @@ def check(game: Any) -> None:
 
 
 def _seen(has_states: bool, state: Any) -> Node:
+    player = int(state.current_player())
+    if player >= 0:
+        legal = state.legal_actions()
+        known = state.information_state_string(player) if has_states else state.history_str()
+        return Node(player, known, 0.0, [*zip(legal, repeat(1.0), map(state.child, legal))])
     if state.is_terminal():
         return Node(TERMINAL, payoffs=state.returns())
-    if state.is_chance_node():
-        moves = [(move, chance, state.child(move)) for move, chance in state.chance_outcomes()]
-        return Node(CHANCE, moves=moves)
-    player = state.current_player()
-    known = state.information_state_string(player) if has_states else state.history_str()
-    moves = [(move, 1.0, state.child(move)) for move in state.legal_actions()]
-    return Node(player, known, moves=moves)
+    moves = [(move, chance, state.child(move)) for move, chance in state.chance_outcomes()]
+    return Node(CHANCE, moves=moves)
 
 
 def history(game: Any, moves: Sequence[int]) -> list[str]:
