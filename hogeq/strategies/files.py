@@ -33,7 +33,7 @@ import zipfile
 import zlib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import IO, Any, Final, TypedDict
+from typing import IO, TYPE_CHECKING, Any, Final, TypedDict
 
 import numpy as np
 import numpy.lib.format as npy
@@ -41,7 +41,6 @@ import numpy.typing as npt
 
 from hogeq.strategies.arrays import StrategyError, check_matrix
 from hogeq.strategies.forms import Form, read_code, read_text, without_goal
-from hogeq.strategies.sandbox import Answers, examine
 from hogeq.strategies.strategy import (
     Mixture,
     Sized,
@@ -53,6 +52,9 @@ from hogeq.strategies.strategy import (
 from hogeq.support.aliases import Matrix
 from hogeq.support.files import read_whole, write_whole
 from hogeq.support.messages import one_line, printable, shown, unreadable
+
+if TYPE_CHECKING:
+    from hogeq.strategies.sandbox import Answers
 
 MAX_BYTES: Final = 64 * 2**20  # largest file that is opened at all
 
@@ -169,12 +171,14 @@ def _read_data(suffix: str, data: bytes, goal: int, max_dice: int, least: int) -
 
 def ask_code(
     path: Path, trust: bool, goal: int, most: int, time_limit: float, least: int
-) -> Answers:
+) -> "Answers":
     """Ask the function of a ``.py`` for every position, if it is trusted."""
     if not trust:
         raise StrategyError(
             f"{printable(path)}: reading a .py runs its code, allowed only with --trust"
         )
+    from hogeq.strategies.sandbox import examine  # here: most commands run no code of others
+
     return examine(path, goal, most, time_limit, least)
 
 
