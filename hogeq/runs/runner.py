@@ -21,6 +21,7 @@ from hogeq.game import Game
 from hogeq.model.compiling import expect
 from hogeq.model.protocol import Engine
 from hogeq.purification.base import purified
+from hogeq.rules.reading import TREES
 from hogeq.runs.config import Config, SolverConfig, load_config
 from hogeq.runs.directory import (
     Checkpoint,
@@ -392,7 +393,7 @@ class _Runner:
         tree, file = self.game.tree, Path(self.config.game)
         if tree is None:
             return {}
-        is_file = file.suffix.lower() == ".efg" and file.is_file()
+        is_file = file.suffix.lower() in TREES and file.is_file()
         known = {
             "name": tree.name,
             "file_sha256": sha256(file.read_bytes()).hexdigest() if is_file else None,

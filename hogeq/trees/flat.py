@@ -9,7 +9,7 @@ player against nature has the first seat; the second has no decision and the opp
 
 import math
 from array import array
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -24,7 +24,7 @@ from numpy.typing import ArrayLike, NDArray
 from hogeq.search.results import Units, payoffs
 from hogeq.strategies.arrays import as_array
 from hogeq.support.aliases import Floats, Ints
-from hogeq.support.messages import one_line, printable, raised
+from hogeq.support.messages import counted, one_line, printable, raised
 from hogeq.support.progress import phase
 from hogeq.support.workers import memory
 
@@ -211,10 +211,24 @@ class FlatTree:
         """Names of each row's actions."""
         labels: list[list[str]] = [[] for _ in range(self.num_rows)]
         edges, first = np.unique(self.edge[self.after_choice], return_index=True)
-        nodes = self.after_choice[first].tolist()
-        for row, node in zip((edges // self.num_actions).tolist(), nodes, strict=True):
-            labels[row].append(self.label(node))
+        words = self.words(self.after_choice[first].tolist())
+        for row, word in zip((edges // self.num_actions).tolist(), words, strict=True):
+            labels[row].append(word)
         return labels
+
+    def words(self, nodes: Sequence[int]) -> list[str]:
+        """Name the actions that lead to nodes."""
+        words: dict[int, str | None] = dict.fromkeys(nodes)
+        with phase("names of actions", len(words)) as progress:
+            for node in sorted(words, reverse=True):  # a deep one names those on the way to it
+                progress.step()
+                if words[node] is None:
+                    path = _path(self.parent, node)
+                    written = self.describe(self.move[path].tolist())
+                    words.update(
+                        step for step in zip(path, written, strict=True) if step[0] in words
+                    )
+        return [words[node] or "" for node in nodes]
 
     def label(self, node: int) -> str:
         """Name the action that leads to a node."""
@@ -314,8 +328,7 @@ def flatten(
             except Exception as error:
                 places = [~length_hint(left) for left in waiting[1:]]
                 numbers = [moves[at][0] for moves, at in zip(families[1:], places, strict=True)]
-                steps = walk.history(numbers, describe)
-                where = f"after {one_line('; '.join(map(str, steps)))}" if steps else "at the start"
+                where = walk.where(numbers, describe)
                 reason = error if isinstance(error, NodeError) else raised(error)
                 raise ValueError(f"{name}: {where}: {reason}") from error
             count += 1
@@ -331,11 +344,10 @@ def flatten(
                 again = (count // LOOK_UP + 1) * LOOK_UP
                 progress.reach(count)
                 need = NODE_BYTES * known + LEVEL_BYTES * len(walk.levels) + walk.row_bytes
-                _require_memory(f"{name}: has more than {count:,} nodes", need)
-                if estimate is not None:
-                    if estimate.is_vast(count // ESTIMATED):
-                        raise ValueError(f"{name}: has more than {MOST_NODES:,} nodes")
-                    progress.measured(f"{estimate.sum / estimate.plays:.1g} estimated in all")
+                require_memory(f"{name}: has more than {count:,} nodes", need)
+                if estimate is not None and estimate.is_vast(count // ESTIMATED):
+                    raise ValueError(f"{name}: has more than {MOST_NODES:,} nodes")
+                progress.measured(estimate.figure if estimate else "")
     tree = walk.tree(name, describe)
     if tree.largest_payoff < 1.0 / LARGEST:
         raise ValueError(
@@ -369,6 +381,11 @@ class _Estimate:
             self.fortune += math.log(0.9 + 0.1 * found / MOST_NODES)
         return self.fortune >= SURE
 
+    @property
+    def figure(self) -> str:
+        """The estimate in words."""
+        return f"some {self.sum / self.plays:.1g} by {counted(self.plays, 'random play')}"
+
     def play(self) -> float:
         """Give the sum of one play, or of its first moves."""
         state, weight, total = self.root, 1.0, 1.0
@@ -387,7 +404,8 @@ class _Estimate:
         return total
 
 
-def _require_memory(given: str, need: int) -> None:
+def require_memory(given: str, need: int) -> None:
+    """Refuse what needs more bytes than there are."""
     if need > memory():
         machine = f"{memory() / 2**30:.1f} GiB of this machine"
         raise ValueError(f"{given}, which need more memory than the {machine}")
@@ -414,16 +432,17 @@ _number: Final = itemgetter(0)  # of a move
 class _Level(NamedTuple):
     """Nodes of one depth, as a walk meets them."""
 
-    row: "array[int]"  # information set of each node, in the order of first meetings; else -1
-    many: "array[int]"  # its moves
-    payoff: "array[float]"  # of ends alone
-    chance: "array[float]"  # of the moves of chance, and ...
-    drawn: "array[int]"  # ... their numbers
+    row: "array[Any]"  # information set of each node, in the order of first meetings; else -1
+    many: "array[Any]"  # its moves
+    payoff: "array[Any]"  # of ends alone
+    chance: "array[Any]"  # of the moves of chance, and ...
+    drawn: "array[Any]"  # ... their numbers
 
     @classmethod
     def empty(cls) -> "_Level":
         """Give a level without nodes."""
-        return cls(*(array(kind) for kind in "iiddi"))
+        kinds: Any = "iiddi"
+        return cls(*map(array, kinds))
 
 
 class _Walk:
@@ -456,7 +475,7 @@ class _Walk:
                 moves = moves if made < longest else ()
         elif node.player == CHANCE:
             moves = _drawn(moves)
-            level.chance.extend([chance for _, chance, _ in moves])
+            level.chance.extend([float(chance) for _, chance, _ in moves])
             level.drawn.extend(map(_number, moves))
         else:
             moves = ()
@@ -505,13 +524,12 @@ class _Walk:
             raise NodeError(f"is not zero-sum: payoffs sum to {sums}; {allowed}")
         return float(paid[0])
 
-    def history(
-        self, numbers: Sequence[int], describe: Callable[[Sequence[int]], list[str]]
-    ) -> History:
-        """Write the history of the node at hand for a refusal, without information sets."""
+    def where(self, numbers: Sequence[int], describe: Callable[[Sequence[int]], list[str]]) -> str:
+        """Name the node at hand for a refusal, by the moves to it."""
         seats = {row: player for (player, _), row in self.rows.items()}
         movers = [seats.get(level.row[-1]) for level in self.levels[: len(numbers)]]
-        return tuple(map(HistoryStep, movers, [None] * len(numbers), describe(numbers)))
+        steps = map(HistoryStep, movers, [None] * len(numbers), describe(numbers))
+        return f"after {one_line('; '.join(map(str, steps)))}" if numbers else "at the start"
 
     def joined(self, field: str, kind: Any) -> NDArray[Any]:
         """Join and forget an array of all levels."""

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from hogeq.trees.flat import FlatTree
 
 ALLOWED: Final = (
-    "an edition of Hog, a mapping or YAML file of rule parts, a run, a .efg file, a game of "
-    "OpenSpiel by its name, or rules of one's own"
+    "an edition of Hog, a mapping or YAML file of rule parts, a run, a .efg file, a .npz file "
+    "of a tree, a game of OpenSpiel by its name, or rules of one's own"
 )
 
 
@@ -75,6 +75,13 @@ def _written(name: str, forget: Any, trust: bool) -> "Rules | FlatTree":
         from hogeq.trees.gambit import from_efg
 
         return from_efg(name, forget=forget)
+    if name.lower().endswith(".npz"):
+        from hogeq.trees.forgetting import coarser
+        from hogeq.trees.saved import load_tree_file
+
+        if callable(forget):
+            raise ValueError(refusal("forget", forget, "texts, where a tree was saved"))
+        return coarser(load_tree_file(name), forget)
     return _named(name, forget, trust)
 
 
