@@ -9,7 +9,7 @@ import dataclasses
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from hashlib import sha256
 from pathlib import Path
 from types import FrameType
@@ -28,6 +28,7 @@ from hogeq.runs.directory import (
     RunDirectory,
     facts,
     read_checkpoint,
+    require_same_game,
     require_same_plugins,
     stored_as,
 )
@@ -430,7 +431,7 @@ class _Runner:
                 )
             return
         before = readable_manifest(self.directory.path)
-        self._require_same_game(before.get("game"))
+        require_same_game(self.directory.path, before, self.config.game, self.game)
         like, grows = self.state._asdict(), self.solver.GROWS
         saved = read_checkpoint(path, self.config.solver.name, self.fingerprint, like, grows)
         if saved.iteration > self.iterations:
@@ -447,21 +448,6 @@ class _Runner:
         self.seconds, self.elapsed_before = saved.seconds, saved.elapsed
         # The last line of a run that is now made longer may not belong to the longer one.
         self.metrics = tuple(row for row in saved.metrics if row.iteration in self.moments)
-
-    def _require_same_game(self, before: object) -> None:
-        tree = self.game.tree
-        if tree is None:
-            return
-        if not isinstance(before, Mapping):
-            raise ResultsError(
-                f"{self.directory.path} was made by hogeq 0.2, which counted payoffs as win rates;"
-                " --overwrite starts anew"
-            )
-        if before.get("tree_sha256") != tree.digest():
-            raise ResultsError(
-                f"{self.directory.path} is of another game: that of {self.config.game} has changed"
-                " since; --overwrite starts anew"
-            )
 
     def _save(self) -> None:
         name, state = self.config.solver.name, self.state._asdict()

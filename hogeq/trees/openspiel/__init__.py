@@ -7,7 +7,9 @@ player sees the scores alone and has imperfect recall, which OpenSpiel's best re
 and CFR assume away (docs/openspiel-best-response.md).
 """
 
-from collections.abc import Sequence
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from itertools import repeat
 from typing import Any
@@ -75,9 +77,23 @@ def _load(name: str) -> Any:
     if "efg_game" in name:  # OpenSpiel reads another game, or ends, where labels are equal, say
         raise ValueError(f"game: got {shown(name)}; allowed: the name of the file, FILE.efg")
     try:
-        return pyspiel.load_game(name)
+        with _quiet():
+            return pyspiel.load_game(name)
     except Exception as error:  # noqa: BLE001 - OpenSpiel raises what C++ throws
-        raise ValueError(f"game: {one_line(error)}") from None
+        raise ValueError(f"game: got {shown(name)}: {one_line(error)}") from None
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Drop the lines that OpenSpiel itself writes to standard error before it raises."""
+    error = os.dup(2)
+    try:
+        with open(os.devnull, "wb") as nowhere:  # noqa: PTH123
+            os.dup2(nowhere.fileno(), 2)
+        yield
+    finally:
+        os.dup2(error, 2)
+        os.close(error)
 
 
 def check(game: Any) -> None:
