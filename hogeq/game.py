@@ -21,7 +21,7 @@ from hogeq.model.protocol import WinRate
 from hogeq.rules import Rules
 from hogeq.rules.edition import names_of
 from hogeq.rules.memory import Memory
-from hogeq.rules.reading import edition_name
+from hogeq.rules.reading import TREES, edition_name
 from hogeq.search import bounds, population
 from hogeq.search.population import Gains
 from hogeq.search.results import (
@@ -36,6 +36,7 @@ from hogeq.search.results import (
 from hogeq.strategies.profiles import hog_profile, is_profile
 from hogeq.strategies.strategy import Strategy, StrategyLike, strategy_of
 from hogeq.support.aliases import Floats
+from hogeq.support.files import write_whole
 from hogeq.support.messages import refusal
 
 if TYPE_CHECKING:
@@ -61,9 +62,9 @@ class Game:
     ----------
     given : str, path, mapping, Rules, GameRules or game of OpenSpiel
         An edition's name, fields of `Rules` by name, a YAML file of these; a run's folder, of
-        whatever game; a ``.efg`` file of Gambit; rules of one's own, or their name; or a game of
-        OpenSpiel, or its name with parameters: ``"liars_dice_ir(dice_sides=4)"``.
-        ``"openspiel:NAME"`` is none of ours.
+        whatever game; a ``.efg`` file of Gambit, a ``.npz`` file of `write`; rules of one's own, or
+        their name; or a game of OpenSpiel, or its name with parameters:
+        ``"liars_dice_ir(dice_sides=4)"``. ``"openspiel:NAME"`` is none of ours.
     forget : str or callable, optional
         For games other than Hog, what players forget: ``own_actions``, ``order`` or ``last:K``; or
         a function of a player and an information state, str, that gives the key of the
@@ -368,6 +369,27 @@ class Game:
 
             return (SmallAudit.of(self.rules).audit,) * 2
         return Recall(self.tree, 0).audit(), Recall(self.tree, 1).audit()
+
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """Write the tree of a game other than Hog to a file that `Game` reads.
+
+        Parameters
+        ----------
+        path : path
+            ``.npz`` saves the tree, to be read at the speed of the disk; ``.efg`` is for Gambit.
+        """
+        from hogeq.trees.saved import save_tree
+        from hogeq.trees.tree import flat_efg
+
+        suffix = Path(path).suffix.lower()
+        if self.tree is None:
+            raise ValueError(f"{self.name}: is not written; allowed: games other than Hog")
+        if suffix not in TREES:
+            raise ValueError(refusal("path", str(path), f"names ending in {' or '.join(TREES)}"))
+        if suffix == ".npz":
+            save_tree(self.tree, path)
+        else:
+            write_whole(path, flat_efg(self.tree))
 
     def gains(self, counter: StrategySpec, strategy: StrategySpec) -> Gains:
         """Exact gain of every cell of a counter-strategy over the rolls of a strategy."""

@@ -41,7 +41,7 @@ _HOMES = "cli.inputs", "cli.result", "support.messages"  # imported when they ar
 
 INTERRUPTED = 130  # 128 + SIGINT, as shells have it
 
-KEPT_OBJECTS = 100_000  # made and kept before Python looks for garbage
+KEPT_OBJECTS = 500_000  # made and kept before Python looks for garbage
 
 
 @cache

@@ -51,7 +51,7 @@ SUBMISSION = Output((".py", *MATRIX_SUFFIXES), is_kept=True)
 CERTIFICATE = Output((".json", ".json.gz"), is_kept=True)
 TRANSCRIPT = Output((".json",), is_kept=True)
 ARRAYS = Output((".npz",), is_kept=True)
-TREE = Output((".efg",), of_games=(".efg",))
+TREE = Output((".efg",), of_games=(".efg", ".npz"))
 
 
 class Command(TyperCommand):

@@ -21,6 +21,9 @@ RUN_FILES: Final = ("config.yaml", "manifest.json")
 OPENSPIEL: Final = "openspiel:"
 """Begins the name of a game that is OpenSpiel's, whatever else has that name."""
 
+TREES: Final = (".efg", ".npz")
+"""Suffixes of files of games other than Hog."""
+
 _ALLOWED: Final = "an edition's name, a YAML file of rule parts, or a run"
 
 
@@ -105,7 +108,7 @@ def is_hog(name: str) -> bool:
     game = config_of(Path(name)).get("game")
     if game:
         return is_hog(str(game))
-    if name.startswith(OPENSPIEL) or name.lower().endswith(".efg"):
+    if name.startswith(OPENSPIEL) or name.lower().endswith(TREES):
         return False
     return is_path(name) or not name.strip() or is_semester(name)
 

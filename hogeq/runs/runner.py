@@ -10,7 +10,7 @@ import signal
 import threading
 import time
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
@@ -23,12 +23,14 @@ from hogeq.game import Game
 from hogeq.model.compiling import expect
 from hogeq.model.protocol import Engine
 from hogeq.purification.base import purified
+from hogeq.rules.reading import TREES
 from hogeq.runs.config import Config, SolverConfig, load_config
 from hogeq.runs.directory import (
     Checkpoint,
     RunDirectory,
     facts,
     read_checkpoint,
+    require_same_game,
     require_same_plugins,
     stored_as,
 )
@@ -401,7 +403,7 @@ class _Runner:
         tree, file = self.game.tree, Path(self.config.game)
         if tree is None:
             return {}
-        is_file = file.suffix.lower() == ".efg" and file.is_file()
+        is_file = file.suffix.lower() in TREES and file.is_file()
         known = {
             "name": tree.name,
             "file_sha256": sha256(file.read_bytes()).hexdigest() if is_file else None,
@@ -438,7 +440,7 @@ class _Runner:
                 )
             return
         before = readable_manifest(self.directory.path)
-        self._require_same_game(before.get("game"))
+        require_same_game(self.directory.path, before, self.config.game, self.game)
         like, grows = self.state._asdict(), self.solver.GROWS
         saved = read_checkpoint(path, self.config.solver.name, self.fingerprint, like, grows)
         if saved.iteration > self.iterations:
@@ -455,21 +457,6 @@ class _Runner:
         self.seconds, self.elapsed_before = saved.seconds, saved.elapsed
         # The last line of a run that is now made longer may not belong to the longer one.
         self.metrics = tuple(row for row in saved.metrics if row.iteration in self.moments)
-
-    def _require_same_game(self, before: object) -> None:
-        tree = self.game.tree
-        if tree is None:
-            return
-        if not isinstance(before, Mapping):
-            raise ResultsError(
-                f"{self.directory.path} was made by hogeq 0.2, which counted payoffs as win rates;"
-                " --overwrite starts anew"
-            )
-        if before.get("tree_sha256") != tree.digest():
-            raise ResultsError(
-                f"{self.directory.path} is of another game: that of {self.config.game} has changed"
-                " since; --overwrite starts anew"
-            )
 
     def _save(self) -> None:
         name, state = self.config.solver.name, self.state._asdict()

@@ -293,13 +293,16 @@ def export(game: Game, strategies: Strategies, matrix: Matrix, summary: RunSumma
             with reported(folder / file, "written"):
                 write_whole(folder / file, policy_csv(tree, rows))
     title = f"{config.title}, {config.solver.name}"
+    efforts = _effort(config.measure.attack), _effort(summary.budget)
+    if tree is not None and not game.engine.has_memory:
+        efforts = "", ""  # responses are exact
     with reported(folder / EXPLOITABILITY_PLOT, "written"):
         figures.exploitability(
             summary.metrics,
             folder / EXPLOITABILITY_PLOT,
             title,
             {name: (one.lower, one.upper) for name, one in summary.intervals.items()},
-            (_effort(config.measure.attack), _effort(summary.budget)),
+            efforts,
             summary.units,
         )
     if tree is None:

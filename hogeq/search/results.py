@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from hogeq.model.protocol import Engine
 from hogeq.search.budget import Budget
 from hogeq.strategies.strategy import Strategy
 from hogeq.support import html
@@ -93,6 +94,13 @@ def payoffs(even: float, largest: float, scale: float) -> Units:
         axis="exploitability (NashConv / 2)",
         per_rate=2.0 * largest,
     )
+
+
+def write_rate(game: Engine, rate: float) -> str:
+    """Write a win rate that a search counts; of other games than Hog the payoff beyond even."""
+    if game.seat_rows is None:
+        return percent(rate)
+    return f"{game.payoff_per_win_rate * (rate - 0.5):.6g} beyond even"
 
 
 @dataclass(frozen=True, eq=False, repr=False)

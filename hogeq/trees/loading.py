@@ -1,10 +1,13 @@
-"""The game that a name, a file or an object means: Hog by some rules, or a tree."""
+"""The game that a name, a file or an object means: Hog by some rules, or a tree.
+
+Trees are imported where they are used: a command about Hog needs none.
+"""
 
 import os
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from hogeq.rules import ALIASES, EDITIONS, Rules, rules_from
 from hogeq.rules.reading import (
@@ -17,36 +20,46 @@ from hogeq.rules.reading import (
     made_of,
 )
 from hogeq.support.messages import nearest, printable, refusal, shown
-from hogeq.trees.flat import FlatTree
-from hogeq.trees.rules import GAMES, GameRules, from_rules, named_rules
+
+if TYPE_CHECKING:
+    from hogeq.trees.flat import FlatTree
 
 ALLOWED: Final = (
-    "an edition of Hog, a mapping or YAML file of rule parts, a run, a .efg file, a game of "
-    "OpenSpiel by its name, or rules of one's own"
+    "an edition of Hog, a mapping or YAML file of rule parts, a run, a .efg file, a .npz file "
+    "of a tree, a game of OpenSpiel by its name, or rules of one's own"
 )
 
 
-def find_game(given: Any, forget: Any = None, trust: bool = False) -> Rules | FlatTree:
+def find_game(given: Any, forget: Any = None, trust: bool = False) -> "Rules | FlatTree":
     """Find the game: of a path its file, of a name an edition, a registered game, OpenSpiel's.
 
     ``openspiel:NAME`` is always a game of OpenSpiel.
     """
     if isinstance(given, str | os.PathLike):
         found = _written(os.fspath(given), forget, trust)
+    elif isinstance(given, Rules):
+        found = given
     elif isinstance(given, Mapping):
         found = rules_from(given)
-    elif isinstance(given, GameRules):
-        found = from_rules(given, forget=forget)
-    elif isinstance(given, Rules | FlatTree):
-        found = given
     else:
-        found = _of_openspiel(given, forget)
+        found = _of_object(given, forget)
     if forget is not None and isinstance(found, Rules):
         raise ValueError(refusal("forget", forget, "for games other than Hog"))
     return found
 
 
-def _written(name: str, forget: Any, trust: bool) -> Rules | FlatTree:
+def _of_object(given: Any, forget: Any) -> "FlatTree":
+    from hogeq.trees.flat import FlatTree
+    from hogeq.trees.rules import GameRules, from_rules
+
+    if isinstance(given, FlatTree):
+        return given
+    if isinstance(given, GameRules):
+        return from_rules(given, forget=forget)
+    return _of_openspiel(given, forget)
+
+
+def _written(name: str, forget: Any, trust: bool) -> "Rules | FlatTree":
     config = config_of(Path(name))
     if config.get("game"):
         forgets = config.get("forget")
@@ -55,21 +68,30 @@ def _written(name: str, forget: Any, trust: bool) -> Rules | FlatTree:
         load_plugins_of(Path(name), trust)
         found = _written(config["game"], forgets, trust)
         made = made_of(Path(name))
-        if isinstance(found, FlatTree) and made not in {None, found.digest()}:
+        if not isinstance(found, Rules) and made not in {None, found.digest()}:
             raise ValueError(f"{printable(name)}: {config['game']} has changed since this run")
         return found
     if name.lower().endswith(".efg"):
         from hogeq.trees.gambit import from_efg
 
         return from_efg(name, forget=forget)
+    if name.lower().endswith(".npz"):
+        from hogeq.trees.forgetting import coarser
+        from hogeq.trees.saved import load_tree_file
+
+        if callable(forget):
+            raise ValueError(refusal("forget", forget, "texts, where a tree was saved"))
+        return coarser(load_tree_file(name), forget)
     return _named(name, forget, trust)
 
 
-def _named(name: str, forget: Any, trust: bool) -> Rules | FlatTree:
+def _named(name: str, forget: Any, trust: bool) -> "Rules | FlatTree":
     if name.startswith(OPENSPIEL):
         return _of_openspiel(name.removeprefix(OPENSPIEL), forget)
     if is_hog(name):
         return find_rules(edition_name(name), trust)
+    from hogeq.trees.rules import GAMES, from_rules, named_rules
+
     own = named_rules(name)
     if own is not None:
         return from_rules(own, name=name, forget=forget)
@@ -82,7 +104,7 @@ def _named(name: str, forget: Any, trust: bool) -> Rules | FlatTree:
     return _of_openspiel(name, forget)
 
 
-def _of_openspiel(game: Any, forget: Any) -> FlatTree:
+def _of_openspiel(game: Any, forget: Any) -> "FlatTree":
     tree: FlatTree = _openspiel().from_openspiel(game, forget=forget)
     return tree
 
@@ -95,7 +117,7 @@ def _openspiel() -> Any:
     return openspiel
 
 
-def load_tree(given: Any, forget: Any = None) -> FlatTree:
+def load_tree(given: Any, forget: Any = None) -> "FlatTree":
     """Find a game other than Hog."""
     found = find_game(given, forget)
     if isinstance(found, Rules):

@@ -143,20 +143,22 @@ def export_game(
     chosen: AnyChosen,
     goal: Annotated[int | None, option("Another goal than that of the rules.", "G", min=1)] = None,
     max_dice: Annotated[int | None, option("Another most number of dice.", "N", min=1)] = None,
-    out: Annotated[Path, option("A name ending in .efg.", "FILE"), TREE] = Path("hog.efg"),
+    out: Annotated[
+        Path, option("A name ending in .efg, or with --game in .npz.", "FILE"), TREE
+    ] = Path("hog.efg"),
 ) -> Result:
-    """Write the game tree in Gambit's extensive form.
+    """Write the game tree in Gambit's extensive form, or save it for ``--game FILE.npz``.
 
     Sizes go to standard error before anything is written; trees of more than two million nodes
     are refused.
     """
-    from hogeq.trees.tree import MOST_WRITTEN, flat_efg, hog_efg, tree_sizes
+    from hogeq.trees.tree import MOST_WRITTEN, hog_efg, tree_sizes
 
     game = chosen.load()
     if game.tree is not None:
         tree = game.tree
         with refusing():
-            write_whole(out, flat_efg(tree))
+            game.write(out)
         infosets = [int((tree.seat == player).sum()) for player in (0, 1)]
         data = {**chosen.facts, "out": out, "nodes": tree.num_nodes, "infosets": infosets}
         return Result(data, [f"{tree.num_nodes:,} nodes written to {out}"])
