@@ -32,6 +32,9 @@ from pathlib import Path
 from random import Random
 from typing import IO, Final, NamedTuple, cast
 
+import numpy as np
+import numpy.typing as npt
+
 from hogeq.strategies import child
 from hogeq.strategies.bubblewrap import (
     ENTRY,
@@ -39,11 +42,18 @@ from hogeq.strategies.bubblewrap import (
     NO_NAMESPACES,
     OPTIONS,
     PYTHON,
-    kill,
     process_of,
     sandboxed,
 )
-from hogeq.strategies.channel import CRASH, LONGEST, Cell, Channel, Heard, StoppedError
+from hogeq.strategies.channel import (
+    CRASH,
+    LONGEST,
+    Cell,
+    Channel,
+    Heard,
+    StoppedError,
+    kill,
+)
 from hogeq.support.messages import BadInputError, one_line, printable
 from hogeq.support.progress import tell
 
@@ -53,7 +63,7 @@ _MOST_THREADS: Final = 16  # of the one process of an entry
 
 _PATIENCE: Final = 5.0  # seconds of silence before a message
 
-_LOOK: Final = 0.015  # seconds between two looks at a process that is waited for, and a little more
+_LOOK: Final = 0.015  # seconds between two looks at a process that is waited for
 
 _MOST_KINDS: Final = 20  # of faults
 
@@ -164,7 +174,7 @@ def _hear(entry: _Entry, cells: Sequence[Cell], seed: int) -> Heard:
     heard = Heard()
     with _started(entry, seed) as process:
         try:
-            heard.listen(Channel(process, _watching(process.pid, heard, entry)), cells)
+            heard.listen(Channel(process, _looking(process.pid, heard, entry)), cells)
         except StoppedError as stopped:
             heard.fault = stopped.args[0], stopped.args[1]
             if not heard.is_ready and heard.fault[0] != "time":
@@ -196,7 +206,7 @@ def _started(entry: _Entry, seed: int) -> Iterator[subprocess.Popen[bytes]]:
             yield process
 
 
-def _watching(pid: int, heard: Heard, entry: _Entry) -> Callable[[], None]:
+def _looking(pid: int, heard: Heard, entry: _Entry) -> Callable[[], None]:
     """Make the check of a process that is waited for; it stops the process when it has to."""
     looked = begun = time.monotonic()
     patience, is_boxed = _PATIENCE, bool(isolation().bubblewrap)
@@ -256,6 +266,59 @@ def examine(path: Path, goal: int, max_dice: int, time_limit: float, least: int 
         return alone
     beside = _judged(_Entry(path, False, time_limit), goal, choices)
     return beside._replace(alone=None if beside.faults else False)
+
+
+VARIANTS: Final = """
+TEXTS, GOAL, LEAST, BASE, EACH = {!r}
+made = {{}}
+
+def table(variant):
+    names = {{"__name__": "final_strategy"}}
+    exec(TEXTS[variant], names)
+    rolls = [names["final_strategy"](own, other) for own in range(GOAL) for other in range(GOAL)]
+    if not all(type(one) is int and LEAST <= one < LEAST + BASE for one in rolls):
+        raise ValueError
+    return rolls + [LEAST] * EACH
+
+def final_strategy(variant, first):
+    if variant not in made:
+        made.clear()
+        made[variant] = table(variant)
+    number = 0
+    for roll in made[variant][first : first + EACH]:
+        number = number * BASE + roll - LEAST
+    return number
+"""
+"""A program that asks several programs, and gives some rolls at a time, as digits of a number."""
+
+
+def ask_variants(
+    texts: Sequence[str], goal: int, choices: range, seconds: float
+) -> list[npt.NDArray[np.int64] | None]:
+    """Ask variants of a trusted program for their tables, (G, G) each, in one process.
+
+    As many as there is time for; None for one that fails.
+    """
+    base, each = max(2, len(choices)), 1
+    while base ** (each + 1) < 10**9:
+        each += 1
+    code = VARIANTS.format((list(texts), goal, choices[0], base, each))
+    firsts = range(0, goal * goal, each)
+    cells = [(variant, first) for variant in range(len(texts)) for first in firsts]
+    with tempfile.TemporaryDirectory(prefix="hogeq-") as folder:
+        path = Path(folder, "variants.py")
+        path.write_text(code, "utf-8")
+        answers = _hear(_Entry(path, True, seconds), cells, 1).answers
+    tables: list[npt.NDArray[np.int64] | None] = []
+    for begin in range(0, len(answers) - len(firsts) + 1, len(firsts)):
+        packed = answers[begin : begin + len(firsts)]
+        if not all(isinstance(one, int) and 0 <= one < base**each for one in packed):
+            tables.append(None)
+            continue
+        powers = base ** np.arange(each - 1, -1, -1)
+        rolls = np.array(packed, np.int64)[:, None] // powers % base + choices[0]
+        tables.append(rolls.ravel()[: goal * goal].reshape(goal, goal))
+    return tables
 
 
 def _may_see(folder: Path, name: str) -> bool:

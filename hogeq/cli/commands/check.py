@@ -59,7 +59,8 @@ def check(
         named = against or usual_reference(engine)
         chosen.expect("matches", "search", "full memory", strategies=[against or "", *OPPONENTS])
         reference = Reference(chosen.table(named).named(named), opponents(engine))
-    data, assessed = facts_of(engine, str(file), chosen.name, submission, reference)
+    code = file if submission.alone else None
+    data, assessed = facts_of(engine, str(file), chosen.name, submission, reference, code)
     about = {**data, "rules": chosen.title}
     if page is not None:
         with refusing():
