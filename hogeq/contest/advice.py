@@ -31,9 +31,18 @@ LEAST: Final = 5e-5  # of a gain that is listed
 
 OVERLAP: Final = 0.5  # share of the cells that changes which are listed may have in common
 
-FIT: Final = 0.9  # share of positions at which a threshold says what a table does
+FIT: Final = 0.75  # share of what a threshold or a table says that both say
 
-STEPS: Final = (-1, 1, -2, 2, -4, 4)  # by which numbers in code are changed, all by one first
+STEPS: Final = (
+    -1,
+    1,
+    -2,
+    2,
+    -4,
+    4,
+    -8,
+    8,
+)  # by which numbers in code are changed, all by one first
 
 MOST_CONSTANTS: Final = 24
 
@@ -136,9 +145,11 @@ def _by_points(game: HogEngine, matrix: Matrix, reach: Floats) -> Iterator[_Cand
     usual = int(np.bincount(matrix[met & ~none]).argmax())
     for verb, table in (("score", points), ("bring", scored)):
         steps = np.unique(table).tolist()
-        fits = [float(((table >= step) == none)[met].mean()) for step in steps]
-        best = int(np.argmax(fits))
-        now = f", not {steps[best]}" if fits[best] >= FIT and none[met].any() else ""
+        both = [(none & (table >= step))[met].sum() for step in steps]
+        either = [(none | (table >= step))[met].sum() for step in steps]
+        fits = np.divide(both, np.maximum(either, 1))
+        best = int(fits.argmax())
+        now = f", not {steps[best]}" if fits[best] >= FIT else ""
         for step in steps:
             change = f"no dice where they {verb} {step} points or more{now}"
             yield _Candidate(change, (table >= step) & ~none, no)

@@ -21,7 +21,8 @@ from typing import IO, Final, cast
 from hogeq.strategies import child
 from hogeq.support.messages import one_line
 
-_BATCH: Final = 256  # questions that are asked at a time: the pipe holds as many
+_BATCH: Final = 1024 if os.name == "posix" else 256
+"""Questions that are asked at a time: a pipe holds two batches."""
 
 _CHUNK: Final = 2**16  # bytes that are read at a time
 

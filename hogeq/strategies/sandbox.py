@@ -276,13 +276,12 @@ def table(variant):
     names = {{"__name__": "final_strategy"}}
     exec(TEXTS[variant], names)
     rolls = [names["final_strategy"](own, other) for own in range(GOAL) for other in range(GOAL)]
-    if not all(type(one) is int and LEAST <= one < LEAST + BASE for one in rolls):
-        raise ValueError
-    return rolls + [LEAST] * EACH
+    good = all(type(one) is int and LEAST <= one < LEAST + BASE for one in rolls)
+    return rolls + [LEAST] * EACH if good else None
 
 def final_strategy(variant, first):
     if variant not in made:
-        made.clear()
+        made[variant] = None
         made[variant] = table(variant)
     number = 0
     for roll in made[variant][first : first + EACH]:
