@@ -371,7 +371,12 @@ def explained_text(data: Mapping[str, Any]) -> Text:
             (one["line"], one["number"], one["instead"], pp(one["gain"])) for one in code["best"]
         ]
         header = ("line", "number", "instead", "gain")
-        text += ["", f"other numbers in its code, each alone{tried}", "", Table(rows, header, left=0)]
+        text += [
+            "",
+            f"other numbers in its code, each alone{tried}",
+            "",
+            Table(rows, header, left=0),
+        ]
     return text
 
 

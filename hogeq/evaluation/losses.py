@@ -16,6 +16,7 @@ A rule is forgotten where this one turn, played without it, makes the roll as go
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -150,17 +151,34 @@ def forgotten_rules(
     """
     if game.has_own_goals:
         return {}
-    follow = np.stack([values(game, lost.response, against), values(game, against, lost.response)])
-    reach = hidden_reach(game, policies_of(game, strategy, against))
-    weights = reach / np.maximum(reach.sum(axis=2, keepdims=True), np.finfo(float).tiny)
-    behind = {}
-    for rule, worth in worth_without(game, follow, weights):
-        best = np.take_along_axis(worth, lost.response[..., None].astype(np.int64), axis=2)
-        behind[rule_name(game.rules, rule)] = best - worth
+    visits = b""
+    if game.has_memory:
+        visits = hidden_reach(game, policies_of(game, strategy, against)).tobytes()
+    behind = _behind(game, lost.response.tobytes(), against, visits)
     if not behind:
         return {}
     most = np.min([*behind.values()], axis=0)  # of several rules the one that matters most
     return {name: (one <= TIE) & (one == most) for name, one in behind.items()}
+
+
+@lru_cache(maxsize=2)
+def _behind(
+    game: HogEngine, response: bytes, against: Strategy, visits: bytes
+) -> dict[str, Floats]:
+    """Measure each roll's distance behind the response's, (G, G, K), without each rule on this turn.
+
+    Where nothing is hidden that is the same for all strategies, and computed once.
+    """
+    shape = game.goal, game.goal, game.memory_size
+    rolls = np.frombuffer(response, np.int8).reshape(shape[:2])
+    reach = np.frombuffer(visits).reshape(shape) if visits else np.ones(shape)
+    weights = reach / np.maximum(reach.sum(axis=2, keepdims=True), np.finfo(float).tiny)
+    follow = np.stack([values(game, rolls, against), values(game, against, rolls)])
+    behind = {}
+    for rule, worth in worth_without(game, follow, weights):
+        best = np.take_along_axis(worth, rolls[..., None].astype(np.int64), axis=2)
+        behind[rule_name(game.rules, rule)] = best - worth
+    return behind
 
 
 def worth_without(game: HogEngine, follow: Floats, weights: Floats) -> Iterator[tuple[str, Floats]]:
