@@ -98,7 +98,7 @@ class Channel:
 def kill(process: subprocess.Popen[bytes]) -> None:
     """Kill a process and its children: a sandbox dies with the program that made it."""
     with contextlib.suppress(OSError):
-        if os.name == "posix":
+        if hasattr(os, "killpg"):  # not on Windows
             os.killpg(process.pid, signal.SIGKILL)
         else:
             process.kill()
