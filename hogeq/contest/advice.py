@@ -6,7 +6,8 @@ whole number in it is changed a little, and the tables that come out are measure
 """
 
 import ast
-from collections.abc import Iterator
+import tempfile
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -19,7 +20,7 @@ from hogeq.model.game import HogEngine
 from hogeq.model.shared import shared_workspace
 from hogeq.rules.rules import zero_points
 from hogeq.rules.turn import land
-from hogeq.strategies.sandbox import ask_variants
+from hogeq.strategies.sandbox import Entry, hear
 from hogeq.strategies.strategy import Strategy, policies_of
 from hogeq.support.aliases import Floats, Matrix
 
@@ -29,7 +30,7 @@ LISTED: Final = 3
 
 LEAST: Final = 5e-5  # of a gain that is listed
 
-OVERLAP: Final = 0.5  # share of the cells that changes which are listed may have in common
+OVERLAP: Final = 0.5  # share of the cells of the smaller of two changes that both may have
 
 FIT: Final = 0.75  # share of what a threshold or a table says that both say
 
@@ -98,7 +99,9 @@ def rule_changes(game: HogEngine, matrix: Matrix, against: Strategy) -> list[Rul
         measured.append((RuleChange(one.change, int(cells.sum()), gain), cells))
     chosen: list[tuple[RuleChange, NDArray[np.bool_]]] = []
     for change, cells in sorted(measured, key=lambda one: -one[0].gain):
-        other = all((cells & taken).sum() <= OVERLAP * cells.sum() for _, taken in chosen)
+        other = all(
+            (cells & taken).sum() <= OVERLAP * min(cells.sum(), taken.sum()) for _, taken in chosen
+        )
         if change.gain >= LEAST and other and len(chosen) < LISTED:
             chosen.append((change, cells))
     return [change for change, _ in chosen]
@@ -177,7 +180,7 @@ def constant_changes(
     changes = [(one, one.value + step) for step in STEPS for one in constants]
     texts = [_with_number(source, one, number) for one, number in changes]
     choices = range(min(game.choices), max(game.choices) + 1)
-    tables = ask_variants(texts, game.goal, choices, SECONDS)
+    tables = _ask_variants(texts, game.goal, choices, SECONDS)
     rate = win_rate(game, matrix, against, endless_is_draw=True).win_rate
     best: dict[tuple[int, int], ConstantChange] = {}
     for (one, number), table in zip(changes, tables, strict=False):
@@ -207,3 +210,55 @@ def _with_number(source: str, node: ast.Constant, number: int) -> str:
     text = b"%d" % number if number >= 0 else b"(%d)" % number
     lines[node.lineno - 1] = line[: node.col_offset] + text + line[node.end_col_offset :]
     return b"".join(lines).decode()
+
+
+_VARIANTS: Final = """
+TEXTS, GOAL, LEAST, BASE, EACH = {!r}
+made = {{}}
+
+def table(variant):
+    names = {{"__name__": "final_strategy"}}
+    exec(TEXTS[variant], names)
+    rolls = [names["final_strategy"](own, other) for own in range(GOAL) for other in range(GOAL)]
+    good = all(type(one) is int and LEAST <= one < LEAST + BASE for one in rolls)
+    return rolls + [LEAST] * EACH if good else None
+
+def final_strategy(variant, first):
+    if variant not in made:
+        made[variant] = None
+        made[variant] = table(variant)
+    number = 0
+    for roll in made[variant][first : first + EACH]:
+        number = number * BASE + roll - LEAST
+    return number
+"""
+"""A program that asks several programs, and gives some rolls at a time, as digits of a number."""
+
+
+def _ask_variants(
+    texts: Sequence[str], goal: int, choices: range, seconds: float
+) -> list[NDArray[np.int64] | None]:
+    """Ask variants of a trusted program for their tables, (G, G) each, in one process.
+
+    As many as there is time for; None for one that fails.
+    """
+    base, each = max(2, len(choices)), 1
+    while base ** (each + 1) < 10**9:
+        each += 1
+    code = _VARIANTS.format((list(texts), goal, choices[0], base, each))
+    firsts = range(0, goal * goal, each)
+    cells = [(variant, first) for variant in range(len(texts)) for first in firsts]
+    with tempfile.TemporaryDirectory(prefix="hogeq-") as folder:
+        path = Path(folder, "variants.py")
+        path.write_text(code, "utf-8")
+        answers = hear(Entry(path, True, seconds), cells).answers
+    tables: list[NDArray[np.int64] | None] = []
+    for begin in range(0, len(answers) - len(firsts) + 1, len(firsts)):
+        packed = answers[begin : begin + len(firsts)]
+        if not all(isinstance(one, int) and 0 <= one < base**each for one in packed):
+            tables.append(None)
+            continue
+        powers = base ** np.arange(each - 1, -1, -1)
+        rolls = np.array(packed, np.int64)[:, None] // powers % base + choices[0]
+        tables.append(rolls.ravel()[: goal * goal].reshape(goal, goal))
+    return tables

@@ -27,6 +27,7 @@ from hogeq.search.attack import attack
 from hogeq.search.bounds import upper_bound
 from hogeq.search.results import Budget
 from hogeq.strategies.strategy import Strategy, StrategyLike, policies_of, table_of
+from hogeq.support import html
 from hogeq.support.aliases import Floats, Matrix
 from hogeq.support.messages import EXACT, Table, Text, at_most, counted, loss, percent, pp
 
@@ -83,7 +84,16 @@ class Change(NamedTuple):
 
 
 class Assessment(NamedTuple):
-    """How a strategy does against one opponent, and why."""
+    """How a strategy does against one opponent, and why.
+
+    Examples
+    --------
+    >>> import hogeq
+    >>> game = hogeq.Game({"edition": "fa25", "goal": 20, "max_dice": 4})
+    >>> found = game.explain("always_roll:3")
+    >>> found.loss[0].kind, round(found.loss[0].loss, 4)
+    ('no dice missed', 0.0847)
+    """
 
     win_rate: float
     best_response: float
@@ -105,6 +115,27 @@ class Assessment(NamedTuple):
     endless: float
     """What is lost by games that never end, half a win each: none of their turns costs anything,
     since it could be made up for later."""
+
+    def __repr__(self) -> str:
+        """Give the win rates: the tables would fill pages."""
+        return f"Assessment(win_rate={self.win_rate:.6f}, best_response={self.best_response:.6f})"
+
+    def _repr_html_(self) -> str:
+        """Write the groups of the loss and the simple changes, in a notebook."""
+        groups = [
+            html.table(_group_rows(getattr(self, key)), (heading, "loss", "positions"), "Loss")
+            for key, heading in GROUPED.items()
+        ]
+        rows = [(one.change, pp(one.gain), one.positions) for one in self.rule_changes]
+        title = (
+            f"Wins {percent(self.win_rate)}; a best response found, {percent(self.best_response)}"
+        )
+        changes = html.table(rows, ("roll", "gain", "positions"), "Simple changes, each alone")
+        return f"<p>{title}</p>{''.join(groups)}{changes}"
+
+
+def _group_rows(groups: Iterable[Group]) -> list[tuple[str, str, str]]:
+    return [(one.kind, loss(one.loss), f"{one.positions:,}") for one in groups]
 
 
 class Reference(NamedTuple):
@@ -358,9 +389,11 @@ def explained_text(data: Mapping[str, Any]) -> Text:
         return ["", f"{head}{measured} nothing is lost at any position"]
     text: Text = ["", f"{head}; what it loses is in these groups"]
     for key, heading in GROUPED.items():
-        rows = [(one["kind"], loss(one["loss"]), f"{one['positions']:,}") for one in data[key]]
+        rows = _group_rows(Group(**one) for one in data[key])
         text += ["", Table(rows, (heading, "loss", "positions"))]
-    changes = [(one["change"], pp(one["gain"]), one["positions"]) for one in data["rule_changes"]]
+    changes = [
+        (one["change"], pp(one["gain"]), f"{one['positions']:,}") for one in data["rule_changes"]
+    ]
     if changes:
         title = ("roll", "gain", "positions")
         text += ["", "simple changes that gain most, each alone", "", Table(changes, title)]

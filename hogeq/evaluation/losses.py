@@ -165,7 +165,7 @@ def forgotten_rules(
 def _behind(
     game: HogEngine, response: bytes, against: Strategy, visits: bytes
 ) -> dict[str, Floats]:
-    """Measure each roll's distance behind the response's, (G, G, K), without each rule on this turn.
+    """Measure how far each roll is behind the response's, (G, G, K), without each rule this turn.
 
     Where nothing is hidden that is the same for all strategies, and computed once.
     """

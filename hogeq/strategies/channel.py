@@ -121,6 +121,11 @@ class Heard:
         self.seconds: dict[str, float] = {}
         self.fault: tuple[str, str] | None = None  # kind and words
 
+    @property
+    def is_stopped(self) -> bool:
+        """Whether there are no answers to all questions."""
+        return bool(self.failed or self.fault)
+
     def listen(self, channel: Channel, cells: Sequence[Cell]) -> None:
         """Wait for the file to be loaded, ask for all cells, and hear how it went."""
         if channel.line() != b"ready":
