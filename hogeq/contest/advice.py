@@ -9,7 +9,7 @@ import ast
 import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,7 @@ from hogeq.model.game import HogEngine
 from hogeq.model.shared import shared_workspace
 from hogeq.rules.rules import zero_points
 from hogeq.rules.turn import land
+from hogeq.strategies.arrays import check_matrix
 from hogeq.strategies.sandbox import Entry, hear
 from hogeq.strategies.strategy import Strategy, policies_of
 from hogeq.support.aliases import Floats, Matrix
@@ -45,7 +46,7 @@ STEPS: Final = (
     8,
 )  # by which numbers in code are changed, all by one first
 
-MOST_CONSTANTS: Final = 24
+MOST_NUMBERS: Final = 24
 
 SECONDS: Final = 5.0  # for all tables of changed code
 
@@ -173,42 +174,56 @@ def constant_changes(
     game: HogEngine, path: Path, matrix: Matrix, against: Strategy
 ) -> ConstantChanges | None:
     """Try other numbers in a trusted file, which is run alone; None if it has none, or too many."""
-    source = path.read_text("utf-8")
-    constants = list(_constants(source))
-    if not 0 < len(constants) <= MOST_CONSTANTS:
+    try:
+        source = path.read_text("utf-8")
+        numbers = list(_numbers(source))
+    except (UnicodeDecodeError, SyntaxError):
         return None
-    changes = [(one, one.value + step) for step in STEPS for one in constants]
+    if not 0 < len(numbers) <= MOST_NUMBERS:
+        return None
+    changes = [(one, one.value + step) for step in STEPS for one in numbers]
     texts = [_with_number(source, one, number) for one, number in changes]
-    choices = range(min(game.choices), max(game.choices) + 1)
-    tables = _ask_variants(texts, game.goal, choices, SECONDS)
+    least, most, dice = min(game.choices), game.rules.most_answer, game.rules.max_dice
+    tables = _ask_variants(texts, game.goal, range(least, most + 1), SECONDS)
     rate = win_rate(game, matrix, against, endless_is_draw=True).win_rate
     best: dict[tuple[int, int], ConstantChange] = {}
     for (one, number), table in zip(changes, tables, strict=False):
         if table is None:
             continue
-        changed = np.where(table < 0, game.num_actions - 1, table).astype(np.int8)
+        changed = check_matrix(table, game.goal, dice, "changed code", least, most)
         gain = win_rate(game, changed, against, endless_is_draw=True).win_rate - rate
-        place = one.lineno, one.col_offset
+        place = one.line, one.column
         if gain >= LEAST and (place not in best or gain > best[place].gain):
             best[place] = ConstantChange(*place, one.value, number, gain)
     ranked = sorted(best.values(), key=lambda one: -one.gain)
     return ConstantChanges(ranked[:LISTED], len(tables), len(changes))
 
 
-def _constants(source: str) -> Iterator[Any]:
+class _Number(NamedTuple):
+    """A whole number in a program."""
+
+    line: int
+    column: int  # in bytes, as its length
+    length: int
+    value: int
+
+
+def _numbers(source: str) -> Iterator[_Number]:
     """Give the whole numbers in the functions of a program, and those that it names."""
     for statement in ast.parse(source).body:
-        if isinstance(statement, ast.FunctionDef | ast.Assign):
+        if isinstance(statement, ast.FunctionDef | ast.Assign | ast.AnnAssign):
             for node in ast.walk(statement):
                 if isinstance(node, ast.Constant) and type(node.value) is int:
-                    yield node
+                    text = str(node.value)
+                    # Within an f-string places are not those of the file.
+                    if ast.get_source_segment(source, node) == text:
+                        yield _Number(node.lineno, node.col_offset, len(text), node.value)
 
 
-def _with_number(source: str, node: ast.Constant, number: int) -> str:
+def _with_number(source: str, place: _Number, number: int) -> str:
     lines = source.encode().splitlines(keepends=True)
-    line = lines[node.lineno - 1]
-    text = b"%d" % number if number >= 0 else b"(%d)" % number
-    lines[node.lineno - 1] = line[: node.col_offset] + text + line[node.end_col_offset :]
+    line, text = lines[place.line - 1], b"%d" % number if number >= 0 else b"(%d)" % number
+    lines[place.line - 1] = line[: place.column] + text + line[place.column + place.length :]
     return b"".join(lines).decode()
 
 

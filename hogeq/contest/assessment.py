@@ -377,8 +377,8 @@ def assessed_text(data: Mapping[str, Any]) -> Text:
         (one["strategy"], "never ends" if one["win_rate"] is None else percent(one["win_rate"]))
         for one in data["win_rates"]
     ]
-    wins = ["", "wins against (`hogeq strategies` says how they play)", "", Table(rates)]
-    return [*explained_text(data), *wins, *positions_text(data)]
+    wins = "wins against (`hogeq strategies` says how they play)"
+    return [*explained_text(data), "", wins, "", Table(rates), *positions_text(data)]
 
 
 def explained_text(data: Mapping[str, Any]) -> Text:
@@ -389,8 +389,8 @@ def explained_text(data: Mapping[str, Any]) -> Text:
         return ["", f"{head}{measured} nothing is lost at any position"]
     text: Text = ["", f"{head}; what it loses is in these groups"]
     for key, heading in GROUPED.items():
-        rows = _group_rows(Group(**one) for one in data[key])
-        text += ["", Table(rows, (heading, "loss", "positions"))]
+        groups = _group_rows(Group(**one) for one in data[key])
+        text += ["", Table(groups, (heading, "loss", "positions"))]
     changes = [
         (one["change"], pp(one["gain"]), f"{one['positions']:,}") for one in data["rule_changes"]
     ]
@@ -403,13 +403,8 @@ def explained_text(data: Mapping[str, Any]) -> Text:
         rows = [
             (one["line"], one["number"], one["instead"], pp(one["gain"])) for one in code["best"]
         ]
-        header = ("line", "number", "instead", "gain")
-        text += [
-            "",
-            f"other numbers in its code, each alone{tried}",
-            "",
-            Table(rows, header, left=0),
-        ]
+        table = Table(rows, ("line", "number", "instead", "gain"), left=0)
+        text += ["", f"other numbers in its code, each alone{tried}", "", table]
     return text
 
 
