@@ -121,6 +121,7 @@ def _conditions(goal: int) -> Iterator[tuple[str, NDArray[np.bool_]]]:
 
 def _by_scores(game: HogEngine, matrix: Matrix, gains: Floats) -> Iterator[_Candidate]:
     """Give for each roll, and each that it replaces, the best conditions to first order."""
+    names = list(map(dice_in_words, game.choices))
     named = list(_conditions(game.goal))
     masks = np.array([mask.ravel() for _, mask in named], np.float64)
     for before in (None, *np.unique(matrix).tolist()):
@@ -129,8 +130,8 @@ def _by_scores(game: HogEngine, matrix: Matrix, gains: Floats) -> Iterator[_Cand
         for roll in range(game.num_actions):
             for place in np.argsort(-sums[:, roll])[:LISTED]:
                 text, mask = named[place]
-                instead = "" if before is None else f", not {dice(game, before)},"
-                yield _Candidate(f"{dice(game, roll)}{instead} {text}", mask & where, roll)
+                instead = "" if before is None else f", not {names[before]},"
+                yield _Candidate(f"{names[roll]}{instead} {text}", mask & where, roll)
 
 
 def _by_points(game: HogEngine, matrix: Matrix, reach: Floats) -> Iterator[_Candidate]:
@@ -161,9 +162,8 @@ def _by_points(game: HogEngine, matrix: Matrix, reach: Floats) -> Iterator[_Cand
             yield _Candidate(change, (table < step) & none, usual)
 
 
-def dice(game: HogEngine, action: int) -> str:
-    """Name a roll by its action."""
-    number = game.choices[action]
+def dice_in_words(number: int) -> str:
+    """Name a roll."""
     return {0: "no dice", 1: "1 die", -1: "-1"}.get(number, f"{number} dice")
 
 

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hogeq.baselines.registry import builtin
+from hogeq.contest.advice import dice_in_words
 from hogeq.evaluation.losses import rule_name, turn_values, worth_without
 from hogeq.evaluation.tablebase import solve
 from hogeq.evaluation.values import reach
@@ -71,7 +72,7 @@ def text_of(game: HogEngine, reason: Reason) -> str:
         mostly = f"{_on_roll(game, reason, best)}: that is worth {worth}"
     else:
         mostly = f"{_on_roll(game, reason, forgot)}: that takes {takes}"
-    return f"{mostly}. A player who forgets it rolls {_dice(forgot)}, and loses {cost}."
+    return f"{mostly}. A player who forgets it rolls {dice_in_words(forgot)}, and loses {cost}."
 
 
 def _on_roll(game: HogEngine, reason: Reason, dice: int) -> str:
@@ -88,8 +89,8 @@ def _on_roll(game: HogEngine, reason: Reason, dice: int) -> str:
         return f"{name} makes {thrown} {dice_sides(rules, *view)}-sided"
     often = fires(game, reason, dice)
     if often is None:
-        return f"{name} counts with {_dice(dice)}"
-    return f"{name} fires in {percent(often)} of rolls of {_dice(dice)}"
+        return f"{name} counts with {dice_in_words(dice)}"
+    return f"{name} fires in {percent(often)} of rolls of {dice_in_words(dice)}"
 
 
 def fires(game: HogEngine, place: Reason, dice: int) -> float | None:
@@ -104,10 +105,6 @@ def fires(game: HogEngine, place: Reason, dice: int) -> float | None:
         if any(line.startswith(begins) for line in end_effects(rules, place.own, place.other, turn))
     )
     return float(sum(fired))
-
-
-def _dice(number: int) -> str:
-    return {0: "no dice", 1: "1 die", -1: "-1"}.get(number, f"{number} dice")
 
 
 def reasons(game: HogEngine) -> list[Reason]:
