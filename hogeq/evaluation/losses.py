@@ -58,11 +58,6 @@ class Losses(NamedTuple):
     reach: Floats  # (G, G), of the strategy: expected number of turns there
     endless: float  # by games that never end
 
-    @property
-    def total(self) -> float:
-        """Sum of all, the win rate of the response less that of the strategy."""
-        return float(self.rolls.sum()) + self.endless
-
 
 class Group(NamedTuple):
     """What positions lose that have something in common."""

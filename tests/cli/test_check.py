@@ -8,6 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from hogeq.cli import app
+from hogeq.contest import advice
 from hogeq.strategies.sandbox import isolation
 from hogeq.support.messages import percent
 from tests.cli.calls import ask, ok, said
@@ -59,7 +60,10 @@ def test_a_valid_submission_and_how_it_does(folder: Path) -> None:
     )
 
 
-def test_the_reasons_of_a_file_and_of_a_policy(folder: Path) -> None:
+def test_the_reasons_of_a_file_and_of_a_policy(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(advice, "SECONDS", 60.0)
     Path("rule.py").write_text(
         "PLAYER_NAME = 'Me'\ndef final_strategy(score, opponent):\n"
         "    return 1 if score >= 18 else 2\n"

@@ -187,7 +187,9 @@ def improve(
     chosen: Chosen,
     out: Annotated[Path | None, option("Where the better table goes.", "FILE"), SUBMISSION] = None,
     against: AgainstOption = None,
-    explain: Annotated[bool, option("Say why TABLE loses, as check does.")] = False,
+    explain: Annotated[
+        bool, option("Say why TABLE loses, as check does.", None, "--explain")
+    ] = False,
     cells: Annotated[int | None, option("Most cells to change.", "N", min=1)] = None,
     seconds: Annotated[float | None, option("Time limit; Ctrl-C stops too.", min=0.0)] = None,
     player_name: options.PlayerName = None,
@@ -202,9 +204,9 @@ def improve(
     JSON: that of diff, from TABLE to the table written, and out; with --explain, why: the keys of
     check from win_rate on.
     """
-    if out is None and not explain:
-        raise BadInputError("--out: missing; allowed without it: --explain")
     if out is None:
+        if not explain or (cells, seconds, player_name) != (None, None, None):
+            raise BadInputError("--out: missing; allowed without it: --explain alone")
         return _explained(chosen, table, against)
     if (out.suffix.lower() == ".py") != bool((player_name or "").strip()):
         raise BadInputError("--player-name: needed for a .py file, and allowed for no other")
