@@ -92,7 +92,7 @@ class Assessment(NamedTuple):
     >>> game = hogeq.Game({"edition": "fa25", "goal": 20, "max_dice": 4})
     >>> found = game.explain("always_roll:3")
     >>> found.loss[0].kind, round(found.loss[0].loss, 4)
-    ('no dice missed', 0.0847)
+    ('no dice missed', 0.063)
     """
 
     win_rate: float
