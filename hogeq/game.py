@@ -40,6 +40,7 @@ from hogeq.support.files import write_whole
 from hogeq.support.messages import refusal
 
 if TYPE_CHECKING:
+    from hogeq.contest.assessment import Assessment
     from hogeq.contest.field import Difference
     from hogeq.contest.tournament import WinRates
     from hogeq.contest.transcript import Review, Transcript
@@ -443,6 +444,21 @@ class Game:
         table, rivals = self.strategy(matrix), self._rivals(against)
         *_, best = field.improvements(self.hog, table, rivals, cells, seconds)
         return self.strategy(best.strategy)
+
+    def explain(self, strategy: StrategySpec, against: StrategySpec | None = None) -> "Assessment":
+        """Say why a strategy loses: its loss in groups, and simple changes that win more.
+
+        Parameters
+        ----------
+        strategy : strategy
+            A matrix or a policy.
+        against : strategy, optional
+            By default the strongest opponent of the package.
+        """
+        from hogeq.contest.assessment import assess
+
+        (rival,) = self._rivals(against)
+        return assess(self.hog, self.strategy(strategy), rival)
 
     def tablebase(self) -> Tablebase:
         """Optimal play from every position, both players remembering everything."""

@@ -29,12 +29,12 @@ def check(
 ) -> Result:
     """Check a submission as the contest would, and measure it.
 
-    Every kind of fault is listed with its count, and the exit status is 2 if there is one. A valid
-    submission is played against one number of dice all the time and the strategies of the package;
-    then come the positions where it loses most against a strong opponent, and the three changes of
-    single cells that gain most. With hidden memory nobody can compute a best response: losses are
-    measured by the best one that a short search finds, with its effort, and by a bound that none
-    exceeds.
+    Every kind of fault is listed with its count, and the exit status is 2 if there is one. For a
+    valid submission come groups of what it loses to a best response against a strong opponent: by
+    mistake, phase and lead, each with the whole as its sum. Then simple changes that gain most,
+    other numbers in its code, what it wins against the strategies of the package, and last single
+    positions. With hidden memory nobody can compute a best response: losses are measured by the
+    best one that a short search finds, with its effort, and by a bound that none exceeds.
 
     JSON: the keys of `hogeq.contest.assessment.facts_of`, and attempts (at forbidden
     things, in the file's own words).
@@ -59,7 +59,8 @@ def check(
         named = against or usual_reference(engine)
         chosen.expect("matches", "search", "full memory", strategies=[against or "", *OPPONENTS])
         reference = Reference(chosen.table(named).named(named), opponents(engine))
-    data, assessed = facts_of(engine, str(file), chosen.name, submission, reference)
+    code = file if submission.alone else None
+    data, assessed = facts_of(engine, str(file), chosen.name, submission, reference, code)
     about = {**data, "rules": chosen.title}
     if page is not None:
         with refusing():

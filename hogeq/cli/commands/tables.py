@@ -185,8 +185,11 @@ def diff(
 def improve(
     table: Annotated[str, argument("TABLE", "A table: name, file or run.")],
     chosen: Chosen,
-    out: Annotated[Path, option("Where the better table goes.", "FILE"), SUBMISSION],
+    out: Annotated[Path | None, option("Where the better table goes.", "FILE"), SUBMISSION] = None,
     against: AgainstOption = None,
+    explain: Annotated[
+        bool, option("Say why TABLE loses, as check does.", None, "--explain")
+    ] = False,
     cells: Annotated[int | None, option("Most cells to change.", "N", min=1)] = None,
     seconds: Annotated[float | None, option("Time limit; Ctrl-C stops too.", min=0.0)] = None,
     player_name: options.PlayerName = None,
@@ -195,10 +198,16 @@ def improve(
 
     It wins more against --against, on average if they are several. With --cells one cell is changed
     at a time, the one that gains most; without, until no change of one cell gains anything. Stopped
-    early, it writes the best table so far.
+    early, it writes the best table so far. With --explain alone nothing is changed, and TABLE may
+    be a policy.
 
-    JSON: that of diff, from TABLE to the table written, and out.
+    JSON: that of diff, from TABLE to the table written, and out; with --explain, why: the keys of
+    check from win_rate on.
     """
+    if out is None:
+        if not explain or (cells, seconds, player_name) != (None, None, None):
+            raise BadInputError("--out: missing; allowed without it: --explain alone")
+        return _explained(chosen, table, against)
     if (out.suffix.lower() == ".py") != bool((player_name or "").strip()):
         raise BadInputError("--player-name: needed for a .py file, and allowed for no other")
     game = chosen.load("matches", "search", strategies=[table, *(against or [])])
@@ -220,7 +229,28 @@ def improve(
         found = game.diff(start, better, opponents)
     better.write(out, player_name)
     shown = _changes(chosen, found, table, str(out), list(rivals))
-    return Result({**shown.data, "out": out}, [*shown.text, "", f"written to {out}"])
+    told = Result({**shown.data, "out": out}, [*shown.text, "", f"written to {out}"])
+    if not explain:
+        return told
+    why = _explained(chosen, table, against)
+    return Result({**told.data, "why": why.data["why"]}, [*why.text, "", *told.text])
+
+
+def _explained(chosen: Chosen, table: str, against: list[str] | None) -> Result:
+    """Say why a table or a policy loses to one opponent."""
+    from hogeq.contest.assessment import assess, assessed_facts, explained_text, positions_text
+
+    game = chosen.load("matches", "search", strategies=[table, *(against or [])])
+    rivals = _rivals(game, against)
+    if len(rivals) > 1:
+        raise BadInputError(f"--against: {len(rivals)} opponents; allowed with --explain: one")
+    ((name, rival),) = rivals.items()
+    is_code = chosen.trust and Path(table).suffix.lower() == ".py"
+    found = assess(game.hog, game.strategy(table), rival, Path(table) if is_code else None)
+    why = {"against": name, **assessed_facts(found)}
+    data = {**chosen.facts, "table": table, "against": [name], "why": why}
+    title = f"{table}, {chosen.title}"
+    return Result(data, [title, *explained_text(why), *positions_text(why)])
 
 
 def _rivals(game: "Game", against: list[str] | None) -> "dict[str, Strategy]":
