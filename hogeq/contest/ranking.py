@@ -167,7 +167,7 @@ class Ranking:
                 "the same name",
                 [" and ".join(names[one] for one in same) for same in found["namesakes"]],
             ),
-            ("left out", [one.reason for one in self.field.refused]),
+            ("left out", self.field.left_out),
             ("remark", [f"{one.entry}: {one.remark}" for one in self.field.remarks]),
         ):
             if lines:

@@ -40,6 +40,7 @@ class Submission:
     prints: bool = False  # whether a ``.py`` printed anything, as it says; the text is lost
     attempts: tuple[str, ...] = ()
     """What else a ``.py`` tried to reach, printable: its own words, for the staff alone."""
+    key: str = ""  # hash of the files that were judged, of an entry in a folder
 
 
 def contest_asks_name(rules: Rules) -> bool:

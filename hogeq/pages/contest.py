@@ -3,9 +3,9 @@
 import html
 import math
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any, Final
 
-from hogeq.contest.entries import remark_on
 from hogeq.contest.ranking import named_ranking
 from hogeq.contest.staff import PUBLIC, STAFF, Contest
 from hogeq.pages import frame
@@ -27,22 +27,22 @@ PUBLIC_RANKS: Final = ("rank", "name", "file", *_FIGURES)
 
 
 def write_contest(
-    contest: Contest, found: Mapping[str, Any], title: str, pseudonyms: bool
+    contest: Contest, out: Path, found: Mapping[str, Any], title: str, pseudonyms: bool
 ) -> list[str]:
     """Write pages, ranks and the verdicts for the next call; list the files.
 
     All is computed before the first file is written, the mark of the contest comes first, and what
     everybody may see comes last.
     """
-    judged, out = contest.judged, contest.out
+    judged = contest.judged
     names = contest.public_names(pseudonyms)
     ranked = {contest.valid[line["index"]].entrant: line for line in found["ranking"]}
     lines = [ranked.get(one.entrant) for one in judged]
-    pages = entrants_pages(contest, title, lines, names)
+    pages = entrants_pages(contest, out / STAFF / "entrants", title, lines, names)
     rows = _staff_rows(contest, lines, names)
     public = [{**line, "file": ""} for line in named_ranking(found, names)]
     own = ("goal",) if contest.own_goals else ()
-    contest.keep()
+    contest.keep(out)
     staff, everybody = out / STAFF, out / PUBLIC
     for folder in (staff / "entrants", everybody):
         folder.mkdir(exist_ok=True)
@@ -80,7 +80,7 @@ def _staff_rows(
             row |= {"lowest_against": against, "public_name": name}
         row |= {"name": one.name, "student": entrant.student, "file": entrant.file}
         row |= {"page": f"entrants/{contest.page_of(entrant)}"}
-        row |= {"not_valid": one.reason, "remark": remark_on(one.submission)}
+        row |= {"not_valid": one.reason, "remark": one.remark}
         rows.append({**row, "faults": "; ".join(fault.line for fault in one.submission.faults)})
     return sorted(rows, key=lambda row: row["rank"] or math.inf)
 

@@ -19,8 +19,8 @@ from hogeq.contest.assessment import (
     game_to,
     response_text,
 )
-from hogeq.contest.judging import facts
-from hogeq.contest.staff import STAFF, Contest, Judged
+from hogeq.contest.judging import Judged, facts
+from hogeq.contest.staff import Contest
 from hogeq.contest.tournament import WIN
 from hogeq.model.compiling import expect
 from hogeq.model.game import HogEngine
@@ -198,17 +198,18 @@ def _rates(found: Mapping[str, Any]) -> str:
 
 def entrants_pages(
     contest: Contest,
+    folder: Path,
     title: str,
     lines: Sequence[Mapping[str, Any] | None],
     names: Sequence[str],
 ) -> dict[str, str | None]:
-    """Make the pages of entrants by their names; None for one that is written already."""
+    """Make the pages of entrants by their names; None for one that is in the folder already."""
     game = contest.game
     new: list[_Task] = []
     pages: dict[str, str | None] = {}
     for one, line in zip(contest.judged, lines, strict=True):
         entrant, name = one.entrant, contest.page_of(one.entrant)
-        goal = contest.own_goals.get(entrant.student, game.goal)
+        goal = contest.own_goals.get(entrant, game.goal)
         notes = [f"Judged: {entrant.file}."]
         if goal != game.goal:
             notes.append(f"Its goal is {goal}. The opponents below have {game.goal}.")
@@ -217,7 +218,7 @@ def entrants_pages(
         if entrant.earlier:
             notes.append(f"Not judged, since {LATEST}: {', '.join(entrant.earlier)}.")
         text = _standing(line, names, notes)
-        known = _read_page(contest.out / STAFF / "entrants" / name)
+        known = _read_page(folder / name)
         key = _hash([facts(one.submission), entrant.file, title, contest.made_by, goal])
         pages[name] = _with_standing(known, key, text)
         if pages[name] is None:

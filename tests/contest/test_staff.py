@@ -238,5 +238,6 @@ def test_other_folders_are_left_alone(here: Path) -> None:
     assert "--pseudonyms: allowed only with --out FOLDER" in line
     line = refused(*RUN)
     assert (
-        "0 of 1 submissions are valid; allowed: 2 or more; s0.csv: cell (row 0, column 1)" in line
+        "0 of 1 entries is valid; allowed: 2 or more, and a file counts once; s0.csv: cell (row 0"
+        in line
     )
