@@ -97,6 +97,7 @@ USES: Final[dict[str, dict[When, str]]] = {
     "strategies": {beside("--plugin"): "--trust", NEVER: "--digits"},
     "tournament": {
         FOLDER: "--pseudonyms",
+        beside("--html", "--out"): "--title",
         ENTRIES: "--skip-bad",
         beside("--trust"): "--no-sandbox",
         DRAWN: "--digits",

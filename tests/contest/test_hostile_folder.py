@@ -625,7 +625,12 @@ def test_code_of_others_is_refused_where_nothing_isolates_it(
             "final_strategy(0, 41) raised eval: x",
             "final_strategy(0, 41) raised an error of its own",
         ),
-        ("code", "raised SyntaxError: SECRET (x.py, line 3)", "raised SyntaxError"),
+        ("code", "raised SyntaxError: SECRET (x.py, line 3)", "raised SyntaxError in line 3"),
+        (
+            "raises",
+            "final_strategy(0, 0) raised KeyError: SECRET (in SECRET, line 12)",
+            "final_strategy(0, 0) raised KeyError in line 12",
+        ),
         ("code", "raised SECRET", "raised an error of its own"),
         ("code", "defines no function final_strategy(score, opponent_score)", ...),
         ("code", "SECRET", "gave what is not allowed"),
@@ -733,7 +738,7 @@ def test_staff_hears_what_an_entry_reads_and_tried(
     assert row["remark"].startswith(remark)
     assert remark in Path("out/staff/index.html").read_text()
     (page,) = Path("out/staff/entrants").glob("cid-*")
-    assert "it reads other files, where a contest may take one" in page.read_text().replace(
+    assert "it reads other files, and works without them: 2 files" in page.read_text().replace(
         "It ", "it "
     )
     without_secrets()

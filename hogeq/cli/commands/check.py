@@ -49,11 +49,12 @@ def check(
         opponents,
         usual_reference,
     )
-    from hogeq.contest.submission import inspect_submission
+    from hogeq.contest.submission import as_one_file, inspect_submission
     from hogeq.pages.entrants import checked_page
 
     with refusing():
         submission = inspect_submission(file, chosen.rules, trust, time_limit=time_limit)
+        submission = as_one_file(submission, file, chosen.spec or chosen.name)
     reference = None
     if submission.strategy is not None:
         named = against or usual_reference(engine)

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 LISTED = 10  # changes of the text; JSON has all
 
 
+NAMELESS = "--player-name: {}, needed for a .py file: the entrant's name"
+
+
 def export(
     strategy: options.Strategy,
     chosen: Chosen,
@@ -38,15 +41,20 @@ def export(
     """
     if out.suffix.lower() != ".py" and player_name is not None:
         raise BadInputError(f"--player-name: allowed only where --out ends in .py, not for {out}")
-    if out.suffix.lower() == ".py" and not (player_name or "").strip():
+    has_own = player_name is None and Path(strategy).suffix.lower() == ".py"
+    if out.suffix.lower() == ".py" and not has_own and not (player_name or "").strip():
         given = "missing" if player_name is None else "blank"
-        raise BadInputError(f"--player-name: {given}, needed for a .py file: the entrant's name")
+        raise BadInputError(NAMELESS.format(given))
     from hogeq.strategies.files import check_player_name
 
     if player_name is not None:
         check_player_name(player_name)
     game = chosen.load(strategies=[strategy])
     written = _exported(game, strategy, out, part)
+    if has_own and out.suffix.lower() == ".py":
+        if written.name == strategy:
+            raise BadInputError(NAMELESS.format("missing"))
+        player_name = written.name
     written.write(out, player_name)
     data = {
         **chosen.facts,

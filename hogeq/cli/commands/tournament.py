@@ -97,6 +97,7 @@ def tournament(
         option("Write all win rates, .csv or .json; of a folder, a folder of pages.", "FILE"),
     ] = None,
     pseudonyms: Annotated[bool, option("No names on public pages.", name="--pseudonyms")] = False,
+    title: Annotated[str | None, option("Heading of the pages.", "TEXT", "--title")] = None,
     plot: options.Plot = None,
     start: options.Start = None,
     goals: Annotated[
@@ -160,13 +161,20 @@ def tournament(
         if folder is not None:
             from hogeq.pages.contest import write_contest
 
-            made = ["", *write_contest(contest, folder, data, chosen.title, pseudonyms)]
+            made = [
+                "",
+                *write_contest(
+                    contest, folder, data, chosen.title, pseudonyms=pseudonyms, title=title
+                ),
+            ]
     if ranks is not None:
         write_whole(ranks, found.ranks_csv())
     if page is not None:
         from hogeq.pages.field import field_page
 
-        write_whole(page, field_page({**data, "rules": chosen.title}, found.names))
+        write_whole(
+            page, field_page({**data, "rules": chosen.title}, found.names, engine.rules, title)
+        )
     if out is not None and not is_folder:
         is_csv = out.suffix.lower() == ".csv"
         write_whole(out, found.rates_csv() if is_csv else f"{json_text(data, 1)}\n")
