@@ -184,7 +184,7 @@ def _plotly() -> tuple[str, str]:
         from plotly import __version__
         from plotly.offline import get_plotlyjs
     except ImportError as error:
-        raise ReportError(not_installed("plotly", "the page", "plotly")) from error
+        raise ReportError(not_installed("plotly", "the page", "'hogeq[report]'")) from error
     return __version__, get_plotlyjs()
 
 
