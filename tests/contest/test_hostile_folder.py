@@ -21,7 +21,7 @@ from typer.testing import CliRunner
 from hogeq.cli import app
 from hogeq.contest import folders, judging
 from hogeq.contest.entries import entries_of
-from hogeq.contest.folders import Entrant, named_entries
+from hogeq.contest.folders import entrants, named_entries
 from hogeq.contest.judging import Judge, facts, submission_from
 from hogeq.contest.submission import Submission, inspect_submission
 from hogeq.evaluation.values import win_rate
@@ -209,42 +209,17 @@ def test_a_field_by_name_names_the_culprit_too(here: Path, monkeypatch: pytest.M
     ]
 
 
-def sound() -> dict[str, Any]:
-    path = Path("class/ann.csv")
-    put(path, table(5))
-    (found,) = Judge(GAME).judge([Entrant("ann.csv", Path("class"))])
-    return facts(found.submission)
-
-
-@pytest.mark.parametrize(
-    "forged",
-    [
-        *({"seconds": seconds} for seconds in ({"load": 1}, {"load": -1.0}, [1], "x", None)),
-        {"seconds": {"load": 1.0, "table": float("inf"), "slowest": 1.0}},
-        {"seconds": {"load": 1.0, "table": float("nan"), "slowest": 1.0}},
-        {"seconds": {"load": 1.0, "table": "1", "slowest": 1.0}},
-        *({"name": name} for name in (3, ["x"], "x" * 100_000, {"a": 1}, False)),
-        *({"size": size} for size in (-1, 1.5, "7", 10**400, None, True)),
-        *({"answered": count} for count in (-1, 2**60, "all")),
-        *({"asked": asked} for asked in ([1], [1, 2, 3], ["a", "b"], [-1, 0], 7)),
-        *({"files": files} for files in ([1], ["x" * 10_000], ["x"] * 9_000, 3, None)),
-        *({"alone": alone} for alone in (1, "yes", 0.5)),
-        *({"prints": prints} for prints in (1, "yes", None)),
-        *({"strategy": cells} for cells in ("00", "zz" * 16, "7f" * 16, "ff" * 16, 3, None, [[0]])),
-        {"faults": [["raises", 1, "it may not play and be at fault"]]},
-        *({"faults": [fault], "strategy": None} for fault in ([], ["a"], ["a", -1, "b"], 7, None)),
-        *({"faults": [fault], "strategy": None} for fault in (["a", 10**99, "b"], [1, 1, "b"])),
-        {"faults": [["a", 1, "x" * 10_000]], "strategy": None},
-        {"another": 1},
-    ],
-)
-def test_what_comes_of_an_entry_is_checked_like_anybodys_file(
-    here: Path, forged: dict[str, Any]
-) -> None:
-    given = sound()
-    assert facts(submission_from(given, GAME)) == given
-    with pytest.raises(ValueError, match="cannot be judged"):
-        submission_from({**given, **forged}, GAME)
+def test_a_verdict_is_kept_whole(here: Path) -> None:
+    put(Path("class/ann.csv"), table(5))
+    put(Path("class/bob.csv"), "1,2\n")
+    put(Path("class/cid/final_strategy.py"), f"PLAYER_NAME = {CANARY!r}\nx = 1 / 0")
+    judged = Judge(GAME, trust=True, is_contest=True).judge(entrants(Path("class"), ()))
+    for one in judged:
+        known = json.loads(json.dumps(facts(one.submission)))
+        again = submission_from(known, GAME)
+        assert facts(again) == facts(one.submission)
+        assert again.faults == one.submission.faults
+    assert [bool(one.submission.faults) for one in judged] == [False, True, True]
 
 
 # --- what is kept ---------------------------------------------------------------------------------

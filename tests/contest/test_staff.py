@@ -184,6 +184,7 @@ def test_only_what_is_new_is_computed(here: Path, monkeypatch: pytest.MonkeyPatc
     [
         {},
         {"made_by": None},
+        {"sha256": None},
         {"files": {"a": {}}},
         {"files": 1},
         {"rates": [[0.5]]},
@@ -198,7 +199,7 @@ def test_a_cache_that_nobody_wrote_is_made_anew(here: Path, change: dict[str, An
         Path(f"class/s{number}.csv").write_text(lines(rows_of(number, GOAL)))
     found = ask(*RUN)
     cache = Path("out/staff/cache.json")
-    cache.write_text(json.dumps({**json.loads(cache.read_text()), **change}) if change else "[")
+    cache.write_text(json.dumps({**json.loads(cache.read_text()), **change}) if change else "[]")
     assert ask(*RUN) == found
 
 
