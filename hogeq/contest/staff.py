@@ -79,9 +79,11 @@ class Contest:
             "plugins": [plugin.sha256 for plugin in loaded()],  # whose parts the rules only name
             "start": list(start),
         }
-        path = None if out is None else out / STAFF / CACHE
-        salt, known = _read_cache(path, self.made_by)
-        self.salt = salt or secrets.token_hex(16)
+        known = {} if out is None else _read_cache(out / STAFF / CACHE)
+        self.salt: str = known.get("salt") or secrets.token_hex(16)
+        self.replaces = bool(known) and known["made_by"]["rules"] != self.made_by["rules"]
+        if known.get("made_by") != self.made_by:
+            known = {}
         self.files: dict[str, dict[str, Any]] = known.get("files", {})
         self.tables: list[str] = known.get("tables", [])
         self.rates: list[list[float]] = known.get("rates", [])
@@ -221,15 +223,13 @@ def _numbered(given: str, names: Collection[str]) -> tuple[str, str]:
     )
 
 
-def _read_cache(path: Path | None, made_by: dict[str, Any]) -> tuple[str, dict[str, Any]]:
-    """Read the salt of an earlier call and, by the same rules and version, its verdicts."""
-    known: dict[str, Any] = {}
-    if path is not None:
-        with suppress(OSError, ValueError, AttributeError, KeyError):
-            read = parse_json(read_whole(path, MAX_BYTES))
-            if read.pop("sha256") == _hash(json.dumps(read).encode()):
-                known = read
-    return known.get("salt", ""), known if known.get("made_by") == made_by else {}
+def _read_cache(path: Path) -> dict[str, Any]:
+    """Read what `Contest.keep` wrote; nothing if anybody else did."""
+    with suppress(OSError, ValueError, AttributeError, KeyError, TypeError):
+        known: dict[str, Any] = parse_json(read_whole(path, MAX_BYTES))
+        if known.pop("sha256") == _hash(json.dumps(known).encode()):
+            return known
+    return {}
 
 
 def _hash(content: bytes) -> str:

@@ -66,6 +66,7 @@ def write_contest(
     return [
         f"{everybody}: index.html and ranks.csv, for everybody",
         f"{staff}: index.html, ranks.csv and {counted(len(judged), 'page')} in entrants, for staff",
+        *([f"{out}: held a contest by other rules, which this one replaces"] * contest.replaces),
         *([f"{counted(earlier, 'earlier file')} left out: {LATEST}"] if earlier else []),
     ]
 

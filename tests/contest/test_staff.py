@@ -208,6 +208,7 @@ def test_pseudonyms_stay_and_tell_nothing(here: Path) -> None:
         Path(f"class/s{number}.py").write_text(code(rows_of(number, GOAL), f"Name{number}"))
     ok(*RUN, "--pseudonyms")
     public = {row["name"]: row["public_name"] for row in ranks()}
+    assert {row["lowest_against"] for row in ranks()} <= {*public}  # staff has no pseudonyms
     page = PUBLIC.read_text()
     assert all(name.startswith("Hog ") and name in page for name in public.values())
     assert "Name" not in page.split("<body>")[1].split("<script>")[0]
@@ -294,3 +295,14 @@ def test_a_folder_that_is_not_there_is_said_to_be_missing(here: Path, more: Any)
     line = refused("tournament", "clas", *R, *more)
     assert "clas: no " in line
     assert "such folder" in line
+
+
+def test_a_contest_by_other_rules_is_replaced_with_a_word(here: Path) -> None:
+    for number in range(2):
+        Path(f"class/s{number}.csv").write_text(lines(rows_of(number, GOAL)))
+    said = "out: held a contest by other rules, which this one replaces"
+    assert said not in ok(*RUN)
+    assert said not in ok(*RUN)
+    Path("class.yaml").write_text(f"edition: fa22\ngoal: {GOAL}\n")
+    assert said in ok(*RUN)
+    assert said not in ok(*RUN)
