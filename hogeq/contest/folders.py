@@ -99,7 +99,7 @@ def named_entries(names: Iterable[str], unless: Iterable[Path] = ()) -> list[Ent
             continue
         if has_magic(name) and not os.path.lexists(name):
             more = _matching(name, is_written)
-        elif is_folder(name) and not {path.name for path in Path(name).iterdir()} >= _RUN:
+        elif is_folder(name) and not all((Path(name) / file).exists() for file in _RUN):
             more = _in_folder(Path(name), is_written)
             if not more:
                 raise StrategyError(f"{printable(name)}: holds no strategy file; {_SUFFIXES}")

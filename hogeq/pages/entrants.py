@@ -348,10 +348,11 @@ def _with_sections(page: str, key: str, texts: Mapping[str, str]) -> str | None:
     """Put other sections into a page that was made of the same; None if it was not."""
     for name, text in texts.items():
         opening = _opening(name, key)
-        before, found, after = page.partition(opening)
-        if not found:
+        before, _, rest = page.partition(opening)
+        _, end, after = rest.partition("</section>")
+        if not end:
             return None
-        page = f"{before}{opening}{text}{after[after.index('</section>') :]}"
+        page = f"{before}{opening}{text}{end}{after}"
     return page
 
 

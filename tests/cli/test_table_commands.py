@@ -57,6 +57,19 @@ def test_the_file_to_submit_passes_a_contests_check(
 def test_nobody_submits_without_a_name(folder: Path) -> None:
     line = refused("export", "always_roll:1", "--rules", "fa22", "--player-name", "\u3000\n")
     assert line == "hogeq: --player-name: blank, needed for a .py file: the entrant's name\n"
+
+
+def test_a_py_keeps_the_name_of_its_player(folder: Path) -> None:
+    code = "{}def final_strategy(score, opponent):\n    return 1\n"
+    for file, name in (("named.py", "PLAYER_NAME = 'Ana'\n"), ("nameless.py", "")):
+        Path(file).write_text(code.format(name))
+    call = ("export", "named.py", *TWELVE, "--trust", "--out")
+    assert ask(*call, "one.py")["player_name"] == "Ana"
+    assert "PLAYER_NAME = 'Ana'\n" in Path("one.py").read_text()
+    assert ask(*call, "two.py", "--player-name", "Bob")["player_name"] == "Bob"
+    assert ask(*call, "table.csv")["player_name"] is None
+    line = refused("export", "nameless.py", *TWELVE, "--trust", "--out", "three.py")
+    assert line == "hogeq: --player-name: missing, needed for a .py file: the entrant's name\n"
     assert not (folder / "final_strategy.py").exists()
 
 
