@@ -39,22 +39,10 @@ def export(
     A .py file is for a contest, self-contained; the others are .csv and .txt
     tables, .json, and numpy's .npy and .npz, which alone can hold a policy; .npz alone a mixture.
     """
-    if out.suffix.lower() != ".py" and player_name is not None:
-        raise BadInputError(f"--player-name: allowed only where --out ends in .py, not for {out}")
-    has_own = player_name is None and Path(strategy).suffix.lower() == ".py"
-    if out.suffix.lower() == ".py" and not has_own and not (player_name or "").strip():
-        given = "missing" if player_name is None else "blank"
-        raise BadInputError(NAMELESS.format(given))
-    from hogeq.strategies.files import check_player_name
-
-    if player_name is not None:
-        check_player_name(player_name)
+    _check_name(player_name, strategy, out)
     game = chosen.load(strategies=[strategy])
     written = _exported(game, strategy, out, part)
-    if has_own and out.suffix.lower() == ".py":
-        if written.name == strategy:
-            raise BadInputError(NAMELESS.format("missing"))
-        player_name = written.name
+    player_name = _name_for(out, player_name, strategy, written)
     written.write(out, player_name)
     data = {
         **chosen.facts,
@@ -64,6 +52,29 @@ def export(
         "out": out,
     }
     return Result(data, [f"{written.kind} of {strategy} for {chosen.title} written to {out}"])
+
+
+def _check_name(given: str | None, source: str, out: Path) -> None:
+    """Refuse a player's name where no .py is written, and none where the source has none."""
+    if out.suffix.lower() != ".py":
+        if given is not None:
+            allowed = "allowed only where --out ends in .py"
+            raise BadInputError(f"--player-name: {allowed}, not for {out}")
+    elif given is not None and given.strip():
+        from hogeq.strategies.files import check_player_name
+
+        check_player_name(given)
+    elif given is not None or Path(source).suffix.lower() != ".py":
+        raise BadInputError(NAMELESS.format("missing" if given is None else "blank"))
+
+
+def _name_for(out: Path, given: str | None, source: str, read: "Strategy") -> str | None:
+    """Give the player's name for a .py: by default that of the file that was read."""
+    if given is not None or out.suffix.lower() != ".py":
+        return given
+    if read.name == source:
+        raise BadInputError(NAMELESS.format("missing"))
+    return read.name
 
 
 def _exported(game: "Game", name: str, out: Path, part: int | None) -> "Strategy":
@@ -216,12 +227,12 @@ def improve(
         if not explain or (cells, seconds, player_name) != (None, None, None):
             raise BadInputError("--out: missing; allowed without it: --explain alone")
         return _explained(chosen, table, against)
-    if (out.suffix.lower() == ".py") != bool((player_name or "").strip()):
-        raise BadInputError("--player-name: needed for a .py file, and allowed for no other")
+    _check_name(player_name, table, out)
     game = chosen.load("matches", "search", strategies=[table, *(against or [])])
     from hogeq.contest import field
 
     start, rivals = game.strategy(table), _rivals(game, against)
+    player_name = _name_for(out, player_name, table, start)
     opponents = list(rivals.values())
     with phase("improving", None, "steps") as progress, refusing():
         steps = field.improvements(game.hog, start, opponents, cells, seconds)
