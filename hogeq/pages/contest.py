@@ -62,11 +62,13 @@ def write_contest(
     write_whole(staff / "ranks.csv", _csv((*own, *RANKS), rows))
     write_whole(everybody / "index.html", page)
     write_whole(everybody / "ranks.csv", _csv((*own, *PUBLIC_RANKS), public))
+    late = sum(fault.kind == "time" for one in judged for fault in one.submission.faults)
     earlier = sum(len(one.entrant.earlier) for one in judged)
     return [
         f"{everybody}: index.html and ranks.csv, for everybody",
         f"{staff}: index.html, ranks.csv and {counted(len(judged), 'page')} in entrants, for staff",
         *([f"{out}: held a contest by other rules, which this one replaces"] * contest.replaces),
+        *([f"out of time: {late}; another --time-limit runs such code again"] if late else []),
         *([f"{counted(earlier, 'earlier file')} left out: {LATEST}"] if earlier else []),
     ]
 

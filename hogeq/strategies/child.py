@@ -61,10 +61,11 @@ def raised(error: BaseException) -> str:
     while trace is not None:
         code = trace.tb_frame.f_code
         if [code.co_filename] == sys.argv[:1]:
-            frame = "" if code.co_name == "<module>" else f"in {_one_line(code.co_name)}, "
+            frame = "" if code.co_name == "<module>" else f"in {_one_line(code.co_name[:60])}, "
             where = f" ({frame}line {trace.tb_lineno})"
         trace = trace.tb_next
-    return f"!{text}{where}"
+    most = LINE - len(where)
+    return f"!{text if len(text) <= most else f'{text[: most - 3]}...'}{where}"
 
 
 def _described(value: Any) -> str:

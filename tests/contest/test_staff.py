@@ -154,6 +154,7 @@ def test_twenty_entries_are_judged_ranked_and_told(here: Path) -> None:
     told = (Path("out/staff") / again["page"]).read_text()
     assert "the last by name counts: again/attempt2/final_strategy.py" in told
     assert {"The Dice", "Listers"} <= {row["name"] for row in rows}
+    assert "out of time: 1; another --time-limit runs such code again" in ok(*RUN)
 
 
 def test_only_what_is_new_is_computed(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
