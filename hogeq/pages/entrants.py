@@ -84,13 +84,12 @@ def _why(found: Mapping[str, Any]) -> str:
     whole = found["best_response"] - found["win_rate"]
     response = "the best response found" if found["effort"] else "a best response"
     tables = []
-    bar = '<meter min="0" low="0" high="0" optimum="0" max="{:.6f}" value="{:.6f}"></meter>'
     for key, heading in GROUPED.items():
         rows = [
             (
                 html.escape(one["kind"]),
                 _points(one["loss"]),
-                bar.format(whole, max(0.0, one["loss"])),
+                frame.bar(one["loss"] / whole, "bad"),
                 f"{one['positions']:,}",
             )
             for one in found[key]
@@ -161,8 +160,7 @@ def _losses(found: Mapping[str, Any]) -> str:
         + frame.table(
             ("score", "opponent", "rolls", "best", "loss, pp", "met in"),
             rows,
-            ("", "", "", "", "", "roomy"),
-            "Losses",
+            label="Losses",
         )
     )
 
@@ -191,7 +189,7 @@ def _rates(found: Mapping[str, Any]) -> str:
         name = html.escape(one["strategy"])
         shown = "never ends" if rate is None else percent(rate)
         kind = "" if rate is None else "good" if rate > WIN else "bad" if 1.0 - rate > WIN else ""
-        bar = "" if rate is None else frame.bar(rate, kind)
+        bar = "" if rate is None else frame.bar(rate, f"half {kind}")
         rows.append((name, f'<span class="{kind}">{shown}</span>', bar))
     header = ("against", "wins", "")
     return f"<h2>What it wins</h2>{frame.table(header, rows, ('text', '', ''), 'Win rates')}"
@@ -337,7 +335,11 @@ def _matches(line: Mapping[str, Any], found: Mapping[str, Any], names: Sequence[
         if 1.0 - rate > threshold:
             kind, word = "bad", "lost"
         if other is not line:
-            shown = f'<span class="{kind}">{percent(rate)}</span>', frame.bar(rate, kind), word
+            shown = (
+                f'<span class="{kind}">{percent(rate)}</span>',
+                frame.bar(rate, f"half {kind}"),
+                word,
+            )
             rows.append((other["rank"], html.escape(names[other["index"]]), *shown))
     header = ("rank", "against", "wins", "", "")
     table = frame.table(header, rows, ("", "text name", "", "", "text roomy"), "Matches", "tall")
