@@ -89,7 +89,7 @@ def _why(found: Mapping[str, Any]) -> str:
             (
                 html.escape(one["kind"]),
                 _points(one["loss"]),
-                frame.bar(one["loss"] / whole, "bad"),
+                frame.bar(one["loss"] / whole if whole else 0.0, "bad"),
                 f"{one['positions']:,}",
             )
             for one in found[key]

@@ -82,7 +82,7 @@ def table(
 
 def bar(share: float, kind: str = "") -> str:
     """Draw a share from 0 to 1 as a bar; of a kind `half` it has a mark at one half."""
-    width = f"{max(0.0, share):.2%}"
+    width = f"{min(1.0, max(0.0, share)):.2%}"
     return f'<span class="share {kind}" aria-hidden="true"><i style="width:{width}"></i></span>'
 
 
