@@ -23,7 +23,7 @@ from hogeq.rules.turn import land
 from hogeq.strategies.arrays import check_matrix
 from hogeq.strategies.sandbox import Entry, hear
 from hogeq.strategies.strategy import Strategy, policies_of
-from hogeq.support.aliases import Floats, Matrix
+from hogeq.support.aliases import Floats, Ints, Matrix
 
 MEASURED: Final = 120  # changes of rules that are measured
 
@@ -106,17 +106,19 @@ def _by_scores(game: HogEngine, matrix: Matrix, gains: Floats) -> Iterator[_Cand
     A condition holds where a number that the scores give is at least a limit.
     """
     own, other = np.indices(matrix.shape)
-    names = list(map(dice_in_words, game.choices))
-    for text, key, least in (
+    families: tuple[tuple[str, Ints, int], ...] = (
         ("from {} points on", own, 0),
         ("up to {} points", -own, 1 - game.goal),
         ("when the opponent has {} or more", other, 1),
         ("when {} or more ahead", own - other, 1),
         ("when {} or more behind", other - own, 1),
-    ):
+    )
+    names = list(map(dice_in_words, game.choices))
+    for text, key, least in families:
         limits = np.arange(least, key.max() + 1)[::-1]
         for before in (None, *np.unique(matrix).tolist()):
-            where = (key >= least) & (True if before is None else matrix == before)
+            where = key >= least
+            where = where if before is None else where & (matrix == before)
             sums = np.zeros((len(limits), game.num_actions))
             np.add.at(sums, key.max() - key[where], gains[where])
             best = np.argsort(-sums.cumsum(axis=0), axis=0, kind="stable")[:LISTED]
