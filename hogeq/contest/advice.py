@@ -105,7 +105,7 @@ def _by_scores(game: HogEngine, matrix: Matrix, gains: Floats) -> Iterator[_Cand
 
     A condition holds where a number that the scores give is at least a limit.
     """
-    own, other = np.indices(matrix.shape)
+    own, other = np.meshgrid(*map(np.arange, matrix.shape), indexing="ij")
     families: tuple[tuple[str, Ints, int], ...] = (
         ("from {} points on", own, 0),
         ("up to {} points", -own, 1 - game.goal),
