@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from hogeq.model.game import HogEngine
     from hogeq.strategies.strategy import Strategy
 
-DEFAULT = "su20"
+DEFAULT = "fa25"
 VARIABLE = "HOGEQ_RULES"
 
 ENDLESS = "a game that never ends counts as half a win"

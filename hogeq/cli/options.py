@@ -105,7 +105,7 @@ Rules = Annotated[
     str | None,
     option(
         "An edition's name, a YAML file of rule parts, or a run. [those of a run that is given as "
-        "a strategy; else HOGEQ_RULES; else su20]",
+        "a strategy; else HOGEQ_RULES; else fa25]",
         "RULES",
         "--rules",
     ),
@@ -128,7 +128,7 @@ Forget = Annotated[
     ),
 ]
 ManyRules = Annotated[
-    list[str] | None, option("As elsewhere; may be repeated. [su20 and fa22]", "RULES")
+    list[str] | None, option("As elsewhere; may be repeated. [fa25 and su20]", "RULES")
 ]
 Strategy = Annotated[str, argument("S", "A strategy: name, file or run.")]
 Start = Annotated[

@@ -59,9 +59,9 @@ def test_the_default_is_said_first_and_can_be_set(
     command = "compare", "always_roll:1", "always_roll:2"
     monkeypatch.delenv("HOGEQ_RULES", raising=False)
     found = CliRunner().invoke(app, [*command, "--json"])
-    said = "hogeq: rules su20, the default; --rules or HOGEQ_RULES chooses others\n"
+    said = "hogeq: rules fa25, the default; --rules or HOGEQ_RULES chooses others\n"
     assert found.stderr.startswith(said)
-    assert json.loads(found.stdout)["rules"] == "su20"
+    assert json.loads(found.stdout)["rules"] == "fa25"
     monkeypatch.setenv("HOGEQ_RULES", "small.yaml")
     found = CliRunner().invoke(app, [*command, "--json"])
     assert "the default" not in found.stderr

@@ -50,7 +50,7 @@ def strategies() -> Result:
     return Result({"strategies": known}, [Table(list(known.items()), left=2)])
 
 
-COMPILED = ("su20", "fa22")
+COMPILED = ("fa25", "su20")
 """They cover the games with points remembered and those without a memory."""
 
 

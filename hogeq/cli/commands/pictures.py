@@ -27,7 +27,7 @@ Open = Annotated[bool, option("Open the page in a browser.", name="--open")]
 def board(
     rules: Annotated[
         list[str] | None,
-        option("Edition, or YAML file of rule parts (may be repeated). [HOGEQ_RULES or su20]"),
+        option("Edition, or YAML file of rule parts (may be repeated). [HOGEQ_RULES or fa25]"),
     ] = None,
     out: Annotated[Path, option("A name ending in .html.", "FILE"), PAGE] = Path("board.html"),
     opponent: Annotated[
