@@ -13,7 +13,6 @@ from typer.testing import CliRunner
 
 from hogeq.cli import app, main
 from hogeq.cli.commands import COMMANDS, GROUPS, name_of
-from hogeq.cli.uses import require_use
 from tests.cli.calls import ok, refused
 
 # --- bad input ------------------------------------------------------------------------------------
@@ -193,7 +192,7 @@ def test_every_command_has_an_example_that_it_takes(command: Any) -> None:
     words = next(group[command] for group in GROUPS.values() if command in group).split()
     every: Any = get_command(app)
     context = every.commands[name].make_context(name, words)  # refuses what it does not take
-    require_use(context)
+    every.commands[name].require_use(context)
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from typing import Annotated
 
 from hogeq.cli import options
 from hogeq.cli.inputs import Chosen
-from hogeq.cli.options import argument, option
+from hogeq.cli.options import TEXT, argument, option
 from hogeq.cli.result import Result
 from hogeq.rules import EDITIONS
 from hogeq.support.messages import BadInputError, Table, Text, counted
@@ -15,7 +15,7 @@ def rules_(
     name: Annotated[
         str | None, argument("[RULES]", "An edition, a YAML file or a run, shown in full.")
     ] = None,
-    dice: Annotated[bool, option("Mean points by dice and sides.", name="--dice")] = False,
+    dice: Annotated[bool, option("Mean points by dice and sides.", name="--dice"), TEXT] = False,
     trust: options.Trust = False,
 ) -> Result:
     """List the editions, their parts and switches.

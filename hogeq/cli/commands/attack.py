@@ -5,7 +5,17 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from hogeq.cli import options
 from hogeq.cli.inputs import AnyChosen, Chosen, reading
-from hogeq.cli.options import CERTIFICATE, MATRIX, PICTURE, PROOF, SEARCH, argument, option
+from hogeq.cli.options import (
+    CERTIFICATE,
+    MATRIX,
+    OF_HOG,
+    PICTURE,
+    PROOF,
+    SEARCH,
+    argument,
+    beside,
+    option,
+)
 from hogeq.cli.result import Result
 from hogeq.cli.shell import computing, refusing
 from hogeq.search.budget import Budget
@@ -48,7 +58,7 @@ def attack_(
         ),
     ] = False,
     most_kicks: Annotated[
-        int, option("Most kicks for each start.", group=SEARCH)
+        int, option("Most kicks for each start.", group=SEARCH), beside("--until-saturated")
     ] = Budget.most_kicks,
     seed: options.Seed = Budget.seed,
     exact: Annotated[
@@ -63,11 +73,14 @@ def attack_(
     certify: Annotated[
         float | None,
         option("Seconds to prove a bound below full memory.", "SECONDS", group=PROOF, min=0),
+        OF_HOG,
     ] = None,
     certificate: Annotated[
         Path | None,
         option("Write the proof: certificate.json, say.", "FILE", group=PROOF),
         CERTIFICATE,
+        OF_HOG,
+        beside("--certify"),
     ] = None,
     jobs: options.Jobs = None,
     on: options.On = None,

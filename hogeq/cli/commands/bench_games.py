@@ -5,7 +5,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from hogeq.cli import options
-from hogeq.cli.options import argument, option
+from hogeq.cli.options import When, argument, option
 from hogeq.cli.result import Result
 from hogeq.cli.shell import refusing
 from hogeq.search.budget import Budget
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 KEEP = 12  # characters of a digest that are shown
 SECONDS = 5.0  # of a proof, where none are given
 CLOSED = 1e-6  # smaller gaps are none
+RUN = When("with run", lambda given: given["what"] == "run")
 
 
 def bench_games(
@@ -33,9 +34,12 @@ def bench_games(
     kicks: Annotated[
         int | None,
         option(f"Kicks of the search, in Hog. [{Budget.kicks}]", group=options.SEARCH, min=0),
+        RUN,
     ] = None,
     seconds: Annotated[
-        float | None, option("Of each proof, in a game tree. [5]", group=options.SEARCH, min=0)
+        float | None,
+        option("Of each proof, in a game tree. [5]", group=options.SEARCH, min=0),
+        RUN,
     ] = None,
 ) -> Result:
     """List, write or solve the instances of the benchmark of imperfect recall.

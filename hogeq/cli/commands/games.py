@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from hogeq.cli import options
 from hogeq.cli.inputs import AnyChosen, Chosen
-from hogeq.cli.options import ARRAYS, MATRIX_SUFFIXES, TREE, Output, option
+from hogeq.cli.options import ARRAYS, MATRIX_SUFFIXES, OF_HOG, TREE, Output, option
 from hogeq.cli.result import Result
 from hogeq.cli.shell import computing, refusing, warn
 from hogeq.support.files import write_whole
@@ -109,8 +109,9 @@ def audit_(
     goal: Annotated[
         int | None,
         option("Goal of the game walked. [6, or less where that is too large]", "G", min=1),
+        OF_HOG,
     ] = None,
-    max_dice: Annotated[int, option("Most dice in it.", "N", min=1)] = 2,
+    max_dice: Annotated[int, option("Most dice in it.", "N", min=1), OF_HOG] = 2,
 ) -> Result:
     """Audit recall: losses of each information set, and theorems that still hold.
 
@@ -141,8 +142,10 @@ def audit_(
 
 def export_game(
     chosen: AnyChosen,
-    goal: Annotated[int | None, option("Another goal than that of the rules.", "G", min=1)] = None,
-    max_dice: Annotated[int | None, option("Another most number of dice.", "N", min=1)] = None,
+    goal: Annotated[int | None, option("Another goal.", "G", min=1), OF_HOG] = None,
+    max_dice: Annotated[
+        int | None, option("Another most number of dice.", "N", min=1), OF_HOG
+    ] = None,
     out: Annotated[
         Path, option("A name ending in .efg, or with --game in .npz.", "FILE"), TREE
     ] = Path("hog.efg"),

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from hogeq.cli import options
 from hogeq.cli.inputs import AnyChosen, Chosen, default_rules
-from hogeq.cli.options import PAGE, PICTURE, SEARCH, argument, option
+from hogeq.cli.options import OF_HOG, PAGE, PICTURE, SEARCH, argument, option
 from hogeq.cli.result import Result
 from hogeq.cli.shell import computing, refusing
 from hogeq.support.files import write_whole
@@ -27,7 +27,9 @@ Open = Annotated[bool, option("Open the page in a browser.", name="--open")]
 def board(
     rules: Annotated[
         list[str] | None,
-        option("Edition, or YAML file of rule parts (may be repeated). [HOGEQ_RULES or fa25]"),
+        option(
+            "Edition, or YAML file of rule parts (may be repeated). [HOGEQ_RULES or fa25]", "RULES"
+        ),
     ] = None,
     out: Annotated[Path, option("A name ending in .html.", "FILE"), PAGE] = Path("board.html"),
     opponent: Annotated[
@@ -204,7 +206,7 @@ def show(
     strategy: options.Strategy,
     chosen: AnyChosen,
     out: Annotated[
-        Path | None, option("Draw to a file. [text in the terminal]", "PNG"), PICTURE
+        Path | None, option("Draw to a file. [text in the terminal]", "PNG"), PICTURE, OF_HOG
     ] = None,
 ) -> Result:
     """Picture of a strategy: the dice it rolls at every position, or its actions elsewhere.

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from hogeq.cli import options
 from hogeq.cli.inputs import Chosen
-from hogeq.cli.options import MEMORY, option
+from hogeq.cli.options import MEMORY, TEXT, option
 from hogeq.cli.result import Result
 from hogeq.cli.shell import refusing
 from hogeq.rules import Rules
@@ -191,7 +191,7 @@ def beliefs(
     opponent: options.Opponent,
     chosen: Chosen,
     against: Annotated[str | None, option("The opponent's strategy. [S]", "T")] = None,
-    top: Annotated[int, option("Lines of the table.", min=1)] = 20,
+    top: Annotated[int, option("Lines of the table.", min=1), TEXT] = 20,
     plot: options.Plot = None,
 ) -> Result:
     """Distribution of the hidden memory at a position; of a mixture, which component is played."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from hogeq.cli import options
-from hogeq.cli.options import WORKERS, argument, option
+from hogeq.cli.options import WORKERS, argument, option, without
 from hogeq.cli.result import Result
 from hogeq.cli.shell import computing, warn
 from hogeq.rules import ALIASES, EDITIONS
@@ -39,7 +39,9 @@ def run(
         argument("[CONFIG]", "YAML file: configs/cfr.yaml. [with --resume, that of the run]"),
     ] = None,
     overrides: options.Set = None,
-    out_root: Annotated[Path, option("Where runs are kept.", "DIR")] = Path("results"),
+    out_root: Annotated[Path, option("Where runs are kept.", "DIR"), without("--resume")] = Path(
+        "results"
+    ),
     resume: Annotated[Path | None, option("Continue the run in this directory.", "DIR")] = None,
     overwrite: options.Overwrite = False,
     game: options.Game = None,

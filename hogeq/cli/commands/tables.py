@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from hogeq.cli import options
 from hogeq.cli.inputs import AnyChosen, Chosen
-from hogeq.cli.options import MATRIX, PURIFIERS, SUBMISSION, Output, argument, option
+from hogeq.cli.options import MATRIX, OF_HOG, PURIFIERS, SUBMISSION, Output, argument, option
 from hogeq.cli.result import Result
 from hogeq.cli.shell import computing, refusing
 from hogeq.support.messages import BadInputError, Table, Text, counted, percent, pp
@@ -96,6 +96,7 @@ def purify_(
             "FILE.npz",
         ),
         Output((".npz",)),
+        OF_HOG,
     ] = None,
     jobs: options.Jobs = None,
     on: options.On = None,
@@ -151,7 +152,7 @@ def diff(
     b: Annotated[str, argument("B", "The strategy to compare with it.")],
     chosen: AnyChosen,
     against: AgainstOption = None,
-    plot: options.Plot = None,
+    plot: Annotated[options.Plot, OF_HOG] = None,
 ) -> Result:
     """Cells in which tables A and B differ, and the gain of each change.
 

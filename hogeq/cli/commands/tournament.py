@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from hogeq.cli import options
 from hogeq.cli.inputs import AnyChosen, Chosen, check_output
-from hogeq.cli.options import PAGE, Output, argument, option
+from hogeq.cli.options import ENTRIES, FOLDER, OF_HOG, PAGE, Output, argument, beside, option
 from hogeq.cli.result import Result, json_text
 from hogeq.cli.shell import computing, refusing
 from hogeq.support.files import write_whole
@@ -23,6 +23,7 @@ FULL_MEMORY = "full_memory"
 NoSandbox = Annotated[
     bool,
     option("Run code of a folder though nothing isolates it.", None, "--no-sandbox", options.CODE),
+    beside("--trust"),
 ]
 
 
@@ -30,7 +31,7 @@ def compare(
     a: Annotated[str, argument("A", "A strategy: name, file or run.")],
     b: Annotated[str, argument("B", "The other.")],
     chosen: AnyChosen,
-    start: options.Start = None,
+    start: Annotated[options.Start, OF_HOG] = None,
 ) -> Result:
     """Exact win rate of A against B.
 
@@ -84,7 +85,9 @@ def tournament(
         argument("S ...", "Strategies: names, files, runs, folders, patterns ('entries/*.csv')."),
     ],
     chosen: Chosen,
-    skip_bad: Annotated[bool, option("Leave out, and list, bad files.", name="--skip-bad")] = False,
+    skip_bad: Annotated[
+        bool, option("Leave out, and list, bad files.", name="--skip-bad"), ENTRIES
+    ] = False,
     ranks: Annotated[
         Path | None, option("Write the table of ranks.", "FILE", "--csv"), Output((".csv",))
     ] = None,
@@ -95,7 +98,9 @@ def tournament(
         Path | None,
         option("Write all win rates, .csv or .json; of a folder, a folder of pages.", "FILE"),
     ] = None,
-    pseudonyms: Annotated[bool, option("No names on public pages.", name="--pseudonyms")] = False,
+    pseudonyms: Annotated[
+        bool, option("No names on public pages.", name="--pseudonyms"), FOLDER
+    ] = False,
     plot: options.Plot = None,
     start: options.Start = None,
     goals: Annotated[
