@@ -70,7 +70,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         from typer.main import get_command
 
         commands = get_command(_app())
-    status: int = commands.main(args=argv, standalone_mode=False)
+    words = list(sys.argv[1:] if argv is None else argv)
+    if words[:1] in (["help"], ["version"], ["-V"]):  # as other programs have it
+        words = [*words[1:], "--help"] if words[0] == "help" else ["--version"]
+    status: int = commands.main(args=words, standalone_mode=False)
     return status
 
 

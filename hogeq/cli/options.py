@@ -9,7 +9,7 @@ import typer
 from typer.core import TyperCommand
 
 from hogeq.rules.reading import config_of, is_hog
-from hogeq.support.messages import BadInputError, one_line
+from hogeq.support.messages import BadInputError, one_line, unreadable
 from hogeq.support.parameters import MOST_JOBS
 
 MEMORY = "Memory of the player to move"
@@ -34,6 +34,16 @@ def option(
 def argument(name: str, about: str, **more: Any) -> Any:
     """Declare an argument."""
     return typer.Argument(metavar=name, help=about, **more)
+
+
+def readable(paths: Any) -> Any:
+    """Refuse files that are not there, before libraries are imported."""
+    for path in paths if isinstance(paths, list) else filter(None, [paths]):
+        try:
+            path.stat()
+        except (OSError, ValueError) as error:
+            raise BadInputError(unreadable(path, error)) from error
+    return paths
 
 
 class Output(NamedTuple):

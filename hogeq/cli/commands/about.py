@@ -13,7 +13,7 @@ from hogeq.support.messages import BadInputError, Table, Text, counted
 
 def rules_(
     name: Annotated[
-        str | None, argument("[RULES]", "An edition, a YAML file or a run, shown in full.")
+        str | None, argument("RULES", "An edition, a YAML file or a run, shown in full.")
     ] = None,
     dice: Annotated[bool, option("Mean points by dice and sides.", name="--dice"), TEXT] = False,
     trust: options.Trust = False,

@@ -15,6 +15,7 @@ from hogeq.cli.options import (
     argument,
     beside,
     option,
+    readable,
 )
 from hogeq.cli.result import Result
 from hogeq.cli.shell import computing, refusing
@@ -186,7 +187,7 @@ def _gains(
 
 
 def attack_field(
-    strategies: Annotated[list[str], argument("S ...", "The rivals: names, files or runs.")],
+    strategies: Annotated[list[str], argument("S", "The rivals: names, files or runs.")],
     chosen: Chosen,
     objective: Annotated[
         Literal["mean", "beaten"],
@@ -234,7 +235,9 @@ def attack_field(
 
 
 def certify(
-    file: Annotated[Path, argument("FILE", "A certificate, of hogeq attack --certificate.")],
+    file: Annotated[
+        Path, argument("FILE", "A certificate, of hogeq attack --certificate.", callback=readable)
+    ],
     of: Annotated[str | None, option("Refuse a certificate of another strategy.", "S")] = None,
     trust: options.Trust = False,
 ) -> Result:

@@ -25,7 +25,7 @@ RUN = When("with run", lambda given: given["what"] == "run")
 def bench_games(
     what: Annotated[Literal["list", "write", "run"], argument("list|write|run", "The action.")],
     folder: Annotated[
-        Path | None, argument("[DIR]", "Folder for write: one .npz file for each instance.")
+        Path | None, argument("DIR", "Folder for write: one .npz file for each instance.")
     ] = None,
     only: Annotated[
         list[str] | None,

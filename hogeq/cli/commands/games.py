@@ -28,7 +28,7 @@ def tablebase(
     With a goal for each player, goal: [50, 65], the rolls are those of the player with the first,
     and S has the second.
     """
-    game = chosen.load("full memory", strategies=[against], own_goals=True)
+    game = chosen.load("full memory", strategies=[against], own_goals=True, start=start)
     engine = chosen.engine
     target = None if against is None else game.second.strategy(against)
     if out is not None and engine.has_memory:
@@ -36,7 +36,7 @@ def tablebase(
             f"--out: rules {chosen.title} have hidden memory, and the best roll depends on it: "
             "allowed without memory"
         )
-    scores = chosen.start(start)
+    scores = chosen.scores
     if start is not None and against is not None and engine.has_memory:
         raise BadInputError("--start: allowed with --against for rules without hidden memory")
     with refusing():

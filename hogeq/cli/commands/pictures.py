@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from hogeq.cli import options
 from hogeq.cli.inputs import AnyChosen, Chosen, default_rules
-from hogeq.cli.options import OF_HOG, PAGE, PICTURE, SEARCH, argument, option
+from hogeq.cli.options import OF_HOG, PAGE, PICTURE, SEARCH, argument, option, readable
 from hogeq.cli.result import Result
 from hogeq.cli.shell import computing, refusing
 from hogeq.support.files import write_whole
@@ -44,16 +44,14 @@ def board(
     Play against best play, the champion, a table of your own or a friend; see the exact win
     probability of every roll; learn where a game was lost.
     """
-    from hogeq.baselines.registry import is_builtin
-    from hogeq.pages import board as page
-    from hogeq.pages.board import BoardError, check_work
-
-    given = opponent or []
-    games = []
+    given, games = opponent or [], []
     for spec in dict.fromkeys(rules or [default_rules()]):
         chosen = Chosen(spec, trust=trust)
-        game = chosen.load(own_goals=True)
-        check_work(chosen.engine)
+        game = chosen.load(strategies=given, own_goals=True, start=start)
+        from hogeq.baselines.registry import is_builtin
+        from hogeq.pages import board as page
+
+        page.check_work(chosen.engine)
         chosen.expect("full memory", "reach", strategies=[*page.OPPONENTS, *given])
         found = [game.second.strategy(one) for one in given]
         both = zip(given, found, strict=True)
@@ -67,10 +65,10 @@ def board(
         ]
         with refusing():
             tables = page.opponents(chosen.engine, more)
-        games.append(page.Shown(chosen.engine, chosen.title, tables, chosen.start(start)))
+        games.append(page.Shown(chosen.engine, chosen.title, tables, chosen.scores))
     try:
         content = page.make(games).encode()
-    except BoardError as error:
+    except page.BoardError as error:
         raise BadInputError(f"board: {error}") from error
     write_whole(out, content)
     data = {
@@ -93,7 +91,9 @@ def _opened(page: Path, wanted: bool) -> list[str]:
 
 
 def report(
-    runs: Annotated[list[Path], argument("RUN ...", "Directories of finished runs.")],
+    runs: Annotated[
+        list[Path], argument("RUN", "Directories of finished runs.", callback=readable)
+    ],
     out: Annotated[Path, option("A name ending in .html.", "FILE"), PAGE] = Path("report.html"),
     against: Annotated[
         list[str] | None, option("A strategy to compare with (may be repeated).", "S")

@@ -10,7 +10,7 @@ import typer
 
 from hogeq.cli import options
 from hogeq.cli.inputs import ENDLESS, Chosen, reading
-from hogeq.cli.options import TRANSCRIPT, argument, option
+from hogeq.cli.options import TRANSCRIPT, argument, option, readable
 from hogeq.cli.result import Result, say
 from hogeq.cli.shell import refusing
 from hogeq.rules import ALIASES, Rules, describe
@@ -258,7 +258,12 @@ def _save(path: Path, talk: _Talk, rules: str) -> None:
 
 def review_(
     transcript: Annotated[
-        Path, argument("GAME.json", "A transcript: of hogeq play --save, or of a board.")
+        Path,
+        argument(
+            "GAME.json",
+            "A transcript: of hogeq play --save, or of a board.",
+            callback=readable,
+        ),
     ],
     rules: Annotated[
         str | None, option("Refuse a game by other rules than these. [the transcript's]", "RULES")

@@ -56,11 +56,16 @@ def analyze_(
 
     With a goal for each player, the player to move has the first: goal: [50, 65].
     """
-    chosen.load("full memory", "hidden states", strategies=[strategy or PAST], own_goals=True)
+    chosen.load(
+        "full memory",
+        "hidden states",
+        strategies=[strategy or PAST],
+        own_goals=True,
+        at=(score, opponent),
+    )
     has_memory = chosen.engine.has_memory
     if has_memory:
         chosen.expect("reach")
-    chosen.check_position(score, opponent)
     options = {
         "own_last": own_last,
         "opponent_last": opponent_last,
@@ -195,8 +200,13 @@ def beliefs(
     plot: options.Plot = None,
 ) -> Result:
     """Distribution of the hidden memory at a position; of a mixture, which component is played."""
-    game = chosen.load("reach", "full memory", "hidden states", strategies=[strategy, against])
-    chosen.check_position(score, opponent)
+    game = chosen.load(
+        "reach",
+        "full memory",
+        "hidden states",
+        strategies=[strategy, against],
+        at=(score, opponent),
+    )
     one = game.strategy(strategy)
     two = one if against is None else game.strategy(against)
     is_drawn = "mixture" in {one.kind, two.kind}

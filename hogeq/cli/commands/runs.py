@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from hogeq.cli import options
-from hogeq.cli.options import WORKERS, argument, option, without
+from hogeq.cli.options import WORKERS, argument, option, readable, without
 from hogeq.cli.result import Result
 from hogeq.cli.shell import computing, warn
 from hogeq.rules import ALIASES, EDITIONS
@@ -36,7 +36,11 @@ LISTED = (
 def run(
     config: Annotated[
         Path | None,
-        argument("[CONFIG]", "YAML file: configs/cfr.yaml. [with --resume, that of the run]"),
+        argument(
+            "CONFIG",
+            "YAML file: configs/cfr.yaml. [with --resume, that of the run]",
+            callback=readable,
+        ),
     ] = None,
     overrides: options.Set = None,
     out_root: Annotated[Path, option("Where runs are kept.", "DIR"), without("--resume")] = Path(
@@ -78,7 +82,7 @@ def run(
 
 
 def sweep(
-    config: Annotated[Path, argument("SWEEP", "YAML file: configs/sweep.yaml")],
+    config: Annotated[Path, argument("SWEEP", "YAML file: configs/sweep.yaml", callback=readable)],
     overrides: options.Set = None,
     on: Annotated[
         str,
@@ -125,7 +129,7 @@ def sweep(
 
 
 def runs(
-    root: Annotated[Path, argument("[ROOT]", "Folder to look in, and in those below.")] = Path(
+    root: Annotated[Path, argument("ROOT", "Folder to look in, and in those below.")] = Path(
         "results"
     ),
     solver: Annotated[str | None, option("Only this solver's runs.")] = None,

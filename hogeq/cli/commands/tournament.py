@@ -38,7 +38,7 @@ def compare(
     full_memory is optimal play by players with full memory.
     With a goal for each player, goal: [50, 65], the first is A's and the second B's.
     """
-    game = chosen.load("matches", strategies=[a, b], own_goals=True)
+    game = chosen.load("matches", strategies=[a, b], own_goals=True, start=start)
     more: Text = []
     if game.tree is not None:
         with refusing():
@@ -47,7 +47,7 @@ def compare(
         names = ("payoff", "as player 0", "as player 1")
         figures = [game.units.exact(rate) for rate in rates.values()]
     else:
-        rates = _win_rate(game, a, b, None if start is None else chosen.start(start))._asdict()
+        rates = _win_rate(game, a, b, None if start is None else chosen.scores)._asdict()
         names = ("win rate", "moving first", "moving second")
         figures = [percent(rate) for rate in rates.values()]
         if chosen.engine.has_own_goals:
@@ -82,7 +82,7 @@ def _win_rate(game: "Game", a: str, b: str, start: tuple[int, int] | None) -> "W
 def tournament(
     entries: Annotated[
         list[str],
-        argument("S ...", "Strategies: names, files, runs, folders, patterns ('entries/*.csv')."),
+        argument("S", "Strategies: names, files, runs, folders, patterns ('entries/*.csv')."),
     ],
     chosen: Chosen,
     skip_bad: Annotated[
@@ -140,7 +140,11 @@ def tournament(
     is_folder = out is not None and not out.suffix
     if not is_folder:
         check_output(out, (".csv", ".json"), reads=[*entries, chosen.spec])
-    engine = chosen.load("matches", strategies=entries).hog
+    chosen.choose(entries)
+    from hogeq.baselines.registry import solves
+
+    parts = ["matches", *["full memory"] * any(map(solves, entries))]
+    engine = chosen.load(*parts, start=start).hog
     from hogeq.contest.entries import read_goals
     from hogeq.contest.ranking import Ranking
     from hogeq.contest.staff import Contest
@@ -149,7 +153,7 @@ def tournament(
 
     own_goals, made = None, []
     written = [path for path in (ranks, page, plot) if path is not None]
-    scores, contest = chosen.start(start), None
+    scores, contest = chosen.scores, None
     with computing(on, jobs):
         if out is not None and is_folder:
             with refusing():
