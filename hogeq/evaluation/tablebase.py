@@ -25,7 +25,8 @@ from hogeq.model.hidden import best_rolls
 from hogeq.model.interpreter import Interpreter
 from hogeq.model.protocol import WinRate
 from hogeq.model.rows import TIE
-from hogeq.rules.memory import Memory
+from hogeq.rules import Rules
+from hogeq.rules.memory import Memory, memory_columns, memory_fields, memory_line
 from hogeq.strategies.strategy import StrategyLike, strategy_of, table_of
 from hogeq.support import html
 from hogeq.support.aliases import Floats
@@ -192,6 +193,18 @@ class Analysis(NamedTuple):
         ]
         best = self.rolls[0]
         return {"value": best.win_probability, "best_roll": best.dice, "rolls": rolls}
+
+    def memory_line(self, rules: Rules, past: str, left_out: Sequence[str] = ()) -> str:
+        """Say which memory it is of; `past` is the play behind a belief, `left_out` not given."""
+        if self.memory is None:
+            way = "play at random" if past == "random" else past
+            return f"memory not given, averaged over how {way} gets here"
+        given = f"memory given, {memory_line(rules, self.memory)}"
+        names = dict(zip(memory_fields(rules, Memory()), memory_columns(rules), strict=True))
+        missing = ", ".join(names[name] for name in left_out)
+        return (
+            f"{given}; not given, taken as before the first turn: {missing}" if missing else given
+        )
 
     def table(self) -> Table:
         """Lay out a line for each roll."""

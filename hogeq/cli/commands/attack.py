@@ -86,7 +86,7 @@ def attack_(
     jobs: options.Jobs = None,
     on: options.On = None,
 ) -> Result:
-    """Find the best response to a strategy, and bound the value of all responses.
+    """Find a best response to a strategy, and bound all responses.
 
     With a goal for each player, goal: [50, 65], the response has the first and S the second.
 
@@ -241,7 +241,7 @@ def certify(
     of: Annotated[str | None, option("Refuse a certificate of another strategy.", "S")] = None,
     trust: options.Trust = False,
 ) -> Result:
-    """Check a certificate: prove again that nothing wins more from a strategy than it says.
+    """Check a certificate: prove its upper bound again.
 
     The proof is made anew from the steps in the file, without the search that found them and
     without the kernels that measure attacks. A certificate that says less than its steps prove, or

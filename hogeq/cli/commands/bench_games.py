@@ -42,7 +42,7 @@ def bench_games(
         RUN,
     ] = None,
 ) -> Result:
-    """List, write or solve the instances of the benchmark of imperfect recall.
+    """List, write or solve instances of the recall benchmark.
 
     Write makes arrays, which docs/benchmark.md describes. Run searches for a best strategy of each,
     and bounds it: in Hog by an attack and a responder with full memory, in game trees by an

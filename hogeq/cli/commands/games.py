@@ -80,11 +80,11 @@ def equilibrium(
         Path | None, option("Write the mixtures, as one for both seats.", "FILE.npz"), ARRAYS
     ] = None,
 ) -> Result:
-    """Solve a two-player zero-sum game in mixtures, and prove its value from both sides.
+    """Solve a game in mixtures, with proved bounds on its value.
 
-    A mixture draws one strategy before the game and keeps to it. With imperfect recall an
-    equilibrium exists among mixtures; one among policies need not. Both players of Hog are alike,
-    so that its value is 1/2: the mixture secures both ends.
+    Games are of two players and zero-sum. A mixture draws one strategy before the game and keeps to
+    it. With imperfect recall an equilibrium exists among mixtures; one among policies need not.
+    Both players of Hog are alike, so that its value is 1/2: the mixture secures both ends.
 
     JSON: the game, lower, upper, proved, method, seconds, iterations, components.
     """
@@ -113,7 +113,7 @@ def audit_(
     ] = None,
     max_dice: Annotated[int, option("Most dice in it.", "N", min=1), OF_HOG] = 2,
 ) -> Result:
-    """Audit recall: losses of each information set, and theorems that still hold.
+    """Audit recall: losses by information set, and valid theorems.
 
     All histories of the same rules with a low goal and few dice are walked. A loss of memory that
     they show is one of the full game too: both histories of its witness lead to the same scores

@@ -271,7 +271,7 @@ def review_(
     start: options.Start = None,
     trust: options.Trust = False,
 ) -> Result:
-    """Review a game, move by move: best rolls, losses by choice, and luck.
+    """Review a game, move by move: best rolls, losses, and luck.
 
     Win probabilities are exact, of optimal play that remembers everything, from there on. A choice
     is best (it loses nothing), good (less than 0.5 pp), an inaccuracy (less than 2), a mistake

@@ -97,10 +97,11 @@ def sweep(
     out_root: Annotated[Path, option("Where the sweep's folder is made.", "DIR")] = Path("results"),
     overwrite: options.Overwrite = False,
 ) -> Result:
-    """Many runs of one config with keys varied, in parallel, and a table of results.
+    """Many runs of one config with keys varied, in parallel.
 
-    Points that are done are skipped and those that were cut off go on, so the same command may be
-    given again. The status is 1 if a point failed; the others are computed all the same.
+    A table of the results is written. Points that are done are skipped and those that were cut off
+    go on, so the same command may be given again. The status is 1 if a point failed; the others
+    are computed all the same.
     """
     from hogeq.runs.sweep import run_sweep
     from hogeq.runs.sweep_file import load_sweep

@@ -101,7 +101,7 @@ def purify_(
     jobs: options.Jobs = None,
     on: options.On = None,
 ) -> Result:
-    """Make a policy a matrix, or search for a better matrix near one.
+    """Make a matrix of a policy, or search for a better one near it.
 
     docs/parameters.md lists the parameters of each method. `hogeq attack` measures how exploitable
     the result is.
@@ -154,7 +154,7 @@ def diff(
     against: AgainstOption = None,
     plot: Annotated[options.Plot, OF_HOG] = None,
 ) -> Result:
-    """Cells in which tables A and B differ, and the gain of each change.
+    """Cells in which two tables differ, and the gain of each change.
 
     A gain is of win rate against --against, the mean of several, by that change alone. Of games
     other than Hog: information sets of strategies, and payoffs against A itself unless --against is

@@ -118,7 +118,9 @@ def tournament(
     jobs: options.Jobs = None,
     on: options.On = None,
 ) -> Result:
-    """All-play-all: win rates, matches won, the contest's ranks, the field's Nash equilibrium.
+    """All-play-all: win rates, matches won, ranks of the contest.
+
+    JSON has the field's Nash equilibrium, too.
 
     A file is one entry, however often it is met. Output files are never read as entries of a folder
     or a pattern, so that the same command can be given again.
