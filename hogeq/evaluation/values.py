@@ -282,10 +282,10 @@ class ComponentsAt:
         if not game.has_memory:
             return found
         memories = self._memories(game)
-        rows = [
+        listed = [
             (*memory_texts(game.rules, memory), percent(share)) for memory, share in memories[:top]
         ]
-        found += ["", Table(rows, (*memory_columns(game.rules), "probability"), left=0)]
+        found += ["", Table(listed, (*memory_columns(game.rules), "probability"), left=0)]
         if len(memories) > top:
             rest = 1.0 - sum(share for _, share in memories[:top])
             found.append(f"and {len(memories) - top} more, together {percent(rest)}")
