@@ -269,6 +269,28 @@ class Gains(NamedTuple):
         most = self.gains.max(initial=0.0)
         return f"Gains({rows} x {columns} cells, of which one gains at most {most:.3g})"
 
+    def changes(self, counter: Matrix, choices: Sequence[int]) -> NDArray[Any]:
+        """Give the dice that a counter-strategy rolls more at each position, (G, G)."""
+        dice = np.array(choices)
+        return np.asarray(dice[counter] - dice[self.usual])
+
+    def to_json(self, counter: Matrix, choices: Sequence[int]) -> dict[str, Any]:
+        """Return it as plain values, of a counter-strategy with dice to choose from.
+
+        ``reached`` and ``deviates``, positions that it comes to and those where it rolls other
+        dice; ``gains`` (score, opponent, usual, counter, gain), the largest.
+        """
+        reached = self.reach > 0.0
+        cells = [
+            cell._replace(usual=choices[cell.usual], counter=choices[cell.counter])
+            for cell in largest_gains(self, counter)
+        ]
+        return {
+            "reached": int(reached.sum()),
+            "deviates": int((reached & (self.changes(counter, choices) != 0)).sum()),
+            "gains": [cell._asdict() for cell in cells],
+        }
+
 
 def gains(game: Engine, counter: StrategyLike, strategy: StrategyLike) -> Gains:
     """Exact gain of every cell of a counter-strategy over the rolls of the strategy countered.

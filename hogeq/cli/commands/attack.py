@@ -27,15 +27,12 @@ from hogeq.support.messages import (
     at_most,
     between,
     counted,
-    percent,
     pp,
 )
 
 if TYPE_CHECKING:
     from hogeq.search.results import Response
     from hogeq.strategies.strategy import Strategy
-
-ROUNDING = 1e-9  # what a bound may differ by where processors add up differently
 
 
 def attack_(
@@ -154,35 +151,23 @@ def _gains(
     chosen: Chosen, found: "Response", target: "Strategy", plot: Path | None
 ) -> tuple[dict[str, Any], Text]:
     """List the positions of Hog at which a response rolls other dice, and the gains."""
-    from numpy import array
-
-    from hogeq.search.population import largest_gains
-
     gained = chosen.game.gains(found.strategy, target)
-    choices = chosen.rules.choices
-    difference = array(choices)[found.matrix] - array(choices)[gained.usual]
-    reached = gained.reach > 0.0
-    cells = [
-        cell._replace(usual=choices[cell.usual], counter=choices[cell.counter])
-        for cell in largest_gains(gained, found.matrix)
-    ]
-    data = {
-        "reached": int(reached.sum()),
-        "deviates": int((reached & (difference != 0)).sum()),
-        "gains": [cell._asdict() for cell in cells],
-    }
+    counter, choices = found.matrix, chosen.rules.choices
+    data = gained.to_json(counter, choices)
     text: Text = [
         f"other dice at {data['deviates']} of the {data['reached']} positions that it comes to"
     ]
-    if cells:
+    if data["gains"]:
         worth = "win rate gained" + " to first order" * chosen.engine.positions_recur
         header = ("score", "opponent", "S rolls", "counter rolls", worth)
-        text += ["", Table([(*cell[:-1], pp(cell.gain)) for cell in cells], header, left=0)]
+        rows = [(*list(cell.values())[:-1], pp(cell["gain"])) for cell in data["gains"]]
+        text += ["", Table(rows, header, left=0)]
     if plot is not None:
         from hogeq import figures
 
         title = f"counter to {target.name}, {chosen.title}"
-        figures.counter(difference, gained.gains, gained.reach, plot, title)
+        changes = gained.changes(counter, choices)
+        figures.counter(changes, gained.gains, gained.reach, plot, title)
     return data, text
 
 
@@ -205,29 +190,15 @@ def attack_field(
     game = chosen.load("search", strategies=strategies)
     rivals = [game.strategy(name) for name in strategies]
     from hogeq.contest.field import answer_field
-    from hogeq.contest.tournament import WIN
 
     budget = Budget(starts=starts, anneal_steps=anneal_steps, kicks=kicks, seed=seed)
     with computing(on, jobs):
         answer = answer_field(game.hog, rivals, objective, budget)
-    data = {
-        **chosen.facts,
-        "field": strategies,
-        "objective": objective,
-        "win_rates": answer.win_rates.tolist(),
-        "mean": answer.mean,
-        "beaten": answer.beaten,
-        **budget.fields(),
-        "out": out,
-    }
+    data = {**chosen.facts, "field": strategies, "objective": objective}
+    data |= {**answer.to_json(), **budget.fields(), "out": out}
     what = "the highest mean win rate" if objective == "mean" else "the most rivals beaten"
-    rows = [
-        (name, percent(rate), "beaten" if rate > WIN else "")
-        for name, rate in zip(strategies, answer.win_rates.tolist(), strict=True)
-    ]
-    rows.append(("mean", percent(answer.mean), f"{answer.beaten} of {len(rows)} beaten"))
-    text: Text = [f"against {len(rivals)} rivals, {chosen.title}, for {what}", "", Table(rows), ""]
-    text.append(f"effort: {budget}")
+    heading = f"against {len(rivals)} rivals, {chosen.title}, for {what}"
+    text: Text = [heading, "", Table(answer.rows(strategies)), "", f"effort: {budget}"]
     if out is not None:
         game.strategy(answer.strategy).write(out)
         text.append(f"response written to {out}")
@@ -257,26 +228,8 @@ def certify(
         raise BadInputError(f"{file}: is about another strategy than {of}")
     with refusing(), computing():
         proved = check_certificate(given)
-    if proved.bound > given.bound + ROUNDING:
-        raise BadInputError(
-            f"{file}: bound: got {given.bound!r}; its steps prove {proved.bound!r} and no less"
-        )
-    if abs(proved.full_memory - given.full_memory) > ROUNDING:
-        raise BadInputError(
-            f"{file}: full_memory: got {given.full_memory!r}; it is {proved.full_memory!r}"
-        )
-    data = {
-        **chosen.facts,
-        "file": file,
-        "bound": proved.bound,
-        "full_memory": proved.full_memory,
-        "steps": len(given.steps),
-    }
-    drawn = given.strategy.kind == "mixture"
-    knows = "is told the draw as well" if drawn else "remembers everything"
-    rows = [
-        ("certified", at_most(proved.bound, 0.0), "nothing that forgets wins more"),
-        ("bound", at_most(proved.full_memory), f"best responder that {knows}"),
-    ]
+        proved.require_same(given, str(file))
+    data = {**chosen.facts, "file": file, "bound": proved.bound}
+    data |= {"full_memory": proved.full_memory, "steps": len(given.steps)}
     proof = f"{file}, {given.rules.name}: true, by {counted(len(given.steps), 'step')}"
-    return Result(data, [proof, "", Table(rows, left=3)])
+    return Result(data, [proof, "", Table(proved.rows(), left=3)])

@@ -2,9 +2,9 @@
 
 import os
 import traceback
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -15,21 +15,10 @@ from hogeq.cli.shell import computing, warn
 from hogeq.rules import ALIASES, EDITIONS
 from hogeq.support.messages import (
     BadInputError,
-    Table,
     Text,
     nearest,
     one_line,
     refusal,
-)
-
-if TYPE_CHECKING:
-    from hogeq.search.results import Units
-
-# Columns of the tables.
-SWEPT = ("point", "status", "attack", "bound", "nash_conv", "matrix_attack", "seconds")
-LISTED = (
-    *("path", "status", "edition", "forget", "solver", "seed", "iterations"),
-    *("attack", "bound", "nash_conv", "matrix_attack", "mixture_attack", "seconds"),
 )
 
 
@@ -114,19 +103,7 @@ def sweep(
     for row in summary.failures:
         settings = ", ".join(f"{key}={row[key]}" for key in plan.keys if row[key] is not None)
         warn(f"point {row['point']} failed: {row['error']}; it sets {settings}")
-    pairs = zip(summary.rows, summary.units, strict=True)
-    rows = [{**row, "units": units} for row, units in pairs]
-    columns = [key for key in SWEPT if key in rows[0]]
-    text: Text = [
-        _table(rows, columns, left=2),
-        "",
-        (
-            f"{len(summary.rows)} points, {summary.done_before} of them done before, "
-            f"{len(summary.failures)} failed; {summary.seconds:.1f} s"
-        ),
-        f"written to {summary.directory}" + f"; {summary.lacks}" * bool(summary.lacks),
-    ]
-    return Result(summary.to_json(), text, 1 if summary.failures else 0)
+    return Result(summary.to_json(), summary.text(), 1 if summary.failures else 0)
 
 
 def runs(
@@ -177,11 +154,7 @@ def runs(
     }
     text: Text = [f"no runs to show under {root}"]
     if chosen:
-        rows = [{**run.config, **vars(run)} for run in chosen]
-        for row in rows:
-            row["path"] = row["path"].relative_to(root) if row["path"] != root else root
-        columns = [key for key in LISTED if any(row.get(key) is not None for row in rows)]
-        text = [_table(rows, [*columns, *keys], left=4)]
+        text = [index.listing(chosen, root, keys)]
     if broken:
         text += ["", "cannot be read:", *(f"  {path}: {why}" for path, why in broken.items())]
     return Result(data, text)
@@ -190,20 +163,3 @@ def runs(
 def _require_known(name: str, given: str | None, known: Collection[str]) -> None:
     if given is not None and given not in known:
         raise BadInputError(refusal(name, given, ", ".join(known), known))
-
-
-def _table(rows: Sequence[Mapping[str, Any]], columns: Sequence[str], left: int) -> Table:
-    cells = [[_cell(row.get(key), key, row["units"]) for key in columns] for row in rows]
-    titles = [key if "." in key else key.replace("_", " ") for key in columns]
-    return Table(cells, ["run" if title == "path" else title for title in titles], left)
-
-
-def _cell(value: object, column: str, units: "Units") -> str:
-    if value is None:
-        return "-"
-    if not isinstance(value, float) or "." in column:
-        return one_line(value)
-    if column == "seconds":
-        return f"{value:.1f}"
-    write = {"attack": units.lower, "bound": units.upper}.get(column, units.exact)
-    return write(value)
