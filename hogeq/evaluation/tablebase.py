@@ -112,6 +112,12 @@ class Tablebase:
         check_position(self.game, score, opponent)
         return self._values.at(score, opponent)
 
+    def opening(self, score: int = 0, opponent: int = 0) -> tuple[float, int]:
+        """Give the value to the player who moves first from some scores, and the dice to roll."""
+        value = float(self.roll_values(score, opponent)[self.start].max())
+        action = int(self.rolls[score, opponent, self.start])
+        return value, self.game.rules.choices[action]
+
     def against(self, strategy: StrategyLike) -> WinRate:
         """Exact win rate of the tablebase's rolls against a strategy, which sees no memory.
 

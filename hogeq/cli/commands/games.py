@@ -43,18 +43,15 @@ def tablebase(
         solved = game.tablebase()
     data: dict[str, Any] = {**chosen.facts, "memory_size": engine.memory_size}
     rows: list[tuple[str, object, str]] = []
-    sides = [("", solved, "whoever moves first")]
+    sides = {"": (solved, "whoever moves first")}
     if engine.has_own_goals:
-        whose = [f"the player to {goal}, moving first" for goal in game.rules.goals]
-        sides = [("", solved, whose[0]), ("second_", game.second.tablebase(), whose[1])]
-    for prefix, one, mover in sides:
-        value = float(one.roll_values(*scores)[one.start].max())
-        first_roll = game.rules.choices[int(one.rolls[(*scores, one.start)])]
+        movers = [f"the player to {goal}, moving first" for goal in game.rules.goals]
+        sides = {"": (solved, movers[0]), "second_": (game.second.tablebase(), movers[1])}
+    for prefix, (one, mover) in sides.items():
+        value, first_roll = one.opening(*scores)
         data |= {f"{prefix}value": value, f"{prefix}first_roll": first_roll}
-        rows += [
-            ("value", percent(value), f"win probability of {mover}"),
-            ("first roll", first_roll, "dice"),
-        ]
+        rows.append(("value", percent(value), f"win probability of {mover}"))
+        rows.append(("first roll", first_roll, "dice"))
     data["against"] = None
     if target is not None:
         plain = start is None
@@ -158,12 +155,13 @@ def export_game(
     from hogeq.trees.tree import MOST_WRITTEN, hog_efg, tree_sizes
 
     game = chosen.load()
+    data: dict[str, Any] = {**chosen.facts, "out": out}
     if game.tree is not None:
         tree = game.tree
         with refusing():
             game.write(out)
         infosets = [int((tree.seat == player).sum()) for player in (0, 1)]
-        data = {**chosen.facts, "out": out, "nodes": tree.num_nodes, "infosets": infosets}
+        data |= {"nodes": tree.num_nodes, "infosets": infosets}
         return Result(data, [f"{tree.num_nodes:,} nodes written to {out}"])
     full = game.rules
     with refusing():
@@ -177,12 +175,7 @@ def export_game(
     warn(f"{chosen.title} to {rules.goal} with 0 to {rules.max_dice} dice: {sizes}")
     with refusing():
         write_whole(out, hog_efg(rules))
-    data = {
-        **chosen.facts,
-        "goal": rules.goal,
-        "max_dice": rules.max_dice,
-        "out": out,
-        **{name: getattr(sizes, name) for name in ("nodes", "choices", "chances", "ends")},
-        "infosets": list(sizes.infosets),
-    }
+    data |= {"goal": rules.goal, "max_dice": rules.max_dice}
+    data |= {name: getattr(sizes, name) for name in ("nodes", "choices", "chances", "ends")}
+    data["infosets"] = list(sizes.infosets)
     return Result(data, [f"{sizes.nodes:,} nodes written to {out}"])
