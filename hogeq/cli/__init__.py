@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from hogeq.cli.application import app
     from hogeq.cli.inputs import AnyChosen, Chosen
-    from hogeq.cli.result import Result
+    from hogeq.cli.shell import Result
     from hogeq.support.messages import Table, pp
 else:
 
@@ -37,7 +37,7 @@ else:
 
 __all__ = ["AnyChosen", "Chosen", "Result", "Table", "app", "main", "pp"]
 
-_HOMES = "cli.inputs", "cli.result", "support.messages"  # imported when they are first needed
+_HOMES = "cli.inputs", "cli.shell", "support.messages"  # imported when they are first needed
 
 INTERRUPTED = 130  # 128 + SIGINT, as shells have it
 

@@ -17,8 +17,7 @@ from typer.models import CommandFunctionType, ParameterInfo
 from hogeq.cli import INTERRUPTED, leave_the_prompt, options
 from hogeq.cli.inputs import AnyChosen, Chosen, check_output
 from hogeq.cli.options import Output, When
-from hogeq.cli.result import Result, show
-from hogeq.cli.shell import LONGEST, NO_ROOM, warn
+from hogeq.cli.shell import LONGEST, NO_ROOM, Result, show, warn
 from hogeq.support.messages import DIGITS, BadInputError, digits
 from hogeq.support.plugins import load_plugin
 

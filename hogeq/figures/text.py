@@ -3,12 +3,12 @@
 Each function gives plain values, for JSON, and the lines that the command prints.
 """
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from numpy.typing import NDArray
 
 from hogeq.evaluation.counterfactual import Spread, entropy
-from hogeq.rules import Rules
 from hogeq.strategies.arrays import one_hot
 from hogeq.strategies.strategy import Strategy
 from hogeq.support.messages import Table, Text, percent
@@ -25,15 +25,13 @@ SHOWN: Final = 100  # information sets of the text
 Laid: TypeAlias = tuple[dict[str, Any], Text]
 
 
-def positions(strategy: Strategy, rules: Rules) -> Laid:
+def positions(strategy: Strategy, choices: Sequence[int]) -> Laid:
     """Lay out a matrix, or the most probable rolls of a policy."""
     likeliest = strategy.likeliest
-    counts = {
-        choice: int((likeliest == action).sum()) for action, choice in enumerate(rules.choices)
-    }
-    rows = [(roll, count, percent(count / rules.size**2)) for roll, count in counts.items()]
+    counts = {choice: int((likeliest == action).sum()) for action, choice in enumerate(choices)}
+    rows = [(roll, count, percent(count / likeliest.size)) for roll, count in counts.items()]
     shares = Table(rows, ("dice", "positions", "share"), left=0)
-    return {"positions_by_roll": counts}, [*_map(likeliest, rules), "", shares]
+    return {"positions_by_roll": counts}, [*_map(likeliest, choices), "", shares]
 
 
 def infosets(strategy: Strategy, tree: "FlatTree") -> Laid:
@@ -58,11 +56,11 @@ def infosets(strategy: Strategy, tree: "FlatTree") -> Laid:
     ]
 
 
-def components(strategy: Strategy, rules: Rules, apart: Spread) -> Laid:
+def components(strategy: Strategy, choices: Sequence[int], apart: Spread) -> Laid:
     """Compare the components of a mixture, of which `apart` is the spread."""
     weights, policies = strategy.weights, strategy.components
     if strategy.is_pure:
-        policies = one_hot(policies, len(rules.choices))
+        policies = one_hot(policies, len(choices))
     likeliest = policies.argmax(axis=3)
     differ = (likeliest != likeliest[0]).any(axis=0)
     parts = [
@@ -99,19 +97,21 @@ def components(strategy: Strategy, rules: Rules, apart: Spread) -> Laid:
         ),
         "",
         "most probable roll of the mean; - where the components do not agree on theirs",
-        *_map(apart.mean.argmax(axis=2), rules, differ),
+        *_map(apart.mean.argmax(axis=2), choices, differ),
     ]
 
 
-def _map(likely: NDArray[Any], rules: Rules, hidden: NDArray[Any] | None = None) -> list[str]:
+def _map(
+    likely: NDArray[Any], choices: Sequence[int], hidden: NDArray[Any] | None = None
+) -> list[str]:
     """One letter a position, the highest own score on top; a dash where `hidden`."""
     width = len(str(len(likely) - 1))
-    used = ROLLS[: rules.max_dice + 1] + MINUS_ONE
+    used = ROLLS[: max(choices) + 1] + MINUS_ONE
     letters = [[used[roll] for roll in row] for row in likely.tolist()]
     for own, other in () if hidden is None else zip(*hidden.nonzero(), strict=True):
         letters[own][other] = "-"
     axes = ["own score upward, opponent's score to the right"]
-    axes += [f"{MINUS_ONE} is the choice -1"] * (-1 in rules.choices)
+    axes += [f"{MINUS_ONE} is the choice -1"] * (-1 in choices)
     rows = [f"{own:{width}} {''.join(letters[own])}" for own in reversed(range(len(likely)))]
     scale = "".join(f"{other:<10}" for other in range(0, len(likely), 10))
     return [*axes, "", *rows, f"{'':{width}} {scale}".rstrip()]

@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 
 import hogeq
 from hogeq.cli import app
-from hogeq.cli.result import Result
+from hogeq.cli.shell import Result
 from hogeq.runs.config import config_from
 from hogeq.runs.runner import run_experiment
 from hogeq.support.messages import Table, lines_of

@@ -5,7 +5,7 @@ from typing import Annotated
 from hogeq.cli import options
 from hogeq.cli.inputs import Chosen
 from hogeq.cli.options import TEXT, argument, option
-from hogeq.cli.result import Result
+from hogeq.cli.shell import Result
 from hogeq.rules import EDITIONS
 from hogeq.support.messages import BadInputError, Table, Text, counted
 

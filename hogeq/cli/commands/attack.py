@@ -17,8 +17,7 @@ from hogeq.cli.options import (
     option,
     readable,
 )
-from hogeq.cli.result import Result
-from hogeq.cli.shell import computing, refusing
+from hogeq.cli.shell import Result, computing, refusing
 from hogeq.search.budget import Budget
 from hogeq.support.messages import (
     BadInputError,

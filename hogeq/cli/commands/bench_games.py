@@ -5,8 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from hogeq.cli import options
 from hogeq.cli.options import When, argument, option
-from hogeq.cli.result import Result
-from hogeq.cli.shell import refusing
+from hogeq.cli.shell import Result, refusing
 from hogeq.search.budget import Budget
 from hogeq.support.messages import BadInputError, Table, refusal
 from hogeq.support.progress import phase

@@ -6,8 +6,7 @@ from typing import Annotated
 from hogeq.cli import options
 from hogeq.cli.inputs import Chosen
 from hogeq.cli.options import PAGE, argument, option, readable
-from hogeq.cli.result import Result
-from hogeq.cli.shell import refusing
+from hogeq.cli.shell import Result, refusing
 from hogeq.support.files import write_whole
 from hogeq.support.messages import Text, duration
 

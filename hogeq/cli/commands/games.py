@@ -7,8 +7,7 @@ from typing import Annotated, Any
 from hogeq.cli import options
 from hogeq.cli.inputs import AnyChosen, Chosen
 from hogeq.cli.options import ARRAYS, MATRIX_SUFFIXES, OF_HOG, TREE, Output, option
-from hogeq.cli.result import Result
-from hogeq.cli.shell import computing, refusing, warn
+from hogeq.cli.shell import Result, computing, refusing, warn
 from hogeq.support.files import write_whole
 from hogeq.support.messages import BadInputError, Table, Text, percent
 

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from hogeq.cli import options
 from hogeq.cli.inputs import AnyChosen, Chosen, default_rules
 from hogeq.cli.options import OF_HOG, PAGE, PICTURE, SEARCH, argument, option, readable
-from hogeq.cli.result import Result
-from hogeq.cli.shell import computing, refusing
+from hogeq.cli.shell import Result, computing, refusing
 from hogeq.support.files import write_whole
 from hogeq.support.messages import BadInputError, Table, Text, counted
 
@@ -214,13 +213,13 @@ def show(
         more, lines = text.infosets(one, game.tree)
         return Result({**data, **more}, [f"{title}{of}", "", *lines])
     if one.kind != "mixture":
-        more, lines = text.positions(one, game.rules)
+        more, lines = text.positions(one, game.rules.choices)
         title += ", most probable roll" * (one.kind == "policy" and out is None)
     else:
         from hogeq.evaluation.counterfactual import spread
 
         apart = spread(one)
-        more, lines = text.components(one, game.rules, apart)
+        more, lines = text.components(one, game.rules.choices, apart)
         of = f"a mixture of {len(one.weights)} {more['of']}: one is drawn before a game"
         lines.insert(0, "")
     data |= {**more, "out": out}

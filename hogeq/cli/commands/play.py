@@ -9,8 +9,7 @@ import typer
 from hogeq.cli import options
 from hogeq.cli.inputs import ENDLESS, Chosen, reading
 from hogeq.cli.options import TRANSCRIPT, argument, option, readable
-from hogeq.cli.result import Result, say
-from hogeq.cli.shell import refusing
+from hogeq.cli.shell import Result, refusing, say
 from hogeq.rules import ALIASES
 from hogeq.support.files import write_whole
 from hogeq.support.messages import one_line

@@ -5,8 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from hogeq.cli import options
 from hogeq.cli.inputs import Chosen
 from hogeq.cli.options import MEMORY, TEXT, option
-from hogeq.cli.result import Result
-from hogeq.cli.shell import refusing
+from hogeq.cli.shell import Result, refusing
 from hogeq.rules.memory import Memory, memory_fields, memory_of
 from hogeq.support.messages import BadInputError, Text
 

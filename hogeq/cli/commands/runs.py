@@ -10,8 +10,7 @@ import typer
 
 from hogeq.cli import options
 from hogeq.cli.options import WORKERS, argument, option, readable, without
-from hogeq.cli.result import Result
-from hogeq.cli.shell import computing, warn
+from hogeq.cli.shell import Result, computing, warn
 from hogeq.rules import ALIASES, EDITIONS
 from hogeq.support.messages import (
     BadInputError,

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 from hogeq.cli import options
 from hogeq.cli.inputs import AnyChosen, Chosen
 from hogeq.cli.options import MATRIX, OF_HOG, PURIFIERS, SUBMISSION, Output, argument, option
-from hogeq.cli.result import Result
-from hogeq.cli.shell import computing, refusing
+from hogeq.cli.shell import Result, computing, refusing
 from hogeq.support.messages import BadInputError, percent
 from hogeq.support.progress import phase
 

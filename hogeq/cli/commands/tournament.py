@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 from hogeq.cli import options
 from hogeq.cli.inputs import AnyChosen, Chosen, check_output
 from hogeq.cli.options import ENTRIES, FOLDER, OF_HOG, PAGE, Output, argument, beside, option
-from hogeq.cli.result import Result, json_text
-from hogeq.cli.shell import computing, refusing
+from hogeq.cli.shell import Result, computing, json_text, refusing
 from hogeq.support.files import write_whole
 from hogeq.support.messages import BadInputError, Table, Text, percent
 from hogeq.support.progress import phase
