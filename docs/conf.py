@@ -11,8 +11,12 @@ from pathlib import Path
 from pkgutil import walk_packages
 from typing import Any
 
+from typer.main import get_command
+
 import hogeq
 from hogeq import __version__
+from hogeq.cli import app
+from hogeq.cli.commands import GROUPS, name_of
 
 project = "hogeq"
 author = "hogeq maintainers"
@@ -79,6 +83,23 @@ def _write_reference(app: Any, _config: Any) -> None:
     modules = {module.name for module in walk_packages(hogeq.__path__, "hogeq.")}
     lines += [f"   {module}" for module in sorted(modules - {"hogeq.__main__", "hogeq.run"})]
     (folder / "names.rst").write_text("\n".join(lines) + "\n", "utf-8")
+    _write_commands(folder / "commands.rst")
+
+
+def _write_commands(file: Path) -> None:
+    """Write the help of every command, by groups, as the command line gives it."""
+    top: Any = get_command(app)
+    lines = ["All commands", "============", ""]
+    for group, commands in GROUPS.items():
+        lines += [group, "-" * len(group), ""]
+        for name in map(name_of, commands):
+            title = f"hogeq {name}"
+            command = top.commands[name]
+            context = command.context_class(command, info_name=title, max_content_width=100)
+            text = command.get_help(context).replace("\b", "")
+            shown = [f"   {line}".rstrip() for line in text.splitlines()]
+            lines += [title, "~" * len(title), "", ".. code-block:: text", "", *shown, ""]
+    file.write_text("\n".join(lines), "utf-8")
 
 
 def setup(app: Any) -> None:

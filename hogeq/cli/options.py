@@ -26,9 +26,8 @@ PURIFIERS = "{purifiers}"
 def option(
     about: str, metavar: str | None = None, name: str = "", group: str | None = None, **more: Any
 ) -> Any:
-    """Declare an option: its help, how it is written, and its group in help."""
-    names = (name,) if name else ()
-    return typer.Option(*names, help=about, metavar=metavar, rich_help_panel=group, **more)
+    """Declare an option: its help, how it is written, its names, and its group in help."""
+    return typer.Option(*name.split(), help=about, metavar=metavar, rich_help_panel=group, **more)
 
 
 def argument(name: str, about: str, **more: Any) -> Any:
@@ -305,7 +304,9 @@ Start = Annotated[
 Score = Annotated[int, option("Points of the player to move.", name="--score")]
 Opponent = Annotated[int, option("Points of the other player.", name="--opponent")]
 Plot = Annotated[Path | None, option("Draw the result.", "PNG"), PICTURE]
-PlayerName = Annotated[str | None, option("Your name in the contest; for .py.", "NAME")]
+PlayerName = Annotated[
+    str | None, option("Your name in the contest; for .py. [PLAYER_NAME of a .py read]", "NAME")
+]
 Overwrite = Annotated[bool, option("Replace files that are there.", name="--overwrite")]
 Set = Annotated[list[str] | None, option("Set a key: solver.iterations=50", "KEY=VALUE", "--set")]
 TimeLimit = Annotated[

@@ -120,14 +120,14 @@ class Talk:
 
     def _hint(self) -> Text:
         odds = self.session.odds()
-        best = [entry.dice for entry in odds if entry.behind == 0.0]
+        best = [entry.dice for entry in odds if entry.loss == 0.0]
         also = f" (as good: {', '.join(map(str, best[1:]))})" if best[1:] else ""
         chance = percent(odds[0].win_probability)
         return [f"best: roll {best[0]}{also}, win probability {chance} with {self._then()}"]
 
     def _odds(self, only: int | None = None) -> Text:
         rows = [
-            (entry.dice, percent(entry.win_probability), loss(entry.behind))
+            (entry.dice, percent(entry.win_probability), loss(entry.loss))
             for entry in self.session.odds()
             if only in {None, entry.dice}
         ]

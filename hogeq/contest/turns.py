@@ -314,7 +314,7 @@ class Session:
                     "win_probability": turn.value,
                     "best_roll": turn.best[0],
                     "best_win_probability": turn.best_value,
-                    "cost": turn.loss,
+                    "loss": turn.loss,
                 }
                 for turn in self.turns
             ],

@@ -164,7 +164,7 @@ class RollValue(NamedTuple):
 
     dice: int
     win_probability: float
-    behind: float  # by how much the win probability falls short of the best roll's; not negative
+    loss: float  # of win probability, against the best roll; not negative
     played: float | None  # probability with which the strategy rolls it; None in optimal play
 
 
@@ -176,7 +176,7 @@ class Analysis(NamedTuple):
     >>> import hogeq
     >>> game = hogeq.Game({"edition": "fa22", "goal": 4, "max_dice": 1, "sides": 2})
     >>> game.analyze(0, 0).rolls[0]
-    RollValue(dice=0, win_probability=1.0, behind=0.0, played=None)
+    RollValue(dice=0, win_probability=1.0, loss=0.0, played=None)
     """
 
     source: MemorySource
@@ -190,7 +190,7 @@ class Analysis(NamedTuple):
     def to_json(self) -> dict[str, Any]:
         """Return it as plain values, without the memory.
 
-        ``value`` and ``best_roll``, of the best roll; ``rolls`` (dice, win_probability, behind, and
+        ``value`` and ``best_roll``, of the best roll; ``rolls`` (dice, win_probability, loss, and
         where a strategy is followed, played).
         """
         rolls = [
@@ -215,7 +215,7 @@ class Analysis(NamedTuple):
     def table(self) -> Table:
         """Lay out a line for each roll."""
         rows = [
-            (one.dice, percent(one.win_probability), loss(one.behind))
+            (one.dice, percent(one.win_probability), loss(one.loss))
             + (() if one.played is None else (percent(one.played),))
             for one in self.rolls
         ]

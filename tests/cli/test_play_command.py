@@ -80,7 +80,7 @@ def test_hints_and_odds(folder: Path) -> None:
     assert [row[0] for row in rows] == [str(entry.dice) for entry in odds]
     for entry, (_, figures) in zip(odds, rows, strict=True):
         assert figures.startswith(in_full(percent, entry.win_probability))
-        assert figures.endswith(in_full(loss, entry.behind))
+        assert figures.endswith(in_full(loss, entry.loss))
     two = next(entry for entry in odds if entry.dice == 2)
     assert in_full(percent, two.win_probability) in one
     assert len(one.splitlines()) == 4  # what was typed, a header, a row, what it counts on
@@ -94,7 +94,7 @@ def test_a_roll_is_played_and_its_cost_told(folder: Path) -> None:
     worst = next(entry for entry in reversed(want.odds()) if entry.dice > 0)
     move = want.play(worst.dice)
     said = answers(str(worst.dice), "quit", options=ALL)[0]
-    cost, won = in_full(loss, worst.behind), in_full(percent, worst.win_probability)
+    cost, won = in_full(loss, worst.loss), in_full(percent, worst.win_probability)
     assert f"you rolled {worst.dice}: {' '.join(map(str, move.faces))}" in said
     assert f"loss {cost}, " in said
     assert f": win probability {won}" in said
@@ -154,7 +154,7 @@ def test_a_game_is_played_to_the_end(folder: Path) -> None:
     for turn in data["turns"]:
         if turn["player"] == "you":
             assert turn["dice"] == 2
-    total = sum(turn["cost"] for turn in data["turns"] if turn["player"] == "you")
+    total = sum(turn["loss"] for turn in data["turns"] if turn["player"] == "you")
     assert data["meter"]["total"] == pytest.approx(total, abs=1e-12)
     assert f"together lost {in_full(loss, total)} of win probability" in text
 

@@ -124,7 +124,7 @@ def attack_(
         data |= positions
         text += [*found.lines(), *cells]
     elif found.search is not None:
-        text += ["", *found.lines()]
+        text += ["", *found.lines()] if found.lines() else []
         if plot is not None:
             from hogeq.figures import search_course
 

@@ -26,7 +26,8 @@ def board(
     ] = None,
     out: Annotated[Path, option("A name ending in .html.", "FILE"), PAGE] = Path("board.html"),
     opponent: Annotated[
-        list[str] | None, option("A table to play against too (may be repeated).", "S")
+        list[str] | None,
+        option("A table to play against too (may be repeated).", "S", "--against --opponent"),
     ] = None,
     start: options.Start = None,
     open_: Open = False,

@@ -25,7 +25,9 @@ def play(
     engine: Annotated[
         str,
         option(
-            "Your opponent: a strategy, or optimal (or memory): best play that remembers all.", "S"
+            "Your opponent: a strategy, or optimal (or memory): best play that remembers all.",
+            "S",
+            "--against --engine",
         ),
     ] = "optimal",
     first: Annotated[

@@ -32,17 +32,10 @@ def export(
     A .py file is for a contest, self-contained; the others are .csv and .txt
     tables, .json, and numpy's .npy and .npz, which alone can hold a policy; .npz alone a mixture.
     """
-    if out.suffix.lower() != ".py" and player_name is not None:
-        raise BadInputError(f"--player-name: allowed only where --out ends in .py, not for {out}")
-    if out.suffix.lower() == ".py" and not (player_name or "").strip():
-        given = "missing" if player_name is None else "blank"
-        raise BadInputError(f"--player-name: {given}, needed for a .py file: the entrant's name")
-    from hogeq.strategies.files import check_player_name
-
-    if player_name is not None:
-        check_player_name(player_name)
+    _require_player_name(player_name, out, strategy)
     game = chosen.load(strategies=[strategy])
     written = _exported(game, strategy, out, part)
+    player_name = _player_name(player_name, out, strategy, written)
     written.write(out, player_name)
     data = {
         **chosen.facts,
@@ -52,6 +45,31 @@ def export(
         "out": out,
     }
     return Result(data, [f"{written.kind} of {strategy} for {chosen.title} written to {out}"])
+
+
+def _require_player_name(given: str | None, out: Path, source: str) -> None:
+    """Refuse the name of an entrant for a file without one; ask for it, but for another .py."""
+    if out.suffix.lower() != ".py":
+        if given is not None:
+            line = f"--player-name: allowed only where --out ends in .py, not for {out}"
+            raise BadInputError(line)
+    elif given is not None and not given.strip():
+        raise BadInputError("--player-name: blank, needed for a .py file: the entrant's name")
+    elif given is None and Path(source).suffix.lower() != ".py":
+        raise BadInputError("--player-name: missing, needed for a .py file: the entrant's name")
+    if given is not None:
+        from hogeq.strategies.files import check_player_name
+
+        check_player_name(given)
+
+
+def _player_name(given: str | None, out: Path, source: str, read: "Strategy") -> str | None:
+    """Give the name to write into a .py file: by default that of the one read."""
+    if out.suffix.lower() != ".py" or given is not None:
+        return given
+    if read.name == source:
+        raise BadInputError(f"--player-name: missing, needed for a .py file; {source} has none")
+    return read.name
 
 
 def _exported(game: "Game", name: str, out: Path, part: int | None) -> "Strategy":
@@ -83,7 +101,9 @@ def purify_(
     strategy: Annotated[str, argument("S", "A policy, or a matrix to search near.")],
     chosen: AnyChosen,
     method: Annotated[str, option(f"How: {PURIFIERS}.", "METHOD")] = "argmax",
-    overrides: options.Set = None,
+    overrides: Annotated[
+        list[str] | None, option("Set a parameter: rounds=100", "KEY=VALUE", "--set")
+    ] = None,
     out: Annotated[Path, option("The suffix is the format.", "FILE"), MATRIX] = Path("matrix.csv"),
     checkpoint: Annotated[
         Path | None,
@@ -205,8 +225,7 @@ def improve(
         if not explain or (cells, seconds, player_name) != (None, None, None):
             raise BadInputError("--out: missing; allowed without it: --explain alone")
         return _explained(chosen, table, against)
-    if (out.suffix.lower() == ".py") != bool((player_name or "").strip()):
-        raise BadInputError("--player-name: needed for a .py file, and allowed for no other")
+    _require_player_name(player_name, out, table)
     game = chosen.load("matches", "search", strategies=[table, *(against or [])])
     from hogeq.contest import field
 
@@ -224,7 +243,7 @@ def improve(
             progress.now("stopped")
         better = game.strategy(best.strategy)
         found = game.diff(start, better, opponents)
-    better.write(out, player_name)
+    better.write(out, _player_name(player_name, out, table, start))
     shown = _changes(chosen, found, table, str(out), list(rivals))
     told = Result({**shown.data, "out": out}, [*shown.text, "", f"written to {out}"])
     if not explain:
