@@ -224,6 +224,7 @@ class Command(TyperCommand):
                 f" [only {when.words}]" for when in self._uses().get(parameter.opts[0], ())
             )
             names = re.sub(r"<(int|float)( range)?>", "N", record[0])
+            names = re.sub(r"<(\w+\|[^>]*)>", r"\1", names)  # choices
             groups.setdefault(group, []).append((re.sub(r" *<[^>]*>", "", names), about))
         for name in (WORKERS, OUTPUT, CODE):  # of most commands, and so the last
             groups[name] = groups.pop(name, [])

@@ -62,6 +62,8 @@ def test_the_default_is_said_first_and_can_be_set(
     said = "hogeq: rules fa25, the default; --rules or HOGEQ_RULES chooses others\n"
     assert found.stderr.startswith(said)
     assert json.loads(found.stdout)["rules"] == "fa25"
+    ok("export", "optimal", "--out", "optimal.csv")
+    assert ok("check", "optimal.csv").startswith("valid for fa25")
     monkeypatch.setenv("HOGEQ_RULES", "small.yaml")
     found = CliRunner().invoke(app, [*command, "--json"])
     assert "the default" not in found.stderr

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -24,7 +25,11 @@ R = ("--rules", "small.yaml")
     ("arguments", "says"),
     [
         # usage
-        (("comapre",), "No such command 'comapre'"),
+        (("comapre",), "No such command 'comapre'. Did you mean 'compare'?"),
+        (
+            ("rules", "--rules", "fa25"),
+            "--rules: no option here; allowed: the name alone, hogeq ru",
+        ),
         (("compare",), "Missing argument 'A'; see hogeq compare --help"),
         (("compare", "a", "b", "--no-such"), "No such option: --no-such"),
         (("play", "--first", "me"), "Invalid value for '--first': 'me' is not one of 'you', 'engi"),
@@ -173,11 +178,18 @@ def test_a_name_that_cannot_be_printed_is_still_one_line(folder: Path) -> None:
 
 def test_help_and_version() -> None:
     assert ok("--version").strip()
+    assert main(["version"]) == main(["-V"]) == main(["help", "export"]) == 0
     assert "tournament" in ok()
     assert ok() == ok("--help")
     assert "--anneal-steps" in ok("attack", "--help")
     listed = ok("--help")
-    assert "..." not in listed.partition("Solve:")[2]
+    commands = listed.partition("Submit and play:")[2]
+    assert "..." not in commands
+    assert max(map(len, listed.splitlines())) <= 80
+    # One line for each command, a head and an empty line for each group.
+    assert len(commands.strip().splitlines()) == len(COMMANDS) + 2 * len(GROUPS) - 2
+    assert "--first you|engine|coin" in ok("play", "--help")
+    assert not re.search(r"<\w|[{}]|x[<>]=|\[\[", ok("tournament", "--help"))
     assert [line for line in listed.splitlines() if line in {f"{name}:" for name in GROUPS}] == [
         f"{name}:" for name in GROUPS
     ]

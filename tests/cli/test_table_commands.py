@@ -54,6 +54,16 @@ def test_the_file_to_submit_passes_a_contests_check(
     assert {type(answer) for row in answers for answer in row} == {int}
 
 
+def test_a_file_that_has_a_name_keeps_it(folder: Path) -> None:
+    ok("export", "always_roll:1", *TWELVE, "--player-name", "Ada")
+    found = ask("export", "final_strategy.py", *TWELVE, "--trust", "--out", "again.py")
+    assert found["player_name"] == "Ada"
+    assert "PLAYER_NAME = 'Ada'" in Path("again.py").read_text()
+    Path("none.py").write_text("def final_strategy(score, opponent): return 1\n")
+    line = refused("export", "none.py", *TWELVE, "--trust", "--out", "more.py")
+    assert line == "hogeq: --player-name: missing, needed for a .py file; none.py has none\n"
+
+
 def test_nobody_submits_without_a_name(folder: Path) -> None:
     line = refused("export", "always_roll:1", "--rules", "fa22", "--player-name", "\u3000\n")
     assert line == "hogeq: --player-name: blank, needed for a .py file: the entrant's name\n"
