@@ -5,6 +5,7 @@ needs no network; MyST, since the pages are Markdown that reads well without it 
 """
 
 import inspect
+import json
 import re
 import shutil
 from pathlib import Path
@@ -102,7 +103,20 @@ def _write_commands(file: Path) -> None:
     file.write_text("\n".join(lines), "utf-8")
 
 
+def _hide_modules(app: Any, error: Exception | None) -> None:
+    """Take the modules out of the search, but for the list of public names."""
+    index = Path(app.outdir) / "searchindex.js"
+    if error or not index.exists():
+        return
+    text = index.read_text("utf-8")
+    start, end = text.index("{"), text.rindex("}") + 1
+    found = json.loads(text[start:end])
+    found |= {"objects": {}, "indexentries": {}}
+    index.write_text(f"{text[:start]}{json.dumps(found)}{text[end:]}", "utf-8")
+
+
 def setup(app: Any) -> None:
     """Connect the hooks above."""
+    app.connect("build-finished", _hide_modules)
     app.connect("config-inited", _write_reference)
     app.connect("autodoc-process-docstring", _escape)

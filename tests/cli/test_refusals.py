@@ -28,7 +28,7 @@ R = ("--rules", "small.yaml")
         (("comapre",), "No such command 'comapre'. Did you mean 'compare'?"),
         (
             ("rules", "--rules", "fa25"),
-            "--rules: no option here; allowed: the name alone, hogeq ru",
+            "--rules: no option here; allowed: the name alone",
         ),
         (("compare",), "Missing argument 'A'; see hogeq compare --help"),
         (("compare", "a", "b", "--no-such"), "No such option: --no-such"),

@@ -33,6 +33,7 @@ def play(
     first: Annotated[
         Literal["you", "engine", "coin"], option("The player to move first.")
     ] = "coin",
+    start: options.Start = None,
     seed: Annotated[int | None, option("Of coin and dice. [a new one each time]", min=0)] = None,
     save: Annotated[
         Path | None, option("Save the game, for hogeq review or a board.", "GAME.json"), TRANSCRIPT
@@ -43,7 +44,9 @@ def play(
     Type help in the game for a list of commands. With --json the talk goes to standard error, and
     the game to standard output once it ends.
     """
-    game = chosen.load("full memory", "hidden states", strategies=[engine], own_goals=True)
+    game = chosen.load(
+        "full memory", "hidden states", strategies=[engine], own_goals=True, start=start
+    )
     import numpy as np
 
     from hogeq.contest.talk import Talk
@@ -60,13 +63,13 @@ def play(
             drawn = np.random.default_rng([seed, 0, 1]).choice(len(chances), p=chances)
             table, opposite = strategy.components[drawn], f"what was drawn from {engine}"
     with refusing():
-        session = Session(chosen.engine, Engine(chosen.engine, table), first, seed)
+        session = Session(chosen.engine, Engine(chosen.engine, table), first, seed, chosen.scores)
     talk = Talk(session, opposite)
     try:
         _converse(talk, chosen.title)
     finally:
         if save is not None:
-            _save(save, talk, chosen.name)
+            _save(save, talk, chosen)
     return Result({"engine_plays": "optimal" if table is None else engine} | session.record())
 
 
@@ -105,7 +108,7 @@ def _asked(choices: str) -> str | None:
     return " ".join(line.lower().split())
 
 
-def _save(path: Path, talk: "Talk", rules: str) -> None:
+def _save(path: Path, talk: "Talk", chosen: Chosen) -> None:
     from hogeq.contest.transcript import LONGEST_NAME, Transcript, written_rules
 
     session = talk.session
@@ -118,10 +121,12 @@ def _save(path: Path, talk: "Talk", rules: str) -> None:
         ("You", one_line(talk.engine, LONGEST_NAME)),
         session.turns[0].before.mover,
         session.seed,
-        written_rules(talk.rules, rules),
+        written_rules(talk.rules, chosen.name),
+        chosen.scores,
     )
     write_whole(path, played.to_json())
-    say(f"saved to {path}: hogeq review {path} says what each turn cost")
+    start = "" if chosen.scores == (0, 0) else " --start {}:{}".format(*chosen.scores)
+    say(f"saved to {path}: hogeq review {path}{start} says what each turn cost")
 
 
 # --- a game that was played -----------------------------------------------------------------------
