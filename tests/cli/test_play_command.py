@@ -21,7 +21,7 @@ from hogeq.contest.turns import Engine, Session
 from hogeq.model.game import compile_game
 from hogeq.rules import rules_from
 from hogeq.support.messages import loss, percent
-from tests.cli.calls import in_full, said
+from tests.cli.calls import ask, in_full, refused, said
 
 RULES = "fa22.yaml"
 PROMPT = "roll 0 to 3 > "
@@ -189,6 +189,15 @@ def test_memory_is_told_where_the_rules_have_one(folder: Path) -> None:
     assert "turn (mod 8): 0, extra turn: no" in text
     Path("hw13.yaml").write_text("{edition: hw13, goal: 20, max_dice: 3}")
     assert "turn 1: you 0, engine 0; 4-sided dice" in play("quit", rules="hw13.yaml")
+
+
+def test_a_game_from_other_scores_is_reviewed_from_there(folder: Path) -> None:
+    start = ("--start", "10:3")
+    text = play("2", "quit", options=(*start, "--save", "one.json"))
+    assert "turn 1: you 10, engine 3" in text
+    assert "hogeq review one.json --start 10:3 says" in text
+    assert ask("review", "one.json", *start)["turns"][0]["before"] == [10, 3]
+    assert "one.json" in refused("review", "one.json")
 
 
 def test_the_seed_is_told_and_repeats_the_game(folder: Path) -> None:

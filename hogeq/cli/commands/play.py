@@ -164,4 +164,5 @@ def review_(
     reviewed = chosen.game.review(played)
     named = played.rules_given if isinstance(played.rules_given, str) else ""
     title = (rules and asked.name) or (named if named in ALIASES else chosen.title)
-    return Result(reviewed.to_json(), reviewed.text(title, chosen.endless[1:]))
+    data = {**reviewed.to_json(), "rules": title}
+    return Result(data, reviewed.text(title, chosen.endless[1:]))
