@@ -73,6 +73,7 @@ CALLS = (
     "export optimal --rules small.yaml --out table.csv",
     "export optimal --rules small.yaml --player-name Me --out final_strategy.py",
     "check table.csv --rules small.yaml",
+    "check final_strategy.py --rules small.yaml --trust",
     "board --rules small.yaml --opponent table.csv --out board.html",
     "attack table.csv --rules small.yaml --starts 1 --kicks 0",
     "compare table.csv always_roll:2 --rules small.yaml",

@@ -170,4 +170,4 @@ def test_improve_stopped_writes_the_best_so_far(
     assert len(found["changes"]) == 1
     assert "PLAYER_NAME = 'Me'" in Path("better.py").read_text()
     line = refused("improve", "always_roll:1", *rules, "--out", "b.py")
-    assert "--player-name: needed for a .py file" in line
+    assert "--player-name: missing, needed for a .py file" in line

@@ -44,8 +44,9 @@ def play(
     Type help in the game for a list of commands. With --json the talk goes to standard error, and
     the game to standard output once it ends.
     """
+    named = [engine] * (engine not in OPTIMAL)
     game = chosen.load(
-        "full memory", "hidden states", strategies=[engine], own_goals=True, start=start
+        "full memory", "hidden states", strategies=named, own_goals=True, start=start
     )
     import numpy as np
 
