@@ -54,20 +54,25 @@ def test_the_file_to_submit_passes_a_contests_check(
     assert {type(answer) for row in answers for answer in row} == {int}
 
 
-def test_a_file_that_has_a_name_keeps_it(folder: Path) -> None:
-    ok("export", "always_roll:1", *TWELVE, "--player-name", "Ada")
-    found = ask("export", "final_strategy.py", *TWELVE, "--trust", "--out", "again.py")
-    assert found["player_name"] == "Ada"
-    assert "PLAYER_NAME = 'Ada'" in Path("again.py").read_text()
-    Path("none.py").write_text("def final_strategy(score, opponent): return 1\n")
-    line = refused("export", "none.py", *TWELVE, "--trust", "--out", "more.py")
-    assert line == "hogeq: --player-name: missing, needed for a .py file; none.py has none\n"
-
-
 def test_nobody_submits_without_a_name(folder: Path) -> None:
     line = refused("export", "always_roll:1", "--rules", "fa22", "--player-name", "\u3000\n")
     assert line == "hogeq: --player-name: blank, needed for a .py file: the entrant's name\n"
     assert not (folder / "final_strategy.py").exists()
+
+
+def test_a_py_keeps_the_name_of_its_player(folder: Path) -> None:
+    code = "{}def final_strategy(score, opponent):\n    return 1\n"
+    for file, name in (("named.py", "PLAYER_NAME = 'Ana'\n"), ("nameless.py", "")):
+        Path(file).write_text(code.format(name))
+    call = ("export", "named.py", *TWELVE, "--trust", "--out")
+    assert ask(*call, "one.py")["player_name"] == "Ana"
+    assert "PLAYER_NAME = 'Ana'\n" in Path("one.py").read_text()
+    assert ask(*call, "two.py", "--player-name", "Bob")["player_name"] == "Bob"
+    assert ask(*call, "table.csv")["player_name"] is None
+    ok("improve", "named.py", *TWELVE, "--trust", "--cells", "1", "--out", "better.py")
+    assert "PLAYER_NAME = 'Ana'\n" in Path("better.py").read_text()
+    line = refused("export", "nameless.py", *TWELVE, "--trust", "--out", "three.py")
+    assert line == "hogeq: --player-name: missing, needed for a .py file: the entrant's name\n"
 
 
 def test_show_tells_what_it_draws(folder: Path, matrix: NDArray[np.int64]) -> None:

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from hogeq.strategies.strategy import Strategy
 
 
+NAMELESS = "--player-name: {}, needed for a .py file: the entrant's name"
+
+
 def export(
     strategy: options.Strategy,
     chosen: Chosen,
@@ -32,10 +35,10 @@ def export(
     A .py file is for a contest, self-contained; the others are .csv and .txt
     tables, .json, and numpy's .npy and .npz, which alone can hold a policy; .npz alone a mixture.
     """
-    _require_player_name(player_name, out, strategy)
+    _check_name(player_name, strategy, out)
     game = chosen.load(strategies=[strategy])
     written = _exported(game, strategy, out, part)
-    player_name = _player_name(player_name, out, strategy, written)
+    player_name = _name_for(out, player_name, strategy, written)
     written.write(out, player_name)
     data = {
         **chosen.facts,
@@ -47,28 +50,26 @@ def export(
     return Result(data, [f"{written.kind} of {strategy} for {chosen.title} written to {out}"])
 
 
-def _require_player_name(given: str | None, out: Path, source: str) -> None:
-    """Refuse the name of an entrant for a file without one; ask for it, but for another .py."""
+def _check_name(given: str | None, source: str, out: Path) -> None:
+    """Refuse a player's name where no .py is written, and none where the source has none."""
     if out.suffix.lower() != ".py":
         if given is not None:
-            line = f"--player-name: allowed only where --out ends in .py, not for {out}"
-            raise BadInputError(line)
-    elif given is not None and not given.strip():
-        raise BadInputError("--player-name: blank, needed for a .py file: the entrant's name")
-    elif given is None and Path(source).suffix.lower() != ".py":
-        raise BadInputError("--player-name: missing, needed for a .py file: the entrant's name")
-    if given is not None:
+            allowed = "allowed only where --out ends in .py"
+            raise BadInputError(f"--player-name: {allowed}, not for {out}")
+    elif given is not None and given.strip():
         from hogeq.strategies.files import check_player_name
 
         check_player_name(given)
+    elif given is not None or Path(source).suffix.lower() != ".py":
+        raise BadInputError(NAMELESS.format("missing" if given is None else "blank"))
 
 
-def _player_name(given: str | None, out: Path, source: str, read: "Strategy") -> str | None:
-    """Give the name to write into a .py file: by default that of the one read."""
-    if out.suffix.lower() != ".py" or given is not None:
+def _name_for(out: Path, given: str | None, source: str, read: "Strategy") -> str | None:
+    """Give the player's name for a .py: by default that of the file that was read."""
+    if given is not None or out.suffix.lower() != ".py":
         return given
     if read.name == source:
-        raise BadInputError(f"--player-name: missing, needed for a .py file; {source} has none")
+        raise BadInputError(NAMELESS.format("missing"))
     return read.name
 
 
@@ -225,11 +226,12 @@ def improve(
         if not explain or (cells, seconds, player_name) != (None, None, None):
             raise BadInputError("--out: missing; allowed without it: --explain alone")
         return _explained(chosen, table, against)
-    _require_player_name(player_name, out, table)
+    _check_name(player_name, table, out)
     game = chosen.load("matches", "search", strategies=[table, *(against or [])])
     from hogeq.contest import field
 
     start, rivals = game.strategy(table), _rivals(game, against)
+    player_name = _name_for(out, player_name, table, start)
     opponents = list(rivals.values())
     with phase("improving", None, "steps") as progress, refusing():
         steps = field.improvements(game.hog, start, opponents, cells, seconds)
@@ -243,7 +245,7 @@ def improve(
             progress.now("stopped")
         better = game.strategy(best.strategy)
         found = game.diff(start, better, opponents)
-    better.write(out, _player_name(player_name, out, table, start))
+    better.write(out, player_name)
     shown = _changes(chosen, found, table, str(out), list(rivals))
     told = Result({**shown.data, "out": out}, [*shown.text, "", f"written to {out}"])
     if not explain:
