@@ -42,6 +42,7 @@ class Here:
         return getattr(sys, name)
 def hide():
     threadpoolctl.sys = Here()  # it looks anew each time
+    subprocess.Popen.kill = lambda process: process.send_signal(9)  # as here, by its number
     sys.meta_path.insert(0, Windows())
     for name in modules:
         sys.modules.pop(name, None)
