@@ -146,10 +146,10 @@ def export_game(
         Path, option("A name ending in .efg, or with --game in .npz.", "FILE"), TREE
     ] = Path("hog.efg"),
 ) -> Result:
-    """Write the game tree in Gambit's extensive form, or save it for ``--game FILE.npz``.
+    """Write the game tree in Gambit's extensive form, or save it.
 
-    Sizes go to standard error before anything is written; trees of more than two million nodes
-    are refused.
+    A saved tree, of a game other than Hog, is read by ``--game FILE.npz``. Of Hog, sizes go to
+    standard error before anything is written; trees of more than two million nodes are refused.
     """
     from hogeq.trees.tree import MOST_WRITTEN, hog_efg, tree_sizes
 
