@@ -25,7 +25,7 @@ from hogeq.strategies.arrays import StrategyError, one_hot
 from hogeq.strategies.files import read_strategy, sizes_of
 from hogeq.strategies.strategy import Strategy, StrategyLike, strategy_of, table_of
 from hogeq.support.aliases import Floats, Ints, Matrix
-from hogeq.support.messages import printable, refusal, unreadable
+from hogeq.support.messages import Table, Text, pp, printable, refusal, unreadable
 from hogeq.support.workers import compute
 
 BATCH: Final = 32  # passes whose tables are held in memory together
@@ -290,6 +290,15 @@ class Gains(NamedTuple):
             "deviates": int((reached & (self.changes(counter, choices) != 0)).sum()),
             "gains": [cell._asdict() for cell in cells],
         }
+
+    def text(self, counter: Matrix, choices: Sequence[int], worth: str = "win rate gained") -> Text:
+        """Lay out the same; `worth` heads the gains."""
+        facts = self.to_json(counter, choices)
+        of = f"{facts['deviates']} of the {facts['reached']} positions that it comes to"
+        rows = [(*list(cell.values())[:-1], pp(cell["gain"])) for cell in facts["gains"]]
+        header = ("score", "opponent", "S rolls", "counter rolls", worth)
+        table: Text = ["", Table(rows, header, left=0)] if rows else []
+        return [f"other dice at {of}", *table]
 
 
 def gains(game: Engine, counter: StrategyLike, strategy: StrategyLike) -> Gains:

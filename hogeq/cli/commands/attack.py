@@ -1,7 +1,7 @@
 """Commands that attack a strategy or a field, and check certificates."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from hogeq.cli import options
 from hogeq.cli.inputs import AnyChosen, Chosen, reading
@@ -26,7 +26,6 @@ from hogeq.support.messages import (
     at_most,
     between,
     counted,
-    pp,
 )
 
 if TYPE_CHECKING:
@@ -120,20 +119,15 @@ def attack_(
     if game.tree is None:
         if not chosen.engine.has_own_goals:
             text += ["", f"exploitability: {between(found.value - 0.5, upper - 0.5)}"]
-        positions, cells = _gains(chosen, found, target, plot)
-        data |= positions
-        text += [*found.lines(), *cells]
-    elif found.search is not None:
-        text += ["", *found.lines()] if found.lines() else []
-        if plot is not None:
-            from hogeq.figures import search_course
-
-            curve = [(sweeps, found.units.value(rate)) for sweeps, rate in found.search.curve]
-            title = f"search for a response to {strategy}, {chosen.title}"
-            search_course(curve, found.bound, plot, title, found.units.figure)
-    elif plot is not None:
-        raise BadInputError("--plot: allowed where a search is needed; one pass was enough here")
-    text += [f"drawn to {plot}"] * (plot is not None)
+        gained, choices = game.gains(found.strategy, target), game.rules.choices
+        data |= gained.to_json(found.matrix, choices)
+        worth = "win rate gained" + " to first order" * chosen.engine.positions_recur
+        text += [*found.lines(), *gained.text(found.matrix, choices, worth)]
+    elif found.lines():
+        text += ["", *found.lines()]
+    if plot is not None:
+        _plot(chosen, found, target, plot)
+        text.append(f"drawn to {plot}")
     if certificate is not None and proof is not None:
         from hogeq.search.certificate import write_certificate
 
@@ -146,28 +140,22 @@ def attack_(
     return Result({**data, "plot": plot, "out": out}, text)
 
 
-def _gains(
-    chosen: Chosen, found: "Response", target: "Strategy", plot: Path | None
-) -> tuple[dict[str, Any], Text]:
-    """List the positions of Hog at which a response rolls other dice, and the gains."""
-    gained = chosen.game.gains(found.strategy, target)
-    counter, choices = found.matrix, chosen.rules.choices
-    data = gained.to_json(counter, choices)
-    text: Text = [
-        f"other dice at {data['deviates']} of the {data['reached']} positions that it comes to"
-    ]
-    if data["gains"]:
-        worth = "win rate gained" + " to first order" * chosen.engine.positions_recur
-        header = ("score", "opponent", "S rolls", "counter rolls", worth)
-        rows = [(*list(cell.values())[:-1], pp(cell["gain"])) for cell in data["gains"]]
-        text += ["", Table(rows, header, left=0)]
-    if plot is not None:
-        from hogeq import figures
+def _plot(chosen: Chosen, found: "Response", target: "Strategy", plot: Path) -> None:
+    """Draw the gains by position; of other games than Hog, the search."""
+    from hogeq import figures
 
+    game, search = chosen.game, found.search
+    if game.tree is None:
+        gained = game.gains(found.strategy, target)
+        changes = gained.changes(found.matrix, game.rules.choices)
         title = f"counter to {target.name}, {chosen.title}"
-        changes = gained.changes(counter, choices)
         figures.counter(changes, gained.gains, gained.reach, plot, title)
-    return data, text
+    elif search is None:
+        raise BadInputError("--plot: allowed where a search is needed; one pass was enough here")
+    else:
+        curve = [(sweeps, found.units.value(rate)) for sweeps, rate in search.curve]
+        title = f"search for a response to {target.name}, {chosen.title}"
+        figures.search_course(curve, found.bound, plot, title, found.units.figure)
 
 
 def attack_field(
