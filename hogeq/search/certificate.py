@@ -39,7 +39,7 @@ from hogeq.strategies.strategy import (
 )
 from hogeq.support.aliases import Floats
 from hogeq.support.files import parse_json, read_whole, write_whole
-from hogeq.support.messages import one_line, percent, printable, refusal
+from hogeq.support.messages import at_most, one_line, percent, printable, refusal
 from hogeq.support.parameters import keys, parameters, plain
 from hogeq.support.progress import phase, working_time
 
@@ -67,6 +67,9 @@ AGAIN_PAYS = 0.003  # share of its loss that this must take off
 LEAST_HOPE = 0.02  # of a cell: it is visited again sometime
 STEPS_OF_A_VISIT = 2
 ENDED = 1e-8  # what a batch of revisions takes off when they have ended
+
+
+ROUNDING: Final = 1e-9  # what a bound may differ by where processors add up differently
 
 
 class CertificateError(ValueError):
@@ -121,6 +124,26 @@ class Certificate(NamedTuple):
         return np.array_equal(own.chances, strategy.chances) and np.array_equal(
             own.policies, strategy.policies
         )
+
+    def require_same(self, given: "Certificate", where: str) -> None:
+        """Refuse, with a `CertificateError`, one whose figures are not those proved here."""
+        if self.bound > given.bound + ROUNDING:
+            raise CertificateError(
+                f"{where}: bound: got {given.bound!r}; its steps prove {self.bound!r} and no less"
+            )
+        if abs(self.full_memory - given.full_memory) > ROUNDING:
+            raise CertificateError(
+                f"{where}: full_memory: got {given.full_memory!r}; it is {self.full_memory!r}"
+            )
+
+    def rows(self) -> list[tuple[str, str, str]]:
+        """Lay out both bounds, as the command prints them."""
+        drawn = self.strategy.kind == "mixture"
+        knows = "is told the draw as well" if drawn else "remembers everything"
+        return [
+            ("certified", at_most(self.bound, 0.0), "nothing that forgets wins more"),
+            ("bound", at_most(self.full_memory), f"best responder that {knows}"),
+        ]
 
 
 def certified_bound(game: HogEngine, strategy: StrategyLike, seconds: float) -> Certificate:

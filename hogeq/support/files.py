@@ -113,6 +113,11 @@ def open_within(folder: Path, path: PurePath) -> int:
     """
     if path.is_absolute() or ".." in path.parts:
         raise OSError(errno.EINVAL, "leads out of its folder", os.fspath(path))
+    if os.open not in os.supports_dir_fd:  # Windows, where all that can be done is to look first
+        for reached in (path, *path.parents[:-1]):
+            if (folder / reached).resolve() != folder.resolve() / reached:
+                raise OSError(errno.ELOOP, "is a link", os.fspath(folder / reached))
+        return os.open(folder / path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
     at = os.open(folder, os.O_RDONLY)
     for part in path.parts:
         above = at
