@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hogeq.model.priced import Claim, KeptClaims, PricedResponders
+from hogeq.model.priced import Claim, Kept, PricedResponders
 from hogeq.rules import Rules
 from hogeq.rules.memory import all_memories
 from hogeq.strategies.strategy import Strategy
@@ -65,7 +65,7 @@ class LiftedBound:
         self._largest = 0.0  # size of a price, of what it was worth, or of a refund, at any time
         self._tried: tuple[Step, Claim] | None = None
         self._revised = revised
-        self._kept: dict[int, KeptClaims | None] = {}
+        self._kept: dict[int, list[Kept] | None] = {}
         self._room = KEPT
         self._reach = self._responder.infoset_reach()
         self.full_memory = self._responder.value
@@ -153,7 +153,7 @@ class LiftedBound:
         if self._tried is not None and self._tried[0] == step:
             claim = self._tried[1]  # its pass need not be made again
         if cell not in self._kept:
-            self._kept[cell] = KeptClaims() if self._is_to_keep(cell) else None
+            self._kept[cell] = [] if self._is_to_keep(cell) else None
         worth = self._responder.take(cell, claim, self._kept[cell])
         self._refunded[cell] += self._by_roll(claim, worth)
 
