@@ -139,7 +139,6 @@ class PricedResponders:
         self.turns = board.turns
         self.weights = np.array(weights)
         self.parts = [board.responder(policy) for policy in policies]
-        self._lifted: tuple[Claim, Floats, float] | None = None
         self._most_reach: dict[int, float] = {}  # by cell
 
     def begin(self) -> None:
@@ -211,19 +210,19 @@ class PricedResponders:
             worth, lowered = self._lift(number, cell, own)
             worths += self.weights[number] * worth
             falls += self.weights[number] * lowered
-        self._lifted = claim, worths, falls
         return worths, falls
 
-    def take(self, cell: int, claim: Claim, kept: list[Kept] | None = None) -> Floats:
+    def take(
+        self, cell: int, claim: Claim, kept: list[Kept] | None, lifted: Floats | None
+    ) -> Floats:
         """Add claims and loans to the prices, and to what is kept of the cell, one for each part.
 
-        Return the claims' value at the start. No pass is made where the last one was that of this
-        very claim, and there is one part.
+        Return the claims' value at the start: `lifted`, if the last pass was that of this claim. No
+        other is then made, if there is one part.
         """
-        lifted, self._lifted = self._lifted, None
-        if lifted is not None and lifted[0] is claim and len(self.parts) == 1:
+        if lifted is not None and len(self.parts) == 1:
             self.lend(0, cell, claim, kept)
-            return lifted[1]
+            return lifted
         worths = np.zeros(min(len(claim.rolls), WIDTH - 1))
         for number, own in enumerate(self._own(claim)):
             worths += self.weights[number] * self._lift(number, cell, own)[0]
@@ -285,7 +284,6 @@ class PricedResponders:
 
         Return the value of its claims by roll, (K,).
         """
-        self._lifted = None
         worths = np.zeros(len(more))
         for number, asked in enumerate(np.split(more, len(self.parts), axis=1)):
             part, own = self.parts[number], kept[number]
@@ -300,7 +298,7 @@ class PricedResponders:
     def most_reach(self, cell: int, kept: list[Kept]) -> float:
         """Give the highest reach of a cell that a responder can have."""
         if cell not in self._most_reach:
-            self._lifted, found = None, 0.0
+            found = 0.0
             for number, (weight, own) in enumerate(zip(self.weights, kept, strict=True)):
                 nothing = Kept(own.cells, np.zeros_like(own.prices))
                 ones = np.ones(own.prices.shape[1:])
