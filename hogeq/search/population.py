@@ -112,16 +112,12 @@ class Population:
         damping: float,
         *,
         weights: Floats | None = None,
-        everywhere: bool = False,
         progress: Callable[[], object] = lambda: None,
     ) -> None:
         """Anneal a softmax responder to the mixture, all cells at once."""
         for temperature in np.geomspace(*TEMPERATURES, steps):
             found = self.measure(policy, weights)
-            reach = found.infoset_reach
-            if everywhere:  # rows that are not reached have values of 0: they become uniform
-                reach = np.where(reach > 0.0, reach, 1.0)
-            soften(policy, found.values, reach, temperature, damping)
+            soften(policy, found.values, found.infoset_reach, temperature, damping)
             progress()
 
 

@@ -159,6 +159,20 @@ class _NotJSONError(ValueError):
     """Bytes that are no JSON; the message is one line."""
 
 
+@contextlib.contextmanager
+def muted(stream: int) -> Iterator[None]:
+    """Drop the lines that libraries write to a stream of the process: 1, the output, or 2."""
+    sys.stdout.flush()
+    before = os.dup(stream)
+    try:
+        with Path(os.devnull).open("wb") as nowhere:
+            os.dup2(nowhere.fileno(), stream)
+        yield
+    finally:
+        os.dup2(before, stream)
+        os.close(before)
+
+
 def _sync_folder(folder: Path) -> None:
     # A rename is on the disk only once its folder is. Not every file system can, and none must.
     if sys.platform == "win32":
