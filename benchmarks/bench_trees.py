@@ -47,7 +47,7 @@ class Way(NamedTuple):
 def ours(game: Game) -> Way:
     """Give ours."""
     engine: Any = game.engine
-    solver = SOLVERS["cfr_plus"]()
+    solver: Any = SOLVERS["cfr_plus"]()
     states = [solver.init(engine)]
 
     def run(iterations: int) -> None:
@@ -83,10 +83,12 @@ def lite(name: str) -> Way:
     import LiteEFG
     from LiteEFG.baselines import CFRplus
 
+    make: Any = CFRplus.graph  # without types
+
     with contextlib.redirect_stdout(io.StringIO()):
         LiteEFG.set_threads(1)
         game = LiteEFG.OpenSpielEnv(pyspiel.load_game(name), regenerate=False)
-        graph = CFRplus.graph()
+        graph = make()
         game.set_graph(graph)
 
     def run(iterations: int) -> None:

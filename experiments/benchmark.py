@@ -26,9 +26,8 @@ import numpy as np
 from check_benchmark import FORMAT, Instance, Known, Proof
 from check_trees import Tree
 from common import arguments, draw, publish
-from research.decision import Problem, player_tree, problem_of
-from research.methods import METHODS, improved
-from research.proofs import FullMemory, LinearProgram, branch_and_bound, searched
+from methods import METHODS, Problem, improved, problem_of
+from proofs import FullMemory, LinearProgram, branch_and_bound, player_tree, searched
 
 from hogeq.benchmark.catalogue import GAMES, LARGEST, Entry, catalogue
 from hogeq.search.attack import SearchResult, attack
@@ -96,7 +95,7 @@ def solve(entry: Entry, given: Namespace) -> dict[str, Any]:
     courses, found = {}, list[Ints]()
     for method in METHODS:
         courses[method], policy = course(problem, method, seconds)
-        found.append(pure_rows(problem, policy))
+        found.append(problem.rows(policy))
     values = [instance.value(rows) for rows in found]
     for method, value in zip(METHODS, values, strict=True):
         courses[method][-1][1] = value
@@ -160,7 +159,7 @@ def strengthen(entry: Entry, path: Path, given: Namespace) -> None:
         rate, policy = longest(problem, given.longer)
         record["longer"] = given.longer
         if problem.payoff(rate) > record["value"]:
-            rows = pure_rows(problem, policy)
+            rows = problem.rows(policy)
             arrays["strategy"], record["value"] = rows.astype(np.int16), instance.value(rows)
     if not is_proved:
         best, value, proof = proved(instance, arrays["strategy"].astype(np.int64), given.proof)
@@ -197,13 +196,6 @@ def course(problem: Problem, method: str, seconds: float) -> tuple[list[list[flo
     value, kept = improved(problem, kept, False)
     points.append([round(time.process_time() - began, 4), problem.payoff(value)])
     return points, kept
-
-
-def pure_rows(problem: Problem, policy: Floats) -> Ints:
-    """Actions by row, of a pure policy; an action that is missing plays as the last one."""
-    rows = policy.reshape(-1, policy.shape[-1]).argmax(axis=1)
-    last = getattr(problem.engine, "last", None)
-    return rows if last is None else np.minimum(rows, last)
 
 
 def proved(instance: Instance, best: Ints, seconds: float) -> tuple[Ints, float, Proof]:

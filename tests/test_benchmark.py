@@ -26,9 +26,8 @@ from tests.cli.calls import ask, refused
 sys.path.insert(0, str(Path(__file__).parents[1] / "experiments"))
 import check_benchmark as checker
 from benchmark import keep, play, recorded, solve, tables
-from research.decision import player_tree, problem_of
-from research.methods import METHODS, projected
-from research.proofs import LinearProgram, branch_and_bound
+from methods import METHODS, problem_of, projected
+from proofs import LinearProgram, branch_and_bound, player_tree
 from strict_files import RefusedError
 
 SMALL_HOG = (("su20", 9, 3), ("sp20", 8, 2), ("su21", 9, 2), ("fa18", 9, 3), ("fa13", 8, 2))

@@ -25,8 +25,7 @@ from hogeq.trees.flat import CHANCE, TERMINAL, FlatTree, Node, flatten
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "experiments"))
 import check_benchmark as checker
-from research.decision import player_tree
-from research.proofs import LinearProgram, branch_and_bound
+from proofs import LinearProgram, branch_and_bound, player_tree
 from strict_files import RefusedError
 
 Arrays = dict[str, Any]

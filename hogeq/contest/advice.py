@@ -23,9 +23,9 @@ from hogeq.rules.turn import land
 from hogeq.strategies.arrays import check_matrix
 from hogeq.strategies.sandbox import Entry, hear
 from hogeq.strategies.strategy import Strategy, policies_of
-from hogeq.support.aliases import Floats, Matrix
+from hogeq.support.aliases import Floats, Ints, Matrix
 
-MEASURED: Final = 60  # changes of rules that are measured
+MEASURED: Final = 120  # changes of rules that are measured
 
 LISTED: Final = 3
 
@@ -35,16 +35,8 @@ OVERLAP: Final = 0.5  # share of the cells of the smaller of two changes that bo
 
 FIT: Final = 0.75  # share of what a threshold or a table says that both say
 
-STEPS: Final = (
-    -1,
-    1,
-    -2,
-    2,
-    -4,
-    4,
-    -8,
-    8,
-)  # by which numbers in code are changed, all by one first
+STEPS: Final = (-1, 1, -2, 2, -4, 4, -8, 8)
+"""By which numbers in code are changed, all of them by the first before any by the second."""
 
 MOST_NUMBERS: Final = 24
 
@@ -108,30 +100,33 @@ def rule_changes(game: HogEngine, matrix: Matrix, against: Strategy) -> list[Rul
     return [change for change, _ in chosen]
 
 
-def _conditions(goal: int) -> Iterator[tuple[str, NDArray[np.bool_]]]:
-    own, other = np.indices((goal, goal))
-    yield "always", np.ones((goal, goal), np.bool_)
-    for points in range(1, goal):
-        yield f"from {points} points on", own >= points
-        yield f"below {points} points", own < points
-        yield f"when the opponent has {points} or more", other >= points
-        yield f"when {points} or more ahead", own - other >= points
-        yield f"when {points} or more behind", other - own >= points
-
-
 def _by_scores(game: HogEngine, matrix: Matrix, gains: Floats) -> Iterator[_Candidate]:
-    """Give for each roll, and each that it replaces, the best conditions to first order."""
+    """Give for each roll, and each that it replaces, the best conditions to first order.
+
+    A condition holds where a number that the scores give is at least a limit.
+    """
+    own, other = np.meshgrid(*map(np.arange, matrix.shape), indexing="ij")
+    families: tuple[tuple[str, Ints, int], ...] = (
+        ("from {} points on", own, 0),
+        ("up to {} points", -own, 1 - game.goal),
+        ("when the opponent has {} or more", other, 1),
+        ("when {} or more ahead", own - other, 1),
+        ("when {} or more behind", other - own, 1),
+    )
     names = list(map(dice_in_words, game.choices))
-    named = list(_conditions(game.goal))
-    masks = np.array([mask.ravel() for _, mask in named], np.float64)
-    for before in (None, *np.unique(matrix).tolist()):
-        where = np.ones_like(matrix, np.bool_) if before is None else matrix == before
-        sums = masks @ (gains * where[..., None]).reshape(-1, game.num_actions)
-        for roll in range(game.num_actions):
-            for place in np.argsort(-sums[:, roll])[:LISTED]:
-                text, mask = named[place]
-                instead = "" if before is None else f", not {names[before]},"
-                yield _Candidate(f"{names[roll]}{instead} {text}", mask & where, roll)
+    for text, key, least in families:
+        limits = np.arange(least, key.max() + 1)[::-1]
+        for before in (None, *np.unique(matrix).tolist()):
+            where = key >= least
+            where = where if before is None else where & (matrix == before)
+            sums = np.zeros((len(limits), game.num_actions))
+            np.add.at(sums, key.max() - key[where], gains[where])
+            best = np.argsort(-sums.cumsum(axis=0), axis=0, kind="stable")[:LISTED]
+            instead = "" if before is None else f", not {names[before]},"
+            for (_, roll), place in np.ndenumerate(best):
+                limit = int(limits[place])
+                change = f"{names[roll]}{instead} {text.format(abs(limit))}"
+                yield _Candidate(change, where & (key >= limit), roll)
 
 
 def _by_points(game: HogEngine, matrix: Matrix, reach: Floats) -> Iterator[_Candidate]:
@@ -155,11 +150,11 @@ def _by_points(game: HogEngine, matrix: Matrix, reach: Floats) -> Iterator[_Cand
         fits = np.divide(both, np.maximum(either, 1))
         best = int(fits.argmax())
         now = f", not {steps[best]}" if fits[best] >= FIT else ""
-        for step in steps:
-            change = f"no dice where they {verb} {step} points or more{now}"
-            yield _Candidate(change, (table >= step) & ~none, no)
-            change = f"no dice only where they {verb} {step} points or more{now}"
-            yield _Candidate(change, (table < step) & none, usual)
+        for place, step in enumerate(steps):
+            points_from = f"where they {verb} {step} points or more"
+            lower, higher = (now if place < best else ""), (now if place > best else "")
+            yield _Candidate(f"no dice {points_from}{lower}", (table >= step) & ~none, no)
+            yield _Candidate(f"no dice only {points_from}{higher}", (table < step) & none, usual)
 
 
 def dice_in_words(number: int) -> str:

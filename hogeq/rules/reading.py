@@ -100,7 +100,9 @@ def load_plugins_of(path: Path, trust: bool) -> None:
 
 def is_path(name: str) -> bool:
     """Whether a text that names a game is meant as a file or folder."""
-    return Path(name).suffix.lower() in SUFFIXES or os.sep in name or os.path.lexists(name)
+    separators = {os.sep, os.altsep or os.sep}
+    is_file = Path(name).suffix.lower() in SUFFIXES or not separators.isdisjoint(name)
+    return is_file or os.path.lexists(name)
 
 
 def is_hog(name: str) -> bool:

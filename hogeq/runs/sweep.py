@@ -27,18 +27,18 @@ from hogeq.runs.files import (
     readable_manifest,
     reported,
 )
-from hogeq.runs.index import read_run
+from hogeq.runs.index import read_run, table_of
 from hogeq.runs.runner import KERNELS, Interrupted, RunError, Signals, game_of, run_experiment
 from hogeq.runs.sweep_file import TOKEN, Sweep, SweepPoint, identity, table_row, write_table
 from hogeq.search.results import Units
 from hogeq.support.files import write_whole
-from hogeq.support.messages import one_line
+from hogeq.support.messages import Text, one_line
 from hogeq.support.progress import phase, working_time
 from hogeq.support.workers import Workers
 from hogeq.support.yaml import ConfigError
 
 PATIENCE: Final = 30.0  # seconds to wait for a folder that a dying process may still hold
-SWEPT: Final = ("point", "status", "attack", "bound", "matrix_attack", "seconds")
+SWEPT: Final = ("point", "status", "attack", "bound", "nash_conv", "matrix_attack", "seconds")
 """Columns of a sweep's text."""
 GRACE: Final = 30.0  # seconds for runs to write a checkpoint when the sweep is stopped
 STOPPED: Final = "; what is done is kept, and the same command goes on from it"
@@ -71,6 +71,18 @@ class SweepSummary:
             "seconds": self.seconds,
             "rows": self.rows,
         }
+
+    def text(self) -> Text:
+        """Lay it out, as the command prints it."""
+        pairs = zip(self.rows, self.units, strict=True)
+        rows = [{**row, "units": units} for row, units in pairs]
+        counts = f"{len(rows)} points, {self.done_before} of them done before"
+        return [
+            table_of(rows, [key for key in SWEPT if key in rows[0]], left=2),
+            "",
+            f"{counts}, {len(self.failures)} failed; {self.seconds:.1f} s",
+            f"written to {self.directory}" + f"; {self.lacks}" * bool(self.lacks),
+        ]
 
 
 def compute_point(

@@ -191,6 +191,8 @@ class Response:
                 "best responder with perfect recall",
                 f", mean of {first} and {second} by seat",
             )
+        if self.is_proved and self.method == "full memory":
+            return [("attack", lower, f"best response, exact{seats}")]
         told = "best responder that is told the draw as well" if self.is_told else remembers
         rows = [("attack", lower, f"best response found{seats}{proved}")]
         if self.method != "full memory":
@@ -204,8 +206,10 @@ class Response:
         return rows
 
     def lines(self) -> list[str]:
-        """Say how the search went, as the command prints it."""
+        """Say how the search went, as the command prints it; nothing of a best response."""
         lines = [] if self.search is None else self.search.lines(self.units)
+        if self.method == "full memory" and self.is_proved:
+            return []
         return lines[:1] if self.is_proved else lines
 
     def _repr_html_(self) -> str:

@@ -265,61 +265,37 @@ class PredictiveCFRPlus(RegretMinimiser):
     alternating: bool = True
 
 
-class FSICFRState(NamedTuple):
-    """State of a run."""
-
-    regrets: Floats  # (G, G, K), average over the iterations
-    older: Floats  # (G, G, K), strategies weighted by own reach, between the last two doublings
-    recent: Floats  # (G, G, K), the same since the last doubling
-    iteration: NDArray[np.int64]  # ()
-
-
 @solver("fsicfr")
 @parameters
-class FSICFR(Solver[FSICFRState]):
+class FSICFR(RegretMinimiser):
     """CFR with one forward and one backward sweep of the game's graph per iteration.
 
     Fixed-strategy iteration CFR (Neller and Hnath 2011), which Huan (2020) [1] proposed for Hog.
     Dice are summed exactly where the paper samples, and the average loses its part from before the
     last doubling whenever the number of iterations doubles (the paper, section 5).
-
-    Attributes
-    ----------
-    regret_weight : {"counterfactual", "reach", "belief"}
-        As of the others; the paper uses the first. With "belief" rows hardly reached learn too.
     """
 
-    regret_weight: RegretWeight = "counterfactual"
-
-    def init(self, game: Engine) -> FSICFRState:
+    def init(self, game: Engine) -> RegretState:
         if game.positions_recur:
             raise ValueError("fsicfr: allowed: games whose positions cannot recur")
-        regrets, older, recent = (np.zeros(game.shape) for _ in range(3))
-        return FSICFRState(regrets, older, recent, np.array(0, np.int64))
+        if self.alternating:
+            raise ValueError(refusal("alternating", True, "false with fsicfr"))
+        state = super().init(game)
+        sums = np.zeros((2, *game.shape))  # since the last doubling, and between the last two
+        return state._replace(strategy_sum=sums)
 
-    def step(self, game: Engine, state: FSICFRState) -> FSICFRState:
-        iteration = int(state.iteration) + 1
-        policy = match_regrets(state.regrets)
-        work = shared_workspace(game, 2)
-        own_reach = work.cell_reach(np.stack([policy, np.ones_like(policy)]))
-        met = counterfactual_values(work, np.stack([policy, policy]), self.regret_weight)
-        regret = met.values - (met.values * policy).sum(axis=-1, keepdims=True)
-        state.regrets[...] += (regret - state.regrets) / iteration
-        state.recent[...] += own_reach[..., None] * policy
-        if iteration & (iteration - 1) == 0:
-            state.older[...] = state.recent
-            state.recent[...] = 0.0
-        return state._replace(iteration=np.array(iteration, np.int64))
-
-    def average(self, game: Engine, state: FSICFRState) -> Floats:
-        return normalised(state.older + state.recent, match_regrets(state.regrets))
+    def steps(self, game: Engine, state: RegretState, most: int) -> tuple[RegretState, int]:
+        done = int(state.iteration)
+        doubled = 1 << done.bit_length()
+        state, count = super().steps(game, state, min(most, doubled - done))
+        if done + count == doubled:
+            state.strategy_sum[1] = state.strategy_sum[0]
+            state.strategy_sum[0] = 0.0
+        return state, count
 
     def caveat(self, game: Engine) -> str:
         """No theorem is known."""
         return "no guarantee"
-
-    def stats(self, game: Engine, state: FSICFRState) -> dict[str, float]:
-        return {"average_regret": float(np.maximum(state.regrets, 0.0).max(axis=-1).sum())}
 
 
 class MirrorState(NamedTuple):

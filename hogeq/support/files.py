@@ -113,6 +113,11 @@ def open_within(folder: Path, path: PurePath) -> int:
     """
     if path.is_absolute() or ".." in path.parts:
         raise OSError(errno.EINVAL, "leads out of its folder", os.fspath(path))
+    if os.open not in os.supports_dir_fd:  # Windows, where all that can be done is to look first
+        for reached in (path, *path.parents[:-1]):
+            if (folder / reached).resolve() != folder.resolve() / reached:
+                raise OSError(errno.ELOOP, "is a link", os.fspath(folder / reached))
+        return os.open(folder / path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
     at = os.open(folder, os.O_RDONLY)
     for part in path.parts:
         above = at
@@ -152,6 +157,20 @@ def parse_json(data: bytes | str, *, allow_nan: bool = False) -> Any:
 
 class _NotJSONError(ValueError):
     """Bytes that are no JSON; the message is one line."""
+
+
+@contextlib.contextmanager
+def muted(stream: int) -> Iterator[None]:
+    """Drop the lines that libraries write to a stream of the process: 1, the output, or 2."""
+    sys.stdout.flush()
+    before = os.dup(stream)
+    try:
+        with Path(os.devnull).open("wb") as nowhere:
+            os.dup2(nowhere.fileno(), stream)
+        yield
+    finally:
+        os.dup2(before, stream)
+        os.close(before)
 
 
 def _sync_folder(folder: Path) -> None:

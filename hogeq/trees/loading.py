@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 from hogeq.rules import ALIASES, EDITIONS, Rules, rules_from
 from hogeq.rules.reading import (
     OPENSPIEL,
+    TREES,
     config_of,
     edition_name,
     find_rules,
@@ -19,7 +20,7 @@ from hogeq.rules.reading import (
     load_plugins_of,
     made_of,
 )
-from hogeq.support.messages import nearest, printable, refusal, shown
+from hogeq.support.messages import nearest, printable, refusal, shown, unreadable
 
 if TYPE_CHECKING:
     from hogeq.trees.flat import FlatTree
@@ -85,22 +86,39 @@ def _written(name: str, forget: Any, trust: bool) -> "Rules | FlatTree":
     return _named(name, forget, trust)
 
 
-def _named(name: str, forget: Any, trust: bool) -> "Rules | FlatTree":
-    if name.startswith(OPENSPIEL):
-        return _of_openspiel(name.removeprefix(OPENSPIEL), forget)
-    if is_hog(name):
-        return find_rules(edition_name(name), trust)
-    from hogeq.trees.rules import GAMES, from_rules, named_rules
+def require_game(name: str) -> None:
+    """Refuse a text that names no game other than Hog; nothing is built."""
+    if config_of(Path(name)).get("game") or name.startswith(OPENSPIEL):
+        return
+    if name.lower().endswith(TREES):
+        try:
+            os.stat(name)  # noqa: PTH116 - as a reader would
+        except (OSError, ValueError) as error:
+            raise ValueError(unreadable(Path(name), error)) from error
+        return
+    from hogeq.trees.rules import GAMES
 
-    own = named_rules(name)
-    if own is not None:
-        return from_rules(own, name=name, forget=forget)
     called, known = name.partition("(")[0], [*GAMES]
+    if called in known:
+        return
     with suppress(ValueError):
         known += _openspiel().pyspiel.registered_names()
     if called not in known:
         near = nearest(called, [*EDITIONS, *ALIASES, *known])
         raise ValueError(f"game: got {shown(name)}; allowed: {ALLOWED}{near}")
+
+
+def _named(name: str, forget: Any, trust: bool) -> "Rules | FlatTree":
+    if name.startswith(OPENSPIEL):
+        return _of_openspiel(name.removeprefix(OPENSPIEL), forget)
+    if is_hog(name):
+        return find_rules(edition_name(name), trust)
+    from hogeq.trees.rules import from_rules, named_rules
+
+    own = named_rules(name)
+    if own is not None:
+        return from_rules(own, name=name, forget=forget)
+    require_game(name)
     return _of_openspiel(name, forget)
 
 

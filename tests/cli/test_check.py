@@ -66,7 +66,7 @@ def test_the_reasons_of_a_file_and_of_a_policy(
     monkeypatch.setattr(advice, "SECONDS", 60.0)
     Path("rule.py").write_text(
         "PLAYER_NAME = 'Me'\ndef final_strategy(score, opponent):\n"
-        "    return 1 if score >= 18 else 2\n"
+        "    return 1 if score >= 12 else 2\n"
     )
     found = ask("check", "rule.py", *R, "--trust")
     why = ask("improve", "rule.py", "--explain", *R, "--trust")["why"]
@@ -77,6 +77,7 @@ def test_the_reasons_of_a_file_and_of_a_policy(
     numbers = found["constant_changes"]
     assert (numbers["tried"], numbers["possible"]) == (24, 24)
     assert why["constant_changes"] == numbers
+    assert numbers["best"]
     for one in numbers["best"]:
         text = Path("rule.py").read_text().splitlines()
         line = text[one["line"] - 1]

@@ -9,9 +9,11 @@ from hogeq.baselines import always_roll, optimal
 from hogeq.baselines.registry import builtin
 from hogeq.contest import assessment
 from hogeq.contest.assessment import assess, opponents, outcomes, usual_reference
-from hogeq.evaluation.values import win_rate
+from hogeq.evaluation.values import values, win_rate
 from hogeq.model.game import HogEngine, compile_game
 from hogeq.rules import EDITIONS, rules_from
+from hogeq.rules.memory import Memory
+from hogeq.rules.turn import TurnTable
 from hogeq.search.attack import attack
 from hogeq.search.bounds import full_memory_bound
 from hogeq.search.results import Budget
@@ -96,6 +98,31 @@ def test_a_forgotten_rule_is_no_loss_without_it() -> None:
     assert max(kinds, key=lambda kind: kinds[kind]) == "Sus Fuss forgotten"
     found = written(without, always_roll(without, 1), optimal(without))
     assert not [one for one in found.loss if one.kind.endswith(" forgotten")]
+
+
+def test_a_rule_is_forgotten_where_the_roll_is_as_good_without_it() -> None:
+    of = game("fa25")
+    best = optimal(of)
+    after, turns = values(of, best, best)[..., 0], TurnTable(replace(of.rules, landing="none"))
+
+    def worth(own: int, other: int, dice: int) -> float:
+        ways = turns.outcomes(own, other, Memory(), dice)
+        lands = [(float(way.probability), way.landing) for way in ways]
+        return sum(
+            chance * (to.winner == 0 if to.winner is not None else 1 - after[to.opponent, to.score])
+            for chance, to in lands
+        )
+
+    for dice in (1, 3):
+        found = written(of, always_roll(of, dice), best)
+        lost = [
+            cost
+            for (own, other), cost in np.ndenumerate(found.costs)
+            if worth(own, other, dice) >= worth(own, other, int(found.best[own, other])) - 1e-12
+        ]
+        kinds = {one.kind: one.loss for one in found.loss}
+        assert kinds["Sus Fuss forgotten"] == pytest.approx(sum(lost), abs=1e-12)
+        assert len(kinds) > 1
 
 
 def test_a_simple_change_is_found_and_measured() -> None:

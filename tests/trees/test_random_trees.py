@@ -83,8 +83,15 @@ def test_passes_are_those_of_the_list_of_plays(batch: int) -> None:
 
 
 def values(twin: Tree, engine: TreeEngine, believed: Floats, mine: Floats, theirs: Floats) -> None:
-    """Compare values; illegal actions have the mean if they are played, else the least."""
-    work = engine.workspace(2)
+    """Compare values; illegal actions have the mean if they are played, else the least.
+
+    In self-play a player has both seats.
+    """
+    work, alone = engine.workspace(2), engine.workspace(1)
+    both = alone.forward(believed[None])
+    same(both.rows, 2.0 * by_row(engine, twin.reach(believed, believed)))
+    self_play = alone.backward(both, mine[None], Role.COUNTERFACTUAL)
+    same(self_play.first, twin.wins(mine, mine))
     reach = work.forward(np.stack([believed, theirs]))
     met = work.backward(reach, np.stack([mine, theirs]), Role.COUNTERFACTUAL)
     assert met.win_rate == pytest.approx(work.win_rate(np.stack([mine, theirs])).win_rate)
@@ -93,6 +100,8 @@ def values(twin: Tree, engine: TreeEngine, believed: Floats, mine: Floats, their
         illegal = 0.0 if mine[row, legal:].sum() > 1e-12 else min(expected)
         same(met.values[row, :legal], expected)
         same(met.values[row, legal:], illegal)
+        twice = 2.0 * np.array(twin.values(row, believed, mine, mine))
+        same(self_play.values[row, :legal], twice)
 
 
 def moved(twin: Tree, engine: TreeEngine, believed: Floats, mine: Floats, theirs: Floats) -> None:

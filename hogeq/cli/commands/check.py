@@ -5,9 +5,8 @@ from typing import Annotated
 
 from hogeq.cli import options
 from hogeq.cli.inputs import Chosen
-from hogeq.cli.options import PAGE, argument, option
-from hogeq.cli.result import Result
-from hogeq.cli.shell import refusing
+from hogeq.cli.options import PAGE, argument, option, readable
+from hogeq.cli.shell import Result, refusing
 from hogeq.support.files import write_whole
 from hogeq.support.messages import Text, duration
 
@@ -15,7 +14,7 @@ NOT_VALID = 2  # exit status
 
 
 def check(
-    file: Annotated[Path, argument("FILE", "A submission, or a table.")],
+    file: Annotated[Path, argument("FILE", "A submission, or a table.", callback=readable)],
     chosen: Chosen,
     against: Annotated[
         str | None,
@@ -39,6 +38,15 @@ def check(
     JSON: the keys of `hogeq.contest.assessment.facts_of`, and attempts (at forbidden
     things, in the file's own words).
     """
+    rules = chosen.choose()
+    from hogeq.baselines.registry import require_known
+    from hogeq.contest.submission import as_one_file, inspect_submission
+
+    if against is not None:
+        require_known(against)
+    with refusing():
+        submission = inspect_submission(file, rules, trust, time_limit=time_limit)
+        submission = as_one_file(submission, file, chosen.spec or rules.name)
     engine = chosen.load().hog
     from hogeq.contest.assessment import (
         OPPONENTS,
@@ -49,12 +57,8 @@ def check(
         opponents,
         usual_reference,
     )
-    from hogeq.contest.submission import as_one_file, inspect_submission
     from hogeq.pages.entrants import checked_page
 
-    with refusing():
-        submission = inspect_submission(file, chosen.rules, trust, time_limit=time_limit)
-        submission = as_one_file(submission, file, chosen.spec or chosen.name)
     reference = None
     if submission.strategy is not None:
         named = against or usual_reference(engine)

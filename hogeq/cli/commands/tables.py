@@ -5,19 +5,15 @@ from typing import TYPE_CHECKING, Annotated
 
 from hogeq.cli import options
 from hogeq.cli.inputs import AnyChosen, Chosen
-from hogeq.cli.options import MATRIX, PURIFIERS, SUBMISSION, Output, argument, option
-from hogeq.cli.result import Result
-from hogeq.cli.shell import computing, refusing
-from hogeq.support.messages import BadInputError, Table, Text, counted, percent, pp
+from hogeq.cli.options import MATRIX, OF_HOG, PURIFIERS, SUBMISSION, Output, argument, option
+from hogeq.cli.shell import Result, computing, refusing
+from hogeq.support.messages import BadInputError, percent
 from hogeq.support.progress import phase
 
 if TYPE_CHECKING:
     from hogeq.contest.field import Difference
     from hogeq.game import Game
     from hogeq.strategies.strategy import Strategy
-
-
-LISTED = 10  # changes of the text; JSON has all
 
 
 NAMELESS = "--player-name: {}, needed for a .py file: the entrant's name"
@@ -106,7 +102,9 @@ def purify_(
     strategy: Annotated[str, argument("S", "A policy, or a matrix to search near.")],
     chosen: AnyChosen,
     method: Annotated[str, option(f"How: {PURIFIERS}.", "METHOD")] = "argmax",
-    overrides: options.Set = None,
+    overrides: Annotated[
+        list[str] | None, option("Set a parameter: rounds=100", "KEY=VALUE", "--set")
+    ] = None,
     out: Annotated[Path, option("The suffix is the format.", "FILE"), MATRIX] = Path("matrix.csv"),
     checkpoint: Annotated[
         Path | None,
@@ -115,11 +113,12 @@ def purify_(
             "FILE.npz",
         ),
         Output((".npz",)),
+        OF_HOG,
     ] = None,
     jobs: options.Jobs = None,
     on: options.On = None,
 ) -> Result:
-    """Make a policy a matrix, or search for a better matrix near one.
+    """Make a matrix of a policy, or search for a better one near it.
 
     docs/parameters.md lists the parameters of each method. `hogeq attack` measures how exploitable
     the result is.
@@ -170,9 +169,9 @@ def diff(
     b: Annotated[str, argument("B", "The strategy to compare with it.")],
     chosen: AnyChosen,
     against: AgainstOption = None,
-    plot: options.Plot = None,
+    plot: Annotated[options.Plot, OF_HOG] = None,
 ) -> Result:
-    """Cells in which tables A and B differ, and the gain of each change.
+    """Cells in which two tables differ, and the gain of each change.
 
     A gain is of win rate against --against, the mean of several, by that change alone. Of games
     other than Hog: information sets of strategies, and payoffs against A itself unless --against is
@@ -281,36 +280,6 @@ def _rivals(game: "Game", against: list[str] | None) -> "dict[str, Strategy]":
 
 
 def _changes(chosen: Chosen, found: "Difference", a: str, b: str, against: list[str]) -> Result:
-    units, is_hog = chosen.game.units, chosen.is_hog
-    rates = {name: getattr(found, name) for name in ("before", "after", "match")}
-    changes = [one._asdict() for one in found.changes]
-    data = {**chosen.facts, "a": a, "b": b, "against": against, **rates, "changes": changes}
-    noun = "cell" if is_hog else "information set"
-    rivals = against[0] if len(against) == 1 else f"{len(against)} opponents, on average"
-    text: Text = [
-        f"{b} differs from {a} in {counted(len(changes), noun)}, {chosen.title}",
-        "",
-        f"against {rivals}: {units.exact(found.before)} becomes {units.exact(found.after)}",
-        f"{b} against {a}: {units.exact(found.match)}",
-    ]
-    names = ("score", "opponent", "rolled", "rolls")
-    if not is_hog:
-        names = ("player", "information set", "before", "after")
-    header, gain = (*names, "alone", "met in"), pp if is_hog else units.gain
-    best = [one for one in found.changes if one.gain > 0]
-    worst = [one for one in reversed(found.changes) if one.gain < 0]
-    for title, cells in (("changes that gain most", best), ("changes that lose most", worst)):
-        if cells:
-            rows = [
-                (*map(_written, one[:4]), gain(one.gain), percent(one.reach))
-                for one in cells[:LISTED]
-            ]
-            text += ["", title, "", Table(rows, header, left=0 if is_hog else 4)]
-    return Result(data, [*text, *(chosen.endless if is_hog else [])])
-
-
-def _written(part: object) -> object:
-    """Write the actions of an information set."""
-    if not isinstance(part, list):
-        return part
-    return ", ".join(f"{action} {percent(share)}" for action, share in part)
+    data = {**chosen.facts, "a": a, "b": b, "against": against, **found.to_json()}
+    text = found.text(a, b, chosen.title, against, chosen.game.units)
+    return Result(data, [*text, *(chosen.endless if chosen.is_hog else [])])

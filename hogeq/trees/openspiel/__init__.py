@@ -7,9 +7,7 @@ player sees the scores alone and has imperfect recall, which OpenSpiel's best re
 and CFR assume away (docs/openspiel-best-response.md).
 """
 
-import os
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from functools import partial
 from itertools import repeat
 from typing import Any
@@ -17,6 +15,7 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from hogeq.strategies.strategy import strategy_of_shape
+from hogeq.support.files import muted
 from hogeq.support.messages import nearest, not_installed, one_line, shown
 from hogeq.trees.flat import (
     CHANCE,
@@ -77,23 +76,10 @@ def _load(name: str) -> Any:
     if "efg_game" in name:  # OpenSpiel reads another game, or ends, where labels are equal, say
         raise ValueError(f"game: got {shown(name)}; allowed: the name of the file, FILE.efg")
     try:
-        with _quiet():
+        with muted(2):  # it writes lines of its own before it raises
             return pyspiel.load_game(name)
     except Exception as error:  # noqa: BLE001 - OpenSpiel raises what C++ throws
         raise ValueError(f"game: got {shown(name)}: {one_line(error)}") from None
-
-
-@contextmanager
-def _quiet() -> Iterator[None]:
-    """Drop the lines that OpenSpiel itself writes to standard error before it raises."""
-    error = os.dup(2)
-    try:
-        with open(os.devnull, "wb") as nowhere:  # noqa: PTH123
-            os.dup2(nowhere.fileno(), 2)
-        yield
-    finally:
-        os.dup2(error, 2)
-        os.close(error)
 
 
 def check(game: Any) -> None:

@@ -27,6 +27,11 @@ BROKEN = 1e-6  # by how much a cut is broken
 CLOSE = 1e-8  # of a bound to a value that counts as met
 
 
+def player_tree(instance: Instance) -> Tree:
+    """Reduce a problem of one player to its pasts."""
+    return Tree(instance, 0, np.ones(1), np.zeros((1, instance.rows, instance.actions)))
+
+
 class Relaxed(NamedTuple):
     """A bound on what is left of a problem, and where to branch."""
 
