@@ -346,8 +346,7 @@ def contest_notes(found: Mapping[str, Any]) -> list[str]:
     notes = []
     if found["files"]:
         alone = "works without them" if found["alone"] else "does not work without them"
-        files = ", ".join(found["files"])
-        notes.append(f"it reads other files, where a contest may take one, and {alone}: {files}")
+        notes.append(f"it reads other files, and {alone}: {', '.join(found['files'])}")
     if found["prints"]:
         notes.append("it prints: what it prints is not shown")
     return notes
