@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from pydantic import AllowInfNan, BeforeValidator, Field
 
 from hogeq.evaluation.counterfactual import RegretWeight, counterfactual_values
-from hogeq.model.protocol import Engine
+from hogeq.model.protocol import Engine, Minimiser
 from hogeq.model.rows import softmax
 from hogeq.model.shared import quick_workspace, shared_minimiser, shared_workspace
 from hogeq.solvers.base import Solver, solver
@@ -107,32 +107,35 @@ class RegretMinimiser(Solver[RegretState]):
         prediction = np.zeros(shape if self.predictive else (0,))
         return RegretState(np.zeros(shape), prediction, np.zeros(shape), np.array(0, np.int64))
 
+    def step(self, game: Engine, state: RegretState) -> RegretState:
+        loops = self._loops(game)
+        return self._by_passes(game, state) if loops is None else self._looped(loops, state, 1)
+
     def steps(self, game: Engine, state: RegretState, most: int) -> tuple[RegretState, int]:
-        loops = None
-        if (self.regret_weight, self.average_weight) == ("counterfactual", "own"):
-            loops = shared_minimiser(game)
-        if loops is None:
-            return self._by_passes(game, state), 1
-        done = int(state.iteration)
+        loops = self._loops(game)
+        if loops is None or type(self).step is not RegretMinimiser.step:
+            return super().steps(game, state, most)
         try:
-            factors = [self._factors(done + number) for number in range(1, most + 1)]
+            return self._looped(loops, state, most), most
         except OverflowError:  # reported at its own iteration
-            if most == 1:
-                raise
-            return self.steps(game, state, 1)
+            return super().steps(game, state, most)
+
+    def _loops(self, game: Engine) -> Minimiser | None:
+        is_cfr = (self.regret_weight, self.average_weight) == ("counterfactual", "own")
+        return shared_minimiser(game) if is_cfr else None
+
+    def _looped(self, loops: Minimiser, state: RegretState, number: int) -> RegretState:
+        first = int(state.iteration) + 1
         loops.run(
             state.regrets[0],
             state.prediction[0] if self.predictive else None,
             state.strategy_sum[0],
-            np.array(factors),
+            np.array([self._factors(first + later) for later in range(number)]),
             alternating=self.alternating,
             plus=self.plus,
             epsilon=float(self.epsilon),
         )
-        return state._replace(iteration=np.array(done + most, np.int64)), most
-
-    def step(self, game: Engine, state: RegretState) -> RegretState:
-        return self.steps(game, state, 1)[0]
+        return state._replace(iteration=np.array(first + number - 1, np.int64))
 
     def _by_passes(self, game: Engine, state: RegretState) -> RegretState:
         iteration = int(state.iteration) + 1
