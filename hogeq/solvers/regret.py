@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from pydantic import AllowInfNan, BeforeValidator, Field
 
 from hogeq.evaluation.counterfactual import RegretWeight, counterfactual_values
-from hogeq.model.protocol import Engine, Minimiser
+from hogeq.model.protocol import Engine
 from hogeq.model.rows import softmax
 from hogeq.model.shared import quick_workspace, shared_minimiser, shared_workspace
 from hogeq.solvers.base import Solver, solver
@@ -108,34 +108,37 @@ class RegretMinimiser(Solver[RegretState]):
         return RegretState(np.zeros(shape), prediction, np.zeros(shape), np.array(0, np.int64))
 
     def step(self, game: Engine, state: RegretState) -> RegretState:
-        loops = self._loops(game)
-        return self._by_passes(game, state) if loops is None else self._looped(loops, state, 1)
+        return self._iterate(game, state, 1)[0]
 
     def steps(self, game: Engine, state: RegretState, most: int) -> tuple[RegretState, int]:
-        loops = self._loops(game)
-        if loops is None or type(self).step is not RegretMinimiser.step:
+        if type(self).step is not RegretMinimiser.step:
             return super().steps(game, state, most)
+        return self._iterate(game, state, most)
+
+    def _iterate(self, game: Engine, state: RegretState, most: int) -> tuple[RegretState, int]:
+        """Do an iteration, or at most so many in compiled loops; state, and how many."""
+        loops = None
+        if (self.regret_weight, self.average_weight) == ("counterfactual", "own"):
+            loops = shared_minimiser(game)
+        if loops is None:
+            return self._by_passes(game, state), 1
+        done = int(state.iteration)
         try:
-            return self._looped(loops, state, most), most
+            factors = [self._factors(done + number) for number in range(1, most + 1)]
         except OverflowError:  # reported at its own iteration
-            return super().steps(game, state, most)
-
-    def _loops(self, game: Engine) -> Minimiser | None:
-        is_cfr = (self.regret_weight, self.average_weight) == ("counterfactual", "own")
-        return shared_minimiser(game) if is_cfr else None
-
-    def _looped(self, loops: Minimiser, state: RegretState, number: int) -> RegretState:
-        first = int(state.iteration) + 1
+            if most == 1:
+                raise
+            return self._iterate(game, state, 1)
         loops.run(
             state.regrets[0],
             state.prediction[0] if self.predictive else None,
             state.strategy_sum[0],
-            np.array([self._factors(first + later) for later in range(number)]),
+            np.array(factors),
             alternating=self.alternating,
             plus=self.plus,
             epsilon=float(self.epsilon),
         )
-        return state._replace(iteration=np.array(first + number - 1, np.int64))
+        return state._replace(iteration=np.array(done + most, np.int64)), most
 
     def _by_passes(self, game: Engine, state: RegretState) -> RegretState:
         iteration = int(state.iteration) + 1
@@ -287,10 +290,10 @@ class FSICFR(RegretMinimiser):
         sums = np.zeros((2, *game.shape))  # since the last doubling, and between the last two
         return state._replace(strategy_sum=sums)
 
-    def steps(self, game: Engine, state: RegretState, most: int) -> tuple[RegretState, int]:
+    def _iterate(self, game: Engine, state: RegretState, most: int) -> tuple[RegretState, int]:
         done = int(state.iteration)
         doubled = 1 << done.bit_length()
-        state, count = super().steps(game, state, min(most, doubled - done))
+        state, count = super()._iterate(game, state, min(most, doubled - done))
         if done + count == doubled:
             state.strategy_sum[1] = state.strategy_sum[0]
             state.strategy_sum[0] = 0.0
