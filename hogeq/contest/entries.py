@@ -84,7 +84,7 @@ class Entries(NamedTuple):
 
 
 def entries_of(judged: Sequence[Judged], *, inside: bool = False) -> Entries:
-    """Sort out what was judged; with `inside` files are named as they lie in their folder."""
+    """Sort judged entries into valid and bad; with `inside` files are named within their folder."""
     named = [(one.entrant.file if inside else one.entrant.entry, one) for one in judged]
     valid = [(name, one) for name, one in named if not one.submission.faults]
     bad = [(name, one.reason) for name, one in named if one.submission.faults]

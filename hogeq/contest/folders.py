@@ -62,7 +62,7 @@ class Entrant(NamedTuple):
 
     @property
     def entry(self) -> str:
-        """Name or path for those who named it, or its folder."""
+        """Name or path, as a user of the command knows it."""
         return str(self.folder / self.name) if self.folder else self.name
 
     @property

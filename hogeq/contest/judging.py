@@ -1,4 +1,4 @@
-"""Entries judged: whatever one does is its own fault, and what lies in a folder is of others.
+"""Entries judged: a fault of one stops no other, and files of a folder are of others.
 
 A file in a folder of submissions is copied without links into a folder of its own, and the copy is
 judged: code sees the files beside it in its student's folder, and nobody else's.
@@ -70,7 +70,7 @@ class Judged(NamedTuple):
 
 
 class Judge(NamedTuple):
-    """The judge of entries, and what it may do."""
+    """The judge of entries, and its rights."""
 
     game: HogEngine
     trust: bool = False  # whether code is run
@@ -133,7 +133,7 @@ class Judge(NamedTuple):
         return replace(_of(found), name=None if found.name == str(path) else found.name)
 
     def _apart(self, folder: Path, path: PurePath, *, flat: bool) -> Submission:
-        """Look at a copy of a file of a folder; `flat` if what lies beside it belongs to others."""
+        """Look at a copy of a file of a folder; `flat` if its neighbours belong to others."""
         alone, parts = self._is_alone(path, flat=flat), []
         with tempfile.TemporaryDirectory(
             prefix="hogeq-entry-", ignore_cleanup_errors=True
@@ -202,7 +202,7 @@ def facts(submission: Submission) -> dict[str, Any]:
 
 
 def submission_from(given: dict[str, Any], game: HogEngine) -> Submission:
-    """Make a submission of what `facts` gave."""
+    """Make a submission of the values that `facts` gave."""
     table = given["strategy"]
     if table is not None:
         cells = np.frombuffer(bytes.fromhex(table), np.int8)

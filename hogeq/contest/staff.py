@@ -1,4 +1,4 @@
-"""A contest: entries that are judged once each and play once a pair, and what its staff keeps.
+"""A contest: entries that are judged once each and play once a pair, and the staff's folder.
 
 The folder of a contest has two parts. ``public`` may go on a website, and ``staff`` may not. A name
 in a file gives nobody the right to replace another's entry.
@@ -224,7 +224,7 @@ def _numbered(given: str, names: Collection[str]) -> tuple[str, str]:
 
 
 def _read_cache(path: Path) -> dict[str, Any]:
-    """Read what `Contest.keep` wrote; nothing if anybody else did."""
+    """Read the cache that `Contest.keep` wrote; nothing if it was changed."""
     with suppress(OSError, ValueError, AttributeError, KeyError, TypeError):
         known: dict[str, Any] = parse_json(read_whole(path, MAX_BYTES))
         if known.pop("sha256") == _hash(json.dumps(known).encode()):
