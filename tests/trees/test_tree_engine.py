@@ -87,6 +87,16 @@ def test_ties_have_no_gradient_to_the_last_digit() -> None:
         assert state.regrets[0, 0] == pytest.approx(regrets, rel=1e-6, abs=0.0)
 
 
+def test_rows_are_set_in_place_however_they_lie_in_memory() -> None:
+    engine = coins()
+    here = np.stack([engine.tree.uniform()] * 2)
+    there = np.asfortranarray(here)
+    work = engine.workspace(2)
+    for policies in (here, there):
+        assert work.backward(work.forward(policies), policies, Role.ASCEND).changes
+    np.testing.assert_array_equal(here, there)
+
+
 def in_openspiel(engine: TreeEngine, name: str, rows: Floats) -> Any:
     """Give a strategy of both seats as a tabular policy."""
     game = pyspiel.load_game(name)
