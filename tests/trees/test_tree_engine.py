@@ -61,7 +61,7 @@ def test_ties_have_no_gradient_to_the_last_digit() -> None:
     sevenths = [(place, 1.0 / 7.0, place / 6.0) for place in range(7)]
     assert sum(chance * payoff for _, chance, payoff in sevenths) != 0.5
 
-    def values(sure: float) -> Floats:
+    def tie(sure: float) -> TreeEngine:
         def look(state: object) -> Node:
             if state == "start":
                 return Node(0, "row", moves=[(0, 1.0, "chance"), (1, 1.0, sure)])
@@ -69,14 +69,32 @@ def test_ties_have_no_gradient_to_the_last_digit() -> None:
                 return Node(CHANCE, moves=sevenths)
             return Node(TERMINAL, payoff=float(str(state)))
 
-        engine = TreeEngine(flatten("tie", "start", look, lambda moves: [*map(str, moves)]))
+        return TreeEngine(flatten("tie", "start", look, lambda moves: [*map(str, moves)]))
+
+    def values(engine: TreeEngine) -> Floats:
         even = np.full((2, 1, 2), 0.5)
         work = engine.workspace(2)
         return work.backward(work.forward(even), even, Role.COUNTERFACTUAL).values.copy()
 
-    assert not values(0.5).any()
+    assert not values(tie(0.5)).any()
     # Half of the games, a win is twice the largest payoff, and the mean is half way.
-    assert values(0.5 + 1e-9)[0] == pytest.approx(np.array([-1e-9, 1e-9]) / 8, rel=1e-6)
+    off = np.array([-1e-9, 1e-9])
+    assert values(tie(0.5 + 1e-9))[0] == pytest.approx(off / 8, rel=1e-6)
+    solver: Any = SOLVERS["cfr"]()
+    for sure, regrets in ((0.5, 0.0 * off), (0.5 + 1e-9, off / 8)):
+        engine = tie(sure)
+        state = solver.step(engine, solver.init(engine))
+        assert state.regrets[0, 0] == pytest.approx(regrets, rel=1e-6, abs=0.0)
+
+
+def test_rows_are_set_in_place_however_they_lie_in_memory() -> None:
+    engine = coins()
+    here = np.stack([engine.tree.uniform()] * 2)
+    there = np.asfortranarray(here)
+    work = engine.workspace(2)
+    for policies in (here, there):
+        assert work.backward(work.forward(policies), policies, Role.ASCEND).changes
+    np.testing.assert_array_equal(here, there)
 
 
 def in_openspiel(engine: TreeEngine, name: str, rows: Floats) -> Any:
