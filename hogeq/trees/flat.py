@@ -555,8 +555,6 @@ class _Walk:
         parent = np.full(len(row), -1, np.int32)
         parent[1:] = np.repeat(np.arange(len(row), dtype=np.int32), many)
         del many
-        chance = np.ones(len(row))
-        chance[1:][player[parent[1:]] == CHANCE] = self.joined("chance", np.float64)
         payoff, ends = np.zeros(len(row)), player == TERMINAL
         payoff[ends] = paid = self.joined("payoff", np.float64)
         half, centre = float(self.total) / 2, 0.0
@@ -565,6 +563,9 @@ class _Walk:
         # A constant that is large beside the stakes would hide them.
         if self.total or abs(middle) > most - least > 0.0:
             payoff, centre = np.where(ends, payoff - middle, 0.0), float(middle) - half
+        del paid, ends
+        chance = np.ones(len(row))
+        chance[1:][player[parent[1:]] == CHANCE] = self.joined("chance", np.float64)
         return FlatTree(
             name=name,
             player=player,

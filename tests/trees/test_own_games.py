@@ -127,7 +127,7 @@ def test_rules_that_break_down_are_refused_by_the_history(fault: Any, message: s
 class Endless(GameRules):
     """Player 0 alone, who never forgets how often nothing happened."""
 
-    moves = ("h", "t")
+    moves: tuple[str, ...] = ("h", "t")
 
     def initial(self) -> int:
         return 0

@@ -14,7 +14,8 @@ CHANCE, END = -1, -2
 
 def tree_hash(root: Any, look: Callable[[Any], Any]) -> str:
     """Hash a tree: its nodes by depth, then its information sets."""
-    nodes, level = [], [(root, -1, 0, 1.0)]
+    nodes: list[Any] = []
+    level = [(root, -1, 0, 1.0)]
     while level:
         after = []
         for state, parent, action, chance in level:
