@@ -206,10 +206,8 @@ class Response:
         return rows
 
     def lines(self) -> list[str]:
-        """Say how the search went, as the command prints it; nothing of a best response."""
+        """Say how the search went, as the command prints it."""
         lines = [] if self.search is None else self.search.lines(self.units)
-        if self.method == "full memory" and self.is_proved:
-            return []
         return lines[:1] if self.is_proved else lines
 
     def _repr_html_(self) -> str:

@@ -122,7 +122,9 @@ def attack_(
         gained, choices = game.gains(found.strategy, target), game.rules.choices
         data |= gained.to_json(found.matrix, choices)
         worth = "win rate gained" + " to first order" * chosen.engine.positions_recur
-        text += [*found.lines(), *gained.text(found.matrix, choices, worth)]
+        if chosen.engine.has_memory or not found.is_proved:  # else the search decided nothing
+            text += found.lines()
+        text += gained.text(found.matrix, choices, worth)
     elif found.lines():
         text += ["", *found.lines()]
     if plot is not None:
