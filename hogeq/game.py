@@ -52,7 +52,7 @@ StrategySpec = StrategyLike | str | Path | Mapping[str, Any]
 
 
 class Game:
-    """A game: Hog by some rules, any finite zero-sum game of two players, or one player's.
+    """A game: Hog by some rules, any finite zero-sum game of two players or teams, or one player's.
 
     Wherever a method takes a strategy, a name will do. Figures are win rates in Hog, where 1/2 is
     even; elsewhere payoffs, where 0 is.
@@ -68,6 +68,10 @@ class Game:
         For games other than Hog, what players forget: ``own_actions``, ``order`` or ``last:K``; or
         a function of a player and an information state, str, that gives the key of the
         information set.
+    teams : str or list of lists of int, optional
+        Players of two teams, ``"01/2"`` or ``[[0, 1], [2]]``, of a game of any number of players.
+        A team agrees on a mixture before the game and does not talk in it: it is one player who
+        forgets.
     trust : bool
         Whether the code of ``.py`` files may be run, in processes of its own.
 
@@ -98,11 +102,13 @@ class Game:
     Game(kuhn_poker(): 58 nodes, 12 infosets)
     """
 
-    def __init__(self, given: Any, *, forget: Any = None, trust: bool = False) -> None:
+    def __init__(
+        self, given: Any, *, forget: Any = None, teams: Any = None, trust: bool = False
+    ) -> None:
         """Find the game and compile it; the same rules are compiled once."""
         from hogeq.trees.loading import find_game
 
-        found = find_game(given, forget, trust)
+        found = find_game(given, forget, trust, teams)
         self.trust = trust
         self.tree: FlatTree | None = None
         if isinstance(found, Rules):

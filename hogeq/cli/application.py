@@ -115,7 +115,7 @@ def _command(function: Callable[..., Any], written: str) -> Callable[..., Any]:
     choice = next((name for name, kind in own.items() if kind in {Chosen, AnyChosen}), "")
     is_any, by = own.get(choice) == AnyChosen, {"rules": options.Rules}
     if is_any:
-        by |= {"game": options.Game, "forget": options.Forget}
+        by |= {"game": options.Game, "forget": options.Forget, "teams": options.Teams}
     shared: dict[str, tuple[Any, Any]] = {
         "as_json": (options.Json, False),
         "decimals": (options.Digits, DIGITS),

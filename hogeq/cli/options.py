@@ -127,6 +127,10 @@ Forget = Annotated[
         "--forget",
     ),
 ]
+Teams = Annotated[
+    str | None,
+    option("Two teams of the players, for a game of any number: 01/2 say.", "TEAMS", "--teams"),
+]
 ManyRules = Annotated[
     list[str] | None, option("As elsewhere; may be repeated. [su20 and fa22]", "RULES")
 ]

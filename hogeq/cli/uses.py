@@ -142,7 +142,7 @@ def uses(command: str, options: Collection[str]) -> list[tuple[str, When]]:
     own = USES.get(command, {})
     found = [(option, when) for when, names in own.items() for option in names.split()]
     if {"--game", "--rules"}.issubset(options):
-        found += [("--rules", without("--game")), ("--forget", TREE)]
+        found += [("--rules", without("--game")), ("--forget", TREE), ("--teams", TREE)]
     if "--digits" not in f"{own.get(ALWAYS)} {own.get(DRAWN)}":
         found.append(("--digits", TEXT))
     return [(option, when) for option, when in found if when is not ALWAYS]

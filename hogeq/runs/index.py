@@ -284,7 +284,7 @@ def load_run(folder: str | os.PathLike[str], trust: bool = False) -> Run:
     tree, source = _config_in(path, manifest)
     load_named(tree, path, source, trust)
     config = config_from(tree, source)
-    game = Game(config.game or config.rules, forget=config.forget or None)
+    game = Game(config.game or config.rules, **config.how)
     return Run(
         config.name,
         path,

@@ -5,6 +5,7 @@ payoff to player i and the first strategy sits at seat 0. Its value is 0, and th
 response wins is NashConv / 2. Where payoffs sum to another constant, half of it is taken off each,
 `FlatTree.shift`, and player 0's are put around 0, `FlatTree.centre`; both come back in results. One
 player against nature has the first seat; the second has no decision and the opposite payoff.
+A team (:mod:`hogeq.trees.teams`) is one player that has the rows of its members.
 """
 
 from array import array
@@ -25,6 +26,7 @@ from hogeq.support.aliases import Floats, Ints
 from hogeq.support.messages import one_line, printable, raised
 from hogeq.support.progress import phase
 from hogeq.support.workers import memory
+from hogeq.trees.teams import Known, Sides, summed, teams_of
 
 CHANCE: Final = -1
 TERMINAL: Final = -2
@@ -81,6 +83,7 @@ class FlatTree:
     num_players: int = 2  # 1 against nature: then player 1 has no rows
     shift: float = 0.0  # half the sum of payoffs, which each player's own are larger by
     centre: float = 0.0  # and by which player 0's own are larger besides, player 1's smaller
+    sides: Sides | None = None  # which of two teams each player is in, if there are teams
 
     def __repr__(self) -> str:
         """Name the game and say its size."""
@@ -186,6 +189,21 @@ class FlatTree:
         mover[0] = CHANCE
         return mover
 
+    @cached_property
+    def member(self) -> NDArray[np.int8]:
+        """Player of each row in the game as it was given, (R,): of a team the member."""
+        if self.sides is None:
+            return self.seat
+        return np.array([name.player for name in self.names], np.int8)
+
+    @cached_property
+    def moved(self) -> NDArray[np.int8]:
+        """Player, of a team the member, that moved to each node, (N,); `CHANCE` for the root."""
+        row = self.row[np.maximum(self.parent, 0)]
+        moved = np.append(self.member, CHANCE).astype(np.int8)[row]  # -1 is of chance
+        moved[0] = CHANCE
+        return moved
+
     @property
     def units(self) -> Units:
         """Units of the game: its payoffs."""
@@ -242,7 +260,7 @@ class FlatTree:
         """Write the history of a node in the game's words."""
         path, steps = _path(self.parent, node), []
         for one, action in zip(path, self.describe(self.move[path].tolist()), strict=True):
-            mover, row = int(self.mover[one]), int(self.row[self.parent[one]])
+            mover, row = int(self.moved[one]), int(self.row[self.parent[one]])
             chance = mover == CHANCE
             steps.append(
                 HistoryStep(None if chance else mover, None if chance else self.names[row], action)
@@ -257,7 +275,7 @@ Moves = Sequence[tuple[Any, Fraction | float, Any]]
 class Node(NamedTuple):
     """Node of a game at a state: the player to move, and the moves."""
 
-    player: int  # who moves: 0, 1, `CHANCE` or `TERMINAL`
+    player: int  # who moves: a number from 0, `CHANCE` or `TERMINAL`
     infoset: Hashable = None  # all that the player knows; equal ones are one information set
     payoff: float = 0.0  # to player 0 at the end
     moves: Moves = ()
@@ -276,9 +294,10 @@ def flatten(
     longest: int | None = None,
     deepest: int = MOST_MOVES,
     forget: str | Forget | None = None,
+    sides: Sides | None = None,
 ) -> FlatTree:
     """Lay out a game whose moves are numbers, or all that comes in `longest` moves of players."""
-    walk, count = _Walk(forget if callable(forget) else None), 0
+    walk, count = _Walk(forget if callable(forget) else None, sides), 0
     stack: list[tuple[Any, ...]] = [(root, -1, 0, 0, 0, 1.0, 0)]
     with phase(f"tree of {name}", unit="nodes") as progress:
         while stack:
@@ -344,8 +363,8 @@ def _drawn(moves: Moves) -> Moves:
 class _Walk:
     """Nodes in the order of a depth-first walk, and the information sets met."""
 
-    def __init__(self, forget: Forget | None) -> None:
-        self.forget = forget
+    def __init__(self, forget: Forget | None, sides: Sides | None) -> None:
+        self.forget, self.sides = forget, sides
         self.parent, self.action, self.move, self.depth, self.row = (array("i") for _ in range(5))
         self.player, self.chance, self.payoff = array("b"), array("d"), array("d")
         self.rows: dict[tuple[int, Hashable], int] = {}
@@ -370,7 +389,10 @@ class _Walk:
     def row_of(self, node: Node) -> int:
         """Find the information set of a node; all nodes of one have the same actions."""
         known = self.forget(node.player, node.infoset) if self.forget else node.infoset
-        row = self.rows.setdefault((node.player, known), len(self.rows))
+        key = node.player, known
+        if self.sides is not None:
+            key = self.sides[node.player], Known(node.player, known)
+        row = self.rows.setdefault(key, len(self.rows))
         numbers = [number for number, _, _ in node.moves]
         wrong = ""
         if row == len(self.legal):
@@ -391,16 +413,19 @@ class _Walk:
         for one in paid:
             if not abs(one) <= LARGEST:
                 raise NodeError(f"payoff {float(one):g}; {IN_RANGE}")
+        largest = max(map(abs, paid))
+        if self.sides is not None:
+            paid = summed(paid, self.sides)
         if not self.num_players:
             self.num_players, total = len(paid), sum(paid)
-            is_rounding = len(paid) == 1 or abs(total) <= ROUNDED * max(map(abs, paid))
+            is_rounding = len(paid) == 1 or abs(total) <= ROUNDED * largest
             self.total = 0 if is_rounding else total
         if len(paid) != self.num_players:
             raise NodeError(f"{len(paid)} payoffs; allowed: {self.num_players}")
         if len(paid) == 1:
             return float(paid[0])
         total = paid[0] + paid[1]
-        if total != self.total and abs(total - self.total) > ROUNDED * max(map(abs, paid)):
+        if total != self.total and abs(total - self.total) > ROUNDED * largest:
             sums = f"{one_line(total)}, at the first end to {one_line(self.total)}"
             allowed = "allowed: zero-sum and constant-sum games"
             raise NodeError(f"is not zero-sum: payoffs sum to {sums}; {allowed}")
@@ -426,6 +451,8 @@ class _Walk:
         new = np.full(len(keys) + 1, -1, np.int32)
         new[first_numbers] = np.arange(len(keys))
         player, payoff = np.asarray(self.player)[order], np.asarray(self.payoff)[order]
+        if self.sides is not None:
+            player = np.array([*self.sides, TERMINAL, CHANCE], np.int8)[player]
         half, centre = float(self.total) / 2, 0.0
         ends = player == TERMINAL
         least, most = payoff[ends].min(initial=np.inf), payoff[ends].max(initial=-np.inf)
@@ -434,7 +461,7 @@ class _Walk:
         if self.total or abs(middle) > most - least > 0.0:
             payoff, centre = np.where(ends, payoff - middle, 0.0), float(middle) - half
         return FlatTree(
-            name=name,
+            name=name if self.sides is None else f"{name}, teams {teams_of(self.sides)}",
             player=player,
             parent=renamed[np.asarray(self.parent)[order]],
             row=new[np.asarray(self.row)[order]],
@@ -449,6 +476,7 @@ class _Walk:
             num_players=self.num_players or 2,
             shift=half,
             centre=centre,
+            sides=self.sides,
         )
 
 
@@ -459,12 +487,6 @@ def _path(parents: Sequence[int] | Indices, node: int) -> list[int]:
         path.append(node)
         node = int(parents[node])
     return path[::-1]
-
-
-def require_players(name: str, players: int) -> None:
-    """Refuse games of more than two players."""
-    if players not in (1, 2):
-        raise ValueError(f"{name}: has {players} players; allowed: 1 or 2")
 
 
 def _scale(sums: Floats, many: Ints) -> Floats:

@@ -12,6 +12,7 @@ from hogeq.rules.reading import (
     config_of,
     edition_name,
     find_rules,
+    how_of,
     is_hog,
     load_plugins_of,
     made_of,
@@ -19,6 +20,7 @@ from hogeq.rules.reading import (
 from hogeq.support.messages import nearest, printable, refusal, shown
 from hogeq.trees.flat import FlatTree
 from hogeq.trees.rules import GAMES, GameRules, from_rules, named_rules
+from hogeq.trees.teams import Teams, teams_text
 
 ALLOWED: Final = (
     "an edition of Hog, a mapping or YAML file of rule parts, a run, a .efg file, a game of "
@@ -26,34 +28,41 @@ ALLOWED: Final = (
 )
 
 
-def find_game(given: Any, forget: Any = None, trust: bool = False) -> Rules | FlatTree:
+def find_game(
+    given: Any, forget: Any = None, trust: bool = False, teams: Teams = None
+) -> Rules | FlatTree:
     """Find the game: of a path its file, of a name an edition, a registered game, OpenSpiel's.
 
     ``openspiel:NAME`` is always a game of OpenSpiel.
     """
     if isinstance(given, str | os.PathLike):
-        found = _written(os.fspath(given), forget, trust)
+        found = _written(os.fspath(given), forget, trust, teams)
     elif isinstance(given, Mapping):
         found = rules_from(given)
     elif isinstance(given, GameRules):
-        found = from_rules(given, forget=forget)
+        found = from_rules(given, forget=forget, teams=teams)
     elif isinstance(given, Rules | FlatTree):
         found = given
     else:
-        found = _of_openspiel(given, forget)
-    if forget is not None and isinstance(found, Rules):
-        raise ValueError(refusal("forget", forget, "for games other than Hog"))
+        found = _of_openspiel(given, forget, teams)
+    for name, option in (("forget", forget), ("teams", teams)):
+        if option is not None and isinstance(found, Rules):
+            raise ValueError(refusal(name, option, "for games other than Hog"))
+    if teams is not None and found is given:
+        raise ValueError(refusal("teams", teams, "none for a tree that is built"))
     return found
 
 
-def _written(name: str, forget: Any, trust: bool) -> Rules | FlatTree:
+def _written(name: str, forget: Any, trust: bool, teams: Teams) -> Rules | FlatTree:
     config = config_of(Path(name))
     if config.get("game"):
-        forgets = config.get("forget")
-        if forget not in {None, forgets}:
-            raise ValueError(refusal("forget", forget, f"{forgets or 'nothing'}, as the run does"))
+        how = how_of(config)
+        for option, given in (("forget", forget), ("teams", teams and teams_text(teams))):
+            if given not in {None, how[option]}:
+                allowed = f"{how[option] or 'nothing'}, as the run does"
+                raise ValueError(refusal(option, given, allowed))
         load_plugins_of(Path(name), trust)
-        found = _written(config["game"], forgets, trust)
+        found = _written(config["game"], how["forget"], trust, how["teams"])
         made = made_of(Path(name))
         if isinstance(found, FlatTree) and made not in {None, found.digest()}:
             raise ValueError(f"{printable(name)}: {config['game']} has changed since this run")
@@ -61,29 +70,29 @@ def _written(name: str, forget: Any, trust: bool) -> Rules | FlatTree:
     if name.lower().endswith(".efg"):
         from hogeq.trees.gambit import from_efg
 
-        return from_efg(name, forget=forget)
-    return _named(name, forget, trust)
+        return from_efg(name, forget=forget, teams=teams)
+    return _named(name, forget, trust, teams)
 
 
-def _named(name: str, forget: Any, trust: bool) -> Rules | FlatTree:
+def _named(name: str, forget: Any, trust: bool, teams: Teams) -> Rules | FlatTree:
     if name.startswith(OPENSPIEL):
-        return _of_openspiel(name.removeprefix(OPENSPIEL), forget)
+        return _of_openspiel(name.removeprefix(OPENSPIEL), forget, teams)
     if is_hog(name):
         return find_rules(edition_name(name), trust)
     own = named_rules(name)
     if own is not None:
-        return from_rules(own, name=name, forget=forget)
+        return from_rules(own, name=name, forget=forget, teams=teams)
     called, known = name.partition("(")[0], [*GAMES]
     with suppress(ValueError):
         known += _openspiel().pyspiel.registered_names()
     if called not in known:
         near = nearest(called, [*EDITIONS, *ALIASES, *known])
         raise ValueError(f"game: got {shown(name)}; allowed: {ALLOWED}{near}")
-    return _of_openspiel(name, forget)
+    return _of_openspiel(name, forget, teams)
 
 
-def _of_openspiel(game: Any, forget: Any) -> FlatTree:
-    tree: FlatTree = _openspiel().from_openspiel(game, forget=forget)
+def _of_openspiel(game: Any, forget: Any, teams: Teams) -> FlatTree:
+    tree: FlatTree = _openspiel().from_openspiel(game, forget=forget, teams=teams)
     return tree
 
 
@@ -95,9 +104,9 @@ def _openspiel() -> Any:
     return openspiel
 
 
-def load_tree(given: Any, forget: Any = None) -> FlatTree:
+def load_tree(given: Any, forget: Any = None, teams: Teams = None) -> FlatTree:
     """Find a game other than Hog."""
-    found = find_game(given, forget)
+    found = find_game(given, forget, teams=teams)
     if isinstance(found, Rules):
         raise ValueError(refusal("game", found.name, "games other than Hog"))  # noqa: TRY004
     return found

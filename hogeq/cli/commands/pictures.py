@@ -181,7 +181,7 @@ def _report_on_tree(runs: "list[Run]", against: list[str], out: Path, open_: boo
     content = page.encode()
     write_whole(out, content)
     named = {"out": out, "bytes": len(content), "runs": [run.name for run in runs]}
-    data = {"game": config.game, "forget": config.forget or None, **named, **found}
+    data = {"game": config.game, **config.how, **named, **found}
     rows = [
         (name, *game.units.ends(ends["attack"], ends["bound"], are_one=False))
         for name, ends in found["counters"].items()
