@@ -324,10 +324,19 @@ class Game:
         even = response.units.even
         return Interval(response.value - even, response.bound - even, response)
 
-    def equilibrium(self, seconds: float = 60.0) -> Equilibrium:
+    def equilibrium(self, seconds: float = 60.0, method: str = "auto") -> Equilibrium:
         """Solve the game in mixtures, which are mixed strategies; best responses prove both ends.
 
-        If a side is a team, this is its TMECor. Pools grow by column generation (double oracle).
+        If a side is a team, this is its TMECor. The result names the method:
+
+        ``dag``
+            One linear program over the belief DAGs of both sides, ``lp`` if no side forgets.
+        ``columns``
+            Column generation (double oracle): the part of a DAG that best responses come to grows.
+            They are found by an integer program.
+        ``auto``
+            ``columns``, with best responses by the whole DAG where it is not too large.
+
         A game of Hog is alike for both players, and worth 1/2. Without hidden memory optimal play
         by the scores is an equilibrium. Where there are too many histories, the solver
         ``mixture_bundle`` looks for a mixture, and both ends are what that secures.
@@ -342,7 +351,9 @@ class Game:
         from hogeq.trees.answers import hog_tree, solve_hog
 
         if self.tree is not None:
-            return exact.equilibrium(self.tree, seconds)
+            return exact.equilibrium(self.tree, seconds, method)
+        if method != "auto":
+            raise ValueError(refusal("method", method, "auto for games of Hog"))
         self.engine  # noqa: B018 - refuses two goals
         from hogeq.solvers.solving import equilibrium
 

@@ -76,6 +76,7 @@ def tablebase(
 def equilibrium(
     chosen: AnyChosen,
     seconds: Annotated[float, option("Time limit; both bounds hold at any time.", min=0)] = 60.0,
+    method: Annotated[str, option("auto, dag or columns.", "METHOD")] = "auto",
     out: Annotated[
         Path | None, option("Write the mixtures, as one for both seats.", "FILE.npz"), ARRAYS
     ] = None,
@@ -90,7 +91,7 @@ def equilibrium(
     """
     game = chosen.load("search", "full memory")
     with refusing(), computing():
-        solved = game.equilibrium(seconds)
+        solved = game.equilibrium(seconds, method)
     if out is not None:
         both = solved.strategies[0] if game.tree is None else game.joined(*solved.strategies)
         both.write(out)

@@ -87,9 +87,7 @@ def check(game: Any) -> None:
     kind, name = game.get_type(), game.get_type().short_name
     turns, at_once = pyspiel.GameType.Dynamics.SEQUENTIAL, pyspiel.GameType.Dynamics.SIMULTANEOUS
     if kind.dynamics not in (turns, at_once):
-        raise ValueError(
-            f"{name}: is a mean field game; allowed: games in turns or of moves at once"
-        )
+        raise ValueError(f"{name}: is a mean field game; allowed: games of one or two players")
     sums = pyspiel.GameType.Utility.ZERO_SUM, pyspiel.GameType.Utility.CONSTANT_SUM
     if game.num_players() == 2 and kind.utility not in sums:
         raise ValueError(f"{name}: is not zero-sum; allowed: zero-sum and constant-sum games")
