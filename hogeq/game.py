@@ -330,12 +330,15 @@ class Game:
         If a side is a team, this is its TMECor. The result names the method:
 
         ``dag``
-            One linear program over the belief DAGs of both sides, ``lp`` if no side forgets.
+            One linear program over the belief DAGs of both sides; ``lp`` if no side forgets.
         ``columns``
-            Column generation (double oracle): the part of a DAG that best responses come to grows.
-            They are found by an integer program.
+            Column generation, or double oracle: the parts of the DAGs that best responses come to
+            grow. The responses are found by an integer program.
+        ``cfr``
+            Discounted CFR over the DAGs, which ends with the time.
         ``auto``
-            ``columns``, with best responses by the whole DAG where it is not too large.
+            ``columns`` with responses by the DAGs, and with a part to begin with that CFR plays;
+            by the integer program where a DAG is too large, and ``cfr`` where that part is.
 
         A game of Hog is alike for both players, and worth 1/2. Without hidden memory optimal play
         by the scores is an equilibrium. Where there are too many histories, the solver
@@ -344,14 +347,14 @@ class Game:
         Raises
         ------
         ValueError
-            If a player can meet an information set twice in a play, or the time does not suffice
-            for one iteration.
+            If a player can meet an information set twice in a play, the time does not suffice for
+            one iteration, or a belief DAG is too large for the method.
         """
-        from hogeq.trees import exact
+        from hogeq.solvers import dags
         from hogeq.trees.answers import hog_tree, solve_hog
 
         if self.tree is not None:
-            return exact.equilibrium(self.tree, seconds, method)
+            return dags.equilibrium(self.tree, seconds, method)
         if method != "auto":
             raise ValueError(refusal("method", method, "auto for games of Hog"))
         self.engine  # noqa: B018 - refuses two goals

@@ -23,6 +23,7 @@ A player who forgets nothing has one decision for each information set: the sequ
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from itertools import pairwise
 from typing import Final, NamedTuple
 
@@ -34,7 +35,7 @@ from scipy.sparse.csgraph import connected_components
 from hogeq.support.aliases import Floats, Ints
 from hogeq.trees.sequences import LEAST_GAIN, SequenceForm
 
-MOST: Final = 8_000_000
+MOST: Final = 40_000_000
 """Most entries of a DAG that is built whole: some seconds, and half a gigabyte."""
 
 Choices = NDArray[np.bool_]
@@ -80,14 +81,15 @@ class BeliefDag:
             by_action[level] = inflow[:, None] * strategy[level]
         return flow
 
-    def values(self, worth: Floats) -> Floats:
-        """Best value of each decision, (D,); all that follows is added to `worth` of choices."""
-        best = np.empty(len(self.row))
-        by_action, legal = worth[1:].reshape(-1, self.num_actions), self.legal
+    def values(self, worth: Floats, strategy: Floats | None = None) -> None:
+        """Add all that follows to the worth of each choice, by best choices or by a strategy."""
+        by_action = worth[1:].reshape(-1, self.num_actions)
         for level, edges in zip(self.levels[::-1], self.edges[::-1], strict=True):
-            best[level] = np.where(legal[level], by_action[level], -np.inf).max(axis=1)
-            np.add.at(worth, self.source[edges], best[self.target[edges]])
-        return best
+            if strategy is None:
+                value = reduce(np.maximum, np.where(self.legal[level], by_action[level], -np.inf).T)
+            else:
+                value = np.einsum("dk,dk->d", by_action[level], strategy[level])
+            np.add.at(worth, self.source[edges], value[self.target[edges] - level.start])
 
     def respond(self, payoffs: Floats) -> tuple[float, Floats]:
         """Best payoff, given that of each sequence, and a pure strategy that has it, (D, K)."""

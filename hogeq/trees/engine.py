@@ -10,10 +10,11 @@ them. Regret matching then does what it would do on the legal actions alone.
 """
 
 from collections.abc import Iterator
+from functools import reduce
 from typing import Final, TypeAlias
 
 import numpy as np
-from numpy.typing import DTypeLike
+from numpy.typing import DTypeLike, NDArray
 
 from hogeq.model import rows as row_roles
 from hogeq.model.protocol import Precision, Reach, Role, Valued, WinRate
@@ -27,13 +28,53 @@ Play: TypeAlias = tuple[float, tuple[int, ...], Floats]
 """How often one policy meets another, the seats of player 0, and the rows that both play."""
 
 
-class TreeEngine:
-    """A flat tree, as algorithms know a game."""
+class RowsEngine:
+    """Rows of which some have fewer than K actions."""
 
     positions_recur = False
+    legal_actions: NDArray[np.bool_]  # (R, K)
+    num_legal: Ints  # (R,)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Shape of a policy, (R, K)."""
+        return len(self.num_legal), self.num_actions
+
+    @property
+    def num_actions(self) -> int:
+        """Most actions of a row, K."""
+        return self.legal_actions.shape[1]
+
+    def legal(self, policy: Floats) -> Floats:
+        """Spread the probabilities of illegal actions evenly over the legal ones of their rows."""
+        illegal = self.illegal(policy)
+        # Rows of ones stay: they say that own actions count 1.
+        ones = (policy == 1.0).all(axis=-1)
+        spread = np.where(ones, 0.0, illegal / self.num_legal)
+        return np.asarray((policy + spread[..., None]) * self.legal_actions)
+
+    def illegal(self, policy: Floats) -> Floats:
+        """Probability of illegal actions in every row; 0 where it may be rounding alone."""
+        total = np.einsum("...k,...k->...", policy, ~self.legal_actions)
+        return np.where(total > ROUNDING, total, 0.0)
+
+    def gradient(self, values: Floats, policy: Floats, reach: Floats) -> Floats:
+        """Values of actions less their row's mean; ties are 0 to the last digit."""
+        legal = self.legal_actions
+        mean = np.einsum("rk,rk->r", values, legal) / self.num_legal
+        centred = values - mean[:, None]
+        tied = np.abs(centred) <= ROUNDING * reach[:, None]
+        centred = np.where(legal & ~tied, centred, 0.0)
+        # Illegal actions are worth that mean if the policy plays them, else as little as the worst.
+        played = self.illegal(policy) > 0.0
+        return np.where(legal | played[:, None], centred, least_of_rows(centred))
+
+
+class TreeEngine(RowsEngine):
+    """A flat tree, as algorithms know a game."""
 
     def __init__(self, tree: FlatTree) -> None:
-        self.tree = tree
+        self.tree, self.legal_actions, self.num_legal = tree, tree.legal, tree.num_legal
         self.forms = sequence_form(tree, 0), sequence_form(tree, 1)
         first, second = (form.rank for form in self.forms)
         if first is None or second is None:
@@ -44,49 +85,15 @@ class TreeEngine:
         self.largest_payoff = tree.largest_payoff
 
     @property
-    def shape(self) -> tuple[int, int]:
-        """Shape of a policy, (R, K)."""
-        return self.tree.num_rows, self.tree.num_actions
-
-    @property
     def seat_rows(self) -> tuple[slice, slice]:
         """Rows of each seat, those of the first ahead."""
         first = int((self.tree.seat == 0).sum())
         return slice(0, first), slice(first, None)
 
     @property
-    def num_actions(self) -> int:
-        """Most actions of a row, K."""
-        return self.tree.num_actions
-
-    @property
     def has_memory(self) -> bool:
         """Whether some row joins different pasts of its player."""
         return any(len(form.shared) for form in self.forms)
-
-    def legal(self, policy: Floats) -> Floats:
-        """Spread the probabilities of illegal actions evenly over the legal ones of their rows."""
-        illegal = self.illegal(policy)
-        # Rows of ones stay: they say that own actions count 1.
-        ones = (policy == 1.0).all(axis=-1)
-        spread = np.where(ones, 0.0, illegal / self.tree.num_legal)
-        return (policy + spread[..., None]) * self.tree.legal
-
-    def illegal(self, policy: Floats) -> Floats:
-        """Probability of illegal actions in every row; 0 where it may be rounding alone."""
-        total = np.where(self.tree.legal, 0.0, policy).sum(axis=-1)
-        return np.where(total > ROUNDING, total, 0.0)
-
-    def gradient(self, values: Floats, policy: Floats, reach: Floats) -> Floats:
-        """Values of actions less their row's mean; ties are 0 to the last digit."""
-        legal = self.tree.legal
-        mean = np.where(legal, values, 0.0).sum(axis=1) / self.tree.num_legal
-        centred = values - mean[:, None]
-        tied = np.abs(centred) <= ROUNDING * reach[:, None]
-        centred = np.where(legal & ~tied, centred, 0.0)
-        # Illegal actions are worth that mean if the policy plays them, else as little as the worst.
-        played = self.illegal(policy) > 0.0
-        return np.where(legal | played[:, None], centred, centred.min(axis=1, keepdims=True))
 
     @property
     def payoff_per_win_rate(self) -> float:
@@ -111,6 +118,11 @@ class TreeEngine:
 
     def duels(self) -> None:
         """Matrices are met as policies are."""
+
+
+def least_of_rows(values: Floats) -> Floats:
+    """Least of each row, (R, 1); numpy's own is slow along a short axis."""
+    return np.asarray(reduce(np.minimum, values.T)[:, None])
 
 
 class TreePasses:

@@ -1,7 +1,9 @@
 """Best responses and equilibria under imperfect recall, exact or bounded, by HiGHS."""
 
+from collections.abc import Sequence
 from contextlib import suppress
 from functools import partial
+from itertools import islice
 from time import perf_counter
 from typing import NamedTuple
 
@@ -12,16 +14,15 @@ from scipy.sparse import block_array, coo_array, csr_array, eye_array, hstack, k
 from hogeq.search.results import Equilibrium, Response
 from hogeq.strategies.strategy import Strategy
 from hogeq.support.aliases import Floats
-from hogeq.support.messages import refusal
-from hogeq.trees.beliefs import MOST, BeliefDag, TooLargeError, belief_dag, spanned
+from hogeq.trees.beliefs import MOST, BeliefDag, Choices, TooLargeError, belief_dag, spanned
 from hogeq.trees.flat import TERMINAL, FlatTree, reach
 from hogeq.trees.sequences import LEAST_GAIN, SequenceForm, sequence_form
 from hogeq.trees.strategies import tree_strategy
 
 MEETING = 1e-9  # largest gap at which bounds meet, a share of the stakes
 LEAST_STAKES = 1e-150  # as a share of the largest payoff: what is divided by it keeps its digits
-METHODS = ("auto", "dag", "columns")
 STARTS = 15
+MOST_DRAWN = 1000  # strategies of a mixture that are given
 FINE = 2.0**16
 """What shares of payoffs are multiplied by for HiGHS, whose tolerances are absolute: it ends a
 search at a gap of 1e-6, and takes coefficients below 1e-9 for 0."""
@@ -35,6 +36,7 @@ class Answer(NamedTuple):
     strategy: Floats  # (R, K), a pure one; rows of the other player are not used
     payoff: float  # a share, as are the payoffs responded to; so is the bound
     bound: float
+    choices: Choices | None = None  # that it comes to in a belief DAG, (1 + D * K,)
 
     @property
     def is_proved(self) -> bool:
@@ -198,26 +200,39 @@ def respond(
 class Side:
     """Strategies of one player in the restricted game: flows of its belief DAG, or of a part."""
 
-    def __init__(self, form: SequenceForm, whole: BeliefDag | None, is_part: bool) -> None:
-        self.form, self.whole, self.pool = form, whole, np.zeros((0, form.tree.num_rows), np.int64)
-        self.dag = spanned(form, self.pool) if is_part or whole is None else whole
+    def __init__(self, form: SequenceForm, whole: BeliefDag | None, kept: Choices | None) -> None:
+        self.form, self.whole, self.kept = form, whole, kept
+        self.pool = np.zeros((0, form.tree.num_rows), np.int64)
+        self.dag = self._part()
+
+    def _part(self) -> BeliefDag:
+        if self.whole is None:
+            return spanned(self.form, self.pool)
+        return self.whole if self.kept is None else self.whole.restricted(self.kept)[0]
 
     def best(self, payoffs: Floats, value: float, seconds: float) -> Answer:
         """Respond: exactly by the whole DAG; else a program runs if no ascent gains on a value."""
         if self.whole is None:
             return best_response(self.form, payoffs, seconds, None, value + MEETING)
         best, chosen = self.whole.respond(payoffs)
-        plan = self.whole.sequences @ self.whole.flow(chosen)
-        return Answer(pure_rows(self.form, plan), best, best)
+        flow = self.whole.flow(chosen)
+        rows = pure_rows(self.form, self.whole.sequences @ flow)
+        return Answer(rows, best, best, flow > 0.0)
 
     def takes(self, answer: Answer) -> bool:
         """Take a response into the restricted game, if it is new there."""
         acts = answer.strategy.argmax(axis=1)
-        if self.dag is self.whole or (self.pool == acts).all(axis=1).any():
+        is_new = not (self.pool == acts).all(axis=1).any()
+        if self.whole is None:
+            self.pool = np.concatenate([self.pool, acts[None]])
+        elif self.kept is not None and answer.choices is not None:
+            is_new = bool((answer.choices & ~self.kept).any())
+            self.kept = self.kept | answer.choices
+        else:
             return False
-        self.pool = np.concatenate([self.pool, acts[None]])
-        self.dag = spanned(self.form, self.pool)
-        return True
+        if is_new:
+            self.dag = self._part()
+        return is_new
 
 
 class Mixed(NamedTuple):
@@ -236,12 +251,13 @@ class Mixed(NamedTuple):
         """Weights of sequences, (1 + J * K,)."""
         return np.asarray(self.dag.sequences @ self.flow)
 
-    @property
-    def strategy(self) -> Strategy:
-        """Strategies to be drawn from, with their weights."""
-        weights, plans = zip(*self.dag.mixture(self.flow), strict=True)
-        rows = np.array([played(self.dag.form, plan) for plan in plans])
-        return Strategy.unchecked(rows, np.array(weights) / sum(weights))
+    def strategies(self, most: int = MOST_DRAWN) -> tuple[Strategy, float]:
+        """Strategies to be drawn from, with their weights; and the share of the flow they are."""
+        parts = [*islice(self.dag.mixture(self.flow), most)]
+        weights = np.array([weight for weight, _ in parts])
+        rows = np.array([played(self.dag.form, plan) for _, plan in parts])
+        share = float(weights.sum()) if len(parts) == most else 1.0
+        return Strategy.unchecked(rows, weights / weights.sum()), share
 
 
 def against(payoffs: csr_array, plan: Floats, player: int) -> Floats:
@@ -315,7 +331,14 @@ def whole_dag(form: SequenceForm, most: int = MOST) -> BeliefDag | None:
     return None
 
 
-def equilibrium(tree: FlatTree, seconds: float, method: str = "auto") -> Equilibrium:
+def equilibrium(
+    tree: FlatTree,
+    seconds: float,
+    method: str = "auto",
+    *,
+    wholes: Sequence[BeliefDag | None] | None = None,
+    start: Sequence[Choices] | None = None,
+) -> Equilibrium:
     """Solve a game in mixtures; when the time is over, the bounds reached so far are given.
 
     Flows of the belief DAG are all mixtures of a player (:mod:`hogeq.trees.beliefs`); with perfect
@@ -325,31 +348,33 @@ def equilibrium(tree: FlatTree, seconds: float, method: str = "auto") -> Equilib
     (McMahan, Gordon and Blum, "Planning in the presence of cost functions controlled by an
     adversary", ICML 2003; of teams, Celli and Gatti 2018; of DAGs, Zhang, An and Zeng 2024).
 
+    Column generation uses whole DAGs, if given, for responses, and begins with choices `start`.
     Bounds are what best responses win from mixtures. These are made of probabilities at decisions,
     so whatever program those came from, a bound is one on the value of the game.
     """
-    begun, unit = perf_counter(), stakes(tree)
+    begun = perf_counter()
+    stakes(tree)  # refuses stakes too small
     end = begun + seconds
     forms = sequence_form(tree, 0), sequence_form(tree, 1)
-    if method not in METHODS:
-        raise ValueError(refusal("method", method, f"one of {', '.join(METHODS)}", METHODS))
-    wholes = [whole_dag(form, 0 if method == "columns" else MOST) for form in forms]
+    if wholes is None:
+        wholes = [whole_dag(form, 0 if method == "columns" else MOST) for form in forms]
+    parts: list[Choices | None] = [None, None]
+    for player, (form, whole) in enumerate(zip(forms, wholes, strict=True)):
+        if whole is not None and method != "dag" and len(form.inflated.shared):
+            parts[player] = np.arange(len(whole.allowed)) == 0 if start is None else start[player]
     if method == "dag" and None in wholes:
         raise ValueError(
             f"{tree.name}: method dag: player {wholes.index(None)} has a belief DAG of more than"
             f" {MOST:,} entries, or information sets in no order; allowed: columns"
         )
-    first, second = (
-        Side(form, whole, method != "dag" and len(form.inflated.shared) > 0)
-        for form, whole in zip(forms, wholes, strict=True)
-    )
-    sides = first, second
+    sides = Side(forms[0], wholes[0], parts[0]), Side(forms[1], wholes[1], parts[1])
     payoffs = sequence_payoffs(*forms)
     for player, side in enumerate(sides):  # pools begin with responses to the uniform strategy
         worth = against(payoffs, forms[1 - player].realisation(tree.uniform()), player)
         side.takes(side.best(worth, -np.inf, 0.0))
     bounds = [np.inf, np.inf]  # what each player's opponent allows, to that player
     played = best = [Mixed.of(side.dag, np.zeros(len(side.dag.allowed))) for side in sides]
+    forgetful = any(len(form.inflated.shared) for form in forms)
     iterations, grows = 0, True
     while grows:
         iterations += 1
@@ -369,18 +394,32 @@ def equilibrium(tree: FlatTree, seconds: float, method: str = "auto") -> Equilib
         lower, upper = sorted((-bounds[1], bounds[0]))  # they may cross by rounding
         is_proved = upper - lower <= MEETING
         grows &= not is_proved and perf_counter() < end and chosen is not None
-    strategies = best[0].strategy, best[1].strategy
-    forgetful = any(len(form.inflated.shared) for form in forms)
+    found = ("dag" if method == "dag" else "columns") if forgetful else "lp"
+    return solved(tree, (lower, upper), best, found, iterations, begun)
+
+
+def solved(
+    tree: FlatTree,
+    ends: tuple[float, float],
+    best: Sequence[Mixed],
+    method: str,
+    iterations: int,
+    begun: float,
+) -> Equilibrium:
+    """Make the result of the mixtures of both players, and of shares of the stakes."""
+    unit, pairs = stakes(tree), [one.strategies() for one in best]
+    strategies, shares = (pairs[0][0], pairs[1][0]), [share for _, share in pairs]
     return Equilibrium(
-        lower=lower * unit + tree.shift + tree.centre,
-        upper=upper * unit + tree.shift + tree.centre,
+        lower=ends[0] * unit + tree.shift + tree.centre,
+        upper=ends[1] * unit + tree.shift + tree.centre,
         strategies=strategies,
-        is_proved=is_proved,
-        method=("dag" if method == "dag" else "columns") if forgetful else "lp",
+        is_proved=ends[1] - ends[0] <= MEETING,
+        method=method,
         effort={
             "iterations": iterations,
             "components": [len(one.weights) for one in strategies],
             "decisions": [len(one.dag.row) for one in best],
+            **({"shares": shares} if min(shares) < 1.0 else {}),
         },
         seconds=perf_counter() - begun,
         units=tree.units,

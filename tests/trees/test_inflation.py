@@ -241,7 +241,7 @@ def test_a_plan_is_drawn_in_no_more_parts_than_it_has_actions() -> None:
     dag = belief_dag(form)
     draw = np.random.default_rng(1)
     mixed = exact.Mixed.of(dag, draw.exponential(size=len(dag.allowed)))
-    drawn = mixed.strategy
+    drawn, _ = mixed.strategies()
     pairs = zip(drawn.chances, drawn.policies, strict=True)
     together = sum(weight * form.realisation(one) for weight, one in pairs)
     np.testing.assert_allclose(together, mixed.plan, atol=1e-12)

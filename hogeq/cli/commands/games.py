@@ -76,7 +76,7 @@ def tablebase(
 def equilibrium(
     chosen: AnyChosen,
     seconds: Annotated[float, option("Time limit; both bounds hold at any time.", min=0)] = 60.0,
-    method: Annotated[str, option("auto, dag or columns.", "METHOD")] = "auto",
+    method: Annotated[str, option("auto, dag, columns or cfr.", "METHOD")] = "auto",
     out: Annotated[
         Path | None, option("Write the mixtures, as one for both seats.", "FILE.npz"), ARRAYS
     ] = None,
