@@ -379,15 +379,16 @@ class Game:
     def audit(self) -> "tuple[Audit, Audit]":
         """Recall of each player, with two histories where it fails.
 
-        Of Hog a small game by the same rules is walked; the coin makes both players alike.
+        A team is one player; its audit has those of its members. Of Hog a small game by the same
+        rules is walked; the coin makes both players alike.
         """
-        from hogeq.trees.recall import Recall
+        from hogeq.trees.recall import audit_of
 
         if self.tree is None:
             from hogeq.trees.audit import SmallAudit
 
             return (SmallAudit.of(self.rules).audit,) * 2
-        return Recall(self.tree, 0).audit(), Recall(self.tree, 1).audit()
+        return audit_of(self.tree, 0), audit_of(self.tree, 1)
 
     def gains(self, counter: StrategySpec, strategy: StrategySpec) -> Gains:
         """Exact gain of every cell of a counter-strategy over the rolls of a strategy."""

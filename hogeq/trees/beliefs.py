@@ -35,8 +35,8 @@ from scipy.sparse.csgraph import connected_components
 from hogeq.support.aliases import Floats, Ints
 from hogeq.trees.sequences import LEAST_GAIN, SequenceForm
 
-MOST: Final = 40_000_000
-"""Most entries of a DAG that is built whole: some seconds, and half a gigabyte."""
+MOST: Final = 20_000_000
+"""Most entries of a DAG that is built whole: some ten seconds, and some gigabytes."""
 
 Choices = NDArray[np.bool_]
 
@@ -61,7 +61,8 @@ class BeliefDag:
     @property
     def num_actions(self) -> int:
         """Most actions of a decision, K."""
-        return (len(self.allowed) - 1) // max(len(self.row), 1)
+        count = len(self.row)
+        return (len(self.allowed) - 1) // count if count else self.form.tree.num_actions
 
     def equations(self) -> csr_array:
         """Equations of flows, with (1, 0, 0, ...) on the other side."""
@@ -117,6 +118,7 @@ class BeliefDag:
         The second result has the places of the choices that are left.
         """
         met, kept = np.zeros(len(self.row), bool), kept & self.allowed
+        kept[0] = True
         by_action = kept[1:].reshape(-1, self.num_actions)
         for level, edges in zip(self.levels, self.edges, strict=True):
             met[self.target[edges][kept[self.source[edges]]]] = True
