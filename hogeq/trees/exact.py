@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from contextlib import suppress
-from functools import partial
+from functools import lru_cache, partial
 from itertools import islice
 from time import perf_counter
 from typing import NamedTuple
@@ -163,11 +163,15 @@ def _by_program(form: SequenceForm, worth: Floats, seconds: float) -> tuple[Floa
 
 
 def respond(
-    tree: FlatTree, given: Strategy | Floats, seconds: float, begin: Floats | None = None
+    tree: FlatTree,
+    given: Strategy | Floats,
+    seconds: float,
+    begin: Floats | None = None,
+    wholes: Sequence["BeliefDag | None"] = (None, None),
 ) -> Response:
     """Find the best response to a strategy, in either seat, by a program of so many seconds.
 
-    `begin`, (R, K), is a strategy from which it is sought.
+    `begin`, (R, K), is a strategy from which it is sought. Belief DAGs need no program.
     """
     target, unit, begun = tree_strategy(tree, given), stakes(tree), perf_counter()
     answers, memory = [], []
@@ -176,8 +180,15 @@ def respond(
         payoffs = payoffs_against(target, form)
         memory.append(form.respond_with_full_memory(payoffs)[0])
         left = (begun + seconds - perf_counter()) / (2 - player)
-        answers.append(best_response(form, payoffs, left, begin))
+        whole = wholes[player]
+        if whole is None:
+            answers.append(best_response(form, payoffs, left, begin))
+        else:
+            best, chosen = whole.respond(payoffs)
+            rows = pure_rows(form, whole.sequences @ whole.flow(chosen))
+            answers.append(Answer(rows, best, best))
     first, second = answers
+    method = "integer program" if None in wholes else "belief DAG"
     rows = np.where(tree.seat[:, None] == 0, first.strategy, second.strategy)
     value, bound = (first.payoff + second.payoff) / 2, (first.bound + second.bound) / 2
     full_memory = sum(memory) / 2
@@ -187,7 +198,7 @@ def respond(
         bound=bound * unit + tree.shift,
         full_memory=full_memory * unit + tree.shift,
         is_proved=bound - value <= MEETING,
-        method="integer program" if bound < full_memory else "full memory",
+        method=method if bound < full_memory else "full memory",
         seconds=perf_counter() - begun,
         seats=(
             first.payoff * unit + tree.shift + tree.centre,
@@ -320,6 +331,12 @@ def solve_restricted(
     chosen[allowed] = -answer.ineqlin.marginals
     both = answer.x[: mine.shape[1]], chosen
     return both if all(np.isfinite(one).all() for one in both) else None
+
+
+@lru_cache(maxsize=4)
+def dags_of(tree: FlatTree, most: int) -> tuple[BeliefDag | None, BeliefDag | None]:
+    """Build the belief DAG of each player once; None where it is too large."""
+    return whole_dag(sequence_form(tree, 0), most), whole_dag(sequence_form(tree, 1), most)
 
 
 def whole_dag(form: SequenceForm, most: int = MOST) -> BeliefDag | None:
