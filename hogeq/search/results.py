@@ -186,7 +186,8 @@ class Response:
         told = "best responder that is told the draw as well" if self.is_told else remembers
         rows = [("attack", lower, f"best response found{seats}{proved}")]
         if self.method != "full memory":
-            rows.append(("bound", upper, f"no response has more: by {self.method}"))
+            proof = "an integer program" if self.method == "integer program" else "a belief DAG"
+            rows.append(("bound", upper, f"no response has more: by {proof}"))
             rows.append(("full memory", self.units.upper(self.full_memory), told))
         elif self.is_told and self.bound != self.full_memory:
             rows.append(("bound", upper, f"{remembers} but the draw"))
@@ -255,8 +256,8 @@ class Equilibrium:
     is_proved: bool
     """Whether both ends meet within 1e-9 of the stakes."""
     method: str
-    """``lp``, one linear program, ``dag`` if it is over belief DAGs; ``columns``, column generation,
-    or double oracle; ``cfr``; ``tablebase``, optimal play by the scores; or a solver."""
+    """``lp``, one linear program, or ``dag`` over belief DAGs; ``columns``, column generation or
+    double oracle; ``cfr``; ``tablebase``, optimal play by the scores; or a solver."""
     effort: Mapping[str, Any]
     """Rounds, the components of each strategy, and of a tree the decisions of their belief DAGs;
     ``shares`` where strategies are only these shares of longer mixtures that the bounds are of."""
@@ -273,8 +274,8 @@ class Equilibrium:
     def to_json(self) -> dict[str, Any]:
         """Return it as plain values, without the strategies.
 
-        ``lower``, ``upper``, ``proved``, ``method``, ``seconds``, ``iterations``, ``components``; of
-        a tree ``decisions``, and ``shares`` if mixtures are cut off.
+        ``lower``, ``upper``, ``proved``, ``method``, ``seconds``, ``iterations``, ``components``;
+        of a tree ``decisions``, and ``shares`` if mixtures are cut off.
         """
         return {
             "lower": self.lower,
