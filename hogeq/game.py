@@ -28,6 +28,7 @@ from hogeq.search.results import (
     WIN_RATES,
     Budget,
     Equilibrium,
+    InPolicies,
     Interval,
     Response,
     Units,
@@ -364,6 +365,19 @@ class Game:
         if tree is None:
             return equilibrium(self.hog, seconds)
         return solve_hog(self.hog, tree, seconds)
+
+    def in_policies(self, seconds: float = 60.0, method: str = "auto") -> InPolicies:
+        """Value in policies, as an interval: of teams the TME, whose members draw apart.
+
+        The first half of the time solves the game in mixtures by a method of `equilibrium`, the
+        other half searches for policies. Of games other than Hog.
+        """
+        from hogeq.solvers import dags
+
+        if self.tree is None:
+            raise ValueError(f"{self.name}: is even in policies; allowed: games other than Hog")
+        solved = self.equilibrium(seconds / 2.0, method)
+        return dags.in_policies(self.tree, solved, seconds - solved.seconds)
 
     def joined(self, first: StrategySpec, second: StrategySpec) -> Strategy:
         """One mixture for both seats, of a strategy of the first player and one of the second.

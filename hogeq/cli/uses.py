@@ -84,7 +84,12 @@ USES: Final[dict[str, dict[When, str]]] = {
     "compare": {HOG: "--start --digits", CODE: "--trust"},
     "diff": {HOG: "--plot", CODE: "--trust"},
     "doctor": {NEVER: "--digits"},
-    "equilibrium": {HOG: "--digits", CODE: "--trust", beside("--out"): "--overwrite"},
+    "equilibrium": {
+        TREE: "--method --policies",
+        HOG: "--digits",
+        CODE: "--trust",
+        beside("--out"): "--overwrite",
+    },
     "export": {NEVER: "--digits"},
     "export-game": {HOG: "--goal --max-dice", CODE: "--trust", NEVER: "--digits"},
     "play": {beside("--save"): "--overwrite", ALWAYS: "--digits"},

@@ -8,14 +8,16 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from hogeq.model.protocol import Precision, Reach, Role, Valued, WinRate
-from hogeq.search.results import Equilibrium
+from hogeq.search.results import Equilibrium, InPolicies
+from hogeq.solvers.base import SOLVERS
 from hogeq.solvers.regret import DiscountedCFR
 from hogeq.solvers.solving import states
+from hogeq.strategies.strategy import Strategy
 from hogeq.support.aliases import Floats
 from hogeq.support.messages import refusal
 from hogeq.trees import exact
 from hogeq.trees.beliefs import Choices
-from hogeq.trees.engine import RowsEngine
+from hogeq.trees.engine import RowsEngine, TreeEngine
 from hogeq.trees.exact import Mixed, against, sequence_payoffs, whole_dag
 from hogeq.trees.flat import FlatTree
 from hogeq.trees.sequences import sequence_form
@@ -205,3 +207,46 @@ def _support(engine: DagEngine, policy: Floats) -> list[Choices] | None:
         if sum(len(part.row) for part in parts) <= MOST_BEGUN:
             return kept
     return None
+
+
+def in_policies(tree: FlatTree, solved: Equilibrium, seconds: float) -> InPolicies:
+    """Search for the policies that secure most, by the solver ``bundle`` for so many seconds.
+
+    A policy is a mixture too, so no team secures more by it than the value in mixtures.
+    """
+    begun, ends = perf_counter(), [-np.inf, np.inf]
+    engine, run = TreeEngine(tree), SOLVERS["bundle"]()
+    best = [Strategy.unchecked(tree.uniform())] * 2
+    last = 0.0
+    for state in states(run, engine):
+        now = perf_counter() - begun
+        if now < min(1.1 * last, seconds):
+            continue
+        policy = Strategy.unchecked(engine.legal(run.average(engine, state)))
+        for player in (0, 1):
+            secures = _secured(tree, policy, player)
+            if secures > ends[player] if player == 0 else secures < ends[player]:
+                ends[player], best[player] = secures, policy
+        last = perf_counter() - begun
+        if last >= seconds:
+            break
+    return InPolicies(
+        lower=min(ends[0], solved.upper),
+        upper=max(ends[1], solved.lower),
+        strategies=(best[0], best[1]),
+        mixtures=solved,
+        seconds=perf_counter() - begun,
+    )
+
+
+def _secured(tree: FlatTree, policy: Strategy, player: int) -> float:
+    """Payoff to player 0 if a player plays a policy, and the other what is proved to be best."""
+    form = sequence_form(tree, 1 - player)
+    worth = exact.payoffs_against(policy, form)
+    whole = exact.dags_of(tree, exact.MOST)[1 - player]
+    if whole is None:
+        bound = exact.best_response(form, worth, 10.0).bound
+    else:
+        bound = whole.respond(worth)[0]
+    sign = -1.0 if player == 0 else 1.0
+    return sign * bound * exact.stakes(tree) + tree.shift + tree.centre
