@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from hogeq.contest.assessment import (
+    GROUPED,
     Assessment,
     Reference,
     contest_notes,
@@ -49,7 +50,8 @@ def checked_page(found: Mapping[str, Any], assessed: Assessment | None) -> str:
             f"{percent(found['win_rate'])} against {html.escape(found['against'])}; "
             f"{response_text(found)}.</p>"
         )
-        parts = "".join((_changes(found), _losses(found), _map(found), _rates(found)))
+        sections = _why, _simple_changes, _rates, _losses, _changes, _map
+        parts = "".join(section(found) for section in sections)
         data = {
             "dice": assessed.rolls.tolist(),
             "best": assessed.best.tolist(),
@@ -73,13 +75,60 @@ def _faults(faults: Sequence[Mapping[str, Any]]) -> str:
     return "".join(lists)
 
 
+def _why(found: Mapping[str, Any]) -> str:
+    """Lay out the groups of the loss, with bars, by mistake, phase and lead."""
+    if not found["loss"]:
+        return ""
+    whole = found["best_response"] - found["win_rate"]
+    response = "the best response found" if found["effort"] else "a best response"
+    tables = []
+    bar = '<meter min="0" low="0" high="0" optimum="0" max="{:.6f}" value="{:.6f}"></meter>'
+    for key, heading in GROUPED.items():
+        rows = [
+            (
+                html.escape(one["kind"]),
+                _points(one["loss"]),
+                bar.format(whole, max(0.0, one["loss"])),
+                f"{one['positions']:,}",
+            )
+            for one in found[key]
+        ]
+        header = (heading, "loss, pp", "", "positions")
+        kinds = ("text", "", "roomy", "roomy")
+        tables.append(frame.table(header, rows, kinds, f"Loss by {heading}"))
+    return (
+        "<h2>Why it loses</h2>"
+        f'<p class="quiet">It wins {loss(whole)} less than {response}. Each table splits all of '
+        f"that, in percentage points of win rate, pp.</p>{''.join(tables)}"
+    )
+
+
+def _simple_changes(found: Mapping[str, Any]) -> str:
+    """Lay out simple changes of the table, and of numbers in its code."""
+    text = ""
+    if found["rule_changes"]:
+        rows = [
+            (html.escape(one["change"]), _points(one["gain"]), f"{one['positions']:,}")
+            for one in found["rule_changes"]
+        ]
+        header = ("roll", "gain, pp", "positions")
+        text += frame.table(header, rows, ("text long", "", "roomy"), "Simple changes")
+    code = found["constant_changes"]
+    if code and code["best"]:
+        keys = ("line", "number", "instead")
+        rows = [(*(one[key] for key in keys), _points(one["gain"])) for one in code["best"]]
+        text += "<p>Other numbers in its code:</p>"
+        text += frame.table((*keys, "gain, pp"), rows, label="Numbers in its code")
+    return f"<h2>What to change first</h2><p>Each alone.</p>{text}" if text else ""
+
+
 def _changes(found: Mapping[str, Any]) -> str:
     if not found["changes"]:
         return ""
     against = html.escape(found["against"])
     keys = ("score", "opponent", "roll", "instead")
     return (
-        "<h2>What to change first</h2>"
+        "<h2>Cells to change first</h2>"
         f'<p class="quiet">The changes of one cell that gain most against {against}, in '
         f"percentage points of win rate, pp. Together: {percent(found['changed'])}.</p>"
         + frame.table(
@@ -108,7 +157,10 @@ def _losses(found: Mapping[str, Any]) -> str:
         "play comes there, times what the roll falls short of the best one, if all later turns are "
         f"played as {response} does.</p>"
         + frame.table(
-            ("score", "opponent", "rolls", "best", "loss, pp", "met in"), rows, label="Losses"
+            ("score", "opponent", "rolls", "best", "loss, pp", "met in"),
+            rows,
+            ("", "", "", "", "", "roomy"),
+            "Losses",
         )
     )
 

@@ -1,7 +1,8 @@
 """Answer questions about a ``final_strategy``, in a process that `sandbox` starts for it.
 
 Run by path, ``python child.py FILE FOLDER SECONDS BYTES TASKS``. Questions come by standard input,
-two scores a line. Standard output is a line for each of these, in this order:
+two scores a line, or a number to be said again. Standard output is a line for each of these, in
+this order:
 
 - ``ready``, before the file is run;
 - ``-``, or the name of its player as JSON, when the file has run; ``?`` if it defines no function;
@@ -127,8 +128,10 @@ class _Notes:
 
 
 def _limit(seconds: int, size: int, tasks: int) -> None:
-    import resource
-
+    try:
+        import resource
+    except ImportError:  # Windows has none
+        return
     for kind, most in (
         (resource.RLIMIT_CPU, seconds),
         (resource.RLIMIT_AS, size),
@@ -179,8 +182,8 @@ def _run() -> None:
     strategy, line = _load(file, notes)
     tell(line)
     for question in questions if strategy is not None else ():
-        own, other = map(int, question.split())
-        tell(answer(strategy, own, other))
+        number, *other = map(int, question.split())
+        tell(answer(strategy, number, *other) if other else str(number))
     for mark, texts in (("f", notes.files), ("t", notes.tried)):
         for text in texts:
             tell(mark + json.dumps(text[:LINE]))

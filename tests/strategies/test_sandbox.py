@@ -1,5 +1,6 @@
 import os
 import random
+import select
 import socket
 import subprocess
 import sys
@@ -567,7 +568,7 @@ def test_files_that_an_entry_names_are_those_of_its_folder(tmp_path: Path) -> No
     path = file(folder, "final_strategy.py", "")
     file(folder, "a.txt", "")
     file(tmp_path, "secret", "")
-    entry = sandbox._Entry(path, False, 1.0)
+    entry = sandbox.Entry(path, False, 1.0)
     named = ["a.txt", "./a.txt", "../secret", "/etc/passwd", "gone", "", "x\0", "final_strategy.py"]
     assert sandbox._files(entry, [*named, "y" * 9000]) == ("a.txt",)
     assert sandbox._files(entry._replace(is_alone=True), named) == ()
@@ -638,7 +639,13 @@ def test_where_nothing_isolates_one_line_says_so_before(
 
 
 @pytest.mark.usefixtures("plain")
-def test_a_plain_process_gives_the_same_verdicts(tmp_path: Path) -> None:
+@pytest.mark.parametrize("lacks", ["nothing", "POSIX"])
+def test_a_plain_process_gives_the_same_verdicts(
+    tmp_path: Path, lacks: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if lacks == "POSIX":
+        for module, name in ((os, "killpg"), (os, "set_blocking"), (select, "poll")):
+            monkeypatch.delattr(module, name)
     file(tmp_path, "beside", "3")
     path = code(tmp_path, "return int(open('beside').read())")
     beside = sandbox.examine(path, GOAL, DICE, 20.0)

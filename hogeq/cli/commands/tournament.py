@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 from hogeq.cli import options
 from hogeq.cli.inputs import AnyChosen, Chosen, check_output
-from hogeq.cli.options import PAGE, Output, argument, option
-from hogeq.cli.result import Result, json_text
-from hogeq.cli.shell import computing, refusing
+from hogeq.cli.options import ENTRIES, FOLDER, OF_HOG, PAGE, Output, argument, beside, option
+from hogeq.cli.shell import Result, computing, json_text, refusing
 from hogeq.support.files import write_whole
 from hogeq.support.messages import BadInputError, Table, Text, percent
 from hogeq.support.progress import phase
@@ -23,6 +22,7 @@ FULL_MEMORY = "full_memory"
 NoSandbox = Annotated[
     bool,
     option("Run code of a folder though nothing isolates it.", None, "--no-sandbox", options.CODE),
+    beside("--trust"),
 ]
 
 
@@ -30,14 +30,14 @@ def compare(
     a: Annotated[str, argument("A", "A strategy: name, file or run.")],
     b: Annotated[str, argument("B", "The other.")],
     chosen: AnyChosen,
-    start: options.Start = None,
+    start: Annotated[options.Start, OF_HOG] = None,
 ) -> Result:
     """Exact win rate of A against B.
 
     full_memory is optimal play by players with full memory.
     With a goal for each player, goal: [50, 65], the first is A's and the second B's.
     """
-    game = chosen.load("matches", strategies=[a, b], own_goals=True)
+    game = chosen.load("matches", strategies=[a, b], own_goals=True, start=start)
     more: Text = []
     if game.tree is not None:
         with refusing():
@@ -46,7 +46,7 @@ def compare(
         names = ("payoff", "as player 0", "as player 1")
         figures = [game.units.exact(rate) for rate in rates.values()]
     else:
-        rates = _win_rate(game, a, b, None if start is None else chosen.start(start))._asdict()
+        rates = _win_rate(game, a, b, None if start is None else chosen.scores)._asdict()
         names = ("win rate", "moving first", "moving second")
         figures = [percent(rate) for rate in rates.values()]
         if chosen.engine.has_own_goals:
@@ -81,10 +81,12 @@ def _win_rate(game: "Game", a: str, b: str, start: tuple[int, int] | None) -> "W
 def tournament(
     entries: Annotated[
         list[str],
-        argument("S ...", "Strategies: names, files, runs, folders, patterns ('entries/*.csv')."),
+        argument("S", "Strategies: names, files, runs, folders, patterns ('entries/*.csv')."),
     ],
     chosen: Chosen,
-    skip_bad: Annotated[bool, option("Leave out, and list, bad files.", name="--skip-bad")] = False,
+    skip_bad: Annotated[
+        bool, option("Leave out, and list, bad files.", name="--skip-bad"), ENTRIES
+    ] = False,
     ranks: Annotated[
         Path | None, option("Write the table of ranks.", "FILE", "--csv"), Output((".csv",))
     ] = None,
@@ -95,7 +97,9 @@ def tournament(
         Path | None,
         option("Write all win rates, .csv or .json; of a folder, a folder of pages.", "FILE"),
     ] = None,
-    pseudonyms: Annotated[bool, option("No names on public pages.", name="--pseudonyms")] = False,
+    pseudonyms: Annotated[
+        bool, option("No names on public pages.", name="--pseudonyms"), FOLDER
+    ] = False,
     plot: options.Plot = None,
     start: options.Start = None,
     goals: Annotated[
@@ -113,7 +117,9 @@ def tournament(
     jobs: options.Jobs = None,
     on: options.On = None,
 ) -> Result:
-    """All-play-all: win rates, matches won, the contest's ranks, the field's Nash equilibrium.
+    """All-play-all: win rates, matches won, ranks of the contest.
+
+    JSON has the field's Nash equilibrium, too.
 
     A file is one entry, however often it is met. Output files are never read as entries of a folder
     or a pattern, so that the same command can be given again.
@@ -135,7 +141,11 @@ def tournament(
     is_folder = out is not None and not out.suffix
     if not is_folder:
         check_output(out, (".csv", ".json"), reads=[*entries, chosen.spec])
-    engine = chosen.load("matches", strategies=entries).hog
+    chosen.choose(entries)
+    from hogeq.baselines.registry import solves
+
+    parts = ["matches", *["full memory"] * any(map(solves, entries))]
+    engine = chosen.load(*parts, start=start).hog
     from hogeq.contest.entries import read_goals
     from hogeq.contest.ranking import Ranking
     from hogeq.contest.staff import Contest
@@ -144,7 +154,7 @@ def tournament(
 
     own_goals, made = None, []
     written = [path for path in (ranks, page, plot) if path is not None]
-    scores, contest = chosen.start(start), None
+    scores, contest = chosen.scores, None
     with computing(on, jobs):
         if out is not None and is_folder:
             with refusing():
