@@ -244,7 +244,7 @@ def require_known(spec: str) -> None:
         known = [usage.partition(":")[0] for usage in names()]
         raise StrategyError(
             f"strategy {shown(spec)}: no built-in; allowed: those that `hogeq strategies` lists"
-            f"{nearest(name, known)}; and no run directory or file ending in "
+            f"{nearest(name, known)}; and no such folder, or file ending in "
             f"{', '.join(SUFFIXES)}"
         ) from None
 

@@ -315,7 +315,8 @@ def _best_response(game: HogEngine, table: NDArray[Any], against: Strategy, rate
 def _changes(game: HogEngine, table: Strategy, against: Strategy, rate: float) -> list[Change]:
     policies = policies_of(game, table, against)
     found = counterfactual_values(shared_workspace(game, 2), policies)
-    gains = found.values.max(axis=2) - (found.values * policies[0]).sum(axis=2)
+    played = np.where(policies[0] > 0.0, found.values, 0.0)  # others may be infinite
+    gains = found.values.max(axis=2) - (played * policies[0]).sum(axis=2)
     instead = found.values.argmax(axis=2)
     changes = []
     for at in _largest(gains, MEASURED):
@@ -345,8 +346,7 @@ def contest_notes(found: Mapping[str, Any]) -> list[str]:
     notes = []
     if found["files"]:
         alone = "works without them" if found["alone"] else "does not work without them"
-        files = ", ".join(found["files"])
-        notes.append(f"it reads other files, where a contest may take one, and {alone}: {files}")
+        notes.append(f"it reads other files, and {alone}: {', '.join(found['files'])}")
     if found["prints"]:
         notes.append("it prints: what it prints is not shown")
     return notes

@@ -107,7 +107,16 @@ class RegretMinimiser(Solver[RegretState]):
         prediction = np.zeros(shape if self.predictive else (0,))
         return RegretState(np.zeros(shape), prediction, np.zeros(shape), np.array(0, np.int64))
 
+    def step(self, game: Engine, state: RegretState) -> RegretState:
+        return self._iterate(game, state, 1)[0]
+
     def steps(self, game: Engine, state: RegretState, most: int) -> tuple[RegretState, int]:
+        if type(self).step is not RegretMinimiser.step:
+            return super().steps(game, state, most)
+        return self._iterate(game, state, most)
+
+    def _iterate(self, game: Engine, state: RegretState, most: int) -> tuple[RegretState, int]:
+        """Do an iteration, or at most so many in compiled loops; state, and how many."""
         loops = None
         if (self.regret_weight, self.average_weight) == ("counterfactual", "own"):
             loops = shared_minimiser(game)
@@ -119,7 +128,7 @@ class RegretMinimiser(Solver[RegretState]):
         except OverflowError:  # reported at its own iteration
             if most == 1:
                 raise
-            return self.steps(game, state, 1)
+            return self._iterate(game, state, 1)
         loops.run(
             state.regrets[0],
             state.prediction[0] if self.predictive else None,
@@ -130,9 +139,6 @@ class RegretMinimiser(Solver[RegretState]):
             epsilon=float(self.epsilon),
         )
         return state._replace(iteration=np.array(done + most, np.int64)), most
-
-    def step(self, game: Engine, state: RegretState) -> RegretState:
-        return self.steps(game, state, 1)[0]
 
     def _by_passes(self, game: Engine, state: RegretState) -> RegretState:
         iteration = int(state.iteration) + 1
@@ -284,10 +290,10 @@ class FSICFR(RegretMinimiser):
         sums = np.zeros((2, *game.shape))  # since the last doubling, and between the last two
         return state._replace(strategy_sum=sums)
 
-    def steps(self, game: Engine, state: RegretState, most: int) -> tuple[RegretState, int]:
+    def _iterate(self, game: Engine, state: RegretState, most: int) -> tuple[RegretState, int]:
         done = int(state.iteration)
         doubled = 1 << done.bit_length()
-        state, count = super().steps(game, state, min(most, doubled - done))
+        state, count = super()._iterate(game, state, min(most, doubled - done))
         if done + count == doubled:
             state.strategy_sum[1] = state.strategy_sum[0]
             state.strategy_sum[0] = 0.0

@@ -51,14 +51,21 @@ def answer(strategy: Callable[[int, int], Any], own: int, other: int) -> str:
 
 
 def raised(error: BaseException) -> str:
-    """Write an error as a line."""
-    kind = "an error that cannot be written"
+    """Write an error as a line, with the last frame of the file that raised it."""
+    kind, where, trace = "an error that cannot be written", "", error.__traceback__
     try:
         kind = _one_line(type(error).__name__)
         text = _one_line(f"{kind}: {error}".removesuffix(": "))
     except BaseException:  # noqa: BLE001 - somebody's class of errors may raise anything
         text = kind
-    return f"!{text}"
+    while trace is not None:
+        code = trace.tb_frame.f_code
+        if [code.co_filename] == sys.argv[:1]:
+            frame = "" if code.co_name == "<module>" else f"in {_one_line(code.co_name[:60])}, "
+            where = f" ({frame}line {trace.tb_lineno})"
+        trace = trace.tb_next
+    most = LINE - len(where)
+    return f"!{text if len(text) <= most else f'{text[: most - 3]}...'}{where}"
 
 
 def _described(value: Any) -> str:

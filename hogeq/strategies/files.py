@@ -74,6 +74,8 @@ IN_FOLDER: Final = "matrix.csv"  # the matrix in the folder of a run
 WRITTEN: Final = (".csv", ".txt", ".json", ".npy", ".npz", ".py")
 """Suffixes of files that can be written."""
 
+NEEDS_TRUST: Final = "reading a .py runs its code, allowed only with --trust"
+
 LONGEST_NAME: Final = 64  # most characters of a player's name
 
 _HEADER_BYTES: Final = 2**12  # of an .npy file
@@ -174,9 +176,7 @@ def ask_code(
 ) -> "Answers":
     """Ask the function of a ``.py`` for every position, if it is trusted."""
     if not trust:
-        raise StrategyError(
-            f"{printable(path)}: reading a .py runs its code, allowed only with --trust"
-        )
+        raise StrategyError(f"{printable(path)}: {NEEDS_TRUST}")
     from hogeq.strategies.sandbox import examine  # here: most commands run no code of others
 
     return examine(path, goal, most, time_limit, least)

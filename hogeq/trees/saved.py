@@ -231,12 +231,17 @@ def _actions(arrays: Arrays, num_legal: Ints) -> NDArray[np.bool_]:
     )
     for name in ("moves", "labels"):
         _require(name, len(arrays[name]) == num_legal.sum(), "one for each action of a set")
-    of = np.repeat(np.arange(rows), num_legal)
-    order = np.lexsort((arrays["moves"], of))
-    moves, of = arrays["moves"][order], of[order]
-    is_other = (moves[1:] != moves[:-1]) | (of[1:] != of[:-1])
-    _require("moves", is_other, "different numbers in an information set")
+    _require_different("moves", arrays["moves"], num_legal)
     return np.arange(most) < num_legal[:, None]
+
+
+def _require_different(name: str, numbers: Indices, sizes: Ints) -> None:
+    """Refuse equal numbers in one of some groups that lie side by side."""
+    of = np.repeat(np.arange(len(sizes)), sizes)
+    order = np.lexsort((numbers, of))
+    numbers, of = numbers[order], of[order]
+    is_other = (numbers[1:] != numbers[:-1]) | (of[1:] != of[:-1])
+    _require(name, is_other, "different numbers at a node")
 
 
 def _chances(arrays: Arrays, player: NDArray[np.int8], parent: Indices, many: Indices) -> Floats:
@@ -247,6 +252,7 @@ def _chances(arrays: Arrays, player: NDArray[np.int8], parent: Indices, many: In
         _require(name, len(arrays[name]) == drawn.sum(), "one for each step of chance")
     _require("chance", (given >= 0.0) & (given <= 1.0 + flat.ROW_SUM), "0 to 1")
     sizes = many[player == CHANCE].astype(np.int64)
+    _require_different("drawn", arrays["drawn"], sizes)
     if len(sizes):
         missed = np.abs(np.add.reduceat(given, np.cumsum(sizes) - sizes) - 1.0)
         # As the builder leaves them; sums are of any order.

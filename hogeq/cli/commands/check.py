@@ -40,12 +40,13 @@ def check(
     """
     rules = chosen.choose()
     from hogeq.baselines.registry import require_known
-    from hogeq.contest.submission import inspect_submission
+    from hogeq.contest.submission import as_one_file, inspect_submission
 
     if against is not None:
         require_known(against)
     with refusing():
         submission = inspect_submission(file, rules, trust, time_limit=time_limit)
+        submission = as_one_file(submission, file, chosen.spec or rules.name)
     engine = chosen.load().hog
     from hogeq.contest.assessment import (
         OPPONENTS,

@@ -54,7 +54,7 @@ def board(
         taken = {name for name in names if name not in given and is_builtin(name)}
         taken |= {name for name in names if names.count(name) > 1 or name in page.ALWAYS}
         more = [
-            (spec if name in taken else name, one.array)
+            (spec if name in taken else name, one)
             for name, spec, one in zip(names, given, found, strict=True)
         ]
         with refusing():
@@ -138,7 +138,7 @@ def report(
         return _report_on_tree(loaded, against or [], out, open_)
     chosen = Chosen.of(loaded[0].config.rules, trust)
     chosen.expect("matches", *KERNELS, strategies=[*page.OTHERS, *(against or ())])
-    rivals = [(name, chosen.table(name).array) for name in against or ()]
+    rivals = [(name, chosen.table(name)) for name in against or ()]
     budget = Budget(**plain(page.effort_of(loaded[0])) | given) if given else None
     entries = page.entries(chosen.engine, loaded, rivals, matrices=matrices, budget=budget)
     try:

@@ -273,10 +273,10 @@ def _explained(chosen: Chosen, table: str, against: list[str] | None) -> Result:
 
 def _rivals(game: "Game", against: list[str] | None) -> "dict[str, Strategy]":
     from hogeq.contest.assessment import usual_reference
-    from hogeq.contest.entries import named_entries
+    from hogeq.contest.folders import named_entries
 
     names = named_entries(against or [usual_reference(game.hog)])
-    return {name: game.strategy(name) for name in names}
+    return {one.entry: game.strategy(one.entry) for one in names}
 
 
 def _changes(chosen: Chosen, found: "Difference", a: str, b: str, against: list[str]) -> Result:
