@@ -183,7 +183,7 @@ class Config:
         return title_of(self.game, **self.how) if self.game else str(self.rules.name)
 
     @property
-    def how(self) -> dict[str, str | None]:
+    def how(self) -> dict[str, Any]:
         """Teams of a game other than Hog, and what players forget."""
         return {"forget": self.forget or None, "teams": self.teams or None}
 

@@ -17,7 +17,7 @@ from hogeq.strategies.strategy import Strategy
 from hogeq.support.aliases import Floats, Ints
 from hogeq.support.messages import refusal
 from hogeq.trees import exact
-from hogeq.trees.beliefs import Choices
+from hogeq.trees.beliefs import MOST, Choices
 from hogeq.trees.engine import TreeEngine
 from hogeq.trees.exact import Mixed, against, sequence_payoffs, whole_dag
 from hogeq.trees.flat import FlatTree
@@ -302,7 +302,7 @@ def _secured(tree: FlatTree, policy: Strategy, player: int) -> float:
     """Payoff to player 0 if a player plays a policy, and the other what is proved to be best."""
     form = sequence_form(tree, 1 - player)
     worth = exact.payoffs_against(policy, form)
-    whole = exact.dags_of(tree, exact.MOST)[1 - player]
+    whole = exact.dags_of(tree, MOST)[1 - player]
     if whole is None:
         bound = exact.best_response(form, worth, 10.0).bound
     else:

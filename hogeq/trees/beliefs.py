@@ -151,8 +151,8 @@ class BeliefDag:
         order = np.argsort(edges[1], kind="stable")
         source, target = edges[0][order], edges[1][order]
         cuts = np.searchsorted(target, ends)
-        slices = [[slice(*pair) for pair in pairwise(one.tolist())] for one in (ends, cuts)]
-        return cls(form, row, *slices, source, target, sequences, allowed)
+        levels, slices = ([slice(*pair) for pair in pairwise(one.tolist())] for one in (ends, cuts))
+        return cls(form, row, levels, slices, source, target, sequences, allowed)
 
     def mixture(self, flow: Floats) -> Iterator[tuple[float, Floats]]:
         """Split a flow into weights, of sum 1, of policies, each by its weights of sequences.

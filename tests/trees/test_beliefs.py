@@ -147,6 +147,7 @@ def test_regret_over_a_dag_comes_to_the_value() -> None:
         game = hogeq.Game(tree_of(root))
         for variant in ("dcfr", "pcfr_plus"):
             mixture = game.solve("dag_cfr", 300, variant=variant).mixture
+            assert mixture is not None
             found = game.exploitability(mixture)
             assert found.upper < 0.02
 

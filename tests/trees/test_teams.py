@@ -217,4 +217,6 @@ def test_a_run_brings_its_teams(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     assert (found["game"], found["teams"]) == ("kuhn.efg", "01/2")
     line = refused("attack", "results/team", "--teams", "0/12")
     assert "teams: got '0/12'; allowed: 01/2, as the run does" in line
-    assert hogeq.Game("results/team").tree.sides == (0, 0, 1)
+    tree = hogeq.Game("results/team").tree
+    assert tree is not None
+    assert tree.sides == (0, 0, 1)
