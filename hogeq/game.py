@@ -28,6 +28,7 @@ from hogeq.search.results import (
     WIN_RATES,
     Budget,
     Equilibrium,
+    InPolicies,
     Interval,
     Response,
     Units,
@@ -54,7 +55,7 @@ StrategySpec = StrategyLike | str | Path | Mapping[str, Any]
 
 
 class Game:
-    """A game: Hog by some rules, any finite zero-sum game of two players, or one player's.
+    """A game: Hog by some rules, any finite zero-sum game of two players or teams, or one player's.
 
     Wherever a method takes a strategy, a name will do. Figures are win rates in Hog, where 1/2 is
     even; elsewhere payoffs, where 0 is.
@@ -70,6 +71,10 @@ class Game:
         For games other than Hog, what players forget: ``own_actions``, ``order`` or ``last:K``; or
         a function of a player and an information state, str, that gives the key of the
         information set.
+    teams : str or list of lists of int, optional
+        Players of two teams, ``"01/2"`` or ``[[0, 1], [2]]``, of a game of any number of players.
+        A team agrees on a mixture before the game and does not talk in it: it is one player who
+        forgets.
     trust : bool
         Whether the code of ``.py`` files may be run, in processes of its own.
 
@@ -100,11 +105,13 @@ class Game:
     Game(kuhn_poker(): 58 nodes, 12 infosets)
     """
 
-    def __init__(self, given: Any, *, forget: Any = None, trust: bool = False) -> None:
+    def __init__(
+        self, given: Any, *, forget: Any = None, teams: Any = None, trust: bool = False
+    ) -> None:
         """Find the game and compile it; the same rules are compiled once."""
         from hogeq.trees.loading import find_game
 
-        found = find_game(given, forget, trust)
+        found = find_game(given, forget, trust, teams)
         self.trust = trust
         self.tree: FlatTree | None = None
         if isinstance(found, Rules):
@@ -320,10 +327,22 @@ class Game:
         even = response.units.even
         return Interval(response.value - even, response.bound - even, response)
 
-    def equilibrium(self, seconds: float = 60.0) -> Equilibrium:
+    def equilibrium(self, seconds: float = 60.0, method: str = "auto") -> Equilibrium:
         """Solve the game in mixtures, which are mixed strategies; best responses prove both ends.
 
-        If a side is a team, this is its TMECor. Pools grow by column generation (double oracle).
+        If a side is a team, this is its TMECor. The result names the method:
+
+        ``dag``
+            One linear program over the belief DAGs of both sides; ``lp`` if no side forgets.
+        ``columns``
+            Column generation, or double oracle: the parts of the DAGs that best responses come to
+            grow. The responses are found by an integer program.
+        ``cfr``
+            Discounted CFR over the DAGs, which ends with the time.
+        ``auto``
+            ``columns`` with responses by the DAGs, and with a part to begin with that CFR plays;
+            by the integer program where a DAG is too large, and ``cfr`` where that part is.
+
         A game of Hog is alike for both players, and worth 1/2. Without hidden memory optimal play
         by the scores is an equilibrium. Where there are too many histories, the solver
         ``mixture_bundle`` looks for a mixture, and both ends are what that secures.
@@ -331,14 +350,16 @@ class Game:
         Raises
         ------
         ValueError
-            If a player can meet an information set twice in a play, or the time does not suffice
-            for one iteration.
+            If a player can meet an information set twice in a play, the time does not suffice for
+            one iteration, or a belief DAG is too large for the method.
         """
-        from hogeq.trees import exact
+        from hogeq.solvers import dags
         from hogeq.trees.answers import hog_tree, solve_hog
 
         if self.tree is not None:
-            return exact.equilibrium(self.tree, seconds)
+            return dags.equilibrium(self.tree, seconds, method)
+        if method != "auto":
+            raise ValueError(refusal("method", method, "auto for games of Hog"))
         self.engine  # noqa: B018 - refuses two goals
         from hogeq.solvers.solving import equilibrium
 
@@ -346,6 +367,19 @@ class Game:
         if tree is None:
             return equilibrium(self.hog, seconds)
         return solve_hog(self.hog, tree, seconds)
+
+    def in_policies(self, seconds: float = 60.0, method: str = "auto") -> InPolicies:
+        """Value in policies, as an interval: of teams the TME, whose members draw apart.
+
+        The first half of the time solves the game in mixtures by a method of `equilibrium`, the
+        other half searches for policies. Of games other than Hog.
+        """
+        from hogeq.solvers import dags
+
+        if self.tree is None:
+            raise ValueError(f"{self.name}: is even in policies; allowed: games other than Hog")
+        solved = self.equilibrium(seconds / 2.0, method)
+        return dags.in_policies(self.tree, solved, seconds - solved.seconds)
 
     def joined(self, first: StrategySpec, second: StrategySpec) -> Strategy:
         """One mixture for both seats, of a strategy of the first player and one of the second.
@@ -361,15 +395,16 @@ class Game:
     def audit(self) -> "tuple[Audit, Audit]":
         """Recall of each player, with two histories where it fails.
 
-        Of Hog a small game by the same rules is walked; the coin makes both players alike.
+        A team is one player; its audit has those of its members. Of Hog a small game by the same
+        rules is walked; the coin makes both players alike.
         """
-        from hogeq.trees.recall import Recall
+        from hogeq.trees.recall import audit_of
 
         if self.tree is None:
             from hogeq.trees.audit import SmallAudit
 
             return (SmallAudit.of(self.rules).audit,) * 2
-        return Recall(self.tree, 0).audit(), Recall(self.tree, 1).audit()
+        return audit_of(self.tree, 0), audit_of(self.tree, 1)
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write the tree of a game other than Hog to a file that `Game` reads.

@@ -28,7 +28,7 @@ from hogeq.strategies.arrays import normalised, one_hot
 from hogeq.strategies.strategy import strategy_of
 from hogeq.support.aliases import Floats
 from tests import toys
-from tests.solvers.family import FAMILY
+from tests.solvers.family import FAMILY, TREES_ALONE
 from tests.toy_engine import TwoNumbers
 
 WEIGHTS = np.array([0.5, 0.2, 0.3])
@@ -451,7 +451,7 @@ PURIFYING: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.mark.parametrize("name", sorted(SOLVERS.keys() - HOG_ALONE))
+@pytest.mark.parametrize("name", sorted(SOLVERS.keys() - HOG_ALONE - TREES_ALONE))
 def test_every_solver_runs(game: Engine, name: str) -> None:
     options = SOLVING.get(name, {})
     if name in FAMILY and game.positions_recur:

@@ -114,7 +114,7 @@ def _command(function: Callable[..., Any], written: str) -> Callable[..., Any]:
     is_any = own.get(choice) == AnyChosen
     by = {"rules": options.Rules} if choice else {}
     if is_any:
-        by |= {"game": options.Game, "forget": options.Forget}
+        by |= {"game": options.Game, "forget": options.Forget, "teams": options.Teams}
     defaults = {name: one.default for name, one in signature(function).parameters.items()}
     kept = {name: defaults[name] for name, output in outputs.items() if output.is_kept}
     shared = _shared(own, kept, written, choice)

@@ -13,6 +13,7 @@ from hogeq.cli.shell import refusing, warn
 from hogeq.rules import ALIASES, Rules
 from hogeq.rules.reading import edition_name
 from hogeq.support.messages import BadInputError, one_line, unreadable
+from hogeq.trees.teams import teams_text, title_of
 
 if TYPE_CHECKING:
     from hogeq.game import Game
@@ -40,6 +41,7 @@ class Chosen:
         rules: str | None = None,
         game: str | None = None,
         forget: str | None = None,
+        teams: str | None = None,
         *,
         trust: bool = False,
         hog_alone: str = "the command is of Hog",
@@ -52,7 +54,9 @@ class Chosen:
                 )
         self.spec = rules if game is None else game
         self.is_any, self.is_hog, self.rules = game is not None, True, Rules()
-        self.forget, self.trust, self.hog_alone = forget, trust, hog_alone
+        self.trust, self.hog_alone = trust, hog_alone
+        with refusing():
+            self.how = {"forget": forget, "teams": teams and teams_text(teams)}
         self.is_settled, self._run, self.scores = False, "", (0, 0)
 
     @classmethod
@@ -65,15 +69,15 @@ class Chosen:
 
     def _settle(self, strategies: Iterable[str | None], own_goals: bool) -> None:
         """Settle the game, with a notice where none was named."""
-        from hogeq.rules.reading import config_of, find_rules, is_hog, load_plugins_of
+        from hogeq.rules.reading import config_of, find_rules, how_of, is_hog, load_plugins_of
 
         spec = self.spec or self._brought(strategies) or default_rules()
         config = config_of(Path(spec))
-        game, forget = config.get("game"), config.get("forget")
-        if game and self.forget in {None, forget}:
+        game, how = config.get("game"), how_of(config)
+        if game and all(given in {None, how[key]} for key, given in self.how.items()):
             self._run = spec
             load_plugins_of(Path(spec), self.trust)
-            spec, self.forget = str(game), forget
+            spec, self.how = str(game), how
         self.spec = spec = edition_name(str(spec))
         self.is_hog = not (game or self.is_any) or is_hog(spec)
         if self.is_hog:
@@ -86,13 +90,13 @@ class Chosen:
 
     def _brought(self, strategies: Iterable[str | None]) -> str | None:
         """Give the run among strategies whose game is chosen; runs of two games are refused."""
-        from hogeq.rules.reading import config_of, find_rules, run_file
+        from hogeq.rules.reading import config_of, find_rules, how_of, run_file
 
         brought: dict[object, str] = {}
         for name in strategies:
             if name and run_file(Path(name)):
                 config = config_of(Path(name))
-                other = config.get("game") and (config["game"], config.get("forget"))
+                other = config.get("game") and (config["game"], *how_of(config).values())
                 brought[other or find_rules(name, self.trust)] = name
         if len(brought) > 1:
             names = " and ".join(list(brought.values())[:2])
@@ -133,7 +137,7 @@ class Chosen:
             from hogeq.game import Game
 
             with refusing():
-                self.game = Game(self._run or self.spec, forget=self.forget, trust=self.trust)
+                self.game = Game(self._run or self.spec, **self.how, trust=self.trust)
             return self.game
         self.compile()
         self.expect(*parts, strategies=named)
@@ -188,14 +192,14 @@ class Chosen:
         """Entries of the game in JSON."""
         if self.is_hog:
             return {"rules": self.name}
-        return {"game": self.spec, "forget": self.forget}
+        return {"game": self.spec, **self.how}
 
     @property
     def title(self) -> str:
         """Name of the game in texts."""
         if self.is_hog:
             return self.name
-        return f"{self.spec}, forgetting {self.forget}" if self.forget else str(self.spec)
+        return title_of(str(self.spec), **self.how)
 
     @property
     def endless(self) -> list[str]:

@@ -291,6 +291,11 @@ Forget = Annotated[
     ),
     OF_TREES,
 ]
+Teams = Annotated[
+    str | None,
+    option("Two teams of the players, for a game of any number: 01/2 say.", "TEAMS", "--teams"),
+    OF_TREES,
+]
 ManyRules = Annotated[
     list[str] | None,
     option("As elsewhere; may be repeated. [fa25 and su20]", "RULES", autocompletion=_editions),

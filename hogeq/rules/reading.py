@@ -81,6 +81,11 @@ def config_of(path: Path) -> Mapping[str, Any]:
     return tree if isinstance(tree, Mapping) and "solver" in tree else {}
 
 
+def how_of(config: Mapping[str, Any]) -> dict[str, Any]:
+    """Give how the game of a run is played: by which teams, and what players forget."""
+    return {key: config.get(key) or None for key in ("forget", "teams")}
+
+
 def made_of(path: Path) -> str | None:
     """Hash of the tree that a run was made on, of its folder or config.yaml; None if unknown."""
     folder = path if os.path.isdir(path) else path.parent  # noqa: PTH112 - never raises

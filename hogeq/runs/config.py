@@ -42,6 +42,7 @@ from hogeq.support.parameters import (
 )
 from hogeq.support.plugins import Plugin, load_named, loaded
 from hogeq.support.yaml import MAX_DEPTH, ConfigError, parse_yaml, read_text
+from hogeq.trees.teams import teams_text, title_of
 
 Kind = TypeVar("Kind")
 
@@ -158,6 +159,7 @@ class Config:
     ]
     game: str = ""  # other than Hog, as ``--game`` takes it; rules then have no meaning
     forget: str = ""
+    teams: str = ""
     rules: Annotated[Rules, BeforeValidator(_rules)]
     solver: Annotated[SolverConfig, BeforeValidator(_solver)]
     measure: Annotated[MeasureConfig, section(MeasureConfig), BeforeValidator(_measure)]
@@ -168,7 +170,7 @@ class Config:
     def resolved(self) -> dict[str, Any]:
         """Return the config as plain values, nothing left to a default."""
         tree = plain(self)
-        unused = [key for key in ("plugins", "game", "forget") if not tree[key]]
+        unused = [key for key in ("plugins", "game", "forget", "teams") if not tree[key]]
         for key in (*unused, *(["rules"] if self.game else [])):
             del tree[key]
         for name in ("solver", "purify"):
@@ -178,8 +180,12 @@ class Config:
     @property
     def title(self) -> str:
         """Name of the game."""
-        forgetting = f", forgetting {self.forget}" if self.forget else ""
-        return f"{self.game}{forgetting}" if self.game else str(self.rules.name)
+        return title_of(self.game, **self.how) if self.game else str(self.rules.name)
+
+    @property
+    def how(self) -> dict[str, Any]:
+        """Teams of a game other than Hog, and what players forget."""
+        return {"forget": self.forget or None, "teams": self.teams or None}
 
     def to_yaml(self) -> str:
         """Return the resolved config as YAML, which `load_config` reads to an equal config."""
@@ -214,8 +220,14 @@ def config_from(tree: object, source: str = "config") -> Config:
             tree = {"rules": {}, **tree}
             if isinstance(tree["game"], str) and is_hog(tree["game"]):
                 tree = {**tree, "game": "", "rules": find_rules(tree["game"])}
-        if not tree.get("game") and tree.get("forget"):
-            raise ConfigError(f"{source}: {refusal('forget', tree['forget'], 'with a game')}")
+        for key in ("forget", "teams"):
+            if not tree.get("game") and tree.get(key):
+                raise ConfigError(f"{source}: {refusal(key, tree[key], 'with a game')}")
+        if tree.get("teams"):
+            try:
+                tree = {**tree, "teams": teams_text(tree["teams"])}
+            except ValueError as error:
+                raise ConfigError(f"{source}: {error}") from error
         tree = {"plugins": [], "measure": {}, "purify": {}, **tree}
     return build(Config, tree, source)
 

@@ -192,7 +192,7 @@ def differing(runs: Sequence[RunRecord]) -> list[str]:
 
 
 LISTED: Final = (
-    *("path", "status", "edition", "forget", "solver", "seed", "iterations"),
+    *("path", "status", "edition", "forget", "teams", "solver", "seed", "iterations"),
     *("attack", "bound", "nash_conv", "matrix_attack", "mixture_attack", "seconds"),
 )
 """Columns of a list of runs."""
@@ -318,7 +318,7 @@ def load_run(folder: str | os.PathLike[str], trust: bool = False) -> Run:
     tree, source = _config_in(path, manifest)
     load_named(tree, path, source, trust)
     config = config_from(tree, source)
-    game = Game(config.game or config.rules, forget=config.forget or None)
+    game = Game(config.game or config.rules, **config.how)
     return Run(
         config.name,
         path,

@@ -18,7 +18,17 @@ from hogeq.support.messages import at_least, at_most, between, loss, percent
 if TYPE_CHECKING:
     from hogeq.search.attack import SearchResult
 
-__all__ = ["PROVED", "WIN_RATES", "Budget", "Equilibrium", "Interval", "Response", "Units", "Value"]
+__all__ = [
+    "PROVED",
+    "WIN_RATES",
+    "Budget",
+    "Equilibrium",
+    "InPolicies",
+    "Interval",
+    "Response",
+    "Units",
+    "Value",
+]
 
 
 class Value(NamedTuple):
@@ -127,7 +137,8 @@ class Response:
     is_proved: bool
     """Whether both meet within 1e-9 of the stakes: it is a best response."""
     method: str
-    """What the bound is of: ``full memory``, ``enumeration`` or ``integer program``."""
+    """What the bound is of: ``full memory``, ``belief DAG``, ``enumeration`` or ``integer
+    program``."""
     seconds: float
     """Spent on it."""
     seats: tuple[float, float]
@@ -305,3 +316,52 @@ class Equilibrium:
     def _repr_html_(self) -> str:
         """Write the figures, in a notebook."""
         return html.table(self.rows(), ("", "value", "meaning"), "Equilibrium in mixtures")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class InPolicies:
+    """Payoffs to player 0 that each side secures by a policy: without a common draw.
+
+    The most that a team can secure so is its TME value. It is at least the figure here, and at most
+    the value in mixtures, TMECor. The price of uncorrelation is the difference of both.
+
+    Examples
+    --------
+    >>> import hogeq
+    >>> found = hogeq.Game("kuhn_poker").in_policies(seconds=1.0)  # nothing is forgotten
+    >>> found.prices[0] < 0.1
+    True
+    """
+
+    lower: float
+    """Payoff to player 0 that its policy secures."""
+    upper: float
+    """Payoff to player 0 that the policy of player 1 allows."""
+    strategies: tuple[Strategy, Strategy]
+    """The policies found, of player 0 and of player 1."""
+    mixtures: Equilibrium
+    """Equilibrium in mixtures, which bounds both from the other side."""
+    seconds: float
+    """Spent on the search."""
+
+    @property
+    def prices(self) -> tuple[float, float]:
+        """Most that each side can lose by drawing apart; the least known is 0."""
+        return max(self.mixtures.upper - self.lower, 0.0), max(
+            self.upper - self.mixtures.lower, 0.0
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as plain values: ``lower``, ``upper``, ``prices``, ``seconds``."""
+        ends = {"lower": self.lower, "upper": self.upper, "prices": list(self.prices)}
+        return {**ends, "seconds": self.seconds}
+
+    def rows(self) -> list[tuple[str, str, str]]:
+        """Lay out both ends and the prices, as the command prints them."""
+        write, prices = self.mixtures.units.exact, self.prices
+        return [
+            ("lower, policies", write(self.lower), "player 0 secures without a common draw"),
+            ("upper, policies", write(self.upper), "player 1 allows without a common draw"),
+            ("price", f"at most {write(prices[0])}", "of uncorrelation, to player 0"),
+            ("price", f"at most {write(prices[1])}", "of uncorrelation, to player 1"),
+        ]

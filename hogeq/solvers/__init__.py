@@ -14,6 +14,7 @@ from hogeq.solvers import (  # noqa: F401
     bundle,
     mixture_bundle,
     dynamic,
+    dag_cfr,
 )
 # isort: on
 

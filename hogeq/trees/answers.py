@@ -24,13 +24,15 @@ from hogeq.trees.sequences import sequence_form
 from hogeq.trees.tree import HogTree, count
 
 EXACT_SECONDS: Final = 60.0  # that an integer program is given, unless a budget says otherwise
+MOST_ENTRIES: Final = 2_000_000  # of belief DAGs that respond in place of a search
 MOST_NODES: Final = 1_000_000  # of a game of Hog that is laid out as a tree
 
 
 def respond(tree: FlatTree, target: Strategy, budget: Budget) -> Response:
     """Find the best response to a strategy, in either seat.
 
-    Where the responder forgets nothing, one pass backward does. Elsewhere the search of
+    Where the responder forgets nothing, one pass backward does; so it does over the belief DAG, for
+    teams and against mixtures, where that is not too large. Elsewhere the search of
     :mod:`hogeq.search.attack` comes first, unless rows have no order, and an integer program begins
     with its result.
     """
@@ -38,6 +40,11 @@ def respond(tree: FlatTree, target: Strategy, budget: Budget) -> Response:
     found = exact.respond(tree, target, 0.0)
     if found.is_proved:
         return found
+    # A search meets every component of a mixture in every pass, and teams' bounds are far.
+    if tree.sides is not None or target.kind == "mixture":
+        wholes = exact.dags_of(tree, MOST_ENTRIES)
+        if None not in wholes:
+            return exact.respond(tree, target, 0.0, None, wholes)
     search, begin = None, None
     if all(sequence_form(tree, player).rank is not None for player in (0, 1)):
         engine = TreeEngine(tree)

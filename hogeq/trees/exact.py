@@ -1,17 +1,20 @@
 """Best responses and equilibria under imperfect recall, exact or bounded, by HiGHS."""
 
-from functools import partial
+from collections.abc import Sequence
+from contextlib import suppress
+from functools import lru_cache, partial
+from itertools import islice
 from time import perf_counter
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import Bounds, LinearConstraint, linprog, milp
 from scipy.sparse import block_array, coo_array, csr_array, eye_array, hstack, kron
 
 from hogeq.search.results import Equilibrium, Response
 from hogeq.strategies.strategy import Strategy
 from hogeq.support.aliases import Floats
+from hogeq.trees.beliefs import MOST, BeliefDag, Choices, TooLargeError, belief_dag, spanned
 from hogeq.trees.enumeration import enumerated
 from hogeq.trees.flat import TERMINAL, FlatTree, reach
 from hogeq.trees.sequences import LEAST_GAIN, SequenceForm, sequence_form
@@ -19,8 +22,9 @@ from hogeq.trees.strategies import tree_strategy
 
 MEETING = 1e-9  # largest gap at which bounds meet, a share of the stakes
 LEAST_STAKES = 1e-150  # as a share of the largest payoff: what is divided by it keeps its digits
-METHODS = ("full memory", "enumeration", "integer program")
+METHODS = ("full memory", "belief DAG", "enumeration", "integer program")
 STARTS = 15
+MOST_DRAWN = 1000  # strategies of a mixture that are given
 FEW = 64  # shared rows, up to which responses are enumerated first
 FINE = 2.0**16
 """What shares of payoffs are multiplied by for HiGHS, whose tolerances are absolute: it ends a
@@ -37,6 +41,7 @@ class Answer(NamedTuple):
     bound: float
     method: str
     """What the bound is of, as in :class:`~hogeq.search.results.Response`."""
+    choices: Choices | None = None  # that it comes to in a belief DAG, (1 + D * K,)
 
     @property
     def is_proved(self) -> bool:
@@ -62,13 +67,17 @@ def stakes(tree: FlatTree) -> float:
 
 
 def best_response(
-    original: SequenceForm, payoffs: Floats, seconds: float, begin: Floats | None = None
+    original: SequenceForm,
+    payoffs: Floats,
+    seconds: float,
+    begin: Floats | None = None,
+    enough: float = np.inf,
 ) -> Answer:
     """Find the best pure response of a player, and a bound that no response exceeds.
 
     With A-loss recall full memory is the bound, and is met. Elsewhere ascents are followed by
     enumeration if few rows are shared, and that by an integer program. `begin`, (R, K), is where
-    the first ascent begins.
+    the first ascent begins. After an ascent to more than `enough` nothing else is tried.
     """
     tree, player = original.tree, original.player
     if next(original.met_again(), None) is not None:  # a pure response need not be best
@@ -76,23 +85,26 @@ def best_response(
             f"{tree.name}: player {player} can meet an information set twice in a play; allowed:"
             " games without absent-mindedness"
         )
-    form, pure = original.inflated, np.eye(tree.num_actions)
+    form = original.inflated
     full, found, best = _by_ascent(original, payoffs, begin)
-    method = METHODS[0]
-    if full - best > MEETING and len(form.shared) <= FEW and form.rank is not None:
+    method, is_small = METHODS[0], len(form.shared) <= FEW and form.rank is not None
+    if full - best > MEETING and best <= enough and is_small:
         found, best, bound = enumerated(form, payoffs, found, best)
         if bound < full:
-            full, method = bound, METHODS[1]
-    if full - best > MEETING:
+            full, method = bound, METHODS[2]
+    if full - best > MEETING and best <= enough:
         strategy, bound = _by_program(form, payoffs, seconds)
         if strategy is not None and form.realisation(strategy) @ payoffs > best:
             found, best = strategy, float(form.realisation(strategy) @ payoffs)
         if best - MEETING <= bound < full:  # else the response found refutes it, or it is none
-            full, method = bound, METHODS[2]
-    # Of the parts of a row one at most is reached: the row acts as that does.
-    acts = original.by_rows(form.realisation(found))
-    strategy = pure[np.where(tree.legal, acts, -1.0).argmax(axis=1)]
-    return Answer(strategy, best, max(best, full), method)
+            full, method = bound, METHODS[3]
+    return Answer(pure_rows(original, form.realisation(found)), best, max(best, full), method)
+
+
+def pure_rows(form: SequenceForm, plan: Floats) -> Floats:
+    """Pure strategy, (R, K), that has a plan; of parts of a row it comes to one at most."""
+    acts = np.where(form.tree.legal, form.by_rows(plan), -1.0).argmax(axis=1)
+    return np.asarray(np.eye(form.tree.num_actions)[acts])
 
 
 def _by_ascent(
@@ -108,9 +120,7 @@ def _by_ascent(
     found, best = pure[start], -np.inf
     starts = [pure[start]]
     if begin is not None:
-        rows = np.arange(len(num_legal))
-        rows[form.row] = original.row  # that each is a part of
-        starts = [begin[rows], pure[start]]
+        starts = [begin[original.origin], pure[start]]
     while len(starts) <= STARTS:
         starts.append(pure[random.integers(num_legal)])
     for one in starts:
@@ -173,11 +183,15 @@ def _by_program(form: SequenceForm, worth: Floats, seconds: float) -> tuple[Floa
 
 
 def respond(
-    tree: FlatTree, given: Strategy | Floats, seconds: float, begin: Floats | None = None
+    tree: FlatTree,
+    given: Strategy | Floats,
+    seconds: float,
+    begin: Floats | None = None,
+    wholes: Sequence["BeliefDag | None"] = (None, None),
 ) -> Response:
     """Find the best response to a strategy, in either seat, by a program of so many seconds.
 
-    `begin`, (R, K), is a strategy from which it is sought.
+    `begin`, (R, K), is a strategy from which it is sought. Belief DAGs need no program.
     """
     target, unit, begun = tree_strategy(tree, given), stakes(tree), perf_counter()
     answers, memory = [], []
@@ -186,7 +200,13 @@ def respond(
         payoffs = payoffs_against(target, form)
         memory.append(form.respond_with_full_memory(payoffs)[0])
         left = (begun + seconds - perf_counter()) / (2 - player)
-        answers.append(best_response(form, payoffs, left, begin))
+        whole = wholes[player]
+        if whole is None:
+            answers.append(best_response(form, payoffs, left, begin))
+        else:
+            best, chosen = whole.respond(payoffs)
+            rows = pure_rows(form, whole.sequences @ whole.flow(chosen))
+            answers.append(Answer(rows, best, best, METHODS[1]))
     first, second = answers
     rows = np.where(tree.seat[:, None] == 0, first.strategy, second.strategy)
     value, bound = (first.payoff + second.payoff) / 2, (first.bound + second.bound) / 2
@@ -208,79 +228,71 @@ def respond(
 
 
 class Side:
-    """Strategies of one player in the restricted game: all, or mixtures of a pool if it has one."""
+    """Strategies of one player in the restricted game: flows of its belief DAG, or of a part."""
 
-    def __init__(self, form: SequenceForm) -> None:
-        self.form, self.inner = form, form.inflated
-        self.pool: list[Floats] = []
+    def __init__(self, form: SequenceForm, whole: BeliefDag | None, kept: Choices | None) -> None:
+        self.form, self.whole, self.kept = form, whole, kept
+        self.pool = np.zeros((0, form.tree.num_rows), np.int64)
+        self.dag = self._part()
 
-    def plans(self) -> csr_array:
-        """Realisation weights by variable: of the pool's strategies, or of all sequences."""
-        if self.pool:
-            return csr_array(np.array([self.form.realisation(one) for one in self.pool]).T)
-        size = 1 + len(self.form.row) * self.form.tree.num_actions
-        return eye_array(size, format="csr")
+    def _part(self) -> BeliefDag:
+        if self.whole is None:
+            return spanned(self.form, self.pool)
+        return self.whole if self.kept is None else self.whole.restricted(self.kept)[0]
 
-    def equations(self) -> csr_array:
-        """Equations of the variables, with (1, 0, 0, ...) on the other side."""
-        return csr_array(np.ones((1, len(self.pool)))) if self.pool else self.form.flow()
+    def best(self, payoffs: Floats, value: float, seconds: float) -> Answer:
+        """Respond: exactly by the whole DAG; else a program runs if no ascent gains on a value."""
+        if self.whole is None:
+            return best_response(self.form, payoffs, seconds, None, value + MEETING)
+        best, chosen = self.whole.respond(payoffs)
+        flow = self.whole.flow(chosen)
+        rows = pure_rows(self.form, self.whole.sequences @ flow)
+        return Answer(rows, best, best, METHODS[1], flow > 0.0)
 
-    def allowed(self) -> NDArray[np.bool_]:
-        """Mark variables that can be positive: no sequence ends with an illegal action."""
-        if self.pool:
-            return np.ones(len(self.pool), bool)
-        return np.append(True, self.form.tree.legal[self.form.row])
-
-    def mixture(self, chosen: Floats) -> Strategy:
-        """Strategies to be drawn from; with perfect recall one strategy that has the weights."""
-        if not self.pool:
-            return self.drawn(chosen)
-        weights = np.maximum(chosen, 0.0) / np.maximum(chosen, 0.0).sum()
-        played = weights > 0.0
-        return Strategy.unchecked(np.array(self.pool)[played], weights[played])
-
-    def drawn(self, plan: Floats) -> Strategy:
-        """Strategies that together have a plan's weights, where inflated rows forget nothing.
-
-        Before a row that has parts, acts are drawn once and for all: so one part at most is
-        reached, and the row can act as that does. Each strategy takes as much of the plan as it
-        can, so that some action before such a row has nothing left.
-        """
-        inner = self.inner
-        strategy = played(inner, plan)
-        left, kept = inner.realisation(strategy), np.zeros(len(inner.row), bool)
-        up = np.flatnonzero(np.isin(self.form.row, self.form.shared))
-        while len(up := np.unique(inner.above[up][inner.above[up] >= 0])):
-            kept[up] = True
-        counts = np.append(True, np.repeat(kept, inner.tree.num_actions))
-        weights, strategies = [], []
-        while kept.any():
-            acts = np.where(inner.tree.legal, inner.by_rows(left), -1.0).argmax(axis=1)
-            one = strategy.copy()
-            one[inner.row[kept]] = np.eye(inner.tree.num_actions)[acts[inner.row[kept]]]
-            reached = inner.realisation(one)
-            shares = np.full(len(left), np.inf)
-            np.divide(left, reached, out=shares, where=counts & (reached > 0.0))
-            if shares.min() <= LEAST_GAIN:
-                break
-            weights.append(shares.min())
-            strategies.append(played(self.form, reached))
-            left = np.maximum(left - weights[-1] * reached, 0.0)
-            left[shares.argmin()] = 0.0
-        if left[0] > 0.0:  # all, or what rounding left
-            weights.append(left[0])
-            strategies.append(played(self.form, left))
-        return Strategy.unchecked(np.array(strategies), np.array(weights) / sum(weights))
-
-    def grows(self, answer: Answer, mixture: Strategy, worth: Floats) -> bool:
-        """Take a response into the pool if it is better than the mixture, and new."""
-        mine = zip(mixture.chances, mixture.policies, strict=True)
-        value = sum(weight * (self.form.realisation(one) @ worth) for weight, one in mine)
-        is_known = any(np.array_equal(answer.strategy, one) for one in self.pool)
-        if not self.pool or is_known or answer.payoff - value <= MEETING:
+    def takes(self, answer: Answer) -> bool:
+        """Take a response into the restricted game, if it is new there."""
+        acts = answer.strategy.argmax(axis=1)
+        is_new = not (self.pool == acts).all(axis=1).any()
+        if self.whole is None:
+            self.pool = np.concatenate([self.pool, acts[None]])
+        elif self.kept is not None and answer.choices is not None:
+            is_new = bool((answer.choices & ~self.kept).any())
+            self.kept = self.kept | answer.choices
+        else:
             return False
-        self.pool.append(answer.strategy)
-        return True
+        if is_new:
+            self.dag = self._part()
+        return is_new
+
+
+class Mixed(NamedTuple):
+    """A mixture of a player, as a flow."""
+
+    dag: BeliefDag
+    flow: Floats  # (1 + D * K,)
+
+    @classmethod
+    def of(cls, dag: BeliefDag, weights: Floats) -> "Mixed":
+        """Make one of weights of choices, which need not be a flow."""
+        return cls(dag, dag.flow(dag.normalised(weights)))
+
+    @property
+    def plan(self) -> Floats:
+        """Weights of sequences, (1 + J * K,)."""
+        return np.asarray(self.dag.sequences @ self.flow)
+
+    def strategies(self, most: int = MOST_DRAWN) -> tuple[Strategy, float]:
+        """Strategies to be drawn from, with their weights; and the share of the flow they are."""
+        parts = [*islice(self.dag.mixture(self.flow), most)]
+        weights = np.array([weight for weight, _ in parts])
+        rows = np.array([played(self.dag.form, plan) for _, plan in parts])
+        share = float(weights.sum()) if len(parts) == most else 1.0
+        return Strategy.unchecked(rows, weights / weights.sum()), share
+
+
+def against(payoffs: csr_array, plan: Floats, player: int) -> Floats:
+    """Share of the stakes that each sequence of a player ends in, against the other's plan."""
+    return np.asarray(payoffs @ plan if player == 0 else -(payoffs.T @ plan))
 
 
 def played(form: SequenceForm, plan: Floats) -> Floats:
@@ -308,14 +320,15 @@ def solve_restricted(
 
     None if HiGHS fails, or is not done within so many seconds.
     """
-    first, second = sides
-    # Chosen by one, chosen by the other.
-    worth = FINE * (first.plans().T @ payoffs @ second.plans())
+    first, second = sides[0].dag, sides[1].dag
+    # Chosen by one, met by the other's sequences, chosen by the other.
+    met = FINE * (first.sequences.T @ payoffs)
     mine, theirs = first.equations(), second.equations()
     once = [np.concatenate([[1.0], np.zeros(one.shape[0] - 1)]) for one in (mine, theirs)]
     # Maximise the least payoff, written by its dual: `theirs` transposed times q is at most worth.
-    allowed = second.allowed()
-    upper = block_array([[-worth.T, theirs.T]]).tocsr()[allowed]
+    allowed = second.allowed
+    worth = (met @ second.sequences).T
+    upper = block_array([[-worth, theirs.T]]).tocsr()[allowed]
     solve = partial(
         linprog,
         np.concatenate([np.zeros(mine.shape[1]), -once[1]]),
@@ -323,7 +336,7 @@ def solve_restricted(
         b_ub=np.zeros(upper.shape[0]),
         A_eq=block_array([[mine, csr_array((mine.shape[0], theirs.shape[0]))]]),
         b_eq=once[0],
-        bounds=[(0.0, None if can else 0.0) for can in first.allowed()]
+        bounds=[(0.0, None if can else 0.0) for can in first.allowed]
         + [(None, None)] * theirs.shape[0],
     )
     end = perf_counter() + seconds
@@ -339,52 +352,111 @@ def solve_restricted(
     return both if all(np.isfinite(one).all() for one in both) else None
 
 
-def equilibrium(tree: FlatTree, seconds: float) -> Equilibrium:
+@lru_cache(maxsize=4)
+def dags_of(tree: FlatTree, most: int) -> tuple[BeliefDag | None, BeliefDag | None]:
+    """Build the belief DAG of each player once; None where it is too large."""
+    return whole_dag(sequence_form(tree, 0), most), whole_dag(sequence_form(tree, 1), most)
+
+
+def whole_dag(form: SequenceForm, most: int = MOST) -> BeliefDag | None:
+    """Build the belief DAG of a player; None where it is too large or rows have no order."""
+    if form.inflated.rank is None:
+        return None
+    with suppress(TooLargeError):
+        return belief_dag(form, most=most if len(form.inflated.shared) else len(form.at) ** 2)
+    return None
+
+
+def equilibrium(
+    tree: FlatTree,
+    seconds: float,
+    method: str = "auto",
+    *,
+    wholes: Sequence[BeliefDag | None] | None = None,
+    start: Sequence[Choices] | None = None,
+) -> Equilibrium:
     """Solve a game in mixtures; when the time is over, the bounds reached so far are given.
 
-    With perfect recall the sequence form has all strategies (Koller, Megiddo and von Stengel 1996);
-    A-loss recall is perfect after inflation. A player who forgets more mixes a pool of pure
-    strategies, which grows by best responses (McMahan, Gordon and Blum, "Planning in the presence
-    of cost functions controlled by an adversary", ICML 2003; of teams, Celli and Gatti 2018).
-    Bounds are what best responses win from mixtures, however these were found.
+    Flows of the belief DAG are all mixtures of a player (:mod:`hogeq.trees.beliefs`); with perfect
+    recall, also after inflation, they are the sequence form (Koller, Megiddo and von Stengel 1996).
+    One linear program over both is ``dag``. Where a DAG is too large, and for ``columns``, a player
+    has the part of it that a pool of pure strategies comes to, which grows by best responses
+    (McMahan, Gordon and Blum, "Planning in the presence of cost functions controlled by an
+    adversary", ICML 2003; of teams, Celli and Gatti 2018; of DAGs, Zhang, An and Zeng 2024).
+
+    Column generation uses whole DAGs, if given, for responses, and begins with choices `start`.
+    Bounds are what best responses win from mixtures. These are made of probabilities at decisions,
+    so whatever program those came from, a bound is one on the value of the game.
     """
-    begun, unit = perf_counter(), stakes(tree)
+    begun = perf_counter()
+    stakes(tree)  # refuses stakes too small
     end = begun + seconds
-    sides = (Side(sequence_form(tree, 0)), Side(sequence_form(tree, 1)))
-    payoffs = sequence_payoffs(sides[0].form, sides[1].form)
+    forms = sequence_form(tree, 0), sequence_form(tree, 1)
+    if wholes is None:
+        wholes = [whole_dag(form, 0 if method == "columns" else MOST) for form in forms]
+    parts: list[Choices | None] = [None, None]
+    for player, (form, whole) in enumerate(zip(forms, wholes, strict=True)):
+        if whole is not None and method != "dag" and len(form.inflated.shared):
+            parts[player] = np.arange(len(whole.allowed)) == 0 if start is None else start[player]
+    if method == "dag" and None in wholes:
+        raise ValueError(
+            f"{tree.name}: method dag: player {wholes.index(None)} has a belief DAG of more than"
+            f" {MOST:,} entries, or information sets in no order; allowed: columns"
+        )
+    sides = Side(forms[0], wholes[0], parts[0]), Side(forms[1], wholes[1], parts[1])
+    payoffs = sequence_payoffs(*forms)
+    for player, side in enumerate(sides):  # pools begin with responses to the uniform strategy
+        worth = against(payoffs, forms[1 - player].realisation(tree.uniform()), player)
+        side.takes(side.best(worth, -np.inf, 0.0))
     bounds = [np.inf, np.inf]  # what each player's opponent allows, to that player
-    # Pools begin with what both would do if they forgot nothing, as far as rows can say it.
-    chosen = solve_restricted(payoffs, sides, seconds)
-    best = []
-    for player, side in enumerate(sides):
-        start = tree.uniform() if chosen is None else played(side.form, chosen[player])
-        best.append(Strategy.unchecked(start))
-        if len(side.inner.shared):
-            side.pool.append(start)
+    played = best = [Mixed.of(side.dag, np.zeros(len(side.dag.allowed))) for side in sides]
+    forgetful = any(len(form.inflated.shared) for form in forms)
     iterations, grows = 0, True
     while grows:
         iterations += 1
-        if any(side.pool for side in sides):
-            chosen = solve_restricted(payoffs, sides, end - perf_counter())
-        mixtures = best if chosen is None else [*map(Side.mixture, sides, chosen)]
+        chosen = solve_restricted(payoffs, sides, end - perf_counter())
+        if chosen is not None:
+            played = [Mixed.of(side.dag, one) for side, one in zip(sides, chosen, strict=True)]
+        best = best if iterations > 1 else [*played]
         grows = False
         for player, side in enumerate(sides):
             left = max(end - perf_counter(), 0.0) / (2 - player)
-            worth = payoffs_against(mixtures[1 - player], side.form)
-            answer = best_response(side.form, worth, left)
+            worth = against(payoffs, played[1 - player].plan, player)
+            value = float(played[player].plan @ worth)
+            answer = side.best(worth, value, left)
             if answer.bound < bounds[player]:
-                bounds[player], best[1 - player] = answer.bound, mixtures[1 - player]
-            grows |= side.grows(answer, mixtures[player], worth)
+                bounds[player], best[1 - player] = answer.bound, played[1 - player]
+            grows |= answer.payoff - value > MEETING and side.takes(answer)
         lower, upper = sorted((-bounds[1], bounds[0]))  # they may cross by rounding
         is_proved = upper - lower <= MEETING
-        grows &= not is_proved and perf_counter() < end
+        grows &= not is_proved and perf_counter() < end and chosen is not None
+    found = ("dag" if method == "dag" else "columns") if forgetful else "lp"
+    return solved(tree, (lower, upper), best, found, iterations, begun)
+
+
+def solved(
+    tree: FlatTree,
+    ends: tuple[float, float],
+    best: Sequence[Mixed],
+    method: str,
+    iterations: int,
+    begun: float,
+) -> Equilibrium:
+    """Make the result of the mixtures of both players, and of shares of the stakes."""
+    unit, pairs = stakes(tree), [one.strategies() for one in best]
+    strategies, shares = (pairs[0][0], pairs[1][0]), [share for _, share in pairs]
     return Equilibrium(
-        lower=lower * unit + tree.shift + tree.centre,
-        upper=upper * unit + tree.shift + tree.centre,
-        strategies=(best[0], best[1]),
-        is_proved=is_proved,
-        method="columns" if any(side.pool for side in sides) else "lp",
-        effort={"iterations": iterations, "components": [len(one.weights) for one in best]},
+        lower=ends[0] * unit + tree.shift + tree.centre,
+        upper=ends[1] * unit + tree.shift + tree.centre,
+        strategies=strategies,
+        is_proved=ends[1] - ends[0] <= MEETING,
+        method=method,
+        effort={
+            "iterations": iterations,
+            "components": [len(one.weights) for one in strategies],
+            "decisions": [len(one.dag.row) for one in best],
+            **({"shares": shares} if min(shares) < 1.0 else {}),
+        },
         seconds=perf_counter() - begun,
         units=tree.units,
     )

@@ -5,6 +5,7 @@ payoff to player i and the first strategy sits at seat 0. Its value is 0, and th
 response wins is NashConv / 2. Where payoffs sum to another constant, half of it is taken off each,
 `FlatTree.shift`, and player 0's are put around 0, `FlatTree.centre`; both come back in results. One
 player against nature has the first seat; the second has no decision and the opposite payoff.
+A team (:mod:`hogeq.trees.teams`) is one player that has the rows of its members.
 """
 
 import math
@@ -27,6 +28,7 @@ from hogeq.support.aliases import Floats, Ints
 from hogeq.support.messages import counted, one_line, printable, raised
 from hogeq.support.progress import phase
 from hogeq.support.workers import memory
+from hogeq.trees.teams import Known, Sides, summed, teams_of
 
 CHANCE: Final = -1
 TERMINAL: Final = -2
@@ -89,6 +91,7 @@ class FlatTree:
     num_players: int = 2  # 1 against nature: then player 1 has no rows
     shift: float = 0.0  # half the sum of payoffs, which each player's own are larger by
     centre: float = 0.0  # and by which player 0's own are larger besides, player 1's smaller
+    sides: Sides | None = None  # which of two teams each player is in, if there are teams
 
     def __repr__(self) -> str:
         """Name the game and say its size."""
@@ -201,6 +204,21 @@ class FlatTree:
         mover[0] = CHANCE
         return mover
 
+    @cached_property
+    def member(self) -> NDArray[np.int8]:
+        """Player of each row in the game as it was given, (R,): of a team the member."""
+        if self.sides is None:
+            return self.seat
+        return np.array([name.player for name in self.names], np.int8)
+
+    @cached_property
+    def moved(self) -> NDArray[np.int8]:
+        """Player, of a team the member, that moved to each node, (N,); `CHANCE` for the root."""
+        row = self.row[np.maximum(self.parent, 0)]
+        moved = np.append(self.member, CHANCE).astype(np.int8)[row]  # -1 is of chance
+        moved[0] = CHANCE
+        return moved
+
     @property
     def units(self) -> Units:
         """Units of the game: its payoffs."""
@@ -271,7 +289,7 @@ class FlatTree:
         """Write the history of a node in the game's words."""
         path, steps = _path(self.parent, node), []
         for one, action in zip(path, self.describe(self.move[path].tolist()), strict=True):
-            mover, row = int(self.mover[one]), int(self.row[self.parent[one]])
+            mover, row = int(self.moved[one]), int(self.row[self.parent[one]])
             chance = mover == CHANCE
             steps.append(
                 HistoryStep(None if chance else mover, None if chance else self.names[row], action)
@@ -286,7 +304,7 @@ Moves = Sequence[tuple[Any, Fraction | float, Any]]
 class Node(NamedTuple):
     """Node of a game at a state: the player to move, and the moves."""
 
-    player: int  # who moves: 0, 1, `CHANCE` or `TERMINAL`
+    player: int  # who moves: a number from 0, `CHANCE` or `TERMINAL`
     infoset: Hashable = None  # all that the player knows; equal ones are one information set
     payoff: float = 0.0  # to player 0 at the end
     moves: Moves = ()
@@ -305,13 +323,14 @@ def flatten(
     longest: int | None = None,
     deepest: int | None = None,
     forget: str | Forget | None = None,
+    sides: Sides | None = None,
 ) -> FlatTree:
     """Lay out a game whose moves are numbers, or all that comes in `longest` moves of players.
 
     Nodes are met depth first, so that few states are held at once. With `deepest`, the number of
     nodes of a file, `look` is asked once for each node, in this order.
     """
-    walk, count, known, again = _Walk(forget if callable(forget) else None), 0, 1, FIRST_LOOK
+    walk, count, known, again = _Walk(forget if callable(forget) else None, sides), 0, 1, FIRST_LOOK
     estimate = _Estimate(root, look) if deepest is longest is None else None
     families: list[Moves] = [[(0, 1.0, root)]]  # the node at hand and its siblings, by depth
     waiting = [iter(families[0])]
@@ -448,8 +467,8 @@ class _Level(NamedTuple):
 class _Walk:
     """Nodes by depth in the order of a depth-first walk, and the information sets met."""
 
-    def __init__(self, forget: Forget | None) -> None:
-        self.forget = forget
+    def __init__(self, forget: Forget | None, sides: Sides | None) -> None:
+        self.forget, self.sides = forget, sides
         self.levels: list[_Level] = []
         self.rows: dict[tuple[int, Hashable], int] = {}
         self.legal: list[Sequence[int]] = []  # numbers of each row's actions
@@ -487,7 +506,10 @@ class _Walk:
     def row_of(self, node: Node) -> int:
         """Find the information set of a node; all nodes of one have the same actions."""
         known = self.forget(node.player, node.infoset) if self.forget else node.infoset
-        row = self.rows.setdefault((node.player, known), len(self.rows))
+        key = node.player, known
+        if self.sides is not None:
+            key = self.sides[node.player], Known(node.player, known)
+        row = self.rows.setdefault(key, len(self.rows))
         numbers = list(map(_number, node.moves))
         wrong = ""
         if row == len(self.legal):
@@ -509,16 +531,19 @@ class _Walk:
         for one in paid:
             if not abs(one) <= LARGEST:
                 raise NodeError(f"payoff {float(one):g}; {IN_RANGE}")
+        largest = max(map(abs, paid))
+        if self.sides is not None:
+            paid = summed(paid, self.sides)
         if not self.num_players:
             self.num_players, total = len(paid), sum(paid)
-            is_rounding = len(paid) == 1 or abs(total) <= ROUNDED * max(map(abs, paid))
+            is_rounding = len(paid) == 1 or abs(total) <= ROUNDED * largest
             self.total = 0 if is_rounding else total
         if len(paid) != self.num_players:
             raise NodeError(f"{len(paid)} payoffs; allowed: {self.num_players}")
         if len(paid) == 1:
             return float(paid[0])
         total = paid[0] + paid[1]
-        if total != self.total and abs(total - self.total) > ROUNDED * max(map(abs, paid)):
+        if total != self.total and abs(total - self.total) > ROUNDED * largest:
             sums = f"{one_line(total)}, at the first end to {one_line(self.total)}"
             allowed = "allowed: zero-sum and constant-sum games"
             raise NodeError(f"is not zero-sum: payoffs sum to {sums}; {allowed}")
@@ -526,7 +551,10 @@ class _Walk:
 
     def where(self, numbers: Sequence[int], describe: Callable[[Sequence[int]], list[str]]) -> str:
         """Name the node at hand for a refusal, by the moves to it."""
-        seats = {row: player for (player, _), row in self.rows.items()}
+        seats = {
+            row: player if self.sides is None else known.player  # type: ignore[attr-defined]
+            for (player, known), row in self.rows.items()
+        }
         movers = [seats.get(level.row[-1]) for level in self.levels[: len(numbers)]]
         steps = map(HistoryStep, movers, [None] * len(numbers), describe(numbers))
         return f"after {one_line('; '.join(map(str, steps)))}" if numbers else "at the start"
@@ -567,7 +595,7 @@ class _Walk:
         chance = np.ones(len(row))
         chance[1:][player[parent[1:]] == CHANCE] = self.joined("chance", np.float64)
         return FlatTree(
-            name=name,
+            name=name if self.sides is None else f"{name}, teams {teams_of(self.sides)}",
             player=player,
             parent=parent,
             row=row,
@@ -582,6 +610,7 @@ class _Walk:
             num_players=self.num_players or 2,
             shift=half,
             centre=centre,
+            sides=self.sides,
         )
 
 
@@ -592,12 +621,6 @@ def _path(parents: Sequence[int] | Indices, node: int) -> list[int]:
         path.append(node)
         node = int(parents[node])
     return path[::-1]
-
-
-def require_players(name: str, players: int) -> None:
-    """Refuse games of more than two players."""
-    if players not in (1, 2):
-        raise ValueError(f"{name}: has {players} players; allowed: 1 or 2")
 
 
 def _scale(sums: Floats, many: Ints) -> Floats:

@@ -26,7 +26,7 @@ def coarser(tree: FlatTree, forget: str | Forget | None) -> FlatTree:
         return tree
     keep = _keep(forget)
     moves: list[tuple[Move, ...]] = [()]
-    steps = zip(tree.parent.tolist(), tree.mover.tolist(), tree.move.tolist(), strict=True)
+    steps = zip(tree.parent.tolist(), tree.moved.tolist(), tree.move.tolist(), strict=True)
     for node, (parent, mover, move) in enumerate(steps):
         if node:
             moves.append((*moves[parent], (mover, move)))
@@ -35,7 +35,7 @@ def coarser(tree: FlatTree, forget: str | Forget | None) -> FlatTree:
     own = np.flatnonzero(tree.player >= 0)
     rows, left = tree.row[own], np.empty(len(own), np.int64)
     for place, (node, row) in enumerate(zip(own.tolist(), rows.tolist(), strict=True)):
-        player = int(tree.seat[row])
+        player = int(tree.member[row])
         key = player, legal[row], keep(moves[node], player)
         left[place] = numbers.setdefault(key, len(numbers))
     size = tree.num_rows + len(numbers)

@@ -28,9 +28,9 @@ from hogeq.trees.flat import (
     Forget,
     Node,
     flatten,
-    require_players,
 )
 from hogeq.trees.forgetting import coarser
+from hogeq.trees.teams import Known, Sides, Teams, sides_of, summed
 
 MOST_BYTES: Final = 2**28  # of a file
 LONGEST_NUMBER: Final = 500  # characters, and highest power of ten
@@ -126,10 +126,12 @@ class ExtensiveForm:
         return after
 
 
-def from_efg(path: str | os.PathLike[str], *, forget: str | Forget | None = None) -> FlatTree:
-    """Read a game of one player, or a constant-sum game of two."""
+def from_efg(
+    path: str | os.PathLike[str], *, forget: str | Forget | None = None, teams: Teams = None
+) -> FlatTree:
+    """Read a game of one player, or a constant-sum game of two players or teams."""
     path = Path(path)
-    return _flat(read_efg(path), printable(path.name), forget)
+    return _flat(read_efg(path), printable(path.name), forget, teams)
 
 
 def read_efg(path: str | os.PathLike[str]) -> ExtensiveForm:
@@ -369,9 +371,9 @@ class _Reader:
 # --- the flat tree --------------------------------------------------------------------------------
 
 
-def _flat(form: ExtensiveForm, name: str, forget: str | Forget | None) -> FlatTree:
-    """Lay out a game of one player, or a constant-sum game of two."""
-    require_players(form.where, len(form.players))
+def _flat(form: ExtensiveForm, name: str, forget: str | Forget | None, teams: Teams) -> FlatTree:
+    """Lay out a game of one player, or a constant-sum game of two players or teams."""
+    sides = sides_of(teams, len(form.players), form.where)
     rows, names, numbers = form.infosets, _names(form.infosets), _numbers(form.infosets)
     keys: list[Any] = [f"{one.player}-{one.player}-{one.number}-{one.name}" for one in rows]
     called = dict(zip(keys, names, strict=True))
@@ -382,21 +384,27 @@ def _flat(form: ExtensiveForm, name: str, forget: str | Forget | None) -> FlatTr
         chances: Sequence[Fraction | float] = one.chances or [1.0] * len(moves)
         after = [(move, chance, None) for move, chance in zip(moves, chances, strict=True)]
         inner.append(Node(one.player, key, moves=after))
-    nodes = zip(form.infoset, _ends(form), strict=True)
+    nodes = zip(form.infoset, _ends(form, sides), strict=True)
 
     def look(_: None) -> Node:
         row, end = next(nodes)  # the tree is laid out in the order of the file
         return inner[row] if end is None else end
 
     count = len(form.infoset)
-    tree = flatten(name, None, look, partial(_words, form, numbers), deepest=count)
+    tree = flatten(name, None, look, partial(_words, form, numbers), deepest=count, sides=sides)
     if callable(forget):
         return tree
-    tree = replace(tree, names=[called[state] for state in tree.names], states=tree.names)
+    states = tree.names
+    if sides is not None:
+        states, called = (
+            [name.state for name in states],
+            {key: Known(row.player, called[key]) for key, row in zip(keys, rows, strict=True)},
+        )
+    tree = replace(tree, names=[called[state] for state in states], states=states)
     return coarser(tree, forget)
 
 
-def _ends(form: ExtensiveForm) -> list[Node | None]:
+def _ends(form: ExtensiveForm, sides: Sides | None) -> list[Node | None]:
     """Give the ends of a game, and None for each node before; refuse payoffs of no constant sum."""
     ends: list[Node | None] = []
     first: Fraction | None = None
@@ -407,9 +415,10 @@ def _ends(form: ExtensiveForm) -> list[Node | None]:
         where = f"{form.where}: line {line}"
         if not all(map(_is_in_range, paid)):
             raise ValueError(f"{where}: payoffs add up out of range; {IN_RANGE}")
-        total = paid[0] + paid[-1]
+        sums = paid if sides is None else summed(paid, sides)
+        total = sums[0] + sums[-1]
         first = total if first is None else first
-        if len(paid) == 2 and total != first:
+        if len(sums) == 2 and total != first:
             raise ValueError(
                 f"{where}: is not zero-sum: payoffs sum to {one_line(total)}, at the first end to "
                 f"{one_line(first)}; allowed: zero-sum and constant-sum games"

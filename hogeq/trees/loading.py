@@ -16,11 +16,13 @@ from hogeq.rules.reading import (
     config_of,
     edition_name,
     find_rules,
+    how_of,
     is_hog,
     load_plugins_of,
     made_of,
 )
 from hogeq.support.messages import nearest, printable, refusal, shown, unreadable
+from hogeq.trees.teams import Teams, teams_text
 
 if TYPE_CHECKING:
     from hogeq.trees.flat import FlatTree
@@ -31,43 +33,54 @@ ALLOWED: Final = (
 )
 
 
-def find_game(given: Any, forget: Any = None, trust: bool = False) -> "Rules | FlatTree":
+def find_game(
+    given: Any, forget: Any = None, trust: bool = False, teams: Teams = None
+) -> "Rules | FlatTree":
     """Find the game: of a path its file, of a name an edition, a registered game, OpenSpiel's.
 
     ``openspiel:NAME`` is always a game of OpenSpiel.
     """
     if isinstance(given, str | os.PathLike):
-        found = _written(os.fspath(given), forget, trust)
+        found = _written(os.fspath(given), forget, trust, teams)
     elif isinstance(given, Rules):
         found = given
     elif isinstance(given, Mapping):
         found = rules_from(given)
     else:
-        found = _of_object(given, forget)
-    if forget is not None and isinstance(found, Rules):
-        raise ValueError(refusal("forget", forget, "for games other than Hog"))
+        found = _of_object(given, forget, teams)
+    for name, option in (("forget", forget), ("teams", teams)):
+        if option is not None and isinstance(found, Rules):
+            raise ValueError(refusal(name, option, "for games other than Hog"))
     return found
 
 
-def _of_object(given: Any, forget: Any) -> "FlatTree":
+def _of_object(given: Any, forget: Any, teams: Teams) -> "FlatTree":
     from hogeq.trees.flat import FlatTree
     from hogeq.trees.rules import GameRules, from_rules
 
     if isinstance(given, FlatTree):
+        _require_none(teams)
         return given
     if isinstance(given, GameRules):
-        return from_rules(given, forget=forget)
-    return _of_openspiel(given, forget)
+        return from_rules(given, forget=forget, teams=teams)
+    return _of_openspiel(given, forget, teams)
 
 
-def _written(name: str, forget: Any, trust: bool) -> "Rules | FlatTree":
+def _require_none(teams: Teams) -> None:
+    if teams is not None:
+        raise ValueError(refusal("teams", teams, "none for a tree that is built"))
+
+
+def _written(name: str, forget: Any, trust: bool, teams: Teams) -> "Rules | FlatTree":
     config = config_of(Path(name))
     if config.get("game"):
-        forgets = config.get("forget")
-        if forget not in {None, forgets}:
-            raise ValueError(refusal("forget", forget, f"{forgets or 'nothing'}, as the run does"))
+        how = how_of(config)
+        for option, given in (("forget", forget), ("teams", teams and teams_text(teams))):
+            if given not in {None, how[option]}:
+                allowed = f"{how[option] or 'nothing'}, as the run does"
+                raise ValueError(refusal(option, given, allowed))
         load_plugins_of(Path(name), trust)
-        found = _written(config["game"], forgets, trust)
+        found = _written(config["game"], how["forget"], trust, how["teams"])
         made = made_of(Path(name))
         if not isinstance(found, Rules) and made not in {None, found.digest()}:
             raise ValueError(f"{printable(name)}: {config['game']} has changed since this run")
@@ -75,15 +88,16 @@ def _written(name: str, forget: Any, trust: bool) -> "Rules | FlatTree":
     if name.lower().endswith(".efg"):
         from hogeq.trees.gambit import from_efg
 
-        return from_efg(name, forget=forget)
+        return from_efg(name, forget=forget, teams=teams)
     if name.lower().endswith(".npz"):
         from hogeq.trees.forgetting import coarser
         from hogeq.trees.saved import load_tree_file
 
+        _require_none(teams)
         if callable(forget):
             raise ValueError(refusal("forget", forget, "texts, where a tree was saved"))
         return coarser(load_tree_file(name), forget)
-    return _named(name, forget, trust)
+    return _named(name, forget, trust, teams)
 
 
 def require_game(name: str) -> None:
@@ -108,22 +122,22 @@ def require_game(name: str) -> None:
         raise ValueError(f"game: got {shown(name)}; allowed: {ALLOWED}{near}")
 
 
-def _named(name: str, forget: Any, trust: bool) -> "Rules | FlatTree":
+def _named(name: str, forget: Any, trust: bool, teams: Teams) -> "Rules | FlatTree":
     if name.startswith(OPENSPIEL):
-        return _of_openspiel(name.removeprefix(OPENSPIEL), forget)
+        return _of_openspiel(name.removeprefix(OPENSPIEL), forget, teams)
     if is_hog(name):
         return find_rules(edition_name(name), trust)
     from hogeq.trees.rules import from_rules, named_rules
 
     own = named_rules(name)
     if own is not None:
-        return from_rules(own, name=name, forget=forget)
+        return from_rules(own, name=name, forget=forget, teams=teams)
     require_game(name)
-    return _of_openspiel(name, forget)
+    return _of_openspiel(name, forget, teams)
 
 
-def _of_openspiel(game: Any, forget: Any) -> "FlatTree":
-    tree: FlatTree = _openspiel().from_openspiel(game, forget=forget)
+def _of_openspiel(game: Any, forget: Any, teams: Teams) -> "FlatTree":
+    tree: FlatTree = _openspiel().from_openspiel(game, forget=forget, teams=teams)
     return tree
 
 
@@ -135,9 +149,9 @@ def _openspiel() -> Any:
     return openspiel
 
 
-def load_tree(given: Any, forget: Any = None) -> "FlatTree":
+def load_tree(given: Any, forget: Any = None, teams: Teams = None) -> "FlatTree":
     """Find a game other than Hog."""
-    found = find_game(given, forget)
+    found = find_game(given, forget, teams=teams)
     if isinstance(found, Rules):
         raise ValueError(refusal("game", found.name, "games other than Hog"))  # noqa: TRY004
     return found

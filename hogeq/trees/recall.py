@@ -6,7 +6,7 @@ the way to history h, Y(h) what the opponent met and did.
 
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -94,6 +94,8 @@ class Audit:
     forgets : dict of str to Loss
         Of Hog, by what is lost: ``own action``, ``own observation``, ``opponent's action``,
         ``chance``, ``seat``.
+    members : tuple of Audit
+        Of a team, by their numbers: recall of each player as if all others were one opponent.
 
     Examples
     --------
@@ -111,6 +113,7 @@ class Audit:
     forgetful: frozenset[Hashable]
     free: frozenset[Hashable]
     forgets: dict[str, Loss]
+    members: tuple["Audit", ...] = ()
 
     def forgotten_at(self, infoset: Hashable) -> tuple[str, ...]:
         """Kinds of memory that an information set loses, in the order of `forgets`."""
@@ -146,7 +149,10 @@ class Audit:
                 "witness": list(witness.texts) if witness else [],
                 "note": finding.note or (witness.note if witness else ""),
             }
-        return {**known, "free_in_mixtures": {"count": len(self.free), "of": len(self.forgetful)}}
+        known["free_in_mixtures"] = {"count": len(self.free), "of": len(self.forgetful)}
+        if self.members:
+            known["members"] = {str(one.player): one.to_json() for one in self.members}
+        return known
 
 
 VERDICTS: Final = {True: "yes", False: "no", None: "not decided"}
@@ -160,12 +166,40 @@ def recall_text(players: Sequence[Audit]) -> Text:
     ]
     free = (f"{len(player.free):,} of {len(player.forgetful):,}" for player in players)
     rows.append(("forgetting free in mixtures", *free))
-    text: Text = [Table(rows, ("property", "player 0", "player 1"), left=3)]
+    kinds = ["team" if player.members else "player" for player in players]
+    header: tuple[str, ...] = ("property", f"{kinds[0]} 0", f"{kinds[1]} 1")
+    text: Text = [Table(rows, header, left=3)]
+    members = sorted((one for team in players for one in team.members), key=lambda one: one.player)
+    if members:
+        alone = [
+            (name, *(VERDICTS[one.findings[name].holds] for one in members))
+            for name in members[0].findings
+        ]
+        header = ("each member alone", *(f"player {one.player}" for one in members))
+        text += ["", Table(alone, header, left=len(header))]
     for number, player in enumerate(players):
         for witness, names in player.witnesses().items():
-            heading = f"Player {number}, {', '.join(names)}: one information set after either of"
+            who = f"{kinds[number]} {number}".capitalize()
+            heading = f"{who}, {', '.join(names)}: one information set after either of"
             text += witness.lines(heading, (one or "the start" for one in witness.texts))
     return text
+
+
+def audit_of(tree: FlatTree, player: int) -> Audit:
+    """Audit a player, or a team and each of its members."""
+    found = Recall(tree, player).audit()
+    if tree.sides is None or tree.sides.count(player) < 2:
+        return found
+    members = [one for one, side in enumerate(tree.sides) if side == player]
+    alone = [replace(Recall(_alone(tree, one), 0).audit(), player=one) for one in members]
+    return replace(found, members=tuple(alone))
+
+
+def _alone(tree: FlatTree, member: int) -> FlatTree:
+    """Play a tree with one member as player 0, against all others as player 1."""
+    seat = (tree.member != member).astype(np.int8)
+    player = np.where(tree.row >= 0, seat[tree.row], tree.player).astype(np.int8)
+    return replace(tree, seat=seat, player=player)
 
 
 class Pair(NamedTuple):

@@ -19,9 +19,9 @@ from hogeq.trees.flat import (
     Node,
     NodeError,
     flatten,
-    require_players,
 )
 from hogeq.trees.forgetting import coarser
+from hogeq.trees.teams import Teams, sides_of
 
 END: Final = TERMINAL
 MOST_KEPT: Final = 100_000  # states of which the nodes are kept
@@ -30,7 +30,7 @@ Kind = TypeVar("Kind", bound="type[GameRules]")
 
 
 class GameRules(ABC):
-    """Base of the rules of a game in Python: one player, or two whose payoffs have a constant sum.
+    """Base of the rules of a game in Python: one player, or two sides of a constant sum of payoffs.
 
     A state is any value, and no method changes one. hogeq walks through all histories once, so a
     game must end. Histories of one player with equal `knows` are one information set.
@@ -38,7 +38,7 @@ class GameRules(ABC):
     Attributes
     ----------
     players : int
-        Number of players, 1 or 2.
+        Number of players, 1 or 2; or more, for two teams.
 
     Examples
     --------
@@ -104,6 +104,7 @@ def from_rules(
     *,
     name: str | None = None,
     forget: str | Forget | None = None,
+    teams: Teams = None,
     longest: int | None = None,
     once: bool = False,
 ) -> FlatTree:
@@ -116,11 +117,11 @@ def from_rules(
         players, root = operator.index(rules.players), rules.initial()
     except Exception as error:
         raise ValueError(f"{name}: at the start: {raised(error)}") from error
-    require_players(name, players)
+    sides = sides_of(teams, players, name)
     numbers: dict[Hashable, int] = {}
     look: Callable[[Any], Node] = partial(_numbered, rules, numbers)
     look = lru_cache(MOST_KEPT)(look) if once else look
-    tree = flatten(name, root, look, partial(_words, numbers), longest, forget=forget)
+    tree = flatten(name, root, look, partial(_words, numbers), longest, forget=forget, sides=sides)
     return coarser(tree, forget)
 
 

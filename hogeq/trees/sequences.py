@@ -169,6 +169,13 @@ class SequenceForm:
         return replace(self, tree=split, row=renamed[which])
 
     @cached_property
+    def origin(self) -> Ints:
+        """Row that each row after inflation is a part of."""
+        origin = np.arange(len(self.inflated.tree.seat))
+        origin[self.inflated.row] = self.row
+        return origin
+
+    @cached_property
     def groups(self) -> list["Group"]:
         """Rows of one rank, the last in plays first; they do not meet, so are set together."""
         if self.rank is None:

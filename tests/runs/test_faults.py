@@ -40,6 +40,7 @@ from hogeq.support.workers import workers
 from tests.cli.calls import said
 from tests.runs.sweeps import manifest
 from tests.runs.trials import ROOT, TREE, Killed, numbers, quick, trial, written
+from tests.solvers.family import TREES_ALONE
 
 # --- the disk -------------------------------------------------------------------------------------
 
@@ -348,7 +349,7 @@ def test_numbers_that_overflow_are_the_solvers_failure(
     assert capsys.readouterr() == ("", f"{failed}; {kept}\n")
 
 
-@pytest.mark.parametrize("name", sorted(SOLVERS))
+@pytest.mark.parametrize("name", sorted(SOLVERS.keys() - TREES_ALONE))
 def test_no_solver_has_a_state_that_is_not_finite(name: str) -> None:
     """What the runner takes for divergence must not be a solver's way of saying something."""
     config = trial(f"solver.name={name}")

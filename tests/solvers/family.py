@@ -8,6 +8,7 @@ from hogeq.support.aliases import Floats
 from tests import toys
 
 FAMILY = ("cfr", "cfr_plus", "linear", "dcfr", "pcfr_plus")
+TREES_ALONE = {"dag_cfr"}  # solvers that Hog has no use for
 WEIGHTS = ("reach", "counterfactual", "belief")
 
 SOLVABLE = {

@@ -14,7 +14,7 @@ from hogeq.solvers import SOLVERS, Solver, solver
 from hogeq.support.parameters import plain
 from hogeq.support.workers import workers
 from tests.defaults import told
-from tests.solvers.family import FAMILY, WEIGHTS, run
+from tests.solvers.family import FAMILY, TREES_ALONE, WEIGHTS, run
 
 
 def test_a_name_is_given_once() -> None:
@@ -31,7 +31,7 @@ def test_a_base_alone_is_nothing(base: Any) -> None:
 
 
 OPTIONS: dict[str, dict[str, Any]] = {
-    **{name: {} for name in SOLVERS},
+    **{name: {} for name in SOLVERS.keys() - TREES_ALONE},
     "cfr_br": {"responders": 4, "newcomers": 2, "trails": 2, "kicks": 2, "life": 4},
     "fictitious": {"responder": "stochastic"},
     "double_oracle": {"responders": 2},

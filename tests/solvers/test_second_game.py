@@ -13,6 +13,7 @@ from hogeq.strategies.arrays import StrategyError
 from hogeq.strategies.strategy import Strategy, strategy_of
 from hogeq.support.aliases import Floats
 from tests import toys
+from tests.solvers.family import TREES_ALONE
 
 HOG_ONLY = {"dynamic"}
 LEARN: dict[str, dict[str, Any]] = {
@@ -37,7 +38,7 @@ def uneven(game: Any) -> Floats:
     return np.random.default_rng(0).dirichlet(np.ones(game.num_actions), game.shape[:-1])
 
 
-@pytest.mark.parametrize("name", sorted(SOLVERS.keys() - HOG_ONLY))
+@pytest.mark.parametrize("name", sorted(SOLVERS.keys() - HOG_ONLY - TREES_ALONE))
 def test_solvers_need_no_scores(name: str, game: Any) -> None:
     solver = SOLVERS[name](**LEARN.get(name, {}))
     state = solver.init(game)

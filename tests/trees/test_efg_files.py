@@ -258,7 +258,7 @@ def test_a_form_of_more_players_is_read_whole(tmp_path: Path) -> None:
     assert list(form.outcome) == [1, 0, 1, 2]
     assert list(form.line) == [3, 5, 6, 6]
     assert [form.child(0, 0), form.child(0, 1), form.child(2, 0)] == [1, 2, 3]
-    with pytest.raises(ValueError, match=r"game\.efg: has 3 players; allowed: 1 or 2$"):
+    with pytest.raises(ValueError, match=r"has 3 players; allowed: 1 or 2, or two teams$"):
         from_efg(tmp_path / "game.efg")
 
 

@@ -9,6 +9,7 @@ import pytest
 from hogeq.strategies.strategy import Strategy
 from hogeq.support.aliases import Floats
 from hogeq.trees import exact
+from hogeq.trees.beliefs import belief_dag
 from hogeq.trees.exact import best_response, equilibrium
 from hogeq.trees.flat import FlatTree
 from hogeq.trees.loading import load_tree
@@ -236,14 +237,12 @@ def test_nothing_is_free_for_the_absent_minded() -> None:
 
 def test_a_plan_is_drawn_in_no_more_parts_than_it_has_actions() -> None:
     tree = load_tree("leduc_poker", "own_actions")
-    side = exact.Side(sequence_form(tree, 0))
+    form = sequence_form(tree, 0)
+    dag = belief_dag(form)
     draw = np.random.default_rng(1)
-    strategy = draw.dirichlet(np.ones(tree.num_actions), side.inner.tree.num_rows)
-    strategy = strategy * side.inner.tree.legal
-    strategy /= strategy.sum(axis=1, keepdims=True)
-    plan = side.inner.realisation(strategy)
-    drawn = side.drawn(plan)
+    mixed = exact.Mixed.of(dag, draw.exponential(size=len(dag.allowed)))
+    drawn, _ = mixed.strategies()
     pairs = zip(drawn.chances, drawn.policies, strict=True)
-    together = sum(weight * side.form.realisation(one) for weight, one in pairs)
-    np.testing.assert_allclose(together, plan, atol=1e-12)
-    assert len(drawn.weights) <= (plan > 0.0).sum()
+    together = sum(weight * form.realisation(one) for weight, one in pairs)
+    np.testing.assert_allclose(together, mixed.plan, atol=1e-12)
+    assert len(drawn.weights) <= (mixed.plan > 0.0).sum()

@@ -163,7 +163,7 @@ def test_a_game_that_does_not_end_is_refused(monkeypatch: pytest.MonkeyPatch) ->
 def test_more_players_than_two_are_refused() -> None:
     rules = Coins()
     rules.players = 3
-    with pytest.raises(ValueError, match=r"^Coins: has 3 players; allowed: 1 or 2$"):
+    with pytest.raises(ValueError, match=r"^Coins: has 3 players; allowed: 1 or 2, or two teams$"):
         from_rules(rules)
 
 

@@ -28,6 +28,9 @@ SCALES: Final = (1e-299, 1e-12, 1e-9, 1.0, 1e8, 1e16, 1e18, 1e299)
 # --- a second way: all pure strategies, node by node ----------------------------------------------
 
 
+SLOW: Final = 0  # seed of a game of five moves that takes six rounds
+
+
 def random_game(seed: int, depth: int = 4, *, seats: tuple[int, ...] = (0, 1)) -> toys.Node:
     """Draw a game of forgetful players, in which chance does not play all that it could."""
     draw = np.random.default_rng(seed)
@@ -230,12 +233,12 @@ def test_lower_is_never_above_upper(seed: int, monkeypatch: pytest.MonkeyPatch) 
     tree = tree_of(random_game(seed), 1 / 3)
     solved = equilibrium(tree, 10.0)
     assert solved.lower <= solved.upper
-    found = exact.best_response
+    found = exact.Side.best
 
     def worse(*given: Any) -> exact.Answer:
         return found(*given)._replace(bound=-2.0)
 
-    monkeypatch.setattr(exact, "best_response", worse)
+    monkeypatch.setattr(exact.Side, "best", worse)
     crossed = equilibrium(tree, 10.0)
     assert crossed.lower <= crossed.upper
     assert not crossed.is_proved
@@ -502,7 +505,7 @@ def test_a_program_that_fails_later_keeps_what_was_proved(monkeypatch: pytest.Mo
             answer.status = 4
         return answer
 
-    root = random_game(99)  # solved after four rounds
+    root = random_game(SLOW, 5)
     known = value(payoffs(root))
     assert equilibrium(tree_of(root), 10.0).effort["iterations"] > 1
     monkeypatch.setattr(exact, "linprog", fails)
@@ -547,7 +550,7 @@ def test_every_program_has_the_time_that_is_left(monkeypatch: pytest.MonkeyPatch
         return linprog(*given, **more)
 
     monkeypatch.setattr(exact, "linprog", timed)
-    equilibrium(tree_of(random_game(99)), 5.0)
+    equilibrium(tree_of(random_game(SLOW, 5)), 5.0)
     assert len(limits) > 2
     assert limits == sorted(limits, reverse=True)
     assert limits[0] <= 5.0

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from hogeq.cli import options
 from hogeq.cli.inputs import AnyChosen, Chosen
-from hogeq.cli.options import ARRAYS, MATRIX_SUFFIXES, OF_HOG, TREE, Output, option
+from hogeq.cli.options import ARRAYS, MATRIX_SUFFIXES, OF_HOG, OF_TREES, TREE, Output, option
 from hogeq.cli.shell import Result, computing, refusing, warn
 from hogeq.support.files import write_whole
 from hogeq.support.messages import BadInputError, Table, Text, percent
@@ -72,6 +72,10 @@ def tablebase(
 def equilibrium(
     chosen: AnyChosen,
     seconds: Annotated[float, option("Time limit; both bounds hold at any time.", min=0)] = 60.0,
+    method: Annotated[str, option("auto, dag, columns or cfr.", "METHOD"), OF_TREES] = "auto",
+    policies: Annotated[
+        bool, option("Policies as well, whose players draw apart: the TME of teams."), OF_TREES
+    ] = False,
     out: Annotated[
         Path | None, option("Write the mixtures, as one for both seats.", "FILE.npz"), ARRAYS
     ] = None,
@@ -82,19 +86,25 @@ def equilibrium(
     it. With imperfect recall an equilibrium exists among mixtures; one among policies need not.
     Both players of Hog are alike, so that its value is 1/2: the mixture secures both ends.
 
-    JSON: the game, lower, upper, proved, method, seconds, iterations, components.
+    JSON: the game, lower, upper, proved, method, seconds, iterations, components; of a tree also
+    decisions, and in_policies.
     """
     game = chosen.load("search", "full memory")
     with refusing(), computing():
-        solved = game.equilibrium(seconds)
+        apart = game.in_policies(seconds, method) if policies else None
+        solved = game.equilibrium(seconds, method) if apart is None else apart.mixtures
     if out is not None:
         both = solved.strategies[0] if game.tree is None else game.joined(*solved.strategies)
         both.write(out)
     mixtures = " and ".join(map(str, solved.effort["components"]))
     heading = f"{chosen.title}: {solved.units.figure} of player 0, in mixtures of {mixtures}"
     written = [] if out is None else [f"mixture written to {out}"]
-    text: Text = [heading, "", Table(solved.rows(), left=3), *written]
-    return Result({**chosen.facts, **solved.to_json()}, text)
+    rows = [*solved.rows(), *([] if apart is None else apart.rows())]
+    text: Text = [heading, "", Table(rows, left=3), *written]
+    data = {**chosen.facts, **solved.to_json()}
+    if apart is not None:
+        data["in_policies"] = apart.to_json()
+    return Result(data, text)
 
 
 # --- what players forget --------------------------------------------------------------------------

@@ -164,7 +164,7 @@ def _report_on_tree(runs: "list[Run]", against: list[str], out: Path, open_: boo
     with refusing():
         rivals = {name: game.strategy(name) for name in against}
     page, found = tree_report.make(runs, rivals)
-    facts = {"game": config.game, "forget": config.forget or None}
+    facts = {"game": config.game, **config.how}
     return _reported(runs, page, found, facts, out, open_)
 
 

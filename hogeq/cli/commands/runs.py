@@ -38,6 +38,7 @@ def run(
     overwrite: options.Overwrite = False,
     game: options.Game = None,
     forget: options.Forget = None,
+    teams: options.Teams = None,
     trust: options.Trust = False,
     jobs: options.Jobs = None,
     on: options.On = None,
@@ -48,7 +49,7 @@ def run(
             "CONFIG: missing; allowed: a YAML file, or --resume DIR; see hogeq run --help"
         )
     config = config or Path(resume or "") / "config.yaml"
-    named = {"game": game, "forget": forget}
+    named = {"game": game, "forget": forget, "teams": teams}
     chosen = [f"{key}={value}" for key, value in named.items() if value is not None]
     from hogeq.runs.config import load_config
     from hogeq.runs.files import finite

@@ -24,9 +24,9 @@ from hogeq.trees.flat import (
     Forget,
     Node,
     flatten,
-    require_players,
 )
 from hogeq.trees.forgetting import coarser
+from hogeq.trees.teams import Teams, sides_of
 
 try:
     import pyspiel
@@ -53,17 +53,20 @@ def to_tabular(game: Any, first: ArrayLike, second: ArrayLike | None = None) -> 
     return policy
 
 
-def from_openspiel(game: Any, *, forget: str | Forget | None = None) -> FlatTree:
+def from_openspiel(
+    game: Any, *, forget: str | Forget | None = None, teams: Teams = None
+) -> FlatTree:
     """Build the tree of a game of OpenSpiel, or of its name; moves at once become turns."""
     if isinstance(game, str):
         game = _load(game)
     check(game)
+    sides = sides_of(teams, game.num_players(), game.get_type().short_name)
     name, kind = str(game), game.get_type()
     if kind.dynamics == pyspiel.GameType.Dynamics.SIMULTANEOUS:
         game = pyspiel.convert_to_turn_based(game)
     look = partial(_seen, kind.provides_information_state_string)
     root, describe = game.new_initial_state(), partial(history, game)
-    return coarser(flatten(name, root, look, describe, forget=forget), forget)
+    return coarser(flatten(name, root, look, describe, forget=forget, sides=sides), forget)
 
 
 def _load(name: str) -> Any:
@@ -83,9 +86,8 @@ def _load(name: str) -> Any:
 
 
 def check(game: Any) -> None:
-    """Refuse games that no theory of one player, or of two with a constant sum, covers."""
+    """Refuse games that no theory of one side, or of two with a constant sum, covers."""
     kind, name = game.get_type(), game.get_type().short_name
-    require_players(name, game.num_players())
     turns, at_once = pyspiel.GameType.Dynamics.SEQUENTIAL, pyspiel.GameType.Dynamics.SIMULTANEOUS
     if kind.dynamics not in (turns, at_once):
         raise ValueError(f"{name}: is a mean field game; allowed: games of one or two players")

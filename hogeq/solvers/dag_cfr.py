@@ -1,0 +1,77 @@
+"""Counterfactual regret minimisation over belief DAGs, whose theorem holds whatever is forgotten.
+
+B. H. Zhang, G. Farina and T. Sandholm, "Team belief DAG", ICML 2023. A decision of a DAG
+(:mod:`hogeq.trees.beliefs`) is a row with perfect recall: the player comes to it in one way. Regret
+at decisions bounds regret over all mixtures, and the average flow converges to a TMECor.
+"""
+
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from hogeq.model.protocol import Engine
+from hogeq.solvers.base import SOLVERS, Solver, solver
+from hogeq.solvers.regret import RegretMinimiser, RegretState
+from hogeq.strategies.strategy import Strategy
+from hogeq.support.aliases import Floats
+from hogeq.support.parameters import parameters
+
+if TYPE_CHECKING:
+    from hogeq.solvers.dags import DagEngine
+    from hogeq.trees.exact import Mixed
+
+
+@solver("dag_cfr")
+@parameters
+class DagCFR(Solver[RegretState]):
+    """CFR over belief DAGs: its mixture converges whatever players forget, for teams to a TMECor.
+
+    For games other than Hog. The policy plays the rows of that mixture independently.
+
+    Attributes
+    ----------
+    variant : {"pcfr_plus", "dcfr", "cfr_plus", "linear", "cfr"}
+        The regret minimiser at each decision, as in its paper.
+    """
+
+    variant: Literal["pcfr_plus", "dcfr", "cfr_plus", "linear", "cfr"] = "pcfr_plus"
+
+    @property
+    def _inner(self) -> RegretMinimiser:
+        return SOLVERS[self.variant]()  # type: ignore[return-value]
+
+    def init(self, game: Engine) -> RegretState:
+        return self._inner.init(_engine_of(game))
+
+    def step(self, game: Engine, state: RegretState) -> RegretState:
+        return self._inner.step(_engine_of(game), state)
+
+    def average(self, game: Engine, state: RegretState) -> Floats:
+        both = self._average(game, state)
+        tree = both[0].dag.form.tree
+        first, second = (one.dag.form.by_rows(one.plan) for one in both)
+        weights = first + second
+        total = weights.sum(axis=1, keepdims=True)
+        return np.where(total > 0.0, weights / np.where(total > 0.0, total, 1.0), tree.uniform())
+
+    def mixture(self, game: Engine, state: RegretState) -> Strategy:
+        first, second = (one.strategies()[0] for one in self._average(game, state))
+        from hogeq.trees.strategies import joined
+
+        return joined(_engine_of(game).tree, first, second)
+
+    def stats(self, game: Engine, state: RegretState) -> dict[str, float]:
+        return self._inner.stats(_engine_of(game), state)
+
+    def _average(self, game: Engine, state: RegretState) -> "list[Mixed]":
+        engine = _engine_of(game)
+        return engine.mixed(self._inner.average(engine, state))
+
+
+def _engine_of(game: Engine) -> "DagEngine":
+    from hogeq.solvers.dags import dag_engine  # here: SciPy takes a second
+
+    tree = getattr(game, "tree", None)
+    if tree is None:
+        raise ValueError("dag_cfr: allowed: games other than Hog")
+    return dag_engine(tree)

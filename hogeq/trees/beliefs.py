@@ -1,0 +1,360 @@
+"""Belief DAG of a player who forgets: all of its mixtures, as flows.
+
+B. H. Zhang, G. Farina and T. Sandholm, "Team belief DAG: generalizing the sequence form to team
+games", ICML 2023, arXiv 2202.00789. Here beliefs hold refined information sets in place of nodes,
+so nodes that others alone tell apart count once; and a decision sets one row, not all of a belief.
+
+A *belief* is a set of refined information sets at which the player may act next, as others and
+chance have it, by its own choices so far. It falls apart into components: two are linked if one row
+lies at or below both. A *decision* takes an action of the first row of a belief; in place of its
+refined information sets come those after the action, and what results falls apart again. Equal
+beliefs are one decision. Rows come by rank, and rows of one rank in a fixed order. Hence:
+
+1. After a decision play comes to its row no more: not from the rest of the belief, whose ranks are
+   no lower, nor from other beliefs, which share no row with it. So a pure strategy is a choice at
+   each decision that it comes to, and such choices are a pure strategy.
+2. A pure strategy comes to a decision in one way at most. So *flows*, which pass on at a decision
+   what comes in, are the convex hull of pure strategies: the mixtures of the player.
+3. Each choice takes the action in the refined information sets of its row in the belief. Summed
+   over decisions this gives the realisation weight of each sequence: a linear map of flows.
+
+A player who forgets nothing has one decision for each information set: the sequence form.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from itertools import pairwise
+from typing import Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import coo_array, csr_array
+from scipy.sparse.csgraph import connected_components
+
+from hogeq.support.aliases import Floats, Ints
+from hogeq.trees.sequences import LEAST_GAIN, SequenceForm
+
+MOST: Final = 20_000_000
+"""Most entries of a DAG that is built whole: some ten seconds, and some gigabytes."""
+
+Choices = NDArray[np.bool_]
+
+
+class TooLargeError(ValueError):
+    """Refusal of a DAG of too many entries."""
+
+
+@dataclass(frozen=True, eq=False)
+class BeliefDag:
+    """D decisions by level, and flows x: x[0] = 1, x[1 + d * K + a] takes action a at d."""
+
+    form: SequenceForm
+    row: Ints  # (D,), row that each decision sets, after inflation; -1 for a draw of a strategy
+    levels: list[slice]  # decisions, those before them in earlier levels
+    edges: list[slice]  # edges to the decisions of each level
+    source: Ints  # (E,), choice that each edge begins with
+    target: Ints  # (E,), decision that it leads to, in rising order
+    sequences: csr_array  # (1 + J * K, 1 + D * K), 1 where a choice takes a sequence
+    allowed: Choices  # (1 + D * K,), choices that there are
+
+    @property
+    def num_actions(self) -> int:
+        """Most actions of a decision, K."""
+        count = len(self.row)
+        return (len(self.allowed) - 1) // count if count else self.form.tree.num_actions
+
+    def equations(self) -> csr_array:
+        """Equations of flows, with (1, 0, 0, ...) on the other side."""
+        count, size = len(self.row), len(self.allowed)
+        each = np.append(0, 1 + np.repeat(np.arange(count), self.num_actions))
+        rows, columns = np.append(each, 1 + self.target), np.append(np.arange(size), self.source)
+        values = np.append(np.ones(size), -np.ones(len(self.source)))
+        return csr_array((values, (rows, columns)), (1 + count, size))
+
+    def flow(self, strategy: Floats) -> Floats:
+        """Flow of the probabilities of actions at each decision, (D, K)."""
+        flow = np.zeros(len(self.allowed))
+        flow[0], by_action = 1.0, flow[1:].reshape(strategy.shape)
+        for level, edges in zip(self.levels, self.edges, strict=True):
+            to = self.target[edges] - level.start
+            inflow = np.bincount(to, flow[self.source[edges]], level.stop - level.start)
+            by_action[level] = inflow[:, None] * strategy[level]
+        return flow
+
+    def values(self, worth: Floats, strategy: Floats | None = None) -> None:
+        """Add all that follows to the worth of each choice, by best choices or by a strategy."""
+        by_action = worth[1:].reshape(-1, self.num_actions)
+        for level, edges in zip(self.levels[::-1], self.edges[::-1], strict=True):
+            if strategy is None:
+                value = reduce(np.maximum, np.where(self.legal[level], by_action[level], -np.inf).T)
+            else:
+                value = np.einsum("dk,dk->d", by_action[level], strategy[level])
+            np.add.at(worth, self.source[edges], value[self.target[edges] - level.start])
+
+    def respond(self, payoffs: Floats) -> tuple[float, Floats]:
+        """Best payoff, given that of each sequence, and a pure strategy that has it, (D, K)."""
+        worth = self.sequences.T @ payoffs
+        self.values(worth)
+        by_action = worth[1:].reshape(-1, self.num_actions)
+        chosen = np.where(self.legal, by_action, -np.inf).argmax(axis=1)
+        return float(worth[0]), np.eye(self.num_actions)[chosen]
+
+    @property
+    def legal(self) -> Choices:
+        """Choices by decision, (D, K)."""
+        return self.allowed[1:].reshape(-1, self.num_actions)
+
+    def normalised(self, flow: Floats) -> Floats:
+        """Probabilities of actions, (D, K), of weights of choices that may be no exact flow."""
+        weights = np.where(self.legal, np.maximum(flow[1:].reshape(self.legal.shape), 0.0), 0.0)
+        total = weights.sum(axis=1, keepdims=True)
+        uniform = self.legal / self.legal.sum(axis=1, keepdims=True)
+        return np.where(total > 0.0, weights / np.where(total > 0.0, total, 1.0), uniform)
+
+    def restricted(self, kept: Choices) -> tuple["BeliefDag", Ints]:
+        """Drop all but some choices, (1 + D * K,), and what is then not come to.
+
+        The second result has the places of the choices that are left.
+        """
+        met, kept = np.zeros(len(self.row), bool), kept & self.allowed
+        kept[0] = True
+        by_action = kept[1:].reshape(-1, self.num_actions)
+        for level, edges in zip(self.levels, self.edges, strict=True):
+            met[self.target[edges][kept[self.source[edges]]]] = True
+            by_action[level] &= met[level, None]
+        places = np.flatnonzero(np.append(True, np.repeat(met, self.num_actions)))
+        number, used = np.cumsum(met) - 1, kept[self.source]
+        renamed = np.zeros(len(kept), np.int64)
+        renamed[places] = np.arange(len(places))
+        return BeliefDag.assembled(
+            self.form,
+            self.row[met],
+            [int(met[level].sum()) for level in self.levels],
+            np.stack([renamed[self.source[used]], number[self.target[used]]]),
+            self.sequences[:, places],
+            kept[places],
+        ), places
+
+    @classmethod
+    def assembled(
+        cls,
+        form: SequenceForm,
+        row: Ints,
+        counts: Sequence[int],
+        edges: Ints,
+        sequences: csr_array,
+        allowed: Choices,
+    ) -> "BeliefDag":
+        """Put decisions, so many in each level, and edges together."""
+        ends = np.cumsum([0, *counts])
+        order = np.argsort(edges[1], kind="stable")
+        source, target = edges[0][order], edges[1][order]
+        cuts = np.searchsorted(target, ends)
+        levels, slices = ([slice(*pair) for pair in pairwise(one.tolist())] for one in (ends, cuts))
+        return cls(form, row, levels, slices, source, target, sequences, allowed)
+
+    def mixture(self, flow: Floats) -> Iterator[tuple[float, Floats]]:
+        """Split a flow into weights, of sum 1, of policies, each by its weights of sequences.
+
+        Above a decision of a row that has others as well, choices are drawn once and for all: so a
+        policy comes to one decision of a row at most, and its row can act as that does. Each policy
+        takes as much of the flow as it can, so that some choice has nothing left.
+        """
+        dag, places = self.restricted(flow > 0.0)
+        left = flow[places]
+        row, shares = dag.form.origin[dag.row], dag.num_actions
+        drawn = dag.row < 0
+        waiting = np.isin(row, np.flatnonzero(np.bincount(row) > 1))
+        for edges in dag.edges[::-1]:
+            above = edges.start + np.flatnonzero((waiting | drawn)[dag.target[edges]])
+            drawn[(dag.source[above][dag.source[above] > 0] - 1) // shares] = True
+        counts = np.append(True, np.repeat(drawn, shares))
+        while True:
+            strategy = dag.normalised(left)
+            acts = np.where(dag.legal, left[1:].reshape(strategy.shape), -1.0).argmax(axis=1)
+            strategy[drawn] = np.eye(shares)[acts[drawn]]
+            one = dag.flow(strategy)
+            part = np.full(len(left), np.inf)
+            np.divide(left, one, out=part, where=counts & (one > 0.0))
+            weight = float(part.min())
+            if weight <= LEAST_GAIN or left[0] <= weight:
+                break
+            yield weight, dag.sequences @ one
+            left = np.maximum(left - weight * one, 0.0)
+            left[part.argmin()] = 0.0
+        yield float(left[0]), dag.sequences @ one  # what rounding left
+
+
+def spanned(form: SequenceForm, plans: Ints) -> BeliefDag:
+    """Build the part of the DAG that pure strategies come to, actions (n, R) of all rows.
+
+    Where rows have no order, there is no DAG: then one decision draws one of the strategies.
+    """
+    if form.inflated.rank is not None:
+        return belief_dag(form, plans[:, form.origin])
+    acts = np.eye(form.tree.num_actions)[plans]
+    columns = [np.zeros(1 + len(form.row) * form.tree.num_actions), *map(form.realisation, acts)]
+    row, edges = np.full(1, -1), np.zeros((2, 1), np.int64)
+    allowed = np.ones(1 + len(plans), bool)
+    return BeliefDag.assembled(form, row, [1], edges, csr_array(np.array(columns).T), allowed)
+
+
+def belief_dag(form: SequenceForm, plans: Ints | None = None, most: int = MOST) -> BeliefDag:
+    """Build the DAG, or the part of it that pure strategies come to, actions (n, R') of its rows.
+
+    `TooLargeError` if it has too many entries.
+    """
+    return _Builder(form, plans, most).dag()
+
+
+class _Beliefs(NamedTuple):
+    """Beliefs to which choices lead."""
+
+    choice: Ints  # (B,)
+    sizes: Ints  # (B,), members of each
+    members: Ints  # refined information sets of one after the other, in rising order
+    who: Choices  # (B, n), pure strategies that come there
+
+
+class _Builder:
+    """Takes beliefs in the order of their rows, those of one turn together."""
+
+    def __init__(self, form: SequenceForm, plans: Ints | None, most: int) -> None:
+        self.form, self.inner, self.most, self.entries = form, form.inflated, most, 0
+        self.is_whole, self.tree = plans is None, self.inner.tree
+        self.plans = np.zeros((0, self.tree.num_rows), np.int64) if plans is None else plans
+        self.below = _rows_below(self.inner)
+        self.turn = _turns(self.inner, self.below)
+        self.waiting: list[list[_Beliefs]] = [[] for _ in range(1 + int(self.turn.max(initial=0)))]
+        self.by_sequence = np.argsort(self.inner.before, kind="stable")
+        sequences = np.arange(2 + len(self.inner.row) * self.tree.num_actions)
+        self.starts = np.searchsorted(self.inner.before[self.by_sequence], sequences)
+        size = 2, len(self.inner.row)
+        self.keys = np.random.default_rng(0).integers(2**63, size=size, dtype=np.uint64)
+        self.rows, self.counts, self.number = [np.zeros(0, np.int64)], [0], 0
+        self.edges, self.taken = [np.zeros((2, 0), np.int64)], [np.zeros((2, 1), np.int64)]
+        self.allowed = [np.ones(1, bool)]
+
+    def dag(self) -> BeliefDag:
+        """Build it."""
+        begin = self.by_sequence[: self.starts[1]]
+        who = np.ones((len(begin), len(self.plans)), bool)
+        self.enter(np.zeros(len(begin), np.int64), begin, who)
+        for now, beliefs in enumerate(self.waiting):
+            if beliefs:
+                met = _Beliefs(*map(np.concatenate, zip(*beliefs, strict=True)))
+                beliefs.clear()
+                self.decide(now, met)
+            if self.entries > self.most:
+                raise TooLargeError(f"a belief DAG of more than {self.most:,} entries")
+        sequences, choices = np.concatenate(self.taken, axis=1)
+        allowed, actions = np.concatenate(self.allowed), self.tree.num_actions
+        shape = 1 + len(self.inner.row) * actions, len(allowed)
+        return BeliefDag.assembled(
+            self.form,
+            np.concatenate(self.rows),
+            self.counts,
+            np.concatenate(self.edges, axis=1),
+            csr_array((np.ones(len(sequences)), (sequences, choices)), shape),
+            allowed,
+        )
+
+    def enter(self, choice: Ints, refined: Ints, who: Choices) -> None:
+        """Let the beliefs after some choices wait for the turns of their first rows."""
+        if not len(refined):
+            return
+        part = _components(choice, self.below[refined])
+        order = np.lexsort((refined, part))
+        refined = refined[order]
+        first = np.flatnonzero(np.diff(part[order], prepend=-1))
+        turns = np.minimum.reduceat(self.turn[refined], first)
+        sizes = np.diff(first, append=len(refined))
+        for now in np.unique(turns).tolist():
+            these = turns == now
+            heads = order[first[these]]
+            members = refined[np.repeat(these, sizes)]
+            self.waiting[now].append(_Beliefs(choice[heads], sizes[these], members, who[heads]))
+
+    def decide(self, now: int, met: _Beliefs) -> None:
+        """Make decisions of beliefs, one of those that are equal; let enter what follows them."""
+        actions = self.tree.num_actions
+        first = np.cumsum(met.sizes) - met.sizes
+        codes = np.add.reduceat(self.keys[:, met.members], first, axis=1)
+        _, same, which = np.unique(codes[0], return_index=True, return_inverse=True)
+        if not np.array_equal(codes[1, same[which]], codes[1]):
+            raise ArithmeticError("two beliefs have one code")  # by a chance of 2**-63
+        self.edges.append(np.stack([met.choice, self.number + which]))
+        sizes = met.sizes[same]
+        members = met.members[_ranges(first[same], sizes)]
+        decision = np.repeat(np.arange(len(same)), sizes)
+        acts = self.turn[members] == now
+        row = np.empty(len(same), np.int64)
+        row[decision[acts]] = self.inner.row[members[acts]]
+        able, takes = self.able(row, which, met.who)
+        # Every member by every action: those that act give way to what follows.
+        member, action = np.nonzero(able[decision])
+        is_act, refined = acts[member], members[member]
+        choice = 1 + (self.number + decision[member]) * actions + action
+        sequence = (1 + refined * actions + action)[is_act]
+        self.taken.append(np.stack([sequence, choice[is_act]]))
+        many = self.starts[sequence + 1] - self.starts[sequence]
+        after = self.by_sequence[_ranges(self.starts[sequence], many)]
+        choice = np.append(np.repeat(choice[is_act], many), choice[~is_act])
+        place, action = np.divmod(choice - 1 - self.number * actions, actions)
+        self.enter(choice, np.append(after, refined[~is_act]), takes[place, action])
+        self.entries += len(met.choice) + len(member)
+        self.number += len(row)
+        self.rows.append(row)
+        self.counts.append(len(row))
+        self.allowed.append(able.ravel())
+
+    def able(self, row: Ints, which: Ints, who: Choices) -> tuple[Choices, Choices]:
+        """Mark actions at decisions of such rows, (D', K), and who takes them, (D', K, n)."""
+        legal = self.tree.legal[row]
+        if self.is_whole:
+            return legal, np.zeros((*legal.shape, 0), bool)
+        comes = np.zeros((len(row), who.shape[1]), bool)
+        np.logical_or.at(comes, which, who)
+        takes = comes[:, None] & (self.plans.T[row][:, None] == np.arange(legal.shape[1])[:, None])
+        return legal & takes.any(axis=2), takes
+
+
+def _ranges(starts: Ints, sizes: Ints) -> Ints:
+    """Whole numbers from each start on, so many of each, one range after the other."""
+    shifts = np.repeat(starts - np.cumsum(sizes) + sizes, sizes)
+    return np.arange(len(shifts)) + shifts
+
+
+def _rows_below(form: SequenceForm) -> csr_array:
+    """Mark the shared rows at or below each refined information set, (J, R)."""
+    up = np.flatnonzero(np.isin(form.row, form.shared))
+    rows, pairs = form.row[up], [np.zeros((2, 0), np.int64)]
+    while len(up):
+        pairs.append(np.unique(np.stack([up, rows]), axis=1))
+        up, rows = form.above[pairs[-1][0]], pairs[-1][1]
+        up, rows = up[up >= 0], rows[up >= 0]
+    places = np.unique(np.concatenate(pairs, axis=1), axis=1)
+    shape = len(form.row), form.tree.num_rows
+    return csr_array((np.ones(places.shape[1], np.int8), (places[0], places[1])), shape)
+
+
+def _turns(form: SequenceForm, below: csr_array) -> Ints:
+    """Order in which rows are set: by rank, and one after another where a belief may hold both."""
+    assert form.rank is not None  # noqa: S101 - asked before
+    rank = form.rank[form.row]
+    part = _components(rank, below)
+    pairs, which = np.unique(np.stack([part, form.row]), axis=1, return_inverse=True)
+    first = np.searchsorted(pairs[0], pairs[0])
+    later = np.arange(pairs.shape[1]) - first  # rows of the same part before
+    return np.unique(np.stack([rank, later[which]]), axis=1, return_inverse=True)[1]
+
+
+def _components(group: Ints, below: csr_array) -> Ints:
+    """Give the component of each refined information set: of its group, linked by rows below."""
+    size, lengths = len(group), np.diff(below.indptr)
+    keys = np.repeat(group, lengths) * below.shape[1] + below.indices
+    rows, key = np.unique(keys, return_inverse=True)
+    nodes = size + len(rows)
+    links = np.ones(len(key), np.int8), (np.repeat(np.arange(size), lengths), size + key)
+    return connected_components(coo_array(links, (nodes, nodes)), directed=False)[1][:size]

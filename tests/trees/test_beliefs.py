@@ -1,0 +1,165 @@
+"""Belief DAGs: flows are the mixtures of all pure strategies, whatever is forgotten."""
+
+import itertools
+from typing import Any, Final
+
+import numpy as np
+import pytest
+
+import hogeq
+from hogeq.support.aliases import Ints
+from hogeq.trees import beliefs, exact
+from hogeq.trees.beliefs import belief_dag
+from hogeq.trees.exact import equilibrium, payoffs_against
+from hogeq.trees.sequences import SequenceForm, sequence_form
+from tests.toys import Choice, tree_of
+from tests.trees.test_inflation import payoffs
+from tests.trees.test_scale import infosets, random_game, value
+
+GAMES: Final = [
+    root
+    for root in (random_game(seed, 5) for seed in range(400))
+    if all(len(infosets(root, seat)) <= 7 for seat in (0, 1))
+]
+FORGETS: Final = [
+    root
+    for root in GAMES
+    if any(len(sequence_form(tree_of(root), seat).inflated.shared) for seat in (0, 1))
+]
+
+
+def plans(form: SequenceForm) -> list[Any]:
+    """Weights of sequences of every pure strategy, one after another."""
+    rows = np.flatnonzero(form.tree.seat == form.player)
+    strategy = np.eye(form.tree.num_actions)[np.zeros(form.tree.num_rows, int)]
+    found = []
+    for acts in itertools.product(*(range(form.tree.num_legal[row]) for row in rows)):
+        strategy[rows] = np.eye(form.tree.num_actions)[[*acts]]
+        found.append(form.realisation(strategy))
+    return found
+
+
+def test_games_are_drawn_that_forget_more_than_inflation_gives_back() -> None:
+    forms = [sequence_form(tree_of(root), seat) for root in FORGETS for seat in (0, 1)]
+    assert len(FORGETS) > 150
+    assert sum(len(belief_dag(form).row) > len(form.row) for form in forms) > 100
+
+
+@pytest.mark.parametrize(
+    "first",
+    [0, *(pytest.param(one, marks=pytest.mark.slow) for one in range(30, len(FORGETS), 30))],
+)
+def test_the_value_is_that_of_the_matrix_of_all_pure_strategies(first: int) -> None:
+    for root in FORGETS[first : first + 30]:
+        tree, known = tree_of(root), value(payoffs(root))
+        for method in ("dag", "columns"):
+            solved = equilibrium(tree, 20.0, method)
+            assert solved.is_proved
+            assert solved.lower == pytest.approx(known, abs=1e-7)
+            for player, one in enumerate(solved.strategies):  # by another way: the tree's own pass
+                form = sequence_form(tree, 1 - player)
+                won = max(plan @ payoffs_against(one, form) for plan in plans(form))
+                won *= tree.expected * tree.largest_payoff
+                assert won == pytest.approx(known if player else -known, abs=1e-7)
+
+
+def test_flows_of_pure_choices_are_pure_strategies_and_the_best_of_them_is_found() -> None:
+    draw = np.random.default_rng(0)
+    for root, seat in itertools.product(FORGETS[::3], (0, 1)):
+        form = sequence_form(tree_of(root), seat)
+        dag, every = belief_dag(form), plans(form)
+        worth = draw.normal(size=len(every[0]))
+        best, chosen = dag.respond(worth)
+        assert best == pytest.approx(max(plan @ worth for plan in every))
+        for _ in range(5):
+            acts = draw.integers(form.tree.num_legal[form.origin[dag.row]])
+            plan = dag.sequences @ dag.flow(np.eye(dag.num_actions)[acts])
+            assert any(np.array_equal(plan, one) for one in every)
+        mixed = dag.sequences @ dag.flow(chosen)
+        assert any(np.array_equal(mixed, one) for one in every)
+
+
+def test_what_pure_strategies_span_is_a_part_of_the_whole() -> None:
+    draw = np.random.default_rng(1)
+    for root in FORGETS[::5]:
+        form = sequence_form(tree_of(root), 0)
+        pool = draw.integers(form.tree.num_legal, size=(3, form.tree.num_rows))
+        part, whole = beliefs.spanned(form, pool), belief_dag(form)
+        worth = draw.normal(size=whole.sequences.shape[0])
+        of_pool = [form.realisation(np.eye(form.tree.num_actions)[one]) @ worth for one in pool]
+        assert max(of_pool) - 1e-12 <= part.respond(worth)[0] <= whole.respond(worth)[0] + 1e-12
+        kept = draw.random(len(whole.allowed)) < 0.6
+        acts = draw.integers(whole.legal.sum(axis=1))
+        kept[1 + np.arange(len(acts)) * whole.num_actions + acts] = True
+        small, places = whole.restricted(kept)
+        flow = np.zeros(len(whole.allowed))
+        flow[places] = small.flow(small.normalised(np.ones(len(places))))
+        np.testing.assert_allclose(whole.equations() @ flow, np.eye(1, 1 + len(whole.row))[0])
+        np.testing.assert_allclose(small.sequences @ flow[places], whole.sequences @ flow)
+
+
+def apart(group: Ints, below: Any) -> Ints:
+    """Let every refined information set be a component of its own."""
+    return np.arange(len(group))
+
+
+def test_beliefs_that_fall_apart_too_early_give_too_much(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A mutant: rows of parts of a belief are then set twice, and the tests above must fail."""
+    monkeypatch.setattr(beliefs, "_components", apart)
+    draw, wrong = np.random.default_rng(0), 0
+    for root in FORGETS[::3]:
+        form = sequence_form(tree_of(root), 0)
+        every = plans(form)
+        worth = draw.normal(size=len(every[0]))
+        wrong += belief_dag(form).respond(worth)[0] > max(plan @ worth for plan in every) + 1e-6
+    assert wrong > 10
+
+
+ORDERLESS: Final = Choice(  # player 1 says which of two information sets of player 0 comes first
+    1,
+    9,
+    (
+        Choice(0, 1, (Choice(0, 2, (3.0, 0.0)), Choice(0, 2, (0.0, 1.0)))),
+        Choice(0, 2, (Choice(0, 1, (0.0, 2.0)), Choice(0, 1, (1.0, 4.0)))),
+    ),
+)
+
+
+def test_information_sets_in_no_order_have_no_dag_but_columns() -> None:
+    tree = tree_of(ORDERLESS)
+    assert sequence_form(tree, 0).inflated.rank is None
+    with pytest.raises(ValueError, match=r"player 0 has a belief DAG .* in no order; allowed: col"):
+        equilibrium(tree, 5.0, "dag")
+    solved = equilibrium(tree, 5.0)
+    assert solved.is_proved
+    assert solved.lower == pytest.approx(value(payoffs(ORDERLESS)), abs=1e-9)
+
+
+def test_a_dag_that_is_too_large_is_refused_before_it_is_built() -> None:
+    form = sequence_form(tree_of(next(root for root in FORGETS)), 0)
+    with pytest.raises(beliefs.TooLargeError, match="a belief DAG of more than 3 entries"):
+        belief_dag(form, most=3)
+
+
+def test_regret_over_a_dag_comes_to_the_value() -> None:
+    """Most of these games have no equilibrium in policies; the mixture converges."""
+    for root in FORGETS[:12:4]:
+        game = hogeq.Game(tree_of(root))
+        for variant in ("dcfr", "pcfr_plus"):
+            mixture = game.solve("dag_cfr", 300, variant=variant).mixture
+            assert mixture is not None
+            found = game.exploitability(mixture)
+            assert found.upper < 0.02
+
+
+def test_methods_have_names() -> None:
+    game = hogeq.Game(tree_of(FORGETS[0]))
+    found = {method: game.equilibrium(0.5, method) for method in ("dag", "columns", "cfr", "auto")}
+    assert {method: one.method for method, one in found.items()} == {
+        "dag": "dag", "columns": "columns", "cfr": "cfr", "auto": "columns",
+    }  # fmt: skip
+    known = value(payoffs(FORGETS[0]))
+    assert all(one.lower - 1e-9 <= known <= one.upper + 1e-9 for one in found.values())
+    with pytest.raises(ValueError, match="method: got 'simplex'; allowed: one of auto, dag"):
+        game.equilibrium(1.0, "simplex")
+    assert exact.MEETING < 1e-8

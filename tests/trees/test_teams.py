@@ -1,0 +1,222 @@
+"""Two teams: members of one team are one player who forgets."""
+
+from itertools import count, permutations
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import hogeq
+from hogeq.trees.loading import load_tree
+from hogeq.trees.rules import from_rules
+from hogeq.trees.teams import sides_of, teams_text
+from tests.cli.calls import ask, refused
+
+
+class Bits(hogeq.GameRules):
+    """All say a bit at once; the first two win 1 if both say the bit that the last one says."""
+
+    players = 3
+    total: float = 0.0
+
+    def initial(self) -> tuple[int, ...]:
+        return ()
+
+    def to_move(self, state: tuple[int, ...]) -> int:
+        return len(state) if len(state) < self.players else hogeq.END
+
+    def actions(self, state: tuple[int, ...]) -> tuple[int, ...]:
+        del state
+        return 0, 1
+
+    def next(self, state: tuple[int, ...], action: int) -> tuple[int, ...]:
+        return (*state, action)
+
+    def knows(self, state: tuple[int, ...], player: int) -> str:
+        del state, player
+        return "nothing"
+
+    def payoffs(self, state: tuple[int, ...]) -> list[float]:
+        won = float(len(set(state)) == 1)
+        return [won / 4, 3 * won / 4, self.total - won]
+
+
+def kuhn(cards: int) -> str:
+    """File of three-player Kuhn poker, 3Kr: one chip each, one bet of one chip."""
+    hands = [*permutations(range(cards), 3)]
+    outcomes = count(1)
+
+    def node(hand: tuple[int, ...], acts: str) -> str:
+        first = acts.find("b") % 4  # 3 if nobody bets
+        if len(acts) < (3 if "b" not in acts else first + 3):
+            seat = len(acts) % 3
+            number = 1 + hand[seat] * 100 + HISTORIES.index(acts)
+            below = "".join(node(hand, acts + act) for act in "pb")
+            return f'p "" {seat + 1} {number} "" {{ "p" "b" }} 0\n{below}'
+        paid = [1, 1, 1]
+        for turn, act in enumerate(acts):
+            paid[turn % 3] += act == "b"
+        best = max((paid[seat], hand[seat], seat) for seat in range(3))[2]
+        won = [sum(paid) * (seat == best) - paid[seat] for seat in range(3)]
+        return f't "" {next(outcomes)} "" {{ {won[0]} {won[1]} {won[2]} }}\n'
+
+    deals = " ".join(f'"{a}{b}{c}" 1/{len(hands)}' for a, b, c in hands)
+    text = "".join(node(hand, "") for hand in hands)
+    return f'EFG 2 R "" {{ "A" "B" "C" }}\nc "" 1 "" {{ {deals} }} 0\n{text}'
+
+
+HISTORIES = ("", "p", "pp", "ppb", "ppbp", "ppbb", "pb", "pbp", "pbb", "b", "bp", "bb")
+
+
+@pytest.mark.parametrize(("cards", "value"), [(3, 0.0), (4, -1 / 24)])
+@pytest.mark.parametrize("method", ["auto", "dag", "columns"])
+def test_three_players_at_kuhn_poker(cards: int, value: float, method: str, tmp_path: Path) -> None:
+    """Values of 3K3 and 3K4: Zhang, Farina and Sandholm, arXiv 2202.00789, -0.042 in its table."""
+    path = tmp_path / "kuhn.efg"
+    path.write_text(kuhn(cards))
+    solved = hogeq.Game(path, teams="01/2").equilibrium(60.0, method)
+    assert solved.is_proved
+    assert solved.lower == pytest.approx(value, abs=1e-9)
+
+
+def test_openspiel_has_the_same_game(tmp_path: Path) -> None:
+    pytest.importorskip("pyspiel")
+    path = tmp_path / "kuhn.efg"
+    path.write_text(kuhn(4))
+    ours = load_tree(path, teams="01/2")
+    theirs = load_tree("kuhn_poker(players=3)", teams=[[0, 1], [2]])
+    assert theirs.num_rows == ours.num_rows == 48
+    solved = hogeq.Game(theirs).equilibrium()
+    assert solved.lower == pytest.approx(-1 / 24, abs=1e-9)
+
+
+@pytest.mark.parametrize(("teams", "value"), [("01/2", 0.5), ("2/01", -0.5), ("0/12", 0.0)])
+def test_a_team_draws_together(teams: str, value: float) -> None:
+    """Both say the same bit, at random; alone a member can do nothing against the other two."""
+    game = hogeq.Game(Bits(), teams=teams)
+    solved = game.equilibrium()
+    if teams == "0/12":  # the payoff of player 0 is 1/4 at most, and the others need not give it
+        value = 0.0
+    assert solved.is_proved
+    assert solved.lower == pytest.approx(value, abs=1e-9)
+    drawn = solved.strategies[0 if teams == "01/2" else 1]
+    assert game.exploitability(game.joined(*solved.strategies)).upper < 1e-9
+    assert len(drawn.weights) == 2 or teams == "0/12"
+
+
+def test_apart_a_team_secures_less() -> None:
+    """By hand: apart both say 1 with chance p, and the last player the rarer bit: 1/4 at most."""
+    found = hogeq.Game(Bits(), teams="01/2").in_policies(4.0)
+    assert 0.24 < found.lower <= 0.25 + 1e-9
+    assert found.mixtures.lower == pytest.approx(0.5, abs=1e-9)
+    assert 0.25 - 1e-9 <= found.prices[0] < 0.26
+    assert found.prices[1] == pytest.approx(0.0, abs=0.01)  # one player draws alone anyhow
+
+
+def test_the_sum_of_payoffs_may_be_any_constant() -> None:
+    rules = Bits()
+    rules.total = 7.0
+    solved = hogeq.Game(rules, teams="01/2").equilibrium()
+    assert (solved.lower, solved.upper) == pytest.approx((0.5, 0.5), abs=1e-9)
+    other = hogeq.Game(rules, teams="2/01").equilibrium()
+    assert (other.lower, other.upper) == pytest.approx((6.5, 6.5), abs=1e-9)
+
+
+def test_rows_keep_the_member() -> None:
+    tree = from_rules(Bits(), teams="02/1")
+    assert [str(name) for name in tree.names] == [
+        "player 0: nothing", "player 2: nothing", "player 1: nothing",
+    ]  # fmt: skip
+    assert (tree.seat.tolist(), tree.member.tolist()) == ([0, 0, 1], [0, 2, 1])
+    assert [str(step) for step in tree.history(tree.num_nodes - 1)] == [
+        "player 0: 1", "player 1: 1", "player 2: 1",
+    ]  # fmt: skip
+    assert repr(tree) == "FlatTree(Bits, teams 02/1: 15 nodes, 3 infosets)"
+
+
+class Remembers(Bits):
+    """The first player moves twice, and is told nothing."""
+
+    def to_move(self, state: tuple[int, ...]) -> int:
+        return (0, 1, 2, 0, hogeq.END)[len(state)]
+
+    def knows(self, state: tuple[int, ...], player: int) -> Any:
+        return len(state), state[0] if player else None
+
+    def payoffs(self, state: tuple[int, ...]) -> list[float]:
+        return super().payoffs(state[1:])
+
+
+def test_members_forget_their_own_actions_alone() -> None:
+    """The second sees what the first did; to forget own actions takes that from the first only."""
+    tree = from_rules(Remembers(), teams="01/2", forget="own_actions")
+    assert tree.num_rows == 1 + 2 + 2 + 1
+
+
+def test_an_audit_speaks_of_teams_and_of_members() -> None:
+    team, other = hogeq.Game(Bits(), teams="01/2").audit()
+    assert not team.findings["perfect recall"].holds
+    assert [one.player for one in team.members] == [0, 1]
+    assert all(one.findings["perfect recall"].holds for one in team.members)
+    assert not other.members
+    found = team.to_json()["members"]["1"]["perfect_recall"]
+    assert found["holds"]
+
+
+@pytest.mark.parametrize(
+    ("teams", "says"),
+    [
+        (None, "Bits: has 3 players; allowed: 1 or 2, or two teams"),
+        ("0/1/2", "Bits: teams: got '0/1/2'; allowed: two teams that share players 0 to 2 out"),
+        ("01/1", "Bits: teams: got '01/1'; allowed: two teams that share players 0 to 2 out"),
+        ("0/1", "Bits: teams: got '0/1'; allowed: .*, 01/2 say"),
+        ("012/", "Bits: teams: got '012/'; allowed: two teams that share players 0 to 2 out"),
+        ([[0, 1]], "Bits: teams: got '01'; allowed: two teams"),
+        ([[0, 1], ["2"]], "teams: got .*; allowed: numbers of players in two teams"),
+        ("first/second", "teams: got 'first/second'; allowed: numbers of players"),
+    ],
+)
+def test_what_are_no_two_teams_is_refused_in_a_line(teams: Any, says: str) -> None:
+    with pytest.raises(ValueError, match=f"^{says}") as line:
+        hogeq.Game(Bits(), teams=teams)
+    assert "\n" not in str(line.value)
+
+
+def test_payoffs_of_teams_of_no_constant_sum_are_refused() -> None:
+    rules = Bits()
+    rules.payoffs = lambda state: [*map(float, state)]  # type: ignore[method-assign]
+    with pytest.raises(ValueError, match=r"^Bits: after .* is not zero-sum: payoffs sum to 1"):
+        hogeq.Game(rules, teams="01/2")
+
+
+def test_teams_are_of_games_other_than_hog_that_are_not_built() -> None:
+    with pytest.raises(ValueError, match="teams: got '0/1'; allowed: for games other than Hog"):
+        hogeq.Game("su20", teams="0/1")
+    with pytest.raises(ValueError, match="teams: got '0/1'; allowed: none for a tree that is b"):
+        hogeq.Game(from_rules(Bits(), teams="01/2"), teams="0/1")
+
+
+def test_ten_players_are_told_apart() -> None:
+    assert teams_text([[10, 2], [0]]) == "2,10/0"
+    assert teams_text("2, 10/0") == "2,10/0"
+    sides = sides_of([[*range(10)], [10]], 11, "many")
+    assert sides == (0,) * 10 + (1,)
+
+
+def test_a_run_brings_its_teams(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "kuhn.efg").write_text(kuhn(3))
+    (tmp_path / "team.yaml").write_text(
+        "{name: team, game: kuhn.efg, teams: [[0, 1], [2]],"
+        " solver: {name: dag_cfr, iterations: 20}}"
+    )
+    made = ask("run", "team.yaml")
+    assert made["mixture"]["attack"] is not None
+    assert "teams: 01/2" in Path("results/team/config.yaml").read_text()
+    found = ask("attack", "results/team")
+    assert (found["game"], found["teams"]) == ("kuhn.efg", "01/2")
+    line = refused("attack", "results/team", "--teams", "0/12")
+    assert "teams: got '0/12'; allowed: 01/2, as the run does" in line
+    tree = hogeq.Game("results/team").tree
+    assert tree is not None
+    assert tree.sides == (0, 0, 1)
