@@ -18,6 +18,7 @@ from hogeq.rules.reading import (
     made_of,
 )
 from hogeq.support.messages import nearest, printable, refusal, shown
+from hogeq.trees.families import full_name
 from hogeq.trees.flat import FlatTree
 from hogeq.trees.rules import GAMES, GameRules, from_rules, named_rules
 from hogeq.trees.teams import Teams, teams_text
@@ -79,7 +80,7 @@ def _named(name: str, forget: Any, trust: bool, teams: Teams) -> Rules | FlatTre
         return _of_openspiel(name.removeprefix(OPENSPIEL), forget, teams)
     if is_hog(name):
         return find_rules(edition_name(name), trust)
-    own = named_rules(name)
+    own = named_rules(full_name(name))
     if own is not None:
         return from_rules(own, name=name, forget=forget, teams=teams)
     called, known = name.partition("(")[0], [*GAMES]
