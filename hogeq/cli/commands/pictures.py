@@ -197,6 +197,8 @@ MINUS_ONE = "x"
 
 SHOWN = 100  # information sets of the text; JSON has all
 
+PLANS = 8  # of each side, in the text
+
 AXES = "own score upward, opponent's score to the right"
 
 
@@ -209,7 +211,8 @@ def show(
 ) -> Result:
     """Picture of a strategy: the dice it rolls at every position, or its actions elsewhere.
 
-    Of a mixture of Hog: its components, and where they differ; of other games: the mean.
+    Of a mixture of Hog: its components, and where they differ; of other games: the plans that each
+    side draws from.
     """
     game = chosen.load(strategies=[strategy])
     with refusing():
@@ -261,6 +264,9 @@ def _of_tree(chosen: Chosen, tree: "FlatTree", strategy: "Strategy", name: str) 
             tree.seat.tolist(), tree.names, tree.labels, strategy.mean.tolist(), strict=True
         )
     ]
+    data = {**chosen.facts, "strategy": name, "kind": strategy.kind, "rows": rows}
+    if strategy.kind == "mixture":
+        return _of_plans(data, chosen, tree, strategy)
     text = [
         (
             row["player"],
@@ -269,11 +275,57 @@ def _of_tree(chosen: Chosen, tree: "FlatTree", strategy: "Strategy", name: str) 
         )
         for row in rows[:SHOWN]
     ]
-    of = f", the mean of {len(strategy.chances)} components" if strategy.kind == "mixture" else ""
-    more = [f"and {len(rows) - SHOWN:,} more; --json has all"] if len(rows) > SHOWN else []
     table = Table(text, ("player", "information set", "actions"), left=3)
-    data = {**chosen.facts, "strategy": name, "kind": strategy.kind, "rows": rows}
-    return Result(data, [f"{name}, {chosen.title}{of}", "", table, *more])
+    return Result(data, [f"{name}, {chosen.title}", "", table, *_more(len(rows), "rows")])
+
+
+def _more(many: int, what: str, shown: int = SHOWN) -> list[str]:
+    return [f"and {many - shown:,} more {what}; --json has all"] if many > shown else []
+
+
+def _of_plans(
+    data: dict[str, Any], chosen: Chosen, tree: "FlatTree", strategy: "Strategy"
+) -> Result:
+    """List what each plan of each side does at the information sets that it comes to."""
+    from hogeq.trees.plans import plans
+    from hogeq.trees.teams import teams_of
+
+    def cell(actions: dict[str, float]) -> str:
+        if len(actions) == 1:
+            return next(iter(actions))
+        return " or ".join(f"{name} {percent(share)}" for name, share in actions.items()) or "."
+
+    sides = ["player 0", "player 1"]
+    if tree.sides is not None:
+        sides = [f"team {players}" for players in teams_of(tree.sides).split("/")]
+    text: Text = [f"{data['strategy']}, {chosen.title}: each side draws a plan before the game"]
+    data["plans"] = []
+    for side in (0, 1):
+        drawn = plans(tree, strategy, side)
+        met = [row for row in range(tree.num_rows) if any(one.policy[row].any() for one in drawn)]
+        data["plans"] += [
+            {
+                "player": side,
+                "probability": one.probability,
+                "actions": {
+                    str(tree.names[row]): actions
+                    for row in met
+                    if (actions := one.actions(tree, row))
+                },
+            }
+            for one in drawn
+        ]
+        if not met:
+            continue
+        shown = drawn[:PLANS]
+        lines = [
+            (str(tree.names[row]), *(cell(one.actions(tree, row)) for one in shown))
+            for row in met[:SHOWN]
+        ]
+        header = (f"{sides[side]} draws", *(percent(one.probability) for one in shown))
+        text += ["", Table(lines, header, left=len(header)), *_more(len(met), "rows")]
+        text += _more(len(drawn), "plans", PLANS)
+    return Result(data, text)
 
 
 def _of_mixture(chosen: Chosen, strategy: "Strategy", out: Path | None, name: str) -> Result:

@@ -1,0 +1,87 @@
+"""Team games of the papers: what two teams are worth in mixtures (TMECor), proved from both sides.
+
+    python experiments/teams.py
+    python experiments/teams.py --only 3K 4K5 --seconds 60
+
+For every game and every choice of adversary: nodes, information sets, size of both belief DAGs,
+both ends of the value to the first team, the published value, method and seconds. Prints a
+Markdown table and writes results/teams.md.
+
+Published values are those of B. H. Zhang, G. Farina and T. Sandholm, "Team belief DAG", ICML 2023,
+arXiv 2202.00789, and B. H. Zhang and T. Sandholm, "Team correlated equilibria in zero-sum
+extensive-form games via tree decompositions", AAAI 2022, arXiv 2109.05284, to three digits; where
+more stand, other code computed them from the rules.
+"""
+
+from argparse import Namespace
+from collections.abc import Iterator
+from typing import Final
+
+from common import arguments, publish
+
+import hogeq
+
+THREE: Final = ("01/2", "02/1", "12/0")
+"""Two players of three against each one."""
+
+GAMES: Final = {
+    **dict.fromkeys(("3K3", "3K4", "3K6", "3K8"), THREE),
+    "4K5": ("012/3", "01/23", "02/13", "03/12"),
+    **dict.fromkeys(("3L133", "3L143", "3L151", "3L153", "3L223"), THREE),
+    **dict.fromkeys(("3D2", "3D3", "liars(first=number)"), THREE),
+    **dict.fromkeys(("gops", "gops(hidden=true)", "gops(order=random)"), ("01/2",)),
+}
+"""Teams of each game."""
+
+PUBLISHED: Final = {
+    "3K3, teams 01/2": "0",
+    "3K4, teams 01/2": "-1/24",
+    "3K6, teams 01/2": "-0.023650",
+    "3K8, teams 01/2": "-0.019281",
+    "4K5, teams 01/23": "-7/190",
+    "3L133, teams 01/2": "0.214843",
+    "3L143, teams 01/2": "0.107",
+    "3L151, teams 01/2": "-0.019",
+    "3L153, teams 01/2": "0.024",
+    "3L223, teams 01/2": "0.516",
+    "3D2, teams 01/2": "0.25",
+    "3D3, teams 01/2": "0.284",
+}
+
+
+def main() -> None:
+    """Print and write the table."""
+    given = arguments(__doc__, only=("",), seconds=120.0)
+    header = [
+        *("game", "teams", "nodes", "information sets", "belief DAGs", "value", "published"),
+        *("method", "seconds"),
+    ]
+    publish(given.out, "teams", header, rows(given))
+
+
+def rows(given: Namespace) -> Iterator[list[object]]:
+    """Solve one game after the other."""
+    for name, choices in GAMES.items():
+        for teams in choices if any(name.startswith(one) for one in given.only) else ():
+            yield row(hogeq.Game(name, teams=teams), given.seconds)
+
+
+def row(game: hogeq.Game, seconds: float) -> list[object]:
+    """Give all figures of a game."""
+    name, _, teams = game.name.partition(", teams ")
+    solved = game.equilibrium(seconds=seconds)
+    sizes = solved.effort.get("dag", ())
+    ends = [f"{end:z.6f}" for end in (solved.lower, solved.upper)]
+    assert game.tree is not None
+    return [
+        *(name, teams, f"{game.tree.num_nodes:,}", game.tree.num_rows),
+        *(
+            " and ".join(f"{size:,}" for size in sizes),
+            ends[0] if solved.is_proved else " to ".join(ends),
+        ),
+        *(PUBLISHED.get(game.name, ""), solved.method, f"{solved.seconds:.1f}"),
+    ]
+
+
+if __name__ == "__main__":
+    main()
