@@ -19,7 +19,9 @@ from typing import Final
 
 from common import arguments, publish
 
-import hogeq
+from hogeq.trees.exact import equilibrium
+from hogeq.trees.flat import FlatTree
+from hogeq.trees.loading import load_tree
 
 THREE: Final = ("01/2", "02/1", "12/0")
 """Two players of three against each one."""
@@ -63,23 +65,18 @@ def rows(given: Namespace) -> Iterator[list[object]]:
     """Solve one game after the other."""
     for name, choices in GAMES.items():
         for teams in choices if any(name.startswith(one) for one in given.only) else ():
-            yield row(hogeq.Game(name, teams=teams), given.seconds)
+            yield row(load_tree(name, teams=teams), name, teams, given.seconds)
 
 
-def row(game: hogeq.Game, seconds: float) -> list[object]:
+def row(tree: FlatTree, name: str, teams: str, seconds: float) -> list[object]:
     """Give all figures of a game."""
-    name, _, teams = game.name.partition(", teams ")
-    solved = game.equilibrium(seconds=seconds)
-    sizes = solved.effort.get("dag", ())
-    ends = [f"{end:z.6f}" for end in (solved.lower, solved.upper)]
-    assert game.tree is not None
+    solved = equilibrium(tree, seconds)
+    sizes = " and ".join(f"{size:,}" for size in solved.effort.get("dag", ()))
+    lower, upper = f"{solved.lower:z.6f}", f"{solved.upper:z.6f}"
+    value = lower if solved.is_proved else f"{lower} to {upper}"
     return [
-        *(name, teams, f"{game.tree.num_nodes:,}", game.tree.num_rows),
-        *(
-            " and ".join(f"{size:,}" for size in sizes),
-            ends[0] if solved.is_proved else " to ".join(ends),
-        ),
-        *(PUBLISHED.get(game.name, ""), solved.method, f"{solved.seconds:.1f}"),
+        *(name, teams, f"{tree.num_nodes:,}", f"{tree.num_rows:,}", sizes, value),
+        *(PUBLISHED.get(tree.name, ""), solved.method, f"{solved.seconds:.1f}"),
     ]
 
 
