@@ -3,9 +3,10 @@
     python experiments/teams.py
     python experiments/teams.py --only 3K 4K5 --seconds 60
 
-For every game and every choice of adversary: nodes, information sets, size of both belief DAGs,
-both ends of the value to the first team, the published value, method and seconds. Prints a
-Markdown table and writes results/teams.md.
+For every game and every choice of adversary: nodes, information sets, decisions of both teams'
+belief DAGs and of their parts that the last program used, value to the first team (both ends where
+they do not meet), published value, method and processor seconds. Prints a Markdown table and
+writes results/teams.md.
 
 Published values are those of B. H. Zhang, G. Farina and T. Sandholm, "Team belief DAG", ICML 2023,
 arXiv 2202.00789, and B. H. Zhang and T. Sandholm, "Team correlated equilibria in zero-sum
@@ -13,15 +14,17 @@ extensive-form games via tree decompositions", AAAI 2022, arXiv 2109.05284, to t
 more stand, other code computed them from the rules.
 """
 
+import time
 from argparse import Namespace
 from collections.abc import Iterator
 from typing import Final
 
 from common import arguments, publish
 
-from hogeq.trees.exact import equilibrium
+from hogeq.trees.exact import equilibrium, whole_dag
 from hogeq.trees.flat import FlatTree
 from hogeq.trees.loading import load_tree
+from hogeq.trees.sequences import sequence_form
 
 THREE: Final = ("01/2", "02/1", "12/0")
 """Two players of three against each one."""
@@ -55,8 +58,8 @@ def main() -> None:
     """Print and write the table."""
     given = arguments(__doc__, only=("",), seconds=120.0)
     header = [
-        *("game", "teams", "nodes", "information sets", "belief DAGs", "value", "published"),
-        *("method", "seconds"),
+        *("game", "teams", "nodes", "information sets", "decisions of the DAGs", "used"),
+        *("value", "published", "method", "seconds"),
     ]
     publish(given.out, "teams", header, rows(given))
 
@@ -70,13 +73,17 @@ def rows(given: Namespace) -> Iterator[list[object]]:
 
 def row(tree: FlatTree, name: str, teams: str, seconds: float) -> list[object]:
     """Give all figures of a game."""
+    began = time.process_time()
     solved = equilibrium(tree, seconds)
-    sizes = " and ".join(f"{size:,}" for size in solved.effort.get("dag", ()))
+    spent = time.process_time() - began
+    dags = [whole_dag(sequence_form(tree, player)) for player in (0, 1)]
+    sizes = " + ".join("too many" if dag is None else f"{len(dag.row):,}" for dag in dags)
+    used = " + ".join(f"{many:,}" for many in solved.effort["decisions"])
     lower, upper = f"{solved.lower:z.6f}", f"{solved.upper:z.6f}"
     value = lower if solved.is_proved else f"{lower} to {upper}"
     return [
-        *(name, teams, f"{tree.num_nodes:,}", f"{tree.num_rows:,}", sizes, value),
-        *(PUBLISHED.get(tree.name, ""), solved.method, f"{solved.seconds:.1f}"),
+        *(name, teams, f"{tree.num_nodes:,}", f"{tree.num_rows:,}", sizes, used),
+        *(value, PUBLISHED.get(tree.name, ""), solved.method, f"{spent:.1f}"),
     ]
 
 

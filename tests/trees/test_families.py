@@ -125,6 +125,36 @@ def test_values_of_two_players_are_those_known() -> None:
     assert uniform(load_tree("2L232")) == pytest.approx(uniform(load_tree("leduc_poker")))
 
 
+# Value to the first team in mixtures, TMECor: arXiv 2109.05284 and 2202.00789, to three digits;
+# where more stand, by other code that builds the paper's DAG.
+VALUES = {
+    ("3K3", "01/2"): (0.0, 1e-9),
+    ("3K4", "01/2"): (-1 / 24, 1e-9),
+    ("3K6", "01/2"): (-0.023650, 5e-7),
+    ("4K5", "01/23"): (-7 / 190, 1e-9),
+    ("3D2", "01/2"): (0.25, 1e-9),
+}
+LONG = {
+    ("3K8", "01/2"): (-0.019281, 5e-7),
+    ("3L133", "01/2"): (0.214843, 5e-7),
+    ("3D3", "01/2"): (0.284, 5e-4),
+    ("liars(first=number)", "01/2"): (0.321, 5e-4),  # by OpenSpiel's order of bids
+}
+
+
+@pytest.mark.parametrize(
+    ("game", "value"),
+    [*VALUES.items(), *(pytest.param(*pair, marks=pytest.mark.slow) for pair in LONG.items())],
+)
+def test_teams_have_the_values_of_the_papers(
+    game: tuple[str, str], value: tuple[float, float]
+) -> None:
+    solved = hogeq.Game(game[0], teams=game[1]).equilibrium(seconds=300)
+    assert solved.is_proved
+    assert solved.lower == pytest.approx(value[0], abs=value[1])
+    assert solved.upper == pytest.approx(value[0], abs=value[1])
+
+
 def test_die_roll_poker_forgets_dice() -> None:
     tree, forgets = (load_tree(f"die_roll_poker(sides=2,forgets={one})") for one in (False, True))
     assert tree.num_nodes == forgets.num_nodes
