@@ -34,7 +34,7 @@ PAPERS: Final = {
 
 def full_name(name: str) -> str:
     """Write a name of the papers, 3K4, as that of a registered game with its parameters."""
-    numbers = re.fullmatch(r"([2-9])(?:([KD])(\d+)|(L)(\d)(\d)(\d))", name)
+    numbers = re.fullmatch(r"([2-9])(?:([KD])(\d+)|(L)(\d)(\d)(\d))", name.upper())
     if numbers is None:
         return name
     players, family, *sizes = filter(None, numbers.groups())

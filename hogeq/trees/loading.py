@@ -25,7 +25,7 @@ from hogeq.trees.teams import Teams, teams_text
 
 ALLOWED: Final = (
     "an edition of Hog, a mapping or YAML file of rule parts, a run, a .efg file, a game of "
-    "OpenSpiel by its name, or rules of one's own"
+    "OpenSpiel or of the papers (3K4) by its name, or rules of one's own"
 )
 
 

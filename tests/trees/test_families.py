@@ -181,6 +181,14 @@ def test_what_is_no_such_game_is_refused(name: str, why: str) -> None:
         load_tree(name)
 
 
+def test_a_name_of_the_papers_is_one_of_a_registered_game() -> None:
+    assert full_name("3K12") == "kuhn(players=3,ranks=12)"
+    assert full_name("3l133") == "leduc(players=3,bets=1,ranks=3,suits=3)"
+    assert full_name("2D6") == "liars(players=2,sides=6)"
+    assert full_name("kuhn_poker") == "kuhn_poker"
+    assert load_tree("2k3").digest() == load_tree("kuhn(players=2,ranks=3)").digest()
+
+
 def test_rules_have_no_limit_of_players_of_their_own() -> None:
     tree = from_rules(rules("kuhn(players=5,ranks=5)"), teams="0123/4")
     assert tree.num_rows == 5 * 5 * 16  # each card, and each way to come to bet or to answer
