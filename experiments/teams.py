@@ -21,7 +21,8 @@ from typing import Final
 
 from common import arguments, publish
 
-from hogeq.trees.exact import equilibrium, whole_dag
+import hogeq
+from hogeq.trees.exact import whole_dag
 from hogeq.trees.flat import FlatTree
 from hogeq.trees.loading import load_tree
 from hogeq.trees.sequences import sequence_form
@@ -74,7 +75,7 @@ def rows(given: Namespace) -> Iterator[list[object]]:
 def row(tree: FlatTree, name: str, teams: str, seconds: float) -> list[object]:
     """Give all figures of a game."""
     began = time.process_time()
-    solved = equilibrium(tree, seconds)
+    solved = hogeq.Game(tree).equilibrium(seconds)
     spent = time.process_time() - began
     dags = [whole_dag(sequence_form(tree, player)) for player in (0, 1)]
     sizes = " + ".join("too many" if dag is None else f"{len(dag.row):,}" for dag in dags)
