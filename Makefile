@@ -70,6 +70,7 @@ gambit: .venv/.test
 # One thread means one, in linear algebra too.
 bench: export OPENBLAS_NUM_THREADS = 1
 bench: .venv/.test
+	$(PIP) --only-binary :all: --editable '.[bench]'
 	$(BIN)/python benchmarks
 
 docs: .venv/.test

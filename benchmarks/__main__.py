@@ -14,6 +14,7 @@ from itertools import chain
 
 import bench_alternatives
 import bench_first_use
+import bench_trees
 from timing import FOLDER, Timing, report
 
 
@@ -42,6 +43,7 @@ def main() -> None:
         bench_first_use.timings(1, bench_first_use.SOME),
         by_pytest(),
         bench_alternatives.timings(),
+        bench_trees.timings(),
     )
     report("bench", list(chain(*parts)))
 

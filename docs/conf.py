@@ -5,14 +5,19 @@ needs no network; MyST, since the pages are Markdown that reads well without it 
 """
 
 import inspect
+import json
 import re
 import shutil
 from pathlib import Path
 from pkgutil import walk_packages
 from typing import Any
 
+from typer.main import get_command
+
 import hogeq
 from hogeq import __version__
+from hogeq.cli import app
+from hogeq.cli.commands import GROUPS, name_of
 
 project = "hogeq"
 author = "hogeq maintainers"
@@ -79,9 +84,39 @@ def _write_reference(app: Any, _config: Any) -> None:
     modules = {module.name for module in walk_packages(hogeq.__path__, "hogeq.")}
     lines += [f"   {module}" for module in sorted(modules - {"hogeq.__main__", "hogeq.run"})]
     (folder / "names.rst").write_text("\n".join(lines) + "\n", "utf-8")
+    _write_commands(folder / "commands.rst")
+
+
+def _write_commands(file: Path) -> None:
+    """Write the help of every command, by groups, as the command line gives it."""
+    top: Any = get_command(app)
+    lines = ["All commands", "============", ""]
+    for group, commands in GROUPS.items():
+        lines += [group, "-" * len(group), ""]
+        for name in map(name_of, commands):
+            title = f"hogeq {name}"
+            command = top.commands[name]
+            context = command.context_class(command, info_name=title, max_content_width=100)
+            text = command.get_help(context).replace("\b", "")
+            shown = [f"   {line}".rstrip() for line in text.splitlines()]
+            lines += [title, "~" * len(title), "", ".. code-block:: text", "", *shown, ""]
+    file.write_text("\n".join(lines), "utf-8")
+
+
+def _hide_modules(app: Any, error: Exception | None) -> None:
+    """Take the modules out of the search, but for the list of public names."""
+    index = Path(app.outdir) / "searchindex.js"
+    if error or not index.exists():
+        return
+    text = index.read_text("utf-8")
+    start, end = text.index("{"), text.rindex("}") + 1
+    found = json.loads(text[start:end])
+    found |= {"objects": {}, "indexentries": {}}
+    index.write_text(f"{text[:start]}{json.dumps(found)}{text[end:]}", "utf-8")
 
 
 def setup(app: Any) -> None:
     """Connect the hooks above."""
+    app.connect("build-finished", _hide_modules)
     app.connect("config-inited", _write_reference)
     app.connect("autodoc-process-docstring", _escape)

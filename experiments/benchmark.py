@@ -26,9 +26,8 @@ import numpy as np
 from check_benchmark import FORMAT, Instance, Known, Proof
 from check_trees import Tree
 from common import arguments, draw, publish
-from research.decision import Problem, player_tree, problem_of
-from research.methods import METHODS, improved
-from research.proofs import CLOSE, FullMemory, LinearProgram, branch_and_bound, searched
+from methods import METHODS, Problem, improved, problem_of
+from proofs import FullMemory, LinearProgram, branch_and_bound, player_tree, searched
 
 from hogeq.benchmark.catalogue import GAMES, LARGEST, Entry, catalogue
 from hogeq.search.attack import SearchResult, attack
@@ -39,6 +38,7 @@ from hogeq.support.files import replacing, write_arrays
 from hogeq.trees.exact import equilibrium
 from hogeq.trees.loading import load_tree
 
+FEW = 64  # rows that are set in turn
 GAIN = 1e-9  # that counts as another point of a curve
 EQUAL = 1e-6  # payoffs this close are equal
 DRAWN = 40  # points of a curve in the figure
@@ -95,7 +95,7 @@ def solve(entry: Entry, given: Namespace) -> dict[str, Any]:
     courses, found = {}, list[Ints]()
     for method in METHODS:
         courses[method], policy = course(problem, method, seconds)
-        found.append(pure_rows(problem, policy))
+        found.append(problem.rows(policy))
     values = [instance.value(rows) for rows in found]
     for method, value in zip(METHODS, values, strict=True):
         courses[method][-1][1] = value
@@ -159,7 +159,7 @@ def strengthen(entry: Entry, path: Path, given: Namespace) -> None:
         rate, policy = longest(problem, given.longer)
         record["longer"] = given.longer
         if problem.payoff(rate) > record["value"]:
-            rows = pure_rows(problem, policy)
+            rows = problem.rows(policy)
             arrays["strategy"], record["value"] = rows.astype(np.int16), instance.value(rows)
     if not is_proved:
         best, value, proof = proved(instance, arrays["strategy"].astype(np.int64), given.proof)
@@ -198,26 +198,17 @@ def course(problem: Problem, method: str, seconds: float) -> tuple[list[list[flo
     return points, kept
 
 
-def pure_rows(problem: Problem, policy: Floats) -> Ints:
-    """Actions by row, of a pure policy; an action that is missing plays as the last one."""
-    rows = policy.reshape(-1, policy.shape[-1]).argmax(axis=1)
-    last = getattr(problem.engine, "last", None)
-    return rows if last is None else np.minimum(rows, last)
-
-
 def proved(instance: Instance, best: Ints, seconds: float) -> tuple[Ints, float, Proof]:
     """Prove a bound, and perhaps find a better strategy."""
     if instance.memories > 1:
         full, legal = FullMemory(instance), instance.legal
         return branch_and_bound(full, legal, instance.value, best, seconds)
     tree = player_tree(instance)
-    relax = LinearProgram(tree, seconds)
-    root = relax(tree.legal, None)
-    if root.bound > instance.value(best) + CLOSE and tree.is_timed:
-        best, value, found = searched(tree, root.prices, instance.value, best)
+    if len(np.unique(tree.row)) <= FEW:
+        best, value, found = searched(tree, instance.value, best)
         if found is not None:
             return best, value, found
-    return branch_and_bound(relax, tree.legal, instance.value, best, seconds, root)
+    return branch_and_bound(LinearProgram(tree, seconds), tree.legal, instance.value, best, seconds)
 
 
 def play(entry: Entry, given: Namespace) -> dict[str, Any]:

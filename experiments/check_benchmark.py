@@ -1,4 +1,4 @@
-"""Check the benchmark of imperfect recall: values, bounds and proofs, by numpy alone.
+"""Check the benchmark of imperfect recall: values, bounds and proofs.
 
     hogeq bench-games write instances
     python experiments/check_benchmark.py instances results/benchmark
@@ -258,7 +258,8 @@ class Proof(NamedTuple):
         demand(inside, "place: beyond all prices, or not rising")
         prices.ravel()[place] = self.price[span]
         if len(self.target):
-            return relaxed.searched(allowed, prices, float(self.target[leaf]))
+            demand(not len(place), "proof: prices of a search")
+            return relaxed.searched(allowed, float(self.target[leaf]))
         return relaxed.bound(allowed, prices)
 
 

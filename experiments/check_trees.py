@@ -1,23 +1,18 @@
-"""A game tree as one player of it remembers it, for check_benchmark.py: bounds, by numpy alone."""
+"""A game tree as one player of it remembers it, for check_benchmark.py: its bounds."""
 
-from collections.abc import Iterator
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterator
+from graphlib import CycleError, TopologicalSorter
+from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
-from strict_files import Array, demand, error
+from numba import njit
+from strict_files import Array, RefusedError, demand, error
 
 NATURE = 2
+Kernel = TypeVar("Kernel", bound=Callable[..., Any])
 CELLS = 2**27  # of an array that is computed
-MOST = 2**20  # parts of a search
-
-
-class _Choice(NamedTuple):
-    """What actions of a row lead to, at all pasts where it is met in a part."""
-
-    after: list[Array]  # pasts
-    payoff: Array  # (actions,)
-    gain: Array  # (actions,), what is worth to a player who remembers
-    met: Array  # (actions, rows, K), of the prices of later rows
+MOST = 2**26  # parts of a search
+SEARCHED, ABOVE, FULL = range(3)
 
 
 class Tree:
@@ -144,96 +139,116 @@ class Tree:
             leads[self.before[here]] = True
         return met
 
-    @property
-    def is_timed(self) -> bool:
-        """Whether each row is met after as many own moves wherever it is met."""
-        rounds = [set(self.row[pasts].tolist()) for pasts in self.levels]
-        return sum(map(len, rounds)) == len(set().union(*rounds))
-
-    def searched(self, allowed: Array, prices: Array, target: float, most: int = MOST) -> float:
+    def searched(self, allowed: Array, target: float, most: int = MOST) -> float:
         """Highest bound of the parts of a search; refuse one above the target, or too many."""
-        return Search(self, allowed, prices, target, most).highest() + self.slack(prices)
+        found = search(self, allowed, target, most)
+        demand(found.status != FULL, "search: too many parts")
+        demand(found.status != ABOVE, "search: a strategy above the target")
+        return found.bound + error(self.size, 2 * self.roundings + len(self.row), self.misses)
 
 
-class Search:
-    """Set rows in turn, round by round, as long as a part has a bound above the target.
+class Ways(NamedTuple):
+    """What is met after what, for a search."""
 
-    Rows of one round are met after as many own moves. What rows of earlier rounds do says which
-    pasts are met; the bound of a part is what these are worth, and the refund of later rows.
+    follows: Array  # pasts, by the sequence before them
+    ends: Array  # where those of each sequence begin, and end
+    row: Array  # of each past, by the order in which rows are set
+    begins: Array  # of each row, the number of pasts of rows before it
+    payoff: Array  # of sequences
+
+
+class Found(NamedTuple):
+    """How a search ended."""
+
+    bound: float
+    status: int
+    strategy: Array  # (R,), above the target if the status is ABOVE
+
+
+def search(tree: Tree, allowed: Array, target: float, most: int = MOST) -> Found:
+    """Set rows in turn, those first that are met first, while a part has a bound above the target.
+
+    The rows that are set say which pasts are met next, before those that are not set. A row plays
+    one action at all these pasts: the most that this is worth to a player who remembers from then
+    on bounds the row, and the sum over rows bounds the part.
     """
+    before = np.where(tree.before > 0, tree.row[(tree.before - 1) // tree.actions], -1)
+    order = TopologicalSorter({row: set() for row in tree.row.tolist()})
+    for row, earlier in np.unique(np.stack([tree.row, before], 1)[before >= 0], axis=0).tolist():
+        order.add(row, earlier)
+    try:
+        rows = np.array(list(order.static_order()), np.int64)
+    except CycleError as wrong:
+        raise RefusedError("search: rows are met in two orders") from wrong
+    places = np.argsort(rows)[np.searchsorted(np.sort(rows), tree.row)]
+    begins = np.searchsorted(np.sort(places), np.arange(len(rows)))
+    follows = np.argsort(tree.before, kind="stable")
+    ends = np.searchsorted(tree.before[follows], np.arange(len(tree.payoff) + 1))
+    worth = tree.worth(tree.may(allowed), None)[1:].reshape(-1, tree.actions)
+    legal, ways = allowed & tree.legal, Ways(follows, ends, places, begins, tree.payoff)
+    bound, status, chosen = _search(ways, worth, legal[rows], most, target)
+    strategy = legal.argmax(axis=1)
+    strategy[rows] = np.where(legal[rows, chosen], chosen, strategy[rows])
+    return Found(bound, status, strategy)
 
-    def __init__(self, tree: Tree, allowed: Array, prices: Array, target: float, most: int) -> None:
-        self.tree, self.prices, self.target = tree, prices, target
-        self.found, self.entered, self.most = -np.inf, 0, most
-        self.legal = allowed & tree.legal
-        may = tree.may(allowed)
-        self.worth = tree.worth(may, prices)[1:].reshape(-1, tree.actions)
-        self.payoff = tree.payoff[1:].reshape(-1, tree.actions)
-        demand(tree.is_timed, "search: a row is met in two rounds")
-        self.priced = priced = np.unique(tree.row[prices.any(axis=1)])
-        self.met = np.zeros((len(tree.row), len(priced), tree.actions))
-        for place, row in enumerate(priced):
-            self.met[:, place] = tree.met(row, may, prices)
-        self.later = np.where(self.legal[priced], 0.0, -np.inf)
-        self.order = np.argsort(tree.before, kind="stable")
-        self.ends = np.searchsorted(tree.before[self.order], np.arange(len(tree.payoff) + 1))
-        self.chosen = self.legal.argmax(axis=1)  # what the part that is searched plays
 
-    def highest(self) -> float:
-        """Highest bound of the parts, but for rounding; none may be above the target."""
-        self._enter(self._following(np.zeros(1, np.int64)), float(self.tree.payoff[0]))
-        return self.found
+def compiled(kernel: Kernel) -> Kernel:
+    """Compile a function into those that call it."""
+    return cast("Kernel", njit(kernel, inline="always"))
 
-    def _following(self, sequences: Array) -> Array:
-        spans = [self.order[self.ends[one] : self.ends[one + 1]] for one in sequences.tolist()]
-        return np.concatenate(spans)
 
-    def _enter(self, pasts: Array, won: float) -> None:
-        """Set the rows of a round in which these pasts are met."""
-        self.entered += 1
-        demand(self.entered <= self.most, "search: too many parts")
-        now = np.zeros(self.legal.shape)
-        np.add.at(now, self.tree.row[pasts], self.worth[pasts] + self.prices[pasts])
-        here = np.unique(self.tree.row[pasts])
-        later = (self.met[pasts].sum(axis=0) + self.later)[~np.isin(self.priced, here)]
-        bound = won + np.where(self.legal, now, -np.inf)[here].max(axis=1).sum()
-        bound += later.max(axis=1).sum()
-        if bound <= self.target:
-            self.found = max(self.found, float(bound))
-            return
-        choices = []
-        for row in here.tolist():
-            own = pasts[self.tree.row[pasts] == row]
-            actions = np.flatnonzero(self.legal[row])
-            after = [self._following(1 + own * self.tree.actions + one) for one in actions]
-            gain = (self.worth[own] + self.prices[own]).sum(axis=0)[actions]
-            met = np.array([self.met[one].sum(axis=0) for one in after])
-            choices.append(_Choice(after, self.payoff[own].sum(axis=0)[actions], gain, met))
-        rest = [(0.0, np.zeros_like(self.later))]
-        for one in choices[::-1]:
-            gain, met = rest[-1]
-            rest.append((gain + one.gain.max(), met + one.met.max(axis=0)))
-        # All ways to set the rows of this round, as far as their bounds are above the target.
-        ways, gain, met = np.zeros((1, 0), np.int64), np.array([won]), self.later[None]
-        for place in range(len(choices) + 1):
-            best, more = rest[len(choices) - place]
-            bound = gain + best + (met + more).max(axis=2, initial=0.0).sum(axis=1)
-            left = ~(bound <= self.target)  # also what is no number
-            self.found = max(self.found, float(bound[~left].max(initial=-np.inf)))
-            ways, gain, met, bound = ways[left], gain[left], met[left], bound[left]
-            if not len(ways) or place == len(choices):
-                break
-            one = choices[place]
-            again, new = np.divmod(np.arange(len(ways) * len(one.gain)), len(one.gain))
-            ways = np.concatenate([ways[again], new[:, None]], axis=1)
-            gain, met = gain[again] + one.gain[new], met[again] + one.met[new]
-        for way in ways[np.argsort(-bound, kind="stable")].tolist():
-            both = [*zip(choices, way, strict=True)]
-            self.chosen[here] = [
-                np.flatnonzero(self.legal[row])[action]
-                for row, action in zip(here, way, strict=True)
-            ]
-            after = [one.after[action] for one, action in both]
-            pasts = np.concatenate([np.zeros(0, np.int64), *after])
-            demand(len(pasts), "search: a strategy above the target")
-            self._enter(pasts, won + sum(one.payoff[action] for one, action in both))
+@compiled
+def _meet(ways: Ways, sequence: int, worth: Array, met: Array, count: Array, gain: Array) -> None:
+    """Meet the pasts that follow a sequence."""
+    for past in ways.follows[ways.ends[sequence] : ways.ends[sequence + 1]]:
+        row = ways.row[past]
+        met[ways.begins[row] + count[row]] = past
+        count[row] += 1
+        for action in range(gain.shape[1]):
+            gain[row, action] += worth[past, action]
+
+
+@compiled
+def _most(gain: Array, legal: Array) -> float:
+    """Most that rows gain, each by one action."""
+    total = 0.0
+    for row in range(len(gain)):
+        best = -np.inf
+        for action in range(gain.shape[1]):
+            if legal[row, action]:
+                best = max(best, gain[row, action])
+        total += best
+    return total
+
+
+@compiled
+def _search(
+    ways: Ways, worth: Array, legal: Array, most: int, target: float
+) -> tuple[float, int, Array]:
+    rows, actions = legal.shape
+    met = np.zeros(len(ways.row), np.int64)  # pasts by row, of which so many are met:
+    count = np.zeros((rows + 1, rows), np.int64)  # when so many rows are set
+    gain = np.zeros((rows + 1, rows, actions))
+    won = np.full(rows + 1, ways.payoff[0])
+    _meet(ways, 0, worth, met, count[0], gain[0])
+    chosen, highest, parts, now = np.full(rows, -1), -np.inf, 0, 0
+    while 0 <= now < rows and parts <= most:
+        chosen[now] += 1
+        if chosen[now] == actions or (chosen[now] > 0 and count[now, now] == 0):
+            chosen[now] = -1
+            now -= 1
+        elif legal[now, chosen[now]] or count[now, now] == 0:  # what is not met plays anything
+            parts += 1
+            count[now + 1, now + 1 :] = count[now, now + 1 :]
+            gain[now + 1, now + 1 :] = gain[now, now + 1 :]
+            won[now + 1] = won[now]
+            for past in met[ways.begins[now] :][: count[now, now]]:
+                sequence = 1 + past * actions + chosen[now]
+                won[now + 1] += ways.payoff[sequence]
+                _meet(ways, sequence, worth, met, count[now + 1], gain[now + 1])
+            bound = won[now + 1] + _most(gain[now + 1, now + 1 :], legal[now + 1 :])
+            if bound <= target:
+                highest = max(highest, bound)
+            else:
+                now += 1
+    return highest, FULL if parts > most else ABOVE if now == rows else SEARCHED, chosen

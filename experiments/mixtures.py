@@ -40,7 +40,7 @@ from hogeq.search.attack import attack
 from hogeq.search.results import Budget
 from hogeq.solvers import SOLVERS
 from hogeq.solvers.bundle import SHAPING, counters_of
-from hogeq.solvers.cuts import Counters, cut_of_parts, modelled
+from hogeq.solvers.cuts import Counters, cut, modelled
 from hogeq.strategies.strategy import Strategy
 from hogeq.support.aliases import Floats
 
@@ -165,7 +165,7 @@ def split(game: HogEngine, solver: Any, end: float) -> Any:
     parts = np.stack([(1 - MIXED) * part + MIXED * random_policy(game, random) for part in parts])
     state = solver.init(game)._replace(parts=parts, recent=parts.copy())
     known = list(one.pool[one.used >= one.iteration - 10][-60:])
-    cuts = [cut_of_parts(game, Strategy.unchecked(parts, state.draw), each) for each in known]
+    cuts = [cut(game, Strategy.unchecked(parts, state.draw), each) for each in known]
     none = np.zeros(0, np.int64)
     counters = counters_of(state).renewed(none, known, cuts, 0, len(known))
     return state._replace(**counters._asdict())
@@ -181,8 +181,8 @@ def curvature(game: HogEngine, policy: Floats, counters: Any, weights: Floats) -
         ends = np.stack([policy + length * root * way, policy - length * root * way])
         total = np.zeros_like(policy)
         for counter, weight in zip(counters, weights, strict=True):
-            cut = cut_of_parts(game, Strategy.unchecked(ends, np.full(2, 0.5)), counter)
-            ahead, behind = cut.gradients.astype(np.float64).reshape(2, *policy.shape)
+            model = cut(game, Strategy.unchecked(ends, np.full(2, 0.5)), counter)
+            ahead, behind = model.gradients.astype(np.float64).reshape(2, *policy.shape)
             total += weight * (ahead - behind) / (2 * length)
         return tangent(root, root * total).ravel()
 
@@ -197,7 +197,7 @@ def tangent(root: Floats, way: Floats) -> Floats:
 def rates(game: HogEngine, parts: Floats, counters: Any) -> Floats:
     """Win rates (m, n) of components against counters."""
     strategy = Strategy.unchecked(parts, np.full(len(parts), 1.0 / len(parts)))
-    cuts = [cut_of_parts(game, strategy, counter) for counter in counters]
+    cuts = [cut(game, strategy, counter) for counter in counters]
     none = Counters.none(game, len(parts))
     known = none.renewed(np.zeros(0, np.int64), list(counters), cuts, 0, len(cuts))
     return modelled(known, parts)

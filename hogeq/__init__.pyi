@@ -1,5 +1,6 @@
 from . import figures as figures
 from .baselines import baseline as baseline
+from .contest.assessment import Assessment as Assessment
 from .contest.field import Difference as Difference
 from .contest.tournament import Standing as Standing
 from .contest.tournament import rank as rank

@@ -21,7 +21,7 @@ from hogeq.model.protocol import WinRate
 from hogeq.rules import Rules
 from hogeq.rules.edition import names_of
 from hogeq.rules.memory import Memory
-from hogeq.rules.reading import edition_name
+from hogeq.rules.reading import TREES, edition_name
 from hogeq.search import bounds, population
 from hogeq.search.population import Gains
 from hogeq.search.results import (
@@ -37,9 +37,11 @@ from hogeq.search.results import (
 from hogeq.strategies.profiles import hog_profile, is_profile
 from hogeq.strategies.strategy import Strategy, StrategyLike, strategy_of
 from hogeq.support.aliases import Floats
+from hogeq.support.files import write_whole
 from hogeq.support.messages import refusal
 
 if TYPE_CHECKING:
+    from hogeq.contest.assessment import Assessment
     from hogeq.contest.field import Difference
     from hogeq.contest.tournament import WinRates
     from hogeq.contest.transcript import Review, Transcript
@@ -62,9 +64,9 @@ class Game:
     ----------
     given : str, path, mapping, Rules, GameRules or game of OpenSpiel
         An edition's name, fields of `Rules` by name, a YAML file of these; a run's folder, of
-        whatever game; a ``.efg`` file of Gambit; rules of one's own, or their name; or a game of
-        OpenSpiel, or its name with parameters: ``"liars_dice_ir(dice_sides=4)"``.
-        ``"openspiel:NAME"`` is none of ours.
+        whatever game; a ``.efg`` file of Gambit, a ``.npz`` file of `write`; rules of one's own, or
+        their name; or a game of OpenSpiel, or its name with parameters:
+        ``"liars_dice_ir(dice_sides=4)"``. ``"openspiel:NAME"`` is none of ours.
     forget : str or callable, optional
         For games other than Hog, what players forget: ``own_actions``, ``order`` or ``last:K``; or
         a function of a player and an information state, str, that gives the key of the
@@ -404,6 +406,27 @@ class Game:
             return (SmallAudit.of(self.rules).audit,) * 2
         return audit_of(self.tree, 0), audit_of(self.tree, 1)
 
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """Write the tree of a game other than Hog to a file that `Game` reads.
+
+        Parameters
+        ----------
+        path : path
+            ``.npz`` saves the tree, to be read at the speed of the disk; ``.efg`` is for Gambit.
+        """
+        from hogeq.trees.saved import save_tree
+        from hogeq.trees.tree import flat_efg
+
+        suffix = Path(path).suffix.lower()
+        if self.tree is None:
+            raise ValueError(f"{self.name}: is not written; allowed: games other than Hog")
+        if suffix not in TREES:
+            raise ValueError(refusal("path", str(path), f"names ending in {' or '.join(TREES)}"))
+        if suffix == ".npz":
+            save_tree(self.tree, path)
+        else:
+            write_whole(path, flat_efg(self.tree))
+
     def gains(self, counter: StrategySpec, strategy: StrategySpec) -> Gains:
         """Exact gain of every cell of a counter-strategy over the rolls of a strategy."""
         usual = self.second.strategy(strategy)
@@ -456,6 +479,21 @@ class Game:
         table, rivals = self.strategy(matrix), self._rivals(against)
         *_, best = field.improvements(self.hog, table, rivals, cells, seconds)
         return self.strategy(best.strategy)
+
+    def explain(self, strategy: StrategySpec, against: StrategySpec | None = None) -> "Assessment":
+        """Say why a strategy loses: its loss in groups, and simple changes that win more.
+
+        Parameters
+        ----------
+        strategy : strategy
+            A matrix or a policy.
+        against : strategy, optional
+            By default the strongest opponent of the package.
+        """
+        from hogeq.contest.assessment import assess
+
+        (rival,) = self._rivals(against)
+        return assess(self.hog, self.strategy(strategy), rival)
 
     def tablebase(self) -> Tablebase:
         """Optimal play from every position, both players remembering everything."""

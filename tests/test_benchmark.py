@@ -26,9 +26,8 @@ from tests.cli.calls import ask, refused
 sys.path.insert(0, str(Path(__file__).parents[1] / "experiments"))
 import check_benchmark as checker
 from benchmark import keep, play, recorded, solve, tables
-from research.decision import player_tree, problem_of
-from research.methods import METHODS, projected
-from research.proofs import LinearProgram, branch_and_bound
+from methods import METHODS, problem_of, projected
+from proofs import LinearProgram, branch_and_bound, player_tree
 from strict_files import RefusedError
 
 SMALL_HOG = (("su20", 9, 3), ("sp20", 8, 2), ("su21", 9, 2), ("fa18", 9, 3), ("fa13", 8, 2))
@@ -311,14 +310,16 @@ def test_the_checker_believes_no_claim_whose_hash_is_right(copied: tuple[Path, P
         proofs = dict(stored)
     with np.load(folder / "strategies.npz") as stored:
         strategies = dict(stored)
-    cheap = {**proofs, "detection-3x3x3.price": 0.9 * proofs["detection-3x3x3.price"]}
+    free = {**proofs, "random-3x4x4.target": np.zeros(0)}
     low = {**proofs, "random-3x4x4.target": proofs["random-3x4x4.target"] - 1e-6}
     shorter = {**proofs, "random-3x4x4.questions": proofs["random-3x4x4.questions"][:-1]}
-    negative = {**proofs, "random-3x4x4.price": -proofs["random-3x4x4.price"]}
+    price: dict[str, Any] = {"first": np.array([0, 1], np.int32)}
+    price |= {"place": np.zeros(1, np.int32), "price": -np.ones(1, np.float32)}
+    negative = {**free, **{f"random-3x4x4.{name}": array for name, array in price.items()}}
     other = 1 - np.minimum(strategies["random-3x4x4"], 1)
     played = {**strategies, "random-3x4x4": other}
     for what, arrays in (
-        *(("proofs", one) for one in (cheap, low, shorter, negative)),
+        *(("proofs", one) for one in (free, low, shorter, negative)),
         ("strategies", played),
     ):
         original = proofs if what == "proofs" else strategies

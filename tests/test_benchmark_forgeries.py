@@ -25,8 +25,7 @@ from hogeq.trees.flat import CHANCE, TERMINAL, FlatTree, Node, flatten
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "experiments"))
 import check_benchmark as checker
-from research.decision import player_tree
-from research.proofs import LinearProgram, branch_and_bound
+from proofs import LinearProgram, branch_and_bound, player_tree
 from strict_files import RefusedError
 
 Arrays = dict[str, Any]
@@ -389,39 +388,31 @@ def test_a_search_meets_the_best_of_all_and_proves_no_less(tree: FlatTree) -> No
     instance = checker.Instance(from_tree(tree)._asdict())
     best, pure = best_of_all(instance)
     pasts, draw = player_tree(instance), np.random.default_rng(12)
-    if not pasts.mass.all():  # pasts to which chance never comes count as met at the start
-        pytest.skip("rows are met in two rounds")
     for _ in range(10):
-        prices = draw.exponential(0.1, (len(pasts.row), pasts.actions))
-        prices *= draw.random(prices.shape) < draw.choice([0.0, 0.5])
-        found = pasts.searched(pasts.legal, prices, best + 1e-8)
+        found = pasts.searched(pasts.legal, best + 1e-8)
         assert best <= found <= best + 2e-8
         with pytest.raises(RefusedError, match="a strategy above the target"):
-            pasts.searched(pasts.legal, prices, best - 1e-8)
+            pasts.searched(pasts.legal, best - 1e-8)
         allowed = pasts.legal & (draw.random(pasts.legal.shape) < 0.7)
         allowed[np.arange(len(pure)), pure] = True
-        assert best <= pasts.searched(allowed, prices, best + 1e-8) <= best + 2e-8
+        assert best <= pasts.searched(allowed, best + 1e-8) <= best + 2e-8
     with pytest.raises(RefusedError, match="too many parts"):
-        pasts.searched(pasts.legal, 0.0 * prices, best + 1e-8, 0)
+        pasts.searched(pasts.legal, best + 1e-8, 0)
 
 
-def test_a_search_of_rows_that_are_met_in_two_rounds_is_refused() -> None:
+def test_a_search_of_rows_that_are_met_in_two_orders_is_refused() -> None:
     def look(moves: tuple[int, ...]) -> Node:
-        if moves[:1] == (1,) or len(moves) == 3:
+        if not moves:
+            return Node(CHANCE, moves=[(move, 0.5, (move,)) for move in (0, 1)])
+        if len(moves) == 3:
             return Node(TERMINAL, payoff=float(sum(moves)))
-        name = {0: CHANCE, 1: 0, 2: 0}[len(moves)]
-        if name == CHANCE:
-            return Node(CHANCE, moves=[(move, 0.5, (2 * move,)) for move in (0, 1)])
-        row = "late" if moves[0] == 2 or len(moves) == 2 else "early"
-        if moves[0] == 2 and len(moves) == 2:
-            return Node(TERMINAL, payoff=1.0 * moves[1])
+        row = "one" if (moves[0] == 0) == (len(moves) == 1) else "other"
         return Node(0, row, moves=[(move, 1.0, (*moves, move)) for move in (0, 1)])
 
-    tree = flatten("rounds", (), look, lambda moves: [str(move) for move in moves])
+    tree = flatten("orders", (), look, lambda moves: [str(move) for move in moves])
     pasts = player_tree(checker.Instance(from_tree(tree)._asdict()))
-    nothing = np.zeros((len(pasts.row), pasts.actions))
-    with pytest.raises(RefusedError, match="met in two rounds"):
-        pasts.searched(pasts.legal, nothing, 10.0)
+    with pytest.raises(RefusedError, match="met in two orders"):
+        pasts.searched(pasts.legal, 10.0)
 
 
 @pytest.mark.parametrize("size", [1e8, 1e12, 1e16, 1e17, 1e20, 1e30])

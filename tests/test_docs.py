@@ -347,6 +347,11 @@ def test_the_site_is_built_without_a_warning_and_needs_no_network(tmp_path: Path
     subprocess.run([*command, str(DOCS), str(tmp_path / "site")], check=True)  # noqa: S603 - our own
     page = (tmp_path / "site" / "index.html").read_text("utf-8")
     assert "docs/figures" not in page  # moved into the site
+    for name in ("install", "first-table", "how-to/contest", "security", "api/commands"):
+        assert f'href="{name}.html"' in page  # in the navigation
+    search = (tmp_path / "site" / "searchindex.js").read_text("utf-8")
+    assert "api/commands" in search
+    assert "TurnLists" not in search  # internals are none of its answers
     for file in (tmp_path / "site").rglob("*.html"):
         loaded = re.findall(
             r"<(?:script|img|link|iframe)[^>]*(?:src|href)=\"([^\"]*)\"", file.read_text()

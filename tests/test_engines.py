@@ -23,7 +23,7 @@ from hogeq.model.shared import quick_workspace, shared_duels, shared_workspace
 from hogeq.model.workspace import Layout
 from hogeq.purification import PURIFIERS, purify
 from hogeq.rules import rules_from
-from hogeq.solvers import SOLVERS
+from hogeq.solvers import SOLVERS, regret
 from hogeq.strategies.arrays import normalised, one_hot
 from hogeq.strategies.strategy import strategy_of
 from hogeq.support.aliases import Floats
@@ -409,14 +409,16 @@ def test_single_precision_is_near(game: Engine, players: int) -> None:
     assert quick.win_rate(policies) == pytest.approx(exact.win_rate(policies), abs=1e-5)
 
 
-def test_policies_of_another_number_are_refused() -> None:
-    game = engine_of("memories")
-    with pytest.raises(ValueError, match=r"policies: shape is \(3, 5, 5, 11\); allowed: \(2, "):
+@pytest.mark.parametrize("name", ["memories", "tree"])
+def test_policies_of_another_number_are_refused(name: str) -> None:
+    game = engine_of(name)
+    with pytest.raises(ValueError, match=r"policies: shape is \(3, .*\); allowed: \(2, "):
         game.workspace(2).win_rate(drawn(game, 3))
 
 
-def test_reach_is_that_of_the_last_pass_forward() -> None:
-    game = engine_of("interpreter")
+@pytest.mark.parametrize("name", ["interpreter", "tree"])
+def test_reach_is_that_of_the_last_pass_forward(name: str) -> None:
+    game = engine_of(name)
     work, policies = game.workspace(2), drawn(game, 2)
     for overwrite in (work.forward, work.cell_reach):
         stale = work.forward(policies)
@@ -466,6 +468,30 @@ def test_every_solver_runs(game: Engine, name: str) -> None:
     assert average.shape == game.shape
     assert average.sum(axis=-1) == pytest.approx(1.0, abs=1e-9)
     assert average.min() >= 0.0
+
+
+@pytest.mark.parametrize("epsilon", [0.0, 0.05])
+@pytest.mark.parametrize("alternating", [False, True])
+@pytest.mark.parametrize("name", FAMILY)
+def test_loops_minimise_regret_as_the_passes_do(
+    game: Engine, name: str, alternating: bool, epsilon: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if game.minimiser() is None:
+        return
+    solver: Any = SOLVERS[name](alternating=alternating, epsilon=epsilon)
+    single, several, passes = (solver.init(game) for _ in range(3))
+    for _ in range(12):
+        single = solver.step(game, single)
+    for most in (1, 4, 7):
+        several, done = solver.steps(game, several, most)
+        assert done == most
+    monkeypatch.setattr(regret, "shared_minimiser", lambda _: None)
+    for _ in range(12):
+        passes, done = solver.steps(game, passes, 7)
+        assert done == 1
+    for one, other, third in zip(single, several, passes, strict=True):
+        np.testing.assert_array_equal(one, other)
+        assert third == pytest.approx(one, abs=1e-12)
 
 
 @pytest.mark.parametrize("name", PURIFIERS)

@@ -45,6 +45,9 @@ class TwoNumbers:
     def duels(self) -> None:
         """Matrices are met as policies are."""
 
+    def minimiser(self) -> None:
+        """Regret minimisers use the passes."""
+
     def forward(self, policies: Floats, weights: Floats | None = None) -> Reach:
         """Compute reach: of the rows, and of every card with the number written first."""
         seats = 2.0 if len(policies) == 1 else 1.0  # in self-play both are player 0's

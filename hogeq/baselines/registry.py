@@ -13,7 +13,7 @@ from hogeq.strategies.arrays import StrategyError
 from hogeq.strategies.files import PICKLES, SUFFIXES, read_strategy, sizes_of
 from hogeq.strategies.profiles import read_profile
 from hogeq.strategies.strategy import Strategy, StrategyLike, check_game, strategy_of
-from hogeq.support.messages import nearest, printable, raised, refusal, shown
+from hogeq.support.messages import nearest, printable, raised, refusal, shown, unreadable
 from hogeq.support.plugins import enter, is_ours, named
 
 if TYPE_CHECKING:
@@ -226,28 +226,37 @@ def builtins_of(game: "HogEngine", specs: Iterable[str]) -> dict[str, Strategy]:
     return made
 
 
-def find_strategy(
-    spec: str, game: "HogEngine", trust: bool = False, *, time_limit: float = 60.0
-) -> Strategy:
-    """Find a matrix, a policy or a mixture by its name or its file."""
+def require_known(spec: str) -> None:
+    """Refuse a text that names neither a built-in nor a file; no game is needed."""
     if is_builtin(spec):
-        return builtin(spec, game).named(spec)
+        return
     if not spec.strip():
         raise StrategyError(
             f"strategy {shown(spec)}: the name is empty; allowed: those that `hogeq strategies` "
             "lists, a file or a run directory"
         )
-    # Unlike Path.exists, that of os never raises.
-    is_there = os.path.exists(spec)  # noqa: PTH110
-    if not is_there and Path(spec).suffix.lower() not in SUFFIXES + PICKLES:
+    try:
+        os.stat(spec)  # noqa: PTH116 - a text may be no path at all
+    except (OSError, ValueError) as error:
+        if Path(spec).suffix.lower() in SUFFIXES + PICKLES:
+            raise StrategyError(unreadable(Path(spec), error)) from error
         name = spec.partition(":")[0]
         known = [usage.partition(":")[0] for usage in names()]
         raise StrategyError(
             f"strategy {shown(spec)}: no built-in; allowed: those that `hogeq strategies` lists"
-            f"{nearest(name, known)}; and no run directory or file ending in "
+            f"{nearest(name, known)}; and no such folder, or file ending in "
             f"{', '.join(SUFFIXES)}"
-        )
-    profile = read_profile(Path(spec), game.rules) if is_there else None
+        ) from None
+
+
+def find_strategy(
+    spec: str, game: "HogEngine", trust: bool = False, *, time_limit: float = 60.0
+) -> Strategy:
+    """Find a matrix, a policy or a mixture by its name or its file."""
+    require_known(spec)
+    if is_builtin(spec):
+        return builtin(spec, game).named(spec)
+    profile = read_profile(Path(spec), game.rules) if os.path.exists(spec) else None  # noqa: PTH110
     if profile is not None:
         return profile
     return read_strategy(spec, trust=trust, time_limit=time_limit, **sizes_of(game))

@@ -2,7 +2,9 @@
 
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import Final, NamedTuple
+from pathlib import Path
+from time import perf_counter
+from typing import Any, Final, NamedTuple
 
 from hogeq.baselines.registry import builtin
 from hogeq.benchmark.form import Instance, from_hog, from_tree
@@ -13,6 +15,7 @@ from hogeq.search.attack import attack
 from hogeq.search.bounds import full_memory_bound
 from hogeq.search.results import Budget
 from hogeq.strategies.strategy import Strategy
+from hogeq.support.files import write_arrays
 from hogeq.trees.exact import best_response, equilibrium
 from hogeq.trees.flat import FlatTree
 from hogeq.trees.loading import load_tree
@@ -80,6 +83,13 @@ class Entry(NamedTuple):
         game = hog_game(edition, goal, dice)
         return game, builtin(opponent, game)
 
+    def measured(self, kicks: int, seconds: float) -> dict[str, Any]:
+        """Solve it: name, value, bound and seconds taken."""
+        began = perf_counter()
+        value, bound = self.solve(kicks, seconds)
+        taken = perf_counter() - began
+        return {"name": self.name, "value": value, "bound": bound, "seconds": taken}
+
     def solve(self, kicks: int, seconds: float) -> tuple[float, float]:
         """Give a value that player 0 can get, and a bound that no strategy exceeds.
 
@@ -144,3 +154,11 @@ def _games() -> Iterator[Entry]:
             about = f"{game}{forgetting}: player {seat} against the uniform strategy"
             yield Entry(f"{name}-seat_{seat}", "tree", about, tree=tree, seat=seat)
         yield Entry(f"{name}-game", "game", f"{game}{forgetting}: both players", tree=tree)
+
+
+def write_instance(folder: Path, entry: Entry) -> dict[str, Any]:
+    """Make an instance and write its arrays to a folder; give its name, sizes and digest."""
+    instance = entry.make()
+    write_arrays(folder / f"{entry.name}.npz", **instance._asdict())
+    sizes = {"states": instance.states, "rows": instance.rows}
+    return {"name": entry.name, **sizes, "digest": instance.digest}

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from hogeq.cli.application import app
     from hogeq.cli.inputs import AnyChosen, Chosen
-    from hogeq.cli.result import Result
+    from hogeq.cli.shell import Result
     from hogeq.support.messages import Table, pp
 else:
 
@@ -37,11 +37,11 @@ else:
 
 __all__ = ["AnyChosen", "Chosen", "Result", "Table", "app", "main", "pp"]
 
-_HOMES = "cli.inputs", "cli.result", "support.messages"  # imported when they are first needed
+_HOMES = "cli.inputs", "cli.shell", "support.messages"  # imported when they are first needed
 
 INTERRUPTED = 130  # 128 + SIGINT, as shells have it
 
-KEPT_OBJECTS = 100_000  # made and kept before Python looks for garbage
+KEPT_OBJECTS = 500_000  # made and kept before Python looks for garbage
 
 
 @cache
@@ -70,7 +70,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         from typer.main import get_command
 
         commands = get_command(_app())
-    status: int = commands.main(args=argv, standalone_mode=False)
+    words = list(sys.argv[1:] if argv is None else argv)
+    if words[:1] in (["help"], ["version"], ["-V"]):  # as other programs have it
+        words = [*words[1:], "--help"] if words[0] == "help" else ["--version"]
+    status: int = commands.main(args=words, standalone_mode=False)
     return status
 
 

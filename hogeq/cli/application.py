@@ -8,18 +8,16 @@ from contextlib import contextmanager, nullcontext, redirect_stdout
 from functools import wraps
 from inspect import Parameter, Signature, signature
 from pathlib import Path
-from typing import Annotated, Any, get_type_hints
+from typing import Annotated, Any, TypeVar, get_type_hints
 
 import typer
 from typer.core import TyperGroup
-from typer.models import CommandFunctionType
+from typer.models import CommandFunctionType, ParameterInfo
 
 from hogeq.cli import INTERRUPTED, leave_the_prompt, options
 from hogeq.cli.inputs import AnyChosen, Chosen, check_output
-from hogeq.cli.options import Output
-from hogeq.cli.result import Result, show
-from hogeq.cli.shell import LONGEST, NO_ROOM, warn
-from hogeq.cli.uses import HOG_ALONE, NEVER, tree_of, uses
+from hogeq.cli.options import Output, When
+from hogeq.cli.shell import LONGEST, NO_ROOM, Result, show, warn
 from hogeq.support.messages import DIGITS, BadInputError, digits
 from hogeq.support.plugins import load_plugin
 
@@ -107,39 +105,39 @@ def _command(function: Callable[..., Any], written: str) -> Callable[..., Any]:
     """Give a function the options of all commands, and print its result.
 
     A parameter of type `Chosen` or `AnyChosen` becomes the options by which a game is chosen.
-    Before anything is computed, it is checked that every `Output` can be written.
+    Before anything is computed, it is checked that every `Output` can be written. The attribute
+    ``uses`` of what is returned has the conditions of each option.
     """
     own = get_type_hints(function, include_extras=True)
-    marks = {name: getattr(kind, "__metadata__", (None,))[-1] for name, kind in own.items()}
-    outputs = {name: mark for name, mark in marks.items() if isinstance(mark, Output)}
+    outputs = {name: one for name, kind in own.items() for one in _marks(kind, Output)}
     choice = next((name for name, kind in own.items() if kind in {Chosen, AnyChosen}), "")
-    is_any, by = own.get(choice) == AnyChosen, {"rules": options.Rules}
+    is_any = own.get(choice) == AnyChosen
+    by = {"rules": options.Rules} if choice else {}
     if is_any:
         by |= {"game": options.Game, "forget": options.Forget, "teams": options.Teams}
-    shared: dict[str, tuple[Any, Any]] = {
-        "as_json": (options.Json, False),
-        "decimals": (options.Digits, DIGITS),
-        "trust": (options.Trust, False),
-        "plugins": (options.Plugins, None),
-    }
-    if any(output.is_kept for output in outputs.values()):
-        shared = {"overwrite": (options.Overwrite, False), **shared}
-    never = {option for option, when in uses(written, ()) if when is NEVER}
-    shared = {key: one for key, one in shared.items() if _written(key, one[0]) not in never}
-    taken = {name: (kind, None) for name, kind in by.items() if choice} | {
-        name: (own[name], one.default)
-        for name, one in signature(function).parameters.items()
+    defaults = {name: one.default for name, one in signature(function).parameters.items()}
+    kept = {name: defaults[name] for name, output in outputs.items() if output.is_kept}
+    shared = _shared(own, kept, written, choice)
+    taken = {name: (kind, None) for name, kind in by.items()}
+    taken |= {
+        name: (own[name], default)
+        for name, default in defaults.items()
         if name != choice and name not in shared
     }
+    taken |= {name: (kind, default) for name, (kind, default, _) in shared.items()}
     parameters = [
         Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=kind)
-        for name, (kind, default) in {**taken, **shared}.items()
+        for name, (kind, default) in taken.items()
     ]
+    uses = {_written(name, kind): _marks(kind, When) for name, (kind, _) in taken.items()}
+    uses |= {_written(name, kind): when for name, (kind, _, when) in shared.items()}
+    if is_any:
+        uses["--rules"] = [options.without("--game")]
 
     def checked(given: dict[str, Any], trust: bool) -> dict[str, Any]:
         overwrite = given.pop("overwrite") if "overwrite" in shared else True
         reads = [value for name, value in given.items() if name not in outputs]
-        is_tree = is_any and tree_of(given) is not None
+        is_tree = is_any and options.tree_of(given) is not None
         for name, output in outputs.items():
             check_output(
                 given[name],
@@ -150,7 +148,7 @@ def _command(function: Callable[..., Any], written: str) -> Callable[..., Any]:
             )
         if choice:
             chosen: dict[str, Any] = {name: given.pop(name) for name in by}
-            why = "" if is_any else HOG_ALONE.get(written, "the command is of Hog")
+            why = "" if is_any else options.HOG_ALONE.get(written, "the command is of Hog")
             given[choice] = Chosen(**chosen, trust=trust, hog_alone=why)
         return {**given, "trust": trust} if "trust" in own else given
 
@@ -174,13 +172,43 @@ def _command(function: Callable[..., Any], written: str) -> Callable[..., Any]:
                     raise typer.Exit(result.status)
 
     command.__annotations__ = {one.name: one.annotation for one in parameters}
-    command.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
+    vars(command).update(__signature__=Signature(parameters), uses=uses)
     return command
+
+
+def _shared(
+    own: dict[str, Any], kept: dict[str, Any], written: str, choice: str
+) -> dict[str, tuple[Any, Any, list[When]]]:
+    """Give the options of all commands: how they are declared, a default, and their conditions."""
+    shared: dict[str, tuple[Any, Any, list[When]]] = {}
+    if kept:
+        beside = options.beside(*(_written(name, own[name]) for name in kept))
+        shared["overwrite"] = options.Overwrite, False, [beside] * (set(kept.values()) == {None})
+    shared["as_json"] = options.Json, False, []
+    per_cents = options.PER_CENTS.get(written, [options.TEXT])
+    if per_cents is not None:
+        shared["decimals"] = options.Digits, DIGITS, per_cents
+    if written == "bench-games":  # its instances are fixed
+        return shared
+    trusted = [options.TRUSTED] * (own.get(choice) == AnyChosen)
+    if not choice and "trust" not in own:
+        trusted = [options.beside("--plugin")]
+    shared["trust"] = options.Trust, False, trusted
+    shared["plugins"] = options.Plugins, None, []
+    return shared
+
+
+Mark = TypeVar("Mark")
+
+
+def _marks(kind: Any, wanted: type[Mark]) -> list[Mark]:
+    """List the marks of one type with which a parameter is annotated."""
+    return [one for one in getattr(kind, "__metadata__", ()) if isinstance(one, wanted)]
 
 
 def _written(name: str, kind: Any) -> str:
     """Write an option as users do."""
-    declared = kind.__metadata__[0].default
+    declared = next((one.default for one in _marks(kind, ParameterInfo)), None)
     return declared if isinstance(declared, str) else f"--{name.replace('_', '-')}"
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from hogeq.model.game import HogEngine
     from hogeq.strategies.strategy import Strategy
 
-DEFAULT = "su20"
+DEFAULT = "fa25"
 VARIABLE = "HOGEQ_RULES"
 
 ENDLESS = "a game that never ends counts as half a win"
@@ -57,6 +57,7 @@ class Chosen:
         self.trust, self.hog_alone = trust, hog_alone
         with refusing():
             self.how = {"forget": forget, "teams": teams and teams_text(teams)}
+        self.is_settled, self._run, self.scores = False, "", (0, 0)
 
     @classmethod
     def of(cls, rules: Rules, trust: bool = False) -> "Chosen":
@@ -66,29 +67,26 @@ class Chosen:
         chosen.compile()
         return chosen
 
-    def _settle(self, strategies: Iterable[str | None], own_goals: bool) -> Rules | None:
-        """Settle the game, with a notice where none was named; None if it is not Hog."""
+    def _settle(self, strategies: Iterable[str | None], own_goals: bool) -> None:
+        """Settle the game, with a notice where none was named."""
         from hogeq.rules.reading import config_of, find_rules, how_of, is_hog, load_plugins_of
 
         spec = self.spec or self._brought(strategies) or default_rules()
         config = config_of(Path(spec))
         game, how = config.get("game"), how_of(config)
-        self._run = None
         if game and all(given in {None, how[key]} for key, given in self.how.items()):
             self._run = spec
             load_plugins_of(Path(spec), self.trust)
             spec, self.how = str(game), how
         self.spec = spec = edition_name(str(spec))
-        if (game or self.is_any) and not is_hog(spec):
-            if self.hog_alone:
-                raise BadInputError(f"{spec}: allowed: games of Hog ({self.hog_alone})")
-            self.is_hog = False
-            return None
-        self.rules = find_rules(spec, self.trust)
-        if not own_goals:
-            with refusing():
-                self.rules.require_one_goal()
-        return self.rules
+        self.is_hog = not (game or self.is_any) or is_hog(spec)
+        if self.is_hog:
+            self.rules = find_rules(spec, self.trust)
+            if not own_goals:
+                with refusing():
+                    self.rules.require_one_goal()
+        elif self.hog_alone:
+            raise BadInputError(f"{spec}: allowed: games of Hog ({self.hog_alone})")
 
     def _brought(self, strategies: Iterable[str | None]) -> str | None:
         """Give the run among strategies whose game is chosen; runs of two games are refused."""
@@ -110,24 +108,62 @@ class Chosen:
 
     def choose(self, strategies: Iterable[str | None] = (), *, own_goals: bool = False) -> Rules:
         """Settle the rules of Hog; a goal for each player is refused unless they are allowed."""
-        self._settle(strategies, own_goals)
+        if not self.is_settled:
+            self._settle(strategies, own_goals)
+            self.is_settled = True
         return self.rules
 
     def load(
-        self, *parts: str, strategies: Iterable[str | None] = (), own_goals: bool = False
+        self,
+        *parts: str,
+        strategies: Iterable[str | None] = (),
+        own_goals: bool = False,
+        at: tuple[int, int] | None = None,
+        start: str | None = None,
     ) -> "Game":
-        """Settle the game and build it, and announce the kernels of Hog to compile."""
-        strategies = list(strategies)
-        if self._settle(strategies, own_goals) is None:
+        """Settle the game and build it, and announce the kernels of Hog to compile.
+
+        All that users name is looked at before libraries are imported: strategies, the scores `at`
+        a position, and those at the `start`.
+        """
+        named = [name for name in strategies if name]
+        self.choose(named, own_goals=own_goals)
+        if self.is_hog:
+            self.scores = self.start(start)
+            if at is not None:
+                self._check_position(*at)
+        self._check_named(named)
+        if not self.is_hog:
             from hogeq.game import Game
 
             with refusing():
                 self.game = Game(self._run or self.spec, **self.how, trust=self.trust)
             return self.game
-        _check_named(strategies)
         self.compile()
-        self.expect(*parts, strategies=strategies)
+        self.expect(*parts, strategies=named)
         return self.game
+
+    def _check_named(self, strategies: Sequence[str]) -> None:
+        """Refuse names of no game and no strategy, and runs of other games."""
+        if not self.is_hog:
+            from hogeq.trees.loading import require_game
+            from hogeq.trees.strategies import require_named
+
+            with refusing():
+                for name in strategies:
+                    require_named(name)
+                require_game(self._run or str(self.spec))
+            return
+        from hogeq.baselines.registry import require_known
+        from hogeq.rules.reading import config_of
+
+        for name in strategies:
+            game = config_of(Path(name)).get("game")
+            if game:
+                line = f"{name}: plays {one_line(game)}; allowed with --rules: runs of Hog"
+                raise BadInputError(line)
+            if not set("*?[") & set(name):  # a pattern of files
+                require_known(name)
 
     def compile(self) -> None:
         """Make the game of the rules."""
@@ -187,7 +223,7 @@ class Chosen:
             )
         return int(scores[1]), int(scores[2])
 
-    def check_position(self, score: int, opponent: int) -> None:
+    def _check_position(self, score: int, opponent: int) -> None:
         """Refuse scores at which no one is to move."""
         given = ("--score", "--opponent"), (score, opponent), self.rules.goals
         for name, own, goal in zip(*given, strict=True):
@@ -199,17 +235,6 @@ ANY_GAME = "any game"
 
 AnyChosen: TypeAlias = Annotated[Chosen, ANY_GAME]
 """Marks a command that takes games other than Hog as well, by --game."""
-
-
-def _check_named(strategies: Iterable[str | None]) -> None:
-    """Refuse runs of other games before libraries are imported."""
-    from hogeq.rules.reading import config_of
-
-    for name in filter(None, strategies):
-        game = config_of(Path(name)).get("game")
-        if game:
-            line = f"{name}: plays {one_line(game)}; allowed with --rules: runs of Hog"
-            raise BadInputError(line)
 
 
 def default_rules() -> str:

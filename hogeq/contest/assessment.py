@@ -3,27 +3,33 @@
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hogeq.baselines.registry import builtins_of, find_strategy
 from hogeq.baselines.simple import samples_of
+from hogeq.contest.advice import ConstantChanges, RuleChange, constant_changes, rule_changes
 from hogeq.contest.submission import Submission
 from hogeq.evaluation.counterfactual import counterfactual_values
+from hogeq.evaluation.losses import Group, by_kind, by_lead, by_phase, forgotten_rules
+from hogeq.evaluation.losses import losses as losses_of
 from hogeq.evaluation.values import win_rate
-from hogeq.model.endless import EndlessError
 from hogeq.model.game import HogEngine, compile_game
 from hogeq.model.hidden import best_rolls
-from hogeq.model.protocol import Role, WinRate
+from hogeq.model.protocol import WinRate
+from hogeq.model.recurring import EndlessError
 from hogeq.model.rows import TIE
 from hogeq.model.shared import shared_workspace
 from hogeq.search.attack import attack
 from hogeq.search.bounds import upper_bound
 from hogeq.search.results import Budget
 from hogeq.strategies.strategy import Strategy, StrategyLike, policies_of, table_of
+from hogeq.support import html
 from hogeq.support.aliases import Floats, Matrix
-from hogeq.support.messages import EXACT, Table, Text, at_most, counted, loss, percent
+from hogeq.support.messages import EXACT, Table, Text, at_most, counted, loss, percent, pp
 
 OPPONENTS = ("optimal", "champion", "ignore_memory", "huan2020", "hog_wild_heuristic")
 """Strategies of the package that a submission is played against, if the rules allow them."""
@@ -37,9 +43,13 @@ MEASURED = 12
 
 ASSESSED = (
     *("win_rates", "against", "win_rate", "best_response", "bound", "effort"),
+    *("loss", "loss_by_phase", "loss_by_lead", "rule_changes", "constant_changes"),
     *("losses", "changes", "changed", "endless"),
 )
 """Facts about a submission that are None if it is not valid."""
+
+GROUPED = {"loss": "mistake", "loss_by_phase": "phase", "loss_by_lead": "lead"}
+"""Groupings of the loss, and how they are headed."""
 
 SUBMITTED = ("name", "answered", "asked", "files", "alone", "prints")
 """Facts that a `Submission` has by the same names."""
@@ -74,7 +84,16 @@ class Change(NamedTuple):
 
 
 class Assessment(NamedTuple):
-    """How a strategy does against one opponent, and why."""
+    """How a strategy does against one opponent, and why.
+
+    Examples
+    --------
+    >>> import hogeq
+    >>> game = hogeq.Game({"edition": "fa25", "goal": 20, "max_dice": 4})
+    >>> found = game.explain("always_roll:3")
+    >>> found.loss[0].kind, round(found.loss[0].loss, 4)
+    ('no dice missed', 0.063)
+    """
 
     win_rate: float
     best_response: float
@@ -82,17 +101,41 @@ class Assessment(NamedTuple):
     strategy itself among them."""
     bound: float  # no response wins more. Without hidden memory that is `best_response`
     effort: Budget | None  # of the search for the response; None if it is exact
-    costs: Floats
-    """(G, G), of every position as in `Loss`. Without hidden memory they and `endless` sum to what
-    `win_rate` falls short of `best_response`."""
-    rolls: Matrix  # (G, G), dice of the strategy, or -1 for that choice
-    best: Matrix  # (G, G), the rolls that cost nothing
+    loss: list[Group]  # by kind of mistake; these, and each of the next two, sum to the whole
+    loss_by_phase: list[Group]
+    loss_by_lead: list[Group]
+    rule_changes: list[RuleChange]  # simple changes that gain most, the best first
+    constant_changes: ConstantChanges | None  # the same of numbers in code
+    costs: Floats  # (G, G), of every position as in `Loss`
+    rolls: Matrix  # (G, G), dice of the strategy, the likeliest of a policy, or -1 for that choice
+    best: Matrix  # (G, G), those of the response
     losses: tuple[Loss, ...]  # the positions that cost most, the worst first
     changes: tuple[Change, ...]  # the changes of single cells that gain most, the best first
     changed: float  # win rate with all of these changes together
     endless: float
     """What is lost by games that never end, half a win each: none of their turns costs anything,
-    since it could be made up for later. 0 where something is hidden."""
+    since it could be made up for later."""
+
+    def __repr__(self) -> str:
+        """Give the win rates: the tables would fill pages."""
+        return f"Assessment(win_rate={self.win_rate:.6f}, best_response={self.best_response:.6f})"
+
+    def _repr_html_(self) -> str:
+        """Write the groups of the loss and the simple changes, in a notebook."""
+        groups = [
+            html.table(_group_rows(getattr(self, key)), (heading, "loss", "positions"), "Loss")
+            for key, heading in GROUPED.items()
+        ]
+        rows = [(one.change, pp(one.gain), one.positions) for one in self.rule_changes]
+        title = (
+            f"Wins {percent(self.win_rate)}; a best response found, {percent(self.best_response)}"
+        )
+        changes = html.table(rows, ("roll", "gain", "positions"), "Simple changes, each alone")
+        return f"<p>{title}</p>{''.join(groups)}{changes}"
+
+
+def _group_rows(groups: Iterable[Group]) -> list[tuple[str, str, str]]:
+    return [(one.kind, loss(one.loss), f"{one.positions:,}") for one in groups]
 
 
 class Reference(NamedTuple):
@@ -103,7 +146,12 @@ class Reference(NamedTuple):
 
 
 def facts_of(
-    game: HogEngine, file: str, rules: str, submission: Submission, reference: Reference | None
+    game: HogEngine,
+    file: str,
+    rules: str,
+    submission: Submission,
+    reference: Reference | None,
+    code: Path | None = None,
 ) -> tuple[dict[str, Any], Assessment | None]:
     """Give a submission as plain values, fit for JSON, and how it does if it is valid.
 
@@ -114,21 +162,21 @@ def facts_of(
     table), ``faults`` (kind, count, told); and, None if not valid: ``win_rates`` (strategy,
     win_rate, first, second), ``against``, ``win_rate``, ``best_response`` (with hidden memory, win
     rate of the best found), ``bound`` (no response wins more), ``effort`` (of that search: starts,
-    anneal_steps, damping, kicks, seed; None if best_response is exact), ``losses`` (score,
-    opponent, roll, best, cost, reach), ``changes`` (score, opponent, roll, instead, gain),
-    ``changed`` (win rate with all the changes), ``endless`` (win rate lost by games that never
-    end).
+    anneal_steps, damping, kicks, seed; None if best_response is exact), ``loss`` (kind, loss,
+    positions: of each kind of mistake, with the sum best_response - win_rate), ``loss_by_phase``
+    and ``loss_by_lead`` (the same), ``rule_changes`` (change, positions, gain: simple changes of
+    the table), ``constant_changes`` (None, or best: line, column, number, instead, gain, of numbers
+    in ``code``, a trusted file; tried; possible), ``losses`` (score, opponent, roll, best, cost,
+    reach), ``changes`` (score, opponent, roll, instead, gain), ``changed`` (win rate with all the
+    changes), ``endless`` (win rate lost by games that never end).
     """
     assessed, facts = None, dict.fromkeys(ASSESSED)
     if submission.strategy is not None and reference is not None:
-        assessed = assess(game, submission.strategy, reference.against)
+        assessed = assess(game, submission.strategy, reference.against, code)
         facts |= {
             "win_rates": outcomes(game, submission.strategy, reference.opponents),
             "against": reference.against.name,
-            **{key: value for key, value in assessed._asdict().items() if key in facts},
-            "effort": None if assessed.effort is None else assessed.effort.fields(),
-            "losses": [one._asdict() for one in assessed.losses],
-            "changes": [one._asdict() for one in assessed.changes],
+            **assessed_facts(assessed),
         }
     described = {
         "rules": rules,
@@ -144,6 +192,22 @@ def facts_of(
         ],
     }
     return described | facts, assessed
+
+
+def assessed_facts(assessed: Assessment) -> dict[str, Any]:
+    """Give an assessment as plain values, without its tables."""
+    found = {key: getattr(assessed, key) for key in ASSESSED if hasattr(assessed, key)}
+    found["effort"] = assessed.effort and assessed.effort.fields()
+    numbers = assessed.constant_changes
+    found["constant_changes"] = numbers and numbers._asdict() | {"best": _plain(numbers.best)}
+    return {
+        key: _plain(value) if isinstance(value, list | tuple) else value
+        for key, value in found.items()
+    }
+
+
+def _plain(rows: Iterable[Any]) -> list[dict[str, Any]]:
+    return [row._asdict() for row in rows]
 
 
 def usual_reference(game: HogEngine) -> str:
@@ -189,76 +253,85 @@ def outcomes(
     return found
 
 
-def assess(game: HogEngine, strategy: StrategyLike, against: StrategyLike) -> Assessment:
-    """Find the losses of a matrix and the best changes; games that never end are half wins."""
-    against, matrix = table_of(game, against), table_of(game, strategy).array
-    rate = _rate(game, matrix, against)
-    response = _best_response(game, matrix, against, rate)
-    costs, best, reach = _costs(game, matrix, against, response)
-    dice, ideal = (np.array(game.choices, np.int8)[table] for table in (matrix, best))
-    losses = [
-        Loss(*at, int(dice[at]), int(ideal[at]), float(costs[at]), float(reach[at]))
-        for at in _largest(costs, LISTED)
-    ]
-    changes = _changes(game, matrix, against, rate)
-    changed = matrix.copy()
-    for one in changes:
-        changed[one.score, one.opponent] = one.instead
+def assess(
+    game: HogEngine, strategy: StrategyLike, against: StrategyLike, code: Path | None = None
+) -> Assessment:
+    """Find the losses of a matrix or a policy and the best changes.
+
+    Games that never end are half wins. `code` is the trusted file of the strategy, if it is one
+    that works alone: then its numbers are changed too.
+    """
+    against, table = table_of(game, against), table_of(game, strategy)
+    rate = _rate(game, table.array, against)
+    response = _best_response(game, table.array, against, rate)
     most = _rate(game, response, against)
-    endless = 0.0 if game.has_memory else most - rate - float(costs.sum())
+    lost = losses_of(game, table, response, against, most - rate)
+    costs, likeliest = lost.rolls.sum(axis=2), table.likeliest
+    dice, ideal = (np.array(game.choices, np.int8)[each] for each in (likeliest, response))
+    changes = _changes(game, table, against, rate)
+    changed = table.array.copy()
+    for one in changes:
+        changed[one.score, one.opponent] = _choosing(game, table, one.instead)
     return Assessment(
         win_rate=rate,
         best_response=most,
         bound=upper_bound(game, against) if game.has_memory else most,
         effort=SEARCH if game.has_memory else None,
+        loss=by_kind(game, lost, forgotten_rules(game, table, lost, against)),
+        loss_by_phase=by_phase(game, lost),
+        loss_by_lead=by_lead(game, lost),
+        rule_changes=rule_changes(game, likeliest, against) if table.is_pure else [],
+        constant_changes=constant_changes(game, code, likeliest, against) if code else None,
         costs=costs,
         rolls=dice,
         best=ideal,
-        losses=tuple(losses),
+        losses=tuple(
+            Loss(*at, int(dice[at]), int(ideal[at]), float(costs[at]), float(lost.reach[at]))
+            for at in _largest(costs, LISTED)
+        ),
         changes=tuple(changes),
         changed=_rate(game, changed, against) if changes else rate,
-        endless=endless if endless > ENDLESS else 0.0,
+        endless=lost.endless if abs(lost.endless) > ENDLESS else 0.0,
     )
 
 
-def _rate(game: HogEngine, matrix: Matrix, against: Strategy) -> float:
-    return win_rate(game, matrix, against, endless_is_draw=True).win_rate
+def _rate(game: HogEngine, table: NDArray[Any], against: Strategy) -> float:
+    return win_rate(game, table, against, endless_is_draw=True).win_rate
 
 
-def _best_response(game: HogEngine, matrix: Matrix, against: Strategy, rate: float) -> Matrix:
-    """Give a best response at every position, played to or not; with memory, the best found."""
-    if game.has_memory:
-        found = attack(game, against, SEARCH)
-        return found.matrix if found.win_rate > rate else matrix
-    return best_rolls(game, policies_of(game, against, against))[0][:, :, 0]
+def _best_response(game: HogEngine, table: NDArray[Any], against: Strategy, rate: float) -> Matrix:
+    """Give a best response at every position, played to or not; with memory, the best found.
+
+    Where the strategy's own roll is as good, it is the response's.
+    """
+    if not game.has_memory:
+        return best_rolls(game, policies_of(game, against, against))[0][:, :, 0]
+    found = attack(game, against, SEARCH)
+    if table.ndim > found.matrix.ndim or found.win_rate > rate:
+        return found.matrix
+    return table.astype(np.int8)
 
 
-def _costs(
-    game: HogEngine, matrix: Matrix, against: Strategy, response: Matrix
-) -> tuple[Floats, Matrix, Floats]:
-    """Costs, best rolls and reach, (G, G) each: reach of the matrix, values of the response."""
-    work = shared_workspace(game, 2)
-    reach = work.forward(policies_of(game, matrix, against))
-    policies = policies_of(game, response, against)
-    values = work.backward(reach, policies, Role.COUNTERFACTUAL).values
-    most = values.max(axis=2)
-    # The response's own roll where it ties with the best: it is the one that the tablebase shows.
-    at_response = _at(values, response)
-    best = np.where(at_response >= most - TIE, response, values.argmax(axis=2)).astype(np.int8)
-    return np.maximum(most - _at(values, matrix), 0.0), best, reach.rows.copy()
-
-
-def _changes(game: HogEngine, matrix: Matrix, against: Strategy, rate: float) -> list[Change]:
-    found = counterfactual_values(shared_workspace(game, 2), policies_of(game, matrix, against))
-    gains = found.values.max(axis=2) - _at(found.values, matrix)
+def _changes(game: HogEngine, table: Strategy, against: Strategy, rate: float) -> list[Change]:
+    policies = policies_of(game, table, against)
+    found = counterfactual_values(shared_workspace(game, 2), policies)
+    played = np.where(policies[0] > 0.0, found.values, 0.0)  # others may be infinite
+    gains = found.values.max(axis=2) - (played * policies[0]).sum(axis=2)
     instead = found.values.argmax(axis=2)
     changes = []
     for at in _largest(gains, MEASURED):
-        changed = matrix.copy()
-        changed[at] = instead[at]
+        choice = game.choices[instead[at]]
+        changed = table.array.copy()
+        changed[at] = _choosing(game, table, choice)
         gain = _rate(game, changed, against) - rate
-        changes.append(Change(*at, game.choices[matrix[at]], game.choices[instead[at]], gain))
+        changes.append(Change(*at, game.choices[table.likeliest[at]], choice, gain))
     return sorted(changes, key=lambda one: -one.gain)[:CHANGES]
+
+
+def _choosing(game: HogEngine, table: Strategy, choice: int) -> Any:
+    """Give a cell of a table that has one choice: its action, or a row of a policy."""
+    action = game.choices.index(choice)
+    return action if table.is_pure else np.eye(game.num_actions)[action]
 
 
 def _largest(table: Floats, count: int) -> list[tuple[int, int]]:
@@ -268,17 +341,12 @@ def _largest(table: Floats, count: int) -> list[tuple[int, int]]:
     return [at for at in places if table[at] > TIE]
 
 
-def _at(values: Floats, matrix: Matrix) -> Floats:
-    return np.take_along_axis(values, matrix[..., None].astype(np.int64), axis=2)[..., 0]
-
-
 def contest_notes(found: Mapping[str, Any]) -> list[str]:
     """List notes for a contest that are no faults."""
     notes = []
     if found["files"]:
         alone = "works without them" if found["alone"] else "does not work without them"
-        files = ", ".join(found["files"])
-        notes.append(f"it reads other files, where a contest may take one, and {alone}: {files}")
+        notes.append(f"it reads other files, and {alone}: {', '.join(found['files'])}")
     if found["prints"]:
         notes.append("it prints: what it prints is not shown")
     return notes
@@ -304,21 +372,47 @@ def response_text(found: Mapping[str, Any]) -> str:
 
 
 def assessed_text(data: Mapping[str, Any]) -> Text:
-    """Lay out how a valid submission does, by its facts."""
+    """Lay out how a valid submission does, by its facts: what to change first, positions last."""
     rates = [
         (one["strategy"], "never ends" if one["win_rate"] is None else percent(one["win_rate"]))
         for one in data["win_rates"]
     ]
-    text: Text = ["", "wins against (`hogeq strategies` says how they play)", "", Table(rates), ""]
-    response = response_text(data)
-    head = f"against {data['against']} it wins {percent(data['win_rate'])}; {response}"
-    if data["losses"]:
-        text += [f"{head}; most is lost at", "", _cells(data["losses"], "best", "cost", "loss")]
-    elif data["endless"]:
-        text.append(f"{head}; no single turn loses anything")
-    else:
+    wins = "wins against (`hogeq strategies` says how they play)"
+    return [*explained_text(data), "", wins, "", Table(rates), *positions_text(data)]
+
+
+def explained_text(data: Mapping[str, Any]) -> Text:
+    """Lay out why a strategy loses: kinds of mistakes, phases, and simple changes."""
+    head = f"against {data['against']} it wins {percent(data['win_rate'])}; {response_text(data)}"
+    if not data["loss"]:
         measured = "; by that," if data["effort"] else ":"
-        text.append(f"{head}{measured} nothing is lost at any position")
+        return ["", f"{head}{measured} nothing is lost at any position"]
+    text: Text = ["", f"{head}; what it loses is in these groups"]
+    for key, heading in GROUPED.items():
+        groups = _group_rows(Group(**one) for one in data[key])
+        text += ["", Table(groups, (heading, "loss", "positions"))]
+    changes = [
+        (one["change"], pp(one["gain"]), f"{one['positions']:,}") for one in data["rule_changes"]
+    ]
+    if changes:
+        title = ("roll", "gain", "positions")
+        text += ["", "simple changes that gain most, each alone", "", Table(changes, title)]
+    code = data["constant_changes"]
+    if code and code["best"]:
+        tried = "" if code["tried"] == code["possible"] else f"; {code['tried']} were tried"
+        rows = [
+            (one["line"], one["number"], one["instead"], pp(one["gain"])) for one in code["best"]
+        ]
+        table = Table(rows, ("line", "number", "instead", "gain"), left=0)
+        text += ["", f"other numbers in its code, each alone{tried}", "", table]
+    return text
+
+
+def positions_text(data: Mapping[str, Any]) -> Text:
+    """Lay out the positions that cost most, and the cells whose change gains most."""
+    text: Text = []
+    if data["losses"]:
+        text += ["", "most is lost at", "", _cells(data["losses"], "best", "cost", "loss")]
     if data["changes"]:
         text += [
             "",

@@ -1,41 +1,21 @@
-"""The entries of a field: from names, folders and patterns, hundreds of files, to tables."""
+"""The entries of a field that were judged: tables, names and remarks."""
 
 import csv
 import os
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
-from functools import partial
-from glob import has_magic, iglob
-from itertools import chain, islice
-from pathlib import Path, PurePath
-from typing import Final, NamedTuple, TypeVar
+from collections.abc import Iterable, Sequence
+from itertools import chain
+from pathlib import Path
+from typing import NamedTuple
 
-from hogeq.baselines.registry import find_strategy, is_builtin
-from hogeq.contest.judging import copied, inspect_apart
-from hogeq.contest.submission import Submission, inspect_submission
-from hogeq.model.game import HogEngine
+from hogeq.baselines.registry import is_builtin
+from hogeq.contest.judging import Judged
 from hogeq.strategies.arrays import StrategyError
-from hogeq.strategies.files import IN_FOLDER, LONGEST_NAME, PICKLES, SUFFIXES, is_folder
+from hogeq.strategies.files import NEEDS_TRUST
 from hogeq.strategies.strategy import Strategy
-from hogeq.support.messages import one_line, printable, raised, refusal
-from hogeq.support.workers import compute
+from hogeq.support.messages import BadInputError, counted, printable, refusal
 from hogeq.support.yaml import read_text
-
-AnyPath = TypeVar("AnyPath", bound=PurePath)
-
-MOST_MATCHES: Final = 10_000
-"""Most files that a pattern may stand for: nobody waits until a whole disk is listed."""
-
-LONGEST_REMARK: Final = 500  # most characters of a remark
-
-SUBMISSION: Final = "final_strategy.py"
-"""Name of a student's file, whatever else lies in the student's folder."""
-
-
-_UNCLEAR: Final = (
-    f"holds several strategy files; allowed in a folder of a folder: one, or one named {SUBMISSION}"
-)
 
 
 class Refused(NamedTuple):
@@ -43,14 +23,6 @@ class Refused(NamedTuple):
 
     entry: str
     reason: str  # one line, which names it
-
-
-class _Strategy(NamedTuple):
-    """An entry that is one."""
-
-    strategy: Strategy
-    player_name: str | None
-    remark: str  # for those who run the contest
 
 
 class Remark(NamedTuple):
@@ -83,6 +55,27 @@ class Entries(NamedTuple):
             for name, file, long in zip(names, files, longer, strict=True)
         ]
 
+    def require(self, skip_bad: bool = True) -> None:
+        """Refuse a field of fewer than two entries; without `skip_bad`, one with any bad entry."""
+        total, reasons = len(self.entries) + len(self.refused), "; ".join(self.left_out)
+        if self.refused and not skip_bad:
+            skip = "; --skip-bad leaves out what cannot be read" if total > 2 else ""
+            raise BadInputError(f"{reasons}{skip}")
+        if len(self.entries) < 2:
+            valid = f"{len(self.entries)} of {total} entries {'is' if total == 1 else 'are'} valid"
+            allowed = "allowed: 2 or more, and a file counts once"
+            raise BadInputError(f"tournament: {valid}; {allowed}{reasons and f'; {reasons}'}")
+
+    @property
+    def left_out(self) -> list[str]:
+        """Why entries are left out, a line each; code that may not be run has one line."""
+        lines = [one.reason for one in self.refused]
+        code = [line for line in lines if line.endswith(NEEDS_TRUST)]
+        if len(code) < 2:
+            return lines
+        others = [line for line in lines if line not in code]
+        return [*others, f"{counted(len(code), '.py file')}: {NEEDS_TRUST}"]
+
     @property
     def namesakes(self) -> list[list[int]]:
         """Groups of entries that call their players the same."""
@@ -90,225 +83,18 @@ class Entries(NamedTuple):
         return [group for group in groups if self.player_names[group[0]] is not None]
 
 
-def named_entries(names: Iterable[str], unless: Iterable[Path] = ()) -> list[str]:
-    """List the entries that names stand for: built-in strategies, files, folders and patterns.
-
-    A folder stands for the strategy files in it, and for one in each of its folders; a run is one
-    entry. Neither folder nor pattern stands for files in `unless`, which the caller writes. Files
-    come in natural order, each once; a built-in strategy named twice is two.
-    """
-    found: list[str] = []
-    links: list[str] = []
-    written = {os.path.realpath(path) for path in unless}
-    met: set[str] = set()
-    for name in names:
-        if is_builtin(name) or not name:  # an empty name is no folder: it is refused when read
-            found.append(name)
-            continue
-        matched = has_magic(name) and not Path(name).exists()
-        places = in_order(_matches(name)) if matched else [name]
-        if not places:
-            raise StrategyError(f"{printable(Path(name))}: matches no file")
-        for place in places:
-            folder = _is_folder(Path(place)) and not (matched and _is_linked(place, _base(name)))
-            left_out = written if matched or folder else ()
-            for entry in _entries_in(Path(place)) if folder else [place]:
-                file = os.path.realpath(entry)
-                if (matched or folder) and _is_linked(entry, _base(name)):
-                    links.append(entry)
-                    found.append(entry)
-                elif file not in met and file not in left_out:
-                    found.append(entry)
-                    met.add(file)
-    # A link is refused when it is read, unless the file that it leads to is an entry anyhow.
-    return [one for one in found if one not in links or os.path.realpath(one) not in met]
-
-
-def folder_of(entry: str, names: Iterable[str]) -> Path | None:
-    """Give the folder among some names in which an entry was found; None if it is named itself."""
-    path, bases = Path(entry), [_base(name) for name in names if not is_builtin(name)]
-    around = [] if path in bases else [base for base in bases if path.is_relative_to(base)]
-    return max(around, key=lambda base: len(base.parts), default=None)
-
-
-def _base(name: str) -> Path:
-    """Give the folder that a name stands for, or in which all files lie that a pattern matches."""
-    path = Path(name)
-    if not has_magic(name) or path.exists():
-        return path
-    plain = next(number for number, part in enumerate(path.parts) if has_magic(part))
-    return Path(*path.parts[:plain])
-
-
-def _is_linked(entry: str | Path, base: Path) -> bool:
-    """Whether there is a link on the way to an entry from the folder in which it was found."""
-    parts = PurePath(entry).relative_to(base).parts
-    steps = (Path(base, *parts[:count]) for count in range(1, len(parts) + 1))
-    return any(step.is_symlink() for step in steps)
-
-
-def _matches(pattern: str) -> list[str]:
-    found = list(islice(iglob(pattern, recursive=True), MOST_MATCHES + 1))  # noqa: PTH207
-    if len(found) > MOST_MATCHES:
-        raise StrategyError(
-            f"{printable(Path(pattern))}: matches more than {MOST_MATCHES:,} files; allowed: "
-            "patterns that match fewer"
-        )
-    return found
-
-
-def _is_folder(path: Path) -> bool:
-    """Whether a path is a folder of entries, not a run."""
-    return is_folder(path) and not (
-        (path / IN_FOLDER).exists() and (path / "manifest.json").exists()
-    )
-
-
-def _entries_in(folder: Path) -> list[str]:
-    inside = list(folder.iterdir())
-    entries = [str(path) for path in inside if is_strategy_file(path)]
-    for path in inside:
-        if not is_folder(path) or path.name.startswith("."):
-            continue
-        is_one = path.is_symlink() or not _is_folder(path)  # a link is refused when it is read
-        files = [path] if is_one else submitted(filter(is_strategy_file, path.iterdir()))
-        # Of several it is not clear which: the folder is refused when it is read.
-        entries += [str(file) for file in (files if len(files) < 2 else [path])]
-    if not entries:
-        raise StrategyError(
-            f"{printable(folder)}: holds no strategy file; allowed: names ending in "
-            f"{', '.join(SUFFIXES)}"
-        )
-    return in_order(entries)
-
-
-def is_strategy_file(path: PurePath) -> bool:
-    """Whether a file in a folder has the name of a strategy."""
-    return path.suffix.lower() in SUFFIXES + PICKLES and not path.name.startswith(".")
-
-
-def submitted(files: Iterable[AnyPath]) -> list[AnyPath]:
-    """Files of a student that may count: those named `SUBMISSION`, else all."""
-    every = list(files)
-    return [file for file in every if file.name == SUBMISSION] or every
-
-
-def in_order(names: Iterable[str]) -> list[str]:
-    """Sort names naturally: ``a2`` before ``a10``."""
-
-    def key(name: str) -> list[tuple[int, str]]:
-        return [
-            (int(part), "") if part.isdecimal() and len(part) < 19 else (-1, part)
-            for part in re.split(r"([0-9]+)", name)
-        ]
-
-    return sorted(names, key=lambda name: (key(name), name))
-
-
-def read_field(
-    game: HogEngine,
-    entries: Sequence[str],
-    trust: bool = False,
-    progress: Callable[[int], object] = int,
-    *,
-    skip_bad: bool = True,
-    time_limit: float = 60.0,
-    named: Sequence[str] = (),
-) -> Entries:
-    """Read all entries, as `named_entries` lists them of those `named`, several at once.
-
-    Files that are not named themselves are those of others: no link to them is followed, and code
-    sees no more than its own folder. Code is run last, and only if nothing else was refused or
-    `skip_bad`, each file for at most `time_limit` seconds. `progress` is called with the index of
-    each entry that was read.
-    """
-    found: dict[int, _Strategy | Refused] = {}
-    is_code = [trust and Path(entry).suffix.lower() == ".py" for entry in entries]
-    for code in (False, True):
-        indices = [index for index, one in enumerate(is_code) if one == code]
-        if code and not skip_bad and any(isinstance(one, Refused) for one in found.values()):
-            break
-        read = compute(
-            partial(_read, game, trust, time_limit, named or entries),
-            [entries[index] for index in indices],
-            partial(_report, progress, indices),
-            local=True,
-        )
-        found |= zip(indices, read, strict=True)
-    good = {index: one for index, one in sorted(found.items()) if isinstance(one, _Strategy)}
+def entries_of(judged: Sequence[Judged], *, inside: bool = False) -> Entries:
+    """Sort out what was judged; with `inside` files are named as they lie in their folder."""
+    named = [(one.entrant.file if inside else one.entrant.entry, one) for one in judged]
+    valid = [(name, one) for name, one in named if not one.submission.faults]
+    bad = [(name, one.reason) for name, one in named if one.submission.faults]
     return Entries(
-        [entries[index] for index in good],
-        [one.player_name for one in good.values()],
-        [one.strategy for one in good.values()],
-        [one for _, one in sorted(found.items()) if isinstance(one, Refused)],
-        [Remark(entries[index], one.remark) for index, one in good.items() if one.remark],
+        [name for name, _ in valid],
+        [one.player for _, one in valid],
+        [one.submission.strategy for _, one in valid if one.submission.strategy is not None],
+        [Refused(name, f"{printable(name)}: {reason}") for name, reason in bad],
+        [Remark(name, one.remark) for name, one in valid if one.remark],
     )
-
-
-def _report(progress: Callable[[int], object], indices: Sequence[int], done: int) -> None:
-    progress(indices[done])
-
-
-def _read(
-    game: HogEngine, trust: bool, time_limit: float, named: Sequence[str], entry: str
-) -> _Strategy | Refused:
-    try:
-        folder, path = folder_of(entry, named), Path(entry)
-        files = {one for one in map(Path, named) if one.suffix.lower() == ".py"}
-        if path in files and len([one for one in files if one.parent == path.parent]) > 1:
-            folder = folder or path.parent  # the shell may have named them, for a pattern
-        return _strategy(game, trust, time_limit, entry, folder)
-    except StrategyError as error:
-        return Refused(entry, str(error))
-    except Exception as error:  # noqa: BLE001 - one entry never stops the others
-        return Refused(entry, f"{printable(Path(entry))}: cannot be judged: {raised(error)}")
-
-
-def _strategy(
-    game: HogEngine, trust: bool, time_limit: float, entry: str, folder: Path | None
-) -> _Strategy:
-    """Read an entry that is named, or that was found in a folder."""
-    path = Path(entry)
-    if folder is not None and any(_is_linked(one, folder) for one in (path, path / IN_FOLDER)):
-        raise StrategyError(f"{printable(path)}: is a link; allowed: files and folders")
-    if entry and _is_folder(path):  # an empty name is no folder
-        raise StrategyError(f"{printable(path)}: {_UNCLEAR}")
-    if trust and path.suffix.lower() == ".py":
-        return _submitted(game, path, folder, time_limit)
-    if folder is None or is_folder(path):
-        return _Strategy(find_strategy(entry, game, trust, time_limit=time_limit), None, "")
-    with copied(folder, path.relative_to(folder), alone=True) as copy:
-        try:
-            return _Strategy(find_strategy(str(copy), game), None, "")
-        except StrategyError as error:
-            raise StrategyError(str(error).replace(printable(copy), printable(path))) from None
-
-
-def _submitted(game: HogEngine, path: Path, folder: Path | None, time_limit: float) -> _Strategy:
-    """Judge code as `hogeq check` does."""
-    if folder is None:
-        found = inspect_submission(path, game.rules, trust=True, time_limit=time_limit)
-    else:
-        inside = path.relative_to(folder)
-        flat = len(inside.parts) == 1
-        found = inspect_apart(game, folder, inside, flat=flat, trust=True, time_limit=time_limit)
-    if found.strategy is None:
-        first, *others = found.faults
-        more = f", and {len(others)} more that hogeq check lists" if others else ""
-        raise StrategyError(f"{printable(path)}: {first.line}{more}")
-    return _Strategy(found.strategy, player_name(found), remark_on(found))
-
-
-def player_name(submission: Submission) -> str | None:
-    """Give the name of a submission's player, as tables and pages write it."""
-    return None if submission.name is None else one_line(submission.name, LONGEST_NAME)
-
-
-def remark_on(submission: Submission) -> str:
-    """Write the remark on a submission, one line; empty if there is none."""
-    parts = ("reads other files", submission.files), ("tried in vain", submission.attempts)
-    told = [f"{what}: {', '.join(files)}" for what, files in parts if files]
-    return one_line("; ".join(told), LONGEST_REMARK)
 
 
 def identical_entries(strategies: Sequence[Strategy]) -> list[list[int]]:

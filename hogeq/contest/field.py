@@ -22,17 +22,18 @@ from hogeq.search.ascent import random_policy, to_matrix, with_random_rolls
 from hogeq.search.attack import search_steps
 from hogeq.search.counter_search import ASCENT
 from hogeq.search.population import Measured, Population
-from hogeq.search.results import Budget
+from hogeq.search.results import WIN_RATES, Budget, Units
 from hogeq.strategies.arrays import StrategyError, one_hot
 from hogeq.strategies.strategy import Strategy, StrategyLike, strategy_of, table_of
 from hogeq.support.aliases import Floats, Matrix
-from hogeq.support.messages import percent, shown
+from hogeq.support.messages import Table, Text, counted, percent, pp, shown
 from hogeq.support.progress import Phase, phase
 from hogeq.trees.engine import TreeEngine
 from hogeq.trees.strategies import value
 
 Objective = Literal["mean", "beaten"]
 
+LISTED: Final = 10  # changes of a text
 STEP_LIMIT: Final = 1000  # of an ascent, which has always ended in fewer than 100
 PERTURBED_SHARE: Final = 0.03  # of the cells, changed by a perturbation
 TARGETS: Final = 8  # rivals not yet beaten that are tried one by one
@@ -88,6 +89,18 @@ class Answer(NamedTuple):
     def beaten(self) -> int:
         """Number of matches won, by a win rate above 0.500001."""
         return int((self.win_rates > WIN).sum())
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as plain values, without the strategy."""
+        return {"win_rates": self.win_rates.tolist(), "mean": self.mean, "beaten": self.beaten}
+
+    def rows(self, names: Sequence[str]) -> list[tuple[str, str, str]]:
+        """Lay out the win rates against the rivals of these names."""
+        rows = [
+            (name, percent(rate), "beaten" if rate > WIN else "")
+            for name, rate in zip(names, self.win_rates.tolist(), strict=True)
+        ]
+        return [*rows, ("mean", percent(self.mean), f"{self.beaten} of {len(rows)} beaten")]
 
     def rank(self, objective: Objective) -> tuple[float, ...]:
         """Give the key by which answers are compared: higher is better."""
@@ -249,6 +262,13 @@ class RowChange(NamedTuple):
     reach: float  # probability that the first strategy, in that seat, comes to move there
 
 
+def _written(part: object) -> object:
+    """Write the actions of an information set."""
+    if not isinstance(part, list):
+        return part
+    return ", ".join(f"{action} {percent(share)}" for action, share in part)
+
+
 class Difference(NamedTuple):
     """How a strategy differs from another; figures are in the game's units.
 
@@ -280,6 +300,38 @@ class Difference(NamedTuple):
             f"Difference({len(self.changes)} changes, {self.before:.4f} becomes {self.after:.4f}; "
             f"match {self.match:.4f})"
         )
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as plain values: ``before``, ``after``, ``match``, ``changes``."""
+        rates = {"before": self.before, "after": self.after, "match": self.match}
+        return {**rates, "changes": [one._asdict() for one in self.changes]}
+
+    def text(self, a: str, b: str, title: str, against: Sequence[str], units: Units) -> Text:
+        """Lay it out, with the changes that gain and lose most; `a` and `b` are names."""
+        is_hog = units is WIN_RATES
+        noun = "cell" if is_hog else "information set"
+        rivals = against[0] if len(against) == 1 else f"{len(against)} opponents, on average"
+        text: Text = [
+            f"{b} differs from {a} in {counted(len(self.changes), noun)}, {title}",
+            "",
+            f"against {rivals}: {units.exact(self.before)} becomes {units.exact(self.after)}",
+            f"{b} against {a}: {units.exact(self.match)}",
+        ]
+        names = ("score", "opponent", "before", "after")
+        if not is_hog:
+            names = ("player", "information set", "before", "after")
+        gain = pp if is_hog else units.gain
+        best = [one for one in self.changes if one.gain > 0]
+        worst = [one for one in reversed(self.changes) if one.gain < 0]
+        for heading, cells in (("changes that gain most", best), ("changes that lose most", worst)):
+            rows = [
+                (*map(_written, one[:4]), gain(one.gain), percent(one.reach))
+                for one in cells[:LISTED]
+            ]
+            if rows:
+                table = Table(rows, (*names, "alone", "met in"), left=0 if is_hog else 4)
+                text += ["", heading, "", table]
+        return text
 
 
 def diff(

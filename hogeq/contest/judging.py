@@ -1,177 +1,194 @@
-"""Submissions of others, judged apart: no link is followed, and whatever one does is its own fault.
+"""Entries judged: whatever one does is its own fault, and what lies in a folder is of others.
 
-What lies in a folder of submissions may change while it is read. So every entry is copied, part by
-part without links, into a folder of its own, and the copy is judged: code sees the files beside it
-in its student's folder, and nobody else's. What came of it is checked like a file of anybody, since
-code had a part in it.
+A file in a folder of submissions is copied without links into a folder of its own, and the copy is
+judged: code sees the files beside it in its student's folder, and nobody else's.
 """
 
 import errno
-import json
+import hashlib
 import os
-import stat
 import tempfile
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, replace
+from functools import partial
 from pathlib import Path, PurePath
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
+from hogeq.baselines.registry import find_strategy, is_builtin
+from hogeq.contest.folders import Entrant, contents
 from hogeq.contest.submission import Submission, inspect_submission
 from hogeq.model.game import HogEngine
 from hogeq.strategies.arrays import StrategyError
-from hogeq.strategies.files import MAX_BYTES
+from hogeq.strategies.files import LONGEST_NAME, is_folder
 from hogeq.strategies.sandbox import Fault
-from hogeq.strategies.strategy import strategy_of
-from hogeq.support.files import open_within, parse_json, read_whole
-from hogeq.support.messages import printable, raised, unreadable
+from hogeq.strategies.strategy import Strategy, strategy_of
+from hogeq.support.messages import one_line, printable, raised, shown
+from hogeq.support.workers import compute
 
-MOST_FILES: Final = 10_000
-"""Most files and folders in one student's folder."""
-
-DEEPEST: Final = 32
-"""Most folders in each other there."""
-
-MOST: Final = 2**53  # bytes, positions, faults of one submission
-
-MOST_TEXTS: Final = 1000  # about one submission
-LONGEST: Final = 5000  # most characters of one of them
+LONGEST_REMARK: Final = 500  # most characters of a remark
 
 _OURS: Final = {errno.ENOSPC, errno.EDQUOT, errno.EMFILE, errno.ENFILE}
 """Errors of copying that are of this machine, and no entry's."""
 
-_UNSOUND: Final = "cannot be judged: what it answered is no answer"
-
 _LISTS: Final = ("asked", "files", "attempts")  # fields that are tuples of plain values
 
-_ALLOWED: Final = "allowed: files and folders"
+
+class Judged(NamedTuple):
+    """An entry and its verdict."""
+
+    entrant: Entrant
+    submission: Submission
+
+    @property
+    def player(self) -> str | None:
+        """Name of the player, as tables and pages write it."""
+        name = self.submission.name
+        return None if name is None else one_line(name, LONGEST_NAME)
+
+    @property
+    def name(self) -> str:
+        """Name for staff: the player's, or else the student's."""
+        return self.player or self.entrant.student
+
+    @property
+    def reason(self) -> str:
+        """Why it is not valid, in a line; empty if it is."""
+        faults = self.submission.faults
+        more = f", and {len(faults) - 1} more that hogeq check lists" if len(faults) > 1 else ""
+        return f"{faults[0].line}{more}" if faults else ""
+
+    @property
+    def remark(self) -> str:
+        """Remark on the entry for the staff of a contest, one line; empty if there is none."""
+        one = self.submission
+        parts = ("reads other files", one.files), ("tried in vain", one.attempts)
+        remarks = [f"{what}: {', '.join(files)}" for what, files in parts if files]
+        return one_line("; ".join(remarks), LONGEST_REMARK)
 
 
-def files_within(
-    folder: Path, inside: PurePath, is_left_out: Callable[[os.stat_result], bool] = lambda _: False
-) -> list[PurePath]:
-    """List the files below a folder in a folder; `StrategyError` if there is a link or a device.
+class Judge(NamedTuple):
+    """The judge of entries, and what it may do."""
 
-    Hidden files and folders are left out, and folders like ``__pycache__``.
-    """
-    found: list[PurePath] = []
-    waiting, met = [inside], 0
-    while waiting:
-        place = waiting.pop()
-        for name, status in listed(folder, place):
-            path = place / name
-            is_folder = stat.S_ISDIR(status.st_mode)
-            is_hidden = name.startswith(".") or (is_folder and name.startswith("__"))
-            if is_hidden or is_left_out(status):
-                continue
-            met += 1
-            if met > MOST_FILES or len(path.parts) > len(inside.parts) + DEEPEST:
-                allowed = f"{MOST_FILES:,} files and folders, {DEEPEST} deep"
-                raise StrategyError(f"{printable(inside)}: holds too much; allowed: {allowed}")
-            if is_folder:
-                waiting.append(path)
-            else:
-                check_kind(path, status)
-                found.append(path)
-    return found
+    game: HogEngine
+    trust: bool = False  # whether code is run
+    time_limit: float = 60.0  # seconds for the code of each
+    is_contest: bool = False  # whether entries have to be matrices, as a contest takes them
 
+    def judge(
+        self,
+        entrants: Sequence[Entrant],
+        progress: Callable[[], object] = int,
+        *,
+        skip_bad: bool = True,
+    ) -> list[Judged]:
+        """Judge entries, several at once; code last, and maybe not."""
+        named = Counter(Path(one.name).parent for one in entrants if one.is_code and not one.folder)
+        seen: dict[int, Submission] = {}
+        for code in (False, True):
+            indices = [n for n, one in enumerate(entrants) if (self.trust and one.is_code) == code]
+            if code and not skip_bad and any(one.faults for one in seen.values()):
+                break
+            found = compute(
+                partial(self._seen, {folder for folder, count in named.items() if count > 1}),
+                [entrants[index] for index in indices],
+                lambda _: progress(),
+                local=True,
+            )
+            seen |= zip(indices, found, strict=True)
+        return [Judged(entrants[index], seen[index]) for index in sorted(seen)]
 
-def check_kind(path: PurePath, status: os.stat_result) -> None:
-    """Refuse anything but a file, a folder in its place too."""
-    if not stat.S_ISREG(status.st_mode):
-        kind = "a link" if stat.S_ISLNK(status.st_mode) else "not a file"
-        raise StrategyError(f"{printable(path)}: is {kind}; {_ALLOWED}")
-
-
-def listed(folder: Path, place: PurePath) -> Iterator[tuple[str, os.stat_result]]:
-    """List a folder in a folder, each name with its status, in no order."""
-    try:
-        handle = open_within(folder, place)
+    def _seen(self, crowded: Iterable[Path], entrant: Entrant) -> Submission:
+        """Look at an entry; `crowded` are folders of which several programs are named."""
+        path, folder = entrant.path, entrant.folder
+        if folder is None and entrant.is_code and Path(path).parent in crowded:
+            # The shell may have named them for a pattern: they do not see each other.
+            folder, path = Path(path).parent, PurePath(path.name)
         try:
-            with os.scandir(handle) as entries:
-                yield from [(one.name, one.stat(follow_symlinks=False)) for one in entries]
-        finally:
-            os.close(handle)
-    except OSError as error:
-        raise _unreadable(place, error) from error
+            if entrant.fault:
+                return refused(entrant.fault.removeprefix(f"{entrant.file}: "))
+            if folder is not None:
+                return self._apart(folder, path, flat=len(path.parts) == 1)
+            if is_builtin(entrant.name) or not entrant.name or is_folder(path):
+                return _of(find_strategy(entrant.name, self.game))
+            return self._inspected(Path(path))
+        except StrategyError as error:
+            line = str(error)
+            for name in (printable(path), f"strategy {shown(entrant.name)}"):
+                line = line.removeprefix(f"{name}: ")
+            return refused(line)
+        except Exception as error:  # one entry never stops the others
+            if isinstance(error, OSError) and error.errno in _OURS:
+                raise
+            return refused(f"cannot be judged: {raised(error)}")
 
+    def _inspected(self, path: Path) -> Submission:
+        """Look at a file as `hogeq check` does; at a table, outside a contest, of any kind."""
+        if self.is_contest or (self.trust and path.suffix.lower() == ".py"):
+            rules = self.game.rules
+            return inspect_submission(path, rules, self.trust, time_limit=self.time_limit)
+        found = find_strategy(str(path), self.game)
+        return replace(_of(found), name=None if found.name == str(path) else found.name)
 
-def _unreadable(path: PurePath, error: OSError) -> StrategyError:
-    if error.errno == errno.ELOOP:
-        return StrategyError(f"{printable(path)}: is a link; {_ALLOWED}")
-    return StrategyError(unreadable(Path(path), error))
+    def _apart(self, folder: Path, path: PurePath, *, flat: bool) -> Submission:
+        """Look at a copy of a file of a folder; `flat` if what lies beside it belongs to others."""
+        alone, parts = self._is_alone(path, flat=flat), []
+        with tempfile.TemporaryDirectory(
+            prefix="hogeq-entry-", ignore_cleanup_errors=True
+        ) as temporary:
+            place = Path(temporary).resolve()
+            for name, content in contents(folder, path, alone=alone):
+                (place / name).parent.mkdir(parents=True, exist_ok=True)
+                (place / name).write_bytes(content)
+                parts.append((name, content))
 
+            def inside(text: str) -> str:  # the folder of the copy is another each time
+                for written in (f"{place}{os.sep}", printable(f"{place}{os.sep}")):
+                    text = text.replace(written, "")
+                return text
 
-# --- judging --------------------------------------------------------------------------------------
-
-
-def inspect_apart(
-    game: HogEngine,
-    folder: Path,
-    path: PurePath,
-    *,
-    flat: bool,
-    trust: bool,
-    time_limit: float,
-    note: Callable[[Path], object] = Path,
-) -> Submission:
-    """Look at a copy of a file of a folder as a contest would; whatever happens is its fault.
-
-    `flat` says that what lies beside it belongs to others. `note` is called with the copy.
-    """
-    try:
-        with copied(folder, path, alone=flat or not trust or path.suffix.lower() != ".py") as copy:
-            place = f"{copy.parent}{os.sep}"
-            note(copy)
             try:
-                found = inspect_submission(copy, game.rules, trust, time_limit=time_limit)
+                found = self._inspected(place / path.name)
             except StrategyError as error:
-                line = _without(place, str(error))
-                return refused(line.removeprefix(f"{printable(copy.name)}: "))
-        return submission_from(_without(place, facts(found)), game)
-    except StrategyError as error:
-        line = str(error).removeprefix(f"{printable(folder)}/")
-        return refused(line.removeprefix(f"{printable(path)}: "))
-    except Exception as error:  # one entry never stops the others
-        if isinstance(error, OSError) and error.errno in _OURS:
-            raise
-        return refused(f"cannot be judged: {raised(error)}")
+                line = inside(str(error)).removeprefix(f"{printable(path.name)}: ")
+                raise StrategyError(line) from error
+        return replace(
+            found,
+            name=found.name and inside(found.name),
+            faults=tuple(fault._replace(line=inside(fault.line)) for fault in found.faults),
+            files=tuple(map(inside, found.files)),
+            attempts=tuple(map(inside, found.attempts)),
+            key=self._key(path, parts),
+        )
+
+    def key_of(self, entrant: Entrant) -> str:
+        """Hash all that a verdict depends on, as `Submission.key`; empty if it cannot be read."""
+        if entrant.folder is None or entrant.fault:
+            return ""
+        alone = self._is_alone(entrant.path, flat=len(entrant.path.parts) == 1)
+        try:
+            return self._key(entrant.path, contents(entrant.folder, entrant.path, alone=alone))
+        except StrategyError:
+            return ""
+
+    def _is_alone(self, path: PurePath, *, flat: bool) -> bool:
+        return flat or not self.trust or path.suffix.lower() != ".py"
+
+    def _key(self, path: PurePath, parts: Iterable[tuple[PurePath, bytes]]) -> str:
+        limit = self.time_limit if path.suffix.lower() == ".py" else None
+        hashes = [(str(name), hashlib.sha256(content).hexdigest()) for name, content in parts]
+        return hashlib.sha256(repr((path.name, hashes, limit)).encode()).hexdigest()
 
 
-@contextmanager
-def copied(folder: Path, path: PurePath, *, alone: bool) -> Iterator[Path]:
-    """Copy a file of a folder for the time of a block, `alone` or with its neighbours."""
-    files = {path} if alone else {path, *files_within(folder, path.parent)}
-    with tempfile.TemporaryDirectory(
-        prefix="hogeq-entry-", ignore_cleanup_errors=True
-    ) as temporary:
-        place, left = Path(temporary).resolve(), MAX_BYTES
-        for file in sorted(files):
-            target = place / file.relative_to(path.parent)
-            try:
-                content = read_whole(file, left, within=folder)
-            except OSError as error:
-                raise _unreadable(folder / file, error) from error
-            left -= len(content)
-            target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_bytes(content)
-        yield place / path.name
+def _of(strategy: Strategy) -> Submission:
+    return Submission(0, None, strategy, (), {}, 0)
 
 
 def refused(line: str) -> Submission:
     """Make the submission that was not looked at."""
     return Submission(0, None, None, (Fault("unread", 1, line),), {}, 0)
-
-
-def _without(place: str, given: Any) -> Any:
-    """Take the folder of the copy out of all texts: it is another each time."""
-    if isinstance(given, str):
-        return given.replace(place, "").replace(printable(place), "")
-    if isinstance(given, dict):
-        return {key: _without(place, value) for key, value in given.items()}
-    return [_without(place, one) for one in given] if isinstance(given, list | tuple) else given
 
 
 # --- submissions as plain values ------------------------------------------------------------------
@@ -184,33 +201,12 @@ def facts(submission: Submission) -> dict[str, Any]:
     return {**asdict(replace(submission, strategy=None)), "strategy": table}
 
 
-def submission_from(given: object, game: HogEngine) -> Submission:
-    """Make a submission of plain values that may be anybody's; `StrategyError` if they are none."""
-    try:
-        one = parse_json(json.dumps(given))  # no NaN, nothing endless
-        table = one["strategy"]
-        if table is not None:
-            cells = np.frombuffer(bytes.fromhex(table), np.int8)
-            table = strategy_of(game, cells.reshape(game.goal, game.goal))
-        lists = {key: tuple(one[key]) for key in _LISTS if one.get(key) is not None}
-        faults = tuple(Fault(*fault) for fault in one["faults"])
-        found = Submission(**{**one, **lists, "strategy": table, "faults": faults})
-        counts = [found.size, found.answered, *(found.asked or ())]
-        counts += [times for _, times, _ in faults]
-        texts = ["" if found.name is None else found.name, *found.files, *found.attempts]
-        texts += [text for kind, _, line in faults for text in (kind, line)]
-        is_sound = (
-            (table is None) == bool(faults)
-            and all(type(count) is int and 0 <= count <= MOST for count in counts)
-            and all(type(text) is str and len(text) <= LONGEST for text in texts)
-            and len(texts) <= MOST_TEXTS
-            and len(found.asked or (0, 0)) == 2
-            and (not found.seconds or {*found.seconds} == {"load", "table", "slowest"})
-            and all(type(time) in {int, float} and time >= 0 for time in found.seconds.values())
-            and all(type(flag) is bool for flag in (found.alone or False, found.prints))
-        )
-    except (TypeError, ValueError, LookupError, AttributeError, ArithmeticError) as error:
-        raise StrategyError(_UNSOUND) from error
-    if not is_sound:
-        raise StrategyError(_UNSOUND)
-    return found
+def submission_from(given: dict[str, Any], game: HogEngine) -> Submission:
+    """Make a submission of what `facts` gave."""
+    table = given["strategy"]
+    if table is not None:
+        cells = np.frombuffer(bytes.fromhex(table), np.int8)
+        table = strategy_of(game, cells.reshape(game.goal, game.goal))
+    lists = {key: tuple(given[key]) for key in _LISTS if given[key] is not None}
+    faults = tuple(Fault(*fault) for fault in given["faults"])
+    return Submission(**{**given, **lists, "strategy": table, "faults": faults})

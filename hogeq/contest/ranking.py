@@ -47,8 +47,6 @@ def columns_of(
     empty = {"goal", "tie_break"}.difference(ranking[0])
     if all(line["name"] == printable(line["file"]) for line in ranking):
         empty.add("file")
-    if not any(line.get("ties") for line in ranking):
-        empty.add("ties")
     return [
         (title, "number" if key == "tie_break" and tie_break == "bytes" else kind, key)
         for title, kind, key in _COLUMNS
@@ -167,7 +165,7 @@ class Ranking:
                 "the same name",
                 [" and ".join(names[one] for one in same) for same in found["namesakes"]],
             ),
-            ("left out", [one.reason for one in self.field.refused]),
+            ("left out", self.field.left_out),
             ("remark", [f"{one.entry}: {one.remark}" for one in self.field.remarks]),
         ):
             if lines:

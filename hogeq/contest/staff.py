@@ -1,12 +1,7 @@
-"""A contest as its staff runs it: a folder of submissions, judged once each and played once a pair.
+"""A contest: entries that are judged once each and play once a pair, and what its staff keeps.
 
-A folder in the folder is one student's; a file in it is an entry of its own. Of a student's files
-those called ``final_strategy.py`` count, or all strategy files where there is none, and of several
-the last by name in natural order (``attempt10`` after ``attempt9``): a copy keeps its name, and not
-its time. A name in a file gives nobody the right to replace another's entry. Links are followed
-nowhere: a submission that has one is not valid.
-
-The folder of a contest has two parts. ``public`` may go on a website, and ``staff`` may not.
+The folder of a contest has two parts. ``public`` may go on a website, and ``staff`` may not. A name
+in a file gives nobody the right to replace another's entry.
 """
 
 import hashlib
@@ -14,50 +9,28 @@ import json
 import os
 import re
 import secrets
-import stat
 import unicodedata
-from collections.abc import Callable, Collection, Iterable, Sequence
-from functools import partial
+from collections.abc import Collection, Sequence
+from contextlib import suppress
 from itertools import chain, count
-from pathlib import Path, PurePath
-from typing import Any, Final, NamedTuple, cast
+from pathlib import Path
+from typing import Any, Final
 
 import numpy as np
 
 from hogeq import __version__
-from hogeq.contest.entries import (
-    Entries,
-    Refused,
-    Remark,
-    in_order,
-    is_strategy_file,
-    player_name,
-    read_goals,
-    remark_on,
-    submitted,
-)
-from hogeq.contest.judging import (
-    check_kind,
-    facts,
-    files_within,
-    inspect_apart,
-    listed,
-    refused,
-    submission_from,
-)
-from hogeq.contest.submission import Submission
-from hogeq.contest.tournament import ROUNDING, check_rates, round_robin
+from hogeq.contest.entries import Entries, entries_of, read_goals
+from hogeq.contest.folders import Entrant
+from hogeq.contest.judging import Judge, Judged, facts, submission_from
+from hogeq.contest.tournament import round_robin
 from hogeq.model.game import HogEngine
-from hogeq.strategies.arrays import StrategyError
-from hogeq.strategies.files import MAX_BYTES, SUFFIXES
-from hogeq.strategies.strategy import Strategy
+from hogeq.strategies.files import MAX_BYTES
 from hogeq.support.aliases import Floats
 from hogeq.support.files import TEMPORARY, parse_json, read_whole, write_whole
-from hogeq.support.messages import BadInputError, printable
+from hogeq.support.messages import BadInputError
 from hogeq.support.parameters import plain
 from hogeq.support.plugins import loaded
 from hogeq.support.progress import phase
-from hogeq.support.workers import compute
 
 PUBLIC: Final = "public"
 """The part of a contest's folder for everybody."""
@@ -68,7 +41,8 @@ STAFF: Final = "staff"
 CACHE: Final = "cache.json"
 """What is known of earlier calls, in `STAFF`; without it everything is computed again."""
 
-_NOT_KEPT: Final = {"crash", "time", "unread"}  # faults that another call may not find
+_NOT_KEPT: Final = {"crash", "unread"}
+"""Faults that another call may not find. A time limit is a part of what is known by."""
 
 _UNSEEN: Final = re.compile(
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\ufe00-\ufe0f\U000e0100-\U000e01ef]"
@@ -78,123 +52,41 @@ _UNSEEN: Final = re.compile(
 _HASHED: Final = 16  # digits in the name of a page
 
 
-class Entrant(NamedTuple):
-    """One student's submission."""
-
-    student: str  # name of the folder, or of the file; printable
-    path: PurePath  # of the file that counts, in the folder of submissions
-    earlier: tuple[str, ...] = ()  # files of the same student that do not count
-    fault: str = ""  # why there is nothing to judge
-
-    @property
-    def file(self) -> str:
-        """The file as it lies in the folder, printable."""
-        return printable(self.path)
-
-    @property
-    def is_flat(self) -> bool:
-        """Whether it has no folder of its own."""
-        return len(self.path.parts) == 1
-
-
-class Judged(NamedTuple):
-    """A submission and its verdict."""
-
-    entrant: Entrant
-    submission: Submission
-
-    @property
-    def name(self) -> str:
-        """Name for staff: the player's, or else the student's."""
-        return player_name(self.submission) or self.entrant.student
-
-    @property
-    def reason(self) -> str:
-        """Why it is not valid, in a line; empty if it is."""
-        faults = self.submission.faults
-        more = f", and {len(faults) - 1} more on the staff's page" if len(faults) > 1 else ""
-        return f"{faults[0].line}{more}" if faults else ""
-
-
-def entrants(folder: Path, unless: Iterable[Path]) -> list[Entrant]:
-    """List the submissions of a folder, by name; no file or folder `unless`, which are written."""
-    written = [path.stat() for path in unless if path.exists()]
-
-    def is_written(status: os.stat_result) -> bool:
-        return any(os.path.samestat(status, one) for one in written)
-
-    found = []
-    statuses = dict(listed(folder, PurePath()))
-    for name in in_order(statuses):
-        status, path = statuses[name], PurePath(name)
-        if name.startswith((".", "__")) or is_written(status):
-            continue
-        try:
-            if stat.S_ISDIR(status.st_mode):
-                found.append(_of_folder(folder, path, is_written))
-                continue
-            check_kind(path, status)
-            if is_strategy_file(path):
-                found.append(Entrant(printable(name), path))
-        except StrategyError as error:
-            found.append(Entrant(printable(name), path, fault=str(error)))
-    return found
-
-
-def _of_folder(
-    folder: Path, path: PurePath, is_written: Callable[[os.stat_result], bool]
-) -> Entrant:
-    """Find the file that counts in a student's folder."""
-    files = files_within(folder, path, is_written)
-    counted = [one for one in files if is_strategy_file(one) and not one.name.startswith("__")]
-    in_turn = in_order(str(one) for one in submitted(counted))
-    if not in_turn:
-        allowed = f"allowed: names ending in {', '.join(SUFFIXES)}"
-        raise StrategyError(f"{printable(path)}: holds no strategy file; {allowed}")
-    earlier = tuple(printable(one) for one in in_turn[:-1])
-    return Entrant(printable(path), PurePath(in_turn[-1]), earlier)
-
-
 class Contest:
-    """A folder of submissions, and the verdicts of earlier calls.
+    """Entries that are judged once each and play once a pair.
 
-    `judge` and `play` compute what is new alone, and `keep` writes all that is known. Nothing is
-    written before.
+    With a folder `out` there are verdicts of earlier calls: `judge` and `play` compute what is new
+    alone, and `keep` writes all that is known. Nothing is written before.
     """
 
     judged: list[Judged]
 
     def __init__(
         self,
-        folder: Path,
-        out: Path,
+        entrants: Sequence[Entrant],
         game: HogEngine,
+        out: Path | None = None,
         start: tuple[int, int] = (0, 0),
         goals: Path | None = None,
-        unless: Iterable[Path] = (),
     ) -> None:
-        _check_out(out, folder)
-        self.game, self.folder, self.out, self.start = game, folder, out, start
-        self.entrants = entrants(folder, (out, *unless))
-        students = [one.student for one in self.entrants]
-        own = read_goals(goals, students, game.goal)
-        self.own_goals = {} if own is None else dict(zip(students, own, strict=True))
+        self.entrants, self.game, self.out, self.start = entrants, game, out, start
+        names = [one.entry if out is None else one.student for one in entrants]
+        own = read_goals(goals, names, game.goal)
+        self.own_goals = {} if own is None else dict(zip(entrants, own, strict=True))
         self.made_by = {
             "version": __version__,
             "rules": plain(game.rules),
             "plugins": [plugin.sha256 for plugin in loaded()],  # whose parts the rules only name
             "start": list(start),
         }
-        salt, known = _read_cache(out / STAFF / CACHE, self.made_by, game)
-        self.salt = salt or secrets.token_hex(16)
+        known = {} if out is None else _read_cache(out / STAFF / CACHE)
+        self.salt: str = known.get("salt") or secrets.token_hex(16)
+        self.replaces = bool(known) and known["made_by"]["rules"] != self.made_by["rules"]
+        if known.get("made_by") != self.made_by:
+            known = {}
         self.files: dict[str, dict[str, Any]] = known.get("files", {})
         self.tables: list[str] = known.get("tables", [])
         self.rates: list[list[float]] = known.get("rates", [])
-
-    @property
-    def has_code(self) -> bool:
-        """Whether a submission may be a program."""
-        return any(one.path.suffix.lower() == ".py" for one in self.entrants)
 
     @property
     def valid(self) -> list[Judged]:
@@ -204,55 +96,31 @@ class Contest:
     @property
     def goals(self) -> list[int] | None:
         """Goals of the valid submissions, if each has its own."""
-        if not self.own_goals:
-            return None
-        return [self.own_goals[one.entrant.student] for one in self.valid]
+        return [self.own_goals[one.entrant] for one in self.valid] if self.own_goals else None
 
-    def judge(self, trust: bool, time_limit: float) -> Entries:
-        """Look at every submission as `hogeq check` does, unless it is known; give the valid."""
-        keys = [_key(self.folder, one.path, one.is_flat, time_limit) for one in self.entrants]
-        known = self.files
-        new = [number for number, key in enumerate(keys) if not key or key not in known]
-        look = partial(_inspect, self.game, self.folder, trust, time_limit)
-        with phase("reading", len(keys), "files") as progress:
-            progress.step(len(keys) - len(new))
-            unknown = [self.entrants[number] for number in new]
-            found = compute(look, unknown, lambda _: progress.step(), local=True)
-        inspected = dict(zip(new, found, strict=True))
-        self.judged, self.files = [], {}
-        for number, (entrant, key) in enumerate(zip(self.entrants, keys, strict=True)):
-            # By what was judged: a file may change after it was looked up.
-            submission, judged = inspected.get(number) or (
-                submission_from(known[key], self.game),
-                key,
-            )
-            # What other files say may change, and so may a machine that was slow or full.
-            kinds = {fault.kind for fault in submission.faults}
-            if judged and not submission.files and kinds.isdisjoint(_NOT_KEPT):
-                self.files[judged] = facts(submission)
-            self.judged.append(Judged(entrant, submission))
-        left_out = [
-            Refused(one.entrant.file, f"{one.entrant.file}: {one.reason}")
-            for one in self.judged
-            if one.submission.strategy is None
+    def judge(self, trust: bool, time_limit: float, *, skip_bad: bool = True) -> Entries:
+        """Look at every entry that is not known; give the valid ones."""
+        judge = Judge(self.game, trust, time_limit, is_contest=self.out is not None)
+        keys = [judge.key_of(one) if self.files else "" for one in self.entrants]
+        pairs = list(zip(self.entrants, keys, strict=True))
+        new = [one for one, key in pairs if key not in self.files]
+        with phase("reading", len(new), "files") as progress:
+            found = iter(judge.judge(new, progress.step, skip_bad=skip_bad))
+        self.judged = [
+            Judged(one, submission_from(self.files[key], self.game))
+            if key in self.files
+            else next(found)
+            for one, key in pairs
         ]
-        if len(self.valid) < 2:
-            told = "".join(f"; {one.reason}" for one in left_out)
-            raise BadInputError(
-                f"tournament: {len(self.valid)} of {len(self.judged)} submissions are valid; "
-                f"allowed: 2 or more{told}"
-            )
-        return Entries(
-            [one.entrant.file for one in self.valid],
-            [one.name for one in self.valid],
-            [cast("Strategy", one.submission.strategy) for one in self.valid],
-            left_out,
-            [
-                Remark(one.entrant.file, remark)
-                for one in self.judged
-                if (remark := remark_on(one.submission))
-            ],
-        )
+        # What other files say may change, and so may a machine that was full. The key is that of
+        # the files that were judged: a file may change after it was looked up.
+        known = [one.submission for one in self.judged if not one.submission.files]
+        self.files = {
+            one.key: facts(one)
+            for one in known
+            if self.out and one.key and _NOT_KEPT.isdisjoint(fault.kind for fault in one.faults)
+        }
+        return entries_of(self.judged, inside=self.out is not None)
 
     def play(self, field: Entries) -> Floats:
         """Exact win rates (n, n) of all tables; of pairs that are known, not again."""
@@ -288,7 +156,7 @@ class Contest:
         """
         names: dict[str, str] = {}  # by what looks the same
         for one in self.valid:
-            given = player_name(one.submission) or ""
+            given = one.player or ""
             hidden = pseudonyms or not _alike(given).strip()
             names |= [self._pseudonym(one, names) if hidden else _numbered(given, names)]
         return [*names.values()]
@@ -308,17 +176,18 @@ class Contest:
         plain_name = re.sub(r"[^a-z0-9.]+", "_", entrant.student[:200].lower())[:40].strip("._")
         return f"{plain_name or 'entry'}-{self.code_of(entrant)[:_HASHED]}.html"
 
-    def keep(self) -> None:
+    def keep(self, out: Path) -> None:
         """Write all verdicts for the next call: the first file, as the mark of a contest."""
-        self.out.mkdir(parents=True, exist_ok=True)
-        (self.out / STAFF).mkdir(0o700, exist_ok=True)
+        out.mkdir(parents=True, exist_ok=True)
+        (out / STAFF).mkdir(0o700, exist_ok=True)
         known = {
             name: getattr(self, name) for name in ("made_by", "salt", "files", "tables", "rates")
         }
-        write_whole(self.out / STAFF / CACHE, json.dumps(known))
+        sha256 = _hash(json.dumps(known).encode())
+        write_whole(out / STAFF / CACHE, json.dumps(known | {"sha256": sha256}))
 
 
-def _check_out(out: Path, folder: Path) -> None:
+def check_out(out: Path, folder: Path) -> None:
     """Refuse a folder that no contest can be written to, before anything is computed."""
     if (out / CACHE).exists() and (out / "entrants").exists():
         raise BadInputError(
@@ -354,58 +223,14 @@ def _numbered(given: str, names: Collection[str]) -> tuple[str, str]:
     )
 
 
-def _read_cache(path: Path, made_by: dict[str, Any], game: HogEngine) -> tuple[str, dict[str, Any]]:
-    """Read the salt of an earlier call and, by the same rules and version, its verdicts."""
-    salt, known = "", {}
-    try:
-        known = parse_json(read_whole(path, MAX_BYTES))
-        salt = str(known["salt"])
-        is_ours = known["made_by"] == made_by
-        if is_ours:
-            for fields in known["files"].values():
-                submission_from(fields, game)
-            rates = check_rates(known["rates"]) if known["rates"] else np.empty((0, 0))
-            is_ours = len(rates) == len(known["tables"])
-            is_ours &= {*map(type, known["tables"])} <= {str}
-            is_ours &= np.allclose(rates + rates.T, 1.0, rtol=0.0, atol=ROUNDING)
-    except (OSError, ValueError, TypeError, KeyError, AttributeError):
-        is_ours = False
-    return salt, known if is_ours else {}
-
-
-def _key(folder: Path, path: PurePath, flat: bool, time_limit: float) -> str:
-    """Hash the inputs of a verdict: the file; for code, its time and its neighbours too."""
-    files, content, left = {path}, [], MAX_BYTES
-    is_code = path.suffix.lower() == ".py"
-    try:
-        if is_code and not flat:
-            files |= {*files_within(folder, path.parent)}
-        for one in sorted(files):
-            part = read_whole(one, left, within=folder)
-            left -= len(part)
-            content.append((str(one.relative_to(path.parent)), _hash(part)))
-    except (OSError, ValueError):
-        return ""  # it will be refused when it is read
-    return _hash(repr((content, time_limit if is_code else None)).encode())
+def _read_cache(path: Path) -> dict[str, Any]:
+    """Read what `Contest.keep` wrote; nothing if anybody else did."""
+    with suppress(OSError, ValueError, AttributeError, KeyError, TypeError):
+        known: dict[str, Any] = parse_json(read_whole(path, MAX_BYTES))
+        if known.pop("sha256") == _hash(json.dumps(known).encode()):
+            return known
+    return {}
 
 
 def _hash(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
-
-
-def _inspect(
-    game: HogEngine, folder: Path, trust: bool, time_limit: float, entrant: Entrant
-) -> tuple[Submission, str]:
-    """Judge an entrant; give the key of the judged files too, empty if there is none."""
-    if entrant.fault:
-        return refused(entrant.fault.removeprefix(f"{entrant.file}: ")), ""
-    flat, key = entrant.is_flat, ""
-
-    def note(copy: Path) -> None:
-        nonlocal key
-        key = _key(copy.parent, PurePath(copy.name), flat, time_limit)
-
-    found = inspect_apart(
-        game, folder, entrant.path, flat=flat, trust=trust, time_limit=time_limit, note=note
-    )
-    return found, key

@@ -5,6 +5,7 @@ and those who run a tournament want the whole list.
 """
 
 import re
+import shlex
 from collections import Counter
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -40,6 +41,7 @@ class Submission:
     prints: bool = False  # whether a ``.py`` printed anything, as it says; the text is lost
     attempts: tuple[str, ...] = ()
     """What else a ``.py`` tried to reach, printable: its own words, for the staff alone."""
+    key: str = ""  # hash of the files that were judged, of an entry in a folder
 
 
 def contest_asks_name(rules: Rules) -> bool:
@@ -82,6 +84,16 @@ def inspect_submission(
     except StrategyError:
         return replace(found, faults=tuple(_table_faults(table, goal, most, least)))
     return replace(found, strategy=strategy_of_shape(shape, matrix, name, least))
+
+
+def as_one_file(found: Submission, path: Path, rules: str) -> Submission:
+    """Judge a file as a contest that takes one does: other files that it needs are a fault."""
+    if found.alone is not False:
+        return found
+    export = ["hogeq", "export", str(path), "--rules", rules, "--trust", "--out", "one.py"]
+    line = f"needs {', '.join(found.files) or 'other files'}; allowed: one file alone"
+    cure = f"{line}; this command makes one: {shlex.join(export)}"
+    return replace(found, strategy=None, faults=(*found.faults, Fault("files", 1, cure)))
 
 
 def _name_faults(name: str | None, is_asked: bool) -> list[Fault]:

@@ -367,7 +367,7 @@ class Review(NamedTuple):
                         "chosen": turn.value,
                         "after": turn.value_after,
                     },
-                    "cost": turn.loss,
+                    "loss": turn.loss,
                     "luck": turn.luck,
                     "grade": turn.grade,
                 }
@@ -378,7 +378,7 @@ class Review(NamedTuple):
                     "player": name,
                     "moves": one.moves,
                     "grades": one.grades,
-                    "cost": one.loss,
+                    "loss": one.loss,
                     "luck": one.luck,
                     "accuracy": one.accuracy,
                     "dearest": [turn.number for turn in one.costliest],

@@ -231,11 +231,12 @@ class Session:
         engine: Engine,
         first: Literal["you", "engine", "coin"] = "coin",
         seed: int = 0,
+        start: tuple[int, int] = (0, 0),
     ) -> None:
         check(Seed, seed=seed)
         self.game, self.engine, self.seed = game, engine, seed
         coin = int(np.random.default_rng([seed, 0]).integers(2))
-        self._start = Situation.start(coin if first == "coin" else PLAYERS.index(first))
+        self._start = Situation.start(coin if first == "coin" else PLAYERS.index(first), start)
 
     @property
     def situation(self) -> Situation:
@@ -314,7 +315,7 @@ class Session:
                     "win_probability": turn.value,
                     "best_roll": turn.best[0],
                     "best_win_probability": turn.best_value,
-                    "cost": turn.loss,
+                    "loss": turn.loss,
                 }
                 for turn in self.turns
             ],

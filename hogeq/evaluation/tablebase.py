@@ -25,7 +25,8 @@ from hogeq.model.hidden import best_rolls
 from hogeq.model.interpreter import Interpreter
 from hogeq.model.protocol import WinRate
 from hogeq.model.rows import TIE
-from hogeq.rules.memory import Memory
+from hogeq.rules import Rules
+from hogeq.rules.memory import Memory, memory_columns, memory_fields, memory_line
 from hogeq.strategies.strategy import StrategyLike, strategy_of, table_of
 from hogeq.support import html
 from hogeq.support.aliases import Floats
@@ -111,6 +112,12 @@ class Tablebase:
         check_position(self.game, score, opponent)
         return self._values.at(score, opponent)
 
+    def opening(self, score: int = 0, opponent: int = 0) -> tuple[float, int]:
+        """Give the value to the player who moves first from some scores, and the dice to roll."""
+        value = float(self.roll_values(score, opponent)[self.start].max())
+        action = int(self.rolls[score, opponent, self.start])
+        return value, self.game.rules.choices[action]
+
     def against(self, strategy: StrategyLike) -> WinRate:
         """Exact win rate of the tablebase's rolls against a strategy, which sees no memory.
 
@@ -157,7 +164,7 @@ class RollValue(NamedTuple):
 
     dice: int
     win_probability: float
-    behind: float  # by how much the win probability falls short of the best roll's; not negative
+    loss: float  # of win probability, against the best roll; not negative
     played: float | None  # probability with which the strategy rolls it; None in optimal play
 
 
@@ -169,7 +176,7 @@ class Analysis(NamedTuple):
     >>> import hogeq
     >>> game = hogeq.Game({"edition": "fa22", "goal": 4, "max_dice": 1, "sides": 2})
     >>> game.analyze(0, 0).rolls[0]
-    RollValue(dice=0, win_probability=1.0, behind=0.0, played=None)
+    RollValue(dice=0, win_probability=1.0, loss=0.0, played=None)
     """
 
     source: MemorySource
@@ -183,7 +190,7 @@ class Analysis(NamedTuple):
     def to_json(self) -> dict[str, Any]:
         """Return it as plain values, without the memory.
 
-        ``value`` and ``best_roll``, of the best roll; ``rolls`` (dice, win_probability, behind, and
+        ``value`` and ``best_roll``, of the best roll; ``rolls`` (dice, win_probability, loss, and
         where a strategy is followed, played).
         """
         rolls = [
@@ -193,10 +200,22 @@ class Analysis(NamedTuple):
         best = self.rolls[0]
         return {"value": best.win_probability, "best_roll": best.dice, "rolls": rolls}
 
+    def memory_line(self, rules: Rules, past: str, left_out: Sequence[str] = ()) -> str:
+        """Say which memory it is of; `past` is the play behind a belief, `left_out` not given."""
+        if self.memory is None:
+            way = "play at random" if past == "random" else past
+            return f"memory not given, averaged over how {way} gets here"
+        given = f"memory given, {memory_line(rules, self.memory)}"
+        names = dict(zip(memory_fields(rules, Memory()), memory_columns(rules), strict=True))
+        missing = ", ".join(names[name] for name in left_out)
+        return (
+            f"{given}; not given, taken as before the first turn: {missing}" if missing else given
+        )
+
     def table(self) -> Table:
         """Lay out a line for each roll."""
         rows = [
-            (one.dice, percent(one.win_probability), loss(one.behind))
+            (one.dice, percent(one.win_probability), loss(one.loss))
             + (() if one.played is None else (percent(one.played),))
             for one in self.rolls
         ]

@@ -12,14 +12,22 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from hogeq.model import hidden
-from hogeq.model.endless import EndlessError
 from hogeq.model.game import HogEngine
 from hogeq.model.protocol import WinRate
+from hogeq.model.recurring import EndlessError
 from hogeq.model.shared import shared_duels, shared_workspace
 from hogeq.rules import Rules
-from hogeq.rules.memory import Memory, memory_sizes, states
+from hogeq.rules.memory import (
+    Memory,
+    memory_columns,
+    memory_fields,
+    memory_sizes,
+    memory_texts,
+    states,
+)
 from hogeq.strategies.arrays import one_hot
 from hogeq.strategies.strategy import (
+    Strategy,
     StrategyLike,
     check_game,
     policies_of,
@@ -27,7 +35,7 @@ from hogeq.strategies.strategy import (
     table_of,
 )
 from hogeq.support.aliases import Floats
-from hogeq.support.messages import refusal
+from hogeq.support.messages import Table, Text, percent, refusal
 
 
 def win_rate(
@@ -234,6 +242,59 @@ class ComponentsAt:
     own: Floats
     other: Floats
     memory: Floats
+
+    def to_json(self, game: HogEngine, one: Strategy, two: Strategy) -> dict[str, Any]:
+        """Return it as plain values.
+
+        ``reach``; ``parts`` and ``parts_against`` (part, weight, probability) of mixtures;
+        ``memories``, the most probable first, each with its probability.
+        """
+        data: dict[str, Any] = {"reach": self.reach}
+        drawn = ("parts", one, self.own), ("parts_against", two, self.other)
+        for key, strategy, chances in drawn:
+            if strategy.kind == "mixture":
+                pairs = zip(strategy.weights.tolist(), chances.tolist(), strict=True)
+                data[key] = [
+                    {"part": number, "weight": weight, "probability": chance}
+                    for number, (weight, chance) in enumerate(pairs, 1)
+                ]
+        data["memories"] = [
+            {**memory_fields(game.rules, memory), "probability": share}
+            for memory, share in self._memories(game)
+        ]
+        return data
+
+    def text(
+        self, game: HogEngine, one: Strategy, two: Strategy, names: tuple[str, str], top: int
+    ) -> Text:
+        """Lay it out, with the `top` memories; `names` are of both strategies."""
+        found: Text = [f"reached in a game with probability {percent(self.reach)}"]
+        facts = self.to_json(game, one, two)
+        whose = {"parts": f"{names[0]}, to move", "parts_against": f"{names[1]}, the other"}
+        for key, who in whose.items():
+            rows = [
+                (row["part"], percent(row["weight"]), percent(row["probability"]))
+                for row in facts.get(key, ())
+            ]
+            if rows:
+                table = Table(rows, ("component", "drawn", "here"), left=0)
+                found += ["", f"what was drawn from {who}", table]
+        if not game.has_memory:
+            return found
+        memories = self._memories(game)
+        listed = [
+            (*memory_texts(game.rules, memory), percent(share)) for memory, share in memories[:top]
+        ]
+        found += ["", Table(listed, (*memory_columns(game.rules), "probability"), left=0)]
+        if len(memories) > top:
+            rest = 1.0 - sum(share for _, share in memories[:top])
+            found.append(f"and {len(memories) - top} more, together {percent(rest)}")
+        return found
+
+    def _memories(self, game: HogEngine) -> list[tuple[Memory, float]]:
+        """List the memories that have a share, the most probable first."""
+        pairs = zip(game.memories, self.memory.tolist(), strict=True)
+        return sorted((pair for pair in pairs if pair[1] > 0), key=lambda pair: -pair[1])
 
 
 def components_at(

@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+NUMBERED: Final = 12  # entries of a field whose win rates are written
+
 _DICE: Final = "dice to roll"
 _GREY: Final = "grey: never reached"
 _PALEST: Final = 0.15  # opacity of positions that play hardly ever comes to
@@ -148,10 +150,7 @@ def counter(
 def win_rates(
     array: ArrayLike, names: Sequence[str], path: str | Path | None = None, title: str = ""
 ) -> "Figure":
-    """Draw the win rates of a field, entries that fare alike side by side.
-
-    Rows and columns are in the order of a hierarchical clustering of the rows: average linkage on
-    Euclidean distances, leaves ordered so that neighbours are as close as can be.
+    """Draw the win rates of a field, those with the most wins on average on top.
 
     Parameters
     ----------
@@ -163,26 +162,27 @@ def win_rates(
     if len(names) != len(table) or len(table) < 2:
         given = f"{len(names)} names, shape {table.shape}"
         raise ValueError(f"win rates: {given}; allowed: n names, (n, n), n at least 2")
-
-    from scipy.cluster.hierarchy import dendrogram, linkage
-
-    tree = linkage(table, "average", optimal_ordering=True)
-    order = dendrogram(tree, no_plot=True)["leaves"]
+    order = np.argsort(-table.mean(axis=1), kind="stable")
+    shares = 100.0 * table[np.ix_(order, order)]
     named = len(names) if len(names) <= 400 else 0  # more cannot be read
-    most = max(0.01, float(np.abs(table - 0.5).max()))
+    most = max(1.0, float(np.abs(shares - 50.0).max()))
     more = 0.13 * max(0, named - 8)  # inches, so that names do not overlap
     dots = 300 if named <= NAMED else 130  # pictures of hundreds stay below 30 million dots
     with new_figure(path, 3.2 + more, WIDTH + more, dots) as figure:
         axes = figure.subplots()
-        look: dict[str, Any] = {"cmap": "RdBu", "vmin": 0.5 - most, "vmax": 0.5 + most}
-        image = axes.imshow(table[np.ix_(order, order)], interpolation="nearest", **look)
-        add_colour_bar(axes, image, "win rate of row against column")
+        look: dict[str, Any] = {"cmap": "RdBu", "vmin": 50.0 - most, "vmax": 50.0 + most}
+        image = axes.imshow(shares, interpolation="nearest", **look)
+        add_colour_bar(axes, image, "win rate of row against column (%)")
         axes.set_title(wrapped(title))
         axes.set_xlabel("opponent")
         axes.set_ylabel("strategy")
         labels = [shortened(names[entry]) for entry in order[:named]]
         for axis, turn in ((axes.xaxis, 90), (axes.yaxis, 0)):
             axis.set_ticks(range(len(labels)), labels, rotation=turn)
+        for (row, column), share in np.ndenumerate(shares if len(names) <= NUMBERED else ()):
+            ink = "white" if abs(share - 50.0) > 0.6 * most else "black"
+            text: dict[str, Any] = {"ha": "center", "va": "center", "color": ink, "fontsize": 6}
+            axes.text(column, row, f"{share:.1f}", **text)
     return figure
 
 

@@ -1,16 +1,278 @@
-"""Passes over games with small memories, by kernels written for their terms."""
+"""Passes over games with small memories, by kernels written for their terms.
+
+Vectors run over cells of a diagonal; first, where the numbers of a game then lie.
+"""
+
+from functools import cached_property
+from itertools import product
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import DTypeLike
+from numpy.typing import DTypeLike, NDArray
 
 from hogeq.kernels.cell_reach import write_reach
 from hogeq.kernels.cell_values import write_values
+from hogeq.kernels.cell_vectors import Board, Family, Shape
+from hogeq.kernels.interpreter import AGAIN, OTHER, WIN
 from hogeq.kernels.program import Program, zeros
-from hogeq.kernels.recurrence import EVALUATE
-from hogeq.model.cell_layout import CellLayout, by_total
+from hogeq.kernels.recurrence import EVALUATE, Dice
 from hogeq.model.protocol import WinRate
 from hogeq.model.tables import Tables
 from hogeq.support.aliases import Floats, Ints
+
+Places = NDArray[np.int32]
+
+
+def suit_cell_vectors(tables: Tables) -> bool:
+    """Whether cells of a diagonal are alike and do not feed each other, and no roll has a bonus."""
+    own, opponent = np.indices(tables.situation.shape)
+    situation = by_total(tables.situation)[own + opponent]
+    is_alike = bool((situation == tables.situation).all())
+    return is_alike and tables.most_bonus == 0
+
+
+def stay_in_pairs(tables: Tables) -> bool:
+    """Whether, without memory, no dice alone can leave the scores, and the other moves then."""
+    kind, own, opponent = _inside(tables)
+    here = np.indices(kind.shape)
+    stays = (tables.zero_points + tables.zero_gift)[0] == 0
+    stays &= (kind < WIN) & (own + opponent == here.sum(axis=0))
+    return bool(
+        len(tables.lane) == len(tables.dice) == 1
+        and all(branch.points for roll in tables.branches[0] for branch in roll)
+        and (kind[stays] == OTHER).all()
+        and (own == here[0])[stays].all()
+    )
+
+
+def _inside(tables: Tables) -> tuple[Ints, ...]:
+    """Landings from scores below the goal."""
+    return tuple(column[: tables.goal, : tables.goal] for column in tables.landings)
+
+
+def by_total(table: NDArray[np.uint8]) -> Ints:
+    """Entry of a table of cells at the first cell of each total."""
+    goal = len(table)
+    totals = np.arange(2 * goal - 1)
+    own = np.maximum(totals - goal + 1, 0)
+    return table[own, totals - own].astype(np.int64)
+
+
+def _power_of_two(rows: int) -> int:
+    """Round up to a power of two."""
+    return 1 << max(0, rows - 1).bit_length()
+
+
+class _Group(NamedTuple):
+    """A kind of turn and a carried part of the memory; see :mod:`hogeq.kernels.cell_vectors`."""
+
+    plane: int
+    lane: int  # among those in use
+    depth: int
+    rolls: tuple[tuple[int, ...], ...]  # by situation
+
+
+class CellLayout:
+    """Where a game's numbers lie when vectors run over cells of a diagonal."""
+
+    def __init__(self, tables: Tables, cells: int) -> None:
+        self.tables, self.cells = tables, cells
+        self.goal = goal = tables.goal
+        self.num_actions, self.memories = tables.num_actions, len(tables.lane)
+        self.lanes = tables.following.shape[2]
+        self.ends = 1 + int(tables.plane_forces.max())
+        self.most_sides = max(dice.sides for dice in tables.dice)
+        targets = [target for dice in tables.dice for target in dice.targets]
+        gifts = max(int(tables.zero_gift.max()), *(target.gift for target in targets))
+        beyond = max(self.most_sides, *(target.points + target.gift for target in targets))
+        self.blocks = -(-goal // cells)
+        own, opponent = np.indices((goal, goal))
+        inside = (own + tables.zero_points < goal) & (opponent + tables.zero_gift < goal)
+        furthest = int((tables.zero_points + tables.zero_gift)[inside].max(initial=0))
+        self.board = Board(
+            goal=goal,
+            width=-(-(self.blocks * cells + gifts) // cells) * cells,
+            afterstate_rows=_power_of_two(max(beyond, furthest) + 1),
+            cell_rows=_power_of_two(1 + self._furthest_landing()),
+            beyond=beyond,
+            given=gifts,
+        )
+        self._lay_out_groups()
+        depth = max(family.dice.depth for family in self.families)
+        self.shape = Shape(
+            num_actions=self.num_actions,
+            memories=self.memories,
+            pages=self.ends * self.lanes * tables.records,
+            lines=int(self.line_count),
+            sums=self.sums,
+            edge_depth=max(1, depth),
+            edge_blocks=-(-self.most_sides // cells) + 1,
+            most_sides=self.most_sides,
+            moves_again=self.ends > 1 or bool((_inside(tables)[0] == AGAIN).any()),
+            stays=bool(self.stays.any()),
+            families=self.families,
+        )
+
+    @property
+    def afterstate_page(self) -> int:
+        """Numbers of a page."""
+        return self.board.afterstate_rows * self.board.width + self.cells
+
+    @property
+    def cell_page(self) -> int:
+        """Numbers of a page."""
+        return self.board.cell_rows * self.board.width + self.cells
+
+    def _furthest_landing(self) -> int:
+        """Find by how much a landing raises the total at most."""
+        kind, own, opponent = _inside(self.tables)
+        raised = own + opponent - sum(np.indices(kind.shape))
+        return int(raised[kind < WIN].max(initial=0))
+
+    # --- groups, families and lines ---
+
+    def _group(self, plane: int, lane: int) -> _Group:
+        """List which rolls of a group some memory plays."""
+        members, rolls = self.tables.lane == lane, []
+        for planes in self.tables.plane:
+            is_played = (planes[members] == plane).any(axis=0)
+            if is_played[1:].sum() > 1:
+                # Rolls that nobody plays do no harm, and leave fewer families.
+                is_played[1:] = True
+            rolls.append(tuple(np.flatnonzero(is_played).tolist()))
+        is_sum = self.tables.dice[self.tables.plane_kind[plane]].is_sum
+        summed = [roll for some in rolls for roll in some if is_sum[roll]]
+        return _Group(plane, lane, max(summed, default=0), tuple(rolls))
+
+    def _lay_out_groups(self) -> None:
+        """Sort groups by family; number their sums, and their lines in each situation."""
+        tables = self.tables
+        pairs = {
+            (int(plane), int(lane))
+            for memory, lane in enumerate(tables.lane)
+            for plane in np.unique(tables.plane[:, memory])
+        }
+        groups = [self._group(*pair) for pair in pairs]
+        groups.sort(key=lambda x: (int(tables.plane_kind[x.plane]), x.rolls, x.lane, x.plane))
+        families: list[Family] = []
+        rows, sums = [], 0
+        self.source = np.zeros_like(tables.plane)
+        lines = np.zeros(len(tables.plane), np.int64)
+        for number, group in enumerate(groups):
+            kind = int(tables.plane_kind[group.plane])
+            alike = families[-1] if families else None
+            if alike is None or (alike.kind, alike.rolls) != (kind, group.rolls):
+                alike = Family(number, number, kind, group.rolls, self._dice(kind, group))
+                families.append(alike)
+            families[-1] = alike._replace(end=number + 1)
+            page = int(tables.plane_forces[group.plane]) * self.lanes + group.lane
+            rows.append([page * tables.records, sums, *lines])
+            sums += group.depth * (alike.dice.sides + 1)
+            for situation, rolls in enumerate(group.rolls):
+                for x, roll in enumerate(rolls):
+                    plays = tables.plane[situation, :, roll] == group.plane
+                    plays &= tables.lane == group.lane
+                    self.source[situation, plays, roll] = lines[situation] + x
+                lines[situation] += len(rolls)
+        self.families, self.groups = tuple(families), np.array(rows, np.int64)
+        self.sums, self.line_count = sums, lines.max()
+
+    def _dice(self, kind: int, group: _Group) -> Dice:
+        """Describe the targets of a group's rolls."""
+        played = {roll for rolls in group.rolls for roll in rolls}
+        dice, targets = self.tables.dice[kind], []
+        for target in dice.targets:
+            ways = tuple(way for way in target.ways if way[0] in played)
+            if ways:
+                targets.append(target._replace(ways=ways))
+        is_sum = tuple(x and roll <= group.depth for roll, x in enumerate(dice.is_sum))
+        return dice._replace(depth=group.depth, is_sum=is_sum, targets=tuple(targets))
+
+    # --- tables by cell ---
+
+    @cached_property
+    def handover(self) -> Ints:
+        """Of every page of afterstates, its end and the memories that move next, (C, 3)."""
+        following = self.tables.following
+        rows = [
+            (end, *(again * self.memories + following[again, record, lane] for again in (0, 1)))
+            for end, lane, record in product(
+                range(self.ends), range(self.lanes), range(self.tables.records)
+            )
+        ]
+        return np.array(rows, np.int64)
+
+    @cached_property
+    def landing(self) -> Places:
+        """Twice the place of the cell on which an afterstate lands, + 1 for the same player."""
+        goal, board = self.goal, self.board
+        wins = (self.tables.landings.kind == WIN).astype(np.int64)
+        total, there = np.ogrid[: 2 * goal - 1 + board.beyond, : board.width]
+        here = total - there
+        won = wins[np.clip(here, 0, len(wins) - 1), np.minimum(there, wins.shape[1] - 1)]
+        constants = self.cell_page - self.cells
+        place = 2 * (constants + np.where(here >= 0, won, 0) * (self.cells - 1))
+        found = np.repeat(place[None], self.ends, axis=0)
+        kind, mine, yours = _inside(self.tables)
+        own, opponent = np.nonzero(kind < WIN)
+        mine, yours = mine[own, opponent], yours[own, opponent]
+        for forced in range(self.ends):
+            again = (kind[own, opponent] == AGAIN) | bool(forced)
+            place = (mine + yours) % board.cell_rows * board.width + np.where(again, yours, mine)
+            found[forced, own + opponent, opponent] = 2 * place + again
+        return found.astype(np.int32)
+
+    @cached_property
+    def no_dice(self) -> Places:
+        """Place of the afterstate of no dice, by kind of turn, from a group's first page."""
+        tables, goal, board = self.tables, self.goal, self.board
+        own, opponent = np.indices((goal, goal))
+        constants = self.afterstate_page - self.cells
+        found = np.full((len(tables.dice), 2 * goal - 1, board.width), constants, np.int64)
+        for kind, rows in enumerate(found):
+            to, other = own + tables.zero_points[kind], opponent + tables.zero_gift[kind]
+            place = (to + other) % board.afterstate_rows * board.width + other
+            place += tables.zero_record[kind] * self.afterstate_page
+            won = tables.terminal_win[kind, :goal, :, 0] > 0.5
+            constant = constants + won * (self.cells - 1)
+            inside = (to < goal) & (other < goal) & ~self.stays[own + opponent, opponent]
+            rows[own + opponent, opponent] = np.where(inside, place, constant)
+        return found.astype(np.int32)
+
+    @cached_property
+    def stays(self) -> NDArray[np.bool_]:
+        """By total and opponent's score, whether no dice leave both scores as they were."""
+        own, opponent = np.indices((self.goal, self.goal))
+        points = (self.tables.zero_points + self.tables.zero_gift)[0]
+        mirrored = (own + opponent) % self.board.cell_rows * self.board.width + own
+        lands = self.landing[0][own + opponent, opponent] == 2 * mirrored
+        found = np.zeros((2 * self.goal - 1, self.board.width), bool)
+        found[own + opponent, opponent] = (points == 0) & lands
+        return found
+
+    @cached_property
+    def edge(self) -> Floats:
+        """Sums of dice from scores past the goal, by kind, total, block before it and number."""
+        tables, goal, cells, shape = self.tables, self.goal, self.cells, self.shape
+        most, depth, edges = shape.most_sides, shape.edge_depth, shape.edge_blocks
+        wins = (tables.landings.kind == WIN)[:, :goal].astype(np.float64)
+        found = np.zeros((len(tables.dice), goal - 1 + most, edges, depth, cells))
+        beyond, edge, cell = np.ogrid[: found.shape[1], :edges, :cells]
+        there = (beyond // cells - edge) * cells + cell
+        past = beyond + goal - there
+        used = (there >= 0) & (there < goal) & (past >= goal) & (past < goal + most)
+        at = np.broadcast_to(past, used.shape)[used], np.broadcast_to(there, used.shape)[used]
+        rows = np.minimum(np.arange(goal + most * (depth + 1)), len(wins) - 1)
+        for kind, sides in enumerate(dice.sides for dice in tables.dice):
+            sums = wins[rows]
+            for dice in range(depth):
+                found[kind, :, :, dice][used] = sums[at]
+                further = [np.roll(sums, -face, axis=0) for face in range(2, sides + 1)]
+                sums = np.add.reduce(further) / sides
+        return found
+
+
+# --- passes ---------------------------------------------------------------------------------------
 
 
 class CellPasses:

@@ -13,7 +13,7 @@ import numpy as np
 
 from hogeq.kernels import cache
 from hogeq.model.game import HogEngine, compile_game
-from hogeq.model.priced import Board, Claim, Kept, PricedResponder, width_of
+from hogeq.model.priced import Claim, Kept, PricedResponders, width_of
 from hogeq.model.protocol import Role
 from hogeq.model.workspace import Layout
 from hogeq.rules import EDITIONS, Rules
@@ -77,15 +77,16 @@ def _certificate_calls(rules: Rules) -> Iterator[Call]:
     goal, dice = 6, rules.num_actions - 1
     dice = next(few for few in (2, 8, dice) if width_of(few + 1) == width_of(dice + 1))
     small = replace(EDITIONS["su20"], goal=goal, max_dice=dice)
-    priced = PricedResponder(Board(small), np.full((goal, goal, dice + 1), 1.0 / (dice + 1)))
+    policy = np.full((goal, goal, dice + 1), 1.0 / (dice + 1))
+    priced = PricedResponders(small, [1.0], [policy])
     nothing = np.zeros((1, priced.board.memories))
     claim = Claim(np.zeros(1, np.int64), nothing, nothing[0], 1.0, 1.0)
-    kept = Kept(np.ones(1, np.int64), np.zeros((1, *priced.prices.shape[1:])))
+    kept = [Kept(np.ones(1, np.int64), np.zeros((1, priced.board.memories, dice + 1)))]
     yield priced.infoset_reach
     yield priced.remember
     yield lambda: priced.lift(1, claim)
-    yield lambda: priced.lend(1, claim, kept)
-    yield lambda: priced.revise(1, kept, 1.0)
+    yield lambda: priced.lend(0, 1, claim, kept)
+    yield lambda: priced.revise(1, kept, np.zeros((dice + 1, priced.board.memories)), 1.0)
 
 
 def missing(game: HogEngine, *names: str) -> Iterator[cache.Kernel]:

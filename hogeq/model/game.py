@@ -7,13 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
-from hogeq.model import endless
-from hogeq.model.cell_layout import stay_in_pairs, suit_cell_vectors
-from hogeq.model.cell_passes import CellPasses
-from hogeq.model.components import Recurrence, find_recurrence
+from hogeq.model.cell_passes import CellPasses, stay_in_pairs, suit_cell_vectors
 from hogeq.model.interpreter import Interpreter
 from hogeq.model.memory_passes import MemoryDuel, MemoryPasses, can_duel, suit_memory_vectors
 from hogeq.model.protocol import Engine, MatrixPasses, Passes, Precision
+from hogeq.model.recurring import Recurrence, find_recurrence
 from hogeq.model.shared import shared_workspace
 from hogeq.model.tables import Tables, tables_of
 from hogeq.model.workspace import Layout, RecurringMixture, Workspace
@@ -101,9 +99,7 @@ class HogEngine:
 
     def ways_to_stay(self, policies: Floats) -> list[tuple[tuple[int, ...], int]]:
         """List scores and rolls by which player 0 of two could stay for ever."""
-        if self.recurrence is None or not self.can_be_endless:
-            return []
-        return endless.ways_to_stay(self.recurrence.certain, policies)
+        return [] if self.recurrence is None else self.recurrence.ways_to_stay(policies)
 
     def endless_position(self, policies: Floats) -> tuple[int, int] | None:
         """Find scores, the mover's first, from which a game of policies (2, G, G, K) never ends."""
@@ -111,7 +107,7 @@ class HogEngine:
             return None
         certain = self.recurrence.certain
         half, cell = np.divmod(certain[:, 0], self.goal**2)
-        for_ever = endless.endless_turns(certain, policies)
+        for_ever = self.recurrence.endless_turns(policies)
         for player in np.flatnonzero(for_ever.any(axis=1)).tolist():
             moves = half == player * self.has_own_goals
             met = cell[for_ever[player] & moves & (self._reach_of(player, policies)[cell] > 0.0)]
@@ -178,6 +174,9 @@ class HogEngine:
         # Policies are asked first whether their game ends.
         suits = self.has_cell_vectors and self.recurrence is None
         return CellPasses(self.tables, 2) if suits else None
+
+    def minimiser(self) -> None:
+        """Regret minimisers use the passes."""
 
     def quick_dtype(self, opponents: int = 1) -> Precision:
         """Precision for passes that need not be exact, against so many opponents.

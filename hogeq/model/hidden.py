@@ -7,7 +7,7 @@ import numpy as np
 from hogeq.model.game import HogEngine
 from hogeq.model.interpreter import Interpreter
 from hogeq.model.protocol import Role
-from hogeq.model.workspace import plain
+from hogeq.model.rows import plain
 from hogeq.support.aliases import Floats, Matrix
 
 MemoryValues = Callable[[int, int, int, Floats], Floats]  # see :func:`backward_by`

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from hogeq.kernels import TIE, interpreter, recurrence, recurring
 from hogeq.kernels.recurring import Links
-from hogeq.model.components import Recurrence
+from hogeq.model.recurring import Recurrence
 from hogeq.model.turn_lists import scratch_for, turn_lists
 from hogeq.rules import Rules
 from hogeq.rules.memory import Memory, all_memories

@@ -1,6 +1,8 @@
 """Responders that pay for their rolls, by passes over single turns, and claims of cells on them.
 
-Against a policy there is one; against a mixture one for each part, as if it were told the draw.
+Against a policy there is one; against a mixture one for each component, as if it were told the
+draw: what was drawn is one more thing to remember, kept to the end. So a cell has the memories of
+all components, (component, memory) being one number below n * H.
 """
 
 from collections.abc import Iterator, Sequence
@@ -37,7 +39,7 @@ class Claim(NamedTuple):
 
 
 class Kept(NamedTuple):
-    """One cell's part of a responder's prices: its claims and its loans."""
+    """One cell's part of a responder's prices, so that it can be revised: its claims and loans."""
 
     cells: Ints  # (R,), those from which play can come to it, and itself
     prices: Floats  # (R, H, K)
@@ -91,8 +93,22 @@ class Board:
         start = slice(self.start * width, (self.start + 1) * width)
         return np.asarray(claims.alive[:, 0] @ claims.values[:, start] / 2.0)
 
+    def responder(self, policy: Floats) -> Responder:
+        """Make the arrays of a responder to a policy (G, G, K)."""
+        cells, rolls = len(self.turns.order), policy.shape[-1]
+        return Responder(
+            policy=np.ascontiguousarray(policy.reshape(cells, rolls)),
+            prices=np.zeros((cells, self.memories, rolls)),
+            met=np.ones((2, cells, self.memories), np.uint8),
+            used=np.ones((cells, len(self.turns.dice)), np.uint8),
+            values=np.zeros((2, cells, self.memories)),
+            rolled=np.zeros((cells, len(self.scratch.masses))),
+            chosen=np.full((cells, self.memories), -1, np.int8),
+            largest=np.zeros(1),
+        )
+
     def bytes_of_a_responder(self, rolls: int) -> int:
-        """Give the size in bytes of the arrays of a :class:`PricedResponder`."""
+        """Give the size in bytes of these arrays."""
         state = 8 * (rolls + 2) + 3
         return len(self.turns.order) * (self.memories * state + 8 * len(self.scratch.masses))
 
@@ -106,72 +122,120 @@ def _scores_rise(turns: TurnLists) -> bool:
     return True
 
 
-class PricedResponder:
-    """A responder that remembers everything and pays for its rolls, against a policy (G, G, K).
+class PricedResponders:
+    """Responders that remember everything and pay for their rolls, against policies (n, G, G, K).
 
     Nothing is computed before :meth:`begin`.
     """
 
-    def __init__(self, board: Board, policy: Floats) -> None:
-        self.board, self.turns = board, board.turns
-        cells, rolls = len(self.turns.order), policy.shape[-1]
-        self.arrays = Responder(
-            policy=np.ascontiguousarray(policy.reshape(cells, rolls)),
-            prices=np.zeros((cells, board.memories, rolls)),
-            met=np.ones((2, cells, board.memories), np.uint8),
-            used=np.ones((cells, len(self.turns.dice)), np.uint8),
-            values=np.zeros((2, cells, board.memories)),
-            rolled=np.zeros((cells, len(board.scratch.masses))),
-            chosen=np.full((cells, board.memories), -1, np.int8),
-            largest=np.zeros(1),
-        )
-
-    @property
-    def prices(self) -> Floats:
-        """Of its rolls, float64 (C, H, K)."""
-        return self.arrays.prices
+    def __init__(self, rules: Rules, weights: Sequence[float], policies: Sequence[Floats]) -> None:
+        self.board = board = Board(rules)
+        need = len(policies) * board.bytes_of_a_responder(policies[0].shape[-1])
+        if need > MEMORY_LIMIT:
+            raise ValueError(
+                f"mixture: {len(policies)} parts need {need / 2**30:.1f} GiB in a game of this "
+                f"size; allowed: {MEMORY_LIMIT >> 30}: fewer parts, lower goal or max_dice"
+            )
+        self.turns = board.turns
+        self.weights = np.array(weights)
+        self.parts = [board.responder(policy) for policy in policies]
+        self._most_reach: dict[int, float] = {}  # by cell
 
     def begin(self) -> None:
         """Find out where play can come, and solve."""
-        turns, met, used = self.turns, self.arrays.met, self.arrays.used
-        self.infoset_reach()
-        met[:] = self.board.reach > 0.0
-        used[:] = 0
-        ways = turns.place // turns.following.shape[2]
-        for roll, memory in np.ndindex(ways.shape[1:]):
-            here = np.flatnonzero(met[0, :, memory])
-            used[here, ways[turns.situation[here], roll, memory]] = 1
+        ways = self.turns.place // self.turns.following.shape[2]
+        for part in self.parts:
+            self._reach(part)
+            part.met[:] = self.board.reach > 0.0
+            part.used[:] = 0
+            for roll, memory in np.ndindex(ways.shape[1:]):
+                here = np.flatnonzero(part.met[0, :, memory])
+                part.used[here, ways[self.turns.situation[here], roll, memory]] = 1
         self.remember()
 
     @property
     def value(self) -> float:
-        """Win rate less its payments, the mean over both seats."""
-        return float(self.arrays.values[:, 0, self.board.start].sum()) / 2.0
+        """Win rate less the payments: the mean over both seats and the draw."""
+        starts = [float(part.values[:, 0, self.board.start].sum()) / 2.0 for part in self.parts]
+        return float(sum(weight * one for weight, one in zip(self.weights, starts, strict=True)))
 
     def remember(self) -> float:
-        """Solve it by one backward induction."""
-        kernels.remember(self.turns, self.arrays, self.board.scratch)
+        """Solve every responder by one backward induction."""
+        for part in self.parts:
+            kernels.remember(self.turns, part, self.board.scratch)
         return self.value
 
     def infoset_reach(self) -> Floats:
-        """Reach of its states as it chose when it was last solved: float64 (C, H), scratch."""
+        """Reach of all states as chosen when they were last solved: float64 (C, n * H)."""
+        drawn = zip(self.weights, self.parts, strict=True)
+        return np.hstack([weight * self._reach(part) for weight, part in drawn])
+
+    def _reach(self, part: Responder) -> Floats:
+        """Reach of one responder's states, float64 (C, H), scratch."""
         board = self.board
         board.reach[:] = 0.0
-        kernels.reach(self.turns, self.arrays, board.scratch, board.start, board.reach)
+        kernels.reach(self.turns, part, board.scratch, board.start, board.reach)
         return board.reach[0]
 
     def slack(self, cell: int) -> Floats:
-        """Loss by every roll at a cell, by memory: float64 (K, H); 0 where play never comes."""
-        places = self.turns.place[self.turns.situation[cell]]
-        worths = self.arrays.rolled[cell][places] - self.prices[cell].T
-        short = self.arrays.values[0, cell] - worths
-        return np.where(self.arrays.met[0, cell] > 0, np.maximum(short, 0.0), 0.0)
+        """Loss by every roll at a cell, float64 (K, n * H); 0 where play never comes."""
+        places, found = self.turns.place[self.turns.situation[cell]], []
+        for part in self.parts:
+            short = part.values[0, cell] - (part.rolled[cell][places] - part.prices[cell].T)
+            found.append(np.where(part.met[0, cell] > 0, np.maximum(short, 0.0), 0.0))
+        return np.concatenate(found, axis=1)
+
+    def largest_price(self) -> float:
+        """Size of the largest price that there ever was, of a cell's part, or of its worth."""
+        return max(float(part.largest[0]) for part in self.parts)
+
+    def largest_value(self) -> float:
+        """Size of the largest value when they were last solved."""
+        return max(float(np.abs(part.values).max()) for part in self.parts)
+
+    def missing(self) -> float:
+        """Give by how much probabilities that sum to 1 miss it at most."""
+        sums = [part.policy.sum(axis=1) for part in self.parts]
+        return float(max(np.abs(row - 1.0).max() for row in (*sums, np.sum(self.weights))))
+
+    # --- claims ---
 
     def lift(self, cell: int, claim: Claim) -> tuple[Floats, float]:
-        """Value at the start of the claims, float64, and how far the responder's value falls.
+        """Value at the start of the claims, float64, and how far the responders' value falls.
 
         Each roll's claim has a value, but those of the last rolls may share one that is no less.
         """
+        worths, falls = np.zeros(min(len(claim.rolls), WIDTH - 1)), 0.0
+        for number, own in enumerate(self._own(claim)):
+            worth, lowered = self._lift(number, cell, own)
+            worths += self.weights[number] * worth
+            falls += self.weights[number] * lowered
+        return worths, falls
+
+    def take(
+        self, cell: int, claim: Claim, kept: list[Kept] | None, lifted: Floats | None
+    ) -> Floats:
+        """Add claims and loans to the prices, and to what is kept of the cell, one for each part.
+
+        Return the claims' value at the start: `lifted`, if the last pass was that of this claim. No
+        other is then made, if there is one part.
+        """
+        if lifted is not None and len(self.parts) == 1:
+            self.lend(0, cell, claim, kept)
+            return lifted
+        worths = np.zeros(min(len(claim.rolls), WIDTH - 1))
+        for number, own in enumerate(self._own(claim)):
+            worths += self.weights[number] * self._lift(number, cell, own)[0]
+            self.lend(number, cell, own, kept)
+        return worths
+
+    def _own(self, claim: Claim) -> Iterator[Claim]:
+        """Take a claim on the memories of all parts apart."""
+        claims, falls = (np.split(x, len(self.parts), axis=-1) for x in (claim.claims, claim.fall))
+        for own, fall in zip(claims, falls, strict=True):
+            yield claim._replace(claims=own, fall=fall)
+
+    def _lift(self, number: int, cell: int, claim: Claim) -> tuple[Floats, float]:
         board = self.board
         asked = min(len(claim.rolls), WIDTH - 1)
         claims, weights = np.zeros((board.memories, WIDTH)), np.zeros(WIDTH)
@@ -180,36 +244,31 @@ class PricedResponder:
             claims[:, asked - 1] = claim.claims[asked - 1 :].max(axis=0)
         claims[:, -1] = claim.fall
         weights[:asked] = claim.weight
-        found, zeros = board.claims(WIDTH), (0.0,) * WIDTH
-        kernels.lift(
-            self.turns, self.arrays, found, cell, claims.ravel(), weights, claim.lent, zeros
-        )
+        found, lane = board.claims(WIDTH), (0.0,) * WIDTH
+        asked_for = cell, claims.ravel(), weights, claim.lent, lane
+        kernels.lift(self.turns, self.parts[number], found, *asked_for)
         here = board.at_start(WIDTH)
         return here[:asked], float(here[-1])
 
-    def begin_kept(self, cell: int) -> Kept:
-        """Begin the loans to a cell, zeros, at the cells from which the last pass came to it."""
-        is_led = self.board.claims(WIDTH).alive[0].astype(bool)
-        is_led[cell] = True
-        cells = np.flatnonzero(is_led)
-        return Kept(cells, np.zeros((len(cells), *self.prices.shape[1:])))
-
-    def lend(self, cell: int, claim: Claim, kept: Kept | None) -> None:
-        """Add the claims and loans of the last pass to the prices."""
+    def lend(self, number: int, cell: int, claim: Claim, kept: list[Kept] | None) -> None:
+        """Add the claims and loans of the last pass, of one part, to its prices."""
+        part, claims, lane = self.parts[number], self.board.claims(WIDTH), (0.0,) * WIDTH
+        shape = part.prices.shape[1:]
         if kept is None:
-            kept = Kept(np.zeros(0, np.int64), np.zeros((0, *self.prices.shape[1:])))
-        claims, zeros = self.board.claims(WIDTH), (0.0,) * WIDTH
-        with self._rows(kept) as row:
-            kernels.lend(self.turns, self.arrays, claims, cell, row, kept.prices, zeros)
+            own = Kept(np.zeros(0, np.int64), np.zeros((0, *shape)))
+        else:
+            if number == len(kept):  # zeros, at the cells from which the pass came to it
+                is_led = claims.alive[0].astype(bool)
+                is_led[cell] = True
+                cells = np.flatnonzero(is_led)
+                kept.append(Kept(cells, np.zeros((len(cells), *shape))))
+            own = kept[number]
+        with self._rows(own) as row:
+            kernels.lend(self.turns, part, claims, cell, row, own.prices, lane)
             if row[cell] >= 0:
-                kept.prices[row[cell], :, claim.rolls] += claim.claims
-        self.prices[cell, :, claim.rolls] += claim.claims
-        self._note(claim.claims, self.prices[cell], kept.prices[kept.cells == cell])
-
-    def _note(self, *numbers: Floats) -> None:
-        """Keep the size of the largest of some numbers, if it is the largest of all."""
-        most = max(float(np.abs(array).max(initial=0.0)) for array in numbers)
-        self.arrays.largest[0] = max(self.arrays.largest[0], most)
+                own.prices[row[cell], :, claim.rolls] += claim.claims
+        part.prices[cell, :, claim.rolls] += claim.claims
+        _note(part, claim.claims, part.prices[cell], own.prices[own.cells == cell])
 
     @contextmanager
     def _rows(self, kept: Kept) -> Iterator[Ints]:
@@ -218,26 +277,37 @@ class PricedResponder:
         yield row
         row[kept.cells] = -1
 
-    def claim_more(self, cell: int, kept: Kept, more: Floats) -> None:
-        """Claim so much more at a cell, (K, H), where play comes; values stay."""
-        more = np.where(self.arrays.met[0, cell] > 0, more, 0.0).T
-        own = kept.prices[np.searchsorted(kept.cells, cell)]
-        own += more
-        self.prices[cell] += more
-        self._note(own, self.prices[cell])
+    # --- revisions ---
 
-    def revise(self, cell: int, kept: Kept, lent: float) -> Floats:
-        """Move a cell's prices to lower the bound most; return the value of its claims by roll."""
-        claims = kept.prices[np.searchsorted(kept.cells, cell)]
-        return self._revise(cell, kept, claims, lent, 1.0)
+    def revise(self, cell: int, kept: list[Kept], more: Floats, lent: float) -> Floats:
+        """Claim more at a cell, (K, n * H), and move its prices to lower the bound most.
 
-    def most_reach(self, cell: int, kept: Kept) -> float:
+        Return the value of its claims by roll, (K,).
+        """
+        worths = np.zeros(len(more))
+        for number, asked in enumerate(np.split(more, len(self.parts), axis=1)):
+            part, own = self.parts[number], kept[number]
+            claims = own.prices[np.searchsorted(own.cells, cell)]
+            added = np.where(part.met[0, cell] > 0, asked, 0.0).T
+            claims += added
+            part.prices[cell] += added
+            _note(part, claims, part.prices[cell])
+            worths += self.weights[number] * self._revise(number, cell, own, claims, lent, 1.0)
+        return worths
+
+    def most_reach(self, cell: int, kept: list[Kept]) -> float:
         """Give the highest reach of a cell that a responder can have."""
-        nothing = Kept(kept.cells, np.zeros_like(kept.prices))
-        return float(self._revise(cell, nothing, np.ones(self.prices.shape[1:]), 0.0, 0.0).max())
+        if cell not in self._most_reach:
+            found = 0.0
+            for number, (weight, own) in enumerate(zip(self.weights, kept, strict=True)):
+                nothing = Kept(own.cells, np.zeros_like(own.prices))
+                ones = np.ones(own.prices.shape[1:])
+                found += weight * self._revise(number, cell, nothing, ones, 0.0, 0.0).max()
+            self._most_reach[cell] = float(found)
+        return self._most_reach[cell]
 
     def _revise(
-        self, cell: int, kept: Kept, claims: Floats, lent: float, returned: float
+        self, number: int, cell: int, kept: Kept, claims: Floats, lent: float, returned: float
     ) -> Floats:
         board, rolls = self.board, claims.shape[1]
         width = width_of(rolls)
@@ -248,7 +318,7 @@ class PricedResponder:
         with self._rows(kept) as row:
             kernels.revise(
                 self.turns,
-                self.arrays,
+                self.parts[number],
                 board.claims(width),
                 board.scratch,
                 cell,
@@ -263,133 +333,7 @@ class PricedResponder:
         return board.at_start(width)[:rolls]
 
 
-class KeptClaims:
-    """One cell's part of the prices, kept so that it can be revised."""
-
-    def __init__(self) -> None:
-        self.parts: dict[int, Kept] = {}
-        """By part of the mixture."""
-        self.most_reach = 0.0
-        """Highest reach of the cell that a responder can have; 0 before anybody asked."""
-
-
-class PricedResponders:
-    """The same against a mixture: one responder for each part, as if the draw were public.
-
-    What was drawn is one more thing to remember, kept to the end: a cell has the memories of all
-    parts, (part, memory) being one number below n * H.
-    """
-
-    def __init__(self, rules: Rules, weights: Sequence[float], policies: Sequence[Floats]) -> None:
-        board = Board(rules)
-        need = len(policies) * board.bytes_of_a_responder(policies[0].shape[-1])
-        if need > MEMORY_LIMIT:
-            raise ValueError(
-                f"mixture: {len(policies)} parts need {need / 2**30:.1f} GiB in a game of this "
-                f"size; allowed: {MEMORY_LIMIT >> 30}: fewer parts, lower goal or max_dice"
-            )
-        self.turns = board.turns
-        self.weights = tuple(weights)
-        self.parts = [PricedResponder(board, policy) for policy in policies]
-        self._lifted: tuple[Claim, Floats, float] | None = None
-
-    def begin(self) -> None:
-        """Find out where play can come, and solve."""
-        for part in self.parts:
-            part.begin()
-
-    @property
-    def value(self) -> float:
-        """Win rate less its payments: the mean over the draw."""
-        return sum(weight * part.value for weight, part in self._drawn())
-
-    def remember(self) -> float:
-        """Solve every part by one backward induction."""
-        for part in self.parts:
-            part.remember()
-        return self.value
-
-    def infoset_reach(self) -> Floats:
-        """Reach of all states as chosen when they were last solved: float64 (C, n * H)."""
-        return np.hstack([weight * part.infoset_reach() for weight, part in self._drawn()])
-
-    def slack(self, cell: int) -> Floats:
-        """Loss by every roll at a cell, by part and memory: float64 (K, n * H)."""
-        return np.concatenate([part.slack(cell) for part in self.parts], axis=1)
-
-    def largest_price(self) -> float:
-        """Size of the largest price that there ever was, of a cell's part, or of its worth."""
-        return max(float(part.arrays.largest[0]) for part in self.parts)
-
-    def largest_value(self) -> float:
-        """Size of the largest value when they were last solved."""
-        return max(float(np.abs(part.arrays.values).max()) for part in self.parts)
-
-    def missing(self) -> float:
-        """Give by how much probabilities that sum to 1 miss it at most."""
-        sums = [part.arrays.policy.sum(axis=1) for part in self.parts]
-        return float(max(np.abs(row - 1.0).max() for row in (*sums, np.sum(self.weights))))
-
-    def lift(self, cell: int, claim: Claim) -> tuple[Floats, float]:
-        """As :meth:`PricedResponder.lift` for a claim on the memories of all parts."""
-        self._lifted = claim, *self._passes(cell, claim, lends=False)
-        return self._lifted[1:]
-
-    def take(self, cell: int, claim: Claim, kept: KeptClaims | None = None) -> Floats:
-        """Add claims and loans to the prices, and keep them; return the claims' value at the start.
-
-        No pass is made where the last one was that of this very claim, and there is one part.
-        """
-        if self._lifted is not None and self._lifted[0] is claim and len(self.parts) == 1:
-            self._lend(0, cell, claim, kept)
-            worths = self._lifted[1]
-        else:
-            worths, _ = self._passes(cell, claim, lends=True, kept=kept)
-        self._lifted = None
-        return worths
-
-    def _lend(self, number: int, cell: int, claim: Claim, kept: KeptClaims | None) -> None:
-        part = self.parts[number]
-        if kept is not None and number not in kept.parts:
-            kept.parts[number] = part.begin_kept(cell)
-        part.lend(cell, claim, None if kept is None else kept.parts[number])
-
-    def revise(self, cell: int, kept: KeptClaims, more: Floats, lent: float) -> Floats:
-        """Claim more at a cell, (K, n * H), and revise it; return claims' values by roll, (K,)."""
-        self._lifted = None
-        worths, first = np.zeros(len(more)), 0
-        for number, (weight, part) in enumerate(self._drawn()):
-            end = first + part.board.memories
-            part.claim_more(cell, kept.parts[number], more[:, first:end])
-            worths += weight * part.revise(cell, kept.parts[number], lent)
-            first = end
-        return worths
-
-    def most_reach(self, cell: int, kept: KeptClaims) -> float:
-        """Give the highest reach of a cell that a responder can have."""
-        if kept.most_reach == 0.0:
-            self._lifted = None
-            kept.most_reach = sum(
-                weight * part.most_reach(cell, kept.parts[number])
-                for number, (weight, part) in enumerate(self._drawn())
-            )
-        return kept.most_reach
-
-    def _passes(
-        self, cell: int, claim: Claim, *, lends: bool, kept: KeptClaims | None = None
-    ) -> tuple[Floats, float]:
-        worths, falls, first = np.zeros(min(len(claim.rolls), WIDTH - 1)), 0.0, 0
-        for number, (weight, part) in enumerate(self._drawn()):
-            end = first + part.board.memories
-            claims, fall = claim.claims[:, first:end], claim.fall[first:end]
-            own = Claim(claim.rolls, claims, fall, claim.weight, claim.lent)
-            worth, lowered = part.lift(cell, own)
-            if lends:
-                self._lend(number, cell, own, kept)
-            worths += weight * worth
-            falls += weight * lowered
-            first = end
-        return worths, falls
-
-    def _drawn(self) -> Iterator[tuple[float, PricedResponder]]:
-        return zip(self.weights, self.parts, strict=True)
+def _note(part: Responder, *numbers: Floats) -> None:
+    """Keep the size of the largest of some numbers, if it is the largest of all."""
+    most = max(float(np.abs(array).max(initial=0.0)) for array in numbers)
+    part.largest[0] = max(part.largest[0], most)

@@ -112,9 +112,9 @@ class Passes(Protocol):
     ) -> Valued:
         """Compute values, player 0 acting by its role: COUNTERFACTUAL, ASCEND or SOFTMAX.
 
-        Rows are weighted by the reach given, which may be that of other policies. The last two
-        roles rewrite the rows of player 0, in place. ASCEND keeps an action that ties with the
-        best.
+        Rows are weighted by the reach given, which may be that of another policy of player 0. The
+        last two roles rewrite the rows of player 0, in place. ASCEND keeps an action that ties with
+        the best.
         """
 
     def win_rate(
@@ -131,6 +131,30 @@ class MatrixPasses(Protocol):
 
     def win_rate(self, matrices: Ints) -> WinRate:
         """Exact win rate of the first of two matrices, (2, *rows)."""
+
+
+class Minimiser(Protocol):
+    """Iterations of regret minimisers in self-play, by loops of an engine's own.
+
+    Counterfactual regrets, averages by own reach: `hogeq.solvers.regret` has them by passes.
+    """
+
+    def run(
+        self,
+        regrets: Floats,
+        prediction: Floats | None,
+        strategy_sum: Floats,
+        factors: Floats,
+        *,
+        alternating: bool,
+        plus: bool,
+        epsilon: float,
+    ) -> None:
+        """Do iterations, changing tables (*rows, K) in place: of regrets, and of what is averaged.
+
+        Each row of `factors`, (n, 3), is an iteration: its weight in the average, and the discounts
+        of positive and of negative regrets after it.
+        """
 
 
 class Engine(Hashable, Protocol):
@@ -171,3 +195,6 @@ class Engine(Hashable, Protocol):
 
     def duels(self) -> MatrixPasses | None:
         """Fresh passes for pairs of matrices; None if they are met as policies are."""
+
+    def minimiser(self) -> Minimiser | None:
+        """Fresh loops of regret minimisers; None if these are to use passes."""

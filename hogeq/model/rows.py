@@ -5,7 +5,7 @@ import numpy as np
 from hogeq.kernels import LEAST_WEIGHT, TIE
 from hogeq.support.aliases import Floats, Ints
 
-__all__ = ["TIE", "ascend", "improvable", "soften", "softmax"]
+__all__ = ["TIE", "ascend", "improvable", "plain", "soften", "softmax"]
 
 
 def softmax(scores: Floats) -> Floats:
@@ -42,3 +42,8 @@ def improvable(policy: Floats, values: Floats, reach: Floats) -> Ints:
     better = (reach > 0.0) & ((gain > TIE * reach) | (policy.max(axis=-1) < 1.0))
     rows = np.flatnonzero(better)
     return rows[np.argsort(-gain.ravel()[rows], kind="stable")]
+
+
+def plain(policies: Floats) -> Floats:
+    """Policies as kernels are compiled for: contiguous float64, not read-only."""
+    return np.require(policies, np.float64, ["C", "W"])

@@ -12,7 +12,7 @@ from threading import local
 import numpy as np
 from numpy.typing import DTypeLike
 
-from hogeq.model.protocol import Engine, MatrixPasses, Passes
+from hogeq.model.protocol import Engine, MatrixPasses, Minimiser, Passes
 
 
 def _workspace(game: Engine, players: int, dtype: DTypeLike) -> Passes:
@@ -23,6 +23,10 @@ def _duels(game: Engine) -> MatrixPasses | None:
     return game.duels()
 
 
+def _minimiser(game: Engine) -> Minimiser | None:
+    return game.minimiser()
+
+
 class _Kept(local):
     """Workspaces of the current thread, those used last."""
 
@@ -30,6 +34,7 @@ class _Kept(local):
         self.workspace = lru_cache(maxsize=4)(_workspace)
         self.mixture = lru_cache(maxsize=2)(_workspace)  # n times as large
         self.duels = lru_cache(maxsize=2)(_duels)
+        self.minimiser = lru_cache(maxsize=2)(_minimiser)
 
 
 _kept = _Kept()
@@ -52,3 +57,8 @@ def quick_workspace(game: Engine, players: int) -> Passes:
 def shared_duels(game: Engine) -> MatrixPasses | None:
     """Arrays of the calling thread for pairs of matrices; None if the game has none."""
     return _kept.duels(game)
+
+
+def shared_minimiser(game: Engine) -> Minimiser | None:
+    """Loops of the calling thread for regret minimisers; None if the game has none."""
+    return _kept.minimiser(game)

@@ -9,7 +9,7 @@ import numpy as np
 from hogeq.model import rows
 from hogeq.model.interpreter import Interpreter
 from hogeq.model.protocol import Passes, Reach, Role, Valued, WinRate
-from hogeq.model.rows import TIE
+from hogeq.model.rows import TIE, plain
 from hogeq.support.aliases import Floats
 
 IN_LAYOUTS: Final = frozenset({Role.EVALUATE, Role.COUNTERFACTUAL, Role.ASCEND, Role.SOFTMAX})
@@ -207,8 +207,3 @@ class RecurringMixture:
             work.win_rate(policies[[0, 1 + pair]], role) for pair, work in enumerate(self._works)
         ]
         return WinRate(*(float(mean) for mean in shares @ met))
-
-
-def plain(policies: Floats) -> Floats:
-    """Policies as kernels are compiled for: contiguous float64, not read-only."""
-    return np.require(policies, np.float64, ["C", "W"])

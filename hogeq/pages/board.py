@@ -34,7 +34,7 @@ from hogeq.rules.turn import (
     landing_effects,
     points_effects,
 )
-from hogeq.support.aliases import Matrix
+from hogeq.strategies.strategy import Strategy, StrategyLike, strategy_of
 from hogeq.support.messages import BadInputError
 from hogeq.support.parameters import plain
 
@@ -68,26 +68,27 @@ class Shown(NamedTuple):
 
     game: HogEngine
     title: str
-    tables: Mapping[str, Matrix]  # opponents, by name
+    tables: Mapping[str, StrategyLike]  # opponents, matrices by name
     start: tuple[int, int] = (0, 0)
     """Scores that games begin with: of the player who moves first, and of the other."""
 
 
-def opponents(game: HogEngine, more: Sequence[tuple[str, Any]] = ()) -> dict[str, Matrix]:
+def opponents(
+    game: HogEngine, more: Sequence[tuple[str, Strategy]] = ()
+) -> dict[str, StrategyLike]:
     """Tables to play against, by name; they have the second of two goals."""
     if game.has_own_goals:
         game = compile_game(game.rules.for_second(), own_goals=True)
     # Where nothing is hidden, there is nothing to ignore: that is perfect play.
     idle = {"ignore_memory": not game.has_memory, "hog_wild_heuristic": not game.rules.hog_wild}
     named = builtins_of(game, [spec for spec in OPPONENTS if not idle.get(spec, False)])
-    tables = {name: one.array for name, one in named.items()} | dict(more)
-    for name, strategy in tables.items():
-        if not (isinstance(strategy, np.ndarray) and strategy.ndim == 2):
+    for name, strategy in more:
+        if strategy.kind != "matrix":
             raise BoardError(
                 f"--opponent {name}: is no matrix; allowed: tables of dice to roll, one number "
                 "for each position"
             )
-    return tables
+    return {**named, **dict(more)}
 
 
 def make(shown: Sequence[Shown]) -> str:
@@ -132,7 +133,7 @@ def _about(spec: str) -> str:
 def edition_data(
     game: HogEngine,
     title: str,
-    tables: Mapping[str, Matrix],
+    tables: Mapping[str, StrategyLike],
     start: tuple[int, int] = (0, 0),
 ) -> dict[str, Any]:
     """Everything that a page knows of a game, fit for JSON."""
@@ -150,7 +151,10 @@ def edition_data(
         "usual_sides": rules.sides,
         **_Turns(game).data(),
         **_memory(game),
-        "tables": {name: np.asarray(matrix).ravel().tolist() for name, matrix in tables.items()},
+        "tables": {
+            name: strategy_of(game, one, name).array.ravel().tolist()
+            for name, one in tables.items()
+        },
     }
 
 

@@ -5,7 +5,6 @@ this very turn is the reason. The loss of the roll that would be best without it
 reason. Both are exact.
 """
 
-from dataclasses import replace
 from itertools import product
 from typing import Any, Final, NamedTuple
 
@@ -13,29 +12,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hogeq.baselines.registry import builtin
+from hogeq.contest.advice import dice_in_words
+from hogeq.evaluation.losses import rule_name, turn_values, worth_without
 from hogeq.evaluation.tablebase import solve
 from hogeq.evaluation.values import reach
-from hogeq.model.game import HogEngine, compile_game
-from hogeq.model.hidden import backward_by
+from hogeq.model.game import HogEngine
 from hogeq.model.rows import TIE
-from hogeq.rules import Rules
-from hogeq.rules.memory import remembered
-from hogeq.rules.register import title
-from hogeq.rules.turn import TurnTable, dice_sides, end_effects, play_turn, turn_effects, turn_parts
+from hogeq.rules.turn import TurnTable, dice_sides, end_effects, play_turn, turn_effects
 from hogeq.support.aliases import Floats
 from hogeq.support.messages import counted, percent, pp
-
-OFF: Final[dict[str, Any]] = {
-    "landing": "none",
-    "square_swine": False,
-    "swap": "none",
-    "more_boar": "none",
-    "piggy_back": False,
-    "prime_boost": False,
-    "hog_wild": False,
-    "effect": "none",
-}
-"""Fields of `Rules` that a turn can be played without, and what they are then."""
 
 LEAST: Final = 0.005
 """Least loss of forgetting a rule, in win probability, for a position to be listed."""
@@ -64,28 +49,6 @@ class Reason(NamedTuple):
         return self.gain_best >= -self.gain_forgot
 
 
-def turn_values(
-    game: HogEngine, values: Floats, memories: NDArray[np.int64], rules: Rules
-) -> Floats | None:
-    """Win probability of every roll if this one turn is played by other rules, (G, G, K).
-
-    Values (G, G, H) are of all that follows, memories (G, G) those that count. None where turns by
-    those rules leave other memories, or none that raises the sum of the scores.
-    """
-    other = compile_game(rules)
-    same = remembered(rules).values == remembered(game.rules).values
-    if not same or other.memories != game.memories or other.positions_recur:
-        return None
-    worth = np.zeros(game.shape)
-
-    def as_it_goes_on(_player: int, own: int, opponent: int, rolls: Floats) -> Floats:
-        worth[own, opponent] = rolls[0, memories[own, opponent]]
-        return values[None, own, opponent]
-
-    backward_by(other, 1, as_it_goes_on)
-    return worth
-
-
 def book(game: HogEngine) -> list[tuple[Any, ...]]:
     """Reasons of strange positions, fit for JSON; none where each player has a goal.
 
@@ -94,14 +57,9 @@ def book(game: HogEngine) -> list[tuple[Any, ...]]:
     """
     listed = [] if game.has_own_goals else reasons(game)
     return [
-        (_name(game.rules, one.rule), *one[1:5], one.helps, text_of(game, one)) for one in listed
+        (rule_name(game.rules, one.rule), *one[1:5], one.helps, text_of(game, one))
+        for one in listed
     ]
-
-
-def _name(rules: Rules, rule: str) -> str:
-    named = turn_parts(rules)
-    others = {"landing": named.landing, "effect": named.bonus, "prime_boost": "Hogtimus Prime"}
-    return others.get(rule) or title(rule)
 
 
 def text_of(game: HogEngine, reason: Reason) -> str:
@@ -114,12 +72,12 @@ def text_of(game: HogEngine, reason: Reason) -> str:
         mostly = f"{_on_roll(game, reason, best)}: that is worth {worth}"
     else:
         mostly = f"{_on_roll(game, reason, forgot)}: that takes {takes}"
-    return f"{mostly}. A player who forgets it rolls {_dice(forgot)}, and loses {cost}."
+    return f"{mostly}. A player who forgets it rolls {dice_in_words(forgot)}, and loses {cost}."
 
 
 def _on_roll(game: HogEngine, reason: Reason, dice: int) -> str:
     """Describe the result of no dice, otherwise how often the rule fires."""
-    rules, name = game.rules, _name(game.rules, reason.rule)
+    rules, name = game.rules, rule_name(game.rules, reason.rule)
     view = reason.own, reason.other, game.memories[reason.memory]
     if dice <= 0:
         turn = play_turn(rules, *view, dice, ())
@@ -131,15 +89,15 @@ def _on_roll(game: HogEngine, reason: Reason, dice: int) -> str:
         return f"{name} makes {thrown} {dice_sides(rules, *view)}-sided"
     often = fires(game, reason, dice)
     if often is None:
-        return f"{name} counts with {_dice(dice)}"
-    return f"{name} fires in {percent(often)} of rolls of {_dice(dice)}"
+        return f"{name} counts with {dice_in_words(dice)}"
+    return f"{name} fires in {percent(often)} of rolls of {dice_in_words(dice)}"
 
 
 def fires(game: HogEngine, place: Reason, dice: int) -> float | None:
     """Probability that a rule does something in a roll; None of one that changes points alone."""
     if place.rule in {"prime_boost", "hog_wild"}:
         return None
-    rules, begins = game.rules, f"{_name(game.rules, place.rule)}: "
+    rules, begins = game.rules, f"{rule_name(game.rules, place.rule)}: "
     turns = TurnTable(rules).outcomes(place.own, place.other, game.memories[place.memory], dice)
     fired = (
         turn.probability
@@ -147,10 +105,6 @@ def fires(game: HogEngine, place: Reason, dice: int) -> float | None:
         if any(line.startswith(begins) for line in end_effects(rules, place.own, place.other, turn))
     )
     return float(sum(fired))
-
-
-def _dice(number: int) -> str:
-    return {0: "no dice", 1: "1 die", -1: "-1"}.get(number, f"{number} dice")
 
 
 def reasons(game: HogEngine) -> list[Reason]:
@@ -163,21 +117,14 @@ def reasons(game: HogEngine) -> list[Reason]:
     often = reach(game, builtin("ignore_memory", game))
     memories = often.argmax(axis=2)
     values = solved.values
-    rolls = turn_values(game, values, memories, game.rules)
+    weights = np.eye(game.memory_size)[memories]
+    rolls = turn_values(game, values[None], weights, game.rules)
     if rolls is None:
         return []
     best = _best(rolls)
     strange = best != _commonest(best, game.num_actions)
     candidates = []
-    for rule, off in OFF.items():
-        if getattr(game.rules, rule) == off:
-            continue
-        try:
-            without = turn_values(game, values, memories, replace(game.rules, **{rule: off}))
-        except ValueError:  # the dice of extra turns go with the last that gives any
-            continue
-        if without is None:
-            continue
+    for rule, without in worth_without(game, values[None], weights):
         forgot = _best(without)
         at = np.take_along_axis
         cost = rolls.max(axis=2) - at(rolls, forgot[..., None], 2)[..., 0]

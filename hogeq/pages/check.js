@@ -19,10 +19,8 @@ if (part) {
   });
   part.append(grid.frame);
   const draw = () => {
-    const stops = DARK.matches ? ["#1e2328", "#ff8f78"] : ["#f3f4f5", "#a51923"];
-    // Cube roots: positions that lose a thousandth of the worst can still be seen.
-    const share = (loss) => (data.most > 0 ? Math.cbrt(loss / data.most) : 0);
-    grid.show(data.dice.length, (row, column) => colourAt(stops, share(data.losses[row][column])));
+    const stops = LOSS[DARK.matches ? "dark" : "light"];
+    grid.show(data.dice.length, (row, column) => colourAt(stops, lossShare(data.losses[row][column], data.most)));
     fillRamp(document.getElementById("scale"), stops, "loses nothing", `loses ${pp(data.most, 4).replace("+", "")}`);
   };
   DARK.addEventListener("change", draw);

@@ -3,9 +3,10 @@
 import html
 import math
 from collections.abc import Mapping, Sequence
+from datetime import date
+from pathlib import Path
 from typing import Any, Final
 
-from hogeq.contest.entries import remark_on
 from hogeq.contest.ranking import named_ranking
 from hogeq.contest.staff import PUBLIC, STAFF, Contest
 from hogeq.pages import frame
@@ -27,23 +28,27 @@ PUBLIC_RANKS: Final = ("rank", "name", "file", *_FIGURES)
 
 
 def write_contest(
-    contest: Contest, found: Mapping[str, Any], title: str, pseudonyms: bool
+    contest: Contest,
+    out: Path,
+    found: Mapping[str, Any],
+    rules: str,
+    *,
+    pseudonyms: bool = False,
+    title: str | None = None,
 ) -> list[str]:
     """Write pages, ranks and the verdicts for the next call; list the files.
 
     All is computed before the first file is written, the mark of the contest comes first, and what
     everybody may see comes last.
     """
-    judged, out = contest.judged, contest.out
-    names = contest.public_names(pseudonyms)
-    ranked = {contest.valid[line["index"]].entrant: line for line in found["ranking"]}
-    lines = [ranked.get(one.entrant) for one in judged]
-    pages = entrants_pages(contest, title, lines, names)
-    rows = _staff_rows(contest, lines, names)
+    judged, names = contest.judged, contest.public_names(pseudonyms)
+    staff, everybody = out / STAFF, out / PUBLIC
+    heading = f"{title or f'The contest of {rules}'}, {date.today().isoformat()}."  # noqa: DTZ011
+    pages = entrants_pages(contest, staff / "entrants", rules, found, names, heading)
+    rows = _staff_rows(contest, found, names)
     public = [{**line, "file": ""} for line in named_ranking(found, names)]
     own = ("goal",) if contest.own_goals else ()
-    contest.keep()
-    staff, everybody = out / STAFF, out / PUBLIC
+    contest.keep(out)
     for folder in (staff / "entrants", everybody):
         folder.mkdir(exist_ok=True)
     for name, page in pages.items():
@@ -52,14 +57,18 @@ def write_contest(
     for path in (staff / "entrants").glob("*-*.html"):
         if path.name not in pages:  # of somebody who has gone
             path.unlink()
-    write_whole(staff / "index.html", _staff_page(rows, title))
+    page = public_page({**found, "rules": rules}, names, contest.game.rules, title)
+    write_whole(staff / "index.html", _staff_page(rows, title or rules))
     write_whole(staff / "ranks.csv", _csv((*own, *RANKS), rows))
-    write_whole(everybody / "index.html", public_page({**found, "rules": title}, names))
+    write_whole(everybody / "index.html", page)
     write_whole(everybody / "ranks.csv", _csv((*own, *PUBLIC_RANKS), public))
+    late = sum(fault.kind == "time" for one in judged for fault in one.submission.faults)
     earlier = sum(len(one.entrant.earlier) for one in judged)
     return [
         f"{everybody}: index.html and ranks.csv, for everybody",
         f"{staff}: index.html, ranks.csv and {counted(len(judged), 'page')} in entrants, for staff",
+        *([f"{out}: held a contest by other rules, which this one replaces"] * contest.replaces),
+        *([f"out of time: {late}; another --time-limit runs such code again"] if late else []),
         *([f"{counted(earlier, 'earlier file')} left out: {LATEST}"] if earlier else []),
     ]
 
@@ -69,18 +78,20 @@ def _csv(keys: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _staff_rows(
-    contest: Contest, lines: Sequence[Mapping[str, Any] | None], names: Sequence[str]
+    contest: Contest, found: Mapping[str, Any], names: Sequence[str]
 ) -> list[dict[str, Any]]:
+    valid = contest.valid
+    ranked = {valid[line["index"]].entrant: line for line in found["ranking"]}
     rows = []
-    for one, line in zip(contest.judged, lines, strict=True):
-        entrant = one.entrant
+    for one in contest.judged:
+        entrant, line = one.entrant, ranked.get(one.entrant)
         row = dict.fromkeys(("goal", *RANKS), "") | dict(line or {})
         if line is not None:
-            against, name = names[line["lowest_against"]], names[line["index"]]
-            row |= {"lowest_against": against, "public_name": name}
+            against, public = valid[line["lowest_against"]].name, names[line["index"]]
+            row |= {"lowest_against": against, "public_name": public}
         row |= {"name": one.name, "student": entrant.student, "file": entrant.file}
         row |= {"page": f"entrants/{contest.page_of(entrant)}"}
-        row |= {"not_valid": one.reason, "remark": remark_on(one.submission)}
+        row |= {"not_valid": one.reason, "remark": one.remark}
         rows.append({**row, "faults": "; ".join(fault.line for fault in one.submission.faults)})
     return sorted(rows, key=lambda row: row["rank"] or math.inf)
 
@@ -90,7 +101,7 @@ def _staff_page(rows: Sequence[Mapping[str, Any]], title: str) -> str:
     valid = [row for row in rows if not row["not_valid"]]
     left_out = [row for row in rows if row["not_valid"]]
     remarks = [row for row in rows if row["remark"]]
-    parts = [_listing("Ranks", ("rank", "name", "public_name", "student", "file"), valid)]
+    parts = [_listing("Ranks", ("rank", "student", "name", "public_name", "file"), valid)]
     if left_out:
         parts.append(_listing("Not valid", ("student", "file", "faults"), left_out))
     if remarks:
@@ -101,13 +112,19 @@ def _staff_page(rows: Sequence[Mapping[str, Any]], title: str) -> str:
         f'<a href="../{PUBLIC}/index.html">The public page</a> is for everybody.</p>'
     )
     title = f"{title}: the submissions"
-    body = frame.fill("check.html", title=html.escape(title), verdict=verdict, parts="".join(parts))
+    body = frame.fill(
+        "check.html", title=html.escape(title), verdict=verdict, parts="".join(parts), look=""
+    )
     return frame.page(title, body, styles="sheet", scripts="", data={})
 
 
 _HEADS: Final = {"public_name": "on the public page", "faults": "why"}
 
-_LONG: Final = {"faults", "remark"}  # columns whose text has several lines
+_KINDS: Final = {
+    **dict.fromkeys(("name", "public_name", "student"), "text name"),
+    **dict.fromkeys(("faults", "remark"), "text long"),
+}
+"""Looks of columns."""
 
 
 def _listing(title: str, keys: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> str:
@@ -118,5 +135,5 @@ def _listing(title: str, keys: Sequence[str], rows: Sequence[Mapping[str, Any]])
         cells["student"] = f'<a href="{html.escape(row["page"])}">{cells["student"]}</a>'
         lines.append([cells[key] for key in keys])
     header = [_HEADS.get(key, key) for key in keys]
-    kinds = ["text long" if key in _LONG else "text" for key in keys]
+    kinds = [_KINDS.get(key, "text") for key in keys]
     return f"<h2>{title}</h2>{frame.table(header, lines, kinds, title)}"

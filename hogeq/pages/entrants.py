@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from hogeq.contest.assessment import (
+    GROUPED,
     Assessment,
     Reference,
     contest_notes,
@@ -18,8 +19,8 @@ from hogeq.contest.assessment import (
     game_to,
     response_text,
 )
-from hogeq.contest.judging import facts
-from hogeq.contest.staff import STAFF, Contest, Judged
+from hogeq.contest.judging import Judged, facts
+from hogeq.contest.staff import Contest
 from hogeq.contest.tournament import WIN
 from hogeq.model.compiling import expect
 from hogeq.model.game import HogEngine
@@ -49,7 +50,8 @@ def checked_page(found: Mapping[str, Any], assessed: Assessment | None) -> str:
             f"{percent(found['win_rate'])} against {html.escape(found['against'])}; "
             f"{response_text(found)}.</p>"
         )
-        parts = "".join((_changes(found), _losses(found), _map(found), _rates(found)))
+        sections = _why, _simple_changes, _rates, _losses, _changes, _map
+        parts = "".join(section(found) for section in sections)
         data = {
             "dice": assessed.rolls.tolist(),
             "best": assessed.best.tolist(),
@@ -59,7 +61,9 @@ def checked_page(found: Mapping[str, Any], assessed: Assessment | None) -> str:
     notes = "; ".join(contest_notes(found))
     if notes:
         verdict += f"<p>{html.escape(notes[0].upper() + notes[1:])}.</p>"
-    body = frame.fill("check.html", title=html.escape(title), verdict=verdict, parts=parts)
+    body = frame.fill(
+        "check.html", title=html.escape(title), verdict=verdict, parts=parts, look="two"
+    )
     return frame.page(title, body, styles="sheet", scripts=f"{SHARED} check", data=data)
 
 
@@ -73,13 +77,59 @@ def _faults(faults: Sequence[Mapping[str, Any]]) -> str:
     return "".join(lists)
 
 
+def _why(found: Mapping[str, Any]) -> str:
+    """Lay out the groups of the loss, with bars, by mistake, phase and lead."""
+    if not found["loss"]:
+        return ""
+    whole = found["best_response"] - found["win_rate"]
+    response = "the best response found" if found["effort"] else "a best response"
+    tables = []
+    for key, heading in GROUPED.items():
+        rows = [
+            (
+                html.escape(one["kind"]),
+                _points(one["loss"]),
+                frame.bar(one["loss"] / whole if whole else 0.0, "bad"),
+                f"{one['positions']:,}",
+            )
+            for one in found[key]
+        ]
+        header = (heading, "loss, pp", "", "positions")
+        kinds = ("text", "", "roomy", "roomy")
+        tables.append(frame.table(header, rows, kinds, f"Loss by {heading}"))
+    return (
+        "<h2>Why it loses</h2>"
+        f'<p class="quiet">It wins {loss(whole)} less than {response}. Each table splits all of '
+        f"that, in percentage points of win rate, pp.</p>{''.join(tables)}"
+    )
+
+
+def _simple_changes(found: Mapping[str, Any]) -> str:
+    """Lay out simple changes of the table, and of numbers in its code."""
+    text = ""
+    if found["rule_changes"]:
+        rows = [
+            (html.escape(one["change"]), _points(one["gain"]), f"{one['positions']:,}")
+            for one in found["rule_changes"]
+        ]
+        header = ("roll", "gain, pp", "positions")
+        text += frame.table(header, rows, ("text long", "", "roomy"), "Simple changes")
+    code = found["constant_changes"]
+    if code and code["best"]:
+        keys = ("line", "number", "instead")
+        rows = [(*(one[key] for key in keys), _points(one["gain"])) for one in code["best"]]
+        text += "<p>Other numbers in its code:</p>"
+        text += frame.table((*keys, "gain, pp"), rows, label="Numbers in its code")
+    return f"<h2>What to change first</h2><p>Each alone.</p>{text}" if text else ""
+
+
 def _changes(found: Mapping[str, Any]) -> str:
     if not found["changes"]:
         return ""
     against = html.escape(found["against"])
     keys = ("score", "opponent", "roll", "instead")
     return (
-        "<h2>What to change first</h2>"
+        "<h2>Cells to change first</h2>"
         f'<p class="quiet">The changes of one cell that gain most against {against}, in '
         f"percentage points of win rate, pp. Together: {percent(found['changed'])}.</p>"
         + frame.table(
@@ -108,7 +158,9 @@ def _losses(found: Mapping[str, Any]) -> str:
         "play comes there, times what the roll falls short of the best one, if all later turns are "
         f"played as {response} does.</p>"
         + frame.table(
-            ("score", "opponent", "rolls", "best", "loss, pp", "met in"), rows, label="Losses"
+            ("score", "opponent", "rolls", "best", "loss, pp", "met in"),
+            rows,
+            label="Losses",
         )
     )
 
@@ -118,13 +170,15 @@ def _points(difference: float) -> str:
 
 
 def _map(found: Mapping[str, Any]) -> str:
+    if not found["losses"]:
+        return ""
     measure = ", measured by the best response found" if found["effort"] else ""
     return (
-        "<h2>Every position</h2>"
+        "<section><h2>Every position</h2>"
         f'<p class="quiet">{html.escape(found["rules"])}: own score upwards, opponent&rsquo;s to '
         f"the right. The redder, the more it loses{measure}.</p>"
         '<p id="position" aria-live="polite">Point at a position.</p>'
-        '<div id="map"></div><p id="scale" class="scale"></p>'
+        '<div id="map"></div><p id="scale" class="scale"></p></section>'
     )
 
 
@@ -135,7 +189,7 @@ def _rates(found: Mapping[str, Any]) -> str:
         name = html.escape(one["strategy"])
         shown = "never ends" if rate is None else percent(rate)
         kind = "" if rate is None else "good" if rate > WIN else "bad" if 1.0 - rate > WIN else ""
-        bar = "" if rate is None else f'<meter min="0" max="1" value="{rate:.4f}"></meter>'
+        bar = "" if rate is None else frame.bar(rate, f"half {kind}")
         rows.append((name, f'<span class="{kind}">{shown}</span>', bar))
     header = ("against", "wins", "")
     return f"<h2>What it wins</h2>{frame.table(header, rows, ('text', '', ''), 'Win rates')}"
@@ -146,30 +200,36 @@ def _rates(found: Mapping[str, Any]) -> str:
 
 def entrants_pages(
     contest: Contest,
+    folder: Path,
     title: str,
-    lines: Sequence[Mapping[str, Any] | None],
+    found: Mapping[str, Any],
     names: Sequence[str],
+    heading: str,
 ) -> dict[str, str | None]:
-    """Make the pages of entrants by their names; None for one that is written already."""
+    """Make the pages of entrants by their names; None for one that is in the folder already."""
     game = contest.game
     new: list[_Task] = []
     pages: dict[str, str | None] = {}
-    for one, line in zip(contest.judged, lines, strict=True):
-        entrant, name = one.entrant, contest.page_of(one.entrant)
-        goal = contest.own_goals.get(entrant.student, game.goal)
-        notes = [f"Judged: {entrant.file}."]
+    ranked = {contest.valid[line["index"]].entrant: line for line in found["ranking"]}
+    for one in contest.judged:
+        entrant, name, line = one.entrant, contest.page_of(one.entrant), ranked.get(one.entrant)
+        goal = contest.own_goals.get(entrant, game.goal)
+        notes = [heading, _standing(line, names), f"Judged: {entrant.file}."]
         if goal != game.goal:
             notes.append(f"Its goal is {goal}. The opponents below have {game.goal}.")
         if line is not None:
             notes.append(f"The public page calls it {names[line['index']]}.")
         if entrant.earlier:
             notes.append(f"Not judged, since {LATEST}: {', '.join(entrant.earlier)}.")
-        text = _standing(line, names, notes)
-        known = _read_page(contest.out / STAFF / "entrants" / name)
+        texts = {
+            "standing": "".join(f"<p>{html.escape(note)}</p>" for note in notes),
+            "matches": "" if line is None else _matches(line, found, names),
+        }
         key = _hash([facts(one.submission), entrant.file, title, contest.made_by, goal])
-        pages[name] = _with_standing(known, key, text)
+        known = _read_page(folder / name)
+        pages[name] = _with_sections(known, key, texts)
         if pages[name] is None:
-            new.append(_Task(one, name, key, text, goal))
+            new.append(_Task(one, name, key, texts, goal))
         elif pages[name] == known:
             pages[name] = None
     expect(game, "full memory")
@@ -186,7 +246,7 @@ class _Task(NamedTuple):
     judged: Judged
     name: str
     key: str  # of what it is made of
-    standing: str
+    texts: Mapping[str, str]  # its sections about the field
     goal: int
 
 
@@ -216,12 +276,16 @@ def _entrant_page(games: Mapping[int, tuple[HogEngine, Reference]], title: str, 
     if any(fault.kind == "name" for fault in one.submission.faults):
         found["player_name"] = None
     page = checked_page(found, assessed)
-    return page.replace("</h1>", f"</h1>{_opening(task.key)}{task.standing}</section>", 1)
+    page = page.replace("</h1>", f"</h1>{_opening('standing', task.key)}</section>", 1)
+    page = page.replace("</main>", f"{_opening('matches', task.key)}</section></main>", 1)
+    return _with_sections(page, task.key, task.texts) or page
 
 
 _OURS: Final = {"time", "crash", "shape", "unread"}  # faults that code has no words in
 
 _RAISED: Final = re.compile("(?:is -?[0-9]{1,9}, and (when asked again) )?raised ([A-Za-z_]+)")
+
+_LINE: Final = re.compile("\\(.*(line [0-9]{1,9})\\)$")
 
 _NUMBERS: Final = re.compile("is -?[0-9]{1,9}( \\(int\\);|, and -?[0-9]{1,9} when asked again)")
 
@@ -242,31 +306,57 @@ def _in_our_words(fault: Fault) -> str:
         known = getattr(builtins, raised[2], None)
         is_known = isinstance(known, type) and issubclass(known, BaseException)
         again = f"{raised[1]}, it " if raised[1] else ""
-        return f"{where}{again}raised {raised[2] if is_known else 'an error of its own'}"
+        at = _LINE.search(line)
+        kind = raised[2] if is_known else "an error of its own"
+        return f"{where}{again}raised {kind}{f' in {at[1]}' if at else ''}"
     if _NUMBERS.match(line) or line.startswith(("defines no ", "ended without an answer (")):
         return fault.line
     again = " when asked again" if fault.kind == "impure" else ""
     return f"{where}gave what is not allowed{again}"
 
 
-def _standing(line: Mapping[str, Any] | None, names: Sequence[str], notes: Sequence[str]) -> str:
-    """Say where an entrant stands by the line of the ranking, None if not ranked; and more."""
-    told = ["Not ranked."]
-    if line is not None:
-        others = len(names) - 1
-        won = f"{line['wins']} of {others} matches won, {percent(line['mean_win_rate'])} on average"
-        lowest = f"{percent(line['lowest_win_rate'])}, against {names[line['lowest_against']]}"
-        told = [f"Rank {line['rank']} of {len(names)}: {won}; the least, {lowest}."]
-    return "".join(f"<p>{html.escape(one)}</p>" for one in (*told, *notes))
+def _standing(line: Mapping[str, Any] | None, names: Sequence[str]) -> str:
+    """Say where an entrant stands by the line of the ranking, None if not ranked."""
+    if line is None:
+        return "Not ranked."
+    won = f"{line['wins']} of {len(names) - 1} matches won"
+    lowest = f"{percent(line['lowest_win_rate'])}, against {names[line['lowest_against']]}"
+    mean = f"{percent(line['mean_win_rate'])} on average; the least, {lowest}"
+    return f"Rank {line['rank']} of {len(names)}: {won}, {mean}."
 
 
-def _with_standing(page: str, key: str, text: str) -> str | None:
-    """Put another standing into a page that was made of the same; None if it was not."""
-    found = re.search(f"{re.escape(_opening(key))}.*?</section>", page, re.DOTALL)
-    if found is None:
-        return None
-    return f"{page[: found.start()]}{_opening(key)}{text}</section>{page[found.end() :]}"
+def _matches(line: Mapping[str, Any], found: Mapping[str, Any], names: Sequence[str]) -> str:
+    """List the matches of an entrant, the hardest first."""
+    rates, threshold = found["win_rates"][line["index"]], found["threshold"]
+    rows = []
+    for other in sorted(found["ranking"], key=lambda one: rates[one["index"]]):
+        rate = rates[other["index"]]
+        kind, word = ("good", "won") if rate > threshold else ("", "tied")
+        if 1.0 - rate > threshold:
+            kind, word = "bad", "lost"
+        if other is not line:
+            shown = (
+                f'<span class="{kind}">{percent(rate)}</span>',
+                frame.bar(rate, f"half {kind}"),
+                word,
+            )
+            rows.append((other["rank"], html.escape(names[other["index"]]), *shown))
+    header = ("rank", "against", "wins", "", "")
+    table = frame.table(header, rows, ("", "text name", "", "", "text roomy"), "Matches", "tall")
+    return f"<h2>Its matches, the hardest first</h2>{table}"
 
 
-def _opening(key: str) -> str:
-    return f'<section id="standing" data-key="{key}">'
+def _with_sections(page: str, key: str, texts: Mapping[str, str]) -> str | None:
+    """Put other sections into a page that was made of the same; None if it was not."""
+    for name, text in texts.items():
+        opening = _opening(name, key)
+        before, _, rest = page.partition(opening)
+        _, end, after = rest.partition("</section>")
+        if not end:
+            return None
+        page = f"{before}{opening}{text}{end}{after}"
+    return page
+
+
+def _opening(name: str, key: str) -> str:
+    return f'<section id="{name}" data-key="{key}">'

@@ -1,5 +1,6 @@
 const data = JSON.parse(document.getElementById("data").textContent);
 const head = document.querySelector("#ranks thead"), body = document.querySelector("#ranks tbody");
+const MOST_NAMED = 20; // rows that have room for a name
 let order = data.rows.map((_, row) => row), sorted = { column: 0, down: false };
 const name = data.columns.findIndex((column) => column.name === "strategy");
 
@@ -49,6 +50,7 @@ function rate(row, column) {
 
 function draw() {
   const { reach } = data;
+  grid.name(order.length <= MOST_NAMED ? order.map((row) => data.rows[row][name]) : []);
   grid.show(order.length, (row, column) => colourAt(stops(), 0.5 + (rate(row, column) - 0.5) / (2 * reach)));
   fillRamp(document.getElementById("scale"), stops(), percent(0.5 - reach), percent(0.5 + reach));
 }

@@ -2,6 +2,7 @@
 
 import html
 from collections.abc import Mapping, Sequence
+from datetime import date
 from pathlib import PurePath
 from typing import Any, Final
 
@@ -10,6 +11,7 @@ import numpy as np
 from hogeq.contest.ranking import columns_of, named_ranking
 from hogeq.contest.tournament import WIN
 from hogeq.pages import frame
+from hogeq.rules import Rules, describe
 from hogeq.support.messages import percent, printable
 
 DECIMALS: Final = 8  # of win rates in the picture, and of costs on a map
@@ -21,7 +23,9 @@ SHARED: Final = "scheme numbers grid"  # scripts of every page
 _NARROW: Final = {"rank", "strategy", "won", "mean win rate"}  # columns that a phone has room for
 
 
-def field_page(found: Mapping[str, Any], names: Sequence[str]) -> str:
+def field_page(
+    found: Mapping[str, Any], names: Sequence[str], rules: Rules, title: str | None = None
+) -> str:
     """Write the page of a tournament, one self-contained HTML file."""
     ranking = [{**line, "nash": line["nash"] or None} for line in named_ranking(found, names)]
     columns = columns_of(ranking, found.get("tie_break"))
@@ -38,13 +42,20 @@ def field_page(found: Mapping[str, Any], names: Sequence[str]) -> str:
         "rates": rates.round(DECIMALS).tolist(),
         "reach": max(_LEAST_REACH, float(np.abs(rates - 0.5).max())),
     }
-    title = f"{found['rules']}: {len(names)} strategies, all against all"
+    parts = (
+        f"<dt>{html.escape(name)}</dt><dd>{html.escape(text)}</dd>"
+        for name, text in describe(rules)
+    )
+    title = title or f"{found['rules']}: {len(names)} strategies, all against all"
     body = frame.fill(
         "field.html",
         title=html.escape(title),
         summary=_summary(ranking),
+        played=_played(found),
         win=f"{100.0 * found.get('threshold', WIN):.12g}",
         notes=_notes(found, names),
+        rules=html.escape(found["rules"]),
+        parts="".join(parts),
     )
     return frame.page(title, body, styles="sheet", scripts=f"{SHARED} field", data=data)
 
@@ -57,6 +68,13 @@ def _summary(ranking: Sequence[Mapping[str, Any]]) -> str:
     mean = percent(first[0]["mean_win_rate"])
     alone = f", {mean} on average" if len(first) == 1 else " each"
     return f"First: <b>{names}{shared}</b>, {won} won{alone}."
+
+
+def _played(found: Mapping[str, Any]) -> str:
+    """Say when, by which rules, and how many entries are left out."""
+    text = f"{date.today().isoformat()}, by the rules of {found['rules']}"  # noqa: DTZ011 - of here
+    left_out = found.get("left_out", 0)
+    return html.escape(f"{text}; {left_out} more not valid" if left_out else text)
 
 
 def _notes(found: Mapping[str, Any], names: Sequence[str]) -> str:
@@ -73,7 +91,9 @@ def _notes(found: Mapping[str, Any], names: Sequence[str]) -> str:
     )
 
 
-def public_page(found: Mapping[str, Any], names: Sequence[str]) -> str:
+def public_page(
+    found: Mapping[str, Any], names: Sequence[str], rules: Rules, title: str | None
+) -> str:
     """Write the page of ranks, entries in their order: that of files could betray names."""
     order = [line["index"] for line in found["ranking"]]
     place = {index: rank for rank, index in enumerate(order)}
@@ -88,4 +108,5 @@ def public_page(found: Mapping[str, Any], names: Sequence[str]) -> str:
     ]
     rates = [[found["win_rates"][a][b] for b in order] for a in order]
     shown = {"ranking": lines, "win_rates": rates, "identical": [], "refused": []}
-    return field_page({**found, **shown}, [names[index] for index in order])
+    shown["left_out"] = len(found["refused"])
+    return field_page({**found, **shown}, [names[index] for index in order], rules, title)

@@ -64,6 +64,7 @@ def table(
     rows: Iterable[Sequence[object]],
     kinds: Sequence[str] = (),
     label: str = "Table",
+    look: str = "",
 ) -> str:
     """Write a table that scrolls by itself; its cells are HTML, `kinds` classes of its columns."""
     marks = [f' class="{kind}"' if kind else "" for kind in kinds] or [""] * len(header)
@@ -74,9 +75,15 @@ def table(
 
     body = "".join(line(row, "td") for row in rows)
     return (
-        f'<div class="wide" tabindex="0" role="region" aria-label="{label}"><table>'
+        f'<div class="wide {look}" tabindex="0" role="region" aria-label="{label}"><table>'
         f"<thead>{line(header, 'th')}</thead><tbody>{body}</tbody></table></div>"
     )
+
+
+def bar(share: float, kind: str = "") -> str:
+    """Draw a share from 0 to 1 as a bar; of a kind `half` it has a mark at one half."""
+    width = f"{min(1.0, max(0.0, share)):.2%}"
+    return f'<span class="share {kind}" aria-hidden="true"><i style="width:{width}"></i></span>'
 
 
 def pack_text(content: str) -> str:

@@ -5,6 +5,7 @@ const VIRIDIS = ["#440154", "#472d7b", "#3b528b", "#2c728e", "#21918c", "#28ae80
 // Of a loss, from none to the most there is: LOSS of hogeq.figures.style, and the same on dark paper.
 const LOSS = { light: ["#f3f4f5", "#a51923"], dark: ["#1e2328", "#ff8f78"] };
 const EDGE = { left: 34, bottom: 30, top: 6, right: 6 };
+const ROW_NAME = 18; // characters of a row's name
 const WIDEST = 720;
 
 // The colour of a share from 0 to 1 on a scale of colours, as three numbers.
@@ -38,7 +39,7 @@ class Grid {
   // `choose` is called with the row and column pointed at. `upward`: row 0 lies below, as scores do;
   // `hover`: pointing is enough, otherwise a press.
   constructor({ label, rows, columns, choose, upward = true, first = 0, hover = false }) {
-    Object.assign(this, { rows, columns, choose, upward, first, at: [0, 0], count: 0 });
+    Object.assign(this, { rows, columns, choose, upward, first, at: [0, 0], count: 0, names: [], left: EDGE.left });
     this.canvas = document.createElement("canvas");
     this.canvas.className = "grid-canvas";
     this.frame = document.createElement("div");
@@ -64,6 +65,13 @@ class Grid {
     this.draw();
   }
 
+  // Rows have these names in place of numbers, as far as there is room.
+  name(names) {
+    this.names = names.map((name) => (name.length > ROW_NAME ? `${name.slice(0, ROW_NAME - 1)}…` : name));
+    const longest = Math.max(0, ...this.names.map((name) => name.length));
+    this.left = Math.max(EDGE.left, Math.min(24 + 6.5 * longest, 0.4 * this.frame.clientWidth));
+  }
+
   go(row, column) {
     const inside = (place) => Math.max(0, Math.min(this.count - 1, place));
     this.at = [inside(row), inside(column)];
@@ -79,7 +87,7 @@ class Grid {
   point(event) {
     const box = this.canvas.getBoundingClientRect();
     const row = Math.floor((event.clientY - box.top - EDGE.top) / this.size);
-    this.go(this.turned(row), Math.floor((event.clientX - box.left - EDGE.left) / this.size));
+    this.go(this.turned(row), Math.floor((event.clientX - box.left - this.left) / this.size));
   }
 
   key(event) {
@@ -95,10 +103,10 @@ class Grid {
     const { count, canvas } = this;
     const width = this.frame.clientWidth;
     if (!count || !width) return;
-    const size = (Math.min(width, WIDEST) - EDGE.left - EDGE.right) / count;
+    const size = (Math.min(width, WIDEST) - this.left - EDGE.right) / count;
     const dots = devicePixelRatio || 1;
     this.size = size;
-    const [wide, high] = [count * size + EDGE.left + EDGE.right, count * size + EDGE.top + EDGE.bottom];
+    const [wide, high] = [count * size + this.left + EDGE.right, count * size + EDGE.top + EDGE.bottom];
     canvas.width = Math.round(wide * dots);
     canvas.height = Math.round(high * dots);
     Object.assign(canvas.style, { width: `${wide}px`, height: `${high}px` });
@@ -113,9 +121,9 @@ class Grid {
     }
     small.getContext("2d").putImageData(image, 0, 0);
     context.imageSmoothingEnabled = false;
-    context.drawImage(small, EDGE.left, EDGE.top, count * size, count * size);
+    context.drawImage(small, this.left, EDGE.top, count * size, count * size);
     this.drawAxes(context, wide, high);
-    const [left, top] = [EDGE.left + this.at[1] * size, EDGE.top + this.turned(this.at[0]) * size];
+    const [left, top] = [this.left + this.at[1] * size, EDGE.top + this.turned(this.at[0]) * size];
     for (const [colour, line] of [["#000", 4], ["#fff", 2]]) {
       context.strokeStyle = colour;
       context.lineWidth = line;
@@ -129,11 +137,14 @@ class Grid {
     context.fillStyle = getComputedStyle(this.canvas).color;
     context.font = "11px system-ui, sans-serif";
     for (let place = 0; place < count; place++) {
-      if ((place + first) % every && (place || every < 3)) continue;
+      const isNamed = this.names.length && size >= 11;
+      const isNumbered = (place + first) % every === 0 || !(place || every < 3);
       context.textAlign = "center";
-      context.fillText(String(place + first), EDGE.left + (place + 0.5) * size, high - EDGE.bottom + 13);
+      if (isNumbered) context.fillText(String(place + first), this.left + (place + 0.5) * size, high - EDGE.bottom + 13);
       context.textAlign = "right";
-      context.fillText(String(place + first), EDGE.left - 4, EDGE.top + (this.turned(place) + 0.5) * size + 4);
+      if (!isNumbered && !isNamed) continue;
+      const text = isNamed ? this.names[place] : String(place + first);
+      context.fillText(text, this.left - 4, EDGE.top + (this.turned(place) + 0.5) * size + 4, this.left - 20);
     }
     context.textAlign = "right";
     context.fillText(this.columns, wide - EDGE.right, high - 4);

@@ -8,7 +8,7 @@ from itertools import product
 from typing import Any, Final, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from hogeq.baselines.registry import builtins_of
 from hogeq.contest import tournament
@@ -24,7 +24,7 @@ from hogeq.runs.index import Run
 from hogeq.search.bounds import respond
 from hogeq.search.population import Gains, gains
 from hogeq.search.results import Budget, Response
-from hogeq.strategies.strategy import policy_of
+from hogeq.strategies.strategy import StrategyLike, policy_of
 from hogeq.support.aliases import Floats, Matrix
 from hogeq.support.messages import BadInputError, at_least, at_most, not_installed
 from hogeq.support.parameters import plain
@@ -62,7 +62,7 @@ class Entry(NamedTuple):
     """A strategy on the page."""
 
     name: str
-    strategy: NDArray[Any]  # a matrix (G, G) or a policy (G, G, K)
+    strategy: StrategyLike  # a matrix or a policy
     budget: Budget | None
     """Of the search for its counter-matrix; None if it is there to be compared with only."""
 
@@ -104,7 +104,7 @@ def effort_of(run: Run) -> Budget:
 def entries(
     game: HogEngine,
     runs: Sequence[Run],
-    against: Sequence[tuple[str, NDArray[Any]]] = (),
+    against: Sequence[tuple[str, StrategyLike]] = (),
     *,
     matrices: bool = True,
     budget: Budget | None = None,
@@ -113,13 +113,13 @@ def entries(
     listed = []
     for run in runs:
         spent = budget or effort_of(run)
-        listed.append(Entry(f"{run.name}: average policy", run.policy.array, spent))
-        listed.append(Entry(f"{run.name}: matrix", run.matrix.array, spent if matrices else None))
+        listed.append(Entry(f"{run.name}: average policy", run.policy, spent))
+        listed.append(Entry(f"{run.name}: matrix", run.matrix, spent if matrices else None))
     listed += [Entry(name, strategy, None) for name, strategy in against]
     known = {entry.name for entry in listed}
     others = [*OTHERS, f"always_roll:{min(6, game.rules.max_dice)}"]
     named = builtins_of(game, [spec for spec in others if spec not in known])
-    return listed + [Entry(name, one.array, None) for name, one in named.items()]
+    return listed + [Entry(name, one, None) for name, one in named.items()]
 
 
 def make(
@@ -184,7 +184,7 @@ def _plotly() -> tuple[str, str]:
         from plotly import __version__
         from plotly.offline import get_plotlyjs
     except ImportError as error:
-        raise ReportError(not_installed("plotly", "the page", "plotly")) from error
+        raise ReportError(not_installed("plotly", "the page", "'hogeq[report]'")) from error
     return __version__, get_plotlyjs()
 
 
@@ -287,7 +287,7 @@ def _strategy(game: HogEngine, entry: Entry, explored: Explored | None) -> dict[
 # --- a strategy seen from inside ------------------------------------------------------------------
 
 
-def explore(game: HogEngine, strategy: ArrayLike, budget: Budget) -> Explored:
+def explore(game: HogEngine, strategy: StrategyLike, budget: Budget) -> Explored:
     """Compute values, reach, beliefs and the counter-matrix of a strategy."""
     policy = policy_of(game, strategy)
     valued = counterfactual_values(game.workspace(1), policy[None], "belief")

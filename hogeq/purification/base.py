@@ -11,11 +11,11 @@ from hogeq.model.protocol import Engine
 from hogeq.search.attack import attack
 from hogeq.search.counter_search import CROSSED, Trails, no_trails
 from hogeq.search.population import CounterPool, read_counters
-from hogeq.search.results import Budget
+from hogeq.search.results import Budget, write_rate
 from hogeq.strategies.arrays import StrategyError, check_matrix, one_hot
 from hogeq.strategies.strategy import Strategy, StrategyLike, policy_of
 from hogeq.support.aliases import Floats, Matrix, Policy
-from hogeq.support.messages import percent, raised, refusal
+from hogeq.support.messages import raised, refusal
 from hogeq.support.parameters import Count, Natural, Seed, Share, check, parameters
 from hogeq.support.plugins import entering, is_ours, named
 from hogeq.support.progress import phase
@@ -215,7 +215,8 @@ class SearchPurifier(Purifier, Generic[State]):
         with phase("searching near it", self.rounds, "rounds", done=done) as progress:
             for _ in range(done, self.rounds):
                 state = self.step(game, state)
-                progress.measured(f"attack {percent(float(state.rate))}, pool {len(state.pool)}")
+                rate = write_rate(game, float(state.rate))
+                progress.measured(f"attack {rate}, pool {len(state.pool)}")
                 progress.step()
                 yield state
 

@@ -5,11 +5,6 @@ for a choice ``x`` of rolls, and ``share`` is the share of what is dear that it 
 it is a linear program, and each row makes the roll of the largest share.
 """
 
-import os
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
-from pathlib import Path
 from typing import Any, ClassVar, Final, NamedTuple
 
 import numpy as np
@@ -22,6 +17,7 @@ from hogeq.search.population import CounterPool, Population, overlooked
 from hogeq.strategies.arrays import one_hot
 from hogeq.strategies.strategy import Strategy, StrategyLike, policy_of
 from hogeq.support.aliases import Floats, Ints, Matrix, Singles
+from hogeq.support.files import muted
 from hogeq.support.parameters import Count, Natural, PositiveShare, Seed, Share, parameters
 from hogeq.support.progress import phase
 
@@ -315,7 +311,7 @@ def nearest_choice(
     _, place = np.unique(rows, return_inverse=True)
     once = csr_array((np.ones(size), (place, np.arange(size))))
     below = csr_array(np.column_stack([changes, -np.ones(len(rates))]))
-    with _quiet():
+    with muted(1):  # HiGHS leaves a line of its developers' there
         result = milp(
             np.append(-dear / total if total else dear, EXCESS),
             constraints=[
@@ -335,17 +331,3 @@ def nearest_choice(
         chosen[here[result.x[here].argmax()]] = True
     least = result.mip_dual_bound if nodes else result.fun
     return chosen, level + float(least or 0.0) / EXCESS
-
-
-@contextmanager
-def _quiet() -> Iterator[None]:
-    """Drop writes to standard output: HiGHS leaves a line of its developers' there."""
-    sys.stdout.flush()
-    with Path(os.devnull).open("wb") as nowhere:
-        output = os.dup(1)
-        try:
-            os.dup2(nowhere.fileno(), 1)
-            yield
-        finally:
-            os.dup2(output, 1)
-            os.close(output)

@@ -4,7 +4,7 @@ First its values and how a turn changes them, then the tables of the part `Rules
 names for tables, pictures and people.
 """
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import replace
 from functools import cache
 from itertools import product
@@ -20,7 +20,7 @@ from hogeq.rules.rules import (
     points_distribution,
     zero_points,
 )
-from hogeq.support.messages import refusal, shown
+from hogeq.support.messages import BadInputError, refusal, shown
 
 MOST_VALUES: Final = 64  # most values of the memory of a part `Rules.memory`
 
@@ -375,3 +375,57 @@ def memory_line(rules: Rules, memory: Memory) -> str:
     """Write a memory in one line, with the names of its parts."""
     parts = zip(memory_columns(rules), memory_texts(rules, memory), strict=True)
     return ", ".join(f"{name}: {value}" for name, value in parts)
+
+
+def memory_of(rules: Rules, given: Mapping[str, Any], *, at_start: bool) -> Memory | None:
+    """Make the memory of the player to move of parts that a user gave; None if of none.
+
+    Parts are those of `memory_fields`, by name; the others are as before the first turn. A refusal
+    names the options of ``hogeq analyze``.
+    """
+    for name, value in given.items():
+        _check_part(rules, name, value)
+    if not given:
+        return None
+    turn = given.get("turn", 0)
+    if rules.time_trot and given.get("extra") and not turn:
+        raise BadInputError("--extra: turn 0 is no extra turn; allowed: --turn from 1")
+    own, other = (
+        feral_record(rules, last, last)
+        for last in (given.get("own_last", 0), given.get("opponent_last", 0))
+    )
+    if at_start and rules.feral_hogs == "points":
+        for name, last in (("--own-last", own), ("--opponent-last", other)):
+            if last:
+                raise BadInputError(f"{name}: got {last}; allowed at 0 points against 0: 0")
+    return Memory(
+        turn % rules.time_trot_period if rules.time_trot else 0,
+        int(given.get("extra", False)),
+        own,
+        other,
+        remembered(rules).texts.index(given["remembered"]) if "remembered" in given else 0,
+    )
+
+
+def _check_part(rules: Rules, name: str, value: Any) -> None:
+    """Refuse a part of the memory that the rules do not have."""
+    option, known = _option(name), memory_fields(rules, Memory())
+    if name not in known:
+        parts = zip(known, memory_columns(rules), strict=True)
+        allowed = ", ".join(f"{_option(part)} ({about})" for part, about in parts)
+        raise BadInputError(
+            f"{option}: rules {rules.name} do not remember that; "
+            f"allowed: {allowed or 'no such option, as they remember nothing'}"
+        )
+    if name == "remembered":
+        texts = remembered(rules).texts
+        if value not in texts:
+            raise BadInputError(refusal(option, value, ", ".join(texts), texts))
+    elif value < 0:
+        raise BadInputError(f"{option}: {value}; allowed: whole numbers from 0")
+    elif name.endswith("_last") and rules.feral_hogs == "dice" and value > rules.max_dice:
+        raise BadInputError(f"{option}: {value} dice; allowed: 0 to {rules.max_dice}")
+
+
+def _option(name: str) -> str:
+    return f"--{name.replace('_', '-')}"

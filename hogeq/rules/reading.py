@@ -21,6 +21,9 @@ RUN_FILES: Final = ("config.yaml", "manifest.json")
 OPENSPIEL: Final = "openspiel:"
 """Begins the name of a game that is OpenSpiel's, whatever else has that name."""
 
+TREES: Final = (".efg", ".npz")
+"""Suffixes of files of games other than Hog."""
+
 _ALLOWED: Final = "an edition's name, a YAML file of rule parts, or a run"
 
 
@@ -102,7 +105,9 @@ def load_plugins_of(path: Path, trust: bool) -> None:
 
 def is_path(name: str) -> bool:
     """Whether a text that names a game is meant as a file or folder."""
-    return Path(name).suffix.lower() in SUFFIXES or os.sep in name or os.path.lexists(name)
+    separators = {os.sep, os.altsep or os.sep}
+    is_file = Path(name).suffix.lower() in SUFFIXES or not separators.isdisjoint(name)
+    return is_file or os.path.lexists(name)
 
 
 def is_hog(name: str) -> bool:
@@ -110,7 +115,7 @@ def is_hog(name: str) -> bool:
     game = config_of(Path(name)).get("game")
     if game:
         return is_hog(str(game))
-    if name.startswith(OPENSPIEL) or name.lower().endswith(".efg"):
+    if name.startswith(OPENSPIEL) or name.lower().endswith(TREES):
         return False
     return is_path(name) or not name.strip() or is_semester(name)
 

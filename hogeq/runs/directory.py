@@ -12,7 +12,7 @@ import shutil
 import zipfile
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final, Self
+from typing import TYPE_CHECKING, Any, Final, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,6 +43,9 @@ from hogeq.support.messages import one_line, shown
 from hogeq.support.parameters import plain
 from hogeq.support.plugins import Plugin, PluginError, named_plugins, read_plugin
 from hogeq.support.yaml import read_yaml
+
+if TYPE_CHECKING:
+    from hogeq.game import Game
 
 MAX_CHECKPOINT: Final = 1 << 36  # bytes of the largest read: more than any machine holds
 
@@ -182,6 +185,23 @@ def require_same_plugins(directory: Path, plugins: Sequence[Plugin]) -> None:
                 f"{directory} was made with other plugins: {file} {change} since; --overwrite"
                 " starts anew"
             )
+
+
+def require_same_game(directory: Path, before: Mapping[str, Any], name: str, game: "Game") -> None:
+    """Refuse to go on with a run of a tree that has changed since its manifest was written."""
+    if game.tree is None:
+        return
+    made = before.get("game")
+    if not isinstance(made, Mapping):
+        raise ResultsError(
+            f"{directory} was made by hogeq 0.2, which counted payoffs as win rates; --overwrite"
+            " starts anew"
+        )
+    if made.get("tree_sha256") != game.tree.digest():
+        raise ResultsError(
+            f"{directory} is of another game: that of {name} has changed since; --overwrite starts"
+            " anew"
+        )
 
 
 # --- the checkpoint of a run ----------------------------------------------------------------------

@@ -29,7 +29,7 @@ from hogeq.runs.files import (
     units_in,
 )
 from hogeq.search.results import WIN_RATES, Units
-from hogeq.support.messages import one_line
+from hogeq.support.messages import Table, one_line
 from hogeq.support.parameters import ParameterError, parameters
 from hogeq.support.plugins import load_named
 from hogeq.support.yaml import ConfigError, read_yaml
@@ -189,6 +189,40 @@ def differing(runs: Sequence[RunRecord]) -> list[str]:
     apart = {"name", "rules.name", "solver.name", "seed"}
     keys = dict.fromkeys(key for run in runs for key in run.config if key not in apart)
     return [key for key in keys if len({json.dumps(run.config.get(key)) for run in runs}) > 1]
+
+
+LISTED: Final = (
+    *("path", "status", "edition", "forget", "teams", "solver", "seed", "iterations"),
+    *("attack", "bound", "nash_conv", "matrix_attack", "mixture_attack", "seconds"),
+)
+"""Columns of a list of runs."""
+
+
+def listing(runs: Sequence[RunRecord], root: Path, more: Sequence[str] = ()) -> Table:
+    """Lay out runs below `root`, with more keys of their configs."""
+    rows = [{**run.config, **vars(run)} for run in runs]
+    for row in rows:
+        row["path"] = row["path"].relative_to(root) if row["path"] != root else root
+    columns = [key for key in LISTED if any(row.get(key) is not None for row in rows)]
+    return table_of(rows, [*columns, *more], left=4)
+
+
+def table_of(rows: Sequence[Mapping[str, Any]], columns: Sequence[str], left: int) -> Table:
+    """Lay out runs, or points of a sweep, which have `units`."""
+    cells = [[_cell(row.get(key), key, row["units"]) for key in columns] for row in rows]
+    titles = [key if "." in key else key.replace("_", " ") for key in columns]
+    return Table(cells, ["run" if title == "path" else title for title in titles], left)
+
+
+def _cell(value: object, column: str, units: Units) -> str:
+    if value is None:
+        return "-"
+    if not isinstance(value, float) or "." in column:
+        return one_line(value)
+    if column == "seconds":
+        return f"{value:.1f}"
+    write = {"attack": units.lower, "bound": units.upper}.get(column, units.exact)
+    return write(value)
 
 
 def _directories(root: Path) -> Iterator[Path]:

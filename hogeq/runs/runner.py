@@ -9,7 +9,9 @@ import dataclasses
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from bisect import bisect_right
+from collections.abc import Callable, Iterator
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from types import FrameType
@@ -21,12 +23,14 @@ from hogeq.game import Game
 from hogeq.model.compiling import expect
 from hogeq.model.protocol import Engine
 from hogeq.purification.base import purified
+from hogeq.rules.reading import TREES
 from hogeq.runs.config import Config, SolverConfig, load_config
 from hogeq.runs.directory import (
     Checkpoint,
     RunDirectory,
     facts,
     read_checkpoint,
+    require_same_game,
     require_same_plugins,
     stored_as,
 )
@@ -41,6 +45,7 @@ from hogeq.runs.files import (
     readable_manifest,
 )
 from hogeq.runs.summary import RunSummary, Strategies, concluded, export, measured, schedule
+from hogeq.solvers.solving import Pace
 from hogeq.strategies.arrays import StrategyError, check_policy
 from hogeq.support.messages import raised, refusal, shown
 from hogeq.support.plugins import is_ours, named
@@ -235,7 +240,9 @@ class _Runner:
         self.solver: Any = self.config.solver.params
         self.fingerprint = self.config.fingerprint()
         self.iterations = self.config.solver.iterations
-        self.moments = set(schedule(self.iterations, self.config.measure.every))
+        self.stops = schedule(self.iterations, self.config.measure.every)
+        self.moments = set(self.stops)
+        self.pace = Pace()
         self.started, self.saved_at = working_time(), time.monotonic()
         self._restore()
 
@@ -282,18 +289,21 @@ class _Runner:
                 progress.measured(self.metrics[-1].exploitability(self.game.units))
             if self.iteration >= self.iterations:
                 return
-            self._step()
-            progress.step()
+            following = self.stops[bisect_right(self.stops, self.iteration)]
+            progress.step(self._steps(following - self.iteration))
             self.signals.check()
             if time.monotonic() - self.saved_at > SAVE_EVERY:
                 self._strategies()  # one that is none must not replace a good checkpoint
                 self._save()
 
-    def _step(self) -> None:
+    def _steps(self, left: int) -> int:
+        """Do an iteration or several, at most those left; how many."""
         began = working_time()
         self.is_whole = False
         self.iteration += 1
-        self.state = self._asked(self.solver.step)
+        steps = partial(self.pace.steps, self.solver, left=left)
+        self.state, done = self._asked(steps)
+        self.iteration += done - 1
         self.seconds += working_time() - began
         # A solver that diverges is stopped before what is saved of it can be lost.
         if not hasattr(self.state, "_asdict"):
@@ -304,6 +314,7 @@ class _Runner:
                 at = tuple(np.argwhere(~np.isfinite(array))[0].tolist())
                 raise self._failure(f"its {name} is {array[at]}" + (f" at {at}" if at else ""))
         self.is_whole = True
+        return done
 
     def _asked(self, method: Callable[[Engine, Any], Any]) -> Any:
         """Call a method of the solver; whatever is raised in one of a plugin is its failure."""
@@ -392,7 +403,7 @@ class _Runner:
         tree, file = self.game.tree, Path(self.config.game)
         if tree is None:
             return {}
-        is_file = file.suffix.lower() == ".efg" and file.is_file()
+        is_file = file.suffix.lower() in TREES and file.is_file()
         known = {
             "name": tree.name,
             "file_sha256": sha256(file.read_bytes()).hexdigest() if is_file else None,
@@ -429,7 +440,7 @@ class _Runner:
                 )
             return
         before = readable_manifest(self.directory.path)
-        self._require_same_game(before.get("game"))
+        require_same_game(self.directory.path, before, self.config.game, self.game)
         like, grows = self.state._asdict(), self.solver.GROWS
         saved = read_checkpoint(path, self.config.solver.name, self.fingerprint, like, grows)
         if saved.iteration > self.iterations:
@@ -446,21 +457,6 @@ class _Runner:
         self.seconds, self.elapsed_before = saved.seconds, saved.elapsed
         # The last line of a run that is now made longer may not belong to the longer one.
         self.metrics = tuple(row for row in saved.metrics if row.iteration in self.moments)
-
-    def _require_same_game(self, before: object) -> None:
-        tree = self.game.tree
-        if tree is None:
-            return
-        if not isinstance(before, Mapping):
-            raise ResultsError(
-                f"{self.directory.path} was made by hogeq 0.2, which counted payoffs as win rates;"
-                " --overwrite starts anew"
-            )
-        if before.get("tree_sha256") != tree.digest():
-            raise ResultsError(
-                f"{self.directory.path} is of another game: that of {self.config.game} has changed"
-                " since; --overwrite starts anew"
-            )
 
     def _save(self) -> None:
         name, state = self.config.solver.name, self.state._asdict()

@@ -155,28 +155,6 @@ def concluded(
 class RunSummary:
     """Results of a finished run.
 
-    Attributes
-    ----------
-    directory : Path
-        The run directory.
-    config : Config
-    metrics : tuple of Metrics
-        The lines of `metrics.csv`.
-    average, matrix : Measured
-        Of a best response to the average policy, and to the matrix made of it.
-    matrix_against_average : float
-        Exact win rate or payoff of the matrix against the average policy.
-    budget : Budget
-        Of the search behind the attacks.
-    seconds, elapsed : float
-        Seconds spent in the solver, and on the whole run.
-    mixture : Measured, optional
-        As `average`, of the mixture, if the solver looks for one.
-    units : Units
-        How figures are written: win rates in Hog, payoffs elsewhere.
-    caveat : str
-        Reason why no theorem promises that the solver converges on the game; empty if one does.
-
     Examples
     --------
     >>> from pathlib import Path
@@ -192,17 +170,28 @@ class RunSummary:
     """
 
     directory: Path
+    """The run directory."""
     config: Config
     metrics: tuple[Metrics, ...]
+    """The lines of `metrics.csv`."""
     average: Measured
+    """Of a best response to the average policy."""
     matrix: Measured
+    """The same of the matrix made of it."""
     matrix_against_average: float
+    """Exact win rate or payoff of the matrix against the average policy."""
     budget: Budget
+    """Of the search behind the attacks."""
     seconds: float
+    """Spent in the solver."""
     elapsed: float
+    """Seconds spent on the whole run."""
     mixture: Measured | None = None
+    """As `average`, of the mixture, if the solver looks for one."""
     units: Units = WIN_RATES
+    """How figures are written: win rates in Hog, payoffs elsewhere."""
     caveat: str = ""
+    """Reason why no theorem promises convergence on the game; empty if one does."""
 
     @property
     def intervals(self) -> dict[str, Measured]:
@@ -293,13 +282,16 @@ def export(game: Game, strategies: Strategies, matrix: Matrix, summary: RunSumma
             with reported(folder / file, "written"):
                 write_whole(folder / file, policy_csv(tree, rows))
     title = f"{config.title}, {config.solver.name}"
+    efforts = _effort(config.measure.attack), _effort(summary.budget)
+    if tree is not None and not game.engine.has_memory:
+        efforts = "", ""  # responses are exact
     with reported(folder / EXPLOITABILITY_PLOT, "written"):
         figures.exploitability(
             summary.metrics,
             folder / EXPLOITABILITY_PLOT,
             title,
             {name: (one.lower, one.upper) for name, one in summary.intervals.items()},
-            (_effort(config.measure.attack), _effort(summary.budget)),
+            efforts,
             summary.units,
         )
     if tree is None:

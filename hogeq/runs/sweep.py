@@ -13,22 +13,32 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
+from hogeq.game import Game
 from hogeq.model.compiling import compile_now
 from hogeq.runs.config import Config, load_config
-from hogeq.runs.directory import RunDirectory, require_same_plugins
-from hogeq.runs.files import CONFIG, LOCK_FILE, MANIFEST, HeldError, ResultsError, lock, reported
-from hogeq.runs.index import read_run
-from hogeq.runs.runner import KERNELS, Interrupted, RunError, Signals, run_experiment
+from hogeq.runs.directory import RunDirectory, require_same_game, require_same_plugins
+from hogeq.runs.files import (
+    CONFIG,
+    LOCK_FILE,
+    MANIFEST,
+    HeldError,
+    ResultsError,
+    lock,
+    readable_manifest,
+    reported,
+)
+from hogeq.runs.index import read_run, table_of
+from hogeq.runs.runner import KERNELS, Interrupted, RunError, Signals, game_of, run_experiment
 from hogeq.runs.sweep_file import TOKEN, Sweep, SweepPoint, identity, table_row, write_table
 from hogeq.search.results import Units
 from hogeq.support.files import write_whole
-from hogeq.support.messages import one_line
+from hogeq.support.messages import Text, one_line
 from hogeq.support.progress import phase, working_time
 from hogeq.support.workers import Workers
 from hogeq.support.yaml import ConfigError
 
 PATIENCE: Final = 30.0  # seconds to wait for a folder that a dying process may still hold
-SWEPT: Final = ("point", "status", "attack", "bound", "matrix_attack", "seconds")
+SWEPT: Final = ("point", "status", "attack", "bound", "nash_conv", "matrix_attack", "seconds")
 """Columns of a sweep's text."""
 GRACE: Final = 30.0  # seconds for runs to write a checkpoint when the sweep is stopped
 STOPPED: Final = "; what is done is kept, and the same command goes on from it"
@@ -61,6 +71,18 @@ class SweepSummary:
             "seconds": self.seconds,
             "rows": self.rows,
         }
+
+    def text(self) -> Text:
+        """Lay it out, as the command prints it."""
+        pairs = zip(self.rows, self.units, strict=True)
+        rows = [{**row, "units": units} for row, units in pairs]
+        counts = f"{len(rows)} points, {self.done_before} of them done before"
+        return [
+            table_of(rows, [key for key in SWEPT if key in rows[0]], left=2),
+            "",
+            f"{counts}, {len(self.failures)} failed; {self.seconds:.1f} s",
+            f"written to {self.directory}" + f"; {self.lacks}" * bool(self.lacks),
+        ]
 
 
 def compute_point(
@@ -122,7 +144,8 @@ def run_sweep(
     if (folder / MANIFEST).exists():
         raise ResultsError(f"{folder} is a run directory; give the sweep another name")
     with lock(folder), Signals(STOPPED) as signals, signals.at_once():
-        left = [point for point in sweep.points if overwrite or not _is_complete(point, folder)]
+        games: dict[str, Game] = {}
+        left = [one for one in sweep.points if overwrite or not _is_complete(one, folder, games)]
         done_before = len(sweep.points) - len(left)
         if workers.here:
             compile_now({point.config.rules for point in left if not point.config.game}, KERNELS)
@@ -138,8 +161,8 @@ def run_sweep(
     return SweepSummary(folder, rows, units, done_before, working_time() - started, lacks)
 
 
-def _is_complete(point: SweepPoint, folder: Path) -> bool:
-    """Whether a point's run is there and whole; refuse one of another config."""
+def _is_complete(point: SweepPoint, folder: Path, games: dict[str, Game]) -> bool:
+    """Whether a point's run is there and whole; refuse one of another config or game."""
     path = folder / point.name
     if not (path / CONFIG).exists():
         return False
@@ -156,7 +179,13 @@ def _is_complete(point: SweepPoint, folder: Path) -> bool:
             " sweep leaves it alone"
         )
     whole = record is not None and record.status == "complete"
-    return whole and identity(there) == identity(wanted)
+    if not whole or identity(there) != identity(wanted):
+        return False
+    if wanted.game:
+        if wanted.title not in games:
+            games[wanted.title] = game_of(wanted)
+        require_same_game(path, readable_manifest(path), wanted.game, games[wanted.title])
+    return True
 
 
 def _computed(

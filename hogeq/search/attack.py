@@ -16,12 +16,12 @@ from hogeq.model.shared import shared_workspace
 from hogeq.search.ascent import ascend, climb, to_matrix
 from hogeq.search.counter_search import ASCENT, CounterSearch, Excursion, MoveGain, SearchState
 from hogeq.search.moves import MOVES, USUAL, SearchContext, bandits
-from hogeq.search.results import WIN_RATES, Budget, Units
+from hogeq.search.results import WIN_RATES, Budget, Units, write_rate
 from hogeq.strategies.arrays import one_hot
 from hogeq.strategies.strategy import Strategy, StrategyLike, strategy_of
 from hogeq.support import html
 from hogeq.support.aliases import Floats, Matrix
-from hogeq.support.messages import at_least, counted, percent, pp, refusal
+from hogeq.support.messages import at_least, counted, pp, refusal
 from hogeq.support.progress import Phase, phase
 from hogeq.support.workers import compute
 
@@ -172,6 +172,7 @@ def attack(
     most = None if budget.until_saturated else budget.starts * search_steps(budget)
     steps = budget.anneal_steps + ASCENT
     with phase("attack", most) as progress:
+        progress.write = partial(write_rate, game)
         search = AttackSearch(game, target, budget, progress)
         run = partial(CounterSearch.run, game=game, strategy=target, progress=progress)
         starts = compute(run, search.starts(), lambda number: progress.reach((number + 1) * steps))
@@ -328,14 +329,17 @@ class AttackSearch:
         self.curve.append((self.sweeps, best))
         if self.kicks:
             left = self._saturation().left
-            more = "" if left is None else f", twice the effort would find {pp(left)}"
+            is_hog = self.game.seat_rows is None
+            more = (
+                f", twice the effort would find {pp(left)}" if is_hog and left is not None else ""
+            )
             budget = self.budget
             starts, most = budget.starts, budget.kicks
             total = f"/{starts * most}"
             if budget.until_saturated:
                 total = f" of at most {starts * budget.most_kicks}"
             self.progress.now(f"kick {self.kicks}{total}")
-            self.progress.measured(f"best {percent(best)}{more}")
+            self.progress.measured(f"best {self.progress.write(best)}{more}")
 
     def _compare(self) -> None:
         """Give up the half of the trails that promises less, but neither the best nor too many."""

@@ -39,7 +39,7 @@ from hogeq.strategies.strategy import (
 )
 from hogeq.support.aliases import Floats
 from hogeq.support.files import parse_json, read_whole, write_whole
-from hogeq.support.messages import one_line, percent, printable, refusal
+from hogeq.support.messages import at_most, one_line, percent, printable, refusal
 from hogeq.support.parameters import keys, parameters, plain
 from hogeq.support.progress import phase, working_time
 
@@ -53,20 +53,19 @@ MOST_GOAL: Final = 200
 MOST_DICE: Final = 20
 AXES: Final = 4  # of parts
 LARGEST: Final = 2**31  # bytes of the largest game whose certificate is checked
-LENT = (0.25, 0.25, 0.5, 1.0)  # largest share of old slack that is lent, try by try at a cell
+LENT = 0.25  # largest share of a roll's slack that is lent
 COVER = 1.2  # how far claims are covered
-SHARES = (0.05, 0.4)  # smallest and largest share that is tried: many small steps reach further
-NEAR = 1.3  # shares less than this factor apart are not both tried
-PAYS = 0.01  # share of a cell's loss by forgetting that a step must take off
-HOPE = 0.35  # share of it that a first step is hoped to take off
-BATCH = 100  # cells that are tried before all are put in order again
-FIRST = 0.2  # share of the time for claims alone
+SHARE = 0.4  # share that a cell claims: its others come at later visits
+PAYS = 0.003  # share of a cell's loss by forgetting that a claim must take off
 LOWERED = 0.1  # share of slack in a cell by which what is refunded is lowered
-AGAIN = 0.4  # share that a cell claims after a revision
-AGAIN_PAYS = 0.003  # share of its loss that this must take off
+BATCH = 100  # cells that are visited before all are put in order again
+LEAST_PROMISE = 1e-10  # of a cell that is visited, in win rate
 LEAST_HOPE = 0.02  # of a cell: it is visited again sometime
 STEPS_OF_A_VISIT = 2
-ENDED = 1e-8  # what a batch of revisions takes off when they have ended
+ENDED = 1e-8  # what a batch of visits takes off when they have ended
+
+
+ROUNDING: Final = 1e-9  # what a bound may differ by where processors add up differently
 
 
 class CertificateError(ValueError):
@@ -121,6 +120,26 @@ class Certificate(NamedTuple):
         return np.array_equal(own.chances, strategy.chances) and np.array_equal(
             own.policies, strategy.policies
         )
+
+    def require_same(self, given: "Certificate", where: str) -> None:
+        """Refuse, with a `CertificateError`, one whose figures are not those proved here."""
+        if self.bound > given.bound + ROUNDING:
+            raise CertificateError(
+                f"{where}: bound: got {given.bound!r}; its steps prove {self.bound!r} and no less"
+            )
+        if abs(self.full_memory - given.full_memory) > ROUNDING:
+            raise CertificateError(
+                f"{where}: full_memory: got {given.full_memory!r}; it is {self.full_memory!r}"
+            )
+
+    def rows(self) -> list[tuple[str, str, str]]:
+        """Lay out both bounds, as the command prints them."""
+        drawn = self.strategy.kind == "mixture"
+        knows = "is told the draw as well" if drawn else "remembers everything"
+        return [
+            ("certified", at_most(self.bound, 0.0), "nothing that forgets wins more"),
+            ("bound", at_most(self.full_memory), f"best responder that {knows}"),
+        ]
 
 
 def certified_bound(game: HogEngine, strategy: StrategyLike, seconds: float) -> Certificate:
@@ -266,76 +285,28 @@ def _step(given: object, number: int, rules: Rules) -> Step | Revision:
 def certify(
     rules: Rules, strategy: Strategy, seconds: float, clock: Callable[[], float] = working_time
 ) -> LiftedBound:
-    """Look for steps that lower the bound: first claims, then revisions of them."""
+    """Look for steps that lower the bound, cell by cell."""
     found, began = LiftedBound(rules, strategy), clock()
     if len(all_memories(rules)) == len(strategy.chances) == 1:  # nothing is hidden
         return found
 
-    def has_ended(until: float) -> bool:
-        return clock() >= until or len(found.steps) > MOST_STEPS - STEPS_OF_A_VISIT
+    def has_ended() -> bool:
+        return clock() >= began + seconds or len(found.steps) > MOST_STEPS - STEPS_OF_A_VISIT
 
-    search, revisions = _Search(found), _Revisions(found)
-    courses = [
-        (began + FIRST * seconds, search.cells, search.claim),
-        (began + seconds, revisions.cells, revisions.revise),
-    ]
+    search = _Search(found)
     with phase("certificate", 100) as told:
-        for until, cells, visit in courses:
-            while not has_ended(until) and (batch := cells()):
-                told.measured(f"bound {percent(found.value)}")
-                for cell in batch:
-                    if has_ended(until):
-                        break
-                    visit(cell)
-                    told.reach(int(100.0 * (clock() - began) / seconds))
+        while not has_ended() and (batch := search.cells()):
+            told.measured(f"bound {percent(found.value)}")
+            for cell in batch:
+                if has_ended():
+                    break
+                search.visit(cell)
+                told.reach(int(100.0 * (clock() - began) / seconds))
     return found
 
 
 class _Search:
-    """Where steps are looked for: first in those cells that promise most."""
-
-    def __init__(self, bound: LiftedBound) -> None:
-        self.bound = bound
-        self.hopes = np.full(bound.rules.size**2, HOPE)
-        self.tries = np.zeros(bound.rules.size**2, np.int64)
-        self.share = SHARES[1]  # that was best of late
-
-    def cells(self) -> list[int]:
-        """Give the next cells that may claim, none if nothing is left."""
-        return _first(self.bound.losses().min(axis=1) * self.hopes)
-
-    def claim(self, cell: int) -> None:
-        """Take the better of two steps at a cell, if it lowers the bound."""
-        losses = self.bound.loss(cell)
-        roll, loss = int(losses.argmin()), float(losses.min())
-        if loss < SMALLEST:
-            self.hopes[cell] /= 2.0
-            return
-        score, opponent = divmod(cell, self.bound.rules.size)
-        lent = LENT[min(self.tries[cell], len(LENT) - 1)]
-        self.tries[cell] += 1
-        step = Step(score, opponent, roll, self.share, lent, 1.0, COVER)
-        fall, refund = self.bound.gain(step)
-        lowered = fall - refund
-        # A fall grows with the share, a refund with its square or so: the best share lies here.
-        best = float(np.clip(self.share * fall / (2.0 * max(refund, LEAST)), *SHARES))
-        ratio = best / self.share
-        hoped = max(fall, 0.0) * ratio - max(refund, 0.0) * ratio**2
-        if not 1.0 / NEAR < ratio < NEAR and hoped > max(1.15 * lowered, 3.0 * PAYS * loss):
-            other = step._replace(share=best)
-            fall, refund = self.bound.gain(other)
-            if fall - refund > lowered:
-                step, lowered = other, fall - refund
-        self.share = float(np.clip(0.9 * self.share + 0.1 * best, 2.0 * SHARES[0], SHARES[1]))
-        if lowered > PAYS * loss:
-            self.bound.take(step)
-            self.hopes[cell] = np.clip(0.5 * lowered / (loss * max(step.share, 0.3)), 0.02, 1.0)
-        else:
-            self.hopes[cell] /= 5.0
-
-
-class _Revisions:
-    """Order in which cells' claims are revised: largest expected gain first, by earlier gains.
+    """Order in which cells claim and revise: largest expected gain first, by earlier gains.
 
     Block coordinate descent, in which a block leaves to the others what it can do without (Werner,
     Prusa and Dlask 2020, "Relative interior rule in block-coordinate descent").
@@ -354,27 +325,23 @@ class _Revisions:
             return []
         losses = self.bound.losses().min(axis=1)
         self.promise = losses + np.maximum(self.bound.refunds(), 0.0)
-        return _first(self.promise * self.hopes)
+        promise = self.promise * self.hopes
+        first = np.argsort(-promise, kind="stable")[:BATCH]
+        return cast("list[int]", first[promise[first] > LEAST_PROMISE].tolist())
 
-    def revise(self, cell: int) -> None:
+    def visit(self, cell: int) -> None:
         """Revise the claims of a cell, and let it claim more if that lowers the bound."""
         before = self.bound.value
         score, opponent = divmod(cell, self.bound.rules.size)
         if self.bound.is_kept(cell):
-            self.bound.take(Revision(score, opponent, LOWERED, LENT[0]))
+            self.bound.take(Revision(score, opponent, LOWERED, LENT))
         losses = self.bound.loss(cell)
         roll, loss = int(losses.argmin()), float(losses.min())
         if loss > SMALLEST / 10.0:
-            step = Step(score, opponent, roll, AGAIN, LENT[0], 1.0, COVER)
+            step = Step(score, opponent, roll, SHARE, LENT, 1.0, COVER)
             fall, refund = self.bound.gain(step)
-            if fall - refund > AGAIN_PAYS * loss:
+            if fall - refund > PAYS * loss:
                 self.bound.take(step)
         gained = (before - self.bound.value) / max(self.promise[cell], LEAST)
         hope = 0.2 * self.hopes[cell] + 0.8 * gained
         self.hopes[cell] = np.clip(hope, LEAST_HOPE, 1.0)
-
-
-def _first(promise: Floats) -> list[int]:
-    """Give the cells that promise most."""
-    first = np.argsort(-promise, kind="stable")[:BATCH]
-    return cast("list[int]", first[promise[first] > PAYS * SMALLEST].tolist())

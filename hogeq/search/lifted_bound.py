@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hogeq.model.priced import Claim, KeptClaims, PricedResponders
+from hogeq.model.priced import Claim, Kept, PricedResponders
 from hogeq.rules import Rules
 from hogeq.rules.memory import all_memories
 from hogeq.strategies.strategy import Strategy
@@ -63,9 +63,9 @@ class LiftedBound:
         self._responder.begin()
         self._refunded = np.zeros((rules.size**2, rules.num_actions))
         self._largest = 0.0  # size of a price, of what it was worth, or of a refund, at any time
-        self._tried: tuple[Step, Claim] | None = None
+        self._tried: tuple[Step, Claim, Floats] | None = None  # by the last pass
         self._revised = revised
-        self._kept: dict[int, KeptClaims | None] = {}
+        self._kept: dict[int, list[Kept] | None] = {}
         self._room = KEPT
         self._reach = self._responder.infoset_reach()
         self.full_memory = self._responder.value
@@ -126,8 +126,8 @@ class LiftedBound:
     def gain(self, step: Step) -> tuple[float, float]:
         """Give the fall of the responder's value by a step, and the refund of it."""
         claim, cell = self.claim(step), self._cell(step)
-        self._tried = step, claim
         worth, fall = self._responder.lift(cell, claim)
+        self._tried = step, claim, worth
         before = self._refunded[cell]
         return fall, float((before + self._by_roll(claim, worth)).max() - before.max())
 
@@ -149,12 +149,12 @@ class LiftedBound:
             self._reach = self._responder.infoset_reach()
 
     def _claim(self, cell: int, step: Step) -> None:
-        claim = self.claim(step)
+        claim, lifted = self.claim(step), None
         if self._tried is not None and self._tried[0] == step:
-            claim = self._tried[1]  # its pass need not be made again
+            _, claim, lifted = self._tried  # its pass need not be made again
         if cell not in self._kept:
-            self._kept[cell] = KeptClaims() if self._is_to_keep(cell) else None
-        worth = self._responder.take(cell, claim, self._kept[cell])
+            self._kept[cell] = [] if self._is_to_keep(cell) else None
+        worth = self._responder.take(cell, claim, self._kept[cell], lifted)
         self._refunded[cell] += self._by_roll(claim, worth)
 
     def _is_to_keep(self, cell: int) -> bool:

@@ -25,7 +25,7 @@ from hogeq.strategies.arrays import StrategyError, one_hot
 from hogeq.strategies.files import read_strategy, sizes_of
 from hogeq.strategies.strategy import Strategy, StrategyLike, strategy_of, table_of
 from hogeq.support.aliases import Floats, Ints, Matrix
-from hogeq.support.messages import printable, refusal, unreadable
+from hogeq.support.messages import Table, Text, pp, printable, refusal, unreadable
 from hogeq.support.workers import compute
 
 BATCH: Final = 32  # passes whose tables are held in memory together
@@ -112,16 +112,12 @@ class Population:
         damping: float,
         *,
         weights: Floats | None = None,
-        everywhere: bool = False,
         progress: Callable[[], object] = lambda: None,
     ) -> None:
         """Anneal a softmax responder to the mixture, all cells at once."""
         for temperature in np.geomspace(*TEMPERATURES, steps):
             found = self.measure(policy, weights)
-            reach = found.infoset_reach
-            if everywhere:  # rows that are not reached have values of 0: they become uniform
-                reach = np.where(reach > 0.0, reach, 1.0)
-            soften(policy, found.values, reach, temperature, damping)
+            soften(policy, found.values, found.infoset_reach, temperature, damping)
             progress()
 
 
@@ -268,6 +264,37 @@ class Gains(NamedTuple):
         rows, columns = self.gains.shape
         most = self.gains.max(initial=0.0)
         return f"Gains({rows} x {columns} cells, of which one gains at most {most:.3g})"
+
+    def changes(self, counter: Matrix, choices: Sequence[int]) -> NDArray[Any]:
+        """Give the dice that a counter-strategy rolls more at each position, (G, G)."""
+        dice = np.array(choices)
+        return np.asarray(dice[counter] - dice[self.usual])
+
+    def to_json(self, counter: Matrix, choices: Sequence[int]) -> dict[str, Any]:
+        """Return it as plain values, of a counter-strategy with dice to choose from.
+
+        ``reached`` and ``deviates``, positions that it comes to and those where it rolls other
+        dice; ``gains`` (score, opponent, usual, counter, gain), the largest.
+        """
+        reached = self.reach > 0.0
+        cells = [
+            cell._replace(usual=choices[cell.usual], counter=choices[cell.counter])
+            for cell in largest_gains(self, counter)
+        ]
+        return {
+            "reached": int(reached.sum()),
+            "deviates": int((reached & (self.changes(counter, choices) != 0)).sum()),
+            "gains": [cell._asdict() for cell in cells],
+        }
+
+    def text(self, counter: Matrix, choices: Sequence[int], worth: str = "win rate gained") -> Text:
+        """Lay out the same; `worth` heads the gains."""
+        facts = self.to_json(counter, choices)
+        of = f"{facts['deviates']} of the {facts['reached']} positions that it comes to"
+        rows = [(*list(cell.values())[:-1], pp(cell["gain"])) for cell in facts["gains"]]
+        header = ("score", "opponent", "S rolls", "counter rolls", worth)
+        table: Text = ["", Table(rows, header, left=0)] if rows else []
+        return [f"other dice at {of}", *table]
 
 
 def gains(game: Engine, counter: StrategyLike, strategy: StrategyLike) -> Gains:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from hogeq.model.protocol import Engine
 from hogeq.search.budget import Budget
 from hogeq.strategies.strategy import Strategy
 from hogeq.support import html
@@ -105,6 +106,13 @@ def payoffs(even: float, largest: float, scale: float) -> Units:
     )
 
 
+def write_rate(game: Engine, rate: float) -> str:
+    """Write a win rate that a search counts; of other games than Hog the payoff beyond even."""
+    if game.seat_rows is None:
+        return percent(rate)
+    return f"{game.payoff_per_win_rate * (rate - 0.5):.6g} beyond even"
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Response:
     """The best response found to a strategy, and an upper bound on all responses.
@@ -129,7 +137,8 @@ class Response:
     is_proved: bool
     """Whether both meet within 1e-9 of the stakes: it is a best response."""
     method: str
-    """What the bound is of: ``full memory``, ``belief DAG`` or ``integer program``."""
+    """What the bound is of: ``full memory``, ``belief DAG``, ``enumeration`` or ``integer
+    program``."""
     seconds: float
     """Spent on it."""
     seats: tuple[float, float]
@@ -193,11 +202,12 @@ class Response:
                 "best responder with perfect recall",
                 f", mean of {first} and {second} by seat",
             )
+        if self.is_proved and self.method == "full memory":
+            return [("attack", lower, f"best response, exact{seats}")]
         told = "best responder that is told the draw as well" if self.is_told else remembers
         rows = [("attack", lower, f"best response found{seats}{proved}")]
         if self.method != "full memory":
-            proof = "an integer program" if self.method == "integer program" else "a belief DAG"
-            rows.append(("bound", upper, f"no response has more: by {proof}"))
+            rows.append(("bound", upper, f"no response has more: by {self.method}"))
             rows.append(("full memory", self.units.upper(self.full_memory), told))
         elif self.is_told and self.bound != self.full_memory:
             rows.append(("bound", upper, f"{remembers} but the draw"))
@@ -207,8 +217,10 @@ class Response:
         return rows
 
     def lines(self) -> list[str]:
-        """Say how the search went, as the command prints it."""
+        """Say how the search went, as the command prints it; nothing of a best response."""
         lines = [] if self.search is None else self.search.lines(self.units)
+        if self.method == "full memory" and self.is_proved:
+            return []
         return lines[:1] if self.is_proved else lines
 
     def _repr_html_(self) -> str:
@@ -266,11 +278,10 @@ class Equilibrium:
     is_proved: bool
     """Whether both ends meet within 1e-9 of the stakes."""
     method: str
-    """``lp``, one linear program, or ``dag`` over belief DAGs; ``columns``, column generation or
-    double oracle; ``cfr``; ``tablebase``, optimal play by the scores; or a solver."""
+    """``lp``, one linear program; ``columns``, column generation, or double oracle; ``tablebase``,
+    optimal play by the scores; or a solver."""
     effort: Mapping[str, Any]
-    """Rounds, the components of each strategy, and of a tree the decisions of their belief DAGs;
-    ``shares`` where strategies are only these shares of longer mixtures that the bounds are of."""
+    """Rounds, and the components of each strategy."""
     seconds: float
     """Spent on it."""
     units: Units = WIN_RATES
@@ -284,8 +295,7 @@ class Equilibrium:
     def to_json(self) -> dict[str, Any]:
         """Return it as plain values, without the strategies.
 
-        ``lower``, ``upper``, ``proved``, ``method``, ``seconds``, ``iterations``, ``components``;
-        of a tree ``decisions``, and ``shares`` if mixtures are cut off.
+        ``lower``, ``upper``, ``proved``, ``method``, ``seconds``, ``iterations``, ``components``.
         """
         return {
             "lower": self.lower,

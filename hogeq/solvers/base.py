@@ -112,6 +112,13 @@ class Solver(ABC, Generic[State]):
         numbers of the new state are finite.
         """
 
+    def steps(self, game: Engine, state: State, most: int) -> tuple[State, int]:
+        """State after at most so many more iterations, and how many: 1, but in compiled loops.
+
+        Each is as :meth:`step` does it, to the last bit.
+        """
+        return self.step(game, state), 1
+
     @abstractmethod
     def average(self, game: Engine, state: State) -> Policy:
         """Policy (G, G, K) after the iterations so far, for most an average; a fresh array."""

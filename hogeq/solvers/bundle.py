@@ -15,10 +15,9 @@ algorithm 2.1, with the divergence of mirror descent for its distance. No theore
 where win rates are linear in one row but not in all together.
 """
 
-from abc import abstractmethod
 from functools import partial
 from pathlib import Path
-from typing import Annotated, ClassVar, Final, Literal, NamedTuple, TypeVar
+from typing import Annotated, ClassVar, Final, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,7 +28,7 @@ from hogeq.search.ascent import log_uniform, random_policy
 from hogeq.search.counter_search import CROSSED, CounterSearch, Trails, no_trails
 from hogeq.search.population import read_counters
 from hogeq.solvers.base import Solver, solver, start_of
-from hogeq.solvers.cuts import Check, Counters, cut, cut_of_parts, modelled, search
+from hogeq.solvers.cuts import Check, Counters, cut, modelled, search
 from hogeq.solvers.proximal import ALIVE, Point, Trial, soft_maximum, trial
 from hogeq.solvers.regret import DiscountedCFR
 from hogeq.strategies.strategy import Strategy
@@ -55,25 +54,10 @@ LEAST_FLOOR: Final = 1e-12  # floor while sharpening, where `floor` would keep r
 
 
 class BundleState(NamedTuple):
-    """State of a run; the win rate of n counters is constants plus gradients times the policy."""
+    """State of a run; n components, of a policy one, m counter-matrices in the pool.
 
-    policy: Floats  # (G, G, K)
-    pool: Matrix  # (n, G, G)
-    gradients: Singles  # (n, G * G, K), counterfactual values where each model was last taken
-    constants: Floats  # (n,)
-    reach: Singles  # (n, G * G), reach probability of every cell there
-    weights: Floats  # (n,), weight of each counter in the last step
-    used: NDArray[np.int64]  # (n,), iteration in which each counter last had weight
-    worst: Floats  # (), largest win rate of any counter against the policy, by the models
-    step_size: Floats  # (), of the next step, in logits per win probability
-    recent: Floats  # (G, G, K), average of the policies of recent iterations
-    trails: Matrix  # (t, G, G), where the trails are
-    kicks_left: NDArray[np.int64]  # (t,), kicks that each has left; negative where it is to begin
-    iteration: NDArray[np.int64]  # ()
-
-
-class MixtureBundleState(NamedTuple):
-    """State of a run, as that of `bundle`; n components, m counter-matrices in the pool."""
+    The win rate of a counter is constants plus gradients times the components.
+    """
 
     parts: Floats  # (n, G, G, K)
     draw: Floats  # (n,), weights of the components
@@ -88,22 +72,19 @@ class MixtureBundleState(NamedTuple):
     recent: Floats  # (n, G, G, K), average of the components over recent iterations
     recent_draw: Floats  # (n,), the same of their weights
     trails: Matrix  # (t, G, G), where the trails are
-    kicks_left: NDArray[np.int64]  # (t,), as above
+    kicks_left: NDArray[np.int64]  # (t,), kicks that each has left; negative where it is to begin
     watched: Floats  # (2 p,), `worst` since a part was split, the newest last; before, 1
     iteration: NDArray[np.int64]  # ()
 
 
-State = TypeVar("State", BundleState, MixtureBundleState)
-
-
-def counters_of(state: BundleState | MixtureBundleState) -> Counters:
+def counters_of(state: BundleState) -> Counters:
     """Give the pool of a state, with its models."""
     models = state.gradients, state.constants, state.reach
     return Counters(state.pool, *models, state.weights, state.used)
 
 
 @parameters
-class BundleMethod(Solver[State]):
+class BundleMethod(Solver[BundleState]):
     """Descend the largest win rate of any counter-matrix against the learned strategy.
 
     Each iteration moves to where the worst of the linear models of a pool of counters is best, held
@@ -153,7 +134,7 @@ class BundleMethod(Solver[State]):
     """
 
     FILES: ClassVar = frozenset({"start", "counters"})
-    BY_PARTS: ClassVar = True  # components are modelled, and not a policy alone
+    GROWS: ClassVar = frozenset({*Counters._fields, "parts", "draw", "recent", "recent_draw"})
 
     step_size: Positive = 30.0
     least_gain: Annotated[float, Field(gt=0, lt=1)] = 0.1
@@ -175,22 +156,10 @@ class BundleMethod(Solver[State]):
     counters: str = ""
     seed: Seed = 0
 
-    @abstractmethod
-    def _at(self, state: State) -> Point:
-        """Give where a state is."""
-
-    @abstractmethod
-    def _lately(self, state: State) -> Point:
-        """Give the average over recent iterations, in the arrays of the state."""
-
-    @abstractmethod
-    def _moved(self, state: State, point: Point) -> State:
-        """State at another point."""
-
-    def step(self, game: Engine, state: State) -> State:
+    def step(self, game: Engine, state: BundleState) -> BundleState:
         """Step, respond to where that leads, and go there if it is better."""
         iteration = int(state.iteration) + 1
-        point = self._at(state)
+        point = _at(state)
         won = modelled(counters_of(state), point.parts)
         here = 1.0 - won @ point.draw
         there = self._trial(state, won, iteration) if len(here) else Trial(point, np.zeros(0), here)
@@ -216,34 +185,34 @@ class BundleMethod(Solver[State]):
         factor = LONGER if accepted else SHORTER if error > MISLED * abs(gain) else FAILED
         step_size = max(LEAST_STEP, factor * float(state.step_size))
         if accepted:
-            state = self._moved(state, there.point)
+            state = state._replace(parts=there.point.parts, draw=there.point.draw)
         state = state._replace(
             worst=np.array(float((rates if accepted else here).max())),
             step_size=np.array(min(step_size, self.largest_step)),
             iteration=np.array(iteration, np.int64),
         )
         share = 1.0 / min(iteration, self.window)
-        for recent, newest in zip(self._lately(state), self._at(state), strict=True):
+        for recent, newest in zip(_lately(state), _at(state), strict=True):
             np.add(recent, share * (newest - recent), out=recent)
         return state
 
-    def stats(self, game: Engine, state: State) -> dict[str, float]:
+    def stats(self, game: Engine, state: BundleState) -> dict[str, float]:
         shaping = float((state.weights > SHAPING).sum())
         return {"responder_win": float(state.worst), "support": shaping}
 
-    def _result(self, state: State) -> Point:
+    def _result(self, state: BundleState) -> Point:
         """Give the strategy that comes of a state in the end."""
-        return self._lately(state) if self.averaging == "recent" else self._at(state)
+        return _lately(state) if self.averaging == "recent" else _at(state)
 
-    def _trial(self, state: State, won: Floats, iteration: int) -> Trial:
+    def _trial(self, state: BundleState, won: Floats, iteration: int) -> Trial:
         """Take one proximal step from where a state is, with win rates `won` there."""
-        point, size = self._at(state), float(state.step_size)
+        point, size = _at(state), float(state.step_size)
         how = size, self.floor, 0.0, self.softness
         return trial(counters_of(state), point, np.log(point.parts), won, *how)
 
     def _answered(
-        self, game: Engine, state: State, trial: Trial, hoped: float, iteration: int
-    ) -> tuple[State, float]:
+        self, game: Engine, state: BundleState, trial: Trial, hoped: float, iteration: int
+    ) -> tuple[BundleState, float]:
         """Respond to where a step leads: a state with more counters, and the largest error."""
         shaping = np.flatnonzero(trial.weights > SHAPING)
         # Models that shaped it are taken anew where they miss by a share of what is hoped for.
@@ -255,7 +224,6 @@ class BundleMethod(Solver[State]):
         searched = search(
             game,
             strategy,
-            self.BY_PARTS,
             self._starts(game, state, trial, iteration, random),
             trails.searches(game, strategy, crossed, self.kicks, (self.seed, iteration)),
             state.pool,
@@ -271,22 +239,37 @@ class BundleMethod(Solver[State]):
         )
         return state._replace(**counters._asdict()), float(searched.errors.max(initial=0.0))
 
-    def _begun(self, game: Engine, state: State) -> State:
-        """State whose pool has the counters of the file."""
+    def _begun(self, game: Engine, parts: Floats, draw: Floats, patience: int = 0) -> BundleState:
+        """State at components and their weights, whose pool has the counters of the file."""
+        state = BundleState(
+            parts,
+            draw,
+            *Counters.none(game, len(draw)),
+            np.array(1.0),
+            np.array(self.step_size),
+            parts.copy(),
+            draw.copy(),
+            *no_trails(game, self.trails, self.life),
+            np.ones(2 * patience),
+            np.array(0, np.int64),
+        )
         if not self.counters:
             return state
         read = read_counters(Path(self.counters), game)
         known = list({matrix.tobytes(): matrix for matrix in read}.values())
-        point = self._at(state)
-        model = cut_of_parts if self.BY_PARTS else cut
-        cuts = compute(partial(model, game, Strategy.unchecked(*point)), known)
+        cuts = compute(partial(cut, game, Strategy.unchecked(parts, draw)), known)
         none = np.zeros(0, np.int64)
         counters = counters_of(state).renewed(none, known, cuts, 0, len(known))
-        worst = (1.0 - modelled(counters, point.parts) @ point.draw).max()
+        worst = (1.0 - modelled(counters, parts) @ draw).max()
         return state._replace(**counters._asdict(), worst=np.array(float(worst)))
 
     def _starts(
-        self, game: Engine, state: State, trial: Trial, iteration: int, random: np.random.Generator
+        self,
+        game: Engine,
+        state: BundleState,
+        trial: Trial,
+        iteration: int,
+        random: np.random.Generator,
     ) -> list[CounterSearch]:
         """List the starts of responses to where a step leads."""
         parts, draw = trial.point
@@ -308,6 +291,16 @@ class BundleMethod(Solver[State]):
         return starts + [CounterSearch(state.pool[one], sweeps=sweeps) for one in heaviest]
 
 
+def _at(state: BundleState) -> Point:
+    """Give where a state is."""
+    return Point(state.parts, state.draw)
+
+
+def _lately(state: BundleState) -> Point:
+    """Give the average over recent iterations, in the arrays of the state."""
+    return Point(state.recent, state.recent_draw)
+
+
 def self_played(game: Engine) -> Floats:
     """Policy (G, G, K) by a hundred iterations of discounted CFR, averaged."""
     solver = DiscountedCFR(average_weight="reach", regret_weight="reach", alternating=False)
@@ -319,7 +312,7 @@ def self_played(game: Engine) -> Floats:
 
 @solver("bundle")
 @parameters
-class ProximalBundle(BundleMethod[BundleState]):
+class ProximalBundle(BundleMethod):
     """Descend the largest win rate that any counter-matrix has against the policy.
 
     With `sharpen` entropy has a price, which rises from iteration to iteration: what is minimised
@@ -333,9 +326,6 @@ class ProximalBundle(BundleMethod[BundleState]):
         Rise of the price of entropy in an iteration, in win probability per nat.
     """
 
-    GROWS: ClassVar = frozenset(Counters._fields)
-    BY_PARTS: ClassVar = False
-
     sharpen: NotNegative = 0.0
 
     def init(self, game: Engine) -> BundleState:
@@ -344,35 +334,17 @@ class ProximalBundle(BundleMethod[BundleState]):
         else:
             share, policy = UNIFORM, self_played(game)
         policy = (1.0 - share) * policy + share * np.full(game.shape, 1.0 / game.shape[-1])
-        state = BundleState(
-            policy,
-            *Counters.none(game),
-            np.array(1.0),
-            np.array(self.step_size),
-            policy.copy(),
-            *no_trails(game, self.trails, self.life),
-            np.array(0, np.int64),
-        )
-        return self._begun(game, state)
+        return self._begun(game, policy[None], np.ones(1))
 
     def average(self, game: Engine, state: BundleState) -> Floats:
         """Policy (G, G, K): the best so far, or the average over recent iterations."""
         return self._result(state).parts[0].copy()
 
-    def _at(self, state: BundleState) -> Point:
-        return Point(state.policy[None], np.ones(1))
-
-    def _lately(self, state: BundleState) -> Point:
-        return Point(state.recent[None], np.ones(1))
-
-    def _moved(self, state: BundleState, point: Point) -> BundleState:
-        return state._replace(policy=point.parts[0])
-
     def _trial(self, state: BundleState, won: Floats, iteration: int) -> Trial:
         """Step from a power of the policy, normalised, with a price of entropy."""
         # Entropy is concave: its tangent at the policy, an upper bound, is in its place.
         size, price = float(state.step_size), self.sharpen * iteration
-        logits = (1.0 + price * size) * np.log(state.policy)
+        logits = (1.0 + price * size) * np.log(state.parts)
         logits -= np.logaddexp.reduce(logits, axis=-1, keepdims=True)
         how = size, LEAST_FLOOR if price else self.floor, price, self.softness
-        return trial(counters_of(state), self._at(state), logits, won, *how)
+        return trial(counters_of(state), _at(state), logits, won, *how)

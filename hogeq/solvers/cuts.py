@@ -23,32 +23,32 @@ from hogeq.support.workers import compute
 
 
 class Cut(NamedTuple):
-    """Model of a win rate: constants plus gradients times the policy, or each of n components."""
+    """Model of a win rate: constants plus gradients times each of n components, of a policy one."""
 
-    gradients: Singles  # (G * G, K) or (n, G * G, K), counterfactual values where it was taken
-    constants: Floats  # () or (n,), what the gradients leave
-    reach: Singles  # (G * G,) or (n, G * G), reach probability of every cell there
+    gradients: Singles  # (n, G * G, K), counterfactual values where it was taken
+    constants: Floats  # (n,), what the gradients leave
+    reach: Singles  # (n, G * G), reach probability of every cell there
 
 
 class Counters(NamedTuple):
     """A pool of m counters, as the states of the bundle methods hold it."""
 
     pool: Matrix  # (m, G, G)
-    gradients: Singles  # (m, ...), of their cuts, as the next two
-    constants: Floats
-    reach: Singles
+    gradients: Singles  # (m, n, G * G, K), of their cuts, as the next two
+    constants: Floats  # (m, n)
+    reach: Singles  # (m, n, G * G)
     weights: Floats  # (m,), weight of each in the last step
     used: NDArray[np.int64]  # (m,), iteration in which each last had weight
 
     @classmethod
-    def none(cls, game: Engine, *parts: int) -> "Counters":
-        """Empty pool, for the models of a policy or of so many components."""
+    def none(cls, game: Engine, parts: int) -> "Counters":
+        """Empty pool, for the models of so many components."""
         rows = int(np.prod(game.shape[:-1]))
         return cls(
             np.zeros((0, *game.shape[:-1]), np.int8),
-            np.zeros((0, *parts, rows, game.num_actions), np.float32),
-            np.zeros((0, *parts)),
-            np.zeros((0, *parts, rows), np.float32),
+            np.zeros((0, parts, rows, game.num_actions), np.float32),
+            np.zeros((0, parts)),
+            np.zeros((0, parts, rows), np.float32),
             np.zeros(0),
             np.zeros(0, np.int64),
         )
@@ -91,7 +91,7 @@ class Counters(NamedTuple):
 def modelled(models: Counters, parts: Floats, counters: NDArray[np.int64] | None = None) -> Floats:
     """Modelled win rate of every component against some counters, by default all: (m, n)."""
     chosen = slice(None) if counters is None else counters
-    rates = models.constants.reshape(len(models.pool), len(parts))[chosen].copy()
+    rates = models.constants[chosen].copy()
     flat = parts.reshape(len(parts), -1).astype(np.float32)
     gradients = models.gradients.reshape(len(models.pool), *flat.shape)
 
@@ -102,9 +102,9 @@ def modelled(models: Counters, parts: Floats, counters: NDArray[np.int64] | None
     return rates
 
 
-def _rate(game: Engine, strategy: Strategy, counter: Matrix, by_parts: bool) -> float:
+def _rate(game: Engine, strategy: Strategy, counter: Matrix) -> float:
     """Win rate of a counter (G, G), against a mixture in the precision of searches."""
-    if not by_parts:
+    if len(strategy.policies) == 1:
         return float(Population(game, [counter]).rates_against(strategy.policies[0])[0])
     policies = np.stack([one_hot(counter, game.num_actions), *strategy.policies])
     work = quick_workspace(game, len(policies))
@@ -112,24 +112,17 @@ def _rate(game: Engine, strategy: Strategy, counter: Matrix, by_parts: bool) -> 
 
 
 def cut(game: Engine, strategy: Strategy, counter: Matrix) -> Cut:
-    """Model of the win rate of a policy against a counter (G, G), which is exact there."""
-    policy = strategy.policies[0]
-    won = float(Population(game, [counter]).rates_of(policy)[0])
-    policies = np.stack([policy, one_hot(counter, game.num_actions)])
-    met = counterfactual_values(quick_workspace(game, 2), policies)
-    gradients = met.values.reshape(-1, game.num_actions).astype(np.float32)
-    reach = met.infoset_reach.reshape(-1).astype(np.float32)
-    there = float(gradients.reshape(-1) @ policy.reshape(-1))
-    return Cut(gradients, np.array(won - there), reach)
+    """Models of the win rates of n components against a counter (G, G), taken there.
 
-
-def cut_of_parts(game: Engine, strategy: Strategy, counter: Matrix) -> Cut:
-    """Models of the win rates of n components against a counter, in the precision of searches."""
+    That of a policy is exact; those of a mixture have the precision of searches.
+    """
     parts = strategy.policies
     work = shared_workspace(game, 2, game.quick_dtype(len(parts)))
     opponent = one_hot(counter, game.num_actions)
     met = [counterfactual_values(work, np.stack([part, opponent])) for part in parts]
     won = np.array([WinRate.from_starts(*one.starts).win_rate for one in met])
+    if len(parts) == 1:
+        won = Population(game, [counter]).rates_of(parts[0])
     rows = len(parts), -1, game.num_actions
     gradients = np.array([one.values for one in met]).reshape(rows).astype(np.float32)
     there = np.einsum("nrk,nrk->n", gradients, parts.reshape(rows))
@@ -158,7 +151,6 @@ class Searched(NamedTuple):
 def search(
     game: Engine,
     strategy: Strategy,
-    by_parts: bool,
     starts: Sequence[CounterSearch],
     trails: Sequence[CounterSearch],
     pool: Matrix,
@@ -169,7 +161,7 @@ def search(
     # come last, for whoever is idle by then.
     annealing = [start for start in starts if start.steps]
     searches = [*annealing, *trails, *(start for start in starts if not start.steps)]
-    answer = partial(_answer, game, strategy, by_parts, frozenset(map(_digest, pool)))
+    answer = partial(_answer, game, strategy, frozenset(map(_digest, pool)))
     answers = compute(answer, [*searches, *checks])
     found, checked = answers[: len(searches)], answers[len(searches) :]
     new = {_digest(counter): (counter, cut) for counter, cut, _ in found if cut}.values()
@@ -185,20 +177,18 @@ def search(
 def _answer(
     game: Engine,
     strategy: Strategy,
-    by_parts: bool,
     known: frozenset[bytes],
     task: CounterSearch | Check,
 ) -> tuple[Matrix, Cut | None, float]:
     """Counter; its model, None if the pool has one that is good enough; error of the known one."""
     if isinstance(task, Check):
         counter = task.counter
-        error = _rate(game, strategy, counter, by_parts) - task.modelled
+        error = _rate(game, strategy, counter) - task.modelled
         is_good = abs(error) <= task.trusted
     else:
         counter, error = task.run(game, strategy).matrix, 0.0
         is_good = _digest(counter) in known
-    model = None if is_good else (cut_of_parts if by_parts else cut)(game, strategy, counter)
-    return counter, model, abs(error)
+    return counter, None if is_good else cut(game, strategy, counter), abs(error)
 
 
 def _digest(counter: Matrix) -> bytes:

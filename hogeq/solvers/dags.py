@@ -1,23 +1,24 @@
 """Belief DAGs as a game for regret minimisers, and equilibria in mixtures by all methods."""
 
-from functools import lru_cache
+from collections.abc import Iterator
+from functools import lru_cache, reduce
 from time import perf_counter
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
-from numpy.typing import DTypeLike
+from numpy.typing import DTypeLike, NDArray
 
-from hogeq.model.protocol import Precision, Reach, Role, Valued, WinRate
+from hogeq.model.protocol import Engine, Precision, Reach, Role, Valued, WinRate
+from hogeq.model.rows import TIE
 from hogeq.search.results import Equilibrium, InPolicies
-from hogeq.solvers.base import SOLVERS
+from hogeq.solvers.base import SOLVERS, Solver
 from hogeq.solvers.regret import DiscountedCFR
-from hogeq.solvers.solving import states
 from hogeq.strategies.strategy import Strategy
-from hogeq.support.aliases import Floats
+from hogeq.support.aliases import Floats, Ints
 from hogeq.support.messages import refusal
 from hogeq.trees import exact
 from hogeq.trees.beliefs import Choices
-from hogeq.trees.engine import RowsEngine, TreeEngine
+from hogeq.trees.engine import TreeEngine
 from hogeq.trees.exact import Mixed, against, sequence_payoffs, whole_dag
 from hogeq.trees.flat import FlatTree
 from hogeq.trees.sequences import sequence_form
@@ -27,6 +28,53 @@ SMALL: Final = 2_000  # decisions of both DAGs, from which on CFR is worth its t
 ROUNDS: Final = 150  # of CFR before column generation
 SELDOM: Final = 0.01  # probability of choices that column generation begins without
 MOST_BEGUN: Final = 8_000  # decisions with which it begins: a linear program of seconds
+
+
+class RowsEngine:
+    """Rows of which some have fewer than K actions."""
+
+    positions_recur = False
+    legal_actions: NDArray[np.bool_]  # (R, K)
+    num_legal: Ints  # (R,)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Shape of a policy, (R, K)."""
+        return len(self.num_legal), self.num_actions
+
+    @property
+    def num_actions(self) -> int:
+        """Most actions of a row, K."""
+        return self.legal_actions.shape[1]
+
+    def legal(self, policy: Floats) -> Floats:
+        """Spread the probabilities of illegal actions evenly over the legal ones of their rows."""
+        illegal = self.illegal(policy)
+        # Rows of ones stay: they say that own actions count 1.
+        ones = (policy == 1.0).all(axis=-1)
+        spread = np.where(ones, 0.0, illegal / self.num_legal)
+        return np.asarray((policy + spread[..., None]) * self.legal_actions)
+
+    def illegal(self, policy: Floats) -> Floats:
+        """Probability of illegal actions in every row; 0 where it may be rounding alone."""
+        total = np.einsum("...k,...k->...", policy, ~self.legal_actions)
+        return np.where(total > TIE, total, 0.0)
+
+    def gradient(self, values: Floats, policy: Floats, reach: Floats) -> Floats:
+        """Values of actions less their row's mean; ties are 0 to the last digit."""
+        legal = self.legal_actions
+        mean = np.einsum("rk,rk->r", values, legal) / self.num_legal
+        centred = values - mean[:, None]
+        tied = np.abs(centred) <= TIE * reach[:, None]
+        centred = np.where(legal & ~tied, centred, 0.0)
+        # Illegal actions are worth that mean if the policy plays them, else as little as the worst.
+        played = self.illegal(policy) > 0.0
+        return np.where(legal | played[:, None], centred, least_of_rows(centred))
+
+
+def least_of_rows(values: Floats) -> Floats:
+    """Least of each row, (R, 1); numpy's own is slow along a short axis."""
+    return np.asarray(reduce(np.minimum, values.T)[:, None])
 
 
 class DagEngine(RowsEngine):
@@ -72,6 +120,9 @@ class DagEngine(RowsEngine):
 
     def duels(self) -> None:
         """Matrices are met as policies are."""
+
+    def minimiser(self) -> None:
+        """Regret minimisers use passes."""
 
     def mixed(self, policy: Floats) -> list[Mixed]:
         """Mixture of each player that a policy of decisions is."""
@@ -134,6 +185,14 @@ class DagPasses:
 def dag_engine(tree: FlatTree) -> DagEngine:
     """Build the DAGs of a tree once."""
     return DagEngine(tree)
+
+
+def states(solver: Solver[Any], game: Engine) -> Iterator[Any]:
+    """Give the state of a solver before the first iteration, and after each."""
+    state = solver.init(game)
+    while True:
+        yield state
+        state = solver.step(game, state)
 
 
 def equilibrium(tree: FlatTree, seconds: float, method: str = "auto") -> Equilibrium:

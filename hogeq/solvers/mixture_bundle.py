@@ -1,7 +1,7 @@
 """The proximal bundle method, of several policies and how likely each is drawn."""
 
 from functools import partial
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 import numpy as np
 from pydantic import Field
@@ -9,11 +9,11 @@ from pydantic import Field
 from hogeq.evaluation.counterfactual import policy_of_mixture
 from hogeq.model.protocol import Engine
 from hogeq.search.ascent import perturbed, random_policy
-from hogeq.search.counter_search import PERTURBED_SHARES, CounterSearch, no_trails
+from hogeq.search.counter_search import PERTURBED_SHARES, CounterSearch
 from hogeq.solvers.base import solver, start_of
-from hogeq.solvers.bundle import BundleMethod, MixtureBundleState, counters_of, self_played
-from hogeq.solvers.cuts import Counters, cut_of_parts, modelled
-from hogeq.solvers.proximal import LEAST_WEIGHT, Point, Trial
+from hogeq.solvers.bundle import BundleMethod, BundleState, counters_of, self_played
+from hogeq.solvers.cuts import cut, modelled
+from hogeq.solvers.proximal import LEAST_WEIGHT, Trial
 from hogeq.strategies.strategy import Mixture, Strategy, strategy_of
 from hogeq.support.aliases import Floats
 from hogeq.support.messages import refusal
@@ -23,7 +23,7 @@ from hogeq.support.workers import compute
 
 @solver("mixture_bundle")
 @parameters
-class MixtureBundle(BundleMethod[MixtureBundleState]):
+class MixtureBundle(BundleMethod):
     """Descend the largest win rate that any counter-matrix has against a mixture.
 
     As `bundle`, of several policies and their weights at once: in the divergence rows weigh as much
@@ -46,32 +46,18 @@ class MixtureBundle(BundleMethod[MixtureBundleState]):
         Counters, drawn by weight, that are perturbed before further responses ascend from them.
     """
 
-    GROWS: ClassVar = frozenset({*Counters._fields, "parts", "draw", "recent", "recent_draw"})
-
     parts: Annotated[Count, Field(le=64)] = 4
     spread: Share = 0.5
     patience: Natural = 0
     perturbed: Natural = 4
 
-    def init(self, game: Engine) -> MixtureBundleState:
+    def init(self, game: Engine) -> BundleState:
         parts, draw = self._first(game)
         random = np.random.default_rng(self.seed)
         parts = np.stack([self._apart(game, part, random) for part in parts])
-        state = MixtureBundleState(
-            parts,
-            draw,
-            *Counters.none(game, len(draw)),
-            np.array(1.0),
-            np.array(self.step_size),
-            parts.copy(),
-            draw.copy(),
-            *no_trails(game, self.trails, self.life),
-            np.ones(2 * self.patience),
-            np.array(0, np.int64),
-        )
-        return self._begun(game, state)
+        return self._begun(game, parts, draw, self.patience)
 
-    def step(self, game: Engine, state: MixtureBundleState) -> MixtureBundleState:
+    def step(self, game: Engine, state: BundleState) -> BundleState:
         """Step from the mixture, and let it grow when progress ends."""
         state = super().step(game, state)
         if not self.patience or len(state.draw) == self.parts:
@@ -81,27 +67,18 @@ class MixtureBundle(BundleMethod[MixtureBundleState]):
         earlier, lately = watched.reshape(2, self.patience).mean(axis=1)
         return self._split(game, state) if lately >= earlier else state
 
-    def mixture(self, game: Engine, state: MixtureBundleState) -> Strategy:
+    def mixture(self, game: Engine, state: BundleState) -> Strategy:
         parts, draw = self._result(state)
         return strategy_of(game, Mixture(draw, parts))
 
-    def average(self, game: Engine, state: MixtureBundleState) -> Floats:
+    def average(self, game: Engine, state: BundleState) -> Floats:
         """Policy (G, G, K): the mixture's parts, weighted by their reach; the mixture is better."""
         parts, draw = self._result(state)
         return policy_of_mixture(game, draw, parts)
 
-    def stats(self, game: Engine, state: MixtureBundleState) -> dict[str, float]:
+    def stats(self, game: Engine, state: BundleState) -> dict[str, float]:
         drawn = float(np.exp(-np.sum(state.draw * np.log(state.draw))))
         return {**super().stats(game, state), "drawn": drawn}
-
-    def _at(self, state: MixtureBundleState) -> Point:
-        return Point(state.parts, state.draw)
-
-    def _lately(self, state: MixtureBundleState) -> Point:
-        return Point(state.recent, state.recent_draw)
-
-    def _moved(self, state: MixtureBundleState, point: Point) -> MixtureBundleState:
-        return state._replace(parts=point.parts, draw=point.draw)
 
     def _first(self, game: Engine) -> tuple[Floats, Floats]:
         """Parts and weights before they are spread."""
@@ -127,7 +104,7 @@ class MixtureBundle(BundleMethod[MixtureBundleState]):
         part = np.maximum(part, self.floor)
         return part / part.sum(axis=-1, keepdims=True)
 
-    def _split(self, game: Engine, state: MixtureBundleState) -> MixtureBundleState:
+    def _split(self, game: Engine, state: BundleState) -> BundleState:
         """State after half of the likeliest part's weight went to a new part, near it."""
         likeliest = int(state.draw.argmax())
         random = np.random.default_rng([self.seed, int(state.iteration), len(state.draw)])
@@ -138,7 +115,7 @@ class MixtureBundle(BundleMethod[MixtureBundleState]):
             halves[likeliest] /= 2.0
             return halves
 
-        cuts = compute(partial(cut_of_parts, game, Strategy.unchecked(part[0])), list(state.pool))
+        cuts = compute(partial(cut, game, Strategy.unchecked(part[0])), list(state.pool))
         state = state._replace(
             gradients=np.concatenate([state.gradients, [one.gradients for one in cuts]], axis=1),
             constants=np.concatenate([state.constants, [one.constants for one in cuts]], axis=1),
@@ -155,7 +132,7 @@ class MixtureBundle(BundleMethod[MixtureBundleState]):
     def _starts(
         self,
         game: Engine,
-        state: MixtureBundleState,
+        state: BundleState,
         trial: Trial,
         iteration: int,
         random: np.random.Generator,

@@ -245,12 +245,7 @@ def trial(
     Logits (n, G, G, K) are those of the point's rows, and `price` is that of entropy.
     """
     parts, draw = point
-    rolls, sizes = parts.shape[-1], (len(models.pool), len(parts), -1)
-    models = models._replace(
-        gradients=models.gradients.reshape(*sizes, rolls),
-        constants=models.constants.reshape(sizes[:2]),
-        reach=models.reach.reshape(sizes),
-    )
+    rolls = parts.shape[-1]
     before = parts.reshape(-1, rolls)
     last = len(before)
     logits = logits.reshape(last, rolls)

@@ -16,7 +16,7 @@ from pydantic import AllowInfNan, BeforeValidator, Field
 from hogeq.evaluation.counterfactual import RegretWeight, counterfactual_values
 from hogeq.model.protocol import Engine
 from hogeq.model.rows import softmax
-from hogeq.model.shared import quick_workspace, shared_workspace
+from hogeq.model.shared import quick_workspace, shared_minimiser, shared_workspace
 from hogeq.solvers.base import Solver, solver
 from hogeq.strategies.arrays import given_arrival, match_regrets, normalised
 from hogeq.support.aliases import Floats
@@ -108,7 +108,41 @@ class RegretMinimiser(Solver[RegretState]):
         return RegretState(np.zeros(shape), prediction, np.zeros(shape), np.array(0, np.int64))
 
     def step(self, game: Engine, state: RegretState) -> RegretState:
+        return self._iterate(game, state, 1)[0]
+
+    def steps(self, game: Engine, state: RegretState, most: int) -> tuple[RegretState, int]:
+        if type(self).step is not RegretMinimiser.step:
+            return super().steps(game, state, most)
+        return self._iterate(game, state, most)
+
+    def _iterate(self, game: Engine, state: RegretState, most: int) -> tuple[RegretState, int]:
+        """Do an iteration, or at most so many in compiled loops; state, and how many."""
+        loops = None
+        if (self.regret_weight, self.average_weight) == ("counterfactual", "own"):
+            loops = shared_minimiser(game)
+        if loops is None:
+            return self._by_passes(game, state), 1
+        done = int(state.iteration)
+        try:
+            factors = [self._factors(done + number) for number in range(1, most + 1)]
+        except OverflowError:  # reported at its own iteration
+            if most == 1:
+                raise
+            return self._iterate(game, state, 1)
+        loops.run(
+            state.regrets[0],
+            state.prediction[0] if self.predictive else None,
+            state.strategy_sum[0],
+            np.array(factors),
+            alternating=self.alternating,
+            plus=self.plus,
+            epsilon=float(self.epsilon),
+        )
+        return state._replace(iteration=np.array(done + most, np.int64)), most
+
+    def _by_passes(self, game: Engine, state: RegretState) -> RegretState:
         iteration = int(state.iteration) + 1
+        weight, gained, lost = self._factors(iteration)
         tables = range(len(state.regrets))
         policies = np.stack([self._current(state, table) for table in tables])
         turns = [(table, slice(None)) for table in tables]
@@ -126,14 +160,12 @@ class RegretMinimiser(Solver[RegretState]):
                 visits = quick_workspace(game, 2).cell_reach(np.stack([view[0], other]))
             played, instant = policies[table, rows], met.values[rows]
             instant -= np.einsum("...k,...k->...", instant, played)[..., None]
-            weight = float(iteration) ** EXPONENTS.get(self.averaging, self.gamma)
             state.strategy_sum[table, rows] += (weight * visits[rows])[..., None] * played
             regrets = state.regrets[table, rows]
             regrets += instant
             if self.plus:
                 np.maximum(regrets, 0.0, out=regrets)
             if self.alpha != np.inf or self.beta != np.inf:
-                gained, lost = (_discount(iteration, one) for one in (self.alpha, self.beta))
                 regrets *= np.where(regrets > 0.0, gained, lost)
             if self.predictive:
                 state.prediction[table, rows] = instant
@@ -165,6 +197,11 @@ class RegretMinimiser(Solver[RegretState]):
             return "imperfect recall: no guarantee unless well-formed"
         weights = f"regret_weight {self.regret_weight}, average_weight {self.average_weight}"
         return "" if is_cfr else f"no guarantee: {weights}"
+
+    def _factors(self, iteration: int) -> tuple[float, float, float]:
+        """Weight of an iteration in the average, discounts of positive and negative regrets."""
+        weight = float(iteration) ** EXPONENTS.get(self.averaging, self.gamma)
+        return weight, _discount(iteration, self.alpha), _discount(iteration, self.beta)
 
     def _current(self, state: RegretState, table: int) -> Floats:
         regrets = state.regrets[table]
@@ -234,61 +271,37 @@ class PredictiveCFRPlus(RegretMinimiser):
     alternating: bool = True
 
 
-class FSICFRState(NamedTuple):
-    """State of a run."""
-
-    regrets: Floats  # (G, G, K), average over the iterations
-    older: Floats  # (G, G, K), strategies weighted by own reach, between the last two doublings
-    recent: Floats  # (G, G, K), the same since the last doubling
-    iteration: NDArray[np.int64]  # ()
-
-
 @solver("fsicfr")
 @parameters
-class FSICFR(Solver[FSICFRState]):
+class FSICFR(RegretMinimiser):
     """CFR with one forward and one backward sweep of the game's graph per iteration.
 
     Fixed-strategy iteration CFR (Neller and Hnath 2011), which Huan (2020) [1] proposed for Hog.
     Dice are summed exactly where the paper samples, and the average loses its part from before the
     last doubling whenever the number of iterations doubles (the paper, section 5).
-
-    Attributes
-    ----------
-    regret_weight : {"counterfactual", "reach", "belief"}
-        As of the others; the paper uses the first. With "belief" rows hardly reached learn too.
     """
 
-    regret_weight: RegretWeight = "counterfactual"
-
-    def init(self, game: Engine) -> FSICFRState:
+    def init(self, game: Engine) -> RegretState:
         if game.positions_recur:
             raise ValueError("fsicfr: allowed: games whose positions cannot recur")
-        regrets, older, recent = (np.zeros(game.shape) for _ in range(3))
-        return FSICFRState(regrets, older, recent, np.array(0, np.int64))
+        if self.alternating:
+            raise ValueError(refusal("alternating", True, "false with fsicfr"))
+        state = super().init(game)
+        sums = np.zeros((2, *game.shape))  # since the last doubling, and between the last two
+        return state._replace(strategy_sum=sums)
 
-    def step(self, game: Engine, state: FSICFRState) -> FSICFRState:
-        iteration = int(state.iteration) + 1
-        policy = match_regrets(state.regrets)
-        work = shared_workspace(game, 2)
-        own_reach = work.cell_reach(np.stack([policy, np.ones_like(policy)]))
-        met = counterfactual_values(work, np.stack([policy, policy]), self.regret_weight)
-        regret = met.values - (met.values * policy).sum(axis=-1, keepdims=True)
-        state.regrets[...] += (regret - state.regrets) / iteration
-        state.recent[...] += own_reach[..., None] * policy
-        if iteration & (iteration - 1) == 0:
-            state.older[...] = state.recent
-            state.recent[...] = 0.0
-        return state._replace(iteration=np.array(iteration, np.int64))
-
-    def average(self, game: Engine, state: FSICFRState) -> Floats:
-        return normalised(state.older + state.recent, match_regrets(state.regrets))
+    def _iterate(self, game: Engine, state: RegretState, most: int) -> tuple[RegretState, int]:
+        done = int(state.iteration)
+        doubled = 1 << done.bit_length()
+        state, count = super()._iterate(game, state, min(most, doubled - done))
+        if done + count == doubled:
+            state.strategy_sum[1] = state.strategy_sum[0]
+            state.strategy_sum[0] = 0.0
+        return state, count
 
     def caveat(self, game: Engine) -> str:
         """No theorem is known."""
         return "no guarantee"
-
-    def stats(self, game: Engine, state: FSICFRState) -> dict[str, float]:
-        return {"average_regret": float(np.maximum(state.regrets, 0.0).max(axis=-1).sum())}
 
 
 class MirrorState(NamedTuple):

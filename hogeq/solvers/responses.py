@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from hogeq.evaluation.counterfactual import policy_of_mixture
 from hogeq.model.protocol import Engine
 from hogeq.model.shared import quick_workspace, shared_workspace
-from hogeq.search.ascent import TEMPERATURES, anneal, random_policy, to_matrix, to_pure
+from hogeq.search.ascent import TEMPERATURES, anneal, random_policy, to_matrix
 from hogeq.search.counter_search import CounterSearch
 from hogeq.search.population import Population
 from hogeq.solvers.base import Solver, solver
@@ -25,7 +25,6 @@ from hogeq.support.parameters import Count, NotNegative, Positive, PositiveShare
 from hogeq.support.workers import compute
 
 SUPPORT = 1e-9  # weights of the meta-game below this are rounding errors
-LEAST_GAIN = 1e-12  # in win rate; gains of an ascent below this are rounding errors
 
 
 class FictitiousState(NamedTuple):
@@ -137,11 +136,7 @@ class FictitiousPlay(Solver[FictitiousState]):
         uniform = np.full(game.shape, 1.0 / game.num_actions)
         how = self.responder_steps, (self.hot, self.cold), self.damping
         if self.responder == "stochastic":
-            policies = np.concatenate([uniform[None], target.policies])
-            weights = target.chances if len(target.chances) > 1 else None
-            work, damping = quick_workspace(game, len(policies)), how[2]
-            anneal(work, policies, how[0], damping, how[1], weights=weights)
-            return policies[0].copy()
+            return softened(game, target, uniform, *how)
         sweeps = 1 if self.responder == "annealed" else None
         found = CounterSearch(uniform, *how, sweeps).run(game, target)
         return one_hot(found.matrix, game.num_actions)
@@ -161,8 +156,6 @@ class OracleState(NamedTuple):
 @parameters
 class DoubleOracle(Solver[OracleState]):
     """Add a response to the equilibrium of a pool of strategies to that pool, again and again.
-
-    A response to a mixture sums counterfactual values over its parts.
 
     With `temperature` the responses are policies: softmax responses, which lose less to what the
     pool does not hold yet (McKelvey and Palfrey 1995, "Quantal response equilibria for normal form
@@ -232,37 +225,36 @@ class DoubleOracle(Solver[OracleState]):
 
     def _respond(self, game: Engine, state: OracleState, start: int) -> tuple[Floats, float]:
         """Response to the mixture from one start, one-hot or a policy, and its win rate."""
-        mixed = state.weights > 0.0
-        mixture = Population(game, state.pool[mixed], state.weights[mixed])
+        mixture = self.mixture(game, state)
         policy = 0.5 * Population(game, state.pool[-1:]).policies[0] + 0.5 / game.num_actions
         if start > 0:
             random = np.random.default_rng([self.seed, int(state.iteration), start])
             policy = random_policy(game, random)
         if self.temperature > 0.0:
-            weights, opponents = mixture.weights, mixture.policies
-            hot = max(TEMPERATURES[0], self.temperature)
-            both, cooling = np.stack([policy, *opponents]), (hot, self.temperature)
-            work, how = quick_workspace(game, len(both)), (self.responder_steps, self.damping)
-            anneal(work, both, *how, cooling, weights=weights)
-            return both[0].copy(), float(weights @ mixture.rates_of(both[0]))
-        mixture.anneal(policy, self.responder_steps, self.damping, everywhere=True)
-        to_pure(policy)
-        best, best_rate = policy, -1.0
-        while True:
-            rate = float(sum(mixture.weights * mixture.rates_of(policy)))
-            if rate <= best_rate + LEAST_GAIN:
-                return best, best_rate
-            best, best_rate = policy, rate
-            values = mixture.measure(policy).values
-            now = (values * policy).sum(axis=-1)
-            gain = values.max(axis=-1) - now
-            # Effects of many cells do not add up: only the half with most to gain changes.
-            movable = gain > LEAST_GAIN
-            if not movable.any():
-                return best, best_rate
-            moving = movable & (gain >= np.median(gain[movable]))
-            policy = policy.copy()
-            policy[moving] = one_hot(values[moving].argmax(axis=-1), game.num_actions)
+            cooling = max(TEMPERATURES[0], self.temperature), self.temperature
+            how = self.responder_steps, cooling, self.damping
+            response = softened(game, mixture, policy, *how)
+            rates = Population(game, mixture.policies).rates_of(response)
+            return response, float(mixture.chances @ rates)
+        search = CounterSearch(policy, self.responder_steps, damping=self.damping)
+        found = search.run(game, mixture)
+        return one_hot(found.matrix, game.num_actions), found.rate
+
+
+def softened(
+    game: Engine,
+    target: Strategy,
+    policy: Floats,
+    steps: int,
+    cooling: tuple[float, float],
+    damping: float,
+) -> Floats:
+    """Softmax response to a strategy, (G, G, K), annealed from a policy."""
+    policies = np.concatenate([policy[None], target.policies])
+    weights = target.chances if len(target.chances) > 1 else None
+    work = quick_workspace(game, len(policies))
+    anneal(work, policies, steps, damping, cooling, weights=weights)
+    return policies[0].copy()
 
 
 def equilibrium(payoffs: Floats) -> Floats:

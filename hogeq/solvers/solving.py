@@ -1,9 +1,8 @@
 """Solvers called from Python: so many iterations, or as many as the time allows."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from time import perf_counter
-from typing import Any
+from typing import Any, Final
 
 from hogeq.evaluation import tablebase
 from hogeq.model.game import HogEngine
@@ -17,6 +16,8 @@ from hogeq.strategies.strategy import Strategy, strategy_of
 from hogeq.support.messages import refusal
 from hogeq.support.parameters import keys, require_known
 from hogeq.support.progress import phase
+
+MOMENT: Final = 0.1  # seconds that a call of a solver may take, signals and progress waiting
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -60,12 +61,22 @@ class Solution:
         return [("solver", self.solver), ("iterations", f"{self.iterations:,}"), *figures]
 
 
-def states(solver: Solver[Any], game: Engine) -> Iterator[Any]:
-    """Give the state of a solver before the first iteration, and after each."""
-    state = solver.init(game)
-    while True:
-        yield state
-        state = solver.step(game, state)
+class Pace:
+    """Asks a solver for as many iterations at once as take about a moment."""
+
+    def __init__(self) -> None:
+        self.most = 1
+
+    def steps(self, solver: Solver[Any], game: Engine, state: Any, left: int) -> tuple[Any, int]:
+        """State after so many iterations, at most those left, and how many."""
+        begun = perf_counter()
+        state, done = solver.steps(game, state, min(self.most, left))
+        spent = perf_counter() - begun
+        if done == self.most and spent < MOMENT / 2.0:
+            self.most *= 2
+        elif spent > MOMENT:
+            self.most = max(1, self.most // 2)
+        return state, done
 
 
 def solve(game: Engine, name: str, iterations: int, **parameters: Any) -> Solution:
@@ -77,11 +88,11 @@ def solve(game: Engine, name: str, iterations: int, **parameters: Any) -> Soluti
         raise ValueError(refusal("iterations", iterations, "1 or more"))
     solver, begun = SOLVERS[name](**parameters), perf_counter()
     with phase("solving", iterations) as progress:
-        every = states(solver, game)
-        state = next(every)
-        for _ in range(iterations):
-            state = next(every)
-            progress.step()
+        state, pace, left = solver.init(game), Pace(), iterations
+        while left:
+            state, done = pace.steps(solver, game, state, left)
+            left -= done
+            progress.step(done)
     mixture = solver.mixture(game, state)
     return Solution(
         policy=strategy_of(game, solver.average(game, state)),
@@ -105,10 +116,9 @@ def equilibrium(game: HogEngine, seconds: float) -> Equilibrium:
         found = strategy_of(game, tablebase.solve(game).matrix)
     else:
         solver = MixtureBundle()
-        every = states(solver, game)
-        state = next(every)
+        state = solver.init(game)
         while (spent := perf_counter() - begun) + step < seconds:
-            state, iterations = next(every), iterations + 1
+            state, iterations = solver.step(game, state), iterations + 1
             step = perf_counter() - begun - spent
         if not iterations:
             raise ValueError(f"seconds: got {seconds:g}; allowed: enough for an iteration")

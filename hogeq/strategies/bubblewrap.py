@@ -7,7 +7,6 @@ read-only, and what its caller adds: no home, no temporary files, no settings, n
 import contextlib
 import functools
 import os
-import signal
 import struct
 import subprocess
 import sys
@@ -17,6 +16,7 @@ from pathlib import Path
 from typing import Final
 
 from hogeq.strategies import child
+from hogeq.strategies.channel import kill
 
 HARNESS, ENTRY = "/harness.py", "/entry"  # in a sandbox: our code, and the folder of others'
 
@@ -148,9 +148,3 @@ def process_of(
             yield process
         finally:
             kill(process)
-
-
-def kill(process: subprocess.Popen[bytes]) -> None:
-    """Kill a process and its children: a sandbox dies with the program that made it."""
-    with contextlib.suppress(OSError):
-        os.killpg(process.pid, signal.SIGKILL)

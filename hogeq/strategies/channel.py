@@ -8,21 +8,25 @@ import contextlib
 import json
 import os
 import re
-import select
+import secrets
+import signal
 import subprocess
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
+from queue import Empty, SimpleQueue
+from threading import Thread
 from typing import IO, Final, cast
 
 from hogeq.strategies import child
 from hogeq.support.messages import one_line
 
-_BATCH: Final = 256  # questions that are asked at a time: both pipes hold as many lines
+_BATCH: Final = 1024 if os.name == "posix" else 256
+"""Questions that are asked at a time: a pipe holds two batches."""
 
 _CHUNK: Final = 2**16  # bytes that are read at a time
 
-_WAIT: Final = 5  # milliseconds to wait for an answer between two looks at the process
+_WAIT: Final = 0.005  # seconds to wait for an answer between two looks at the process
 
 LONGEST: Final = 4096  # bytes of a line
 
@@ -39,50 +43,65 @@ _EARLY: Final = "code", "gave more answers than it was asked for"
 
 
 class Channel:
-    """The pipes to the process of an entry: whole lines, each of a bounded length."""
+    """The pipes to the process of an entry: whole lines, each of a bounded length.
+
+    A thread reads, since not every system can wait for a pipe and a time; a process that has left
+    the others is not waited for. Before each batch of questions a random number is asked for, so
+    that no answer comes before its question, and the pipe never holds more than two batches.
+    """
 
     def __init__(self, process: subprocess.Popen[bytes], look: Callable[[], None]) -> None:
         self.questions = cast("IO[bytes]", process.stdin)
-        self.answers = cast("IO[bytes]", process.stdout).fileno()
-        self.look = look  # at the process, whenever it is waited for
+        self.look = look  # at the process, while it is waited for
+        self.parts: SimpleQueue[bytes] = SimpleQueue()
         self.waiting: deque[bytes] = deque()
         self.rest = b""
         self.slowest = 0.0
-        os.set_blocking(self.questions.fileno(), False)
+        answers = os.dup(cast("IO[bytes]", process.stdout).fileno())
+        Thread(target=self._read, args=(answers,), daemon=True).start()
+
+    def _read(self, answers: int) -> None:
+        with open(answers, "rb", buffering=0) as pipe:
+            while part := pipe.read(_CHUNK):
+                self.parts.put(part)
+        self.parts.put(b"")
 
     def ask(self, questions: bytes) -> None:
-        """Write questions, when there is nothing left of earlier answers, nor of questions."""
-        if self.waiting or self.rest:
-            raise StoppedError(*_EARLY)
+        """Write questions, when there is nothing left of earlier answers."""
+        number = b"%d" % secrets.randbelow(10**9)
         with contextlib.suppress(OSError):  # it has ended: that is seen when it is read
-            if self.questions.write(questions) != len(questions):
-                raise StoppedError(*_EARLY)
+            self.questions.write(number + b"\n" + questions)
+        if self.line() != number:
+            raise StoppedError(*_EARLY)
 
     def line(self) -> bytes:
         """Read the next line, without its end."""
+        asked = time.perf_counter()
         while not self.waiting:
-            asked = time.perf_counter()
-            part = self._read()
-            self.slowest = max(self.slowest, time.perf_counter() - asked)
-            if not part:
-                raise StoppedError(*CRASH)
-            *lines, self.rest = (self.rest + part).split(b"\n")
-            if any(len(line) > LONGEST for line in (self.rest, *lines)):
-                raise StoppedError(*_FORM)
-            self.waiting.extend(lines)
+            self.look()
+            with contextlib.suppress(Empty):
+                part = self.parts.get(timeout=_WAIT)
+                if not part:
+                    raise StoppedError(*CRASH)
+                *lines, self.rest = (self.rest + part).split(b"\n")
+                if any(len(line) > LONGEST for line in (self.rest, *lines)):
+                    raise StoppedError(*_FORM)
+                self.waiting.extend(lines)
+        self.slowest = max(self.slowest, time.perf_counter() - asked)
         return self.waiting.popleft()
 
     def close(self) -> None:
         """Say that there are no more questions."""
         self.questions.close()
 
-    def _read(self) -> bytes:
-        poll = select.poll()
-        poll.register(self.answers, select.POLLIN)
-        while True:
-            self.look()
-            if poll.poll(_WAIT):
-                return os.read(self.answers, _CHUNK)
+
+def kill(process: subprocess.Popen[bytes]) -> None:
+    """Kill a process and its children: a sandbox dies with the program that made it."""
+    with contextlib.suppress(OSError):
+        if hasattr(os, "killpg"):  # not on Windows
+            os.killpg(process.pid, signal.SIGKILL)
+        else:
+            process.kill()
 
 
 Cell = tuple[int, int]
@@ -101,6 +120,11 @@ class Heard:
         self.attempts: list[str] = []
         self.seconds: dict[str, float] = {}
         self.fault: tuple[str, str] | None = None  # kind and words
+
+    @property
+    def is_stopped(self) -> bool:
+        """Whether there are no answers to all questions."""
+        return bool(self.failed or self.fault)
 
     def listen(self, channel: Channel, cells: Sequence[Cell]) -> None:
         """Wait for the file to be loaded, ask for all cells, and hear how it went."""

@@ -1,7 +1,8 @@
 """Answer questions about a ``final_strategy``, in a process that `sandbox` starts for it.
 
 Run by path, ``python child.py FILE FOLDER SECONDS BYTES TASKS``. Questions come by standard input,
-two scores a line. Standard output is a line for each of these, in this order:
+two scores a line, or a number to be said again. Standard output is a line for each of these, in
+this order:
 
 - ``ready``, before the file is run;
 - ``-``, or the name of its player as JSON, when the file has run; ``?`` if it defines no function;
@@ -50,14 +51,21 @@ def answer(strategy: Callable[[int, int], Any], own: int, other: int) -> str:
 
 
 def raised(error: BaseException) -> str:
-    """Write an error as a line."""
-    kind = "an error that cannot be written"
+    """Write an error as a line, with the last frame of the file that raised it."""
+    kind, where, trace = "an error that cannot be written", "", error.__traceback__
     try:
         kind = _one_line(type(error).__name__)
         text = _one_line(f"{kind}: {error}".removesuffix(": "))
     except BaseException:  # noqa: BLE001 - somebody's class of errors may raise anything
         text = kind
-    return f"!{text}"
+    while trace is not None:
+        code = trace.tb_frame.f_code
+        if [code.co_filename] == sys.argv[:1]:
+            frame = "" if code.co_name == "<module>" else f"in {_one_line(code.co_name[:60])}, "
+            where = f" ({frame}line {trace.tb_lineno})"
+        trace = trace.tb_next
+    most = LINE - len(where)
+    return f"!{text if len(text) <= most else f'{text[: most - 3]}...'}{where}"
 
 
 def _described(value: Any) -> str:
@@ -127,8 +135,10 @@ class _Notes:
 
 
 def _limit(seconds: int, size: int, tasks: int) -> None:
-    import resource
-
+    try:
+        import resource
+    except ImportError:  # Windows has none
+        return
     for kind, most in (
         (resource.RLIMIT_CPU, seconds),
         (resource.RLIMIT_AS, size),
@@ -179,8 +189,8 @@ def _run() -> None:
     strategy, line = _load(file, notes)
     tell(line)
     for question in questions if strategy is not None else ():
-        own, other = map(int, question.split())
-        tell(answer(strategy, own, other))
+        number, *other = map(int, question.split())
+        tell(answer(strategy, number, *other) if other else str(number))
     for mark, texts in (("f", notes.files), ("t", notes.tried)):
         for text in texts:
             tell(mark + json.dumps(text[:LINE]))

@@ -33,7 +33,7 @@ import zipfile
 import zlib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import IO, Any, Final, TypedDict
+from typing import IO, TYPE_CHECKING, Any, Final, TypedDict
 
 import numpy as np
 import numpy.lib.format as npy
@@ -41,7 +41,6 @@ import numpy.typing as npt
 
 from hogeq.strategies.arrays import StrategyError, check_matrix
 from hogeq.strategies.forms import Form, read_code, read_text, without_goal
-from hogeq.strategies.sandbox import Answers, examine
 from hogeq.strategies.strategy import (
     Mixture,
     Sized,
@@ -52,7 +51,10 @@ from hogeq.strategies.strategy import (
 )
 from hogeq.support.aliases import Matrix
 from hogeq.support.files import read_whole, write_whole
-from hogeq.support.messages import one_line, printable, shown, unreadable
+from hogeq.support.messages import BadInputError, one_line, printable, shown, unreadable
+
+if TYPE_CHECKING:
+    from hogeq.strategies.sandbox import Answers
 
 MAX_BYTES: Final = 64 * 2**20  # largest file that is opened at all
 
@@ -71,6 +73,8 @@ IN_FOLDER: Final = "matrix.csv"  # the matrix in the folder of a run
 
 WRITTEN: Final = (".csv", ".txt", ".json", ".npy", ".npz", ".py")
 """Suffixes of files that can be written."""
+
+NEEDS_TRUST: Final = "reading a .py runs its code, allowed only with --trust"
 
 LONGEST_NAME: Final = 64  # most characters of a player's name
 
@@ -157,7 +161,7 @@ def _read_data(suffix: str, data: bytes, goal: int, max_dice: int, least: int) -
     if suffix == ".npy" or data.startswith(npy.MAGIC_PREFIX):
         return Form(_read_npy(io.BytesIO(data)))
     if suffix == ".npz" or data.startswith(b"PK\x03\x04"):
-        with _archive(data) as archive:
+        with open_archive(io.BytesIO(data)) as archive:
             return _read_archive(archive, {(goal, goal), (goal, goal, max_dice + 1 - least)})
     _check_size(len(data), min(2**20 + TEXT_BYTES_PER_CELL * goal * goal, MAX_BYTES))
     try:
@@ -169,12 +173,12 @@ def _read_data(suffix: str, data: bytes, goal: int, max_dice: int, least: int) -
 
 def ask_code(
     path: Path, trust: bool, goal: int, most: int, time_limit: float, least: int
-) -> Answers:
+) -> "Answers":
     """Ask the function of a ``.py`` for every position, if it is trusted."""
     if not trust:
-        raise StrategyError(
-            f"{printable(path)}: reading a .py runs its code, allowed only with --trust"
-        )
+        raise StrategyError(f"{printable(path)}: {NEEDS_TRUST}")
+    from hogeq.strategies.sandbox import examine  # here: most commands run no code of others
+
     return examine(path, goal, most, time_limit, least)
 
 
@@ -235,7 +239,7 @@ def read_arrays(
     With `weights` (n,) the array has n of the shape that its name has.
     """
     data = read_bytes(path)
-    with _refusals_of(printable(path)), _archive(data) as archive:
+    with _refusals_of(printable(path)), open_archive(io.BytesIO(data)) as archive:
         held = [(one.filename.removesuffix(".npy"), one) for one in archive.infolist()]
         tables = [(title, one) for title, one in held if title in shapes]
         drawn = [one for title, one in held if title == "weights"]
@@ -251,12 +255,12 @@ def read_arrays(
 
 
 @contextlib.contextmanager
-def _archive(data: bytes) -> Iterator[zipfile.ZipFile]:
+def open_archive(file: IO[bytes]) -> Iterator[zipfile.ZipFile]:
     """Open an ``.npz`` file, and refuse it in a line if its zip is broken."""
     try:
-        with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            yield archive
-    except StrategyError:
+        with zipfile.ZipFile(file) as opened:
+            yield opened
+    except BadInputError:
         raise
     except (
         EOFError,
@@ -310,7 +314,7 @@ def _read_archive(archive: zipfile.ZipFile, shapes: set[tuple[int, ...]]) -> For
 def _shape_in(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> tuple[int, ...] | None:
     with archive.open(member) as file:
         try:
-            return _npy_header(file.read(_HEADER_BYTES))[0]
+            return npy_header(file.read(_HEADER_BYTES))[0]
         except StrategyError:
             return None
 
@@ -329,7 +333,7 @@ def _read_npy(
 ) -> npt.NDArray[Any]:
     """Read one array of numbers, with so many axes, or of one shape only."""
     start = file.read(_HEADER_BYTES)
-    shape, is_fortran, dtype, length = _npy_header(start)
+    shape, is_fortran, dtype, length = npy_header(start)
     if dtype.kind not in "iuf" or dtype.itemsize > 8:
         raise StrategyError(
             f"holds values of type {shown(dtype.str)}; allowed: whole and floating numbers"
@@ -348,7 +352,7 @@ def _read_npy(
     return np.frombuffer(body, dtype).reshape(shape, order="F" if is_fortran else "C")
 
 
-def _npy_header(start: bytes) -> tuple[tuple[int, ...], bool, np.dtype[Any], int]:
+def npy_header(start: bytes) -> tuple[tuple[int, ...], bool, np.dtype[Any], int]:
     """Read shape, order and type of an array, and where its numbers begin."""
     file = io.BytesIO(start)  # numpy would read as long a header as the file says
     try:

@@ -122,36 +122,25 @@ def _from_object(content: Any, goal: int) -> Form:
         player = next((one for one in called if isinstance(one, str)), None)
         return _from_object(tables[0], goal)._replace(player_name=player)
     if tables and len(tables) == len(content):
-        rows = _by_score(content, goal, "row")
-        rows = [
-            _by_score(row, goal, f"row {score}, column") if isinstance(row, dict) else row
-            for score, row in enumerate(rows)
-        ]
-        return Form(rows, "an object of rows by score")
-    return Form(_by_scores(content, goal))
+        rows = {
+            own: cells if isinstance(cells, dict) else dict(enumerate(cells))
+            for own, cells in content.items()
+        }
+        keys = {f"{own},{other}": cell for own, row in rows.items() for other, cell in row.items()}
+        return Form(_by_keys(keys, goal), "an object of rows by score")
+    return Form(_by_keys(content, goal))
 
 
-def _by_score(entries: dict[str, Any], goal: int, what: str) -> list[Any]:
-    """Put values in the order of their keys, one score each."""
-    wanted = [str(score) for score in range(goal)]
-    if entries.keys() - {*wanted, str(goal)}:
-        unknown = next(key for key in entries if key not in wanted)
-        raise StrategyError(f"{what} {shown(unknown)}; allowed: 0 to {goal - 1}")
-    missing = next((key for key in wanted if key not in entries), None)
-    if missing is not None:
-        raise StrategyError(f"{what} {missing} is missing; allowed: 0 to {goal - 1}")
-    return [entries[key] for key in wanted]
-
-
-def _by_scores(entries: dict[str, Any], goal: int) -> list[list[Any]]:
+def _by_keys(entries: dict[str, Any], goal: int) -> list[list[Any]]:
+    """Fill a table from an object whose keys are two scores, the own first."""
     found: list[tuple[int, int, Any, str]] = []
     for key, value in entries.items():
         # The pattern takes quadratic time where spaces are many.
         scores = len(key) <= _KEY_LENGTH and re.fullmatch(
             r"\s*[(\[]?\s*([0-9]{1,4})(?:\s*,\s*|\s+)([0-9]{1,4})\s*[)\]]?\s*", key
         )
-        cell = (int(scores[1]), int(scores[2])) if scores else (goal, goal)
-        if max(cell) >= goal:
+        cell = (int(scores[1]), int(scores[2])) if scores else (goal + 1, goal)
+        if max(cell) > goal:
             raise StrategyError(
                 f"key {shown(key)}; allowed: two scores from 0 to {goal - 1}, "
                 'own first, as "12,30" or "(12, 30)"'
@@ -182,13 +171,15 @@ def _from_records(
         if not all(type(one) is int and 0 <= one <= goal for one in (own, other)):
             scores = f"{shown(own)} and {shown(other)}"
             raise StrategyError(f"record {number} has scores {scores}; allowed: 0 to {goal - 1}")
-        if max(own, other) < goal:  # at the goal nobody is asked
-            found.append((own, other, rolls, f"in record {number} too"))
+        found.append((own, other, rolls, f"in record {number} too"))
     return _filled(found, goal)
 
 
 def _filled(entries: list[tuple[int, int, Any, str]], goal: int) -> list[list[Any]]:
-    """Fill a table from cells and their values; the text tells a cell that stands twice."""
+    """Fill a table from cells and their values; the text tells a cell that stands twice.
+
+    At the goal nobody is asked: such cells are left out.
+    """
     cells: dict[tuple[int, int], Any] = {}
     for row, column, value, again in entries:
         if (row, column) in cells:

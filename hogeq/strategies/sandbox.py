@@ -39,11 +39,10 @@ from hogeq.strategies.bubblewrap import (
     NO_NAMESPACES,
     OPTIONS,
     PYTHON,
-    kill,
     process_of,
     sandboxed,
 )
-from hogeq.strategies.channel import CRASH, LONGEST, Cell, Channel, Heard, StoppedError
+from hogeq.strategies.channel import CRASH, LONGEST, Cell, Channel, Heard, StoppedError, kill
 from hogeq.support.messages import BadInputError, one_line, printable
 from hogeq.support.progress import tell
 
@@ -53,11 +52,9 @@ _MOST_THREADS: Final = 16  # of the one process of an entry
 
 _PATIENCE: Final = 5.0  # seconds of silence before a message
 
-_LOOK: Final = 0.015  # seconds between two looks at a process that is waited for, and a little more
+_LOOK: Final = 0.015  # seconds between two looks at a process that is waited for
 
 _MOST_KINDS: Final = 20  # of faults
-
-_log: Final = logging.getLogger("hogeq")
 
 
 class Fault(NamedTuple):
@@ -107,10 +104,8 @@ class Isolation(NamedTuple):
         """One line, as for `hogeq doctor`."""
         if self.bubblewrap:
             return f"by {self.bubblewrap}: it sees Python, libraries and its own folder alone"
-        return f"{NOT_ISOLATED} ({self.reason})"
-
-
-NOT_ISOLATED: Final = "not at all: it runs with all your rights, under a time limit only"
+        allowed = "it runs with all your rights, under a time limit only"
+        return f"not at all: {allowed} ({self.reason})"
 
 
 @functools.cache
@@ -145,13 +140,14 @@ def require_isolation() -> None:
 
 @functools.cache
 def _warn_once() -> None:
-    _log.warning("hogeq: the code of a trusted .py is isolated %s", isolation().text)
+    text = "hogeq: the code of a trusted .py is isolated %s"
+    logging.getLogger("hogeq").warning(text, isolation().text)
 
 
 # --- its process ----------------------------------------------------------------------------------
 
 
-class _Entry(NamedTuple):
+class Entry(NamedTuple):
     """A file to run, and the files that it may see."""
 
     path: Path
@@ -159,12 +155,12 @@ class _Entry(NamedTuple):
     seconds: float
 
 
-def _hear(entry: _Entry, cells: Sequence[Cell], seed: int) -> Heard:
+def hear(entry: Entry, cells: Sequence[Cell], seed: int = 1) -> Heard:
     """Run a file in a process of its own, and ask it for cells."""
     heard = Heard()
     with _started(entry, seed) as process:
         try:
-            heard.listen(Channel(process, _watching(process.pid, heard, entry)), cells)
+            heard.listen(Channel(process, _looking(process.pid, heard, entry)), cells)
         except StoppedError as stopped:
             heard.fault = stopped.args[0], stopped.args[1]
             if not heard.is_ready and heard.fault[0] != "time":
@@ -175,7 +171,7 @@ def _hear(entry: _Entry, cells: Sequence[Cell], seed: int) -> Heard:
 
 
 @contextlib.contextmanager
-def _started(entry: _Entry, seed: int) -> Iterator[subprocess.Popen[bytes]]:
+def _started(entry: Entry, seed: int) -> Iterator[subprocess.Popen[bytes]]:
     """Start the process of a file, in a sandbox where there is one."""
     path, (bubblewrap, _, options) = entry.path, isolation()
     limits = map(str, (math.ceil(entry.seconds) + 1, _MEMORY, _MOST_THREADS if bubblewrap else 0))
@@ -196,7 +192,7 @@ def _started(entry: _Entry, seed: int) -> Iterator[subprocess.Popen[bytes]]:
             yield process
 
 
-def _watching(pid: int, heard: Heard, entry: _Entry) -> Callable[[], None]:
+def _looking(pid: int, heard: Heard, entry: Entry) -> Callable[[], None]:
     """Make the check of a process that is waited for; it stops the process when it has to."""
     looked = begun = time.monotonic()
     patience, is_boxed = _PATIENCE, bool(isolation().bubblewrap)
@@ -232,8 +228,7 @@ def _is_crowd(pid: int) -> bool:
 
 def _children(pid: int) -> list[int]:
     """List the processes that the threads of one have started."""
-    tasks = Path(f"/proc/{pid}/task").iterdir()
-    texts = ((task / "children").read_text() for task in tasks)
+    texts = (task.read_text() for task in Path(f"/proc/{pid}/task").glob("*/children"))
     return [int(number) for text in texts for number in text.split()]
 
 
@@ -248,13 +243,13 @@ def examine(path: Path, goal: int, max_dice: int, time_limit: float, least: int 
     """
     path = path.parent.resolve() / path.name
     choices = range(least, max_dice + 1)
-    alone = _judged(_Entry(path, True, time_limit), goal, choices)
+    alone = _judged(Entry(path, True, time_limit), goal, choices)
     kinds = {fault.kind for fault in alone.faults}
     if not kinds:
         return alone._replace(alone=True)
     if kinds & {"time", "crash"} or not _may_see(path.parent, path.name):
         return alone
-    beside = _judged(_Entry(path, False, time_limit), goal, choices)
+    beside = _judged(Entry(path, False, time_limit), goal, choices)
     return beside._replace(alone=None if beside.faults else False)
 
 
@@ -277,32 +272,30 @@ def order_again(count: int) -> list[int]:
     return [*order, *reversed(order)]
 
 
-def _judged(entry: _Entry, goal: int, choices: range) -> Answers:
+def _judged(entry: Entry, goal: int, choices: range) -> Answers:
     """Ask a process for every position, and another one in other orders, twice."""
     cells = [(own, other) for own in range(goal) for other in range(goal)]
-    first = _hear(entry, cells, 1)
-    if first.failed or first.fault:
-        return _stopped(first, cells, len(cells), first)
     again = [cells[index] for index in order_again(len(cells))]
-    second = _hear(entry, again, 2)
-    if second.failed or second.fault:
-        return _stopped(second, again, len(cells), first)
-    faults: dict[tuple[str, str], Fault] = {}
-    rolls: dict[Cell, int] = {}
-    for cell, answer in zip(cells, first.answers, strict=True):
-        if isinstance(answer, int) and answer in choices:
-            rolls[cell] = answer
-        else:
-            _note(faults, cell, *_no_roll(answer, choices))
-    same = rolls.copy()
+    first = hear(entry, cells)
+    if first.is_stopped:
+        return _stopped(first, cells, None)
+    second = hear(entry, again, 2)
+    if second.is_stopped:
+        return _stopped(second, again, len(cells))
+    rolls = dict(zip(cells, first.answers, strict=True))
+    faults = _Faults()
+    for cell, answer in rolls.items():
+        if not (isinstance(answer, int) and answer in choices):
+            faults.add(cell, *_no_roll(answer, choices))
+            rolls[cell] = 0
+    changed = set(faults.cells)
     for cell, answer in zip(again, second.answers, strict=True):
-        if cell in same and answer != rolls[cell]:
-            del same[cell]
-            _note(faults, cell, "impure", "", f"is {rolls[cell]}, and {_again(answer)}")
-    order = ("raises", "range", "impure")
+        if cell not in changed and answer != rolls[cell]:
+            changed.add(cell)
+            faults.add(cell, "impure", "", f"is {rolls[cell]}, and {_said(answer, again=True)}")
     return Answers(
-        [[rolls.get((own, other), 0) for other in range(goal)] for own in range(goal)],
-        tuple(sorted(faults.values(), key=lambda fault: order.index(fault.kind))),
+        [[cast("int", rolls[own, other]) for other in range(goal)] for own in range(goal)],
+        faults.ranked(),
         first.name,
         first.seconds,
         _files(entry, [*first.files, *second.files]),
@@ -314,52 +307,65 @@ def _judged(entry: _Entry, goal: int, choices: range) -> Answers:
     )
 
 
-def _note(
-    faults: dict[tuple[str, str], Fault], cell: Cell, kind: str, like: str, line: str
-) -> None:
-    """Count a fault: of each kind and likeness the first is kept."""
-    if len(faults) >= _MOST_KINDS and (kind, like) not in faults:
-        like = ""
-    first = Fault(kind, 0, f"final_strategy({cell[0]}, {cell[1]}) {line}")
-    fault = faults.get((kind, like), first)
-    faults[kind, like] = fault._replace(times=fault.times + 1)
+class _Faults:
+    """Faults of answers: of each kind and likeness the first, with their number."""
+
+    def __init__(self) -> None:
+        self.cells: list[Cell] = []
+        self.found: dict[tuple[str, str], Fault] = {}
+
+    def add(self, cell: Cell, kind: str, like: str, line: str) -> None:
+        self.cells.append(cell)
+        if len(self.found) >= _MOST_KINDS and (kind, like) not in self.found:
+            like = ""
+        first = Fault(kind, 0, f"final_strategy({cell[0]}, {cell[1]}) {line}")
+        fault = self.found.get((kind, like), first)
+        self.found[kind, like] = fault._replace(times=fault.times + 1)
+
+    def ranked(self) -> tuple[Fault, ...]:
+        order = ("raises", "range", "impure")
+        return tuple(sorted(self.found.values(), key=lambda fault: order.index(fault.kind)))
 
 
 def _no_roll(answer: int | str, choices: range) -> tuple[str, str, str]:
     """Give the kind of a fault, its likeness to others, and the answer in place of a roll."""
-    if isinstance(answer, str) and answer.startswith("!"):
-        return "raises", answer[1:].partition(":")[0], f"raised {answer[1:]}"
-    value = f"{answer} (int)" if isinstance(answer, int) else answer[1:]
-    like = "below 0" if isinstance(answer, int) and answer < 0 else value.rpartition(" ")[2]
-    return "range", like, f"is {value}; allowed: ints from {choices[0]} to {choices[-1]}"
+    line = _said(answer)
+    if line.startswith("raised "):
+        return "raises", line.partition(":")[0], line
+    negative = isinstance(answer, int) and answer < 0
+    line = f"{line} (int)" if isinstance(answer, int) else line
+    like = "below 0" if negative else line.rpartition(" ")[2]
+    return "range", like, f"{line}; allowed: ints from {choices[0]} to {choices[-1]}"
 
 
-def _again(answer: int | str) -> str:
+def _said(answer: int | str, *, again: bool = False) -> str:
     if isinstance(answer, str) and answer.startswith("!"):
-        return f"when asked again raised {answer[1:]}"
+        return f"when asked again raised {answer[1:]}" if again else f"raised {answer[1:]}"
     value = answer[1:] if isinstance(answer, str) else answer
-    return f"{value} when asked again: it must depend on the scores alone"
+    pure = "it must depend on the scores alone"
+    return f"{value} when asked again: {pure}" if again else f"is {value}"
 
 
-def _stopped(heard: Heard, cells: Sequence[Cell], positions: int, first: Heard) -> Answers:
-    """Answers of a strategy that was stopped, or that could not be asked."""
+def _stopped(heard: Heard, cells: Sequence[Cell], answered: int | None) -> Answers:
+    """Answers of a strategy that was stopped, or could not be asked; `answered` before, if any."""
     failed = ("code", heard.failed) if heard.failed else None
     kind, line = failed or heard.fault or CRASH
-    is_again, count = heard is not first, len(heard.answers)
-    answered, asked = (positions, None) if is_again else (count, None)
-    if failed and is_again:
+    count, is_first = len(heard.answers), answered is None
+    done, positions = (count, len(cells)) if answered is None else (answered, answered)
+    asked = cells[count] if heard.is_loaded and not failed and count < len(cells) else None
+    if asked is not None:
+        call = f"final_strategy{asked}{'' if is_first else ', asked again,'}"
+        line = f"{call} {line}; {done:,} of {positions:,} positions were answered"
+    elif failed and not is_first:
         line = f"when run again, {line}"
     elif heard.is_ready and not heard.is_loaded:
         line = f"{line}; its code was still loading"
-    elif heard.is_loaded and not failed and count < len(cells):
-        asked = cells[count]
-        call = f"final_strategy({asked[0]}, {asked[1]}){', asked again,' if is_again else ''}"
-        line = f"{call} {line}; {answered:,} of {positions:,} positions were answered"
-    fault = Fault(kind, 1, line)
-    return Answers(None, (fault,), None, {}, (), answered, asked, attempts=tuple(heard.attempts))
+    fault, tried = Fault(kind, 1, line), tuple(heard.attempts)
+    asked = asked if is_first else None
+    return Answers(None, (fault,), None, {}, (), done, asked, attempts=tried)
 
 
-def _files(entry: _Entry, named: Sequence[str]) -> tuple[str, ...]:
+def _files(entry: Entry, named: Sequence[str]) -> tuple[str, ...]:
     """Of the files that an entry says it opened, those that there are in its folder."""
     folder, found = entry.path.parent, set()
     for name in named if not entry.is_alone else ():

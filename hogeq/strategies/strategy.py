@@ -18,6 +18,7 @@ from hogeq.strategies.arrays import (
     HOG_AXES,
     MOST_DICE,
     ROW_SUM_TOLERANCE,
+    TABLES,
     StrategyError,
     as_array,
     bad_cells,
@@ -313,6 +314,8 @@ def strategy_of_shape(
     if callable(given) and not hasattr(given, "__array__"):
         return _answered(given, shape, name, least)
     table = as_array(given, name)
+    if table.ndim == 0:
+        raise StrategyError(refusal(name, given, f"{TABLES}, or a function of two scores"))
     shape = shape or shape_like([table])
     if least < 0 and table.ndim == len(shape) - 1:
         table = np.where(table == least, shape[-1] - 1, table)

@@ -10,7 +10,7 @@ import stat
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path, PurePath
-from typing import Any, Final
+from typing import IO, Any, Final
 
 from hogeq.support.messages import printable, shown
 
@@ -46,12 +46,12 @@ def write_whole(path: str | os.PathLike[str], content: str | bytes) -> None:
         temporary.write_bytes(content)
 
 
-def write_arrays(path: str | os.PathLike[str], **arrays: Any) -> None:
+def write_arrays(path: str | os.PathLike[str], *, compress: bool = True, **arrays: Any) -> None:
     """Write arrays by name to an ``.npz`` file, whole or not at all."""
     import numpy as np
 
     with replacing(path) as temporary:
-        np.savez_compressed(temporary, **arrays)
+        (np.savez_compressed if compress else np.savez)(temporary, **arrays)
 
 
 _FORMULA: Final = re.compile("(^|;)([\\s\"']*)(?=[-=+@\uff0d\uff1d\uff0b\uff20])")
@@ -71,27 +71,36 @@ def _cell(value: object) -> str:
     return '"{}"'.format(text.replace('"', '""')) if set(text) & set(',;"') else text
 
 
-def read_whole(path: str | os.PathLike[str], most: int, *, within: Path | None = None) -> bytes:
-    """Read a regular file of at most `most` bytes; anything else is refused and not waited for.
+@contextlib.contextmanager
+def opened(
+    path: str | os.PathLike[str], most: int, *, within: Path | None = None
+) -> Iterator[tuple[IO[bytes], int]]:
+    """Open a regular file of at most `most` bytes; anything else is refused and not waited for.
 
     With `within` it is a path in that folder, and nothing on the way to it may be a link.
     """
 
-    def opened(name: str, flags: int) -> int:
+    def opener(name: str, flags: int) -> int:
         if within is not None:
             return open_within(within, PurePath(name))
         # Not to wait for whoever might write into a pipe.
         return os.open(name, flags | getattr(os, "O_NONBLOCK", 0))
 
     # What was opened is asked what it is, since what stands at a path may change.
-    with open(path, "rb", opener=opened) as file:
+    with open(path, "rb", opener=opener) as file:
         status = os.fstat(file.fileno())
         if not stat.S_ISREG(status.st_mode):
             raise OSError(errno.EINVAL, "is not a file", os.fspath(path))
         if status.st_size > most:
             raise OSError(errno.EFBIG, f"is larger than {most} bytes", os.fspath(path))
-        data = file.read(status.st_size + 1)
-    if len(data) > status.st_size:
+        yield file, status.st_size
+
+
+def read_whole(path: str | os.PathLike[str], most: int, *, within: Path | None = None) -> bytes:
+    """Read a regular file, as `opened` opens it."""
+    with opened(path, most, within=within) as (file, size):
+        data = file.read(size + 1)
+    if len(data) > size:
         raise OSError(errno.EBUSY, "grew while it was read", os.fspath(path))
     return data
 
@@ -104,6 +113,11 @@ def open_within(folder: Path, path: PurePath) -> int:
     """
     if path.is_absolute() or ".." in path.parts:
         raise OSError(errno.EINVAL, "leads out of its folder", os.fspath(path))
+    if os.open not in os.supports_dir_fd:  # Windows, where all that can be done is to look first
+        for reached in (path, *path.parents[:-1]):
+            if (folder / reached).resolve() != folder.resolve() / reached:
+                raise OSError(errno.ELOOP, "is a link", os.fspath(folder / reached))
+        return os.open(folder / path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
     at = os.open(folder, os.O_RDONLY)
     for part in path.parts:
         above = at
@@ -143,6 +157,20 @@ def parse_json(data: bytes | str, *, allow_nan: bool = False) -> Any:
 
 class _NotJSONError(ValueError):
     """Bytes that are no JSON; the message is one line."""
+
+
+@contextlib.contextmanager
+def muted(stream: int) -> Iterator[None]:
+    """Drop the lines that libraries write to a stream of the process: 1, the output, or 2."""
+    sys.stdout.flush()
+    before = os.dup(stream)
+    try:
+        with Path(os.devnull).open("wb") as nowhere:
+            os.dup2(nowhere.fileno(), stream)
+        yield
+    finally:
+        os.dup2(before, stream)
+        os.close(before)
 
 
 def _sync_folder(folder: Path) -> None:

@@ -185,8 +185,9 @@ def loss(difference: float) -> str:
 
 
 def between(lower: float, upper: float) -> str:
-    """Write an interval of differences in percentage points."""
-    return " to ".join(rounded_ends(lower, upper)) + " pp"
+    """Write an interval of differences in percentage points, of one number as exact."""
+    ends = rounded_ends(lower, upper)
+    return f"{ends[0]} pp, exact" if upper - lower <= EXACT else f"{ends[0]} to {ends[1]} pp"
 
 
 def rounded_ends(lower: float, upper: float) -> tuple[str, str]:

@@ -36,7 +36,7 @@ Jobs: TypeAlias = Annotated[int, Field(ge=1, le=MOST_JOBS)]
 
 Seed: TypeAlias = Annotated[int, Field(ge=0, le=MAX_SEED)]
 
-_STRICT: Final = ConfigDict(strict=True, extra="forbid", allow_inf_nan=False, populate_by_name=True)
+_STRICT: Final = ConfigDict(strict=True, extra="forbid", allow_inf_nan=False)
 
 
 class ParameterError(BadInputError):
@@ -68,8 +68,7 @@ def parameters(kind: type[Kind]) -> type[Kind]:
     """Make a class a frozen dataclass that refuses values outside its annotations.
 
     Where parameters depend on each other, the class has a `__post_init__` that raises a
-    `ValueError`, made by `hogeq.support.messages.refusal`. A field with an alias has the alias in
-    files, and its own name in Python.
+    `ValueError`, made by `hogeq.support.messages.refusal`.
 
     Examples
     --------
@@ -128,13 +127,13 @@ def check(kind: Any, **given: object) -> None:
 
 
 def plain(given: Any) -> dict[str, Any]:
-    """Return parameters as plain values by their names in files, tuples as lists."""
-    values = type(given).__pydantic_serializer__.to_python(given, by_alias=True)
+    """Return parameters as plain values by their names, tuples as lists."""
+    values = type(given).__pydantic_serializer__.to_python(given)
     return dict(json.loads(json.dumps(values)))
 
 
 def keys(kind: type) -> list[str]:
-    """Names of parameters as files have them."""
+    """Names of parameters."""
     return list(_properties(kind))
 
 
@@ -158,15 +157,10 @@ def _problem(kind: type, error: ValidationError) -> str:
     if isinstance(key, int):  # given without a name
         key = fields[key].name if key < len(fields) else f"argument {key + 1}"
     properties = _properties(kind)
-    names = [field.name for field in fields]
     if first["type"] in {"unexpected_keyword_argument", "unexpected_positional_argument"}:
-        if first["type"] == "unexpected_keyword_argument" and key in names:  # beside its alias
-            alias = list(properties)[names.index(key)]
-            return refusal(key, first["input"], f"{key} or {alias}, which are the same, not both")
         none = "" if properties else "none"
         return unknown_key("", key, first["input"], properties) + none
-    by_name = dict(zip(names, properties.values(), strict=True))
-    return _refused(key, error, {**by_name, **properties}[key])
+    return _refused(key, error, properties[key])
 
 
 def _refused(name: str, error: ValidationError, schema: dict[str, Any]) -> str:

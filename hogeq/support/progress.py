@@ -10,7 +10,7 @@ import logging
 import os
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from threading import Event, Lock, RLock, Thread
@@ -38,6 +38,7 @@ class Phase:
         self.name, self.total, self.unit, self.done = name, total, unit, done
         self.began = time.monotonic()
         self.doing = self.figure = ""
+        self.write: Callable[[float], str] = percent  # of win rates
         self._best = float("-inf")
         self._lock = Lock()
 
@@ -66,7 +67,7 @@ class Phase:
         with self._lock:
             if win_rate > self._best:
                 self._best = win_rate
-                self.measured(f"best {percent(win_rate)}")
+                self.measured(f"best {self.write(win_rate)}")
 
     def measured(self, figure: str) -> None:
         """Give the figure of the last measurement, as text."""

@@ -53,7 +53,9 @@ def cores() -> int:
 
 
 def memory() -> int:
-    """Bytes of memory that this machine, or the container on it, has."""
+    """Bytes of memory that this machine, or the container on it, has; Windows does not say."""
+    if not hasattr(os, "sysconf"):
+        return 8 * 2**30
     size = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     with suppress(OSError, ValueError):  # no such limit, or none of this kind
         size = min(size, int(Path("/sys/fs/cgroup/memory.max").read_text("ascii")))

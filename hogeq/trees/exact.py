@@ -15,14 +15,17 @@ from hogeq.search.results import Equilibrium, Response
 from hogeq.strategies.strategy import Strategy
 from hogeq.support.aliases import Floats
 from hogeq.trees.beliefs import MOST, BeliefDag, Choices, TooLargeError, belief_dag, spanned
+from hogeq.trees.enumeration import enumerated
 from hogeq.trees.flat import TERMINAL, FlatTree, reach
 from hogeq.trees.sequences import LEAST_GAIN, SequenceForm, sequence_form
 from hogeq.trees.strategies import tree_strategy
 
 MEETING = 1e-9  # largest gap at which bounds meet, a share of the stakes
 LEAST_STAKES = 1e-150  # as a share of the largest payoff: what is divided by it keeps its digits
+METHODS = ("full memory", "belief DAG", "enumeration", "integer program")
 STARTS = 15
 MOST_DRAWN = 1000  # strategies of a mixture that are given
+FEW = 64  # shared rows, up to which responses are enumerated first
 FINE = 2.0**16
 """What shares of payoffs are multiplied by for HiGHS, whose tolerances are absolute: it ends a
 search at a gap of 1e-6, and takes coefficients below 1e-9 for 0."""
@@ -36,6 +39,8 @@ class Answer(NamedTuple):
     strategy: Floats  # (R, K), a pure one; rows of the other player are not used
     payoff: float  # a share, as are the payoffs responded to; so is the bound
     bound: float
+    method: str
+    """What the bound is of, as in :class:`~hogeq.search.results.Response`."""
     choices: Choices | None = None  # that it comes to in a belief DAG, (1 + D * K,)
 
     @property
@@ -70,8 +75,9 @@ def best_response(
 ) -> Answer:
     """Find the best pure response of a player, and a bound that no response exceeds.
 
-    With A-loss recall full memory is the bound, and is met. `begin`, (R, K), is where the first
-    ascent begins. After an ascent to more than `enough` no program is run.
+    With A-loss recall full memory is the bound, and is met. Elsewhere ascents are followed by
+    enumeration if few rows are shared, and that by an integer program. `begin`, (R, K), is where
+    the first ascent begins. After an ascent to more than `enough` nothing else is tried.
     """
     tree, player = original.tree, original.player
     if next(original.met_again(), None) is not None:  # a pure response need not be best
@@ -80,6 +86,32 @@ def best_response(
             " games without absent-mindedness"
         )
     form = original.inflated
+    full, found, best = _by_ascent(original, payoffs, begin)
+    method, is_small = METHODS[0], len(form.shared) <= FEW and form.rank is not None
+    if full - best > MEETING and best <= enough and is_small:
+        found, best, bound = enumerated(form, payoffs, found, best)
+        if bound < full:
+            full, method = bound, METHODS[2]
+    if full - best > MEETING and best <= enough:
+        strategy, bound = _by_program(form, payoffs, seconds)
+        if strategy is not None and form.realisation(strategy) @ payoffs > best:
+            found, best = strategy, float(form.realisation(strategy) @ payoffs)
+        if best - MEETING <= bound < full:  # else the response found refutes it, or it is none
+            full, method = bound, METHODS[3]
+    return Answer(pure_rows(original, form.realisation(found)), best, max(best, full), method)
+
+
+def pure_rows(form: SequenceForm, plan: Floats) -> Floats:
+    """Pure strategy, (R, K), that has a plan; of parts of a row it comes to one at most."""
+    acts = np.where(form.tree.legal, form.by_rows(plan), -1.0).argmax(axis=1)
+    return np.asarray(np.eye(form.tree.num_actions)[acts])
+
+
+def _by_ascent(
+    original: SequenceForm, payoffs: Floats, begin: Floats | None
+) -> tuple[float, Floats, float]:
+    """Give what full memory wins, the best response of ascents to inflated rows, and its payoff."""
+    form, tree = original.inflated, original.tree
     num_legal = form.tree.num_legal
     full, chosen = form.respond_with_full_memory(payoffs)
     pure, random = np.eye(tree.num_actions), np.random.default_rng(0)
@@ -98,19 +130,7 @@ def best_response(
             found, best = response, worth
         if full - best <= LEAST_GAIN:  # always, if nothing was forgotten
             break
-    if full - best > MEETING and best <= enough:
-        strategy, bound = _by_program(form, payoffs, seconds)
-        if strategy is not None and form.realisation(strategy) @ payoffs > best:
-            found, best = strategy, float(form.realisation(strategy) @ payoffs)
-        if bound >= best - MEETING:  # else the response found refutes it
-            full = min(full, bound)
-    return Answer(pure_rows(original, form.realisation(found)), best, max(best, full))
-
-
-def pure_rows(form: SequenceForm, plan: Floats) -> Floats:
-    """Pure strategy, (R, K), that has a plan; of parts of a row it comes to one at most."""
-    acts = np.where(form.tree.legal, form.by_rows(plan), -1.0).argmax(axis=1)
-    return np.asarray(np.eye(form.tree.num_actions)[acts])
+    return full, found, best
 
 
 def _by_program(form: SequenceForm, worth: Floats, seconds: float) -> tuple[Floats | None, float]:
@@ -186,9 +206,8 @@ def respond(
         else:
             best, chosen = whole.respond(payoffs)
             rows = pure_rows(form, whole.sequences @ whole.flow(chosen))
-            answers.append(Answer(rows, best, best))
+            answers.append(Answer(rows, best, best, METHODS[1]))
     first, second = answers
-    method = "integer program" if None in wholes else "belief DAG"
     rows = np.where(tree.seat[:, None] == 0, first.strategy, second.strategy)
     value, bound = (first.payoff + second.payoff) / 2, (first.bound + second.bound) / 2
     full_memory = sum(memory) / 2
@@ -198,7 +217,7 @@ def respond(
         bound=bound * unit + tree.shift,
         full_memory=full_memory * unit + tree.shift,
         is_proved=bound - value <= MEETING,
-        method=method if bound < full_memory else "full memory",
+        method=max((one.method for one in answers), key=METHODS.index),
         seconds=perf_counter() - begun,
         seats=(
             first.payoff * unit + tree.shift + tree.centre,
@@ -228,7 +247,7 @@ class Side:
         best, chosen = self.whole.respond(payoffs)
         flow = self.whole.flow(chosen)
         rows = pure_rows(self.form, self.whole.sequences @ flow)
-        return Answer(rows, best, best, flow > 0.0)
+        return Answer(rows, best, best, METHODS[1], flow > 0.0)
 
     def takes(self, answer: Answer) -> bool:
         """Take a response into the restricted game, if it is new there."""

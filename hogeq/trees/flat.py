@@ -8,6 +8,7 @@ player against nature has the first seat; the second has no decision and the opp
 A team (:mod:`hogeq.trees.teams`) is one player that has the rows of its members.
 """
 
+import math
 from array import array
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ from fractions import Fraction
 from functools import cached_property
 from hashlib import sha256
 from itertools import pairwise
+from operator import itemgetter, length_hint
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -23,7 +25,7 @@ from numpy.typing import ArrayLike, NDArray
 from hogeq.search.results import Units, payoffs
 from hogeq.strategies.arrays import as_array
 from hogeq.support.aliases import Floats, Ints
-from hogeq.support.messages import one_line, printable, raised
+from hogeq.support.messages import counted, one_line, printable, raised
 from hogeq.support.progress import phase
 from hogeq.support.workers import memory
 from hogeq.trees.teams import Known, Sides, summed, teams_of
@@ -32,9 +34,15 @@ CHANCE: Final = -1
 TERMINAL: Final = -2
 MOST_NODES: Final = 20_000_000  # of the largest tree that is built
 MOST_MOVES: Final = 100_000  # of a play, unless a file says that it ends
-NODE_BYTES: Final = 130  # of a tree that is built, and ...
-ROW_BYTES: Final = 500  # ... of an information set with its name
-LOOK_UP: Final = 2**14  # nodes after which progress and memory are looked at
+NODE_BYTES: Final = 50  # of a tree while it is built, ...
+LEVEL_BYTES: Final = 1000  # ... of a depth, ...
+ROW_BYTES: Final = 300  # ... of an information set, and ...
+ACTION_BYTES: Final = 12  # ... of an action there, of which all sets have as many
+FIRST_LOOK: Final = 64  # nodes after which ...
+LOOK_UP: Final = 2**14  # ... and again after so many, progress, memory and size are looked at
+ESTIMATED: Final = 50  # moves of a walk for one of the random plays that estimate its size
+SURE: Final = 20 * math.log(10)  # of 10**20 games that are not too large one may be called so
+ENOUGH: Final = 1e60  # nodes in an estimate, after which a play need not go on
 ROUNDED: Final = 1e-12  # share of the payoffs at an end that their sum may miss by rounding
 ROW_SUM: Final = 1e-9  # by which the sum of a row, or of a node of chance, may differ from 1
 LARGEST: Final = 1e300  # no payoff is larger; and the largest, unless 0, is 1 / LARGEST or more
@@ -71,12 +79,12 @@ class FlatTree:
     player: NDArray[np.int8]  # (N,), who moves: 0, 1, CHANCE or TERMINAL
     parent: Indices  # (N,), the node before, -1 for the root
     row: Indices  # (N,), information set of the player to move, -1 where none moves
-    action: Indices  # (N,), which action of the parent leads here, from 0; 0 for the root
-    chance: Floats  # (N,), probability of that action where chance moves, 1 elsewhere
+    chance: Floats  # (N,), probability of the step to a node that chance makes, 1 elsewhere
     payoff: Floats  # (N,), to player 0 at terminal nodes, 0 elsewhere
-    move: Indices  # (N,), the action's number in the game that the tree was made of
     seat: NDArray[np.int8]  # (R,), whose row it is
     num_legal: Ints  # (R,)
+    moves: Indices  # (R, K), numbers of actions in the game that the tree was made of
+    drawn: Indices  # (C,), such numbers of the C steps of chance, in the order of the nodes
     names: Sequence[Any]  # (R,), what the player knows there, in the game's words
     describe: Callable[[Sequence[int]], list[str]]  # writes the moves of a history in words
     states: Sequence[str] | None = None  # (R,), OpenSpiel's names, if others
@@ -130,6 +138,13 @@ class FlatTree:
             families.append((level, starts, parents[starts]))
         return families
 
+    @property
+    def action(self) -> Indices:
+        """Place of each node among its siblings, the action that leads there; 0 for the root."""
+        nodes = np.arange(self.num_nodes, dtype=np.int32)
+        first = np.where(np.diff(self.parent, prepend=np.int32(-2)) != 0, nodes, 0)
+        return nodes - np.maximum.accumulate(first)
+
     @cached_property
     def edge(self) -> Indices:
         """Index of each node's action in a flattened strategy (R * K); -1 where chance moved."""
@@ -139,12 +154,12 @@ class FlatTree:
         return edge
 
     @cached_property
-    def moves(self) -> Ints:
-        """Number of each row's actions in the game that the tree was made of, (R, K)."""
-        moves = np.zeros((self.num_rows, self.num_actions), int)
-        chosen = np.flatnonzero(self.edge >= 0)
-        moves.ravel()[self.edge[chosen]] = self.move[chosen]
-        return moves
+    def move(self) -> Indices:
+        """Number of the step to each node in the game that the tree was made of; 0 for the root."""
+        move = np.zeros(self.num_nodes, np.int32)
+        move[self.after_choice] = self.moves.ravel()[self.edge[self.after_choice]]
+        move[np.flatnonzero(self.mover == CHANCE)[1:]] = self.drawn  # all but the root
+        return move
 
     @cached_property
     def after_choice(self) -> Ints:
@@ -214,10 +229,24 @@ class FlatTree:
         """Names of each row's actions."""
         labels: list[list[str]] = [[] for _ in range(self.num_rows)]
         edges, first = np.unique(self.edge[self.after_choice], return_index=True)
-        nodes = self.after_choice[first].tolist()
-        for row, node in zip((edges // self.num_actions).tolist(), nodes, strict=True):
-            labels[row].append(self.label(node))
+        words = self.words(self.after_choice[first].tolist())
+        for row, word in zip((edges // self.num_actions).tolist(), words, strict=True):
+            labels[row].append(word)
         return labels
+
+    def words(self, nodes: Sequence[int]) -> list[str]:
+        """Name the actions that lead to nodes."""
+        words: dict[int, str | None] = dict.fromkeys(nodes)
+        with phase("names of actions", len(words)) as progress:
+            for node in sorted(words, reverse=True):  # a deep one names those on the way to it
+                progress.step()
+                if words[node] is None:
+                    path = _path(self.parent, node)
+                    written = self.describe(self.move[path].tolist())
+                    words.update(
+                        step for step in zip(path, written, strict=True) if step[0] in words
+                    )
+        return [words[node] or "" for node in nodes]
 
     def label(self, node: int) -> str:
         """Name the action that leads to a node."""
@@ -292,44 +321,52 @@ def flatten(
     look: Callable[[Any], Node],
     describe: Callable[[Sequence[int]], list[str]],
     longest: int | None = None,
-    deepest: int = MOST_MOVES,
+    deepest: int | None = None,
     forget: str | Forget | None = None,
     sides: Sides | None = None,
 ) -> FlatTree:
-    """Lay out a game whose moves are numbers, or all that comes in `longest` moves of players."""
-    walk, count = _Walk(forget if callable(forget) else None, sides), 0
-    stack: list[tuple[Any, ...]] = [(root, -1, 0, 0, 0, 1.0, 0)]
+    """Lay out a game whose moves are numbers, or all that comes in `longest` moves of players.
+
+    Nodes are met depth first, so that few states are held at once. With `deepest`, the number of
+    nodes of a file, `look` is asked once for each node, in this order.
+    """
+    walk, count, known, again = _Walk(forget if callable(forget) else None, sides), 0, 1, FIRST_LOOK
+    estimate = _Estimate(root, look) if deepest is longest is None else None
+    families: list[Moves] = [[(0, 1.0, root)]]  # the node at hand and its siblings, by depth
+    waiting = [iter(families[0])]
     with phase(f"tree of {name}", unit="nodes") as progress:
-        while stack:
-            state, parent, action, move, depth, chance, made = stack.pop()
-            walk.parent.append(parent)
-            walk.action.append(action)
-            walk.move.append(move)
-            walk.depth.append(depth)
-            walk.chance.append(chance)
+        while waiting:
+            step = next(waiting[-1], None)
+            if step is None:
+                waiting.pop()
+                families.pop()
+                continue
+            depth = len(waiting) - 1
             try:
-                player, moves = walk.settle(look(state))
+                moves = walk.settle(look(step[2]), depth, longest)
             except Exception as error:
-                steps = walk.history(count, describe)
-                where = f"after {one_line('; '.join(map(str, steps)))}" if steps else "at the start"
+                places = [~length_hint(left) for left in waiting[1:]]
+                numbers = [moves[at][0] for moves, at in zip(families[1:], places, strict=True)]
+                where = walk.where(numbers, describe)
                 reason = error if isinstance(error, NodeError) else raised(error)
                 raise ValueError(f"{name}: {where}: {reason}") from error
-            if player >= 0:
-                if longest is not None and made >= longest:
-                    moves = ()
-                made += 1
-            for place in range(len(moves) - 1, -1, -1):  # popped in the order of actions
-                number, probability, after = moves[place]
-                stack.append((after, count, place, number, depth + 1, probability, made))
             count += 1
-            if count + len(stack) > MOST_NODES:
-                raise ValueError(f"{name}: has more than {MOST_NODES:,} nodes")
-            if depth > deepest:
-                raise ValueError(f"{name}: has plays of more than {deepest:,} moves")
-            if not count % LOOK_UP:
+            if moves:
+                families.append(moves)
+                waiting.append(iter(moves))
+                known += len(moves)
+                if known > MOST_NODES:
+                    raise ValueError(f"{name}: has more than {MOST_NODES:,} nodes")
+                if depth >= (deepest or MOST_MOVES):
+                    raise ValueError(f"{name}: has plays of more than {depth:,} moves")
+            if count == again:
+                again = (count // LOOK_UP + 1) * LOOK_UP
                 progress.reach(count)
-                need = NODE_BYTES * (count + len(stack)) + ROW_BYTES * len(walk.rows)
-                _require_memory(f"{name}: has more than {count:,} nodes", need)
+                need = NODE_BYTES * known + LEVEL_BYTES * len(walk.levels) + walk.row_bytes
+                require_memory(f"{name}: has more than {count:,} nodes", need)
+                if estimate is not None and estimate.is_vast(count // ESTIMATED):
+                    raise ValueError(f"{name}: has more than {MOST_NODES:,} nodes")
+                progress.measured(estimate.figure if estimate else "")
     tree = walk.tree(name, describe)
     if tree.largest_payoff < 1.0 / LARGEST:
         raise ValueError(
@@ -339,7 +376,55 @@ def flatten(
     return tree
 
 
-def _require_memory(given: str, need: int) -> None:
+class _Estimate:
+    """Number of nodes by random plays, which tell that a tree is too large long before a walk does.
+
+    The sum over the nodes of a play of one over the probability to come there has as its mean the
+    number of nodes, N (Knuth 1975, "Estimating the efficiency of backtrack programs"). So if N is
+    at most `MOST_NODES`, M, who bets a tenth of a fortune on every play, at odds X / M for a sum
+    X, has a supermartingale: by Ville's inequality a fortune ever grows by `SURE` with a
+    probability of at most 1 / SURE.
+    """
+
+    def __init__(self, root: Any, look: Callable[[Any], Node]) -> None:
+        self.root, self.look = root, look
+        self.random = np.random.default_rng(0)
+        self.fortune = self.sum = 0.0  # of the first the logarithm
+        self.plays = self.spent = 0  # spent: moves looked at
+
+    def is_vast(self, moves: int) -> bool:
+        """Play until so many moves were looked at; tell whether the tree has too many nodes."""
+        while self.spent <= moves and self.fortune < SURE:
+            found = self.play()
+            self.plays, self.sum = self.plays + 1, self.sum + found
+            self.fortune += math.log(0.9 + 0.1 * found / MOST_NODES)
+        return self.fortune >= SURE
+
+    @property
+    def figure(self) -> str:
+        """The estimate in words."""
+        return f"some {self.sum / self.plays:.1g} by {counted(self.plays, 'random play')}"
+
+    def play(self) -> float:
+        """Give the sum of one play, or of its first moves."""
+        state, weight, total = self.root, 1.0, 1.0
+        for _ in range(MOST_MOVES):
+            self.spent += 1
+            try:
+                moves = self.look(state).moves
+            except Exception:  # noqa: BLE001 - the walk will come there and refuse it
+                break
+            if not moves or total > ENOUGH:
+                break
+            self.spent += len(moves)
+            weight *= len(moves)
+            total += weight
+            state = moves[int(self.random.integers(len(moves)))][2]
+        return total
+
+
+def require_memory(given: str, need: int) -> None:
+    """Refuse what needs more bytes than there are."""
     if need > memory():
         machine = f"{memory() / 2**30:.1f} GiB of this machine"
         raise ValueError(f"{given}, which need more memory than the {machine}")
@@ -360,31 +445,63 @@ def _drawn(moves: Moves) -> Moves:
     return [(number, float(chance) / total, after) for number, chance, after in moves]
 
 
+_number: Final = itemgetter(0)  # of a move
+
+
+class _Level(NamedTuple):
+    """Nodes of one depth, as a walk meets them."""
+
+    row: "array[Any]"  # information set of each node, in the order of first meetings; else -1
+    many: "array[Any]"  # its moves
+    payoff: "array[Any]"  # of ends alone
+    chance: "array[Any]"  # of the moves of chance, and ...
+    drawn: "array[Any]"  # ... their numbers
+
+    @classmethod
+    def empty(cls) -> "_Level":
+        """Give a level without nodes."""
+        kinds: Any = "iiddi"
+        return cls(*map(array, kinds))
+
+
 class _Walk:
-    """Nodes in the order of a depth-first walk, and the information sets met."""
+    """Nodes by depth in the order of a depth-first walk, and the information sets met."""
 
     def __init__(self, forget: Forget | None, sides: Sides | None) -> None:
         self.forget, self.sides = forget, sides
-        self.parent, self.action, self.move, self.depth, self.row = (array("i") for _ in range(5))
-        self.player, self.chance, self.payoff = array("b"), array("d"), array("d")
+        self.levels: list[_Level] = []
         self.rows: dict[tuple[int, Hashable], int] = {}
-        self.legal: list[list[int]] = []  # numbers of each row's actions
+        self.legal: list[Sequence[int]] = []  # numbers of each row's actions
+        self.seen: dict[tuple[int, ...], Sequence[int]] = {}  # such numbers, each once
+        self.most = 1  # actions of a row
         self.num_players = 0  # 0 until an end is met
         self.total: Any = 0  # what the payoffs at every end sum to
 
-    def settle(self, node: Node) -> tuple[int, Moves]:
-        """Enter a node; give the player to move, and the moves."""
-        player, moves, row, payoff = node.player, node.moves, -1, 0.0
-        if player >= 0:
+    @property
+    def row_bytes(self) -> int:
+        """Memory of the information sets."""
+        return len(self.rows) * (ROW_BYTES + ACTION_BYTES * self.most)
+
+    def settle(self, node: Node, depth: int, longest: int | None = None) -> Moves:
+        """Enter a node; give the moves that are laid out."""
+        if depth == len(self.levels):
+            self.levels.append(_Level.empty())
+        level, row, moves = self.levels[depth], -1, node.moves
+        if node.player >= 0:
             row = self.row_of(node)
-        elif player == CHANCE:
+            if longest is not None:
+                made = sum(one.row[-1] >= 0 for one in self.levels[:depth])
+                moves = moves if made < longest else ()
+        elif node.player == CHANCE:
             moves = _drawn(moves)
+            level.chance.extend([float(chance) for _, chance, _ in moves])
+            level.drawn.extend(map(_number, moves))
         else:
-            payoff = self.payoff_of(node)
-        self.player.append(player)
-        self.row.append(row)
-        self.payoff.append(payoff)
-        return player, moves
+            moves = ()
+            level.payoff.append(self.payoff_of(node))
+        level.row.append(row)
+        level.many.append(len(moves))
+        return moves
 
     def row_of(self, node: Node) -> int:
         """Find the information set of a node; all nodes of one have the same actions."""
@@ -393,10 +510,11 @@ class _Walk:
         if self.sides is not None:
             key = self.sides[node.player], Known(node.player, known)
         row = self.rows.setdefault(key, len(self.rows))
-        numbers = [number for number, _, _ in node.moves]
+        numbers = list(map(_number, node.moves))
         wrong = ""
         if row == len(self.legal):
-            self.legal.append(numbers)
+            self.legal.append(self.seen.setdefault(tuple(numbers), numbers))
+            self.most = max(self.most, len(numbers))
             if len(set(numbers)) < len(numbers):
                 wrong = "has two equal actions; allowed: different ones"
             elif not numbers:
@@ -431,31 +549,46 @@ class _Walk:
             raise NodeError(f"is not zero-sum: payoffs sum to {sums}; {allowed}")
         return float(paid[0])
 
-    def history(self, node: int, describe: Callable[[Sequence[int]], list[str]]) -> History:
-        """Write the history of a node for a refusal; information sets are left out."""
-        path = _path(self.parent, node)
-        movers = [self.player[self.parent[one]] for one in path]
-        words = describe([self.move[one] for one in path])
-        return tuple(
-            HistoryStep(None if mover == CHANCE else mover, None, word)
-            for mover, word in zip(movers, words, strict=True)
-        )
+    def where(self, numbers: Sequence[int], describe: Callable[[Sequence[int]], list[str]]) -> str:
+        """Name the node at hand for a refusal, by the moves to it."""
+        seats = {
+            row: player if self.sides is None else known.player  # type: ignore[attr-defined]
+            for (player, known), row in self.rows.items()
+        }
+        movers = [seats.get(level.row[-1]) for level in self.levels[: len(numbers)]]
+        steps = map(HistoryStep, movers, [None] * len(numbers), describe(numbers))
+        return f"after {one_line('; '.join(map(str, steps)))}" if numbers else "at the start"
+
+    def joined(self, field: str, kind: Any) -> NDArray[Any]:
+        """Join and forget an array of all levels."""
+        parts = [np.frombuffer(getattr(level, field), kind) for level in self.levels]
+        self.levels = [level._replace(**{field: array("b")}) for level in self.levels]
+        return np.concatenate(parts)
 
     def tree(self, name: str, describe: Callable[[Sequence[int]], list[str]]) -> FlatTree:
         """Put the nodes in the order of their depth."""
-        order = np.argsort(np.asarray(self.depth), kind="stable")
-        renamed = np.full(len(order) + 1, -1, np.int32)  # the root's parent, -1, stays
-        renamed[order] = np.arange(len(order))
         keys = sorted(self.rows, key=lambda key: (key[0], str(key[1])))  # those of player 0 first
         first_numbers = [self.rows[key] for key in keys]
         new = np.full(len(keys) + 1, -1, np.int32)
         new[first_numbers] = np.arange(len(keys))
-        player, payoff = np.asarray(self.player)[order], np.asarray(self.payoff)[order]
-        if self.sides is not None:
-            player = np.array([*self.sides, TERMINAL, CHANCE], np.int8)[player]
+        seat = np.array([player for player, _ in keys], np.int8)
+        num_legal = np.array([len(self.legal[number]) for number in first_numbers], np.int64)
+        moves = np.zeros((len(keys), self.most), np.int32)
+        for row, number in enumerate(first_numbers):
+            moves[row, : num_legal[row]] = self.legal[number]
+        many = self.joined("many", np.int32)
+        row = new[self.joined("row", np.int32)]
+        player = np.append(seat, np.int8(CHANCE))[row]
+        player[(row < 0) & (many == 0)] = TERMINAL
+        parent = np.full(len(row), -1, np.int32)
+        parent[1:] = np.repeat(np.arange(len(row), dtype=np.int32), many)
+        del many
+        chance = np.ones(len(row))
+        chance[1:][player[parent[1:]] == CHANCE] = self.joined("chance", np.float64)
+        payoff, ends = np.zeros(len(row)), player == TERMINAL
+        payoff[ends] = paid = self.joined("payoff", np.float64)
         half, centre = float(self.total) / 2, 0.0
-        ends = player == TERMINAL
-        least, most = payoff[ends].min(initial=np.inf), payoff[ends].max(initial=-np.inf)
+        least, most = paid.min(initial=np.inf), paid.max(initial=-np.inf)
         middle = least / 2 + most / 2
         # A constant that is large beside the stakes would hide them.
         if self.total or abs(middle) > most - least > 0.0:
@@ -463,14 +596,14 @@ class _Walk:
         return FlatTree(
             name=name if self.sides is None else f"{name}, teams {teams_of(self.sides)}",
             player=player,
-            parent=renamed[np.asarray(self.parent)[order]],
-            row=new[np.asarray(self.row)[order]],
-            action=np.asarray(self.action)[order],
-            chance=np.asarray(self.chance)[order],
+            parent=parent,
+            row=row,
+            chance=chance,
             payoff=payoff,
-            move=np.asarray(self.move)[order],
-            seat=np.array([player for player, _ in keys], np.int8),
-            num_legal=np.array([len(self.legal[number]) for number in first_numbers], np.int64),
+            seat=seat,
+            num_legal=num_legal,
+            moves=moves,
+            drawn=self.joined("drawn", np.int32),
             names=[infoset for _, infoset in keys],
             describe=describe,
             num_players=self.num_players or 2,
@@ -494,21 +627,10 @@ def _scale(sums: Floats, many: Ints) -> Floats:
     return np.where(np.abs(sums - 1.0) > np.finfo(float).eps * many, sums, 1.0)
 
 
-def seated(tree: FlatTree, first: Floats, second: Floats) -> Floats:
-    """Join the rows of one strategy as player 0 and of another as player 1, (R, K)."""
-    return np.where(tree.seat[:, None] == 0, first, second)
-
-
-def edge_probability(tree: FlatTree, joint: Floats) -> Floats:
-    """Probability of the step to each node where both play the rows of one array, (N,)."""
-    step, chosen = tree.chance.copy(), tree.after_choice
-    step[chosen] = joint.reshape(-1)[tree.edge[chosen]]
-    return step
-
-
 def reach(tree: FlatTree, joint: Floats, player: int | None = None) -> Floats:
     """Probability that play comes to each node, (N,); a player's own actions count 1."""
-    step = edge_probability(tree, joint)
+    step, chosen = tree.chance.copy(), tree.after_choice
+    step[chosen] = joint.reshape(-1)[tree.edge[chosen]]
     if player is not None:
         step[tree.mover == player] = 1.0
     for level in tree.levels[1:]:
@@ -516,15 +638,7 @@ def reach(tree: FlatTree, joint: Floats, player: int | None = None) -> Floats:
     return step
 
 
-def node_values(tree: FlatTree, joint: Floats) -> Floats:
-    """Compute the expected payoff to player 0 from every node on, (N,)."""
-    step, value = edge_probability(tree, joint), tree.payoff.copy()
-    for level, starts, parents in reversed(tree.families):
-        value[parents] = np.add.reduceat(step[level] * value[level], starts)
-    return value
-
-
 def payoff(tree: FlatTree, first: Floats, second: Floats) -> float:
     """Compute the payoff to player 0 where one strategy sits at seat 0, another at seat 1."""
-    value = node_values(tree, seated(tree, first, second))[0]
-    return float(value) + tree.shift + tree.centre
+    joint = np.where(tree.seat[:, None] == 0, first, second)
+    return float(reach(tree, joint) @ tree.payoff) + tree.shift + tree.centre

@@ -60,6 +60,7 @@ def coarser(tree: FlatTree, forget: str | Forget | None) -> FlatTree:
         row=new[tree.row],
         seat=tree.seat[first],
         num_legal=tree.num_legal[first],
+        moves=tree.moves[first],
         names=names,
         states=None,
     )

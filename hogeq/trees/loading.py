@@ -1,14 +1,18 @@
-"""The game that a name, a file or an object means: Hog by some rules, or a tree."""
+"""The game that a name, a file or an object means: Hog by some rules, or a tree.
+
+Trees are imported where they are used: a command about Hog needs none.
+"""
 
 import os
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from hogeq.rules import ALIASES, EDITIONS, Rules, rules_from
 from hogeq.rules.reading import (
     OPENSPIEL,
+    TREES,
     config_of,
     edition_name,
     find_rules,
@@ -17,44 +21,57 @@ from hogeq.rules.reading import (
     load_plugins_of,
     made_of,
 )
-from hogeq.support.messages import nearest, printable, refusal, shown
-from hogeq.trees.families import full_name
-from hogeq.trees.flat import FlatTree
-from hogeq.trees.rules import GAMES, GameRules, from_rules, named_rules
+from hogeq.support.messages import nearest, printable, refusal, shown, unreadable
 from hogeq.trees.teams import Teams, teams_text
 
+if TYPE_CHECKING:
+    from hogeq.trees.flat import FlatTree
+
 ALLOWED: Final = (
-    "an edition of Hog, a mapping or YAML file of rule parts, a run, a .efg file, a game of "
-    "OpenSpiel or of the papers (3K4) by its name, or rules of one's own"
+    "an edition of Hog, a mapping or YAML file of rule parts, a run, a .efg file, a .npz file "
+    "of a tree, a game of OpenSpiel or of the papers (3K4) by its name, or rules of one's own"
 )
 
 
 def find_game(
     given: Any, forget: Any = None, trust: bool = False, teams: Teams = None
-) -> Rules | FlatTree:
+) -> "Rules | FlatTree":
     """Find the game: of a path its file, of a name an edition, a registered game, OpenSpiel's.
 
     ``openspiel:NAME`` is always a game of OpenSpiel.
     """
     if isinstance(given, str | os.PathLike):
         found = _written(os.fspath(given), forget, trust, teams)
+    elif isinstance(given, Rules):
+        found = given
     elif isinstance(given, Mapping):
         found = rules_from(given)
-    elif isinstance(given, GameRules):
-        found = from_rules(given, forget=forget, teams=teams)
-    elif isinstance(given, Rules | FlatTree):
-        found = given
     else:
-        found = _of_openspiel(given, forget, teams)
+        found = _of_object(given, forget, teams)
     for name, option in (("forget", forget), ("teams", teams)):
         if option is not None and isinstance(found, Rules):
             raise ValueError(refusal(name, option, "for games other than Hog"))
-    if teams is not None and found is given:
-        raise ValueError(refusal("teams", teams, "none for a tree that is built"))
     return found
 
 
-def _written(name: str, forget: Any, trust: bool, teams: Teams) -> Rules | FlatTree:
+def _of_object(given: Any, forget: Any, teams: Teams) -> "FlatTree":
+    from hogeq.trees.flat import FlatTree
+    from hogeq.trees.rules import GameRules, from_rules
+
+    if isinstance(given, FlatTree):
+        _require_none(teams)
+        return given
+    if isinstance(given, GameRules):
+        return from_rules(given, forget=forget, teams=teams)
+    return _of_openspiel(given, forget, teams)
+
+
+def _require_none(teams: Teams) -> None:
+    if teams is not None:
+        raise ValueError(refusal("teams", teams, "none for a tree that is built"))
+
+
+def _written(name: str, forget: Any, trust: bool, teams: Teams) -> "Rules | FlatTree":
     config = config_of(Path(name))
     if config.get("game"):
         how = how_of(config)
@@ -65,34 +82,63 @@ def _written(name: str, forget: Any, trust: bool, teams: Teams) -> Rules | FlatT
         load_plugins_of(Path(name), trust)
         found = _written(config["game"], how["forget"], trust, how["teams"])
         made = made_of(Path(name))
-        if isinstance(found, FlatTree) and made not in {None, found.digest()}:
+        if not isinstance(found, Rules) and made not in {None, found.digest()}:
             raise ValueError(f"{printable(name)}: {config['game']} has changed since this run")
         return found
     if name.lower().endswith(".efg"):
         from hogeq.trees.gambit import from_efg
 
         return from_efg(name, forget=forget, teams=teams)
+    if name.lower().endswith(".npz"):
+        from hogeq.trees.forgetting import coarser
+        from hogeq.trees.saved import load_tree_file
+
+        _require_none(teams)
+        if callable(forget):
+            raise ValueError(refusal("forget", forget, "texts, where a tree was saved"))
+        return coarser(load_tree_file(name), forget)
     return _named(name, forget, trust, teams)
 
 
-def _named(name: str, forget: Any, trust: bool, teams: Teams) -> Rules | FlatTree:
-    if name.startswith(OPENSPIEL):
-        return _of_openspiel(name.removeprefix(OPENSPIEL), forget, teams)
-    if is_hog(name):
-        return find_rules(edition_name(name), trust)
-    own = named_rules(full_name(name))
-    if own is not None:
-        return from_rules(own, name=name, forget=forget, teams=teams)
-    called, known = name.partition("(")[0], [*GAMES]
+def require_game(name: str) -> None:
+    """Refuse a text that names no game other than Hog; nothing is built."""
+    if config_of(Path(name)).get("game") or name.startswith(OPENSPIEL):
+        return
+    if name.lower().endswith(TREES):
+        try:
+            os.stat(name)  # noqa: PTH116 - as a reader would
+        except (OSError, ValueError) as error:
+            raise ValueError(unreadable(Path(name), error)) from error
+        return
+    from hogeq.trees.families import full_name
+    from hogeq.trees.rules import GAMES
+
+    called, known = full_name(name).partition("(")[0], [*GAMES]
+    if called in known:
+        return
     with suppress(ValueError):
         known += _openspiel().pyspiel.registered_names()
     if called not in known:
         near = nearest(called, [*EDITIONS, *ALIASES, *known])
         raise ValueError(f"game: got {shown(name)}; allowed: {ALLOWED}{near}")
+
+
+def _named(name: str, forget: Any, trust: bool, teams: Teams) -> "Rules | FlatTree":
+    if name.startswith(OPENSPIEL):
+        return _of_openspiel(name.removeprefix(OPENSPIEL), forget, teams)
+    if is_hog(name):
+        return find_rules(edition_name(name), trust)
+    from hogeq.trees.families import full_name
+    from hogeq.trees.rules import from_rules, named_rules
+
+    own = named_rules(full_name(name))
+    if own is not None:
+        return from_rules(own, name=name, forget=forget, teams=teams)
+    require_game(name)
     return _of_openspiel(name, forget, teams)
 
 
-def _of_openspiel(game: Any, forget: Any, teams: Teams) -> FlatTree:
+def _of_openspiel(game: Any, forget: Any, teams: Teams) -> "FlatTree":
     tree: FlatTree = _openspiel().from_openspiel(game, forget=forget, teams=teams)
     return tree
 
@@ -105,7 +151,7 @@ def _openspiel() -> Any:
     return openspiel
 
 
-def load_tree(given: Any, forget: Any = None, teams: Teams = None) -> FlatTree:
+def load_tree(given: Any, forget: Any = None, teams: Teams = None) -> "FlatTree":
     """Find a game other than Hog."""
     found = find_game(given, forget, teams=teams)
     if isinstance(found, Rules):

@@ -87,16 +87,20 @@ class SequenceForm:
         won = sign * others[ends] * self.tree.shares[ends]
         return np.bincount(self.at[ends], won, size).astype(np.float64)
 
-    def respond_with_full_memory(self, payoffs: Floats) -> tuple[float, Ints]:
-        """Payoff of a responder with perfect recall, and its actions, (J,)."""
+    def remembered(self, payoffs: Floats) -> Floats:
+        """Compute what each sequence is worth to a responder with perfect recall, (1 + J * K,)."""
         tree, worth = self.tree, payoffs.copy()
-        chosen = np.zeros(len(self.row), np.int64)
         for refined in reversed(self.levels):
             actions = worth[1:].reshape(-1, tree.num_actions)[refined]
-            actions = np.where(tree.legal[self.row[refined]], actions, -np.inf)
-            chosen[refined] = actions.argmax(axis=1)
-            np.add.at(worth, self.before[refined], actions.max(axis=1))
-        return float(worth[0]), chosen
+            best = np.where(tree.legal[self.row[refined]], actions, -np.inf).max(axis=1)
+            np.add.at(worth, self.before[refined], best)
+        return worth
+
+    def respond_with_full_memory(self, payoffs: Floats) -> tuple[float, Ints]:
+        """Payoff of a responder with perfect recall, and its actions, (J,)."""
+        worth = self.remembered(payoffs)
+        actions = worth[1:].reshape(-1, self.tree.num_actions)
+        return float(worth[0]), np.where(self.tree.legal[self.row], actions, -np.inf).argmax(axis=1)
 
     def realisation(self, strategy: Floats) -> Floats:
         """Probability of every sequence by the own actions of a strategy, (1 + J * K,)."""

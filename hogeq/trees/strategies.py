@@ -44,12 +44,21 @@ def tree_strategy(tree: FlatTree, given: Any, name: str = "strategy") -> Strateg
     if isinstance(given, Strategy):
         return strategy_of_shape((tree.num_rows, tree.num_actions), given, name)
     if isinstance(given, str | os.PathLike):
+        require_named(given)
         if given == "uniform":
             return _checked(tree, tree.uniform(), name).named("uniform")
         return _read(tree, Path(given)).named(str(given))
     if not isinstance(given, np.ndarray | list | tuple | Mixture):
         return _of_profile(tree, given, name)
     return _checked(tree, given, name)
+
+
+def require_named(given: str | os.PathLike[str]) -> None:
+    """Refuse a text that names no strategy and no file; no game is needed."""
+    path = Path(given)
+    path = path / IN_FOLDER if is_folder(path) else path
+    if given != "uniform" and not os.access(path, os.F_OK):
+        raise ValueError(f"strategy: got {shown(str(path))}; allowed: {FORMS}")
 
 
 def _checked(tree: FlatTree, given: ArrayLike | Mixture, name: str) -> Strategy:
@@ -70,8 +79,6 @@ def _checked(tree: FlatTree, given: ArrayLike | Mixture, name: str) -> Strategy:
 def _read(tree: FlatTree, path: Path) -> Strategy:
     path = path / IN_FOLDER if is_folder(path) else path
     name = printable(path)
-    if not os.access(path, os.F_OK):
-        raise ValueError(f"strategy: got {shown(str(path))}; allowed: {FORMS}")
     if path.suffix == ".npz":
         rows = tree.num_rows
         shapes: dict[str, tuple[int, ...]] = dict.fromkeys(MATRICES, (rows,))

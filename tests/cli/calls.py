@@ -49,7 +49,7 @@ def in_full(write: Callable[[float], str], number: float) -> str:
 
 def said(stderr: str) -> str:
     """Leave out of standard error the default rules, and what a slow machine adds."""
-    default = r"rules su20, the default[^\n]*"
+    default = r"rules fa25, the default[^\n]*"
     steps = r"[a-z ]+ (?:\d+ %|\d+/\d+ \w+), \d+:\d\d[^\n]*"
     return re.sub(rf"hogeq: (?:compiling kernels, once[^\n]*|{default}|{steps})\n", "", stderr)
 

@@ -3,10 +3,12 @@
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 from typer.testing import CliRunner
 
 from hogeq.cli import app
+from hogeq.contest import advice
 from hogeq.strategies.sandbox import isolation
 from hogeq.support.messages import percent
 from tests.cli.calls import ask, ok, said
@@ -41,7 +43,10 @@ def test_a_valid_submission_and_how_it_does(folder: Path) -> None:
     text = ok("check", submission, *R, "--trust")
     assert text.startswith("valid for fa22 with goal=20, max_dice=3, by One <b>: ")
     assert "against optimal it wins " in text
-    assert "; a best response wins 50.00 %; most is lost at" in text
+    assert "; a best response wins 50.00 %; what it loses is in these groups" in text
+    assert text.index("\nmistake ") < text.index("\nsimple changes that gain most")
+    assert text.index("\nwins against") < text.index("\nmost is lost at")
+    assert "Why it loses" in Path("check.html").read_text()
     page = Path("check.html").read_text()
     assert "One &lt;b&gt;" in page
     assert "One <b>" not in page
@@ -53,6 +58,39 @@ def test_a_valid_submission_and_how_it_does(folder: Path) -> None:
     assert chosen["best_response"] == pytest.approx(
         ask("attack", "always_roll:2", *R, "--starts", "1")["bound"], abs=1e-12
     )
+
+
+def test_the_reasons_of_a_file_and_of_a_policy(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(advice, "SECONDS", 60.0)
+    Path("rule.py").write_text(
+        "PLAYER_NAME = 'Me'\ndef final_strategy(score, opponent):\n"
+        "    return 1 if score >= 12 else 2\n"
+    )
+    found = ask("check", "rule.py", *R, "--trust")
+    why = ask("improve", "rule.py", "--explain", *R, "--trust")["why"]
+    for key in ("loss", "loss_by_phase", "loss_by_lead"):
+        whole = found["best_response"] - found["win_rate"]
+        assert sum(one["loss"] for one in found[key]) == pytest.approx(whole, abs=1e-12)
+        assert why[key] == found[key]
+    numbers = found["constant_changes"]
+    assert (numbers["tried"], numbers["possible"]) == (24, 24)
+    assert why["constant_changes"] == numbers
+    assert numbers["best"]
+    for one in numbers["best"]:
+        text = Path("rule.py").read_text().splitlines()
+        line = text[one["line"] - 1]
+        end = one["column"] + len(str(one["number"]))
+        assert int(line[one["column"] : end]) == one["number"]
+        text[one["line"] - 1] = f"{line[: one['column']]}{one['instead']}{line[end:]}"
+        Path("other.py").write_text("\n".join(text))
+        rate = ask("compare", "other.py", "optimal", *R, "--trust")["win_rate"]
+        assert one["gain"] == pytest.approx(rate - found["win_rate"], abs=1e-12)
+    assert ask("check", "rule.py", "--rules", "small.yaml", "--trust")["loss"]
+    np.save("uniform.npy", np.full((20, 20, 4), 0.25))
+    assert "\nmistake " in ok("improve", "uniform.npy", "--explain", *R)
+    ok("improve", "rule.py", "--explain", "--out", "better.csv", *R, "--trust")
 
 
 def test_what_is_printed_is_noted_and_not_shown(folder: Path) -> None:
@@ -106,7 +144,7 @@ def test_a_search_is_not_shown_as_the_most(folder: Path) -> None:
         f"{bound}"
     )
     text = ok("check", "one.csv", *of, "--html", "check.html")
-    assert f"; {told}; most is lost at" in text
+    assert f"; {told}; what it loses is in these groups" in text
     page = (folder / "check.html").read_text()
     assert f"; {told}.</p>" in page
     for shown in (text, page):

@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 
 import hogeq
 from hogeq.cli import app
-from hogeq.cli.result import Result
+from hogeq.cli.shell import Result
 from hogeq.runs.config import config_from
 from hogeq.runs.runner import run_experiment
 from hogeq.support.messages import Table, lines_of
@@ -59,9 +59,11 @@ def test_the_default_is_said_first_and_can_be_set(
     command = "compare", "always_roll:1", "always_roll:2"
     monkeypatch.delenv("HOGEQ_RULES", raising=False)
     found = CliRunner().invoke(app, [*command, "--json"])
-    said = "hogeq: rules su20, the default; --rules or HOGEQ_RULES chooses others\n"
+    said = "hogeq: rules fa25, the default; --rules or HOGEQ_RULES chooses others\n"
     assert found.stderr.startswith(said)
-    assert json.loads(found.stdout)["rules"] == "su20"
+    assert json.loads(found.stdout)["rules"] == "fa25"
+    ok("export", "optimal", "--out", "optimal.csv")
+    assert ok("check", "optimal.csv").startswith("valid for fa25")
     monkeypatch.setenv("HOGEQ_RULES", "small.yaml")
     found = CliRunner().invoke(app, [*command, "--json"])
     assert "the default" not in found.stderr

@@ -13,7 +13,7 @@ from hogeq.evaluation.values import belief, reach, win_rate
 from hogeq.model.game import HogEngine
 from hogeq.rules import EDITIONS
 from hogeq.strategies.files import read_strategy
-from hogeq.support.messages import between, percent
+from hogeq.support.messages import between, percent, pp
 from tests.cli.calls import ask, in_full, ok, refused
 
 # --- figures --------------------------------------------------------------------------------------
@@ -50,6 +50,16 @@ def test_the_counter_matrix_wins_what_is_said(folder: Path) -> None:
     low, high = (found[name] - 0.5 for name in ("attack", "bound"))
     assert f"exploitability: {between(low, high)}" in text
     assert "response written to m.csv" in text
+
+
+def test_where_nothing_is_hidden_an_attack_is_one_number(folder: Path) -> None:
+    attack = "attack", "always_roll:2", "--rules", "fa22.yaml", "--starts", "1", "--kicks", "0"
+    found, text = ask(*attack), ok(*attack)
+    assert found["attack"] == pytest.approx(found["bound"], abs=1e-9)
+    assert f"attack  {percent(found['attack'])}  best response, exact\n" in text
+    assert f"exploitability: {pp(found['attack'] - 0.5, signed=False)}, exact\n" in text
+    assert "bound" not in text
+    assert "effort" not in text
 
 
 def test_tournament(folder: Path) -> None:

@@ -86,7 +86,7 @@ def test_a_bad_file_among_many_is_named_or_left_out(field: Path) -> None:
     text = ok("tournament", "field", *R, "--skip-bad")
     assert "left out: field/worse.py: reading a .py runs its code" in text
     few = refused("tournament", "field/bad.csv", "field/roll_1.csv", *R, "--skip-bad")
-    assert "1 of 2 files can be read; allowed: 2 or more; field/bad.csv: " in few
+    assert "1 of 2 entries are valid; allowed: 2 or more, and a file counts once; field/bad" in few
 
 
 def test_the_same_command_again_gives_the_same(field: Path) -> None:
@@ -131,7 +131,7 @@ def test_two_entries_play_one_match(field: Path) -> None:
     assert "2 strategies, 1 match each" in ok("tournament", *two, *R)
     assert "3 strategies, 2 matches each" in ok("tournament", *two, "field/roll_3.csv", *R)
     line = refused("tournament", two[0], f"./{two[0]}", *R)
-    assert "1 strategy given; allowed: 2 or more, and a file counts once" in line
+    assert "1 of 1 entries is valid; allowed: 2 or more, and a file counts once" in line
 
 
 def test_a_semester_is_that_semester_beside_a_folder_of_its_name(folder: Path) -> None:

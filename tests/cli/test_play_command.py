@@ -21,7 +21,7 @@ from hogeq.contest.turns import Engine, Session
 from hogeq.model.game import compile_game
 from hogeq.rules import rules_from
 from hogeq.support.messages import loss, percent
-from tests.cli.calls import in_full, said
+from tests.cli.calls import ask, in_full, refused, said
 
 RULES = "fa22.yaml"
 PROMPT = "roll 0 to 3 > "
@@ -80,7 +80,7 @@ def test_hints_and_odds(folder: Path) -> None:
     assert [row[0] for row in rows] == [str(entry.dice) for entry in odds]
     for entry, (_, figures) in zip(odds, rows, strict=True):
         assert figures.startswith(in_full(percent, entry.win_probability))
-        assert figures.endswith(in_full(loss, entry.behind))
+        assert figures.endswith(in_full(loss, entry.loss))
     two = next(entry for entry in odds if entry.dice == 2)
     assert in_full(percent, two.win_probability) in one
     assert len(one.splitlines()) == 4  # what was typed, a header, a row, what it counts on
@@ -94,7 +94,7 @@ def test_a_roll_is_played_and_its_cost_told(folder: Path) -> None:
     worst = next(entry for entry in reversed(want.odds()) if entry.dice > 0)
     move = want.play(worst.dice)
     said = answers(str(worst.dice), "quit", options=ALL)[0]
-    cost, won = in_full(loss, worst.behind), in_full(percent, worst.win_probability)
+    cost, won = in_full(loss, worst.loss), in_full(percent, worst.win_probability)
     assert f"you rolled {worst.dice}: {' '.join(map(str, move.faces))}" in said
     assert f"loss {cost}, " in said
     assert f": win probability {won}" in said
@@ -154,7 +154,7 @@ def test_a_game_is_played_to_the_end(folder: Path) -> None:
     for turn in data["turns"]:
         if turn["player"] == "you":
             assert turn["dice"] == 2
-    total = sum(turn["cost"] for turn in data["turns"] if turn["player"] == "you")
+    total = sum(turn["loss"] for turn in data["turns"] if turn["player"] == "you")
     assert data["meter"]["total"] == pytest.approx(total, abs=1e-12)
     assert f"together lost {in_full(loss, total)} of win probability" in text
 
@@ -189,6 +189,15 @@ def test_memory_is_told_where_the_rules_have_one(folder: Path) -> None:
     assert "turn (mod 8): 0, extra turn: no" in text
     Path("hw13.yaml").write_text("{edition: hw13, goal: 20, max_dice: 3}")
     assert "turn 1: you 0, engine 0; 4-sided dice" in play("quit", rules="hw13.yaml")
+
+
+def test_a_game_from_other_scores_is_reviewed_from_there(folder: Path) -> None:
+    start = ("--start", "10:3")
+    text = play("2", "quit", options=(*start, "--save", "one.json"))
+    assert "turn 1: you 10, engine 3" in text
+    assert "hogeq review one.json --start 10:3 says" in text
+    assert ask("review", "one.json", *start)["turns"][0]["before"] == [10, 3]
+    assert "one.json" in refused("review", "one.json")
 
 
 def test_the_seed_is_told_and_repeats_the_game(folder: Path) -> None:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -13,7 +14,6 @@ from typer.testing import CliRunner
 
 from hogeq.cli import app, main
 from hogeq.cli.commands import COMMANDS, GROUPS, name_of
-from hogeq.cli.uses import require_use
 from tests.cli.calls import ok, refused
 
 # --- bad input ------------------------------------------------------------------------------------
@@ -25,7 +25,11 @@ R = ("--rules", "small.yaml")
     ("arguments", "says"),
     [
         # usage
-        (("comapre",), "No such command 'comapre'"),
+        (("comapre",), "No such command 'comapre'. Did you mean 'compare'?"),
+        (
+            ("rules", "--rules", "fa25"),
+            "--rules: no option here; allowed: the name alone",
+        ),
         (("compare",), "Missing argument 'A'; see hogeq compare --help"),
         (("compare", "a", "b", "--no-such"), "No such option: --no-such"),
         (("play", "--first", "me"), "Invalid value for '--first': 'me' is not one of 'you', 'engi"),
@@ -174,26 +178,37 @@ def test_a_name_that_cannot_be_printed_is_still_one_line(folder: Path) -> None:
 
 def test_help_and_version() -> None:
     assert ok("--version").strip()
+    assert main(["version"]) == main(["-V"]) == main(["help", "export"]) == 0
     assert "tournament" in ok()
     assert ok() == ok("--help")
     assert "--anneal-steps" in ok("attack", "--help")
     listed = ok("--help")
-    assert "..." not in listed.partition("Solve:")[2]
+    commands = listed.partition("Submit and play:")[2]
+    assert "..." not in commands
+    assert max(map(len, listed.splitlines())) <= 80
+    # One line for each command, a head and an empty line for each group.
+    assert len(commands.strip().splitlines()) == len(COMMANDS) + 2 * len(GROUPS) - 2
+    assert "--first you|engine|coin" in ok("play", "--help")
+    assert not re.search(r"<\w|[{}]|x[<>]=|\[\[", ok("tournament", "--help"))
     assert [line for line in listed.splitlines() if line in {f"{name}:" for name in GROUPS}] == [
         f"{name}:" for name in GROUPS
     ]
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=name_of)
-def test_every_command_has_an_example_that_it_takes(command: Any) -> None:
+def test_every_command_has_an_example_that_it_takes(folder: Path, command: Any) -> None:
     name = name_of(command)
     lines = [line.strip() for line in ok(name, "--help").splitlines()]
     example = f"Example: hogeq {name}"
     assert any(line.startswith(example) for line in lines)
     words = next(group[command] for group in GROUPS.values() if command in group).split()
+    for word in words:
+        if "." in word or "/" in word:
+            Path(word).parent.mkdir(exist_ok=True)
+            Path(word).touch()
     every: Any = get_command(app)
     context = every.commands[name].make_context(name, words)  # refuses what it does not take
-    require_use(context)
+    every.commands[name].require_use(context)
 
 
 @pytest.mark.parametrize(
@@ -232,27 +247,62 @@ def test_main_gives_back_the_status(folder: Path, capfd: pytest.CaptureFixture[s
     assert "Traceback" not in capfd.readouterr().err
 
 
-def test_small_commands_import_little() -> None:
+def modules(*calls: tuple[str, ...]) -> set[str]:
+    """Modules that a process has imported after some commands."""
     code = (
-        "import sys; from hogeq.cli import main; main(sys.argv[1:]); "
+        f"import sys; from hogeq.cli import main; [main(call) for call in {calls}]; "
         "print(*sys.modules, sep='\\n', file=sys.stderr)"
     )
+    found = subprocess.run(  # noqa: S603 - our own command
+        [sys.executable, "-c", code],
+        capture_output=True,
+        check=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])},
+    )
+    return set(found.stderr.split("\n"))
 
-    def modules(*arguments: str) -> set[str]:
-        found = subprocess.run(  # noqa: S603 - our own command
-            [sys.executable, "-c", code, *arguments],
-            capture_output=True,
-            check=True,
-            text=True,
-            env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])},
-        )
-        return set(found.stderr.split())
 
+def test_small_commands_import_little() -> None:
     heavy = {"matplotlib", "loky", "scipy.linalg", "pandas", "pyspiel", "rich"}
     heavy |= {"hogeq.runs.config"}
-    assert not modules("rules") & (heavy | {"numpy", "numba"})
-    assert not modules("strategies") & (heavy | {"numba"})
+    assert not modules(("rules",)) & (heavy | {"numpy", "numba"})
+    assert not modules(("strategies",)) & (heavy | {"numba"})
     # Its kernel is kept from tests before; to load one takes nothing of numba's compiler.
     ok("compare", "always_roll:0", "always_roll:6", "--rules", "su20")
     compiler = {"numba.cpython.rangeobj", "numba.np.random.generator_core"}
-    assert not modules("compare", "always_roll:0", "always_roll:6") & (heavy | compiler)
+    compare = ("compare", "always_roll:0", "always_roll:6", "--rules", "su20")
+    assert not modules(compare) & (heavy | compiler)
+
+
+def test_files_and_names_are_looked_at_before_libraries_are_imported(folder: Path) -> None:
+    heavy = {"numba", "scipy", "matplotlib", "pyspiel", "hogeq.model.game"}
+    none = (
+        ("--version",),
+        ("--help",),
+        ("check", "--help"),
+        ("help", "export"),
+        ("chekc", "a.csv"),
+        ("attack", "optimal", "--of-no-use"),
+        ("check", "no.csv"),
+        ("review", "no.json"),
+        ("certify", "no.json"),
+        ("run", "no.yaml"),
+        ("sweep", "no.yaml"),
+        ("report", "no"),
+        ("compare", "optimal", "champion", "--rules", "fa99"),
+        ("analyze", "--rules", "fa25", "--score", "100", "--opponent", "0"),
+        ("tablebase", "--rules", "fa25", "--start", "100:0"),
+        ("export", "optimal", "--rules", "fa25", "--out", "a.xls"),
+    )
+    assert not modules(*none) & {*heavy, "numpy"}
+    few = (
+        ("check", "small.yaml", "--against", "optiml"),
+        ("compare", "optimal", "always_rol:6", "--rules", "fa25"),
+        ("attack", "no.npz", "--rules", "fa25"),
+        ("show", "no.csv", "--rules", "fa25"),
+        ("board", "--opponent", "no.csv", "--rules", "fa25"),
+        ("attack", "unifrm", "--game", "kuhn_poker"),
+        ("equilibrium", "--game", "no.efg"),
+    )
+    assert not modules(*few) & heavy

@@ -60,6 +60,21 @@ def test_nobody_submits_without_a_name(folder: Path) -> None:
     assert not (folder / "final_strategy.py").exists()
 
 
+def test_a_py_keeps_the_name_of_its_player(folder: Path) -> None:
+    code = "{}def final_strategy(score, opponent):\n    return 1\n"
+    for file, name in (("named.py", "PLAYER_NAME = 'Ana'\n"), ("nameless.py", "")):
+        Path(file).write_text(code.format(name))
+    call = ("export", "named.py", *TWELVE, "--trust", "--out")
+    assert ask(*call, "one.py")["player_name"] == "Ana"
+    assert "PLAYER_NAME = 'Ana'\n" in Path("one.py").read_text()
+    assert ask(*call, "two.py", "--player-name", "Bob")["player_name"] == "Bob"
+    assert ask(*call, "table.csv")["player_name"] is None
+    ok("improve", "named.py", *TWELVE, "--trust", "--cells", "1", "--out", "better.py")
+    assert "PLAYER_NAME = 'Ana'\n" in Path("better.py").read_text()
+    line = refused("export", "nameless.py", *TWELVE, "--trust", "--out", "three.py")
+    assert line == "hogeq: --player-name: missing, needed for a .py file: the entrant's name\n"
+
+
 def test_show_tells_what_it_draws(folder: Path, matrix: NDArray[np.int64]) -> None:
     ok("show", "given.csv", "--rules", "fa22", "--out", "m.png")
     np.savez(folder / "given.npz", policy=np.full((100, 100, 11), 1 / 11))
@@ -160,4 +175,4 @@ def test_improve_stopped_writes_the_best_so_far(
     assert len(found["changes"]) == 1
     assert "PLAYER_NAME = 'Me'" in Path("better.py").read_text()
     line = refused("improve", "always_roll:1", *rules, "--out", "b.py")
-    assert "--player-name: needed for a .py file" in line
+    assert "--player-name: missing, needed for a .py file" in line

@@ -1,3 +1,5 @@
+import re
+from collections import defaultdict
 from dataclasses import replace
 
 import numpy as np
@@ -7,9 +9,11 @@ from hogeq.baselines import always_roll, optimal
 from hogeq.baselines.registry import builtin
 from hogeq.contest import assessment
 from hogeq.contest.assessment import assess, opponents, outcomes, usual_reference
-from hogeq.evaluation.values import win_rate
+from hogeq.evaluation.values import values, win_rate
 from hogeq.model.game import HogEngine, compile_game
-from hogeq.rules import rules_from
+from hogeq.rules import EDITIONS, rules_from
+from hogeq.rules.memory import Memory
+from hogeq.rules.turn import TurnTable
 from hogeq.search.attack import attack
 from hogeq.search.bounds import full_memory_bound
 from hogeq.search.results import Budget
@@ -36,6 +40,108 @@ def test_costs_sum_to_what_is_lost_against_a_best_response(edition: str) -> None
         assert losses == sorted(losses, reverse=True)
         for one in found.losses:
             assert matrix[one.score, one.opponent] == one.roll != one.best
+
+
+def written(of: HogEngine, matrix: np.ndarray, against: np.ndarray) -> assessment.Assessment:
+    found = assess(of, matrix, against)
+    whole = found.best_response - found.win_rate
+    if not of.positions_recur:
+        assert found.endless == 0.0
+        assert found.costs.sum() == pytest.approx(whole, abs=1e-12)
+    for groups in (found.loss, found.loss_by_phase, found.loss_by_lead):
+        assert sum(one.loss for one in groups) == pytest.approx(whole, abs=1e-12)
+    return found
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("edition", EDITIONS)
+def test_groups_sum_to_the_loss(edition: str) -> None:
+    of = game(edition, goal=9)
+    random = np.random.default_rng(7)
+    least, shape = min(of.choices), (9, 9)
+    against = random.integers(1, of.num_actions, shape).astype(np.int8)
+    matrix = random.integers(0, of.num_actions + least, shape).astype(np.int8)
+    written(of, matrix, against)
+    written(of, random.dirichlet(np.ones(of.num_actions), shape), against)
+
+
+@pytest.mark.parametrize("edition", ["fa25", "su20"])
+def test_groups_are_those_of_their_positions(edition: str) -> None:
+    of = game(edition)
+    random = np.random.default_rng(3)
+    matrix = random.integers(0, of.num_actions, (14, 14)).astype(np.int8)
+    found = written(of, matrix, always_roll(of, 2))
+    mistakes, phases, leads = (defaultdict[str, float](float) for _ in range(3))
+    for (own, other), cost in np.ndenumerate(found.costs):
+        roll, best = int(found.rolls[own, other]), int(found.best[own, other])
+        begin = max(one for one in (0, 4, 8, 11) if one <= own)
+        end = {0: 3, 4: 7, 8: 10, 11: 13}[begin]
+        phases[f"own score {begin} to {end}"] += cost
+        leads["ahead" if own > other else "behind" if own < other else "level"] += cost
+        kind = "too many dice" if roll > best > 0 else "too few dice" if 0 < roll < best else ""
+        none = "no dice missed" if best == 0 else "no dice where rolling is better"
+        mistakes["better than the response" if cost < 0 else kind or none] += cost
+    met = {kind: cost for kind, cost in phases.items() if cost}
+    assert met == pytest.approx({one.kind: one.loss for one in found.loss_by_phase})
+    assert dict(leads) == pytest.approx({one.kind: one.loss for one in found.loss_by_lead})
+    forgotten = sum(one.loss for one in found.loss if one.kind.endswith(" forgotten"))
+    assert forgotten > 0.0
+    less = {one.kind: one.loss for one in found.loss if not one.kind.endswith(" forgotten")}
+    assert all(less[kind] <= mistakes[kind] + 1e-12 for kind in less)
+    assert sum(mistakes.values()) - sum(less.values()) == pytest.approx(forgotten)
+
+
+def test_a_forgotten_rule_is_no_loss_without_it() -> None:
+    of, without = game("fa25"), game("fa25", landing="none")
+    forgets = optimal(without)
+    kinds = {one.kind: one.loss for one in written(of, forgets, optimal(of)).loss}
+    assert max(kinds, key=lambda kind: kinds[kind]) == "Sus Fuss forgotten"
+    found = written(without, always_roll(without, 1), optimal(without))
+    assert not [one for one in found.loss if one.kind.endswith(" forgotten")]
+
+
+def test_a_rule_is_forgotten_where_the_roll_is_as_good_without_it() -> None:
+    of = game("fa25")
+    best = optimal(of)
+    after, turns = values(of, best, best)[..., 0], TurnTable(replace(of.rules, landing="none"))
+
+    def worth(own: int, other: int, dice: int) -> float:
+        ways = turns.outcomes(own, other, Memory(), dice)
+        lands = [(float(way.probability), way.landing) for way in ways]
+        return sum(
+            chance * (to.winner == 0 if to.winner is not None else 1 - after[to.opponent, to.score])
+            for chance, to in lands
+        )
+
+    for dice in (1, 3):
+        found = written(of, always_roll(of, dice), best)
+        lost = [
+            cost
+            for (own, other), cost in np.ndenumerate(found.costs)
+            if worth(own, other, dice) >= worth(own, other, int(found.best[own, other])) - 1e-12
+        ]
+        kinds = {one.kind: one.loss for one in found.loss}
+        assert kinds["Sus Fuss forgotten"] == pytest.approx(sum(lost), abs=1e-12)
+        assert len(kinds) > 1
+
+
+def test_a_simple_change_is_found_and_measured() -> None:
+    of = game("fa25")
+    best = optimal(of)
+    spoiled = best.copy()
+    spoiled[9:][best[9:] > 0] = 1
+    found = written(of, spoiled, best)
+    first = found.rule_changes[0]
+    words = re.fullmatch(r"(\d) dice, not 1 die, from (\d+) points on", first.change)
+    assert words is not None, first.change
+    changed, begin = spoiled.copy(), int(words[2])
+    changed[begin:][spoiled[begin:] == 1] = int(words[1])
+    gain = win_rate(of, changed, best).win_rate - found.win_rate
+    assert first.gain == pytest.approx(gain, abs=1e-12)
+    assert [one.gain for one in found.rule_changes] == sorted(
+        (one.gain for one in found.rule_changes), reverse=True
+    )
+    assert assess(of, best, best).rule_changes == []
 
 
 def test_the_best_rolls_lose_nothing() -> None:

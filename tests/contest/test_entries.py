@@ -1,10 +1,14 @@
+from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
-from hogeq.contest import entries
-from hogeq.contest.entries import identical_entries, named_entries, read_field, short_names
+from hogeq.contest import folders
+from hogeq.contest.entries import Entries, entries_of, identical_entries, short_names
+from hogeq.contest.folders import named_entries
+from hogeq.contest.judging import Judge
 from hogeq.contest.tournament import check_rates, field_equilibrium, round_robin
 from hogeq.model.game import compile_game
 from hogeq.rules import rules_from
@@ -14,6 +18,16 @@ from hogeq.support.workers import workers
 
 GAME = compile_game(rules_from({"edition": "fa22", "goal": 6, "max_dice": 2}))
 ROW = "1 1 1 1 1 1\n"
+LINK = "is a link; allowed: files and folders"
+
+
+def named(names: list[str], unless: Iterable[Path] = ()) -> list[str]:
+    return [one.entry for one in named_entries(names, unless)]
+
+
+def read(names: list[str], *, skip_bad: bool = True, **judge: Any) -> Entries:
+    entrants = named_entries(names)
+    return entries_of(Judge(GAME, **judge).judge(entrants, skip_bad=skip_bad))
 
 
 @pytest.fixture
@@ -29,37 +43,38 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_folders_and_patterns_stand_for_their_files_in_natural_order(folder: Path) -> None:
     files = ["all/a2.txt", "all/a10.txt", "all/b.txt"]
-    assert named_entries(["all"]) == files
+    assert named(["all"]) == files
     (folder / "all" / "deep").mkdir()
     (folder / "all" / "deep" / "c.txt").write_text(6 * ROW)
-    assert named_entries(["all"]) == [*files, "all/deep/c.txt"]
-    assert named_entries(["all/a*.txt"]) == files[:2]
-    assert named_entries(["all/**/*.txt"]) == [*files, "all/deep/c.txt"]
-    assert named_entries(["optimal", "all/d*"]) == ["optimal", "all/deep/c.txt"]
-    assert named_entries([""]) == [""]  # which is no folder, not even this one
+    assert named(["all"]) == [*files, "all/deep/c.txt"]
+    assert named(["all/a*.txt"]) == files[:2]
+    assert named(["all/**/*.txt"]) == [*files, "all/deep/c.txt"]
+    assert named(["optimal", "all/d*"]) == ["optimal", "all/deep/c.txt"]
+    assert named([""]) == [""]  # which is no folder, not even this one
     # A file whose name looks like a pattern is that file.
     (folder / "[x].txt").write_text("")
-    assert named_entries(["[x].txt"]) == ["[x].txt"]
+    assert named(["[x].txt"]) == ["[x].txt"]
 
 
 def test_a_file_met_again_is_one_entry_and_a_name_given_twice_is_two(folder: Path) -> None:
     files = ["all/a2.txt", "all/a10.txt", "all/b.txt"]
-    assert named_entries(["all/b.txt", "all"]) == ["all/b.txt", "all/a2.txt", "all/a10.txt"]
+    assert named(["all/b.txt", "all"]) == ["all/b.txt", "all/a2.txt", "all/a10.txt"]
     for again in ("all/../all/b.txt", str(folder / "all" / "b.txt")):
-        assert named_entries(["all", again, "./all", "all/*.txt"]) == files
-    assert named_entries(["all/b.txt", "all/b.txt", "./all/b.txt"]) == ["all/b.txt"]
+        assert named(["all", again, "./all", "all/*.txt"]) == files
+    assert named(["all/b.txt", "all/b.txt", "./all/b.txt"]) == ["all/b.txt"]
     (folder / "link.txt").symlink_to(folder / "all" / "b.txt")
-    assert named_entries(["all", "link.txt"]) == files
+    assert named(["all", "link.txt"]) == files
     (folder / "all" / "z.txt").symlink_to(folder / "all" / "b.txt")
-    assert named_entries(["all"]) == named_entries(["all/*.txt"]) == files
-    assert named_entries(["always_roll:1", "always_roll:1"]) == 2 * ["always_roll:1"]
+    assert named(["all"]) == named(["all/*.txt"]) == [*files, "all/z.txt"]
+    assert [one.reason for one in read(["all"]).refused] == ["all/z.txt: " + LINK]
+    assert named(["always_roll:1", "always_roll:1"]) == 2 * ["always_roll:1"]
 
 
 def test_what_is_written_is_no_entry_of_a_folder(folder: Path) -> None:
     files = ["all/a2.txt", "all/a10.txt"]
     written = [folder / "all" / "b.txt", folder / "all" / "new.csv"]
-    assert named_entries(["all"], written) == named_entries(["all/*.txt"], written) == files
-    assert named_entries(["all/b.txt", "all"], written) == ["all/b.txt", *files]
+    assert named(["all"], written) == named(["all/*.txt"], written) == files
+    assert named(["all/b.txt", "all"], written) == ["all/b.txt", *files]
 
 
 def test_a_folder_stands_for_a_folder_for_each_student(folder: Path) -> None:
@@ -67,10 +82,11 @@ def test_a_folder_stands_for_a_folder_for_each_student(folder: Path) -> None:
         (folder / "class" / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / "class" / name).write_text("def final_strategy(score, opponent): return 1")
     (folder / "class" / "__pycache__").mkdir()
-    entries = named_entries(["class"])
-    assert entries == ["class/ann/mine.py", "class/bob/final_strategy.py", "class/cid"]
-    (refused,) = read_field(GAME, entries[2:], trust=True).refused
-    assert refused.reason.startswith("class/cid: holds several strategy files; allowed in a folder")
+    found = named_entries(["class"])
+    counted = ["class/ann/mine.py", "class/bob/final_strategy.py", "class/cid/two.py"]
+    assert [one.entry for one in found] == counted
+    assert [one.earlier for one in found] == [(), (), ("cid/one.py",)]
+    assert named_entries(["class/*"]) == found
 
 
 def test_code_is_judged_as_by_check_and_called_by_its_player(folder: Path) -> None:
@@ -79,13 +95,13 @@ def test_code_is_judged_as_by_check_and_called_by_its_player(folder: Path) -> No
         (folder / f"{name}.py").write_text(code.format(player))
     (folder / "README.txt").write_text("Notes of ours\n")
     names = [*(f"{name}.py" for name in "abcd"), "README.txt", "optimal"]
-    found = read_field(GAME, names, trust=True)
+    found = read(names, trust=True)
     assert found.names == ["Ann\\x1b", "Bob (b.py)", "Bob (c.py)", "optimal"]
     assert found.namesakes == [[1, 2]]
     assert [one.entry for one in found.refused] == ["d.py", "README.txt"]
     assert found.refused[0].reason.startswith("d.py: ")
     # What is bad at sight is told before any code is run.
-    quick = read_field(GAME, names, trust=True, skip_bad=False)
+    quick = read(names, trust=True, skip_bad=False)
     assert [one.entry for one in quick.refused] == ["README.txt"]
     assert quick.entries == ["optimal"]
 
@@ -101,7 +117,7 @@ def test_nobody_is_called_as_another_would_be(folder: Path) -> None:
     }
     for name, player in players.items():
         (folder / f"{name}.py").write_text(code.format(player))
-    found = read_field(GAME, [*(f"{name}.py" for name in players), "optimal"], trust=True)
+    found = read([*(f"{name}.py" for name in players), "optimal"], trust=True)
     names = [f"{player} ({name}.py)" for name, player in players.items()]
     assert found.names == [*names, "optimal"]
     assert len(set(found.names)) == 6
@@ -109,7 +125,7 @@ def test_nobody_is_called_as_another_would_be(folder: Path) -> None:
 
 def test_code_has_a_time_limit(folder: Path) -> None:
     (folder / "slow.py").write_text("def final_strategy(score, opponent):\n    while True: pass\n")
-    (refused,) = read_field(GAME, ["slow.py"], trust=True, time_limit=0.3).refused
+    (refused,) = read(["slow.py"], trust=True, time_limit=0.3).refused
     assert refused.reason == (
         "slow.py: final_strategy(0, 0) gave no answer within 0.3 seconds; 0 of 36 positions were "
         "answered"
@@ -129,17 +145,17 @@ def test_links_in_a_folder_lead_nowhere_and_harm_nobody(folder: Path) -> None:
     (folder / "all" / "run" / "matrix.csv").symlink_to(folder / "secret.txt")
     good = ["all/a2.txt", "all/a10.txt", "all/b.txt"]
     for names in (["all"], ["all/*", "all/*/*.txt"], ["./all"]):
-        found = read_field(GAME, named_entries(names), named=names)
+        found = read(names)
         assert {*found.entries} == {*good}
         for one in found.refused:
             assert "canary" not in one.reason
         assert "all/s.txt" in {one.entry for one in found.refused}
-    told = [one.reason for one in read_field(GAME, named_entries(["all"]), named=["all"]).refused]
-    link = "is a link; allowed: files and folders"
-    assert told == [f"all/{name}: {link}" for name in ("run", "s.txt", "student", "up")]
+    told = [one.reason for one in read(["all"]).refused]
+    linked = ("0.txt", "run: run/matrix.csv", "s.txt", "student", "up")
+    assert told == [f"all/{name}: {LINK}" for name in linked]
     # Of a link that is named itself somebody knows.
     (folder / "mine.txt").symlink_to("all/b.txt")
-    assert read_field(GAME, ["mine.txt"], named=["mine.txt"]).entries == ["mine.txt"]
+    assert read(["mine.txt"]).entries == ["mine.txt"]
 
 
 def test_the_directory_of_a_run_is_one_entry(folder: Path) -> None:
@@ -147,25 +163,25 @@ def test_the_directory_of_a_run_is_one_entry(folder: Path) -> None:
     run.mkdir()
     for name in ("matrix.csv", "counter.csv"):
         (run / name).write_text("")
-    assert named_entries(["run"]) == ["run/counter.csv", "run/matrix.csv"]
+    assert named(["run"]) == ["run/counter.csv", "run/matrix.csv"]
     (run / "manifest.json").write_text("{}")
-    assert named_entries(["run"]) == ["run"]
+    assert named(["run"]) == ["run"]
 
 
 def test_a_pattern_does_not_stand_for_a_whole_disk(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(entries, "MOST_MATCHES", 2)
+    monkeypatch.setattr(folders, "MOST_MATCHES", 2)
     with pytest.raises(StrategyError, match=r"\*\*: matches more than 2 files; allowed: patterns"):
-        named_entries([str(folder / "**")])
+        named([str(folder / "**")])
 
 
 def test_what_stands_for_nothing_is_refused(folder: Path) -> None:
     with pytest.raises(StrategyError, match=r"none/\*\.csv: matches no file"):
-        named_entries(["none/*.csv"])
+        named(["none/*.csv"])
     (folder / "empty").mkdir()
     with pytest.raises(StrategyError, match=r"empty: holds no strategy file; allowed: .*\.csv"):
-        named_entries(["empty"])
+        named(["empty"])
 
 
 def test_every_bad_entry_is_told_and_the_good_ones_are_read(folder: Path) -> None:
@@ -173,12 +189,14 @@ def test_every_bad_entry_is_told_and_the_good_ones_are_read(folder: Path) -> Non
     (folder / "all" / "old.pkl").write_text("")
     seen: list[int] = []
     with workers(2):
-        found = read_field(GAME, named_entries(["all", "optimal"]), progress=seen.append)
+        found = entries_of(
+            Judge(GAME).judge(named_entries(["all", "optimal"]), lambda: seen.append(0))
+        )
     assert found.entries == ["all/a10.txt", "all/b.txt", "optimal"]
     assert len(found.strategies) == 3
     assert [one.entry for one in found.refused] == ["all/a2.txt", "all/old.pkl"]
     assert found.refused[0].reason.startswith("all/a2.txt: cell (row 5, column 0) is missing")
-    assert sorted(seen) == [0, 1, 2, 3, 4]
+    assert len(seen) == 5
 
 
 def test_identical_entries_and_short_names() -> None:
@@ -224,10 +242,10 @@ def test_files_of_one_folder_that_are_named_one_by_one_do_not_see_each_other(fol
     (folder / "all" / "ann.py").write_text("SECRET = 2" + rest)
     (folder / "all" / "eve.py").write_text("from ann import SECRET" + rest)
     both = ["all/ann.py", "all/eve.py"]
-    found = read_field(GAME, both, trust=True, named=both)
+    found = read(both, trust=True)
     assert found.entries == both[:1]
     (refused,) = found.refused
     assert refused.entry == both[1]
     assert "No module named 'ann'" in refused.reason
     # Alone it is one's own file.
-    assert read_field(GAME, both[1:], trust=True, named=both[1:]).entries == both[1:]
+    assert read(both[1:], trust=True).entries == both[1:]

@@ -70,7 +70,7 @@ def test_rolls_are_worth_what_the_rules_text_says(edition: str, kind: str) -> No
             assert sorted(entry.dice for entry in session.odds()) == list(game.choices)
             for entry in session.odds():
                 assert entry.win_probability == pytest.approx(want[entry.dice], abs=1e-12)
-                assert entry.behind == pytest.approx(best - want[entry.dice], abs=1e-12)
+                assert entry.loss == pytest.approx(best - want[entry.dice], abs=1e-12)
             move = advance(session, random)
             assert move.value == pytest.approx(want[move.dice], abs=1e-12)
             assert move.best_value == pytest.approx(best, abs=1e-12)

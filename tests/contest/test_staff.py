@@ -2,7 +2,9 @@
 
 import csv
 import json
+import re
 from collections.abc import Callable
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +16,7 @@ from hogeq.evaluation.values import win_rate
 from hogeq.model.game import compile_game
 from hogeq.model.protocol import WinRate
 from hogeq.rules.reading import find_rules
+from hogeq.strategies.files import SUFFIXES
 from hogeq.strategies.sandbox import isolation
 from tests.cli.calls import ask, ok, refused
 
@@ -151,6 +154,7 @@ def test_twenty_entries_are_judged_ranked_and_told(here: Path) -> None:
     told = (Path("out/staff") / again["page"]).read_text()
     assert "the last by name counts: again/attempt2/final_strategy.py" in told
     assert {"The Dice", "Listers"} <= {row["name"] for row in rows}
+    assert "out of time: 1; another --time-limit runs such code again" in ok(*RUN)
 
 
 def test_only_what_is_new_is_computed(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -181,6 +185,7 @@ def test_only_what_is_new_is_computed(here: Path, monkeypatch: pytest.MonkeyPatc
     [
         {},
         {"made_by": None},
+        {"sha256": None},
         {"files": {"a": {}}},
         {"files": 1},
         {"rates": [[0.5]]},
@@ -195,7 +200,7 @@ def test_a_cache_that_nobody_wrote_is_made_anew(here: Path, change: dict[str, An
         Path(f"class/s{number}.csv").write_text(lines(rows_of(number, GOAL)))
     found = ask(*RUN)
     cache = Path("out/staff/cache.json")
-    cache.write_text(json.dumps({**json.loads(cache.read_text()), **change}) if change else "[")
+    cache.write_text(json.dumps({**json.loads(cache.read_text()), **change}) if change else "[]")
     assert ask(*RUN) == found
 
 
@@ -204,6 +209,7 @@ def test_pseudonyms_stay_and_tell_nothing(here: Path) -> None:
         Path(f"class/s{number}.py").write_text(code(rows_of(number, GOAL), f"Name{number}"))
     ok(*RUN, "--pseudonyms")
     public = {row["name"]: row["public_name"] for row in ranks()}
+    assert {row["lowest_against"] for row in ranks()} <= {*public}  # staff has no pseudonyms
     page = PUBLIC.read_text()
     assert all(name.startswith("Hog ") and name in page for name in public.values())
     assert "Name" not in page.split("<body>")[1].split("<script>")[0]
@@ -238,5 +244,66 @@ def test_other_folders_are_left_alone(here: Path) -> None:
     assert "--pseudonyms: allowed only with --out FOLDER" in line
     line = refused(*RUN)
     assert (
-        "0 of 1 submissions are valid; allowed: 2 or more; s0.csv: cell (row 0, column 1)" in line
+        "0 of 1 entries is valid; allowed: 2 or more, and a file counts once; s0.csv: cell (row 0"
+        in line
     )
+
+
+def test_an_entrants_page_lists_its_matches_and_the_public_page_its_contest(here: Path) -> None:
+    for number in range(4):
+        Path(f"class/s{number}.py").write_text(code(rows_of(number, GOAL), f"<N{number}>"))
+    Path("class/s8").mkdir()
+    Path("class/s9.zip").write_text("PK")
+    found = ask(*RUN, "--title", "Our <contest>")
+    assert [one["reason"] for one in found["refused"]] == [
+        f"s8: holds no strategy file; allowed: names ending in {', '.join(SUFFIXES)}",
+        "s9.zip: is an archive; allowed: a file, or a folder of files",
+    ]
+    public, today = PUBLIC.read_text(), date.today().isoformat()  # noqa: DTZ011
+    assert "<h1>Our &lt;contest&gt;</h1>" in public
+    assert f"{today}, by the rules of fa23 with goal={GOAL}; 2 more not valid." in public
+    assert "<dt>Boar Brawl</dt>" in public
+    names = {line["index"]: line["name"] for line in found["ranking"]}
+    for row in ranks()[:4]:
+        page = (Path("out/staff") / row["page"]).read_text()
+        assert f"Our &lt;contest&gt;, {today}." in page
+        me = next(index for index, name in names.items() if name == row["name"])
+        rates = found["win_rates"][me]
+        section = page.split('id="matches"')[1].split("</section>")[0]
+        told = re.findall(r"<td class=.text name.>&lt;(N[0-9])&gt;</td>.*?(won|lost|tied)", section)
+        order = sorted((index for index in names if index != me), key=rates.__getitem__)
+        word = ["lost" if rates[index] < 0.499999 else "won" for index in order]
+        assert told == list(zip([names[index][1:-1] for index in order], word, strict=True))
+    pages = {path.name for path in Path("out/staff/entrants").iterdir()}
+    Path("class/s3.py").unlink()
+    ok(*RUN)
+    left = {path.name for path in Path("out/staff/entrants").iterdir()}
+    assert {name[:2] for name in pages - left} == {"s3"}
+    assert "N3" not in next(Path("out/staff/entrants").glob("s0*")).read_text().split("<script")[0]
+
+
+def test_code_that_may_not_be_run_has_one_line(here: Path) -> None:
+    for number in range(30):
+        Path(f"class/s{number}.py").write_text(code(rows_of(number, GOAL), "N", "import math\n"))
+    for call in (RUN, ("tournament", "class", *R)):
+        line = refused(*(word for word in call if word not in {"--trust", "--no-sandbox"}))
+        assert "30 .py files: reading a .py runs its code, allowed only with --trust" in line
+        assert "s1.py" not in line
+
+
+@pytest.mark.parametrize("more", [(), ("--out", "new")])
+def test_a_folder_that_is_not_there_is_said_to_be_missing(here: Path, more: Any) -> None:
+    line = refused("tournament", "clas", *R, *more)
+    assert "clas: no " in line
+    assert "such folder" in line
+
+
+def test_a_contest_by_other_rules_is_replaced_with_a_word(here: Path) -> None:
+    for number in range(2):
+        Path(f"class/s{number}.csv").write_text(lines(rows_of(number, GOAL)))
+    said = "out: held a contest by other rules, which this one replaces"
+    assert said not in ok(*RUN)
+    assert said not in ok(*RUN)
+    Path("class.yaml").write_text(f"edition: fa22\ngoal: {GOAL}\n")
+    assert said in ok(*RUN)
+    assert said not in ok(*RUN)

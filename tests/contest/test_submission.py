@@ -4,7 +4,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hogeq.contest.submission import Submission, contest_asks_name, inspect_submission
+from hogeq.contest.submission import Submission, as_one_file, contest_asks_name, inspect_submission
 from hogeq.rules import EDITIONS, Rules
 from hogeq.strategies.arrays import StrategyError
 from tests.strategies.strategy_files import DICE, GOAL, ROWS, file, saved
@@ -52,11 +52,12 @@ def test_every_kind_of_fault_of_code_is_listed_once(tmp_path: Path) -> None:
         "    return 3\n"
     )
     entry = inspected(tmp_path, "final_strategy.py", code, trust=True)
+    where = " (in final_strategy, line 4)"
     assert entry.strategy is None
     assert [(fault.kind, fault.times, fault.line) for fault in entry.faults] == [
         ("name", 1, "PLAYER_NAME is missing or no text"),
-        ("raises", 1, "final_strategy(0, 0) raised IndexError: list index out of range"),
-        ("raises", 3, "final_strategy(0, 1) raised ZeroDivisionError: division by zero"),
+        ("raises", 1, f"final_strategy(0, 0) raised IndexError: list index out of range{where}"),
+        ("raises", 3, f"final_strategy(0, 1) raised ZeroDivisionError: division by zero{where}"),
         ("range", 3, "final_strategy(1, 0) is 13 (int); allowed: ints from 0 to 12"),
         ("range", 1, "final_strategy(1, 3) is -1 (int); allowed: ints from 0 to 12"),
         ("range", 2, "final_strategy(2, 1) is 3.0 (float); allowed: ints from 0 to 12"),
@@ -178,3 +179,29 @@ def test_what_cannot_be_looked_at_is_refused(tmp_path: Path) -> None:
         inspect_submission(tmp_path / "missing.py", NAMED, trust=True)
     with pytest.raises(StrategyError, match="only with --trust"):
         inspected(tmp_path, "final_strategy.py", "")
+
+
+def test_an_error_is_said_with_the_last_frame_of_the_file(tmp_path: Path) -> None:
+    helper = "def helper(score):\n    return {}[score]\n"
+    code = NAME + helper + CODE.format("sorted([3, 2], key=helper)[0]")
+    (fault,) = inspected(tmp_path, "final_strategy.py", code, trust=True).faults
+    assert fault.line == "final_strategy(0, 0) raised KeyError: 3 (in helper, line 3)"
+    (fault,) = inspected(tmp_path, "x.py", NAME + "\nimport hog\n", trust=True).faults
+    assert fault.line == "raised ModuleNotFoundError: No module named 'hog' (line 3)"
+
+
+def test_a_contest_of_one_file_takes_none_that_needs_another(tmp_path: Path) -> None:
+    (tmp_path / "n.txt").write_text("1")
+    read = "import pathlib\nn = int(pathlib.Path(__file__).with_name('n.txt').read_text())\n"
+    path = file(tmp_path, "my strategy.py", NAME + read + CODE.format("n"))
+    found = inspect_submission(path, NAMED, trust=True)
+    assert (found.faults, found.alone) == ((), False)
+    judged = as_one_file(found, path, "su20")
+    (fault,) = judged.faults
+    assert judged.strategy is None
+    assert fault.line == (
+        "needs n.txt; allowed: one file alone; this command makes one: hogeq export "
+        f"'{path}' --rules su20 --trust --out one.py"
+    )
+    alone = inspected(tmp_path, "m.json", str(ROWS))
+    assert as_one_file(alone, path, "su20") is alone

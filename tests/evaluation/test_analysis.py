@@ -27,7 +27,7 @@ def test_optimal_play_from_a_known_memory() -> None:
         [r.dice for r in found.rolls]
     ].tolist()
     assert found.rolls[0].win_probability == want.max()
-    assert [roll.behind for roll in found.rolls] == sorted(roll.behind for roll in found.rolls)
+    assert [roll.loss for roll in found.rolls] == sorted(roll.loss for roll in found.rolls)
     assert {roll.played for roll in found.rolls} == {None}
 
 

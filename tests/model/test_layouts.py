@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from hogeq.evaluation.counterfactual import counterfactual_values
-from hogeq.model.cell_layout import stay_in_pairs, suit_cell_vectors
-from hogeq.model.cell_passes import CellPasses
+from hogeq.model.cell_passes import CellPasses, stay_in_pairs, suit_cell_vectors
 from hogeq.model.game import HogEngine, compile_game
 from hogeq.model.interpreter import Interpreter
 from hogeq.model.memory_passes import (

@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from hogeq.evaluation.losses import OFF, turn_values
 from hogeq.evaluation.tablebase import best_first, solve
 from hogeq.model.game import HogEngine, compile_game
-from hogeq.pages.book import LEAST, MOST, OFF, Reason, book, fires, reasons, turn_values
+from hogeq.pages.book import LEAST, MOST, Reason, book, fires, reasons
 from hogeq.rules import EDITIONS, Rules, rules_from
 from hogeq.rules.memory import next_memory, record
 from hogeq.rules.rules import rolled_points, zero_points
@@ -30,7 +31,8 @@ def test_turns_by_the_games_own_rules_are_those_of_the_tablebase(edition: str) -
     solved = solve(game)
     random = np.random.default_rng(1)
     memories = random.integers(game.memory_size, size=(game.goal, game.goal))
-    found = turn_values(game, solved.values, memories, game.rules)
+    weights = np.eye(game.memory_size)[memories]
+    found = turn_values(game, solved.values[None], weights, game.rules)
     assert found is not None
     for own, other in product(range(0, game.goal, 3), repeat=2):
         want = solved.roll_values(own, other)[memories[own, other]]

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from tests.browsers import wait_until
 from tests.cli.calls import ok
 
 pytestmark = pytest.mark.slow
@@ -44,4 +45,42 @@ def test_the_map_of_check_has_axes_a_scale_and_a_key(browser: Any, here: Path) -
     assert {"own score", "opponent's score", "0", "10"} <= set(drawn)
     assert re.match(r"At 1 against 0 it rolls 3: ", page.inner_text("#position"))
     assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
+    page.close()
+
+
+def test_the_page_of_a_field_has_names_beside_the_picture_and_uses_a_wide_screen(
+    browser: Any, here: Path
+) -> None:
+    names = [f"always_roll:{dice}" for dice in (1, 2, 3)]
+    ok("tournament", *names, *R, "--html", "field.html", "--title", "Ours")
+    page = browser.new_page(viewport={"width": 1500, "height": 800})
+    page.add_init_script(
+        """globalThis.texts = [];
+        const draw = CanvasRenderingContext2D.prototype.fillText;
+        CanvasRenderingContext2D.prototype.fillText = function (text, ...rest) {
+          globalThis.texts.push(text);
+          draw.call(this, text, ...rest);
+        };"""
+    )
+    page.goto((here / "field.html").as_uri())
+    wait_until(page, "globalThis.texts.includes('always_roll:2')")
+    assert page.inner_text("h1") == "Ours"
+    ranks, pairs = (page.locator("main section").nth(place).bounding_box() for place in (0, 1))
+    assert pairs["y"] == ranks["y"]
+    assert pairs["x"] > ranks["x"] + 300
+    page.set_viewport_size({"width": 390, "height": 780})
+    wait_until(page, "document.documentElement.scrollWidth === 390")
+    assert page.locator("main section").nth(1).bounding_box()["y"] > ranks["y"] + 100
+    page.close()
+
+
+def test_bars_of_win_rates_have_a_mark_and_a_colour_for_a_loss(browser: Any, here: Path) -> None:
+    ok("export", "always_roll:3", *R, "--out", "three.csv")
+    ok("check", "three.csv", *R, "--html", "check.html")
+    page = browser.new_page()
+    page.goto((here / "check.html").as_uri())
+    colour = "(one) => getComputedStyle(one).backgroundColor"
+    bars = {kind: page.locator(f".share.half.{kind} i").first for kind in ("good", "bad")}
+    assert bars["good"].evaluate(colour) == "rgb(5, 78, 145)"
+    assert bars["bad"].evaluate(colour) == "rgb(165, 25, 35)"  # the most that a map can show
     page.close()

@@ -109,7 +109,9 @@ def test_a_page_without_plotly_is_refused(
 ) -> None:
     monkeypatch.setitem(sys.modules, "plotly", None)
     told = refused("report", str(folder / "first"), "--out", str(tmp_path / "r.html"))
-    assert "plotly: not installed, and needed for the page; pip install plotly brings it" in told
+    assert (
+        "plotly: not installed, and needed for the page; pip install 'hogeq[report]' brings" in told
+    )
 
 
 # --- the numbers, before they are on the page -----------------------------------------------------

@@ -17,6 +17,7 @@ from hogeq.cli import app
 from hogeq.evaluation.values import belief, hidden_action_values, reach, win_rate
 from hogeq.model.game import HogEngine
 from hogeq.pages.field import field_page
+from hogeq.rules import rules_from
 from hogeq.runs.files import MANIFEST, METRICS, read_metrics
 from hogeq.support.messages import at_least, at_most, counted, percent, pp
 from tests.browsers import Tab, wait_until
@@ -280,14 +281,15 @@ def test_the_ranks_of_a_tournament_are_written_as_in_the_terminal(
     browser: Any, tmp_path: Path
 ) -> None:
     shares = {"mean_win_rate": 1.0, "nash": 1e-6, "lowest_win_rate": 1 / 32}
-    line = {"rank": 1, "entry": "", "file": "one", "index": 0, "wins": 1, **shares}
+    line = {"rank": 1, "entry": "", "file": "one", "index": 0, "wins": 1, "ties": 0, **shares}
     line["lowest_against"] = 1
     none = dict.fromkeys(shares, 0.0) | {"nash": None}
     last = {**line, "rank": 2, "file": "two", "index": 1, "wins": 0, **none, "lowest_against": 0}
     rates = [[0.5, 1.0], [0.0, 0.5]]
     found = {"rules": "su20", "ranking": [line, last], "win_rates": rates}
     path = tmp_path / "field.html"
-    path.write_text(field_page({**found, "identical": [], "refused": []}, ["one", "two"]), "utf-8")
+    found |= {"identical": [], "refused": []}
+    path.write_text(field_page(found, ["one", "two"], rules_from("su20")), "utf-8")
     page = browser.new_page()
     page.goto(path.as_uri())
     page.focus(".grid-frame")
@@ -297,7 +299,7 @@ def test_the_ranks_of_a_tournament_are_written_as_in_the_terminal(
     wait_until(page, "document.documentElement.scrollWidth === 390")  # once it is drawn anew
     assert page.eval_on_selector(".wide", "part => part.scrollWidth - part.clientWidth") == 0
     page.set_viewport_size({"width": 1280, "height": 800})
-    rows = [row.split("\t")[3:6] for row in page.locator("#ranks tbody tr").all_inner_texts()]
+    rows = [row.split("\t")[4:7] for row in page.locator("#ranks tbody tr").all_inner_texts()]
     assert rows == [[*map(percent, shares.values())], ["0.00 %", "\N{EN DASH}", "0.00 %"]]
 
 

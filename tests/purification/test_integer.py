@@ -1,7 +1,5 @@
 """Rounding by integer programs: the program, its models, and what the search keeps."""
 
-import os
-from contextlib import suppress
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -10,7 +8,7 @@ import numpy as np
 import pytest
 
 from hogeq.model.game import HogEngine
-from hogeq.purification import argmax, integer, purify
+from hogeq.purification import argmax, purify
 from hogeq.purification.integer import EXCESS, IntegerRounding, RoundingState, nearest_choice
 from hogeq.runs.directory import saved_rounds
 from hogeq.search.attack import attack
@@ -159,13 +157,3 @@ def test_it_loses_less_than_the_likeliest_rolls(larger: HogEngine) -> None:
     rounded = purify(game, policy, "integer", rounds=15, seed=1)
     ours, argmaxed = (attack(game, one, judge).win_rate for one in (rounded, argmax(game, policy)))
     assert ours < argmaxed - 0.002
-
-
-def test_what_compiled_libraries_print_is_dropped(capfd: pytest.CaptureFixture[str]) -> None:
-    os.write(1, b"before\n")
-    with integer._quiet():
-        os.write(1, b"a line of a compiled library\n")
-    with suppress(ValueError), integer._quiet():
-        raise ValueError
-    os.write(1, b"after\n")
-    assert capfd.readouterr().out == "before\nafter\n"

@@ -163,10 +163,10 @@ def test_a_sweep_with_plugins(config: Path) -> None:
     assert not done.failures
     kept = done.directory / "swap=sevens" / "plugins"
     assert sorted(file.name for file in kept.iterdir()) == ["lazy.py", "sevens.py"]
-    assert all(_is_complete(point, done.directory) for point in plan.points)
+    assert all(_is_complete(point, done.directory, {}) for point in plan.points)
     (kept / "sevens.py").write_text("")
     with pytest.raises(ResultsError, match=r"other plugins: sevens.py has changed since"):
-        _is_complete(plan.points[1], done.directory)
+        _is_complete(plan.points[1], done.directory, {})
 
     path.write_text(yaml.safe_dump({**sweep, "grid": {"plugins": [["sevens.py"]]}}))
     with pytest.raises(ConfigError, match="plugins: those of a sweep are of all its points"):

@@ -220,3 +220,7 @@ def test_games_are_swept_in_their_own_units(
     assert "%" not in first
     assert "%" in second
     assert "1.000000000" not in second
+    assert here(written(tmp_path, base=base, grid=grid), tmp_path).done_before == 8
+    Path("pennies.efg").write_text(PENNIES.replace("4 2", "5 1"))
+    with pytest.raises(ResultsError, match=r"another game: that of pennies\.efg has changed since"):
+        here(written(tmp_path, base=base, grid=grid), tmp_path)

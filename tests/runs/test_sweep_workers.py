@@ -68,7 +68,7 @@ def test_a_worker_that_sees_another_folder_sends_its_files(tmp_path: Path) -> No
     for name in KEPT:
         here_, there = (tmp_path / side / point.name / name for side in ("in", "out"))
         assert here_.read_bytes() == there.read_bytes()
-    assert _is_complete(point, tmp_path / "out")
+    assert _is_complete(point, tmp_path / "out", {})
 
 
 def test_a_task_that_kills_its_process_every_time_is_given_up_alone() -> None:

@@ -176,7 +176,7 @@ def check_parts(case: Case, steps: list[Step | Revision]) -> None:
         old = charged.get(cell, [np.zeros(())] * len(more))
         charged[cell] = [x + y for x, y in zip(old, more, strict=True)]
     for one in responders:  # what was kept between passes must not matter
-        one.arrays.values[:] = one.arrays.rolled[:] = -1.0
+        one.values[:] = one.rolled[:] = -1.0
     bound = found.bound()
     value, refunds = theorem(case, charged)
     assert found._responder.value == pytest.approx(value, abs=1e-12)

@@ -122,4 +122,4 @@ def test_cfr_plus_solves_leduc_poker_as_openspiel_does() -> None:
     policy = solver.average(engine, state)
     work = engine.workspace(2)
     rate = work.win_rate(np.stack([policy, policy]), Role.FULL_MEMORY).win_rate
-    assert 4.0 * engine.largest_payoff * (rate - 0.5) == pytest.approx(0.0268, abs=1e-4)
+    assert 4.0 * engine.tree.largest_payoff * (rate - 0.5) == pytest.approx(0.0268, abs=1e-4)

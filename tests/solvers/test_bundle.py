@@ -33,7 +33,7 @@ def small() -> HogEngine:
 def modelled_rates(state: BundleState) -> Floats:
     """Win rates of the counters against the policy, by their models."""
     flat = state.gradients.reshape(len(state.pool), -1).astype(np.float64)
-    return 1.0 - (state.constants + flat @ state.policy.ravel())
+    return 1.0 - (state.constants[:, 0] + flat @ state.parts.ravel())
 
 
 def run(game: Any, iterations: int, **options: Any) -> BundleState:
@@ -86,7 +86,7 @@ def test_the_pool_is_modelled_well_and_holds_the_worst(small: HogEngine) -> None
     state = run(small, 15)
     work = small.workspace(2)
     exact = [
-        work.win_rate(np.stack([one_hot(counter, small.num_actions), state.policy])).win_rate
+        work.win_rate(np.stack([one_hot(counter, small.num_actions), *state.parts])).win_rate
         for counter in state.pool
     ]
     modelled = modelled_rates(state)
@@ -99,13 +99,13 @@ def test_the_pool_is_modelled_well_and_holds_the_worst(small: HogEngine) -> None
 def test_it_ends_far_below_where_it_starts(small: HogEngine) -> None:
     budget = Budget(starts=4, anneal_steps=20, kicks=0)
     solver = ProximalBundle()
-    before = attack(small, solver.init(small).policy, budget).win_rate
-    after = attack(small, run(small, 25).policy, budget).win_rate
+    before = attack(small, solver.init(small).parts[0], budget).win_rate
+    after = attack(small, run(small, 25).parts[0], budget).win_rate
     assert after - 0.5 < 0.05 * (before - 0.5)
 
 
 def test_sharpening_ends_with_a_matrix() -> None:
-    plain, sharp = (run(toys.pennies(), 60, sharpen=sharpen).policy for sharpen in (0.0, 0.05))
+    plain, sharp = (run(toys.pennies(), 60, sharpen=sharpen).parts[0] for sharpen in (0.0, 0.05))
     assert plain.max() < 0.7  # the equilibrium plays one side a third of the time
     assert sharp.max(axis=1) == pytest.approx(1.0, abs=1e-6)
 
@@ -114,13 +114,13 @@ def test_a_pool_from_a_file(small: HogEngine, tmp_path: Any) -> None:
     """Counters known before have models from the first, each once."""
     found = run(small, 5)
     np.savez(tmp_path / "known.npz", pool=np.concatenate([found.pool, found.pool[:2]]))
-    np.savez(tmp_path / "start.npz", policy=found.policy)
+    np.savez(tmp_path / "start.npz", policy=found.parts[0])
     files: Any = {"start": str(tmp_path / "start.npz"), "counters": str(tmp_path / "known.npz")}
     state = ProximalBundle(**files).init(small)
     np.testing.assert_array_equal(state.pool, found.pool)
     work = small.workspace(2)
     exact = [
-        work.win_rate(np.stack([one_hot(counter, small.num_actions), state.policy])).win_rate
+        work.win_rate(np.stack([one_hot(counter, small.num_actions), *state.parts])).win_rate
         for counter in state.pool
     ]
     assert modelled_rates(state) == pytest.approx(exact, abs=1e-6)
@@ -134,7 +134,7 @@ def test_bits_reach_the_best_that_a_policy_can() -> None:
     toy = toys.bits()
     state = run(toy, 40)
     # No behaviour strategy is below 1/8, and mixtures are: see test_solvers.
-    assert toys.exploitability(toy, state.policy) == pytest.approx(1 / 8, abs=1e-6)
+    assert toys.exploitability(toy, state.parts[0]) == pytest.approx(1 / 8, abs=1e-6)
 
 
 # --- searches and models --------------------------------------------------------------------------
@@ -159,7 +159,7 @@ def test_searches_model_what_they_find_and_known_models_that_miss_by_more_than_i
     checks = [
         Check(counter, rate + by, 0.015) for counter, rate, by in zip(pool, rates, off, strict=True)
     ]
-    found = search(small, target, False, starts, trails, pool, checks)
+    found = search(small, target, starts, trails, pool, checks)
     assert found.errors == pytest.approx(np.abs(off), abs=1e-12)
     assert list(found.failed) == [0, 2]
     known = {counter.tobytes() for counter in pool}
@@ -178,18 +178,18 @@ def test_searches_model_what_they_find_and_known_models_that_miss_by_more_than_i
         assert np.array_equal(model.gradients, expected.gradients)
 
     with workers(2):
-        by_two = search(small, target, False, starts, trails, pool, checks)
+        by_two = search(small, target, starts, trails, pool, checks)
     assert np.array_equal(by_two.responses, found.responses)
     assert np.array_equal(by_two.errors, found.errors)
     # What the pool holds is not modelled again.
     pool = np.concatenate([pool, found.responses])
-    again = search(small, target, False, starts, trails, pool, [])
+    again = search(small, target, starts, trails, pool, [])
     assert (again.responses, again.cuts) == ([], [])
 
 
 def test_a_pool_is_never_larger_than_it_may_be(small: HogEngine) -> None:
     state = run(small, 1, pool_size=10, responses=30)
     assert len({counter.tobytes() for counter in state.pool}) == len(state.pool) == 10
-    target = Strategy.unchecked(state.policy)
+    target = Strategy.unchecked(state.parts[0])
     for counter, gradients in zip(state.pool, state.gradients, strict=True):
         assert np.array_equal(gradients, cut(small, target, counter).gradients)

@@ -9,16 +9,17 @@ def pool_of(used: list[int]) -> Counters:
     size = len(used)
     return Counters(
         np.arange(size, dtype=np.int8)[:, None, None],
-        np.zeros((size, 1, 2), np.float32),
-        np.zeros(size),
-        np.zeros((size, 1), np.float32),
+        np.zeros((size, 1, 1, 2), np.float32),
+        np.zeros((size, 1)),
+        np.zeros((size, 1, 1), np.float32),
         np.full(size, 1.0 / size),
         np.array(used),
     )
 
 
 def cut_of(value: float) -> Cut:
-    return Cut(np.full((1, 2), value, np.float32), np.array(value), np.full(1, value, np.float32))
+    gradients, reach = np.full((1, 1, 2), value, np.float32), np.full((1, 1), value, np.float32)
+    return Cut(gradients, np.full(1, value), reach)
 
 
 def test_a_counter_whose_model_failed_is_in_use_and_is_not_dropped() -> None:
@@ -26,8 +27,8 @@ def test_a_counter_whose_model_failed_is_in_use_and_is_not_dropped() -> None:
     after = pool_of([1, 5, 3]).renewed(np.array([0]), [new], [cut_of(0.2), cut_of(0.7)], 8, 3)
     assert after.pool.ravel().tolist() == [0, 1, 9]
     assert after.used.tolist() == [8, 5, 8]
-    np.testing.assert_allclose(after.constants, [0.2, 0.0, 0.7])
-    np.testing.assert_allclose(after.gradients[:, 0, 0], [0.2, 0.0, 0.7])
+    np.testing.assert_allclose(after.constants.ravel(), [0.2, 0.0, 0.7])
+    np.testing.assert_allclose(after.gradients[:, 0, 0, 0], [0.2, 0.0, 0.7])
     np.testing.assert_allclose(after.reach.ravel(), [0.2, 0.0, 0.7])
 
 

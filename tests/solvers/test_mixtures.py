@@ -10,7 +10,7 @@ from hogeq.evaluation.values import win_rate
 from hogeq.model.game import HogEngine, compile_game
 from hogeq.rules import rules_from
 from hogeq.solvers import SOLVERS
-from hogeq.solvers.cuts import cut_of_parts
+from hogeq.solvers.cuts import cut
 from hogeq.strategies.arrays import one_hot
 from hogeq.strategies.files import write_strategy
 from hogeq.strategies.strategy import Strategy
@@ -72,7 +72,7 @@ def test_models_are_exact_where_they_were_taken_and_steps_are_kept_if_better(
         worst.append(max(rates))
     assert worst[-1] < worst[0]
     one = np.array([win_rate(small, part, state.pool[0]).win_rate for part in state.parts])
-    fresh = cut_of_parts(small, Strategy.unchecked(state.parts, state.draw), state.pool[0])
+    fresh = cut(small, Strategy.unchecked(state.parts, state.draw), state.pool[0])
     rows = fresh.gradients.reshape(3, -1)
     np.testing.assert_allclose(
         fresh.constants + (rows * state.parts.reshape(3, -1)).sum(axis=1), one, atol=1e-6
@@ -104,7 +104,7 @@ def test_trails_and_the_average_over_recent_iterations(
     policies = []
     for _ in range(3):
         state = solver.step(small, state)
-        policies.append(solver._at(state))
+        policies.append((state.parts, state.draw))
         pool = {matrix.tobytes() for matrix in state.pool}
         assert {matrix.tobytes() for matrix in state.trails} <= pool
     assert state.step_size <= 5.0
@@ -113,11 +113,11 @@ def test_trails_and_the_average_over_recent_iterations(
     )
     if name == "bundle":
         np.testing.assert_allclose(solver.average(small, state), parts[0], atol=1e-12)
-        np.testing.assert_array_equal(last.average(small, state), policies[-1].parts[0])
+        np.testing.assert_array_equal(last.average(small, state), policies[-1][0][0])
         return
     np.testing.assert_allclose(solver.mixture(small, state).array, parts, atol=1e-12)
     np.testing.assert_allclose(solver.mixture(small, state).weights, draw, atol=1e-12)
-    np.testing.assert_array_equal(last.mixture(small, state).array, policies[-1].parts)
+    np.testing.assert_array_equal(last.mixture(small, state).array, policies[-1][0])
 
 
 def test_a_mixture_grows_to_the_equilibrium_when_progress_ends(coins: HogEngine) -> None:

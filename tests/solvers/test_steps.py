@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from hogeq.game import Game
 from hogeq.search.ascent import anneal
 from hogeq.solvers import SOLVERS
 from hogeq.strategies.arrays import one_hot
@@ -54,7 +55,7 @@ def gains(toy: Toy, policy: Floats, opponent: Floats) -> Floats:
 # --- fsicfr (Neller and Hnath 2011) ---------------------------------------------------------------
 
 
-def test_fsicfr_averages_regrets_and_what_came_after_the_doubling_before_the_last() -> None:
+def test_fsicfr_sums_regrets_and_averages_what_came_after_the_doubling_before_the_last() -> None:
     toy = toys.kuhn()
     solver: Any = SOLVERS["fsicfr"]()
     state, regrets = solver.init(toy), np.zeros(toy.shape)
@@ -64,7 +65,7 @@ def test_fsicfr_averages_regrets_and_what_came_after_the_doubling_before_the_las
         played.append(own_reach(toy, policy)[:, None] * policy)
         regrets += textbook(toy, policy) / 2.0  # the coin for the seats
         state = solver.step(toy, state)
-        np.testing.assert_allclose(state.regrets, regrets / t, rtol=0, atol=1e-12)
+        np.testing.assert_allclose(state.regrets[0], regrets, rtol=0, atol=1e-12)
         largest = np.maximum(regrets, 0.0).max(axis=1).sum() / t
         assert solver.stats(toy, state)["average_regret"] == pytest.approx(largest)
         doubled = 2 ** (t.bit_length() - 1) // 2
@@ -74,6 +75,24 @@ def test_fsicfr_averages_regrets_and_what_came_after_the_doubling_before_the_las
         found = solver.average(toy, state)
         np.testing.assert_allclose(found[reached], expected, rtol=0, atol=1e-12)
         np.testing.assert_allclose(found[~reached], matched(regrets)[~reached], atol=1e-12)
+    with pytest.raises(ValueError, match=r"^alternating: got True; allowed: false with fsicfr"):
+        SOLVERS["fsicfr"](alternating=True).init(toy)
+
+
+def test_fsicfr_forgets_at_doublings_however_many_iterations_a_call_makes() -> None:
+    game = Game("kuhn_poker").engine
+    solver: Any = SOLVERS["fsicfr"]()
+    one, many, done = solver.init(game), solver.init(game), 0
+    for _ in range(20):
+        one = solver.step(game, one)
+    while done < 20:
+        many, count = solver.steps(game, many, 20 - done)
+        done += count
+    np.testing.assert_allclose(many.strategy_sum, one.strategy_sum, atol=1e-12)
+    # Every iteration counts as much at the first row: 9 to 16, and 17 to 20.
+    before, since = (many.strategy_sum[place, 0].sum() for place in (1, 0))
+    assert before == pytest.approx(2.0 * since)
+    assert since > 0.0
 
 
 # --- cfr_br (Johanson et al. 2012, Tammelin 2014) -------------------------------------------------

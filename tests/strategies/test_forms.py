@@ -157,7 +157,7 @@ REFUSED: dict[str, tuple[str, str]] = {
     ),
     "keys.json": (
         FORMS["nested.json"].replace('"13"', '"x"', 1),
-        "row 0, column 'x'; allowed: 0 to 13",
+        "key '0,x'; allowed: two scores from 0 to 13",
     ),
     "records.json": (json.dumps([*records(LONG), {"score": 1}]), "records whose keys differ"),
     "code.py": ("import os\nROLLS = [[1]]", "reading a .py runs its code"),

@@ -121,7 +121,7 @@ FULL = json.dumps({f"{s},{o}": dice for (s, o), dice in ENTRIES.items()})
         (FULL.replace('"1,2": 6', '"1,2": {}'), r"cell \(row 1, column 2\) is \{\}"),
         (FULL.replace('"1,2"', '"1,1"'), "key '1,1' stands twice"),
         (FULL.replace('"1,2"', '"(1, 1)"'), r"cell \(row 1, column 1\) stands twice"),
-        (FULL.replace('"1,2"', '"1,4"'), "key '1,4'; allowed: two scores from 0 to 3"),
+        (FULL.replace('"1,2"', '"1,5"'), "key '1,5'; allowed: two scores from 0 to 3"),
         (FULL.replace('"1,2"', '"-1,2"'), "key '-1,2'; allowed"),
         (FULL.replace('"1,2"', '"12"'), "key '12'; allowed"),
     ],

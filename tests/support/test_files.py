@@ -3,6 +3,7 @@
 import csv
 import errno
 import os
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ import pytest
 from hogeq.runs.directory import read_checkpoint
 from hogeq.runs.files import LOCK_FILE
 from hogeq.runs.index import find_runs
-from hogeq.support.files import csv_text, parse_json, read_whole
+from hogeq.support.files import csv_text, muted, parse_json, read_whole
 from hogeq.support.plugins import PluginError, read_plugin
 
 
@@ -112,3 +113,13 @@ def test_nothing_is_opened_by_way_of_a_link(tmp_path: Path) -> None:
             read_whole(path, 9, within=inside)
     with pytest.raises(OSError, match="is larger than 3 bytes"):
         read_whole("real/file", 3, within=inside)
+
+
+def test_what_compiled_libraries_print_is_dropped(capfd: pytest.CaptureFixture[str]) -> None:
+    os.write(1, b"before\n")
+    with muted(1):
+        os.write(1, b"a line of a compiled library\n")
+    with suppress(ValueError), muted(1):
+        raise ValueError
+    os.write(1, b"after\n")
+    assert capfd.readouterr().out == "before\nafter\n"

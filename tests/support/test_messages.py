@@ -151,7 +151,7 @@ def test_intervals() -> None:
     assert between(0.02397, 0.09659) == "2.3970 to 9.6590 pp"
     digits.reset(before)
     assert between(-1e-13, 0.1 + 1e-13) == "0.00 to 10.00 pp"
-    assert between(0.14357, 0.14357) == "14.36 to 14.36 pp"
+    assert between(0.14357, 0.14357) == "14.36 pp, exact"
 
 
 def test_times_and_counts() -> None:

@@ -127,14 +127,16 @@ def test_rules_that_break_down_are_refused_by_the_history(fault: Any, message: s
 class Endless(GameRules):
     """Player 0 alone, who never forgets how often nothing happened."""
 
+    moves = ("h", "t")
+
     def initial(self) -> int:
         return 0
 
     def to_move(self, state: int) -> int:  # noqa: ARG002 - always
         return 0
 
-    def actions(self, state: int) -> list[str]:  # noqa: ARG002 - always
-        return ["h", "t"]
+    def actions(self, state: int) -> tuple[str, ...]:  # noqa: ARG002 - always
+        return self.moves
 
     def next(self, state: int, action: str) -> int:  # noqa: ARG002 - whatever it is
         return state + 1
@@ -149,10 +151,11 @@ def test_a_game_that_does_not_end_is_refused(monkeypatch: pytest.MonkeyPatch) ->
         patch.setattr(flat, "MOST_NODES", 1000)
         with pytest.raises(ValueError, match=r"Endless: has more than 1,000 nodes$"):
             from_rules(rules)
-    monkeypatch.setattr(flat, "memory", lambda: 10**6)
+    monkeypatch.setattr(flat, "memory", lambda: 10**4)
     with pytest.raises(ValueError, match=r"more memory than the 0\.0 GiB of this machine$"):
         from_rules(rules)
     monkeypatch.setattr(flat, "memory", lambda: 10**12)
+    rules.moves = ("h",)
     with pytest.raises(ValueError, match=r"Endless: has plays of more than 100,000 moves$"):
         from_rules(rules)
 

@@ -10,9 +10,10 @@ from typing import Any, Final
 
 import numpy as np
 import pytest
-from scipy.optimize import linprog, milp
+from scipy.optimize import linprog
 
 import hogeq
+from hogeq.benchmark.generators import random_tree
 from hogeq.support.aliases import Floats
 from hogeq.trees import exact
 from hogeq.trees.exact import best_response, equilibrium, respond
@@ -406,34 +407,42 @@ def forgetful_player(seed: int, near: float) -> toys.Node:
 
 
 @pytest.mark.parametrize("near", [1e-7, 1e-2])
-def test_bounds_of_programs_are_above_the_truth(
-    near: float, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(("few", "method"), [(-1, "integer program"), (64, "enumeration")])
+def test_bounds_are_above_the_truth(
+    near: float, few: int, method: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """HiGHS as it is ends at a gap of 1e-6, and then gives a bound that is none."""
     monkeypatch.setattr(exact, "STARTS", 0)
-    programs: list[Floats] = []
-
-    def solve(costs: Floats, **more: Any) -> Any:
-        programs.append(costs)
-        return milp(costs, **more)
-
-    monkeypatch.setattr(exact, "milp", solve)
+    monkeypatch.setattr(exact, "FEW", few)
+    count = 0
     for seed in range(130):
         tree = tree_of(forgetful_player(seed, near))
-        form, before = sequence_form(tree, 0), len(programs)
-        worth, pure = form.payoffs(tree.uniform()), np.eye(2)
+        form, pure = sequence_form(tree, 0), np.eye(2)
         if not 5 <= tree.num_rows <= 9:
             continue
+        worth = form.payoffs(tree.uniform())
         response = best_response(form, worth, 20.0)
-        if len(programs) == before:
+        if response.method != method:
             continue
         every = itertools.product(range(2), repeat=tree.num_rows)
         best = max(float(form.realisation(pure[list(one)]) @ worth) for one in every)
         assert response.bound >= best - 1e-10, seed
         assert response.payoff <= best + 1e-12, seed
         assert response.payoff >= best - 1e-9, seed
+        assert response.payoff == pytest.approx(form.realisation(response.strategy) @ worth), seed
         assert response.is_proved, seed
-    assert len(programs) >= 10
+        count += 1
+    assert count >= 10
+
+
+def test_enumeration_proves_what_referees_computed() -> None:
+    for size, best in (((5, 3, 4), 0.7505188), ((7, 2, 4), 0.6235046), ((6, 2, 8), 0.6999054)):
+        tree = random_tree(*size, 0)
+        form = sequence_form(tree, 0)
+        response = best_response(form, form.payoffs(tree.uniform()), 0.0)
+        assert response.payoff * tree.largest_payoff == pytest.approx(best, abs=5e-8)
+        assert response.is_proved
+        assert response.method == "enumeration"
 
 
 def forgetting() -> tuple[FlatTree, float]:
@@ -477,6 +486,7 @@ def test_a_program_that_fails_leaves_the_bound_of_full_memory(
         return SimpleNamespace(status=answer["status"], x=x, mip_dual_bound=bound)
 
     monkeypatch.setattr(exact, "milp", fails)
+    monkeypatch.setattr(exact, "FEW", -1)
     response = best_response(form, worth, 20.0)
     full, _ = form.respond_with_full_memory(worth)
     assert response.bound == pytest.approx(full)

@@ -15,7 +15,7 @@ from hogeq.solvers import SOLVERS
 from hogeq.support.aliases import Floats
 from hogeq.trees.engine import TreeEngine
 from hogeq.trees.exact import respond
-from hogeq.trees.flat import TERMINAL, Node, flatten
+from hogeq.trees.flat import CHANCE, TERMINAL, Node, flatten
 from hogeq.trees.openspiel import from_openspiel
 
 FORGETFUL = "liars_dice_ir(dice_sides=3)"
@@ -58,14 +58,25 @@ def test_probability_of_illegal_actions_is_spread_evenly() -> None:
 
 
 def test_ties_have_no_gradient_to_the_last_digit() -> None:
-    engine, reach = coins(), np.ones(2)
-    values = np.array([[0.1 + 0.2, 0.3, 9.0], [0.1 + 0.2, 0.3, 0.3]])
-    policy = np.array([[0.5, 0.5, 0.0], [0.5, 0.25, 0.25]])
-    assert not engine.gradient(values, policy, reach).any()
-    values[0, 0] += 1e-9
-    gradient = engine.gradient(values, policy, reach)
-    assert gradient[0] == pytest.approx([5e-10, -5e-10, -5e-10], rel=1e-6)
-    assert not gradient[1].any()
+    sevenths = [(place, 1.0 / 7.0, place / 6.0) for place in range(7)]
+    assert sum(chance * payoff for _, chance, payoff in sevenths) != 0.5
+
+    def values(sure: float) -> Floats:
+        def look(state: object) -> Node:
+            if state == "start":
+                return Node(0, "row", moves=[(0, 1.0, "chance"), (1, 1.0, sure)])
+            if state == "chance":
+                return Node(CHANCE, moves=sevenths)
+            return Node(TERMINAL, payoff=float(str(state)))
+
+        engine = TreeEngine(flatten("tie", "start", look, lambda moves: [*map(str, moves)]))
+        even = np.full((2, 1, 2), 0.5)
+        work = engine.workspace(2)
+        return work.backward(work.forward(even), even, Role.COUNTERFACTUAL).values.copy()
+
+    assert not values(0.5).any()
+    # Half of the games, a win is twice the largest payoff, and the mean is half way.
+    assert values(0.5 + 1e-9)[0] == pytest.approx(np.array([-1e-9, 1e-9]) / 8, rel=1e-6)
 
 
 def in_openspiel(engine: TreeEngine, name: str, rows: Floats) -> Any:

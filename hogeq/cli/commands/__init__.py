@@ -16,44 +16,40 @@ from hogeq.cli.commands.tables import diff, export, improve, purify_
 from hogeq.cli.commands.tournament import compare, tournament
 
 GROUPS: dict[str, dict[Callable[..., Any], str]] = {
-    "Solve": {
+    "Submit and play": {
+        export: "optimal --rules fa25 --player-name Ada --out final_strategy.py",
+        check: "final_strategy.py --rules fa25 --trust",
+        improve: "table.csv --rules fa25 --out better.csv",
+        diff: "table.csv better.csv --rules fa25",
+        board: "--rules fa25 --out board.html --open",
+        play: "--rules fa25 --save game.json",
+        review_: "game.json",
+        analyze_: "--rules fa25 --score 12 --opponent 30",
+        rules_: "fa25",
+        strategies: "",
+    },
+    "Contest": {
+        compare: "final_strategy.py always_roll:6 --rules fa25 --trust",
+        tournament: "entries --rules fa25 --out contest",
+        attack_field: "huan2020 always_roll:6 --rules su20",
+    },
+    "Research": {
         run: "configs/cfr.yaml",
         sweep: "configs/sweep.yaml --jobs 4",
         runs: "results --sort attack",
-        equilibrium: "--game kuhn_poker --out mixtures.npz",
-        tablebase: "--rules fa25",
-        purify_: "results/cfr --method local_search --out matrix.csv",
-        improve: "table.csv --out better.csv",
-    },
-    "Attack": {
-        attack_: "champion --rules su20 --kicks 100 --out counter.csv",
-        attack_field: "huan2020 always_roll:6 --rules su20",
-        certify: "certificate.json",
-    },
-    "Contest": {
-        check: "final_strategy.py --rules fa25 --trust",
-        export: "optimal --rules fa25 --player-name Ada --out final_strategy.py",
-        compare: "final_strategy.py always_roll:6 --rules fa25 --trust",
-        tournament: "entries --rules fa25 --out pages",
-        diff: "table.csv better.csv --rules fa25",
-    },
-    "Play and look": {
-        play: "--rules fa25",
-        board: "--rules fa25 --out board.html --open",
-        review_: "game.json",
-        analyze_: "--rules fa25 --score 12 --opponent 30",
-        beliefs: "champion --rules su20 --score 40 --opponent 50",
-        show: "champion --rules su20",
         report: "results/cfr --out report.html --open",
-    },
-    "Games": {
-        rules_: "fa25",
-        strategies: "",
+        attack_: "champion --rules su20 --kicks 100 --out counter.csv",
+        certify: "certificate.json",
+        purify_: "results/cfr --method local_search --out matrix.csv",
+        show: "champion --rules su20",
+        beliefs: "champion --rules su20 --score 40 --opponent 50",
+        tablebase: "--rules fa25",
+        equilibrium: "--game kuhn_poker --out mixtures.npz",
         audit_: "--game kuhn_poker --forget own_actions",
         export_game: "--game kuhn_poker --out kuhn.efg",
         bench_games: "list",
     },
-    "House-keeping": {warmup: "--rules fa25", doctor: ""},
+    "House-keeping": {doctor: "", warmup: "--rules fa25"},
 }
 """Commands as ``hogeq --help`` lists them, each with the words of an example."""
 

@@ -1,15 +1,12 @@
 """The benchmark of imperfect recall: its instances, listed, written and solved."""
 
 from pathlib import Path
-from time import perf_counter
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from hogeq.cli import options
-from hogeq.cli.options import argument, option
-from hogeq.cli.result import Result
-from hogeq.cli.shell import refusing
+from hogeq.cli.options import When, argument, option
+from hogeq.cli.shell import Result, refusing
 from hogeq.search.budget import Budget
-from hogeq.support.files import write_arrays
 from hogeq.support.messages import BadInputError, Table, refusal
 from hogeq.support.progress import phase
 
@@ -19,12 +16,13 @@ if TYPE_CHECKING:
 KEEP = 12  # characters of a digest that are shown
 SECONDS = 5.0  # of a proof, where none are given
 CLOSED = 1e-6  # smaller gaps are none
+RUN = When("with run", lambda given: given["what"] == "run")
 
 
 def bench_games(
     what: Annotated[Literal["list", "write", "run"], argument("list|write|run", "The action.")],
     folder: Annotated[
-        Path | None, argument("[DIR]", "Folder for write: one .npz file for each instance.")
+        Path | None, argument("DIR", "Folder for write: one .npz file for each instance.")
     ] = None,
     only: Annotated[
         list[str] | None,
@@ -33,18 +31,21 @@ def bench_games(
     kicks: Annotated[
         int | None,
         option(f"Kicks of the search, in Hog. [{Budget.kicks}]", group=options.SEARCH, min=0),
+        RUN,
     ] = None,
     seconds: Annotated[
-        float | None, option("Of each proof, in a game tree. [5]", group=options.SEARCH, min=0)
+        float | None,
+        option("Of each proof, in a game tree. [5]", group=options.SEARCH, min=0),
+        RUN,
     ] = None,
 ) -> Result:
-    """List, write or solve the instances of the benchmark of imperfect recall.
+    """List, write or solve instances of the recall benchmark.
 
     Write makes arrays, which docs/benchmark.md describes. Run searches for a best strategy of each,
     and bounds it: in Hog by an attack and a responder with full memory, in game trees by an
     integer program, in games of two players by mixtures of both.
     """
-    from hogeq.benchmark.catalogue import catalogue
+    from hogeq.benchmark.catalogue import catalogue, write_instance
 
     if folder is not None and what != "write":
         raise BadInputError(f"{what}: got {folder}; allowed: a folder for write; --only chooses")
@@ -76,44 +77,31 @@ def bench_games(
         raise BadInputError("write: no folder; allowed: bench-games write DIR")
     with refusing():
         folder.mkdir(parents=True, exist_ok=True)
-    rows = []
-    for name, entry in entries.items():
-        with refusing():
-            instance = entry.make()
-        write_arrays(folder / f"{name}.npz", **instance._asdict())
-        sizes = {"states": instance.states, "rows": instance.rows}
-        rows.append({"name": name, **sizes, "digest": instance.digest})
+    with refusing():
+        written = [write_instance(folder, entry) for entry in entries.values()]
     text = [
         (row["name"], f"{row['states']:,}", f"{row['rows']:,}", str(row["digest"])[:KEEP])
-        for row in rows
+        for row in written
     ]
-    header = ("instance", "states", "rows", "digest")
-    return Result(
-        {"out": folder, "instances": rows},
-        [Table(text, header), "", f"{len(rows)} files written to {folder}"],
-    )
+    table = Table(text, ("instance", "states", "rows", "digest"))
+    last = f"{len(written)} files written to {folder}"
+    return Result({"out": folder, "instances": written}, [table, "", last])
 
 
 def _run(entries: "list[Entry]", kicks: int, seconds: float) -> Result:
-    rows, text, closed = [], [], 0
-    with phase("instances", len(entries)) as progress:
+    """Solve instances, and count those that are proved."""
+    rows = []
+    with phase("instances", len(entries)) as progress, refusing():
         for entry in entries:
             progress.now(entry.name)
-            began = perf_counter()
-            with refusing():
-                value, bound = entry.solve(kicks, seconds)
-            taken = perf_counter() - began
-            rows.append({"name": entry.name, "value": value, "bound": bound, "seconds": taken})
-            is_closed = bound - value < CLOSED
-            closed += is_closed
-            gap = "0" if is_closed else f"{bound - value:.1e}"
-            text.append((entry.name, f"{value:.7f}", f"{bound:.7f}", gap, f"{taken:.1f}"))
+            rows.append(entry.measured(kicks, seconds))
             progress.step()
-    return Result(
-        {"kicks": kicks, "seconds": seconds, "instances": rows},
-        [
-            Table(text, ("instance", "value", "bound", "gap", "seconds")),
-            "",
-            f"{closed} of {len(rows)} proved: no strategy has more",
-        ],
-    )
+    text, closed = [], 0
+    for row in rows:
+        gap = row["bound"] - row["value"]
+        closed += gap < CLOSED
+        ends = f"{row['value']:.7f}", f"{row['bound']:.7f}", f"{gap:.1e}" if gap >= CLOSED else "0"
+        text.append((row["name"], *ends, f"{row['seconds']:.1f}"))
+    table = Table(text, ("instance", "value", "bound", "gap", "seconds"))
+    proved = f"{closed} of {len(rows)} proved: no strategy has more"
+    return Result({"kicks": kicks, "seconds": seconds, "instances": rows}, [table, "", proved])

@@ -5,9 +5,8 @@ from typing import Annotated
 
 from hogeq.cli import options
 from hogeq.cli.inputs import Chosen
-from hogeq.cli.options import PAGE, argument, option
-from hogeq.cli.result import Result
-from hogeq.cli.shell import refusing
+from hogeq.cli.options import PAGE, argument, option, readable
+from hogeq.cli.shell import Result, refusing
 from hogeq.support.files import write_whole
 from hogeq.support.messages import Text, duration
 
@@ -15,7 +14,7 @@ NOT_VALID = 2  # exit status
 
 
 def check(
-    file: Annotated[Path, argument("FILE", "A submission, or a table.")],
+    file: Annotated[Path, argument("FILE", "A submission, or a table.", callback=readable)],
     chosen: Chosen,
     against: Annotated[
         str | None,
@@ -29,16 +28,25 @@ def check(
 ) -> Result:
     """Check a submission as the contest would, and measure it.
 
-    Every kind of fault is listed with its count, and the exit status is 2 if there is one. A valid
-    submission is played against one number of dice all the time and the strategies of the package;
-    then come the positions where it loses most against a strong opponent, and the three changes of
-    single cells that gain most. With hidden memory nobody can compute a best response: losses are
-    measured by the best one that a short search finds, with its effort, and by a bound that none
-    exceeds.
+    Every kind of fault is listed with its count, and the exit status is 2 if there is one. For a
+    valid submission come groups of what it loses to a best response against a strong opponent: by
+    mistake, phase and lead, each with the whole as its sum. Then simple changes that gain most,
+    other numbers in its code, what it wins against the strategies of the package, and last single
+    positions. With hidden memory nobody can compute a best response: losses are measured by the
+    best one that a short search finds, with its effort, and by a bound that none exceeds.
 
     JSON: the keys of `hogeq.contest.assessment.facts_of`, and attempts (at forbidden
     things, in the file's own words).
     """
+    rules = chosen.choose()
+    from hogeq.baselines.registry import require_known
+    from hogeq.contest.submission import as_one_file, inspect_submission
+
+    if against is not None:
+        require_known(against)
+    with refusing():
+        submission = inspect_submission(file, rules, trust, time_limit=time_limit)
+        submission = as_one_file(submission, file, chosen.spec or rules.name)
     engine = chosen.load().hog
     from hogeq.contest.assessment import (
         OPPONENTS,
@@ -49,17 +57,15 @@ def check(
         opponents,
         usual_reference,
     )
-    from hogeq.contest.submission import inspect_submission
     from hogeq.pages.entrants import checked_page
 
-    with refusing():
-        submission = inspect_submission(file, chosen.rules, trust, time_limit=time_limit)
     reference = None
     if submission.strategy is not None:
         named = against or usual_reference(engine)
         chosen.expect("matches", "search", "full memory", strategies=[against or "", *OPPONENTS])
         reference = Reference(chosen.table(named).named(named), opponents(engine))
-    data, assessed = facts_of(engine, str(file), chosen.name, submission, reference)
+    code = file if submission.alone else None
+    data, assessed = facts_of(engine, str(file), chosen.name, submission, reference, code)
     about = {**data, "rules": chosen.title}
     if page is not None:
         with refusing():

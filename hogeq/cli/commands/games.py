@@ -6,9 +6,8 @@ from typing import Annotated, Any
 
 from hogeq.cli import options
 from hogeq.cli.inputs import AnyChosen, Chosen
-from hogeq.cli.options import ARRAYS, MATRIX_SUFFIXES, TREE, Output, option
-from hogeq.cli.result import Result
-from hogeq.cli.shell import computing, refusing, warn
+from hogeq.cli.options import ARRAYS, MATRIX_SUFFIXES, OF_HOG, OF_TREES, TREE, Output, option
+from hogeq.cli.shell import Result, computing, refusing, warn
 from hogeq.support.files import write_whole
 from hogeq.support.messages import BadInputError, Table, Text, percent
 
@@ -28,7 +27,7 @@ def tablebase(
     With a goal for each player, goal: [50, 65], the rolls are those of the player with the first,
     and S has the second.
     """
-    game = chosen.load("full memory", strategies=[against], own_goals=True)
+    game = chosen.load("full memory", strategies=[against], own_goals=True, start=start)
     engine = chosen.engine
     target = None if against is None else game.second.strategy(against)
     if out is not None and engine.has_memory:
@@ -36,25 +35,22 @@ def tablebase(
             f"--out: rules {chosen.title} have hidden memory, and the best roll depends on it: "
             "allowed without memory"
         )
-    scores = chosen.start(start)
+    scores = chosen.scores
     if start is not None and against is not None and engine.has_memory:
         raise BadInputError("--start: allowed with --against for rules without hidden memory")
     with refusing():
         solved = game.tablebase()
     data: dict[str, Any] = {**chosen.facts, "memory_size": engine.memory_size}
     rows: list[tuple[str, object, str]] = []
-    sides = [("", solved, "whoever moves first")]
+    sides = {"": (solved, "whoever moves first")}
     if engine.has_own_goals:
-        whose = [f"the player to {goal}, moving first" for goal in game.rules.goals]
-        sides = [("", solved, whose[0]), ("second_", game.second.tablebase(), whose[1])]
-    for prefix, one, mover in sides:
-        value = float(one.roll_values(*scores)[one.start].max())
-        first_roll = game.rules.choices[int(one.rolls[(*scores, one.start)])]
+        movers = [f"the player to {goal}, moving first" for goal in game.rules.goals]
+        sides = {"": (solved, movers[0]), "second_": (game.second.tablebase(), movers[1])}
+    for prefix, (one, mover) in sides.items():
+        value, first_roll = one.opening(*scores)
         data |= {f"{prefix}value": value, f"{prefix}first_roll": first_roll}
-        rows += [
-            ("value", percent(value), f"win probability of {mover}"),
-            ("first roll", first_roll, "dice"),
-        ]
+        rows.append(("value", percent(value), f"win probability of {mover}"))
+        rows.append(("first roll", first_roll, "dice"))
     data["against"] = None
     if target is not None:
         plain = start is None
@@ -76,19 +72,19 @@ def tablebase(
 def equilibrium(
     chosen: AnyChosen,
     seconds: Annotated[float, option("Time limit; both bounds hold at any time.", min=0)] = 60.0,
-    method: Annotated[str, option("auto, dag, columns or cfr.", "METHOD")] = "auto",
+    method: Annotated[str, option("auto, dag, columns or cfr.", "METHOD"), OF_TREES] = "auto",
     policies: Annotated[
-        bool, option("Policies as well, whose players draw apart: the TME of teams.")
+        bool, option("Policies as well, whose players draw apart: the TME of teams."), OF_TREES
     ] = False,
     out: Annotated[
         Path | None, option("Write the mixtures, as one for both seats.", "FILE.npz"), ARRAYS
     ] = None,
 ) -> Result:
-    """Solve a two-player zero-sum game in mixtures, and prove its value from both sides.
+    """Solve a game in mixtures, with proved bounds on its value.
 
-    A mixture draws one strategy before the game and keeps to it. With imperfect recall an
-    equilibrium exists among mixtures; one among policies need not. Both players of Hog are alike,
-    so that its value is 1/2: the mixture secures both ends.
+    Games are of two players and zero-sum. A mixture draws one strategy before the game and keeps to
+    it. With imperfect recall an equilibrium exists among mixtures; one among policies need not.
+    Both players of Hog are alike, so that its value is 1/2: the mixture secures both ends.
 
     JSON: the game, lower, upper, proved, method, seconds, iterations, components; of a tree also
     decisions, and in_policies.
@@ -119,10 +115,11 @@ def audit_(
     goal: Annotated[
         int | None,
         option("Goal of the game walked. [6, or less where that is too large]", "G", min=1),
+        OF_HOG,
     ] = None,
-    max_dice: Annotated[int, option("Most dice in it.", "N", min=1)] = 2,
+    max_dice: Annotated[int, option("Most dice in it.", "N", min=1), OF_HOG] = 2,
 ) -> Result:
-    """Audit recall: losses of each information set, and theorems that still hold.
+    """Audit recall: losses by information set, and valid theorems.
 
     All histories of the same rules with a low goal and few dice are walked. A loss of memory that
     they show is one of the full game too: both histories of its witness lead to the same scores
@@ -151,24 +148,29 @@ def audit_(
 
 def export_game(
     chosen: AnyChosen,
-    goal: Annotated[int | None, option("Another goal than that of the rules.", "G", min=1)] = None,
-    max_dice: Annotated[int | None, option("Another most number of dice.", "N", min=1)] = None,
-    out: Annotated[Path, option("A name ending in .efg.", "FILE"), TREE] = Path("hog.efg"),
+    goal: Annotated[int | None, option("Another goal.", "G", min=1), OF_HOG] = None,
+    max_dice: Annotated[
+        int | None, option("Another most number of dice.", "N", min=1), OF_HOG
+    ] = None,
+    out: Annotated[
+        Path, option("A name ending in .efg, or with --game in .npz.", "FILE"), TREE
+    ] = Path("hog.efg"),
 ) -> Result:
-    """Write the game tree in Gambit's extensive form.
+    """Write the game tree in Gambit's extensive form, or save it.
 
-    Sizes go to standard error before anything is written; trees of more than two million nodes
-    are refused.
+    A saved tree, of a game other than Hog, is read by ``--game FILE.npz``. Of Hog, sizes go to
+    standard error before anything is written; trees of more than two million nodes are refused.
     """
-    from hogeq.trees.tree import MOST_WRITTEN, flat_efg, hog_efg, tree_sizes
+    from hogeq.trees.tree import MOST_WRITTEN, hog_efg, tree_sizes
 
     game = chosen.load()
+    data: dict[str, Any] = {**chosen.facts, "out": out}
     if game.tree is not None:
         tree = game.tree
         with refusing():
-            write_whole(out, flat_efg(tree))
+            game.write(out)
         infosets = [int((tree.seat == player).sum()) for player in (0, 1)]
-        data = {**chosen.facts, "out": out, "nodes": tree.num_nodes, "infosets": infosets}
+        data |= {"nodes": tree.num_nodes, "infosets": infosets}
         return Result(data, [f"{tree.num_nodes:,} nodes written to {out}"])
     full = game.rules
     with refusing():
@@ -182,12 +184,7 @@ def export_game(
     warn(f"{chosen.title} to {rules.goal} with 0 to {rules.max_dice} dice: {sizes}")
     with refusing():
         write_whole(out, hog_efg(rules))
-    data = {
-        **chosen.facts,
-        "goal": rules.goal,
-        "max_dice": rules.max_dice,
-        "out": out,
-        **{name: getattr(sizes, name) for name in ("nodes", "choices", "chances", "ends")},
-        "infosets": list(sizes.infosets),
-    }
+    data |= {"goal": rules.goal, "max_dice": rules.max_dice}
+    data |= {name: getattr(sizes, name) for name in ("nodes", "choices", "chances", "ends")}
+    data["infosets"] = list(sizes.infosets)
     return Result(data, [f"{sizes.nodes:,} nodes written to {out}"])

@@ -4,25 +4,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from hogeq.cli import options
 from hogeq.cli.inputs import Chosen
-from hogeq.cli.options import MEMORY, option
-from hogeq.cli.result import Result
-from hogeq.cli.shell import refusing
-from hogeq.rules import Rules
-from hogeq.rules.memory import (
-    Memory,
-    feral_record,
-    memory_columns,
-    memory_fields,
-    memory_line,
-    memory_texts,
-    remembered,
-)
-from hogeq.support.messages import BadInputError, Table, Text, percent, refusal
+from hogeq.cli.options import MEMORY, TEXT, option
+from hogeq.cli.shell import Result, refusing
+from hogeq.rules.memory import Memory, memory_fields, memory_of
+from hogeq.support.messages import BadInputError, Text
 
 if TYPE_CHECKING:
     from hogeq.evaluation.tablebase import Analysis
-    from hogeq.strategies.strategy import Strategy
-    from hogeq.support.aliases import Floats
 
 PAST = "ignore_memory"  # what makes the belief where optimal play goes on
 
@@ -56,20 +44,20 @@ def analyze_(
 
     With a goal for each player, the player to move has the first: goal: [50, 65].
     """
-    chosen.load("full memory", "hidden states", strategies=[strategy or PAST], own_goals=True)
+    chosen.load(
+        "full memory",
+        "hidden states",
+        strategies=[strategy or PAST],
+        own_goals=True,
+        at=(score, opponent),
+    )
     has_memory = chosen.engine.has_memory
     if has_memory:
         chosen.expect("reach")
-    chosen.check_position(score, opponent)
-    options = {
-        "own_last": own_last,
-        "opponent_last": opponent_last,
-        "turn": turn,
-        "extra": extra,
-        "remembered": remembered,
-    }
-    given = {name: value for name, value in options.items() if value is not None}
-    memory = _memory(chosen.rules, given, at_start=score == opponent == 0)
+    names = ("own_last", "opponent_last", "turn", "extra", "remembered")
+    values = (own_last, opponent_last, turn, extra, remembered)
+    given = {name: one for name, one in zip(names, values, strict=True) if one is not None}
+    memory = memory_of(chosen.rules, given, at_start=score == opponent == 0)
     analysis, past = _analysis(chosen, (score, opponent), strategy, memory)
     fields = memory_fields(chosen.rules, Memory())
     left_out = [name for name in fields if given and name not in given]
@@ -91,7 +79,7 @@ def analyze_(
     then = "optimal play" if strategy is None else f"both play {strategy}"
     text: Text = [f"{chosen.title}, {score} points against {opponent}, then {then}"]
     if has_memory:
-        text.append(_memory_text(chosen.rules, analysis, past or strategy or "", left_out))
+        text.append(analysis.memory_line(chosen.rules, past or strategy or "", left_out))
         if strategy is None:
             text.append("optimal play remembers everything")
     return Result(data, [*text, *chosen.endless[1:], "", analysis.table()])
@@ -125,78 +113,26 @@ def _analysis(
     )
 
 
-def _memory_text(rules: Rules, analysis: "Analysis", past: str, left_out: list[str]) -> str:
-    if analysis.memory is None:
-        way = "play at random" if past == "random" else past
-        return f"memory not given, averaged over how {way} gets here"
-    given = f"memory given, {memory_line(rules, analysis.memory)}"
-    names = dict(zip(memory_fields(rules, Memory()), memory_columns(rules), strict=True))
-    missing = ", ".join(names[name] for name in left_out)
-    return f"{given}; not given, taken as before the first turn: {missing}" if missing else given
-
-
-def _memory(rules: Rules, given: dict[str, Any], *, at_start: bool) -> Memory | None:
-    """Read the memory of the player to move; other parts are as before the first turn."""
-    for name, value in given.items():
-        _check(rules, name, value)
-    if not given:
-        return None
-    turn = given.get("turn", 0)
-    if rules.time_trot and given.get("extra") and not turn:
-        raise BadInputError("--extra: turn 0 is no extra turn; allowed: --turn from 1")
-    own, other = (
-        feral_record(rules, last, last)
-        for last in (given.get("own_last", 0), given.get("opponent_last", 0))
-    )
-    if at_start and rules.feral_hogs == "points":
-        for name, last in (("--own-last", own), ("--opponent-last", other)):
-            if last:
-                raise BadInputError(f"{name}: got {last}; allowed at 0 points against 0: 0")
-    return Memory(
-        turn % rules.time_trot_period if rules.time_trot else 0,
-        int(given.get("extra", False)),
-        own,
-        other,
-        remembered(rules).texts.index(given["remembered"]) if "remembered" in given else 0,
-    )
-
-
-def _check(rules: Rules, name: str, value: Any) -> None:
-    """Refuse a part of the memory that the rules do not have."""
-    option, known = _option(name), memory_fields(rules, Memory())
-    if name not in known:
-        parts = zip(known, memory_columns(rules), strict=True)
-        allowed = ", ".join(f"{_option(part)} ({about})" for part, about in parts)
-        raise BadInputError(
-            f"{option}: rules {rules.name} do not remember that; "
-            f"allowed: {allowed or 'no such option, as they remember nothing'}"
-        )
-    if name == "remembered":
-        texts = remembered(rules).texts
-        if value not in texts:
-            raise BadInputError(refusal(option, value, ", ".join(texts), texts))
-    elif value < 0:
-        raise BadInputError(f"{option}: {value}; allowed: whole numbers from 0")
-    elif name.endswith("_last") and rules.feral_hogs == "dice" and value > rules.max_dice:
-        raise BadInputError(f"{option}: {value} dice; allowed: 0 to {rules.max_dice}")
-
-
-def _option(name: str) -> str:
-    return f"--{name.replace('_', '-')}"
-
-
 def beliefs(
     strategy: options.Strategy,
     score: options.Score,
     opponent: options.Opponent,
     chosen: Chosen,
     against: Annotated[str | None, option("The opponent's strategy. [S]", "T")] = None,
-    top: Annotated[int, option("Lines of the table.", min=1)] = 20,
+    top: Annotated[int, option("Lines of the table.", min=1), TEXT] = 20,
     plot: options.Plot = None,
 ) -> Result:
-    """Distribution of the hidden memory at a position; of a mixture, which component is played."""
-    game = chosen.load("reach", "full memory", "hidden states", strategies=[strategy, against])
-    chosen.check_position(score, opponent)
+    """Distribution of the hidden memory at a position.
+
+    Of a mixture also the probability that each component is played.
+    """
+    game = chosen.load(
+        "reach",
+        "full memory",
+        "hidden states",
+        strategies=[strategy, against],
+        at=(score, opponent),
+    )
     one = game.strategy(strategy)
     two = one if against is None else game.strategy(against)
     is_drawn = "mixture" in {one.kind, two.kind}
@@ -212,28 +148,13 @@ def beliefs(
         raise BadInputError(
             f"strategy {strategy}: play never comes to {score} points against {opponent}"
         )
-    other = against or strategy
-    data: dict[str, Any] = {
-        **chosen.facts,
-        "strategy": strategy,
-        "against": other,
-        "score": score,
-        "opponent": opponent,
-        "reach": at.reach,
-    }
+    names = strategy, against or strategy
+    data = {**chosen.facts, "strategy": names[0], "against": names[1]}
+    data |= {"score": score, "opponent": opponent, **at.to_json(game.hog, one, two)}
     text: Text = [
-        f"{chosen.title}, {strategy} at {score} points against {other} at {opponent}",
-        f"reached in a game with probability {percent(at.reach)}",
+        f"{chosen.title}, {strategy} at {score} points against {names[1]} at {opponent}",
+        *at.text(game.hog, one, two, names, top),
     ]
-    if one.kind == "mixture":
-        data["parts"], table = _draw(one, at.own, f"{strategy}, to move")
-        text += table
-    if two.kind == "mixture":
-        data["parts_against"], table = _draw(two, at.other, f"{other}, the other")
-        text += table
-    data["memories"], table = _memories(chosen, at.memory, top)
-    if game.engine.has_memory:
-        text += ["", *table]
     if plot is not None:
         from hogeq import figures
         from hogeq.evaluation.values import fold
@@ -244,29 +165,3 @@ def beliefs(
         figures.beliefs(panels, plot, *axes(game.rules), title)
         data["plot"] = plot
     return Result(data, text)
-
-
-def _draw(strategy: "Strategy", chances: "Floats", who: str) -> tuple[list[dict[str, Any]], Text]:
-    """Give the probability of each component of a mixture at a position."""
-    shares = zip(strategy.weights.tolist(), chances.tolist(), strict=True)
-    data = [
-        {"part": number, "weight": weight, "probability": probability}
-        for number, (weight, probability) in enumerate(shares, 1)
-    ]
-    rows = [(row["part"], percent(row["weight"]), percent(row["probability"])) for row in data]
-    heading = f"what was drawn from {who}"
-    return data, ["", heading, Table(rows, ("component", "drawn", "here"), left=0)]
-
-
-def _memories(chosen: Chosen, shares: "Floats", top: int) -> tuple[list[dict[str, Any]], Text]:
-    """Give the memories that have a share, the most probable first, as data and as a table."""
-    belief = shares.tolist()
-    order = sorted(range(len(belief)), key=lambda index: -belief[index])
-    both = [(chosen.engine.memories[index], belief[index]) for index in order if belief[index] > 0]
-    data = [{**memory_fields(chosen.rules, memory), "probability": share} for memory, share in both]
-    rows = [(*memory_texts(chosen.rules, memory), percent(share)) for memory, share in both[:top]]
-    text: Text = [Table(rows, (*memory_columns(chosen.rules), "probability"), left=0)]
-    if len(both) > top:
-        rest = 1.0 - sum(share for _, share in both[:top])
-        text.append(f"and {len(both) - top} more, together {percent(rest)}")
-    return data, text

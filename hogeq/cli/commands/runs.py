@@ -2,44 +2,38 @@
 
 import os
 import traceback
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 
 from hogeq.cli import options
-from hogeq.cli.options import WORKERS, argument, option
-from hogeq.cli.result import Result
-from hogeq.cli.shell import computing, warn
+from hogeq.cli.options import WORKERS, argument, option, readable, without
+from hogeq.cli.shell import Result, computing, warn
 from hogeq.rules import ALIASES, EDITIONS
 from hogeq.support.messages import (
     BadInputError,
-    Table,
     Text,
     nearest,
     one_line,
     refusal,
 )
 
-if TYPE_CHECKING:
-    from hogeq.search.results import Units
-
-# Columns of the tables.
-SWEPT = ("point", "status", "attack", "bound", "nash_conv", "matrix_attack", "seconds")
-LISTED = (
-    *("path", "status", "edition", "forget", "teams", "solver", "seed", "iterations"),
-    *("attack", "bound", "nash_conv", "matrix_attack", "mixture_attack", "seconds"),
-)
-
 
 def run(
     config: Annotated[
         Path | None,
-        argument("[CONFIG]", "YAML file: configs/cfr.yaml. [with --resume, that of the run]"),
+        argument(
+            "CONFIG",
+            "YAML file: configs/cfr.yaml. [with --resume, that of the run]",
+            callback=readable,
+        ),
     ] = None,
     overrides: options.Set = None,
-    out_root: Annotated[Path, option("Where runs are kept.", "DIR")] = Path("results"),
+    out_root: Annotated[Path, option("Where runs are kept.", "DIR"), without("--resume")] = Path(
+        "results"
+    ),
     resume: Annotated[Path | None, option("Continue the run in this directory.", "DIR")] = None,
     overwrite: options.Overwrite = False,
     game: options.Game = None,
@@ -77,7 +71,7 @@ def run(
 
 
 def sweep(
-    config: Annotated[Path, argument("SWEEP", "YAML file: configs/sweep.yaml")],
+    config: Annotated[Path, argument("SWEEP", "YAML file: configs/sweep.yaml", callback=readable)],
     overrides: options.Set = None,
     on: Annotated[
         str,
@@ -92,10 +86,11 @@ def sweep(
     out_root: Annotated[Path, option("Where the sweep's folder is made.", "DIR")] = Path("results"),
     overwrite: options.Overwrite = False,
 ) -> Result:
-    """Many runs of one config with keys varied, in parallel, and a table of results.
+    """Many runs of one config with keys varied, in parallel.
 
-    Points that are done are skipped and those that were cut off go on, so the same command may be
-    given again. The status is 1 if a point failed; the others are computed all the same.
+    A table of the results is written. Points that are done are skipped and those that were cut off
+    go on, so the same command may be given again. The status is 1 if a point failed; the others
+    are computed all the same.
     """
     from hogeq.runs.sweep import run_sweep
     from hogeq.runs.sweep_file import load_sweep
@@ -108,23 +103,11 @@ def sweep(
     for row in summary.failures:
         settings = ", ".join(f"{key}={row[key]}" for key in plan.keys if row[key] is not None)
         warn(f"point {row['point']} failed: {row['error']}; it sets {settings}")
-    pairs = zip(summary.rows, summary.units, strict=True)
-    rows = [{**row, "units": units} for row, units in pairs]
-    columns = [key for key in SWEPT if key in rows[0]]
-    text: Text = [
-        _table(rows, columns, left=2),
-        "",
-        (
-            f"{len(summary.rows)} points, {summary.done_before} of them done before, "
-            f"{len(summary.failures)} failed; {summary.seconds:.1f} s"
-        ),
-        f"written to {summary.directory}" + f"; {summary.lacks}" * bool(summary.lacks),
-    ]
-    return Result(summary.to_json(), text, 1 if summary.failures else 0)
+    return Result(summary.to_json(), summary.text(), 1 if summary.failures else 0)
 
 
 def runs(
-    root: Annotated[Path, argument("[ROOT]", "Folder to look in, and in those below.")] = Path(
+    root: Annotated[Path, argument("ROOT", "Folder to look in, and in those below.")] = Path(
         "results"
     ),
     solver: Annotated[str | None, option("Only this solver's runs.")] = None,
@@ -171,11 +154,7 @@ def runs(
     }
     text: Text = [f"no runs to show under {root}"]
     if chosen:
-        rows = [{**run.config, **vars(run)} for run in chosen]
-        for row in rows:
-            row["path"] = row["path"].relative_to(root) if row["path"] != root else root
-        columns = [key for key in LISTED if any(row.get(key) is not None for row in rows)]
-        text = [_table(rows, [*columns, *keys], left=4)]
+        text = [index.listing(chosen, root, keys)]
     if broken:
         text += ["", "cannot be read:", *(f"  {path}: {why}" for path, why in broken.items())]
     return Result(data, text)
@@ -184,20 +163,3 @@ def runs(
 def _require_known(name: str, given: str | None, known: Collection[str]) -> None:
     if given is not None and given not in known:
         raise BadInputError(refusal(name, given, ", ".join(known), known))
-
-
-def _table(rows: Sequence[Mapping[str, Any]], columns: Sequence[str], left: int) -> Table:
-    cells = [[_cell(row.get(key), key, row["units"]) for key in columns] for row in rows]
-    titles = [key if "." in key else key.replace("_", " ") for key in columns]
-    return Table(cells, ["run" if title == "path" else title for title in titles], left)
-
-
-def _cell(value: object, column: str, units: "Units") -> str:
-    if value is None:
-        return "-"
-    if not isinstance(value, float) or "." in column:
-        return one_line(value)
-    if column == "seconds":
-        return f"{value:.1f}"
-    write = {"attack": units.lower, "bound": units.upper}.get(column, units.exact)
-    return write(value)

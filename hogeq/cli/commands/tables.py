@@ -5,10 +5,9 @@ from typing import TYPE_CHECKING, Annotated
 
 from hogeq.cli import options
 from hogeq.cli.inputs import AnyChosen, Chosen
-from hogeq.cli.options import MATRIX, PURIFIERS, SUBMISSION, Output, argument, option
-from hogeq.cli.result import Result
-from hogeq.cli.shell import computing, refusing
-from hogeq.support.messages import BadInputError, Table, Text, counted, percent, pp
+from hogeq.cli.options import MATRIX, OF_HOG, PURIFIERS, SUBMISSION, Output, argument, option
+from hogeq.cli.shell import Result, computing, refusing
+from hogeq.support.messages import BadInputError, percent
 from hogeq.support.progress import phase
 
 if TYPE_CHECKING:
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
     from hogeq.strategies.strategy import Strategy
 
 
-LISTED = 10  # changes of the text; JSON has all
+NAMELESS = "--player-name: {}, needed for a .py file: the entrant's name"
 
 
 def export(
@@ -36,17 +35,10 @@ def export(
     A .py file is for a contest, self-contained; the others are .csv and .txt
     tables, .json, and numpy's .npy and .npz, which alone can hold a policy; .npz alone a mixture.
     """
-    if out.suffix.lower() != ".py" and player_name is not None:
-        raise BadInputError(f"--player-name: allowed only where --out ends in .py, not for {out}")
-    if out.suffix.lower() == ".py" and not (player_name or "").strip():
-        given = "missing" if player_name is None else "blank"
-        raise BadInputError(f"--player-name: {given}, needed for a .py file: the entrant's name")
-    from hogeq.strategies.files import check_player_name
-
-    if player_name is not None:
-        check_player_name(player_name)
+    _check_name(player_name, strategy, out)
     game = chosen.load(strategies=[strategy])
     written = _exported(game, strategy, out, part)
+    player_name = _name_for(out, player_name, strategy, written)
     written.write(out, player_name)
     data = {
         **chosen.facts,
@@ -56,6 +48,29 @@ def export(
         "out": out,
     }
     return Result(data, [f"{written.kind} of {strategy} for {chosen.title} written to {out}"])
+
+
+def _check_name(given: str | None, source: str, out: Path) -> None:
+    """Refuse a player's name where no .py is written, and none where the source has none."""
+    if out.suffix.lower() != ".py":
+        if given is not None:
+            allowed = "allowed only where --out ends in .py"
+            raise BadInputError(f"--player-name: {allowed}, not for {out}")
+    elif given is not None and given.strip():
+        from hogeq.strategies.files import check_player_name
+
+        check_player_name(given)
+    elif given is not None or Path(source).suffix.lower() != ".py":
+        raise BadInputError(NAMELESS.format("missing" if given is None else "blank"))
+
+
+def _name_for(out: Path, given: str | None, source: str, read: "Strategy") -> str | None:
+    """Give the player's name for a .py: by default that of the file that was read."""
+    if given is not None or out.suffix.lower() != ".py":
+        return given
+    if read.name == source:
+        raise BadInputError(NAMELESS.format("missing"))
+    return read.name
 
 
 def _exported(game: "Game", name: str, out: Path, part: int | None) -> "Strategy":
@@ -87,7 +102,9 @@ def purify_(
     strategy: Annotated[str, argument("S", "A policy, or a matrix to search near.")],
     chosen: AnyChosen,
     method: Annotated[str, option(f"How: {PURIFIERS}.", "METHOD")] = "argmax",
-    overrides: options.Set = None,
+    overrides: Annotated[
+        list[str] | None, option("Set a parameter: rounds=100", "KEY=VALUE", "--set")
+    ] = None,
     out: Annotated[Path, option("The suffix is the format.", "FILE"), MATRIX] = Path("matrix.csv"),
     checkpoint: Annotated[
         Path | None,
@@ -96,11 +113,12 @@ def purify_(
             "FILE.npz",
         ),
         Output((".npz",)),
+        OF_HOG,
     ] = None,
     jobs: options.Jobs = None,
     on: options.On = None,
 ) -> Result:
-    """Make a policy a matrix, or search for a better matrix near one.
+    """Make a matrix of a policy, or search for a better one near it.
 
     docs/parameters.md lists the parameters of each method. `hogeq attack` measures how exploitable
     the result is.
@@ -151,9 +169,9 @@ def diff(
     b: Annotated[str, argument("B", "The strategy to compare with it.")],
     chosen: AnyChosen,
     against: AgainstOption = None,
-    plot: options.Plot = None,
+    plot: Annotated[options.Plot, OF_HOG] = None,
 ) -> Result:
-    """Cells in which tables A and B differ, and the gain of each change.
+    """Cells in which two tables differ, and the gain of each change.
 
     A gain is of win rate against --against, the mean of several, by that change alone. Of games
     other than Hog: information sets of strategies, and payoffs against A itself unless --against is
@@ -185,8 +203,11 @@ def diff(
 def improve(
     table: Annotated[str, argument("TABLE", "A table: name, file or run.")],
     chosen: Chosen,
-    out: Annotated[Path, option("Where the better table goes.", "FILE"), SUBMISSION],
+    out: Annotated[Path | None, option("Where the better table goes.", "FILE"), SUBMISSION] = None,
     against: AgainstOption = None,
+    explain: Annotated[
+        bool, option("Say why TABLE loses, as check does.", None, "--explain")
+    ] = False,
     cells: Annotated[int | None, option("Most cells to change.", "N", min=1)] = None,
     seconds: Annotated[float | None, option("Time limit; Ctrl-C stops too.", min=0.0)] = None,
     player_name: options.PlayerName = None,
@@ -195,16 +216,22 @@ def improve(
 
     It wins more against --against, on average if they are several. With --cells one cell is changed
     at a time, the one that gains most; without, until no change of one cell gains anything. Stopped
-    early, it writes the best table so far.
+    early, it writes the best table so far. With --explain alone nothing is changed, and TABLE may
+    be a policy.
 
-    JSON: that of diff, from TABLE to the table written, and out.
+    JSON: that of diff, from TABLE to the table written, and out; with --explain, why: the keys of
+    check from win_rate on.
     """
-    if (out.suffix.lower() == ".py") != bool((player_name or "").strip()):
-        raise BadInputError("--player-name: needed for a .py file, and allowed for no other")
+    if out is None:
+        if not explain or (cells, seconds, player_name) != (None, None, None):
+            raise BadInputError("--out: missing; allowed without it: --explain alone")
+        return _explained(chosen, table, against)
+    _check_name(player_name, table, out)
     game = chosen.load("matches", "search", strategies=[table, *(against or [])])
     from hogeq.contest import field
 
     start, rivals = game.strategy(table), _rivals(game, against)
+    player_name = _name_for(out, player_name, table, start)
     opponents = list(rivals.values())
     with phase("improving", None, "steps") as progress, refusing():
         steps = field.improvements(game.hog, start, opponents, cells, seconds)
@@ -220,48 +247,39 @@ def improve(
         found = game.diff(start, better, opponents)
     better.write(out, player_name)
     shown = _changes(chosen, found, table, str(out), list(rivals))
-    return Result({**shown.data, "out": out}, [*shown.text, "", f"written to {out}"])
+    told = Result({**shown.data, "out": out}, [*shown.text, "", f"written to {out}"])
+    if not explain:
+        return told
+    why = _explained(chosen, table, against)
+    return Result({**told.data, "why": why.data["why"]}, [*why.text, "", *told.text])
+
+
+def _explained(chosen: Chosen, table: str, against: list[str] | None) -> Result:
+    """Say why a table or a policy loses to one opponent."""
+    from hogeq.contest.assessment import assess, assessed_facts, explained_text, positions_text
+
+    game = chosen.load("matches", "search", strategies=[table, *(against or [])])
+    rivals = _rivals(game, against)
+    if len(rivals) > 1:
+        raise BadInputError(f"--against: {len(rivals)} opponents; allowed with --explain: one")
+    ((name, rival),) = rivals.items()
+    is_code = chosen.trust and Path(table).suffix.lower() == ".py"
+    found = assess(game.hog, game.strategy(table), rival, Path(table) if is_code else None)
+    why = {"against": name, **assessed_facts(found)}
+    data = {**chosen.facts, "table": table, "against": [name], "why": why}
+    title = f"{table}, {chosen.title}"
+    return Result(data, [title, *explained_text(why), *positions_text(why)])
 
 
 def _rivals(game: "Game", against: list[str] | None) -> "dict[str, Strategy]":
     from hogeq.contest.assessment import usual_reference
-    from hogeq.contest.entries import named_entries
+    from hogeq.contest.folders import named_entries
 
     names = named_entries(against or [usual_reference(game.hog)])
-    return {name: game.strategy(name) for name in names}
+    return {one.entry: game.strategy(one.entry) for one in names}
 
 
 def _changes(chosen: Chosen, found: "Difference", a: str, b: str, against: list[str]) -> Result:
-    units, is_hog = chosen.game.units, chosen.is_hog
-    rates = {name: getattr(found, name) for name in ("before", "after", "match")}
-    changes = [one._asdict() for one in found.changes]
-    data = {**chosen.facts, "a": a, "b": b, "against": against, **rates, "changes": changes}
-    noun = "cell" if is_hog else "information set"
-    rivals = against[0] if len(against) == 1 else f"{len(against)} opponents, on average"
-    text: Text = [
-        f"{b} differs from {a} in {counted(len(changes), noun)}, {chosen.title}",
-        "",
-        f"against {rivals}: {units.exact(found.before)} becomes {units.exact(found.after)}",
-        f"{b} against {a}: {units.exact(found.match)}",
-    ]
-    names = ("score", "opponent", "rolled", "rolls")
-    if not is_hog:
-        names = ("player", "information set", "before", "after")
-    header, gain = (*names, "alone", "met in"), pp if is_hog else units.gain
-    best = [one for one in found.changes if one.gain > 0]
-    worst = [one for one in reversed(found.changes) if one.gain < 0]
-    for title, cells in (("changes that gain most", best), ("changes that lose most", worst)):
-        if cells:
-            rows = [
-                (*map(_written, one[:4]), gain(one.gain), percent(one.reach))
-                for one in cells[:LISTED]
-            ]
-            text += ["", title, "", Table(rows, header, left=0 if is_hog else 4)]
-    return Result(data, [*text, *(chosen.endless if is_hog else [])])
-
-
-def _written(part: object) -> object:
-    """Write the actions of an information set."""
-    if not isinstance(part, list):
-        return part
-    return ", ".join(f"{action} {percent(share)}" for action, share in part)
+    data = {**chosen.facts, "a": a, "b": b, "against": against, **found.to_json()}
+    text = found.text(a, b, chosen.title, against, chosen.game.units)
+    return Result(data, [*text, *(chosen.endless if chosen.is_hog else [])])

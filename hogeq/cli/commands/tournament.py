@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING, Annotated
 
 from hogeq.cli import options
 from hogeq.cli.inputs import AnyChosen, Chosen, check_output
-from hogeq.cli.options import PAGE, Output, argument, option
-from hogeq.cli.result import Result, json_text
-from hogeq.cli.shell import computing, refusing
+from hogeq.cli.options import ENTRIES, FOLDER, OF_HOG, PAGE, Output, argument, beside, option
+from hogeq.cli.shell import Result, computing, json_text, refusing
 from hogeq.support.files import write_whole
 from hogeq.support.messages import BadInputError, Table, Text, percent
-from hogeq.support.progress import phase
 
 if TYPE_CHECKING:
     from hogeq.contest.entries import Entries
+    from hogeq.contest.folders import Entrant
+    from hogeq.contest.staff import Contest
     from hogeq.game import Game
     from hogeq.model.protocol import WinRate
 
@@ -23,6 +23,7 @@ FULL_MEMORY = "full_memory"
 NoSandbox = Annotated[
     bool,
     option("Run code of a folder though nothing isolates it.", None, "--no-sandbox", options.CODE),
+    beside("--trust"),
 ]
 
 
@@ -30,14 +31,14 @@ def compare(
     a: Annotated[str, argument("A", "A strategy: name, file or run.")],
     b: Annotated[str, argument("B", "The other.")],
     chosen: AnyChosen,
-    start: options.Start = None,
+    start: Annotated[options.Start, OF_HOG] = None,
 ) -> Result:
     """Exact win rate of A against B.
 
     full_memory is optimal play by players with full memory.
     With a goal for each player, goal: [50, 65], the first is A's and the second B's.
     """
-    game = chosen.load("matches", strategies=[a, b], own_goals=True)
+    game = chosen.load("matches", strategies=[a, b], own_goals=True, start=start)
     more: Text = []
     if game.tree is not None:
         with refusing():
@@ -46,7 +47,7 @@ def compare(
         names = ("payoff", "as player 0", "as player 1")
         figures = [game.units.exact(rate) for rate in rates.values()]
     else:
-        rates = _win_rate(game, a, b, None if start is None else chosen.start(start))._asdict()
+        rates = _win_rate(game, a, b, None if start is None else chosen.scores)._asdict()
         names = ("win rate", "moving first", "moving second")
         figures = [percent(rate) for rate in rates.values()]
         if chosen.engine.has_own_goals:
@@ -81,10 +82,12 @@ def _win_rate(game: "Game", a: str, b: str, start: tuple[int, int] | None) -> "W
 def tournament(
     entries: Annotated[
         list[str],
-        argument("S ...", "Strategies: names, files, runs, folders, patterns ('entries/*.csv')."),
+        argument("S", "Strategies: names, files, runs, folders, patterns ('entries/*.csv')."),
     ],
     chosen: Chosen,
-    skip_bad: Annotated[bool, option("Leave out, and list, bad files.", name="--skip-bad")] = False,
+    skip_bad: Annotated[
+        bool, option("Leave out, and list, bad files.", name="--skip-bad"), ENTRIES
+    ] = False,
     ranks: Annotated[
         Path | None, option("Write the table of ranks.", "FILE", "--csv"), Output((".csv",))
     ] = None,
@@ -95,7 +98,12 @@ def tournament(
         Path | None,
         option("Write all win rates, .csv or .json; of a folder, a folder of pages.", "FILE"),
     ] = None,
-    pseudonyms: Annotated[bool, option("No names on public pages.", name="--pseudonyms")] = False,
+    pseudonyms: Annotated[
+        bool, option("No names on public pages.", name="--pseudonyms"), FOLDER
+    ] = False,
+    title: Annotated[
+        str | None, option("Heading of the pages.", "TEXT", "--title"), beside("--html", "--out")
+    ] = None,
     plot: options.Plot = None,
     start: options.Start = None,
     goals: Annotated[
@@ -113,7 +121,9 @@ def tournament(
     jobs: options.Jobs = None,
     on: options.On = None,
 ) -> Result:
-    """All-play-all: win rates, matches won, the contest's ranks, the field's Nash equilibrium.
+    """All-play-all: win rates, matches won, ranks of the contest.
+
+    JSON has the field's Nash equilibrium, too.
 
     A file is one entry, however often it is met. Output files are never read as entries of a folder
     or a pattern, so that the same command can be given again.
@@ -135,47 +145,48 @@ def tournament(
     is_folder = out is not None and not out.suffix
     if not is_folder:
         check_output(out, (".csv", ".json"), reads=[*entries, chosen.spec])
-    engine = chosen.load("matches", strategies=entries).hog
-    from hogeq.contest.entries import read_goals
+    chosen.choose(entries)
+    from hogeq.baselines.registry import solves
+
+    parts = ["matches", *["full memory"] * any(map(solves, entries))]
+    engine = chosen.load(*parts, start=start).hog
     from hogeq.contest.ranking import Ranking
     from hogeq.contest.staff import Contest
-    from hogeq.contest.tournament import round_robin
     from hogeq.strategies.sandbox import require_isolation
 
-    own_goals, made = None, []
-    written = [path for path in (ranks, page, plot) if path is not None]
-    scores, contest = chosen.start(start), None
+    made: list[str] = []
+    scores, folder = chosen.scores, out if is_folder else None
+    written = [path for path in (ranks, page, plot, out) if path is not None]
     with computing(on, jobs):
-        if out is not None and is_folder:
-            with refusing():
-                contest = Contest(_only_folder(entries), out, engine, scores, goals, written)
-            if chosen.trust and contest.has_code and not no_sandbox:
-                require_isolation()
-            field = contest.judge(chosen.trust, time_limit)
-            rates, own_goals = contest.play(field), contest.goals
-        else:
-            written += [] if out is None else [out]
-            field = _read(entries, written, chosen, skip_bad, time_limit, no_sandbox)
-            count = len(field.entries)
-            with phase("tournament", count * (count - 1) // 2, "matches") as progress, refusing():
-                own_goals = read_goals(goals, field.entries, engine.goal)
-                rates = round_robin(
-                    engine, field.strategies, progress.step, start=scores, goals=own_goals
-                )
-        folder = Path(entries[0]) if contest is not None else Path()
-        broken = _tie_break(chosen, field, tie_break, scores, folder)
-        found = Ranking(field, rates, scores, threshold, own_goals, tie_break, broken)
+        with refusing():
+            entrants = _entrants(entries, folder, written)
+            contest = Contest(entrants, engine, folder, scores, goals)
+        if chosen.trust and not no_sandbox and any(one.is_code and one.folder for one in entrants):
+            require_isolation()
+        field = contest.judge(chosen.trust, time_limit, skip_bad=skip_bad or is_folder)
+        field.require(skip_bad=skip_bad or is_folder)
+        with refusing():
+            rates = contest.play(field)
+        broken = _tie_break(chosen, contest, field, tie_break, scores)
+        found = Ranking(field, rates, scores, threshold, contest.goals, tie_break, broken)
         data = {**chosen.facts, **found.to_json()}
-        if contest is not None:
+        if folder is not None:
             from hogeq.pages.contest import write_contest
 
-            made = ["", *write_contest(contest, data, chosen.title, pseudonyms)]
+            made = [
+                "",
+                *write_contest(
+                    contest, folder, data, chosen.title, pseudonyms=pseudonyms, title=title
+                ),
+            ]
     if ranks is not None:
         write_whole(ranks, found.ranks_csv())
     if page is not None:
         from hogeq.pages.field import field_page
 
-        write_whole(page, field_page({**data, "rules": chosen.title}, found.names))
+        write_whole(
+            page, field_page({**data, "rules": chosen.title}, found.names, engine.rules, title)
+        )
     if out is not None and not is_folder:
         is_csv = out.suffix.lower() == ".csv"
         write_whole(out, found.rates_csv() if is_csv else f"{json_text(data, 1)}\n")
@@ -186,57 +197,24 @@ def tournament(
     return Result(data, [*found.text(chosen.title), *made, *chosen.endless])
 
 
-def _only_folder(entries: Sequence[str]) -> Path:
-    if len(entries) != 1 or not Path(entries[0]).is_dir():
+def _entrants(entries: Sequence[str], out: Path | None, written: Sequence[Path]) -> "list[Entrant]":
+    """List the entries, of one folder if the pages of a contest are written."""
+    from hogeq.contest.folders import entrants, named_entries
+    from hogeq.contest.staff import check_out
+
+    if out is None:
+        return named_entries(entries, written)
+    folder = Path(entries[0])
+    if len(entries) == 1 and not folder.exists():
+        raise BadInputError(f"{folder}: no such folder")
+    if len(entries) != 1 or not folder.is_dir():
         raise BadInputError("tournament: --out FOLDER: allowed for one folder of submissions")
-    return Path(entries[0])
-
-
-def _read(
-    named: Sequence[str],
-    written: Sequence[Path],
-    chosen: Chosen,
-    skip_bad: bool,
-    time_limit: float,
-    no_sandbox: bool,
-) -> "Entries":
-    from hogeq.contest.entries import folder_of, named_entries, read_field
-    from hogeq.strategies.sandbox import require_isolation
-
-    with refusing():
-        entries = named_entries(named, written)
-    if len(entries) < 2:
-        raise BadInputError(
-            f"tournament: {len(entries)} strategy given; allowed: 2 or more, and a file counts once"
-        )
-    others = [one for one in entries if folder_of(one, named) is not None]
-    if chosen.trust and not no_sandbox and any(one.lower().endswith(".py") for one in others):
-        require_isolation()
-    with phase("reading", len(entries), "files") as progress:
-        field = read_field(
-            chosen.engine,
-            entries,
-            chosen.trust,
-            lambda _: progress.step(),
-            skip_bad=skip_bad,
-            time_limit=time_limit,
-            named=named,
-        )
-    if field.refused and not skip_bad:
-        reasons = "; ".join(one.reason for one in field.refused)
-        skip = "; --skip-bad leaves out what cannot be read" if len(entries) > 2 else ""
-        raise BadInputError(f"{reasons}{skip}")
-    if len(field.entries) < 2:
-        first = field.refused[0].reason
-        raise BadInputError(
-            f"tournament: {len(field.entries)} of {len(entries)} files can be read; allowed: 2 or "
-            f"more; {first}"
-        )
-    return field
+    check_out(out, folder)
+    return entrants(folder, written)
 
 
 def _tie_break(
-    chosen: Chosen, field: "Entries", by: str | None, start: tuple[int, int], folder: Path
+    chosen: Chosen, contest: "Contest", field: "Entries", by: str | None, start: tuple[int, int]
 ) -> list[float] | None:
     """Give each entry's number to break ties by; the higher ranks first."""
     if by is None:
@@ -245,7 +223,7 @@ def _tie_break(
         from hogeq.strategies.files import file_size
 
         with refusing():
-            return [-float(file_size(folder / entry)) for entry in field.entries]
+            return [-float(file_size(Path(one.entrant.entry))) for one in contest.valid]
     game = chosen.game
     with refusing():
         rival = game.strategy(by, trust=chosen.trust)

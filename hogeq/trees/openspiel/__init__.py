@@ -9,11 +9,13 @@ and CFR assume away (docs/openspiel-best-response.md).
 
 from collections.abc import Sequence
 from functools import partial
+from itertools import repeat
 from typing import Any
 
 from numpy.typing import ArrayLike
 
 from hogeq.strategies.strategy import strategy_of_shape
+from hogeq.support.files import muted
 from hogeq.support.messages import nearest, not_installed, one_line, shown
 from hogeq.trees.flat import (
     CHANCE,
@@ -77,9 +79,10 @@ def _load(name: str) -> Any:
     if "efg_game" in name:  # OpenSpiel reads another game, or ends, where labels are equal, say
         raise ValueError(f"game: got {shown(name)}; allowed: the name of the file, FILE.efg")
     try:
-        return pyspiel.load_game(name)
+        with muted(2):  # it writes lines of its own before it raises
+            return pyspiel.load_game(name)
     except Exception as error:  # noqa: BLE001 - OpenSpiel raises what C++ throws
-        raise ValueError(f"game: {one_line(error)}") from None
+        raise ValueError(f"game: got {shown(name)}: {one_line(error)}") from None
 
 
 def check(game: Any) -> None:
@@ -99,15 +102,15 @@ def check(game: Any) -> None:
 
 
 def _seen(has_states: bool, state: Any) -> Node:
+    player = int(state.current_player())
+    if player >= 0:
+        legal = state.legal_actions()
+        known = state.information_state_string(player) if has_states else state.history_str()
+        return Node(player, known, 0.0, [*zip(legal, repeat(1.0), map(state.child, legal))])
     if state.is_terminal():
         return Node(TERMINAL, payoffs=state.returns())
-    if state.is_chance_node():
-        moves = [(move, chance, state.child(move)) for move, chance in state.chance_outcomes()]
-        return Node(CHANCE, moves=moves)
-    player = state.current_player()
-    known = state.information_state_string(player) if has_states else state.history_str()
-    moves = [(move, 1.0, state.child(move)) for move in state.legal_actions()]
-    return Node(player, known, moves=moves)
+    moves = [(move, chance, state.child(move)) for move, chance in state.chance_outcomes()]
+    return Node(CHANCE, moves=moves)
 
 
 def history(game: Any, moves: Sequence[int]) -> list[str]:

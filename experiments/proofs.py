@@ -14,10 +14,9 @@ from typing import NamedTuple
 import highspy
 import numpy as np
 from check_benchmark import Instance, Proof
-from check_trees import MOST, NATURE, Search, Tree
+from check_trees import ABOVE, MOST, NATURE, SEARCHED, Tree, search
 from numpy.typing import NDArray
 from scipy.sparse import csc_array
-from strict_files import RefusedError
 
 from hogeq.support.aliases import Floats, Ints
 
@@ -25,9 +24,12 @@ Allowed = NDArray[np.bool_]
 
 LEAST = 1e-9  # prices below are none
 BROKEN = 1e-6  # by how much a cut is broken
-SHARES = (0.0, 1 / 16, 1 / 4, 1 / 2)  # of a gap that a search may leave
-PARTS = 2**16  # of a search that leaves some
 CLOSE = 1e-8  # of a bound to a value that counts as met
+
+
+def player_tree(instance: Instance) -> Tree:
+    """Reduce a problem of one player to its pasts."""
+    return Tree(instance, 0, np.ones(1), np.zeros((1, instance.rows, instance.actions)))
 
 
 class Relaxed(NamedTuple):
@@ -61,12 +63,11 @@ def branch_and_bound(
     value: Callable[[Ints], float],
     pure: Ints,
     seconds: float,
-    first: Relaxed | None = None,
 ) -> tuple[Ints, float, Proof]:
-    """Best strategy found, the bound proved, and its proof; the first may be solved already."""
+    """Best strategy found, the bound proved, and its proof."""
     began, number = process_time(), count()
     best = value(pure)
-    first = first or relax(everything, None)
+    first = relax(everything, None)
     branches = [Branch((-1, -1), 0, 0, first)]
     queue = [(-first.bound, next(number), 0, everything)]
     closed = -np.inf  # highest bound of branches that are left as they are
@@ -118,26 +119,19 @@ def _proof(branches: list[Branch]) -> Proof:
 
 
 def searched(
-    tree: Tree, prices: Floats | None, value: Callable[[Ints], float], pure: Ints
+    tree: Tree, value: Callable[[Ints], float], pure: Ints
 ) -> tuple[Ints, float, Proof | None]:
-    """Prove by a search at these prices that no strategy is better, or as much as it can."""
-    prices = np.zeros((len(tree.row), tree.actions)) if prices is None else prices
-    best, shares = value(pure), list(SHARES)
-    while shares:
-        gap = tree.bound(tree.legal, prices) - best
-        target = best + CLOSE + shares[0] * gap
-        search = Search(tree, tree.legal, prices, target, PARTS if shares[0] else MOST)
-        try:
-            search.highest()
-        except RefusedError:  # too many parts, or a better strategy
-            if value(search.chosen) > best + LEAST:
-                pure, best = search.chosen, value(search.chosen)
-            else:
-                shares.pop(0)
-            continue
-        proof = _proof([Branch((-1, -1), 0, 0, Relaxed(0.0, prices, -1, -1, pure))])
-        return pure, best, proof._replace(target=np.array([target]))
-    return pure, best, None
+    """Search for better strategies, until none is left, which is proved, or it takes too long."""
+    while True:
+        best = value(pure)
+        found = search(tree, tree.legal, best + CLOSE, MOST)
+        if found.status != ABOVE or value(found.strategy) <= best + LEAST:
+            break
+        pure = found.strategy
+    if found.status != SEARCHED:
+        return pure, best, None
+    leaf = Branch((-1, -1), 0, 0, Relaxed(found.bound, None, -1, -1, pure))
+    return pure, best, _proof([leaf])._replace(target=np.array([best + CLOSE]))
 
 
 # --- game trees -----------------------------------------------------------------------------------

@@ -1,4 +1,7 @@
-"""Positions that recur: cells that feed each other by turns that leave the total as it was."""
+"""Positions that recur: cells that feed each other by turns that leave the total as it was.
+
+A game never ends where two strategies leave the scores as they are, turn after turn.
+"""
 
 from dataclasses import replace
 from typing import NamedTuple
@@ -10,10 +13,15 @@ from hogeq.kernels.recurring import Loops
 from hogeq.model.turn_lists import AGAIN, WIN, TurnLists, turn_lists
 from hogeq.rules import Rules
 from hogeq.rules.turn import total_rises
-from hogeq.support.aliases import Ints
+from hogeq.support.aliases import Floats, Ints
+from hogeq.support.messages import BadInputError
 
 MOST_STAY = 0.999
 """Probability to which a turn may stay where values are iterated: then some 20,000 times."""
+
+
+class EndlessError(BadInputError):
+    """Two strategies between which a game may never end."""
 
 
 class Recurrence(NamedTuple):
@@ -23,6 +31,45 @@ class Recurrence(NamedTuple):
     certain: Ints
     """(n, 4), turns that stay for certain and can follow each other for ever: cell, roll, cell on
     which it lands, 1 if the same player moves again."""
+
+    def endless_turns(self, policies: Floats) -> NDArray[np.bool_]:
+        """Whether a game never ends after a turn, (2, n), by mover; policies (2, G, G, K)."""
+        return self._for_ever(self._staying(policies))
+
+    def ways_to_stay(self, policies: Floats) -> list[tuple[tuple[int, ...], int]]:
+        """List scores and rolls by which player 0 of policies (2, G, G, K) could stay for ever.
+
+        Staying there, and wherever player 0 comes to move before that again, is for ever, since the
+        other player stays too.
+        """
+        if not len(self.certain):
+            return []
+        stays = self._staying(policies)
+        can = np.stack([np.ones_like(stays[0]), stays[1]])
+        goal = policies.shape[1]
+        is_first = self.certain[:, 0] < goal**2
+        found = self.certain[self._for_ever(can)[0] & ~stays[0] & is_first]
+        return [(divmod(cell, goal), roll) for cell, roll, *_ in found.tolist()]
+
+    def _staying(self, policies: Floats) -> NDArray[np.bool_]:
+        """Whether a player always plays the turns that stay for certain, (2, n), n of them."""
+        cell, roll = self.certain[:, :2].T
+        goal, num_actions = policies.shape[1], policies.shape[3]
+        rows = policies.reshape(2, goal * goal, num_actions)[:, cell % goal**2]
+        only = (rows > 0.0).sum(axis=2) == 1
+        return np.asarray(only & (rows[:, np.arange(len(cell)), roll] > 0.0))
+
+    def _for_ever(self, for_ever: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Of turns that stay, by the player to move, those after which all that follow stay too."""
+        cell, _, target, again = self.certain.T
+        place = np.full(self.certain[:, [0, 2]].max() + 1, -1)
+        place[cell] = np.arange(len(cell))
+        mover = np.where(again, [[0], [1]], [[1], [0]])
+        while True:
+            goes_on = for_ever & for_ever[mover, place[target]]
+            if (goes_on == for_ever).all():
+                return for_ever
+            for_ever = goes_on
 
 
 def find_recurrence(rules: Rules) -> Recurrence | None:

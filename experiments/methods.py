@@ -1,7 +1,8 @@
 """Methods for decision problems of imperfect recall, each a course of policies that go on for ever.
 
-All see a problem through `research.decision.Problem`. A policy is made pure by one sweep of
-coordinate ascent, which loses nothing; a method that has come to a stop begins anew at random.
+A problem is played by the engine of its game; in a tree nature plays for the other seat. A policy
+is made pure by one sweep of coordinate ascent, which loses nothing; a method that has come to an
+end begins anew at random.
 
 - regret matching, also plus (O. Tammelin, arXiv 1407.5042, 2014) and predictive (G. Farina,
   C. Kroer and T. Sandholm, "Faster game solving via predictive Blackwell approachability", AAAI
@@ -12,20 +13,24 @@ coordinate ascent, which loses nothing; a method that has come to a stop begins 
 """
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import partial
 from itertools import cycle
 from typing import Final
 
 import numpy as np
-from research.decision import Problem
 
-from hogeq.model.protocol import Role
+from hogeq.benchmark.catalogue import Entry
+from hogeq.model.protocol import Engine, Role
 from hogeq.search.ascent import ith_start, random_policy
 from hogeq.search.attack import ROUND, AttackSearch
 from hogeq.search.results import Budget
 from hogeq.strategies.arrays import one_hot
-from hogeq.support.aliases import Floats
+from hogeq.strategies.strategy import Strategy, strategy_of
+from hogeq.support.aliases import Floats, Ints
 from hogeq.support.progress import Phase
+from hogeq.trees.engine import TreeEngine
+from hogeq.trees.flat import CHANCE, FlatTree, payoff
 
 Course = Iterator[tuple[float, Floats]]
 """Win rates and the policies that have them; a policy is overwritten by the next step."""
@@ -38,6 +43,65 @@ MANY: Final = 10**9
 GRADIENT_STEPS: Final = (1.0, 10.0, 0.1, 100.0)
 ADAM_STEPS: Final = (0.1, 0.01, 0.5)
 BETAS: Final = (0.9, 0.999)
+
+
+class Problem:
+    """A problem of one player: value and gradient of a policy, and what a search needs."""
+
+    def __init__(self, engine: Engine, opponent: Strategy, even: float, scale: float) -> None:
+        self.engine, self.opponent = engine, opponent
+        self.even, self.scale = even, scale  # payoff of a win rate of 1/2, and of 1 more
+        self.shape = engine.shape
+        self.work = engine.workspace(2)
+        self.policies = np.stack([opponent.mean, opponent.mean])
+
+    def gradient(self, policy: Floats) -> tuple[float, Floats]:
+        """Win rate of a policy, and its derivatives."""
+        self.policies[0] = policy
+        reach = self.work.forward(self.policies)
+        met = self.work.backward(reach, self.policies, Role.COUNTERFACTUAL)
+        return met.win_rate, met.values
+
+    def payoff(self, rate: float) -> float:
+        """Payoff of a win rate."""
+        return self.even + (rate - 0.5) * self.scale
+
+    def rows(self, policy: Floats) -> Ints:
+        """Likeliest action of every row that it has."""
+        if isinstance(self.engine, TreeEngine):
+            policy = np.where(self.engine.tree.legal, policy, -1.0)
+        return policy.reshape(-1, policy.shape[-1]).argmax(axis=1)
+
+
+def problem_of(entry: Entry) -> Problem:
+    """Make the problem of an instance."""
+    if entry.tree is None:
+        return Problem(*entry.match(), 0.5, 1.0)
+    tree, seat = entry.tree(), entry.seat or 0
+    if entry.seat is not None:
+        tree = against_nature(tree, seat)
+    engine, uniform = TreeEngine(tree), tree.uniform()
+    # An engine plays both seats; in the other one the opponent's payoff is that of its own policy.
+    even = (1 - 2 * seat) * payoff(tree, uniform, uniform)
+    return Problem(engine, strategy_of(engine, uniform), even, 2.0 * engine.payoff_per_win_rate)
+
+
+def against_nature(tree: FlatTree, seat: int) -> FlatTree:
+    """Let nature play for the other seat, every action as likely as the others."""
+    others, own = tree.player == 1 - seat, np.flatnonzero(tree.seat == seat)
+    number = np.full(tree.num_rows + 1, -1)  # the last of what is no row
+    number[own] = np.arange(len(own))
+    drawn = 1.0 / tree.num_legal[tree.row[tree.parent]]
+    return replace(
+        tree,
+        player=np.where(others, CHANCE, tree.player).astype(np.int8),
+        row=number[tree.row].astype(np.int32),
+        chance=np.where(tree.mover == 1 - seat, drawn, tree.chance),
+        seat=tree.seat[own],
+        num_legal=tree.num_legal[own],
+        names=[tree.names[row] for row in own.tolist()],
+        states=None,
+    )
 
 
 def improved(problem: Problem, policy: Floats, ascends: bool) -> tuple[float, Floats]:

@@ -1,0 +1,282 @@
+"""The entries of a field, as names, patterns and folders of submissions list them.
+
+A folder in a folder is one student's; a file in it is an entry of its own. Of a student's files
+those called ``final_strategy.py`` count, or all strategy files where there is none, and of several
+the last by name in natural order (``attempt10`` after ``attempt9``): a copy keeps its name, and not
+its time. Of a run its matrix counts. Links are followed nowhere: a submission that has one is not
+valid.
+
+What lies in a folder may change while it is read, so each part of a path is opened in the part
+before it.
+"""
+
+import errno
+import os
+import re
+import stat
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from glob import has_magic, iglob
+from itertools import islice
+from pathlib import Path, PurePath
+from typing import Final, NamedTuple
+
+from hogeq.baselines.registry import is_builtin
+from hogeq.strategies.arrays import StrategyError
+from hogeq.strategies.files import IN_FOLDER, MAX_BYTES, PICKLES, SUFFIXES, is_folder
+from hogeq.support.files import open_within, read_whole
+from hogeq.support.messages import printable, unreadable
+
+MOST_MATCHES: Final = 10_000
+"""Most files that a pattern may stand for: nobody waits until a whole disk is listed."""
+
+MOST_FILES: Final = 10_000
+"""Most files and folders in one student's folder."""
+
+DEEPEST: Final = 32
+"""Most folders in each other there."""
+
+SUBMISSION: Final = "final_strategy.py"
+"""Name of a student's file, whatever else lies in the student's folder."""
+
+ARCHIVES: Final = (".zip", ".tar", ".gz", ".tgz", ".bz2", ".xz", ".7z", ".rar")
+
+_RUN: Final = {IN_FOLDER, "manifest.json"}  # files of a run's folder
+
+_ALLOWED: Final = "allowed: files and folders"
+
+_SUFFIXES: Final = f"allowed: names ending in {', '.join(SUFFIXES)}"
+
+
+class Entrant(NamedTuple):
+    """An entry of a field: a strategy that is named, or a file that was found in a folder."""
+
+    name: str  # as it was named; of a file in a folder its path there
+    folder: Path | None = None  # where it was found, among files of others
+    earlier: tuple[str, ...] = ()  # files of the same student that do not count, printable
+    fault: str = ""  # why there is nothing to judge
+
+    @property
+    def path(self) -> PurePath:
+        """The file, in its folder if it has one."""
+        return PurePath(self.name)
+
+    @property
+    def entry(self) -> str:
+        """Name or path for those who named it, or its folder."""
+        return str(self.folder / self.name) if self.folder else self.name
+
+    @property
+    def file(self) -> str:
+        """The file as it lies in the folder, printable."""
+        return printable(self.path)
+
+    @property
+    def student(self) -> str:
+        """Name of the student's folder, or of the file; printable."""
+        return printable(self.path.parts[0])
+
+    @property
+    def is_code(self) -> bool:
+        """Whether it may be a program."""
+        return self.path.suffix.lower() == ".py"
+
+
+_IsWritten = Callable[[os.stat_result], bool]
+
+
+def named_entries(names: Iterable[str], unless: Iterable[Path] = ()) -> list[Entrant]:
+    """List the entries that names stand for: built-in strategies, files, folders and patterns.
+
+    Neither folder nor pattern stands for files `unless`, which the caller writes. Files come in
+    natural order, each once; a built-in strategy named twice is two.
+    """
+    is_written = _among(unless)
+    found: list[Entrant] = []
+    met: set[str] = set()
+    for name in names:
+        if is_builtin(name) or not name:  # an empty name is refused when it is read
+            found.append(Entrant(name))
+            continue
+        if has_magic(name) and not os.path.lexists(name):
+            more = _matching(name, is_written)
+        elif is_folder(name) and not all((Path(name) / file).exists() for file in _RUN):
+            more = _in_folder(Path(name), is_written)
+            if not more:
+                raise StrategyError(f"{printable(name)}: holds no strategy file; {_SUFFIXES}")
+        else:
+            more = [Entrant(name)]
+        for one in more:
+            file = os.path.realpath(one.entry)
+            if one.fault or file not in met:
+                found.append(one)
+            if not one.fault:
+                met.add(file)
+    return found
+
+
+def entrants(folder: Path, unless: Iterable[Path]) -> list[Entrant]:
+    """List the submissions of a folder, by name; no file or folder `unless`, which are written."""
+    return _in_folder(folder, _among(unless))
+
+
+def _among(paths: Iterable[Path]) -> _IsWritten:
+    """Make the test whether a file is one of some."""
+    statuses = [path.stat() for path in paths if path.exists()]
+    return lambda status: any(os.path.samestat(status, one) for one in statuses)
+
+
+def _matching(pattern: str, is_written: _IsWritten) -> list[Entrant]:
+    """List the entries that a pattern stands for: a folder is a student's."""
+    matches = list(islice(iglob(pattern, recursive=True), MOST_MATCHES + 1))  # noqa: PTH207
+    if not matches:
+        raise StrategyError(f"{printable(pattern)}: matches no file")
+    if len(matches) > MOST_MATCHES:
+        allowed = "allowed: patterns that match fewer"
+        raise StrategyError(
+            f"{printable(pattern)}: matches more than {MOST_MATCHES:,} files; {allowed}"
+        )
+    parts = Path(pattern).parts
+    base = Path(*parts[: next(place for place, part in enumerate(parts) if has_magic(part))])
+    paths = [Path(match).relative_to(base) for match in in_order(matches)]
+    above = {folder for path in paths for folder in path.parents}
+    found = (
+        _found(base, path, (base / path).lstat(), is_written)
+        for path in paths
+        if path not in above  # of a folder and its files the files count
+    )
+    return [one for one in found if one is not None]
+
+
+def _in_folder(folder: Path, is_written: _IsWritten) -> list[Entrant]:
+    statuses = dict(listed(folder, PurePath()))
+    found = (
+        _found(folder, PurePath(name), statuses[name], is_written)
+        for name in in_order(statuses)
+        if not stat.S_ISREG(statuses[name].st_mode) or _may_count(PurePath(name))
+    )
+    return [one for one in found if one is not None]
+
+
+def _may_count(path: PurePath) -> bool:
+    return is_strategy_file(path) or path.suffix.lower() in ARCHIVES
+
+
+def _found(
+    folder: Path, path: PurePath, status: os.stat_result, is_written: _IsWritten
+) -> Entrant | None:
+    """Make the entry of a file, or of a student's folder; None if it does not count."""
+    entrant = Entrant(str(path), folder)
+    if is_written(status) or path.name.startswith((".", "__")):
+        return None
+    try:
+        if stat.S_ISDIR(status.st_mode):
+            return _of_student(folder, path, is_written)
+        check_kind(path, status)
+    except StrategyError as error:
+        return entrant._replace(fault=str(error))
+    if path.suffix.lower() in ARCHIVES:
+        return entrant._replace(fault="is an archive; allowed: a file, or a folder of files")
+    return entrant
+
+
+def _of_student(folder: Path, path: PurePath, is_written: _IsWritten) -> Entrant:
+    """Find the file that counts in a student's folder."""
+    files = files_within(folder, path, is_written)
+    may_count = [one for one in files if is_strategy_file(one) and not one.name.startswith("__")]
+    if {path / name for name in _RUN} <= {*files}:
+        may_count = [path / IN_FOLDER]
+    if not may_count:
+        some = ", ".join(printable(one.relative_to(path)) for one in files[:3])
+        holds = f"holds no strategy file{some and f', but {some}'}"
+        raise StrategyError(f"{printable(path)}: {holds}; {_SUFFIXES}")
+    submitted = [one for one in may_count if one.name == SUBMISSION] or may_count
+    *earlier, chosen = in_order(map(str, submitted))
+    return Entrant(chosen, folder, tuple(map(printable, earlier)))
+
+
+def is_strategy_file(path: PurePath) -> bool:
+    """Whether a file in a folder has the name of a strategy."""
+    is_note = path.name.lower().startswith((".", "readme"))
+    return path.suffix.lower() in SUFFIXES + PICKLES and not is_note
+
+
+def in_order(names: Iterable[str]) -> list[str]:
+    """Sort names naturally: ``a2`` before ``a10``."""
+
+    def key(name: str) -> list[tuple[int, str]]:
+        return [
+            (int(part), "") if part.isdecimal() and len(part) < 19 else (-1, part)
+            for part in re.split(r"([0-9]+)", name)
+        ]
+
+    return sorted(names, key=lambda name: (key(name), name))
+
+
+# --- folders that may change while they are read --------------------------------------------------
+
+
+def contents(folder: Path, path: PurePath, *, alone: bool) -> Iterator[tuple[PurePath, bytes]]:
+    """Read a file of a folder, `alone` or with its neighbours; paths are from its own folder on."""
+    files, left = {path} if alone else {path, *files_within(folder, path.parent)}, MAX_BYTES
+    for file in sorted(files):
+        try:
+            content = read_whole(file, left, within=folder)
+        except OSError as error:
+            raise _unreadable(file, error) from error
+        left -= len(content)
+        yield file.relative_to(path.parent), content
+
+
+def files_within(
+    folder: Path, inside: PurePath, is_left_out: _IsWritten = lambda _: False
+) -> list[PurePath]:
+    """List the files below a folder in a folder; `StrategyError` if there is a link or a device.
+
+    Hidden files and folders are left out, and folders like ``__pycache__``.
+    """
+    found: list[PurePath] = []
+    waiting, met = [inside], 0
+    while waiting:
+        place = waiting.pop()
+        for name, status in listed(folder, place):
+            path = place / name
+            is_below = stat.S_ISDIR(status.st_mode)
+            is_hidden = name.startswith(".") or (is_below and name.startswith("__"))
+            if is_hidden or is_left_out(status):
+                continue
+            met += 1
+            if met > MOST_FILES or len(path.parts) > len(inside.parts) + DEEPEST:
+                allowed = f"{MOST_FILES:,} files and folders, {DEEPEST} deep"
+                raise StrategyError(f"{printable(inside)}: holds too much; allowed: {allowed}")
+            if is_below:
+                waiting.append(path)
+            else:
+                check_kind(path, status)
+                found.append(path)
+    return found
+
+
+def check_kind(path: PurePath, status: os.stat_result) -> None:
+    """Refuse anything but a file, a folder in its place too."""
+    if not stat.S_ISREG(status.st_mode):
+        kind = "a link" if stat.S_ISLNK(status.st_mode) else "not a file"
+        raise StrategyError(f"{printable(path)}: is {kind}; {_ALLOWED}")
+
+
+def listed(folder: Path, place: PurePath) -> Sequence[tuple[str, os.stat_result]]:
+    """List a folder in a folder, each name with its status, in no order."""
+    try:
+        handle = open_within(folder, place)
+        try:
+            with os.scandir(handle) as inside:
+                return [(one.name, one.stat(follow_symlinks=False)) for one in inside]
+        finally:
+            os.close(handle)
+    except OSError as error:
+        raise _unreadable(place, error) from error
+
+
+def _unreadable(path: PurePath, error: OSError) -> StrategyError:
+    if error.errno == errno.ELOOP:
+        return StrategyError(f"{printable(path)}: is a link; {_ALLOWED}")
+    return StrategyError(unreadable(Path(path), error))

@@ -1,0 +1,147 @@
+"""What a game in the terminal says: lines for each event and for each command of the player."""
+
+import re
+from collections.abc import Callable
+from typing import Final
+
+from hogeq.contest.turns import PLAYERS, Session, Situation, Turn
+from hogeq.rules import describe
+from hogeq.rules.memory import memory_line
+from hogeq.support.messages import Table, Text, counted, loss, percent
+
+HELP: Final = (
+    ("a number", "roll that many dice"),
+    ("?, h or hint", "the best roll"),
+    ("odds", "win probability of every roll; odds 4: of one"),
+    ("u or undo", "take back your last turn"),
+    ("rules", "the rules in force"),
+    ("help", "this list"),
+    ("quit", "leave the game"),
+)
+
+
+class Talk:
+    """One game between a person and an engine, as lines: `engine` names the engine's play."""
+
+    def __init__(self, session: Session, engine: str) -> None:
+        self.session, self.engine = session, engine
+        self.rules = session.game.rules
+        self.choices = f"{min(self.rules.choices)} to {self.rules.max_dice}"
+        self.shown: Situation | None = None  # the last situation that was announced
+        self.commands: dict[str, Callable[[], Text]] = {
+            **dict.fromkeys(("?", "h", "hint"), self._hint),
+            "odds": self._odds,
+            **dict.fromkeys(("u", "undo"), self._undo),
+            "rules": lambda: [Table(describe(self.rules), left=2)],
+            "help": lambda: [Table(HELP, left=2)],
+        }
+
+    def opening(self, title: str, endless: list[str]) -> Text:
+        """Say who plays, the rules, and who moves first."""
+        return [
+            f"{title}, you against {self.engine}, seed {self.session.seed}",
+            "",
+            Table(describe(self.rules), left=2),
+            "",
+            f"Win probabilities count on {self._then()}.",
+            *endless,
+            "help lists what can be typed.",
+            "",
+            "you move first" if self.session.yours else "engine moves first",
+        ]
+
+    def before_turn(self) -> Text:
+        """Announce the situation, unless that is done."""
+        session, situation = self.session, self.session.situation
+        if situation == self.shown:
+            return []
+        self.shown = situation
+        notes = [f"turn {situation.turns + 1}: {self.score()}"]
+        if session.sides != self.rules.sides:
+            notes.append(f"{session.sides}-sided dice")
+        if session.game.has_memory:
+            notes.append(memory_line(self.rules, situation.memory))
+        return ["", "; ".join(notes)]
+
+    def answer(self, line: str) -> Text:
+        """Do what a person types: a roll, or a command."""
+        number = re.fullmatch(r"(odds )?(-?[0-9]{1,9})", line)
+        if number and int(number[2]) not in self.session.game.choices:
+            return [f"{number[2]} dice; allowed: {self.choices}"]
+        if number and number[1]:
+            return self._odds(int(number[2]))
+        if number:
+            return self.after_turn(self.session.play(int(number[2])))
+        if line in self.commands:
+            return self.commands[line]()
+        return [f"{line[:40]!a}: not understood; type a number of dice, or help"]
+
+    def after_turn(self, turn: Turn) -> Text:
+        """Say what a turn did, and what the person's own roll lost."""
+        what, *others = turn.effects(self.rules)
+        lines: Text = [f"{PLAYERS[turn.before.mover]} {what}", *(f"  {line}" for line in others)]
+        lines.append(f"  {self.score()}")
+        if turn.before.mover == 0:
+            won = f"win probability {percent(turn.value)}"
+            verdict = f"no roll is better: {won}"
+            if turn.loss:
+                best = f"{percent(turn.best_value)} with the best, {turn.best[0]}"
+                verdict = f"loss {loss(turn.loss)}, {turn.grade}: {won}, {best}"
+            lines.append(f"  {verdict}; so far {loss(self.session.tally.loss)}")
+        return lines
+
+    def score(self) -> str:
+        """Write both scores."""
+        you, engine = self.session.situation.scores
+        return f"you {you}, engine {engine}"
+
+    def summary(self) -> Text:
+        """Sum up: the winner, and the losses by the person's choices."""
+        session, lines = self.session, Text([""])
+        winner = session.situation.winner
+        if winner is not None:
+            you, engine = session.situation.scores
+            lines.append(f"{'you win' if winner == 0 else 'the engine wins'}, {you} to {engine}")
+        own = session.tally
+        if own.moves:
+            counts = [counted(own.grades[name], name) for name in ("mistake", "blunder")]
+            lines.append(
+                f"{counts[0]} and {counts[1]} in {counted(own.moves, 'turn')}; all choices "
+                f"together lost {loss(own.loss)} of win probability"
+            )
+        if own.costliest:
+            worst = own.costliest[0]
+            score, other = worst.before.view
+            lines.append(
+                f"the worst: turn {worst.number}, {score} against {other}: rolled {worst.dice}, "
+                f"best {worst.best[0]}, loss {loss(worst.loss)}, {worst.grade}"
+            )
+        return lines
+
+    def _hint(self) -> Text:
+        odds = self.session.odds()
+        best = [entry.dice for entry in odds if entry.loss == 0.0]
+        also = f" (as good: {', '.join(map(str, best[1:]))})" if best[1:] else ""
+        chance = percent(odds[0].win_probability)
+        return [f"best: roll {best[0]}{also}, win probability {chance} with {self._then()}"]
+
+    def _odds(self, only: int | None = None) -> Text:
+        rows = [
+            (entry.dice, percent(entry.win_probability), loss(entry.loss))
+            for entry in self.session.odds()
+            if only in {None, entry.dice}
+        ]
+        return [Table(rows, ("dice", "win probability", "loss"), left=0), f"then {self._then()}"]
+
+    def _undo(self) -> Text:
+        taken = self.session.undo()
+        if not taken:
+            return ["nothing to take back"]
+        return [f"taken back: {counted(len(taken), 'turn')}, you rolled {taken[0].dice}"]
+
+    def _then(self) -> str:
+        """Name the play that win probabilities assume."""
+        if self.session.engine.optimal:
+            memory = " and remembering everything" if self.session.game.has_memory else ""
+            return f"both playing optimally{memory} from the next turn on"
+        return f"both playing {self.engine} from the next turn on"

@@ -1,0 +1,85 @@
+"""Depth-first search for the best response of a player who forgets, row by row."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from hogeq.kernels.cache import kernel, part
+from hogeq.support.aliases import Floats, Ints
+
+
+class Plays(NamedTuple):
+    """Refined information sets of a player, by the order in which their rows are set."""
+
+    row: Ints  # (J,), of each, a place in that order
+    begins: Ints  # (R,), how many belong to rows before
+    follows: Ints  # (J,), sorted by the sequence before them
+    ends: Ints  # (S + 1,), range of those that follow each sequence
+    payoff: Floats  # (S,), of sequences
+    worth: Floats  # (J, K), of actions to a player who remembers from there on; -inf if illegal
+
+
+class Progress(NamedTuple):
+    """Scratch of a search: its numbers when so many rows are set, 0 at first."""
+
+    met: Ints  # (J,), refined information sets by row, the first `count` of which are met
+    count: Ints  # (R + 1, R)
+    gain: Floats  # (R + 1, R, K), worth of actions at all of those
+    won: Floats  # (R + 1,), by the rows that are set
+
+
+@kernel
+def search_rows(
+    plays: Plays, progress: Progress, chosen: Ints, bound: Floats, target: float, most: int
+) -> int:
+    """Set rows in turn as long as a bound is above `target`, in at most `most` parts.
+
+    Fills `chosen`, (R,), all -1 before, with a response above the target if there is one, and
+    `bound[0]` with the highest bound of the parts that are not. Returns the number of rows that
+    are set at the end: all, if a response was found; -1, if every part is bounded.
+    """
+    met, count, gain, won = progress
+    rows, actions = gain.shape[1:]
+    won[0] = plays.payoff[0]
+    _meet(plays, met, 0, count, gain, 0)
+    now = 0
+    while 0 <= now < rows and most > 0:
+        chosen[now] += 1
+        is_met = count[now, now] > 0  # a row that is not met has one choice
+        if chosen[now] == actions or (chosen[now] > 0 and not is_met):
+            chosen[now] = -1
+            now -= 1
+        elif not is_met or gain[now, now, chosen[now]] > -np.inf:
+            most -= 1
+            for later in range(now + 1, rows):
+                count[now + 1, later] = count[now, later]
+                for action in range(actions):
+                    gain[now + 1, later, action] = gain[now, later, action]
+            won[now + 1] = won[now]
+            for place in range(plays.begins[now], plays.begins[now] + count[now, now]):
+                sequence = 1 + met[place] * actions + chosen[now]
+                won[now + 1] += plays.payoff[sequence]
+                _meet(plays, met, sequence, count, gain, now + 1)
+            total = won[now + 1]
+            for later in range(now + 1, rows):
+                best = -np.inf
+                for action in range(actions):
+                    best = max(best, gain[now + 1, later, action])
+                total += best
+            if total > target:
+                now += 1
+            else:
+                bound[0] = max(bound[0], total)
+    return now
+
+
+@part
+def _meet(plays, met, sequence, count, gain, now):
+    """Meet what follows a sequence."""
+    for place in range(plays.ends[sequence], plays.ends[sequence + 1]):
+        refined = plays.follows[place]
+        row = plays.row[refined]
+        met[plays.begins[row] + count[now, row]] = refined
+        count[now, row] += 1
+        for action in range(gain.shape[2]):
+            gain[now, row, action] += plays.worth[refined, action]

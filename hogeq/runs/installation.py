@@ -1,0 +1,86 @@
+"""The installation: versions, extras, isolation of others' code, and compiled kernels."""
+
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from hogeq.model.compiling import cache, missing, parts_of
+from hogeq.model.game import HogEngine
+from hogeq.runs.files import environment, extras, vector_bits
+from hogeq.strategies.sandbox import isolation
+from hogeq.support.progress import phase
+from hogeq.support.workers import cores
+
+
+class Installation(NamedTuple):
+    """Facts about this installation."""
+
+    data: dict[str, Any]
+    problem: str  # why compiled kernels cannot be kept; empty if they can
+
+    @classmethod
+    def of(cls, games: Mapping[str, HogEngine]) -> "Installation":
+        """Look at this installation, and at what is compiled for some games by name."""
+        made, problem = environment(), cache.problem()
+        sizes = [file.stat().st_size for file in cache.stored()]
+        data = {
+            **{key: made[key] for key in ("hogeq", "python", "platform", "packages", "cores")},
+            "extras": extras(),
+            "vector_bits": vector_bits(),
+            "isolation": isolation().text,
+            "cache": {
+                "folder": cache.root(),
+                "writable": not problem,
+                "state": cache.state(),
+                "kernels": len(sizes),
+                "bytes": sum(sizes),
+            },
+            "compiled": {
+                name: {part: not any(missing(game, part)) for part in parts_of(game)}
+                for name, game in games.items()
+            },
+        }
+        return cls(data, problem)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as plain values."""
+        return self.data
+
+    def rows(self) -> list[tuple[str, object]]:
+        """Lay it out, as the command prints it."""
+        data, kept = self.data, self.data["cache"]
+        cannot = f": cannot be used, {self.problem}" if self.problem else ""
+        rows: list[tuple[str, object]] = [
+            ("hogeq", data["hogeq"]),
+            ("Python", f"{data['python']}, {data['platform']}"),
+            *data["packages"].items(),
+            *(
+                (f"[{name}]", version or "not installed")
+                for name, version in data["extras"].items()
+            ),
+            ("cores", f"{data['cores']}, vectors of {data['vector_bits']} bits"),
+            ("code of others is isolated", data["isolation"]),
+            ("kernels in", f"{kept['folder']}{cannot}"),
+            ("compiled", f"{kept['kernels']}, {kept['bytes'] / 1e6:.1f} MB"),
+        ]
+        for name, parts in data["compiled"].items():
+            lacking = [part for part, is_there in parts.items() if not is_there]
+            rows.append((f"for {name}", f"not yet: {', '.join(lacking)}" if lacking else "all"))
+        return rows
+
+
+def compiled_ahead(games: Sequence[HogEngine], jobs: int | None) -> dict[str, Any]:
+    """Compile what games need, on all cores; give the number compiled, and the time."""
+    begun, before = time.monotonic(), len(cache.stored())
+    by_file = {kernel.file: kernel for game in games for kernel in missing(game, *parts_of(game))}
+    kernels = list(by_file.values())
+    width = min(cores() if jobs is None else jobs, len(kernels))
+    with phase("compiling kernels", len(kernels), "kernel") as progress:
+        cache.compile_all(kernels, width, progress.step)
+    stored = len(cache.stored())
+    return {
+        "compiled": stored - before,
+        "kernels": stored,
+        "folder": cache.root(),
+        "seconds": time.monotonic() - begun,
+    }

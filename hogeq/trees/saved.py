@@ -1,0 +1,311 @@
+"""Trees in files of numpy, ``.npz``, not compressed: they are read at the speed of the disk.
+
+========== ===== ================================================================================
+array      type  of N nodes, R information sets with A actions, C steps of chance and E ends
+========== ===== ================================================================================
+about      <i8   version of the format, number of players, 1 if there are OpenSpiel's names
+units      <f8   `FlatTree.shift` and `FlatTree.centre`
+parent     <i4   (N,), the node before, -1 for the root; nodes lie by depth, siblings side by side
+row        <i4   (N,), information set of the player to move, -1 where none moves
+chance     <f8   (C,), probability of each step of chance, in the order of the nodes after it
+drawn      <i4   (C,), its number in the game that the tree was made of
+said       <i4   (C,), which of the words names it
+payoff     <f8   (E,), to player 0
+seat       |i1   (R,), whose information set it is; those of player 0 come first
+num_legal  <i4   (R,)
+moves      <i4   (A,), numbers of the actions, one information set after another
+labels     <i4   (A,), which of the words names each
+text       |u1   name, names of sets, OpenSpiel's names if any, and words, in UTF-8 without a break
+ends       <i8   where each of these texts ends
+========== ===== ================================================================================
+
+A file is read with suspicion: whatever its bytes are, they give a tree that rules could have, or
+are refused in a line. Nothing is unpickled or decompressed, and no array is larger than the file.
+"""
+
+import math
+import os
+import zipfile
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import IO, Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hogeq.strategies.files import npy_header, open_archive
+from hogeq.support.aliases import Floats, Ints
+from hogeq.support.files import opened, write_arrays
+from hogeq.support.messages import BadInputError, one_line, printable, shown, unreadable
+from hogeq.support.progress import phase
+from hogeq.trees import flat
+from hogeq.trees.flat import CHANCE, LARGEST, TERMINAL, FlatTree, Indices
+
+VERSION: Final = 1
+FIELDS: Final = {
+    **dict.fromkeys(("about", "ends"), "<i8"),
+    **dict.fromkeys(("units", "chance", "payoff"), "<f8"),
+    **dict.fromkeys(("parent", "row", "drawn", "said", "num_legal", "moves", "labels"), "<i4"),
+    "seat": "|i1",
+    "text": "|u1",
+}
+MOST_BYTES: Final = 2**33  # of a file
+BLOCK: Final = 2**22  # bytes read at once
+
+Arrays = dict[str, NDArray[Any]]
+
+
+def save_tree(tree: FlatTree, path: str | os.PathLike[str]) -> None:
+    """Write a tree whole or not at all; read again, it has the same hash."""
+    drawn = np.flatnonzero(tree.mover == CHANCE)[1:]  # all but the root
+    chosen = tree.after_choice
+    _, first = np.unique(tree.edge[chosen], return_index=True)
+    known: dict[str, int] = {}
+    words = tree.words([*chosen[first].tolist(), *drawn.tolist()])
+    said = np.array([known.setdefault(word, len(known)) for word in words], np.int32)
+    texts = [tree.name, *map(str, tree.names), *map(str, tree.states or ()), *known]
+    encoded = [text.encode("utf-8", "surrogatepass") for text in texts]
+    arrays = {
+        "about": [VERSION, tree.num_players, tree.states is not None],
+        "units": [tree.shift, tree.centre],
+        "parent": tree.parent,
+        "row": tree.row,
+        "chance": tree.chance[drawn],
+        "drawn": tree.drawn,
+        "said": said[len(first) :],
+        "payoff": tree.payoff[tree.player == TERMINAL],
+        "seat": tree.seat,
+        "num_legal": tree.num_legal,
+        "moves": tree.moves[tree.legal] if tree.num_rows else [],
+        "labels": said[: len(first)],
+        "text": np.frombuffer(b"".join(encoded), np.uint8),
+        "ends": np.cumsum([len(text) for text in encoded]),
+    }
+    write_arrays(
+        path, compress=False, **{name: np.asarray(arrays[name], FIELDS[name]) for name in FIELDS}
+    )
+
+
+def load_tree_file(path: str | os.PathLike[str]) -> FlatTree:
+    """Read a tree; `ValueError` says in one line what is wrong with a file."""
+    path = Path(path)
+    try:
+        with opened(path, MOST_BYTES) as (file, size), open_archive(file) as archive:
+            arrays = _arrays(archive, size)
+        return _tree(arrays)
+    except BadInputError as error:
+        raise ValueError(f"{printable(path)}: {error}") from None
+    except (OSError, ValueError) as error:
+        raise ValueError(unreadable(path, error)) from None
+
+
+def _arrays(archive: zipfile.ZipFile, size: int) -> Arrays:
+    """Read the arrays of a file of so many bytes, each of its type and with one axis."""
+    members = archive.infolist()
+    names = [one.filename.removesuffix(".npy") for one in members]
+    if sorted(names) != sorted(FIELDS):
+        raise BadInputError(
+            f"holds {shown(names)}; allowed: the arrays of a tree, {one_line(', '.join(FIELDS))}"
+        )
+    if sum(one.file_size for one in members) > size:
+        raise BadInputError("holds more than its size; allowed: arrays that are not compressed")
+    flat.require_memory(f"has {size:,} bytes", 3 * size)
+    arrays = {}
+    with phase("reading the tree", size, "bytes") as progress:
+        for name, member in zip(names, members, strict=True):
+            with archive.open(member) as file:
+                arrays[name] = _array(file, name, member)
+            progress.step(member.file_size)
+    return arrays
+
+
+def _array(file: IO[bytes], name: str, member: zipfile.ZipInfo) -> NDArray[Any]:
+    start = file.read(min(member.file_size, 2**12))
+    shape, _, dtype, length = npy_header(start)
+    wanted = np.dtype(FIELDS[name])
+    if dtype.str != wanted.str or len(shape) != 1:
+        raise BadInputError(
+            f"{name}: has type {dtype.str} and shape {shape}; allowed: {wanted.str} and one axis"
+        )
+    if length + math.prod(shape) * wanted.itemsize != member.file_size:
+        raise BadInputError(f"{name}: has shape {shape}, but {member.file_size - length} bytes")
+    array = np.empty(shape, wanted)
+    into, done, block = array.view(np.uint8), 0, start[length:]
+    while block:
+        into[done : done + len(block)] = np.frombuffer(block, np.uint8)
+        done += len(block)
+        block = file.read(BLOCK)  # its checksum is looked at where it ends
+    if done < len(into):
+        raise BadInputError(f"{name}: ends before its array does")
+    return array
+
+
+# --- checks ---------------------------------------------------------------------------------------
+
+
+def _require(name: str, holds: NDArray[np.bool_] | bool, allowed: str) -> None:
+    """Refuse an array at the first place where a condition does not hold."""
+    if not np.all(holds):
+        place = f"[{int(np.argmin(holds))}]" if isinstance(holds, np.ndarray) else ""
+        raise BadInputError(f"{name}{place}: allowed: {allowed}")
+
+
+def _tree(arrays: Arrays) -> FlatTree:
+    """Make the tree of arrays, each of which may hold anything."""
+    about, units, parent, row = (arrays[name] for name in ("about", "units", "parent", "row"))
+    allowed = f"version {VERSION}, 1 or 2 players, 0 or 1"
+    is_known = len(about) == 3 and about[0] == VERSION and about[1] in (1, 2) and about[2] in (0, 1)
+    _require("about", bool(is_known), allowed)
+    _, num_players, has_states = about.tolist()
+    _require("units", len(units) == 2, "two numbers")
+    _require("units", np.abs(units) <= LARGEST, flat.IN_RANGE.removeprefix("allowed: "))
+    many = _moves(parent, row)
+    seat, num_legal = arrays["seat"], arrays["num_legal"].astype(np.int64)
+    _require("num_legal", len(num_legal) == len(seat), f"{len(seat)}, as many as in seat")
+    _require("num_legal", num_legal > 0, "1 or more")
+    _require("seat", (seat >= 0) & (seat < num_players), f"players from 0 to {num_players - 1}")
+    _require("seat", np.diff(seat, prepend=np.int8(0)) >= 0, "those of player 0 first")
+    _require("row", (row >= -1) & (row < len(seat)), f"-1 to {len(seat) - 1}")
+    own = row >= 0
+    _require("row", np.bincount(row[own], minlength=len(seat)) > 0, "every information set")
+    _require("parent", many[own] == num_legal[row[own]], "as many moves as the set has actions")
+    player = np.append(seat, np.int8(CHANCE))[row]
+    player[many == 0] = TERMINAL
+    legal = _actions(arrays, num_legal)
+    moves = np.zeros(legal.shape, np.int32)
+    moves[legal] = arrays["moves"]
+    ends, payoff = player == TERMINAL, np.zeros(len(row))
+    _require("payoff", len(arrays["payoff"]) == ends.sum(), "one for each end")
+    _require("payoff", np.abs(arrays["payoff"]) <= LARGEST, flat.IN_RANGE.removeprefix("allowed: "))
+    payoff[ends] = arrays["payoff"]
+    texts = _texts(arrays["text"], arrays["ends"])
+    rows, words = len(seat), len(texts) - 1 - len(seat) * (1 + has_states)
+    _require("ends", words >= 0, "a name, one for each information set, and words")
+    for name in ("labels", "said"):
+        _require(name, (arrays[name] >= 0) & (arrays[name] < words), f"0 to {words - 1}")
+    labels = _Labels(
+        arrays["labels"], arrays["said"], list(map(printable, texts[len(texts) - words :]))
+    )
+    labels.tree = tree = FlatTree(
+        name=printable(texts[0]),
+        player=player,
+        parent=parent,
+        row=row,
+        chance=_chances(arrays, player, parent, many),
+        payoff=payoff,
+        seat=seat,
+        num_legal=num_legal,
+        moves=moves,
+        drawn=arrays["drawn"],
+        names=texts[1 : 1 + rows],
+        describe=labels,
+        states=texts[1 + rows : 1 + 2 * rows] if has_states else None,
+        num_players=num_players,
+        shift=float(units[0]),
+        centre=float(units[1]),
+    )
+    _require(
+        "payoff", tree.largest_payoff >= 1.0 / LARGEST, f"the largest {1.0 / LARGEST:g} or more"
+    )
+    return tree
+
+
+def _moves(parent: Indices, row: Indices) -> Indices:
+    """Give the number of moves of each node; refuse what is no tree in the order of a walk."""
+    size = len(parent)
+    _require("parent", 0 < size <= flat.MOST_NODES, f"1 to {flat.MOST_NODES:,} nodes")
+    _require("row", len(row) == size, f"{size}, as many as in parent")
+    _require("parent", bool(parent[0] == -1), "-1 for the root")
+    _require("parent", (parent[1:] >= 0) & (parent[1:] < np.arange(1, size)), "nodes before")
+    # So there is no circle; and nodes lie by depth, with siblings side by side.
+    _require("parent", parent[1:] >= parent[:-1], "rising numbers")
+    return np.bincount(parent[1:], minlength=size).astype(np.int32)
+
+
+def _actions(arrays: Arrays, num_legal: Ints) -> NDArray[np.bool_]:
+    """Give which actions are legal, (R, K); refuse numbers of actions that are no such."""
+    rows, most = len(num_legal), int(num_legal.max(initial=1))
+    flat.require_memory(
+        f"has {rows:,} information sets", rows * (flat.ROW_BYTES + most * flat.ACTION_BYTES)
+    )
+    for name in ("moves", "labels"):
+        _require(name, len(arrays[name]) == num_legal.sum(), "one for each action of a set")
+    _require_different("moves", arrays["moves"], num_legal)
+    return np.arange(most) < num_legal[:, None]
+
+
+def _require_different(name: str, numbers: Indices, sizes: Ints) -> None:
+    """Refuse equal numbers in one of some groups that lie side by side."""
+    of = np.repeat(np.arange(len(sizes)), sizes)
+    order = np.lexsort((numbers, of))
+    numbers, of = numbers[order], of[order]
+    is_other = (numbers[1:] != numbers[:-1]) | (of[1:] != of[:-1])
+    _require(name, is_other, "different numbers at a node")
+
+
+def _chances(arrays: Arrays, player: NDArray[np.int8], parent: Indices, many: Indices) -> Floats:
+    """Give the probabilities of the steps to the nodes, (N,)."""
+    chance, given = np.ones(len(parent)), arrays["chance"]
+    drawn = np.append(False, player[parent[1:]] == CHANCE)
+    for name in ("chance", "drawn", "said"):
+        _require(name, len(arrays[name]) == drawn.sum(), "one for each step of chance")
+    _require("chance", (given >= 0.0) & (given <= 1.0 + flat.ROW_SUM), "0 to 1")
+    sizes = many[player == CHANCE].astype(np.int64)
+    _require_different("drawn", arrays["drawn"], sizes)
+    if len(sizes):
+        missed = np.abs(np.add.reduceat(given, np.cumsum(sizes) - sizes) - 1.0)
+        # As the builder leaves them; sums are of any order.
+        _require("chance", missed <= 2.0 * np.finfo(float).eps * (sizes + 1), "sums of 1")
+    chance[drawn] = given
+    return chance
+
+
+def _texts(text: NDArray[np.uint8], ends: Ints) -> list[str]:
+    starts = np.append(0, ends)
+    _require("ends", ends >= starts[:-1], "rising numbers")
+    _require("ends", len(ends) > 0 and bool(ends[-1] == len(text)), "the last at the end of text")
+    data = text.tobytes()
+    try:
+        return [
+            data[first:last].decode("utf-8", "surrogatepass")
+            for first, last in zip(starts.tolist(), ends.tolist(), strict=False)
+        ]
+    except UnicodeDecodeError as error:
+        raise BadInputError(f"text: {error.reason}; allowed: UTF-8") from None
+
+
+class _Labels:
+    """Writes the moves of a history in the words of a file."""
+
+    tree: FlatTree  # that the file had, whatever its players forget since
+
+    def __init__(self, labels: Indices, said: Indices, words: Sequence[str]) -> None:
+        self.labels, self.said, self.words = labels, said, words
+
+    @cached_property
+    def first(self) -> Ints:
+        """Where the actions of each information set begin."""
+        return np.cumsum(self.tree.num_legal) - self.tree.num_legal
+
+    @cached_property
+    def drawn(self) -> Ints:
+        """Nodes to which chance moved."""
+        return np.flatnonzero(self.tree.mover == CHANCE)[1:]
+
+    def __call__(self, moves: Sequence[int]) -> list[str]:
+        """Follow moves from the root."""
+        tree, node, written = self.tree, 0, []
+        for move in moves:
+            row, after = tree.row[node], int(np.searchsorted(tree.parent, np.int32(node)))
+            if row >= 0:
+                place = tree.moves[row, : tree.num_legal[row]].tolist().index(move)
+                word = self.labels[self.first[row] + place]
+            else:
+                begin = int(np.searchsorted(self.drawn, after))
+                stop = int(np.searchsorted(tree.parent, np.int32(node), side="right")) - after
+                place = tree.drawn[begin : begin + stop].tolist().index(move)
+                word = self.said[begin + place]
+            written.append(self.words[word])
+            node = after + place
+        return written
