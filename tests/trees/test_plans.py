@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from hogeq.strategies.strategy import Strategy
-from hogeq.trees.flat import payoff, reach, seated
+from hogeq.trees.flat import payoff, reach
 from hogeq.trees.loading import load_tree
 from hogeq.trees.plans import plans
 
@@ -29,7 +29,7 @@ def test_plans_play_as_the_mixture_does(player: int) -> None:
     mixed = sum(chance * worth(policy) for chance, policy in parts)
     assert sum(one.probability * worth(one.policy) for one in found) == pytest.approx(mixed)
     for one in found:
-        own = seated(tree, one.policy, other) if player == 0 else seated(tree, other, one.policy)
+        own = np.where(tree.seat[:, None] == player, one.policy, other)
         come = np.zeros(tree.num_rows, bool)
         come[tree.row[(reach(tree, own) > 0.0) & (tree.row >= 0)]] = True
         plays = one.policy.sum(axis=1) > 0.0
