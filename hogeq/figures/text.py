@@ -58,7 +58,7 @@ def infosets(strategy: Strategy, tree: "FlatTree") -> Laid:
 
 
 def plans_of_sides(strategy: Strategy, tree: "FlatTree") -> tuple[list[dict[str, Any]], Text]:
-    """List what each plan of each side does at the information sets that it comes to."""
+    """List the actions of each plan of each side at the information sets that it comes to."""
     from hogeq.trees.plans import plans
     from hogeq.trees.teams import teams_of
 

@@ -239,7 +239,7 @@ class DieRollPoker(Poker):
 
 @lru_cache(None)
 def _higher(dice: int, sides: int, first: str, last: str | None) -> Sequence[str]:
-    """List what may follow the last bid: `2-3` is that two dice or more show 3."""
+    """List the bids after the last one: `2-3` is that two dice or more show 3; then `liar`."""
     bids = [f"{many}-{face}" for many in range(1, dice + 1) for face in range(1, sides + 1)]
     if first == "face":
         bids.sort(key=lambda bid: bid.split("-")[1])

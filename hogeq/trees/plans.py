@@ -1,4 +1,4 @@
-"""Plans that a side draws from before the game, and what each does where it comes."""
+"""Plans that a side draws from before the game, and their actions."""
 
 from typing import NamedTuple
 
