@@ -33,7 +33,9 @@ THREE: Final = ("01/2", "02/1", "12/0")
 GAMES: Final = {
     **dict.fromkeys(("3K3", "3K4", "3K6", "3K8"), THREE),
     "4K5": ("012/3", "01/23", "02/13", "03/12"),
-    **dict.fromkeys(("3L133", "3L143", "3L151", "3L153", "3L223"), THREE),
+    **dict.fromkeys(("3L133", "3L143", "3L151"), THREE),
+    "3L153": ("01/2",),
+    "3L223": THREE,
     **dict.fromkeys(("3D2", "3D3", "liars(first=number)"), THREE),
     **dict.fromkeys(("gops", "gops(hidden=true)", "gops(order=random)"), ("01/2",)),
 }

@@ -295,7 +295,7 @@ class LiarsDice(GameRules):
 
 @register_game("gops")
 class Goofspiel(GameRules):
-    """Goofspiel, the "game of pure strategy", of n players who hold one card of each rank.
+    """Goofspiel, the "game of pure strategy", of n players with one card of each rank.
 
     In each turn all bid a card for a prize of 1 to `cards` points; the highest bid wins it, and
     nobody where two are highest. Payoffs are points less the mean. With all `turns`, 0, the last
