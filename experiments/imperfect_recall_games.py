@@ -15,7 +15,6 @@ import time
 from argparse import Namespace
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from itertools import product
 from typing import Any, Final
 
 import numpy as np
@@ -28,6 +27,7 @@ from hogeq.support.aliases import Floats
 from hogeq.trees.engine import TreeEngine
 from hogeq.trees.exact import best_response, equilibrium, respond
 from hogeq.trees.flat import CHANCE, TERMINAL, FlatTree, Node, flatten
+from hogeq.trees.loading import load_tree
 from hogeq.trees.openspiel import from_openspiel
 from hogeq.trees.recall import Recall
 from hogeq.trees.sequences import sequence_form
@@ -42,9 +42,6 @@ FORGETFUL: Final[dict[tuple[int, ...], float]] = {(0, 0, 0): 4.0, (1, 0, 1): 6.0
 
 WEIGHTS: Final = ("reach", "counterfactual", "belief")
 """Of the three CFR+ from which policies are taken."""
-
-SIDES: Final = 6
-RAISES: Final = (2, 4)
 
 
 def main() -> None:
@@ -161,63 +158,6 @@ def wichardt() -> FlatTree:
     return flatten("wichardt2008", "", look, words)
 
 
-def die_roll_poker(remembers: bool) -> FlatTree:
-    """Play die-roll poker: a private die before each of two rounds of bets.
-
-    M. Lanctot, R. Gibson, N. Burch, M. Zinkevich and M. Bowling, "No-regret learning in
-    extensive-form games with imperfect recall", ICML 2012: one chip each to begin; at most two
-    raises a round, by 2 chips in the first and 4 in the second; the larger sum of two dice wins.
-    Players who do not remember know the sum of their dice alone.
-    """
-
-    def look(state: tuple[tuple[int, ...], str]) -> Node:
-        dice, bets = state
-        rounds = bets.split("/")
-        ended = rounds[-1].endswith("c") and len(rounds[-1]) > 1
-        if bets.endswith("f") or (ended and len(rounds) == 2):
-            return Node(TERMINAL, payoff=won(dice, rounds))
-        if ended:
-            return look((dice, bets + "/"))
-        if len(dice) < 2 * len(rounds):
-            rolls = product(range(1, SIDES + 1), repeat=2)
-            return Node(
-                CHANCE,
-                moves=[
-                    (place, 1 / SIDES**2, ((*dice, *both), bets))
-                    for place, both in enumerate(rolls)
-                ],
-            )
-        player = len(rounds[-1]) % 2
-        own = dice[player::2]
-        legal = [move for move in "fcr" if allowed(move, rounds[-1])]
-        known = f"{own if remembers else sum(own)} {bets}"
-        return Node(player, known, moves=[("fcr".index(m), 1.0, (dice, bets + m)) for m in legal])
-
-    name = "die_roll_poker" if remembers else "die_roll_poker_ir"
-    return flatten(name, ((), ""), look, words)
-
-
-def allowed(move: str, bets: str) -> bool:
-    """Whether a move may follow the bets of a round: folds answer raises, of which there are 2."""
-    if move == "f":
-        return bets.endswith("r")
-    return move == "c" or bets.count("r") < 2
-
-
-def won(dice: tuple[int, ...], rounds: list[str]) -> float:
-    """Chips that player 0 wins."""
-    paid = [1, 1]
-    for raised, bets in zip(RAISES, rounds, strict=False):
-        for place, move in enumerate(bets):
-            if move != "f":
-                paid[place % 2] = max(paid) + raised * (move == "r")
-    if rounds[-1].endswith("f"):
-        loser = (len(rounds[-1]) - 1) % 2
-        return float(-paid[0] if loser == 0 else paid[1])
-    first, second = sum(dice[::2]), sum(dice[1::2])
-    return float(np.sign(first - second) * paid[0])
-
-
 def words(moves: Sequence[int]) -> list[str]:
     """Write moves by their numbers."""
     return [f"move: {move}" for move in moves]
@@ -256,8 +196,8 @@ GAMES: Final[dict[str, Callable[[], FlatTree]]] = {
     "fa13 to 4, 1 die": partial(hog, "fa13", 4, 1),
     "fa13 to 5, 1 die": partial(hog, "fa13", 5, 1),
     "liars_dice_ir(4)": partial(from_openspiel, "liars_dice_ir(dice_sides=4)"),
-    "die_roll_poker": partial(die_roll_poker, True),
-    "die_roll_poker_ir": partial(die_roll_poker, False),
+    "die_roll_poker": partial(load_tree, "die_roll_poker"),
+    "die_roll_poker_ir": partial(load_tree, "die_roll_poker(forgets=true)"),
     "dark_hex_ir 3x2": partial(from_openspiel, "dark_hex_ir(num_cols=3,num_rows=2)"),
     "liars_dice_ir(6)": partial(from_openspiel, "liars_dice_ir"),
 }

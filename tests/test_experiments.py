@@ -322,6 +322,15 @@ def test_a_champion_is_worth_what_the_strongest_counter_known_leaves(
     assert (read_strategy(kept).array == 7).all()
 
 
+def test_teams(table: Run) -> None:
+    rows = table("teams", "--only 3K3 3K4 --seconds 20")
+    assert [row["teams"] for row in rows] == 2 * ["01/2", "02/1", "12/0"]
+    for row in rows:
+        if row["published"]:
+            assert float(row["value"]) == pytest.approx(float(Fraction(row["published"])), abs=1e-6)
+    assert [row["published"] for row in rows if row["published"]] == ["0", "-1/24"]
+
+
 def test_imperfect_recall_games(table: Run) -> None:
     games = "--only forgetful wichardt su20 --seconds 8 --iterations 20"
     forgetful, wichardt, *hog = table("imperfect_recall_games", games)

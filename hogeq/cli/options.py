@@ -276,7 +276,8 @@ Rules = Annotated[
 Game = Annotated[
     str | None,
     option(
-        "Any game: of OpenSpiel, kuhn_poker say; a .efg file; a run; an edition of Hog.",
+        "Any game: of OpenSpiel, kuhn_poker say; of the papers, 3K4; a .efg file; a run; an "
+        "edition of Hog.",
         "GAME",
         "--game",
     ),

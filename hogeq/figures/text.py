@@ -22,6 +22,8 @@ MINUS_ONE: Final = "x"
 
 SHOWN: Final = 100  # information sets of the text
 
+PLANS: Final = 8  # of each side, in the text
+
 Laid: TypeAlias = tuple[dict[str, Any], Text]
 
 
@@ -49,11 +51,49 @@ def infosets(strategy: Strategy, tree: "FlatTree") -> Laid:
         )
         for row in rows[:SHOWN]
     ]
-    more = [f"and {len(rows) - SHOWN:,} more; --json has all"] if len(rows) > SHOWN else []
     return {"rows": rows}, [
         Table(listed, ("player", "information set", "actions"), left=3),
-        *more,
+        *_more(len(rows), "information sets", SHOWN),
     ]
+
+
+def plans_of_sides(strategy: Strategy, tree: "FlatTree") -> tuple[list[dict[str, Any]], Text]:
+    """List the actions of each plan of each side at the information sets that it comes to."""
+    from hogeq.trees.plans import plans
+    from hogeq.trees.teams import teams_of
+
+    sides = ["player 0", "player 1"]
+    if tree.sides is not None:
+        sides = [f"team {players}" for players in teams_of(tree.sides).split("/")]
+    data: list[dict[str, Any]] = []
+    text: Text = []
+    for side, name in enumerate(sides):
+        drawn = plans(tree, strategy, side)
+        met = [row for row in range(tree.num_rows) if any(one.policy[row].any() for one in drawn)]
+        for one in drawn:
+            taken = {str(tree.names[row]): one.actions(tree, row) for row in met}
+            came = {infoset: actions for infoset, actions in taken.items() if actions}
+            data.append({"player": side, "probability": one.probability, "actions": came})
+        if not met:
+            continue
+        lines = [
+            (str(tree.names[row]), *(_cell(one.actions(tree, row)) for one in drawn[:PLANS]))
+            for row in met[:SHOWN]
+        ]
+        header = (f"{name} draws", *(percent(one.probability) for one in drawn[:PLANS]))
+        text += ["", Table(lines, header, left=len(header))]
+        text += _more(len(met), "information sets", SHOWN) + _more(len(drawn), "plans", PLANS)
+    return data, text[1:]
+
+
+def _cell(actions: dict[str, float]) -> str:
+    if len(actions) == 1:
+        return next(iter(actions))
+    return " or ".join(f"{name} {percent(share)}" for name, share in actions.items()) or "."
+
+
+def _more(many: int, what: str, shown: int) -> Text:
+    return [f"and {many - shown:,} more {what}; --json has all"] if many > shown else []
 
 
 def components(strategy: Strategy, choices: Sequence[int], apart: Spread) -> Laid:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 ALLOWED: Final = (
     "an edition of Hog, a mapping or YAML file of rule parts, a run, a .efg file, a .npz file "
-    "of a tree, a game of OpenSpiel by its name, or rules of one's own"
+    "of a tree, a game of OpenSpiel or of the papers (3K4) by its name, or rules of one's own"
 )
 
 
@@ -110,9 +110,10 @@ def require_game(name: str) -> None:
         except (OSError, ValueError) as error:
             raise ValueError(unreadable(Path(name), error)) from error
         return
+    from hogeq.trees.families import full_name
     from hogeq.trees.rules import GAMES
 
-    called, known = name.partition("(")[0], [*GAMES]
+    called, known = full_name(name).partition("(")[0], [*GAMES]
     if called in known:
         return
     with suppress(ValueError):
@@ -127,9 +128,10 @@ def _named(name: str, forget: Any, trust: bool, teams: Teams) -> "Rules | FlatTr
         return _of_openspiel(name.removeprefix(OPENSPIEL), forget, teams)
     if is_hog(name):
         return find_rules(edition_name(name), trust)
+    from hogeq.trees.families import full_name
     from hogeq.trees.rules import from_rules, named_rules
 
-    own = named_rules(name)
+    own = named_rules(full_name(name))
     if own is not None:
         return from_rules(own, name=name, forget=forget, teams=teams)
     require_game(name)

@@ -39,6 +39,20 @@ def test_an_equilibrium_is_proved_and_written(tmp_path: Path) -> None:
     assert "--overwrite" in refused("equilibrium", "--game", "kuhn_poker", "--out", str(path))
 
 
+def test_a_team_shows_the_plans_that_it_draws_from(folder: Path) -> None:
+    game = ("--game", "3K4", "--teams", "01/2")
+    ok("equilibrium", *game, "--out", "agreed.npz")
+    text = ok("show", "agreed.npz", *game)
+    assert "agreed.npz, 3K4, teams 01/2: each side draws a plan before the game" in text
+    assert "\nteam 01 draws  " in text
+    assert "\nplayer 2: 3 cb  " in text
+    found = ask("show", "agreed.npz", *game)["plans"]
+    for side in (0, 1):
+        assert sum(one["probability"] for one in found if one["player"] == side) == pytest.approx(1)
+    first = [one["actions"]["player 0: 3 ccb"] for one in found if one["player"] == 0]
+    assert first == [{"call": 1.0}] * len(first)
+
+
 @pytest.mark.parametrize(
     ("words", "reason"),
     [

@@ -199,7 +199,8 @@ def show(
 ) -> Result:
     """Picture of a strategy: its dice by position, or its actions.
 
-    Of a mixture of Hog: its components, and where they differ; of other games: the mean.
+    Of a mixture of Hog: its components, and where they differ; of other games: the plans that each
+    side draws from.
     """
     game = chosen.load(strategies=[strategy])
     with refusing():
@@ -210,9 +211,11 @@ def show(
     title = f"{strategy}, {chosen.title}"
     data = {**chosen.facts, "strategy": strategy, "kind": one.kind}
     if game.tree is not None:
-        of = f", the mean of {len(one.chances)} components" if one.kind == "mixture" else ""
         more, lines = text.infosets(one, game.tree)
-        return Result({**data, **more}, [f"{title}{of}", "", *lines])
+        if one.kind == "mixture":
+            title += ": each side draws a plan before the game"
+            more["plans"], lines = text.plans_of_sides(one, game.tree)
+        return Result({**data, **more}, [title, "", *lines])
     if one.kind != "mixture":
         more, lines = text.positions(one, game.rules.choices)
         title += ", most probable roll" * (one.kind == "policy" and out is None)
