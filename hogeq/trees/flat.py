@@ -177,7 +177,9 @@ class FlatTree:
     @cached_property
     def largest_payoff(self) -> float:
         """Largest possible payoff to either player; 1 if all are 0."""
-        return float(np.abs(self.payoff[self.possible]).max()) or 1.0
+        most = self.payoff.max(where=self.possible, initial=0.0)
+        least = self.payoff.min(where=self.possible, initial=0.0)
+        return float(max(most, -least)) or 1.0
 
     @cached_property
     def shares(self) -> Floats:
