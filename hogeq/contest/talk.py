@@ -1,4 +1,4 @@
-"""What a game in the terminal says: lines for each event and for each command of the player."""
+"""Lines of a game in the terminal, for each event and each command of the player."""
 
 import re
 from collections.abc import Callable
@@ -37,7 +37,7 @@ class Talk:
         }
 
     def opening(self, title: str, endless: list[str]) -> Text:
-        """Say who plays, the rules, and who moves first."""
+        """Say the players, the rules and the first mover."""
         return [
             f"{title}, you against {self.engine}, seed {self.session.seed}",
             "",
@@ -64,7 +64,7 @@ class Talk:
         return ["", "; ".join(notes)]
 
     def answer(self, line: str) -> Text:
-        """Do what a person types: a roll, or a command."""
+        """Carry out a typed line: a roll, or a command."""
         number = re.fullmatch(r"(odds )?(-?[0-9]{1,9})", line)
         if number and int(number[2]) not in self.session.game.choices:
             return [f"{number[2]} dice; allowed: {self.choices}"]
@@ -77,7 +77,7 @@ class Talk:
         return [f"{line[:40]!a}: not understood; type a number of dice, or help"]
 
     def after_turn(self, turn: Turn) -> Text:
-        """Say what a turn did, and what the person's own roll lost."""
+        """Say the effect of a turn, and the loss of the person's own roll."""
         what, *others = turn.effects(self.rules)
         lines: Text = [f"{PLAYERS[turn.before.mover]} {what}", *(f"  {line}" for line in others)]
         lines.append(f"  {self.score()}")

@@ -51,7 +51,7 @@ PHASES: Final = (0.0, 0.3, 0.6, 0.8)  # shares of the goal at which phases begin
 
 
 class Losses(NamedTuple):
-    """What a strategy loses to a response, in win rate."""
+    """Loss of a strategy to a response, in win rate."""
 
     rolls: Floats  # (G, G, K), by position and roll
     response: Matrix  # (G, G), rolls of the response, as actions
@@ -60,7 +60,7 @@ class Losses(NamedTuple):
 
 
 class Group(NamedTuple):
-    """What positions lose that have something in common."""
+    """Loss of positions that have something in common."""
 
     kind: str
     loss: float
@@ -70,7 +70,7 @@ class Group(NamedTuple):
 def losses(
     game: HogEngine, strategy: Strategy, response: Matrix, against: Strategy, total: float
 ) -> Losses:
-    """Split what a matrix or a policy loses; `total` is the difference of the win rates."""
+    """Split the loss of a matrix or a policy; `total` is the difference of the win rates."""
     work = shared_workspace(game, 2)
     reach = work.forward(policies_of(game, strategy, against))
     policies = policies_of(game, response, against)

@@ -75,7 +75,7 @@ def search_rows(
 
 @part
 def _meet(plays, met, sequence, count, gain, now):
-    """Meet what follows a sequence."""
+    """Meet the refined information sets after a sequence."""
     for place in range(plays.ends[sequence], plays.ends[sequence + 1]):
         refined = plays.follows[place]
         row = plays.row[refined]

@@ -167,7 +167,7 @@ def soften_row(policy, row, legal, values, reach, temperature, damping):
 
 @part
 def rise(tree, at, policy, worth):
-    """Add what a row is worth under a policy to the sequences before it."""
+    """Add the worth of a row under a policy to the sequences before it."""
     row, legal = tree.row[at], tree.legal[at]
     more = spread(policy, row, legal)
     for member in range(tree.members[at], tree.members[at + 1]):
@@ -179,7 +179,7 @@ def rise(tree, at, policy, worth):
 
 @part
 def rise_best(tree, at, worth):
-    """Add what the best action of each refined information set is worth."""
+    """Add the worth of the best action of each refined information set."""
     for member in range(tree.members[at], tree.members[at + 1]):
         first, best = tree.first[member], -np.inf
         for action in range(tree.legal[at]):

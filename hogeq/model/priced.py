@@ -215,7 +215,7 @@ class PricedResponders:
     def take(
         self, cell: int, claim: Claim, kept: list[Kept] | None, lifted: Floats | None
     ) -> Floats:
-        """Add claims and loans to the prices, and to what is kept of the cell, one for each part.
+        """Add claims and loans to the prices, and to the sums kept of the cell, one for each part.
 
         Return the claims' value at the start: `lifted`, if the last pass was that of this claim. No
         other is then made, if there is one part.

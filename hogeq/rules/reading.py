@@ -82,7 +82,7 @@ def config_of(path: Path) -> Mapping[str, Any]:
 
 
 def how_of(config: Mapping[str, Any]) -> dict[str, Any]:
-    """Give how the game of a run is played: by which teams, and what players forget."""
+    """Give the teams of the game of a run, and its forgetting."""
     return {key: config.get(key) or None for key in ("forget", "teams")}
 
 

@@ -184,7 +184,7 @@ class Config:
 
     @property
     def how(self) -> dict[str, Any]:
-        """Teams of a game other than Hog, and what players forget."""
+        """Teams of a game other than Hog, and its forgetting."""
         return {"forget": self.forget or None, "teams": self.teams or None}
 
     def to_yaml(self) -> str:

@@ -20,7 +20,7 @@ class Installation(NamedTuple):
 
     @classmethod
     def of(cls, games: Mapping[str, HogEngine]) -> "Installation":
-        """Look at this installation, and at what is compiled for some games by name."""
+        """Look at this installation, and at the compiled kernels of some games by name."""
         made, problem = environment(), cache.problem()
         sizes = [file.stat().st_size for file in cache.stored()]
         data = {
@@ -70,7 +70,7 @@ class Installation(NamedTuple):
 
 
 def compiled_ahead(games: Sequence[HogEngine], jobs: int | None) -> dict[str, Any]:
-    """Compile what games need, on all cores; give the number compiled, and the time."""
+    """Compile the kernels of games, on all cores; give the number compiled, and the time."""
     begun, before = time.monotonic(), len(cache.stored())
     by_file = {kernel.file: kernel for game in games for kernel in missing(game, *parts_of(game))}
     kernels = list(by_file.values())

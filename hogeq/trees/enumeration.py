@@ -1,4 +1,4 @@
-"""Best responses of a player who forgets, by enumeration of what rows may choose."""
+"""Best responses of a player who forgets, by enumeration of the choices of rows."""
 
 import numpy as np
 

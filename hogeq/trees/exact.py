@@ -110,7 +110,7 @@ def pure_rows(form: SequenceForm, plan: Floats) -> Floats:
 def _by_ascent(
     original: SequenceForm, payoffs: Floats, begin: Floats | None
 ) -> tuple[float, Floats, float]:
-    """Give what full memory wins, the best response of ascents to inflated rows, and its payoff."""
+    """Give the payoff of full memory, the best response of ascents to inflated rows, and its own."""
     form, tree = original.inflated, original.tree
     num_legal = form.tree.num_legal
     full, chosen = form.respond_with_full_memory(payoffs)

@@ -426,7 +426,7 @@ class _Estimate:
 
 
 def require_memory(given: str, need: int) -> None:
-    """Refuse what needs more bytes than there are."""
+    """Refuse trees that need more bytes than there are."""
     if need > memory():
         machine = f"{memory() / 2**30:.1f} GiB of this machine"
         raise ValueError(f"{given}, which need more memory than the {machine}")

@@ -88,7 +88,7 @@ def save_tree(tree: FlatTree, path: str | os.PathLike[str]) -> None:
 
 
 def load_tree_file(path: str | os.PathLike[str]) -> FlatTree:
-    """Read a tree; `ValueError` says in one line what is wrong with a file."""
+    """Read a tree; `ValueError` says in one line the fault of a file."""
     path = Path(path)
     try:
         with opened(path, MOST_BYTES) as (file, size), open_archive(file) as archive:
@@ -212,7 +212,7 @@ def _tree(arrays: Arrays) -> FlatTree:
 
 
 def _moves(parent: Indices, row: Indices) -> Indices:
-    """Give the number of moves of each node; refuse what is no tree in the order of a walk."""
+    """Give the number of moves of each node; refuse arrays of no tree in the order of a walk."""
     size = len(parent)
     _require("parent", 0 < size <= flat.MOST_NODES, f"1 to {flat.MOST_NODES:,} nodes")
     _require("row", len(row) == size, f"{size}, as many as in parent")

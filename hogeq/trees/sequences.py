@@ -88,7 +88,7 @@ class SequenceForm:
         return np.bincount(self.at[ends], won, size).astype(np.float64)
 
     def remembered(self, payoffs: Floats) -> Floats:
-        """Compute what each sequence is worth to a responder with perfect recall, (1 + J * K,)."""
+        """Compute the worth of each sequence to a responder with perfect recall, (1 + J * K,)."""
         tree, worth = self.tree, payoffs.copy()
         for refined in reversed(self.levels):
             actions = worth[1:].reshape(-1, tree.num_actions)[refined]
