@@ -161,7 +161,7 @@ class DagPasses:
         temperature: float = 1.0,
         damping: float = 1.0,
     ) -> Valued:
-        """Value choices by the play after them, without that before."""
+        """Compute counterfactual values of choices."""
         del temperature, damping
         assert role == Role.COUNTERFACTUAL  # noqa: S101 - all that regrets ask for
         engine = self.engine
@@ -243,7 +243,7 @@ def _by_cfr(engine: DagEngine, seconds: float, begun: float) -> Equilibrium:
 
 
 def _begun(engine: DagEngine, end: float) -> list[Choices] | None:
-    """Choices with which column generation begins: those of CFR after some rounds."""
+    """Give the choices of CFR after some rounds, with which column generation begins."""
     minimiser = DiscountedCFR()
     for number, state in enumerate(states(minimiser, engine)):
         if number == ROUNDS or perf_counter() > end:
@@ -299,7 +299,7 @@ def in_policies(tree: FlatTree, solved: Equilibrium, seconds: float) -> InPolici
 
 
 def _secured(tree: FlatTree, policy: Strategy, player: int) -> float:
-    """Payoff to player 0 if a player plays a policy, and the other a proved best response."""
+    """Payoff to player 0 that the policy of a player is proved to secure."""
     form = sequence_form(tree, 1 - player)
     worth = exact.payoffs_against(policy, form)
     whole = exact.dags_of(tree, MOST)[1 - player]

@@ -1,4 +1,4 @@
-"""Belief DAG of a player who forgets: all of its mixtures, as flows.
+"""Belief DAG of a forgetful player: all of its mixtures, as flows.
 
 B. H. Zhang, G. Farina and T. Sandholm, "Team belief DAG: generalizing the sequence form to team
 games", ICML 2023, arXiv 2202.00789. Here beliefs hold refined information sets in place of nodes,
@@ -113,7 +113,7 @@ class BeliefDag:
         return np.where(total > 0.0, weights / np.where(total > 0.0, total, 1.0), uniform)
 
     def restricted(self, kept: Choices) -> tuple["BeliefDag", Ints]:
-        """Drop all but some choices, (1 + D * K,), and the decisions that are then not reached.
+        """Drop all but some choices, (1 + D * K,), and decisions out of reach then.
 
         The second result has the places of the choices that are left.
         """
@@ -277,7 +277,7 @@ class _Builder:
             self.waiting[now].append(_Beliefs(choice[heads], sizes[these], members, who[heads]))
 
     def decide(self, now: int, met: _Beliefs) -> None:
-        """Make decisions of beliefs, one for all equal ones; let the beliefs after them enter."""
+        """Make a decision of each set of equal beliefs; enter the beliefs after it."""
         actions = self.tree.num_actions
         first = np.cumsum(met.sizes) - met.sizes
         codes = np.add.reduceat(self.keys[:, met.members], first, axis=1)
@@ -310,7 +310,7 @@ class _Builder:
         self.allowed.append(able.ravel())
 
     def able(self, row: Ints, which: Ints, who: Choices) -> tuple[Choices, Choices]:
-        """Mark actions at decisions of such rows, (D', K), and the strategies with each, (D', K, n)."""
+        """Mark actions at decisions, (D', K), and the pure strategies with each, (D', K, n)."""
         legal = self.tree.legal[row]
         if self.is_whole:
             return legal, np.zeros((*legal.shape, 0), bool)

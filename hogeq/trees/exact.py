@@ -110,7 +110,7 @@ def pure_rows(form: SequenceForm, plan: Floats) -> Floats:
 def _by_ascent(
     original: SequenceForm, payoffs: Floats, begin: Floats | None
 ) -> tuple[float, Floats, float]:
-    """Give the payoff of full memory, the best response of ascents to inflated rows, and its own."""
+    """Give the payoff of full memory, and of the best response of ascents to inflated rows."""
     form, tree = original.inflated, original.tree
     num_legal = form.tree.num_legal
     full, chosen = form.respond_with_full_memory(payoffs)

@@ -1,4 +1,4 @@
-"""Two teams of players: each is one player who forgets, for its members cannot talk in the game.
+"""Two teams of players: each is one forgetful player, for its members cannot talk in the game.
 
 A team agrees on a mixture before the game (ex ante coordination), and each member plays by what it
 knows itself. So the team is one player of the tree, and its rows are the information sets of the
@@ -25,7 +25,7 @@ class Known(NamedTuple):
     state: Hashable  # what the member knows there, in the game's words
 
     def __str__(self) -> str:
-        """Name the member, and its knowledge."""
+        """Name the member and its knowledge."""
         return f"player {self.player}: {self.state}"
 
 
@@ -55,7 +55,7 @@ def teams_of(sides: Sides) -> str:
 
 
 def title_of(game: str, forget: str | None, teams: str | None) -> str:
-    """Name a game with its teams and its forgetting."""
+    """Name a game with its teams and its way to forget."""
     forgetting = f", forgetting {forget}" if forget else ""
     return f"{game}{f', teams {teams}' if teams else ''}{forgetting}"
 

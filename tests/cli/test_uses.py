@@ -182,6 +182,7 @@ SAMPLES: dict[str, str] = {
     "--exact": "0",
     "--first": "engine",
     "--forget": "own_actions",
+    "--teams": "1/0",
     "--goal": "3",
     "--goals": "goals.csv",
     "--html": "new.html",
@@ -232,6 +233,7 @@ OF_COMMANDS = {
     "beliefs --against": "always_roll:2",
     "beliefs --opponent": "2",
     "board --rules": "fa22.yaml",
+    "equilibrium --method": "dag",
     "equilibrium --out": "new.npz",
     "export --out": "new.txt",
     "export-game --out": "new.efg",
@@ -258,6 +260,7 @@ WRITERS = {"export", "improve", "purify", "run", "sweep"}
 """Commands that write files without an option, which --overwrite allows to replace."""
 
 UNSEEN = {"--game", "--no-sandbox", "--open", "equilibrium --seconds", "warmup --jobs"}
+UNSEEN |= {"equilibrium --method", "equilibrium --policies"}
 """What chooses the other kind of game, which has calls of its own; what opens a browser, or needs a
 machine without bubblewrap; a game that is solved at once, and nothing left to compile, need no
 limit.
