@@ -31,7 +31,7 @@ def test_a_base_alone_is_nothing(base: Any) -> None:
 
 
 OPTIONS: dict[str, dict[str, Any]] = {
-    **{name: {} for name in SOLVERS.keys() - TREES_ALONE},
+    **{name: {} for name in SOLVERS if name not in TREES_ALONE},
     "cfr_br": {"responders": 4, "newcomers": 2, "trails": 2, "kicks": 2, "life": 4},
     "fictitious": {"responder": "stochastic"},
     "double_oracle": {"responders": 2},
