@@ -239,7 +239,9 @@ def _by_cfr(engine: DagEngine, seconds: float, begun: float) -> Equilibrium:
         if last >= seconds or sum(bounds) <= exact.MEETING:
             break
     lower, upper = sorted((-bounds[1], bounds[0]))
-    return exact.solved(engine.tree, (lower, upper), best, "cfr", iterations, begun)
+    sides = [exact.Side(dag.form, dag, None) for dag in engine.dags]
+    ends = lower, upper
+    return exact.solved(sides, engine.payoffs, ends, best, "cfr", iterations, begun)
 
 
 def _begun(engine: DagEngine, end: float) -> list[Choices] | None:

@@ -281,12 +281,12 @@ class Mixed(NamedTuple):
         """Weights of sequences, (1 + J * K,)."""
         return np.asarray(self.dag.sequences @ self.flow)
 
-    def strategies(self, most: int = MOST_DRAWN) -> tuple[Strategy, float]:
+    def strategies(self) -> tuple[Strategy, float]:
         """Strategies to be drawn from, with their weights; and the share of the flow they are."""
-        parts = [*islice(self.dag.mixture(self.flow), most)]
+        parts = [*islice(self.dag.mixture(self.flow), MOST_DRAWN)]
         weights = np.array([weight for weight, _ in parts])
         rows = np.array([played(self.dag.form, plan) for _, plan in parts])
-        share = float(weights.sum()) if len(parts) == most else 1.0
+        share = float(weights.sum()) if len(parts) == MOST_DRAWN else 1.0
         return Strategy.unchecked(rows, weights / weights.sum()), share
 
 
@@ -431,25 +431,39 @@ def equilibrium(
         is_proved = upper - lower <= MEETING
         grows &= not is_proved and perf_counter() < end and chosen is not None
     found = ("dag" if method == "dag" else "columns") if forgetful else "lp"
-    return solved(tree, (lower, upper), best, found, iterations, begun)
+    return solved(sides, payoffs, (lower, upper), best, found, iterations, begun)
 
 
 def solved(
-    tree: FlatTree,
+    sides: Sequence[Side],
+    payoffs: csr_array,
     ends: tuple[float, float],
     best: Sequence[Mixed],
     method: str,
     iterations: int,
     begun: float,
 ) -> Equilibrium:
-    """Make the result of the mixtures of both players, and of shares of the stakes."""
+    """Make the result of the mixtures of both players, and of shares of the stakes.
+
+    The ends are of whole flows. Where strategies are fewer, best responses are to these again.
+    """
+    tree = sides[0].form.tree
     unit, pairs = stakes(tree), [one.strategies() for one in best]
     strategies, shares = (pairs[0][0], pairs[1][0]), [share for _, share in pairs]
+    secured = [*ends]
+    for player, (drawn, share) in enumerate(pairs):
+        if share < 1.0:
+            given = zip(drawn.chances, drawn.policies, strict=True)
+            plan = sum(chance * sides[player].form.realisation(one) for chance, one in given)
+            met = against(payoffs, np.asarray(plan), 1 - player)
+            bound = sides[1 - player].best(met, np.inf, 1.0).bound
+            secured[player] = bound if player else -bound
+    both = [end * unit + tree.shift + tree.centre for end in (*ends, *secured)]
     return Equilibrium(
-        lower=ends[0] * unit + tree.shift + tree.centre,
-        upper=ends[1] * unit + tree.shift + tree.centre,
+        lower=both[0],
+        upper=both[1],
         strategies=strategies,
-        is_proved=ends[1] - ends[0] <= MEETING,
+        is_proved=secured[1] - secured[0] <= MEETING,
         method=method,
         effort={
             "iterations": iterations,
@@ -459,4 +473,5 @@ def solved(
         },
         seconds=perf_counter() - begun,
         units=tree.units,
+        secured=(both[2], both[3]) if min(shares) < 1.0 else None,
     )

@@ -152,6 +152,31 @@ def test_regret_over_a_dag_comes_to_the_value() -> None:
             assert found.upper < 0.02
 
 
+def test_a_part_of_the_strategies_is_told_from_the_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two strategies of many: what they secure is found by the matrix of all pure responses."""
+    monkeypatch.setattr(exact, "MOST_DRAWN", 2)
+    told = 0
+    for root, method in itertools.product(FORGETS[:40:4], ("dag", "cfr")):
+        tree, known = tree_of(root), value(payoffs(root))
+        solved = hogeq.Game(tree).equilibrium(0.2, method)
+        assert solved.lower - 1e-7 <= known <= solved.upper + 1e-7
+        if solved.secured is None:
+            assert len(solved.rows()) == 2
+            continue
+        won = []
+        for player, one in enumerate(solved.strategies):
+            form = sequence_form(tree, 1 - player)
+            best = max(plan @ payoffs_against(one, form) for plan in plans(form))
+            won.append(best * tree.expected * tree.largest_payoff * (1 if player else -1))
+        assert solved.secured == pytest.approx(won, abs=1e-9)
+        assert solved.is_proved == (won[1] - won[0] <= 1e-9)
+        told += not solved.is_proved and solved.secured[0] < solved.lower - 1e-6
+        assert [name for name, *_ in solved.rows()][2:] == ["lower, given", "upper, given"]
+        assert "proved" not in str(solved.rows())
+        assert {"secured", "shares"} < solved.to_json().keys()
+    assert told > 3
+
+
 def test_methods_have_names() -> None:
     game = hogeq.Game(tree_of(FORGETS[0]))
     found = {method: game.equilibrium(0.5, method) for method in ("dag", "columns", "cfr", "auto")}

@@ -87,7 +87,7 @@ def equilibrium(
     Both players of Hog are alike, so that its value is 1/2: the mixture secures both ends.
 
     JSON: the game, lower, upper, proved, method, seconds, iterations, components; of a tree also
-    decisions, and in_policies.
+    decisions, in_policies, and secured and shares if the strategies are a part of the mixtures.
     """
     game = chosen.load("search", "full memory")
     with refusing(), computing():
