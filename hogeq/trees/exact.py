@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from contextlib import suppress
 from functools import lru_cache, partial
-from itertools import islice
 from time import perf_counter
 from typing import NamedTuple
 
@@ -281,13 +280,21 @@ class Mixed(NamedTuple):
         """Weights of sequences, (1 + J * K,)."""
         return np.asarray(self.dag.sequences @ self.flow)
 
-    def strategies(self) -> tuple[Strategy, float]:
-        """Strategies to be drawn from, with their weights; and the share of the flow they are."""
-        parts = [*islice(self.dag.mixture(self.flow), MOST_DRAWN)]
-        weights = np.array([weight for weight, _ in parts])
-        rows = np.array([played(self.dag.form, plan) for _, plan in parts])
-        share = float(weights.sum()) if len(parts) == MOST_DRAWN else 1.0
-        return Strategy.unchecked(rows, weights / weights.sum()), share
+    def strategies(self, end: float = np.inf) -> tuple[Strategy, float]:
+        """Strategies to be drawn from, with their weights; and the share of the flow they are.
+
+        `MOST_DRAWN` at most, and after a time `end` no more.
+        """
+        weights: list[float] = []
+        rows: list[Floats] = []
+        share = 1.0
+        for weight, plan in self.dag.mixture(self.flow):
+            if len(rows) == MOST_DRAWN or (rows and perf_counter() > end):
+                share = sum(weights)
+                break
+            weights.append(weight)
+            rows.append(played(self.dag.form, plan))
+        return Strategy.unchecked(np.array(rows), np.array(weights) / sum(weights)), share
 
 
 def against(payoffs: csr_array, plan: Floats, player: int) -> Floats:
@@ -442,13 +449,17 @@ def solved(
     method: str,
     iterations: int,
     begun: float,
+    end: float = np.inf,
 ) -> Equilibrium:
     """Make the result of the mixtures of both players, and of shares of the stakes.
 
-    The ends are of whole flows. Where strategies are fewer, best responses are to these again.
+    The ends are of whole flows. Where strategies are fewer, best responses are to these again. The
+    player with the larger DAG has what is left of the time until `end`.
     """
-    tree = sides[0].form.tree
-    unit, pairs = stakes(tree), [one.strategies() for one in best]
+    tree, unit = sides[0].form.tree, stakes(sides[0].form.tree)
+    order = sorted((0, 1), key=lambda player: len(best[player].dag.row))
+    found = {player: best[player].strategies(end) for player in order}
+    pairs = found[0], found[1]
     strategies, shares = (pairs[0][0], pairs[1][0]), [share for _, share in pairs]
     secured = [*ends]
     for player, (drawn, share) in enumerate(pairs):
