@@ -13,7 +13,7 @@ from hogeq.kernels import dag_flows
 from hogeq.model.protocol import Engine, Passes, Precision
 from hogeq.search.results import Equilibrium, InPolicies
 from hogeq.solvers.base import SOLVERS, Solver
-from hogeq.solvers.regret import DiscountedCFR
+from hogeq.solvers.regret import DiscountedCFR, RegretState
 from hogeq.strategies.strategy import Strategy
 from hogeq.support.aliases import Floats
 from hogeq.support.messages import refusal
@@ -166,21 +166,30 @@ def equilibrium(tree: FlatTree, seconds: float, method: str = "auto") -> Equilib
             raise
         return exact.equilibrium(tree, seconds, "columns")
     is_small, start = engine.shape[0] <= SMALL, None
+    minimiser = DiscountedCFR()
+    state = minimiser.init(engine)
     if method == "auto" and not is_small:
-        start = _begun(engine, begun + seconds / 3.0)
+        while state.iteration < ROUNDS and perf_counter() < begun + seconds / 3.0:
+            state, _ = minimiser.steps(engine, state, 10)
+        start = _support(engine, minimiser.average(engine, state))
     if method == "auto" and (is_small or start is not None):
         left = begun + seconds - perf_counter()
         return exact.equilibrium(tree, left, wholes=engine.dags, start=start)
-    return _by_cfr(engine, seconds, begun)
+    return _by_cfr(engine, minimiser, state, seconds, begun)
 
 
-def _by_cfr(engine: DagEngine, seconds: float, begun: float) -> Equilibrium:
-    """Run discounted CFR and measure averages after each tenth more iterations.
+def _by_cfr(
+    engine: DagEngine,
+    minimiser: DiscountedCFR,
+    state: RegretState,
+    seconds: float,
+    begun: float,
+) -> Equilibrium:
+    """Go on with CFR, and measure averages after each tenth more iterations.
 
     A part of the time, `DRAWING`, is kept for strategies to be drawn from.
     """
-    minimiser, bounds, iterations = DiscountedCFR(), [np.inf, np.inf], 0
-    state, started = minimiser.init(engine), perf_counter()
+    bounds, started, done = [np.inf, np.inf], perf_counter(), 0
     best = engine.mixed(state.strategy_sum[0])
     while True:
         average = engine.mixed(minimiser.average(engine, state))
@@ -189,26 +198,17 @@ def _by_cfr(engine: DagEngine, seconds: float, begun: float) -> Equilibrium:
             if bound < bounds[player]:
                 bounds[player], best[1 - player] = bound, average[1 - player]
         now = perf_counter()
-        left, pace = begun + (1.0 - DRAWING) * seconds - now, (now - started) / max(iterations, 1)
-        if (iterations and left <= 0.0) or sum(bounds) <= exact.MEETING:
+        left = begun + (1.0 - DRAWING) * seconds - now
+        if (state.iteration and left <= 0.0) or sum(bounds) <= exact.MEETING:
             break
-        most = max(1, min(1 + iterations // 10, int(left / pace) if iterations else 1))
-        state, done = minimiser.steps(engine, state, most)
-        iterations += done
+        fits = int(left * done / (now - started))
+        state, more = minimiser.steps(engine, state, max(1, min(1 + done // 10, fits)))
+        done += more
     lower, upper = sorted((-bounds[1], bounds[0]))
     sides = [exact.Side(dag.form, dag, None) for dag in engine.dags]
+    iterations = int(state.iteration)
     found = sides, engine.payoffs, (lower, upper), best, "cfr", iterations, begun
     return exact.solved(*found, begun + seconds)
-
-
-def _begun(engine: DagEngine, end: float) -> list[Choices] | None:
-    """Give the choices of CFR after some rounds, with which column generation begins."""
-    minimiser, rounds = DiscountedCFR(), 0
-    state = minimiser.init(engine)
-    while rounds < ROUNDS and perf_counter() < end:
-        state, done = minimiser.steps(engine, state, 10)
-        rounds += done
-    return _support(engine, minimiser.average(engine, state))
 
 
 def _support(engine: DagEngine, policy: Floats) -> list[Choices] | None:
