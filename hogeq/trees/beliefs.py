@@ -185,11 +185,16 @@ def spanned(form: SequenceForm, plans: Ints) -> BeliefDag:
     """
     if form.inflated.rank is not None:
         return belief_dag(form, plans[:, form.origin])
-    acts = np.eye(form.tree.num_actions)[plans]
-    columns = [np.zeros(1 + len(form.row) * form.tree.num_actions), *map(form.realisation, acts)]
+    return drawing(form, np.eye(form.tree.num_actions)[plans])
+
+
+def drawing(form: SequenceForm, strategies: Floats) -> BeliefDag:
+    """Make a DAG of one decision, which draws one of some strategies (n, R, K)."""
+    none = np.zeros(1 + len(form.row) * form.tree.num_actions)
+    columns = np.array([none, *map(form.realisation, strategies)])
     row, edges = np.full(1, -1), np.zeros((2, 1), np.int64)
-    allowed = np.ones(1 + len(plans), bool)
-    return BeliefDag.assembled(form, row, [1], edges, csr_array(np.array(columns).T), allowed)
+    allowed = np.ones(1 + len(strategies), bool)
+    return BeliefDag.assembled(form, row, [1], edges, csr_array(columns.T), allowed)
 
 
 def belief_dag(form: SequenceForm, plans: Ints | None = None, most: int = MOST) -> BeliefDag:

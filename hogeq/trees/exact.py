@@ -13,7 +13,15 @@ from scipy.sparse import block_array, coo_array, csr_array, eye_array, hstack, k
 from hogeq.search.results import Equilibrium, Response
 from hogeq.strategies.strategy import Strategy
 from hogeq.support.aliases import Floats
-from hogeq.trees.beliefs import MOST, BeliefDag, Choices, TooLargeError, belief_dag, spanned
+from hogeq.trees.beliefs import (
+    MOST,
+    BeliefDag,
+    Choices,
+    TooLargeError,
+    belief_dag,
+    drawing,
+    spanned,
+)
 from hogeq.trees.enumeration import enumerated
 from hogeq.trees.flat import TERMINAL, FlatTree, reach
 from hogeq.trees.sequences import LEAST_GAIN, SequenceForm, sequence_form
@@ -24,6 +32,8 @@ LEAST_STAKES = 1e-150  # as a share of the largest payoff: what is divided by it
 METHODS = ("full memory", "belief DAG", "enumeration", "integer program")
 STARTS = 15
 MOST_DRAWN = 1000  # strategies of a mixture that are given
+MOST_WEIGHED = 5_000  # decisions of a player against whom a part of them is weighed anew
+LONGEST = 60.0  # seconds of that
 FEW = 64  # shared rows, up to which responses are enumerated first
 FINE = 2.0**16
 """What shares of payoffs are multiplied by for HiGHS, whose tolerances are absolute: it ends a
@@ -321,13 +331,13 @@ def sequence_payoffs(first: SequenceForm, second: SequenceForm) -> csr_array:
 
 
 def solve_restricted(
-    payoffs: csr_array, sides: tuple[Side, Side], seconds: float
+    payoffs: csr_array, dags: Sequence[BeliefDag], seconds: float
 ) -> tuple[Floats, Floats] | None:
-    """Solve the game restricted to the strategies of two sides.
+    """Solve the game restricted to the strategies of two DAGs.
 
     None if HiGHS fails, or is not done within so many seconds.
     """
-    first, second = sides[0].dag, sides[1].dag
+    first, second = dags
     # Chosen by one, met by the other's sequences, chosen by the other.
     met = FINE * (first.sequences.T @ payoffs)
     mine, theirs = first.equations(), second.equations()
@@ -421,7 +431,7 @@ def equilibrium(
     iterations, grows = 0, True
     while grows:
         iterations += 1
-        chosen = solve_restricted(payoffs, sides, end - perf_counter())
+        chosen = solve_restricted(payoffs, [side.dag for side in sides], end - perf_counter())
         if chosen is not None:
             played = [Mixed.of(side.dag, one) for side, one in zip(sides, chosen, strict=True)]
         best = best if iterations > 1 else [*played]
@@ -458,22 +468,19 @@ def solved(
     """
     tree, unit = sides[0].form.tree, stakes(sides[0].form.tree)
     order = sorted((0, 1), key=lambda player: len(best[player].dag.row))
-    found = {player: best[player].strategies(end) for player in order}
-    pairs = found[0], found[1]
-    strategies, shares = (pairs[0][0], pairs[1][0]), [share for _, share in pairs]
+    half = (perf_counter() + end) / 2.0
+    found = {player: best[player].strategies(half) for player in order}
+    strategies, shares = [found[0][0], found[1][0]], [found[0][1], found[1][1]]
     secured = [*ends]
-    for player, (drawn, share) in enumerate(pairs):
+    for player, share in enumerate(shares):
         if share < 1.0:
-            given = zip(drawn.chances, drawn.policies, strict=True)
-            plan = sum(chance * sides[player].form.realisation(one) for chance, one in given)
-            met = against(payoffs, np.asarray(plan), 1 - player)
-            bound = sides[1 - player].best(met, np.inf, 1.0).bound
-            secured[player] = bound if player else -bound
+            part = weighed(sides, payoffs, player, strategies[player], end - perf_counter())
+            strategies[player], secured[player] = part
     both = [end * unit + tree.shift + tree.centre for end in (*ends, *secured)]
     return Equilibrium(
         lower=both[0],
         upper=both[1],
-        strategies=strategies,
+        strategies=(strategies[0], strategies[1]),
         is_proved=secured[1] - secured[0] <= MEETING,
         method=method,
         effort={
@@ -486,3 +493,25 @@ def solved(
         units=tree.units,
         secured=(both[2], both[3]) if min(shares) < 1.0 else None,
     )
+
+
+def weighed(
+    sides: Sequence[Side], payoffs: csr_array, player: int, drawn: Strategy, seconds: float
+) -> tuple[Strategy, float]:
+    """Weigh a part of a mixture anew where that secures more; give how much it then does.
+
+    A linear program finds the weights, unless the other player's DAG is too large for one.
+    """
+    other, dag = sides[1 - player], drawing(sides[player].form, drawn.policies)
+    weights = [drawn.chances]
+    if len(other.dag.row) <= MOST_WEIGHED:
+        dags = [dag, other.dag] if player == 0 else [other.dag, dag]
+        chosen = solve_restricted(payoffs, dags, min(seconds, LONGEST))
+        if chosen is not None:
+            weights.append(Mixed.of(dag, chosen[player]).flow[1:])
+    plans = [dag.sequences @ np.append(1.0, one) for one in weights]
+    answers = [other.best(against(payoffs, plan, 1 - player), np.inf, 1.0) for plan in plans]
+    least = min(range(len(answers)), key=lambda one: answers[one].bound)
+    used, bound = weights[least] > 0.0, answers[least].bound
+    part = Strategy.unchecked(drawn.policies[used], weights[least][used])
+    return part, bound if player else -bound
