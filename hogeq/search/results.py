@@ -268,13 +268,13 @@ class Equilibrium:
     """
 
     lower: float
-    """Payoff to the first player that the first strategy secures."""
+    """What the value of the game is at least: the first player's mixture secures it."""
     upper: float
-    """Payoff to the first player that the second strategy allows."""
+    """What it is at most: the second player's mixture allows it."""
     strategies: tuple[Strategy, Strategy]
     """Of the first player and of the second; rows of the other seat are not used."""
     is_proved: bool
-    """Whether both ends meet within 1e-9 of the stakes."""
+    """Whether what `strategies` secure and allow meets within 1e-9 of the stakes."""
     method: str
     """``lp``, one linear program; ``columns``, column generation, or double oracle; ``tablebase``,
     optimal play by the scores; or a solver."""
@@ -284,6 +284,9 @@ class Equilibrium:
     """Spent on it."""
     units: Units = WIN_RATES
     """How it is written."""
+    secured: tuple[float, float] | None = None
+    """What `strategies` secure and allow where they are a part of the mixtures that were found,
+    which had too many; None where they are all, and secure both ends."""
 
     def __repr__(self) -> str:
         """Say both ends."""
@@ -293,11 +296,13 @@ class Equilibrium:
     def to_json(self) -> dict[str, Any]:
         """Return it as plain values, without the strategies.
 
-        ``lower``, ``upper``, ``proved``, ``method``, ``seconds``, ``iterations``, ``components``.
+        ``lower``, ``upper``, ``proved``, ``method``, ``seconds``, ``iterations``, ``components``;
+        and ``secured`` and ``shares``, if the strategies are a part of the mixtures.
         """
         return {
             "lower": self.lower,
             "upper": self.upper,
+            **({} if self.secured is None else {"secured": list(self.secured)}),
             "proved": self.is_proved,
             "method": self.method,
             "seconds": self.seconds,
@@ -308,9 +313,18 @@ class Equilibrium:
         """Lay out both ends and their meaning, as the command prints them."""
         proved = "; proved" if self.is_proved else ""
         lower, upper = self.units.ends(self.lower, self.upper, self.is_proved)
+        figure, part = self.units.figure, self.secured
+        if part is None:
+            return [
+                ("lower", lower, f"{figure} that player 0 secures{proved}"),
+                ("upper", upper, f"{figure} that player 1 allows"),
+            ]
+        given = "by the part of the mixture that is given"
         return [
-            ("lower", lower, f"{self.units.figure} that player 0 secures{proved}"),
-            ("upper", upper, f"{self.units.figure} that player 1 allows"),
+            ("lower", lower, "value of the game at least: by the whole mixture of player 0"),
+            ("upper", upper, "value of the game at most: by the whole mixture of player 1"),
+            ("lower, given", self.units.lower(part[0]), f"{figure} that player 0 secures {given}"),
+            ("upper, given", self.units.upper(part[1]), f"{figure} that player 1 allows {given}"),
         ]
 
     def _repr_html_(self) -> str:

@@ -1,20 +1,21 @@
 """Belief DAGs as a game for regret minimisers, and equilibria in mixtures by all methods."""
 
 from collections.abc import Iterator
-from functools import lru_cache, reduce
+from functools import lru_cache
+from itertools import product
 from time import perf_counter
 from typing import Any, Final
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import DTypeLike
 
-from hogeq.model.protocol import Engine, Precision, Reach, Role, Valued, WinRate
-from hogeq.model.rows import TIE
+from hogeq.kernels import dag_flows
+from hogeq.model.protocol import Engine, Passes, Precision
 from hogeq.search.results import Equilibrium, InPolicies
 from hogeq.solvers.base import SOLVERS, Solver
-from hogeq.solvers.regret import DiscountedCFR
+from hogeq.solvers.regret import DiscountedCFR, RegretState
 from hogeq.strategies.strategy import Strategy
-from hogeq.support.aliases import Floats, Ints
+from hogeq.support.aliases import Floats
 from hogeq.support.messages import refusal
 from hogeq.trees import exact
 from hogeq.trees.beliefs import MOST, Choices
@@ -25,62 +26,19 @@ from hogeq.trees.sequences import sequence_form
 
 METHODS: Final = ("auto", "dag", "columns", "cfr")
 SMALL: Final = 2_000  # decisions of both DAGs, from which on CFR is worth its time
+DRAWING: Final = 0.2  # share of the time of CFR
 ROUNDS: Final = 150  # of CFR before column generation
 SELDOM: Final = 0.01  # probability of choices that column generation begins without
 MOST_BEGUN: Final = 8_000  # decisions with which it begins: a linear program of seconds
 
 
-class RowsEngine:
-    """Rows of which some have fewer than K actions."""
+class DagEngine:
+    """A tree whose rows are the decisions of the belief DAGs of both players.
 
-    positions_recur = False
-    legal_actions: NDArray[np.bool_]  # (R, K)
-    num_legal: Ints  # (R,)
+    Minimisers of counterfactual regret run here by :class:`DagMinimiser`; nothing else does.
+    """
 
-    @property
-    def shape(self) -> tuple[int, int]:
-        """Shape of a policy, (R, K)."""
-        return len(self.num_legal), self.num_actions
-
-    @property
-    def num_actions(self) -> int:
-        """Most actions of a row, K."""
-        return self.legal_actions.shape[1]
-
-    def legal(self, policy: Floats) -> Floats:
-        """Spread the probabilities of illegal actions evenly over the legal ones of their rows."""
-        illegal = self.illegal(policy)
-        # Rows of ones stay: they say that own actions count 1.
-        ones = (policy == 1.0).all(axis=-1)
-        spread = np.where(ones, 0.0, illegal / self.num_legal)
-        return np.asarray((policy + spread[..., None]) * self.legal_actions)
-
-    def illegal(self, policy: Floats) -> Floats:
-        """Probability of illegal actions in every row; 0 where it may be rounding alone."""
-        total = np.einsum("...k,...k->...", policy, ~self.legal_actions)
-        return np.where(total > TIE, total, 0.0)
-
-    def gradient(self, values: Floats, policy: Floats, reach: Floats) -> Floats:
-        """Values of actions less their row's mean; ties are 0 to the last digit."""
-        legal = self.legal_actions
-        mean = np.einsum("rk,rk->r", values, legal) / self.num_legal
-        centred = values - mean[:, None]
-        tied = np.abs(centred) <= TIE * reach[:, None]
-        centred = np.where(legal & ~tied, centred, 0.0)
-        # Illegal actions are worth that mean if the policy plays them, else as little as the worst.
-        played = self.illegal(policy) > 0.0
-        return np.where(legal | played[:, None], centred, least_of_rows(centred))
-
-
-def least_of_rows(values: Floats) -> Floats:
-    """Least of each row, (R, 1); numpy's own is slow along a short axis."""
-    return np.asarray(reduce(np.minimum, values.T)[:, None])
-
-
-class DagEngine(RowsEngine):
-    """A tree whose rows are the decisions of the belief DAGs of both players."""
-
-    has_memory = False
+    has_memory = positions_recur = False
 
     def __init__(self, tree: FlatTree) -> None:
         self.tree = tree
@@ -94,12 +52,10 @@ class DagEngine(RowsEngine):
                 )
         self.dags = [dag for dag in dags if dag is not None]
         self.payoffs = sequence_payoffs(*forms)
-        self.legal_actions = np.concatenate([dag.legal for dag in self.dags])
-        self.num_legal = self.legal_actions.sum(axis=1)
-        first = len(self.dags[0].row)
+        first, second = (len(dag.row) for dag in self.dags)
+        self.num_actions = tree.num_actions
+        self.shape = first + second, self.num_actions
         self.seat_rows = slice(0, first), slice(first, None)
-        self._last = [Mixed.of(dag, np.zeros(len(dag.allowed))) for dag in self.dags]
-        self._given = [np.zeros(dag.legal.shape) for dag in self.dags]
 
     @property
     def payoff_per_win_rate(self) -> float:
@@ -114,71 +70,67 @@ class DagEngine(RowsEngine):
         """Precision of sums that need not be exact."""
         return np.float64
 
-    def workspace(self, players: int, dtype: DTypeLike = np.float64) -> "DagPasses":
-        """Give passes, which keep no arrays."""
-        return DagPasses(self)
+    def workspace(self, players: int, dtype: DTypeLike = np.float64) -> Passes:
+        """No pass runs over decisions."""
+        raise NotImplementedError
 
     def duels(self) -> None:
         """Matrices are met as policies are."""
 
-    def minimiser(self) -> None:
-        """Regret minimisers use passes."""
+    def minimiser(self) -> "DagMinimiser":
+        """Fresh loops of regret minimisers."""
+        return DagMinimiser(self)
 
     def mixed(self, policy: Floats) -> list[Mixed]:
         """Mixture of each player that a policy of decisions is."""
-        for player, rows in enumerate(self.seat_rows):
-            if not np.array_equal(policy[rows], self._given[player]):  # else it is known
-                dag = self.dags[player]
-                self._given[player] = policy[rows].copy()
-                self._last[player] = Mixed(dag, dag.flow(self.legal(policy)[rows]))
-        return [*self._last]
+        weights = [np.append(1.0, policy[rows]) for rows in self.seat_rows]
+        return [Mixed.of(dag, one) for dag, one in zip(self.dags, weights, strict=True)]
 
 
-class DagPasses:
-    """Passes for counterfactual regrets: own choices count 1."""
+class DagMinimiser:
+    """The loops of :class:`hogeq.model.protocol.Minimiser` over both DAGs, and arrays for them."""
 
     def __init__(self, engine: DagEngine) -> None:
-        self.engine = engine
+        self.engine, self.strategy = engine, np.zeros(engine.shape)
 
-    def forward(self, policies: Floats, weights: Floats | None = None) -> Reach:
-        """Compute nothing: own choices count 1, and those of others are summed up backward."""
-        share = np.ones(1) if weights is None else weights
-        return Reach(np.ones(len(policies[0])), share)
-
-    def cell_reach(self, policies: Floats) -> Floats:
-        """Flow into every decision."""
-        both = self.engine.mixed(policies[0])
-        return np.concatenate(
-            [np.einsum("dk->d", one.flow[1:].reshape(len(one.dag.row), -1)) for one in both]
-        )
-
-    def backward(
+    def run(
         self,
-        reach: Reach,
-        policies: Floats,
-        role: Role,
+        regrets: Floats,
+        prediction: Floats | None,
+        strategy_sum: Floats,
+        factors: Floats,
         *,
-        temperature: float = 1.0,
-        damping: float = 1.0,
-    ) -> Valued:
-        """Compute counterfactual values of choices."""
-        del temperature, damping
-        assert role == Role.COUNTERFACTUAL  # noqa: S101 - all that regrets ask for
-        engine = self.engine
-        own, plans = engine.legal(policies[0]), [one.plan for one in engine.mixed(policies[-1])]
-        values = np.empty(engine.shape)
-        for player, (dag, rows) in enumerate(zip(engine.dags, engine.seat_rows, strict=True)):
-            met = against(engine.payoffs, plans[1 - player], player)
-            worth = np.asarray(dag.sequences.T @ met) / 2.0
-            dag.values(worth, own[rows])
-            values[rows] = worth[1:].reshape(-1, engine.num_actions)
-        return Valued(0.5, 0.5, 0, engine.gradient(values, policies[0], reach.rows))
-
-    def win_rate(
-        self, policies: Floats, role: Role = Role.EVALUATE, weights: Floats | None = None
-    ) -> WinRate:
-        """No search runs over decisions."""
-        raise NotImplementedError
+        alternating: bool,
+        plus: bool,
+        epsilon: float,
+    ) -> None:
+        """Do an iteration for each row of `factors`, in place."""
+        dags, rows, strategy = self.engine.dags, self.engine.seat_rows, self.strategy
+        predicted = regrets[:0] if prediction is None else prediction
+        for dag, own in zip(dags, rows, strict=True):
+            dag_flows.match_all(regrets[own], predicted[own], dag.legal, epsilon, strategy[own])
+        flows = [dag.flow(strategy[own]) for dag, own in zip(dags, rows, strict=True)]
+        plans = [dag.sequences @ flow for dag, flow in zip(dags, flows, strict=True)]
+        for factor, turn in product(factors, [(0,), (1,)] if alternating else [(0, 1)]):
+            met = [against(self.engine.payoffs, plans[1 - player], player) for player in turn]
+            for player, worth in zip(turn, met, strict=True):
+                dag, own = dags[player], rows[player]
+                dag_flows.learn(
+                    dag.ends,
+                    dag.source,
+                    dag.legal,
+                    factor,
+                    plus,
+                    epsilon,
+                    flows[player],
+                    dag.sequences.T @ (worth / 2.0),  # of win rates
+                    regrets[own],
+                    predicted[own],
+                    strategy_sum[own],
+                    strategy[own],
+                )
+                flows[player] = dag.flow(strategy[own])
+                plans[player] = dag.sequences @ flows[player]
 
 
 @lru_cache(maxsize=2)
@@ -213,53 +165,61 @@ def equilibrium(tree: FlatTree, seconds: float, method: str = "auto") -> Equilib
         if method == "cfr":
             raise
         return exact.equilibrium(tree, seconds, "columns")
-    is_small, start = len(engine.num_legal) <= SMALL, None
+    is_small, start = engine.shape[0] <= SMALL, None
+    minimiser = DiscountedCFR()
+    state = minimiser.init(engine)
     if method == "auto" and not is_small:
-        start = _begun(engine, begun + seconds / 3.0)
+        while state.iteration < ROUNDS and perf_counter() < begun + seconds / 3.0:
+            state, _ = minimiser.steps(engine, state, 10)
+        start = _support(engine, minimiser.average(engine, state))
     if method == "auto" and (is_small or start is not None):
         left = begun + seconds - perf_counter()
         return exact.equilibrium(tree, left, wholes=engine.dags, start=start)
-    return _by_cfr(engine, seconds, begun)
+    return _by_cfr(engine, minimiser, state, seconds, begun)
 
 
-def _by_cfr(engine: DagEngine, seconds: float, begun: float) -> Equilibrium:
-    """Run discounted CFR until the time is over; measure averages after each tenth more of it."""
-    minimiser, bounds, last = DiscountedCFR(), [np.inf, np.inf], 0.0
-    best = engine.mixed(np.full(engine.shape, 1.0 / engine.num_actions))
-    for iterations, state in enumerate(states(minimiser, engine)):
-        now = perf_counter() - begun
-        if iterations and now < min(1.1 * last, seconds):
-            continue
+def _by_cfr(
+    engine: DagEngine,
+    minimiser: DiscountedCFR,
+    state: RegretState,
+    seconds: float,
+    begun: float,
+) -> Equilibrium:
+    """Go on with CFR, and measure averages after each tenth more iterations.
+
+    A part of the time, `DRAWING`, is kept for strategies to be drawn from.
+    """
+    bounds, started, done = [np.inf, np.inf], perf_counter(), 0
+    best = engine.mixed(state.strategy_sum[0])
+    while True:
         average = engine.mixed(minimiser.average(engine, state))
         for player, dag in enumerate(engine.dags):
             bound, _ = dag.respond(against(engine.payoffs, average[1 - player].plan, player))
             if bound < bounds[player]:
                 bounds[player], best[1 - player] = bound, average[1 - player]
-        last = perf_counter() - begun
-        if last >= seconds or sum(bounds) <= exact.MEETING:
+        now = perf_counter()
+        left = begun + (1.0 - DRAWING) * seconds - now
+        if (state.iteration and left <= 0.0) or sum(bounds) <= exact.MEETING:
             break
+        fits = int(left * done / (now - started))
+        state, more = minimiser.steps(engine, state, max(1, min(1 + done // 10, fits)))
+        done += more
     lower, upper = sorted((-bounds[1], bounds[0]))
-    return exact.solved(engine.tree, (lower, upper), best, "cfr", iterations, begun)
-
-
-def _begun(engine: DagEngine, end: float) -> list[Choices] | None:
-    """Give the choices of CFR after some rounds, with which column generation begins."""
-    minimiser = DiscountedCFR()
-    for number, state in enumerate(states(minimiser, engine)):
-        if number == ROUNDS or perf_counter() > end:
-            return _support(engine, minimiser.average(engine, state))
-    return None
+    sides = [exact.Side(dag.form, dag, None) for dag in engine.dags]
+    iterations = int(state.iteration)
+    found = sides, engine.payoffs, (lower, upper), best, "cfr", iterations, begun
+    return exact.solved(*found, begun + seconds)
 
 
 def _support(engine: DagEngine, policy: Floats) -> list[Choices] | None:
     """Choices of some weight in each DAG, and the likeliest elsewhere; None if they are many."""
-    mixed, legal = engine.mixed(policy), engine.legal(policy)
+    mixed = engine.mixed(policy)
     for least in 10.0 ** np.arange(-6, -2):
         kept = []
         for one, rows in zip(mixed, engine.seat_rows, strict=True):
-            probability, flow = legal[rows], one.flow[1:].reshape(legal[rows].shape)
+            probability, flow = policy[rows], one.flow[1:].reshape(policy[rows].shape)
             likeliest = np.where(one.dag.legal, probability, -1.0).argmax(axis=1)
-            played = (probability >= SELDOM) & (flow >= least)
+            played = one.dag.legal & (probability >= SELDOM) & (flow >= least)
             played[np.arange(len(played)), likeliest] = True
             kept.append(np.append(True, played))
         parts = [one.dag.restricted(choices)[0] for one, choices in zip(mixed, kept, strict=True)]

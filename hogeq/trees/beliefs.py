@@ -23,7 +23,7 @@ A player who forgets nothing has one decision for each information set: the sequ
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import reduce
+from functools import cached_property
 from itertools import pairwise
 from typing import Final, NamedTuple
 
@@ -32,6 +32,8 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_array
 from scipy.sparse.csgraph import connected_components
 
+from hogeq.kernels import dag_flows
+from hogeq.model.rows import plain
 from hogeq.support.aliases import Floats, Ints
 from hogeq.trees.sequences import LEAST_GAIN, SequenceForm
 
@@ -53,7 +55,7 @@ class BeliefDag:
     row: Ints  # (D,), row that each decision sets, after inflation; -1 for a draw of a strategy
     levels: list[slice]  # decisions, those before them in earlier levels
     edges: list[slice]  # edges to the decisions of each level
-    source: Ints  # (E,), choice that each edge begins with
+    source: NDArray[np.int32]  # (E,), choice that each edge begins with
     target: Ints  # (E,), decision that it leads to, in rising order
     sequences: csr_array  # (1 + J * K, 1 + D * K), 1 where a choice takes a sequence
     allowed: Choices  # (1 + D * K,), choices that there are
@@ -72,32 +74,22 @@ class BeliefDag:
         values = np.append(np.ones(size), -np.ones(len(self.source)))
         return csr_array((values, (rows, columns)), (1 + count, size))
 
+    @cached_property
+    def ends(self) -> Ints:
+        """Where the edges to each decision begin, (D + 1,)."""
+        return np.searchsorted(self.target, np.arange(1 + len(self.row)))
+
     def flow(self, strategy: Floats) -> Floats:
         """Flow of the probabilities of actions at each decision, (D, K)."""
         flow = np.zeros(len(self.allowed))
-        flow[0], by_action = 1.0, flow[1:].reshape(strategy.shape)
-        for level, edges in zip(self.levels, self.edges, strict=True):
-            to = self.target[edges] - level.start
-            inflow = np.bincount(to, flow[self.source[edges]], level.stop - level.start)
-            by_action[level] = inflow[:, None] * strategy[level]
+        dag_flows.flow_on(self.ends, self.source, plain(strategy), flow)
         return flow
-
-    def values(self, worth: Floats, strategy: Floats | None = None) -> None:
-        """Add all that follows to the worth of each choice, by best choices or by a strategy."""
-        by_action = worth[1:].reshape(-1, self.num_actions)
-        for level, edges in zip(self.levels[::-1], self.edges[::-1], strict=True):
-            if strategy is None:
-                value = reduce(np.maximum, np.where(self.legal[level], by_action[level], -np.inf).T)
-            else:
-                value = np.einsum("dk,dk->d", by_action[level], strategy[level])
-            np.add.at(worth, self.source[edges], value[self.target[edges] - level.start])
 
     def respond(self, payoffs: Floats) -> tuple[float, Floats]:
         """Best payoff, given that of each sequence, and a pure strategy that has it, (D, K)."""
         worth = self.sequences.T @ payoffs
-        self.values(worth)
-        by_action = worth[1:].reshape(-1, self.num_actions)
-        chosen = np.where(self.legal, by_action, -np.inf).argmax(axis=1)
+        chosen = np.zeros(len(self.row), np.int64)
+        dag_flows.rise_best(self.ends, self.source, self.legal, worth, chosen)
         return float(worth[0]), np.eye(self.num_actions)[chosen]
 
     @property
@@ -149,7 +141,7 @@ class BeliefDag:
         """Put decisions, so many in each level, and edges together."""
         ends = np.cumsum([0, *counts])
         order = np.argsort(edges[1], kind="stable")
-        source, target = edges[0][order], edges[1][order]
+        source, target = edges[0][order].astype(np.int32), edges[1][order]
         cuts = np.searchsorted(target, ends)
         levels, slices = ([slice(*pair) for pair in pairwise(one.tolist())] for one in (ends, cuts))
         return cls(form, row, levels, slices, source, target, sequences, allowed)
@@ -193,11 +185,16 @@ def spanned(form: SequenceForm, plans: Ints) -> BeliefDag:
     """
     if form.inflated.rank is not None:
         return belief_dag(form, plans[:, form.origin])
-    acts = np.eye(form.tree.num_actions)[plans]
-    columns = [np.zeros(1 + len(form.row) * form.tree.num_actions), *map(form.realisation, acts)]
+    return drawing(form, np.eye(form.tree.num_actions)[plans])
+
+
+def drawing(form: SequenceForm, strategies: Floats) -> BeliefDag:
+    """Make a DAG of one decision, which draws one of some strategies (n, R, K)."""
+    none = np.zeros(1 + len(form.row) * form.tree.num_actions)
+    columns = np.array([none, *map(form.realisation, strategies)])
     row, edges = np.full(1, -1), np.zeros((2, 1), np.int64)
-    allowed = np.ones(1 + len(plans), bool)
-    return BeliefDag.assembled(form, row, [1], edges, csr_array(np.array(columns).T), allowed)
+    allowed = np.ones(1 + len(strategies), bool)
+    return BeliefDag.assembled(form, row, [1], edges, csr_array(columns.T), allowed)
 
 
 def belief_dag(form: SequenceForm, plans: Ints | None = None, most: int = MOST) -> BeliefDag:

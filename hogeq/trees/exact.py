@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from contextlib import suppress
 from functools import lru_cache, partial
-from itertools import islice
 from time import perf_counter
 from typing import NamedTuple
 
@@ -14,7 +13,15 @@ from scipy.sparse import block_array, coo_array, csr_array, eye_array, hstack, k
 from hogeq.search.results import Equilibrium, Response
 from hogeq.strategies.strategy import Strategy
 from hogeq.support.aliases import Floats
-from hogeq.trees.beliefs import MOST, BeliefDag, Choices, TooLargeError, belief_dag, spanned
+from hogeq.trees.beliefs import (
+    MOST,
+    BeliefDag,
+    Choices,
+    TooLargeError,
+    belief_dag,
+    drawing,
+    spanned,
+)
 from hogeq.trees.enumeration import enumerated
 from hogeq.trees.flat import TERMINAL, FlatTree, reach
 from hogeq.trees.sequences import LEAST_GAIN, SequenceForm, sequence_form
@@ -25,6 +32,8 @@ LEAST_STAKES = 1e-150  # as a share of the largest payoff: what is divided by it
 METHODS = ("full memory", "belief DAG", "enumeration", "integer program")
 STARTS = 15
 MOST_DRAWN = 1000  # strategies of a mixture that are given
+MOST_WEIGHED = 5_000  # decisions of a player against whom a part of them is weighed anew
+LONGEST = 60.0  # seconds of that
 FEW = 64  # shared rows, up to which responses are enumerated first
 FINE = 2.0**16
 """What shares of payoffs are multiplied by for HiGHS, whose tolerances are absolute: it ends a
@@ -281,13 +290,21 @@ class Mixed(NamedTuple):
         """Weights of sequences, (1 + J * K,)."""
         return np.asarray(self.dag.sequences @ self.flow)
 
-    def strategies(self, most: int = MOST_DRAWN) -> tuple[Strategy, float]:
-        """Strategies to be drawn from, with their weights; and the share of the flow they are."""
-        parts = [*islice(self.dag.mixture(self.flow), most)]
-        weights = np.array([weight for weight, _ in parts])
-        rows = np.array([played(self.dag.form, plan) for _, plan in parts])
-        share = float(weights.sum()) if len(parts) == most else 1.0
-        return Strategy.unchecked(rows, weights / weights.sum()), share
+    def strategies(self, end: float = np.inf) -> tuple[Strategy, float]:
+        """Strategies to be drawn from, with their weights; and the share of the flow they are.
+
+        `MOST_DRAWN` at most, and after a time `end` no more.
+        """
+        weights: list[float] = []
+        rows: list[Floats] = []
+        share = 1.0
+        for weight, plan in self.dag.mixture(self.flow):
+            if len(rows) == MOST_DRAWN or (rows and perf_counter() > end):
+                share = sum(weights)
+                break
+            weights.append(weight)
+            rows.append(played(self.dag.form, plan))
+        return Strategy.unchecked(np.array(rows), np.array(weights) / sum(weights)), share
 
 
 def against(payoffs: csr_array, plan: Floats, player: int) -> Floats:
@@ -314,13 +331,13 @@ def sequence_payoffs(first: SequenceForm, second: SequenceForm) -> csr_array:
 
 
 def solve_restricted(
-    payoffs: csr_array, sides: tuple[Side, Side], seconds: float
+    payoffs: csr_array, dags: Sequence[BeliefDag], seconds: float
 ) -> tuple[Floats, Floats] | None:
-    """Solve the game restricted to the strategies of two sides.
+    """Solve the game restricted to the strategies of two DAGs.
 
     None if HiGHS fails, or is not done within so many seconds.
     """
-    first, second = sides[0].dag, sides[1].dag
+    first, second = dags
     # Chosen by one, met by the other's sequences, chosen by the other.
     met = FINE * (first.sequences.T @ payoffs)
     mine, theirs = first.equations(), second.equations()
@@ -414,7 +431,7 @@ def equilibrium(
     iterations, grows = 0, True
     while grows:
         iterations += 1
-        chosen = solve_restricted(payoffs, sides, end - perf_counter())
+        chosen = solve_restricted(payoffs, [side.dag for side in sides], end - perf_counter())
         if chosen is not None:
             played = [Mixed.of(side.dag, one) for side, one in zip(sides, chosen, strict=True)]
         best = best if iterations > 1 else [*played]
@@ -431,25 +448,40 @@ def equilibrium(
         is_proved = upper - lower <= MEETING
         grows &= not is_proved and perf_counter() < end and chosen is not None
     found = ("dag" if method == "dag" else "columns") if forgetful else "lp"
-    return solved(tree, (lower, upper), best, found, iterations, begun)
+    return solved(sides, payoffs, (lower, upper), best, found, iterations, begun)
 
 
 def solved(
-    tree: FlatTree,
+    sides: Sequence[Side],
+    payoffs: csr_array,
     ends: tuple[float, float],
     best: Sequence[Mixed],
     method: str,
     iterations: int,
     begun: float,
+    end: float = np.inf,
 ) -> Equilibrium:
-    """Make the result of the mixtures of both players, and of shares of the stakes."""
-    unit, pairs = stakes(tree), [one.strategies() for one in best]
-    strategies, shares = (pairs[0][0], pairs[1][0]), [share for _, share in pairs]
+    """Make the result of the mixtures of both players, and of shares of the stakes.
+
+    The ends are of whole flows. Where strategies are fewer, best responses are to these again. The
+    player with the larger DAG has what is left of the time until `end`.
+    """
+    tree, unit = sides[0].form.tree, stakes(sides[0].form.tree)
+    order = sorted((0, 1), key=lambda player: len(best[player].dag.row))
+    half = (perf_counter() + end) / 2.0
+    found = {player: best[player].strategies(half) for player in order}
+    strategies, shares = [found[0][0], found[1][0]], [found[0][1], found[1][1]]
+    secured = [*ends]
+    for player, share in enumerate(shares):
+        if share < 1.0:
+            part = weighed(sides, payoffs, player, strategies[player], end - perf_counter())
+            strategies[player], secured[player] = part
+    both = [end * unit + tree.shift + tree.centre for end in (*ends, *secured)]
     return Equilibrium(
-        lower=ends[0] * unit + tree.shift + tree.centre,
-        upper=ends[1] * unit + tree.shift + tree.centre,
-        strategies=strategies,
-        is_proved=ends[1] - ends[0] <= MEETING,
+        lower=both[0],
+        upper=both[1],
+        strategies=(strategies[0], strategies[1]),
+        is_proved=secured[1] - secured[0] <= MEETING,
         method=method,
         effort={
             "iterations": iterations,
@@ -459,4 +491,27 @@ def solved(
         },
         seconds=perf_counter() - begun,
         units=tree.units,
+        secured=(both[2], both[3]) if min(shares) < 1.0 else None,
     )
+
+
+def weighed(
+    sides: Sequence[Side], payoffs: csr_array, player: int, drawn: Strategy, seconds: float
+) -> tuple[Strategy, float]:
+    """Weigh a part of a mixture anew where that secures more; give how much it then does.
+
+    A linear program finds the weights, unless the other player's DAG is too large for one.
+    """
+    other, dag = sides[1 - player], drawing(sides[player].form, drawn.policies)
+    weights = [drawn.chances]
+    if len(other.dag.row) <= MOST_WEIGHED:
+        dags = [dag, other.dag] if player == 0 else [other.dag, dag]
+        chosen = solve_restricted(payoffs, dags, min(seconds, LONGEST))
+        if chosen is not None:
+            weights.append(Mixed.of(dag, chosen[player]).flow[1:])
+    plans = [dag.sequences @ np.append(1.0, one) for one in weights]
+    answers = [other.best(against(payoffs, plan, 1 - player), np.inf, 1.0) for plan in plans]
+    least = min(range(len(answers)), key=lambda one: answers[one].bound)
+    used, bound = weights[least] > 0.0, answers[least].bound
+    part = Strategy.unchecked(drawn.policies[used], weights[least][used])
+    return part, bound if player else -bound

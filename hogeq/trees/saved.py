@@ -17,6 +17,8 @@ moves      <i4   (A,), numbers of the actions, one information set after another
 labels     <i4   (A,), which of the words names each
 text       |u1   name, names of sets, OpenSpiel's names if any, and words, in UTF-8 without a break
 ends       <i8   where each of these texts ends
+sides      |i1   (P,), which team each player is in; only of teams, whose names of sets begin with
+                 the member, ``player 2: ``
 ========== ===== ================================================================================
 
 A file is read with suspicion: whatever its bytes are, they give a tree that rules could have, or
@@ -25,6 +27,7 @@ are refused in a line. Nothing is unpickled or decompressed, and no array is lar
 
 import math
 import os
+import re
 import zipfile
 from collections.abc import Sequence
 from functools import cached_property
@@ -41,6 +44,7 @@ from hogeq.support.messages import BadInputError, one_line, printable, shown, un
 from hogeq.support.progress import phase
 from hogeq.trees import flat
 from hogeq.trees.flat import CHANCE, LARGEST, TERMINAL, FlatTree, Indices
+from hogeq.trees.teams import Known, Sides
 
 VERSION: Final = 1
 FIELDS: Final = {
@@ -50,6 +54,8 @@ FIELDS: Final = {
     "seat": "|i1",
     "text": "|u1",
 }
+TEAMS: Final = {**FIELDS, "sides": "|i1"}
+MEMBER: Final = re.compile(r"player (\d{1,3}): ")
 MOST_BYTES: Final = 2**33  # of a file
 BLOCK: Final = 2**22  # bytes read at once
 
@@ -82,8 +88,11 @@ def save_tree(tree: FlatTree, path: str | os.PathLike[str]) -> None:
         "text": np.frombuffer(b"".join(encoded), np.uint8),
         "ends": np.cumsum([len(text) for text in encoded]),
     }
+    fields = FIELDS
+    if tree.sides is not None:
+        arrays["sides"], fields = tree.sides, TEAMS
     write_arrays(
-        path, compress=False, **{name: np.asarray(arrays[name], FIELDS[name]) for name in FIELDS}
+        path, compress=False, **{name: np.asarray(arrays[name], fields[name]) for name in fields}
     )
 
 
@@ -104,7 +113,7 @@ def _arrays(archive: zipfile.ZipFile, size: int) -> Arrays:
     """Read the arrays of a file of so many bytes, each of its type and with one axis."""
     members = archive.infolist()
     names = [one.filename.removesuffix(".npy") for one in members]
-    if sorted(names) != sorted(FIELDS):
+    if sorted(names) not in (sorted(FIELDS), sorted(TEAMS)):
         raise BadInputError(
             f"holds {shown(names)}; allowed: the arrays of a tree, {one_line(', '.join(FIELDS))}"
         )
@@ -123,7 +132,7 @@ def _arrays(archive: zipfile.ZipFile, size: int) -> Arrays:
 def _array(file: IO[bytes], name: str, member: zipfile.ZipInfo) -> NDArray[Any]:
     start = file.read(min(member.file_size, 2**12))
     shape, _, dtype, length = npy_header(start)
-    wanted = np.dtype(FIELDS[name])
+    wanted = np.dtype(TEAMS[name])
     if dtype.str != wanted.str or len(shape) != 1:
         raise BadInputError(
             f"{name}: has type {dtype.str} and shape {shape}; allowed: {wanted.str} and one axis"
@@ -187,6 +196,7 @@ def _tree(arrays: Arrays) -> FlatTree:
     labels = _Labels(
         arrays["labels"], arrays["said"], list(map(printable, texts[len(texts) - words :]))
     )
+    sides, infosets = _members(arrays.get("sides"), seat, texts[1 : 1 + rows])
     labels.tree = tree = FlatTree(
         name=printable(texts[0]),
         player=player,
@@ -198,17 +208,35 @@ def _tree(arrays: Arrays) -> FlatTree:
         num_legal=num_legal,
         moves=moves,
         drawn=arrays["drawn"],
-        names=texts[1 : 1 + rows],
+        names=infosets,
         describe=labels,
         states=texts[1 + rows : 1 + 2 * rows] if has_states else None,
         num_players=num_players,
         shift=float(units[0]),
         centre=float(units[1]),
+        sides=sides,
     )
     _require(
         "payoff", tree.largest_payoff >= 1.0 / LARGEST, f"the largest {1.0 / LARGEST:g} or more"
     )
     return tree
+
+
+def _members(
+    given: NDArray[np.int8] | None, seat: NDArray[np.int8], texts: list[str]
+) -> tuple[Sides | None, Sequence[Any]]:
+    """Give the team of each player, None without teams, and names of information sets."""
+    if given is None:
+        return None, texts
+    _require("sides", (given == 0) | (given == 1), "0 or 1")
+    sides, names = tuple(given.tolist()), []
+    for row, text in enumerate(texts):
+        found = MEMBER.match(text)
+        member = int(found[1]) if found else len(sides)
+        is_known = found is not None and member < len(sides) and sides[member] == seat[row]
+        _require("text", is_known, "names of sets that begin with a member of the team")
+        names.append(Known(member, text[found.end() if found else 0 :]))
+    return sides, names
 
 
 def _moves(parent: Indices, row: Indices) -> Indices:

@@ -7,11 +7,15 @@ import numpy as np
 import pytest
 
 import hogeq
-from hogeq.support.aliases import Ints
+from hogeq.solvers import SOLVERS
+from hogeq.solvers.dags import DagEngine, dag_engine
+from hogeq.solvers.regret import RegretMinimiser
+from hogeq.support.aliases import Floats, Ints
 from hogeq.trees import beliefs, exact
 from hogeq.trees.beliefs import belief_dag
 from hogeq.trees.exact import equilibrium, payoffs_against
 from hogeq.trees.sequences import SequenceForm, sequence_form
+from tests.solvers.family import FAMILY
 from tests.toys import Choice, tree_of
 from tests.trees.test_inflation import payoffs
 from tests.trees.test_scale import infosets, random_game, value
@@ -141,6 +145,78 @@ def test_a_dag_that_is_too_large_is_refused_before_it_is_built() -> None:
         belief_dag(form, most=3)
 
 
+class Twin:
+    """Regret matching at the decisions of both DAGs, by sums over all edges: slow, and plain."""
+
+    def __init__(self, engine: DagEngine) -> None:
+        self.engine = engine
+        self.regrets, self.sums = np.zeros((2, *engine.shape))
+        self.instant = np.zeros(engine.shape)
+
+    def strategy(self, player: int, *, predictive: bool) -> Floats:
+        rows = self.engine.seat_rows[player]
+        regrets = self.regrets[rows] + (self.instant[rows] if predictive else 0.0)
+        legal = self.engine.dags[player].legal
+        positive = np.maximum(regrets, 0.0) * legal
+        total = positive.sum(axis=1, keepdims=True)
+        uniform = legal / legal.sum(axis=1, keepdims=True)
+        return np.where(total > 0.0, positive / np.where(total > 0.0, total, 1.0), uniform)
+
+    def flow(self, player: int, strategy: Floats) -> Floats:
+        """Solve the equations of flows whose choices keep to a strategy."""
+        dag = self.engine.dags[player]
+        passed = np.zeros((len(dag.allowed), len(dag.allowed)))
+        for source, target in zip(dag.source, dag.target, strict=True):
+            for action in range(dag.num_actions):
+                choice = 1 + target * dag.num_actions + action
+                passed[choice, source] += strategy[target, action]
+        begin = np.eye(1, len(passed))[0]
+        return np.asarray(np.linalg.solve(np.eye(len(passed)) - passed, begin))
+
+    def iterate(self, solver: RegretMinimiser, number: int) -> None:
+        engine, predictive = self.engine, solver.predictive
+        for turn in ((0,), (1,)) if solver.alternating else ((0, 1),):
+            played = [self.strategy(player, predictive=predictive) for player in (0, 1)]
+            flows = [self.flow(player, one) for player, one in enumerate(played)]
+            for player in turn:
+                dag, rows = engine.dags[player], engine.seat_rows[player]
+                plan = engine.dags[1 - player].sequences @ flows[1 - player]
+                payoffs = engine.payoffs.toarray()
+                met = payoffs @ plan if player == 0 else -payoffs.T @ plan
+                worth = dag.sequences.T @ met / 2.0
+                for decision in range(len(dag.row) - 1, -1, -1):
+                    first = 1 + decision * dag.num_actions
+                    now = worth[first : first + dag.num_actions] @ played[player][decision]
+                    worth[dag.source[dag.target == decision]] += now
+                values = worth[1:].reshape(played[player].shape)
+                now = (values * played[player]).sum(axis=1, keepdims=True)
+                self.instant[rows] = (values - now) * dag.legal
+                regrets = self.regrets[rows] + self.instant[rows]
+                if solver.plus:
+                    regrets = np.maximum(regrets, 0.0)
+                up, down = (
+                    1.0 if power == np.inf else number**power / (number**power + 1.0)
+                    for power in (solver.alpha, solver.beta)
+                )
+                self.regrets[rows] = regrets * np.where(regrets > 0.0, up, down)
+                self.sums[rows] += number**solver.gamma * flows[player][1:].reshape(values.shape)
+
+
+@pytest.mark.parametrize("name", FAMILY)
+def test_iterations_over_a_dag_are_those_of_the_formulas(name: str) -> None:
+    for root in FORGETS[:40:10]:
+        engine = dag_engine(tree_of(root))
+        solver: Any = SOLVERS[name]()
+        state, twin = solver.init(engine), Twin(engine)
+        for number, many in ((1, 1), (2, 3)):  # some at once
+            state, done = solver.steps(engine, state, many)
+            assert done == many
+            for one in range(number, number + many):
+                twin.iterate(solver, one)
+        np.testing.assert_allclose(state.regrets[0], twin.regrets, atol=1e-12)
+        np.testing.assert_allclose(state.strategy_sum[0], twin.sums, atol=1e-12)
+
+
 def test_regret_over_a_dag_comes_to_the_value() -> None:
     """Most of these games have no equilibrium in policies; the mixture converges."""
     for root in FORGETS[:12:4]:
@@ -150,6 +226,33 @@ def test_regret_over_a_dag_comes_to_the_value() -> None:
             assert mixture is not None
             found = game.exploitability(mixture)
             assert found.upper < 0.02
+
+
+def test_a_part_of_the_strategies_is_told_from_the_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two strategies of many: what they secure is found by the matrix of all pure responses."""
+    monkeypatch.setattr(exact, "MOST_DRAWN", 2)
+    told = 0
+    for root, method in itertools.product(FORGETS[:36:3], ("dag", "cfr")):
+        tree, known = tree_of(root), value(payoffs(root))
+        solved = hogeq.Game(tree).equilibrium(0.2, method)
+        assert solved.lower - 1e-7 <= known <= solved.upper + 1e-7
+        if solved.secured is None:
+            assert len(solved.rows()) == 2
+            continue
+        won = []
+        for player, one in enumerate(solved.strategies):
+            form = sequence_form(tree, 1 - player)
+            best = max(plan @ payoffs_against(one, form) for plan in plans(form))
+            won.append(best * tree.expected * tree.largest_payoff * (1 if player else -1))
+        assert solved.secured == pytest.approx(won, abs=1e-9)
+        if solved.is_proved:
+            assert won[1] - won[0] <= 2.0 * exact.MEETING * exact.stakes(tree)
+        lost = max(solved.lower - solved.secured[0], solved.secured[1] - solved.upper)
+        told += not solved.is_proved and lost > 1e-6
+        assert [name for name, *_ in solved.rows()][2:] == ["lower, given", "upper, given"]
+        assert "proved" not in str(solved.rows())
+        assert {"secured", "shares"} < solved.to_json().keys()
+    assert told > 3
 
 
 def test_methods_have_names() -> None:

@@ -4,6 +4,7 @@ from itertools import count, permutations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import hogeq
@@ -161,6 +162,27 @@ def test_an_audit_speaks_of_teams_and_of_members() -> None:
     assert not other.members
     found = team.to_json()["members"]["1"]["perfect_recall"]
     assert found["holds"]
+
+
+def test_a_saved_game_keeps_its_members(tmp_path: Path) -> None:
+    game = hogeq.Game(Bits(), teams="02/1")
+    game.write(tmp_path / "bits.npz")
+    again = hogeq.Game(tmp_path / "bits.npz")
+    assert game.tree is not None
+    assert again.tree is not None
+    assert again.tree.digest() == game.tree.digest()
+    assert (again.tree.sides, again.tree.member.tolist()) == ((0, 1, 0), [0, 2, 1])
+    assert list(map(str, again.tree.names)) == list(map(str, game.tree.names))
+    assert [one.to_json() for one in again.audit()] == [one.to_json() for one in game.audit()]
+    with np.load(tmp_path / "bits.npz") as file:
+        arrays = dict(file)
+    for sides, says in (
+        ((0, 0, 0), "names of sets that begin with a"),
+        ((0, 1, 2), r"\[2\]: .* 0 or 1"),
+    ):
+        np.savez(tmp_path / "bad.npz", **{**arrays, "sides": np.array(sides, np.int8)})
+        with pytest.raises(ValueError, match=says):
+            hogeq.Game(tmp_path / "bad.npz")
 
 
 @pytest.mark.parametrize(

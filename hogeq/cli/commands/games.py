@@ -87,7 +87,7 @@ def equilibrium(
     Both players of Hog are alike, so that its value is 1/2: the mixture secures both ends.
 
     JSON: the game, lower, upper, proved, method, seconds, iterations, components; of a tree also
-    decisions, and in_policies.
+    decisions, in_policies, and secured and shares if the strategies are a part of the mixtures.
     """
     game = chosen.load("search", "full memory")
     with refusing(), computing():
@@ -97,7 +97,8 @@ def equilibrium(
         both = solved.strategies[0] if game.tree is None else game.joined(*solved.strategies)
         both.write(out)
     mixtures = " and ".join(map(str, solved.effort["components"]))
-    heading = f"{chosen.title}: {solved.units.figure} of player 0, in mixtures of {mixtures}"
+    found = f"in mixtures of {mixtures}, by {solved.method}"
+    heading = f"{chosen.title}: {solved.units.figure} of player 0, {found}"
     written = [] if out is None else [f"mixture written to {out}"]
     rows = [*solved.rows(), *([] if apart is None else apart.rows())]
     text: Text = [heading, "", Table(rows, left=3), *written]

@@ -1,0 +1,104 @@
+"""Passes over the decisions of a belief DAG, and regret matching at each.
+
+There are D decisions of K actions in an order in which plays meet them; choice 0 is the begin, and
+choice 1 + d * K + a takes action a at decision d. Edges lie by the decision that they lead to:
+those to decision d are from ``ends[d]`` to before ``ends[d + 1]``, and begin with choice `source`.
+"""
+
+import numpy as np
+
+from hogeq.kernels.cache import kernel, part
+
+
+@kernel
+def flow_on(ends, source, strategy, flow):
+    """Fill the flow of probabilities of actions, (D, K), that come in at the begin."""
+    actions = strategy.shape[1]
+    flow[0] = 1.0
+    for at in range(len(strategy)):
+        into = 0.0
+        for edge in range(ends[at], ends[at + 1]):
+            into += flow[source[edge]]
+        for action in range(actions):
+            flow[1 + at * actions + action] = into * strategy[at, action]
+
+
+@kernel
+def rise_best(ends, source, legal, worth, best):
+    """Add all that follows best choices, which `best`, (D,), takes; the first of some that tie."""
+    actions = legal.shape[1]
+    for at in range(len(legal) - 1, -1, -1):
+        value = -np.inf
+        for action in range(actions):
+            here = worth[1 + at * actions + action]
+            if legal[at, action] and here > value:
+                value, best[at] = here, action
+        for edge in range(ends[at], ends[at + 1]):
+            worth[source[edge]] += value
+
+
+@part
+def match(regrets, prediction, legal, at, epsilon, strategy):
+    """Set a decision in proportion to positive regrets, no legal entry below `epsilon`."""
+    total, many = 0.0, 0
+    for action in range(legal.shape[1]):
+        strategy[at, action] = 0.0
+        if legal[at, action]:
+            regret = regrets[at, action]
+            if len(prediction):
+                regret += prediction[at, action]
+            strategy[at, action] = max(regret, 0.0)
+            total += strategy[at, action]
+            many += 1
+    for action in range(legal.shape[1]):
+        if legal[at, action]:
+            share = strategy[at, action] / total if total > 0.0 else 1.0 / many
+            strategy[at, action] = epsilon + (1.0 - many * epsilon) * share
+
+
+@kernel
+def match_all(regrets, prediction, legal, epsilon, strategy):
+    """Set all decisions of a player by their regrets."""
+    for at in range(len(strategy)):
+        match(regrets, prediction, legal, at, epsilon, strategy)
+
+
+@kernel
+def learn(
+    ends,
+    source,
+    legal,
+    factors,
+    plus,
+    epsilon,
+    flow,
+    worth,
+    regrets,
+    prediction,
+    strategy_sum,
+    strategy,
+):
+    """Add an iteration to the tables of a player, and set all decisions by them.
+
+    `flow` is that of `strategy`; `worth`, that of the choices alone, gets what follows as well.
+    """
+    actions = strategy.shape[1]
+    weight, gained, lost = factors
+    for at in range(len(strategy) - 1, -1, -1):
+        now = 0.0
+        for action in range(actions):
+            now += strategy[at, action] * worth[1 + at * actions + action]
+        for edge in range(ends[at], ends[at + 1]):
+            worth[source[edge]] += now
+        for action in range(actions):
+            choice = 1 + at * actions + action
+            if legal[at, action]:
+                instant = worth[choice] - now
+                regret = regrets[at, action] + instant
+                if plus:
+                    regret = max(regret, 0.0)
+                regrets[at, action] = regret * (gained if regret > 0.0 else lost)
+                strategy_sum[at, action] += weight * flow[choice]
+                if len(prediction):
+                    prediction[at, action] = instant
+        match(regrets, prediction, legal, at, epsilon, strategy)
