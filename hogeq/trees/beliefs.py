@@ -239,7 +239,7 @@ class _Builder:
         who = np.ones((len(begin), len(self.plans)), bool)
         self.enter(np.zeros(len(begin), np.int64), begin, who)
         for now, beliefs in enumerate(self.waiting):
-            if beliefs:
+            while beliefs:  # again, where one belief had two rows of this turn
                 met = _Beliefs(*map(np.concatenate, zip(*beliefs, strict=True)))
                 beliefs.clear()
                 self.decide(now, met)
@@ -285,9 +285,9 @@ class _Builder:
         sizes = met.sizes[same]
         members = met.members[_ranges(first[same], sizes)]
         decision = np.repeat(np.arange(len(same)), sizes)
-        acts = self.turn[members] == now
-        row = np.empty(len(same), np.int64)
-        row[decision[acts]] = self.inner.row[members[acts]]
+        rows = np.where(self.turn[members] == now, self.inner.row[members], self.tree.num_rows)
+        row = np.minimum.reduceat(rows, np.cumsum(sizes) - sizes)
+        acts = rows == row[decision]
         able, takes = self.able(row, which, met.who)
         # Every member by every action: those that act give way to what follows.
         member, action = np.nonzero(able[decision])
@@ -337,7 +337,10 @@ def _rows_below(form: SequenceForm) -> csr_array:
 
 
 def _turns(form: SequenceForm, below: csr_array) -> Ints:
-    """Order in which rows are set: by rank, and one after another where a belief may hold both."""
+    """Order in which rows are set: by rank, and one after another where they are linked.
+
+    Two rows of one belief may still have one turn, linked by another rank: then one waits.
+    """
     assert form.rank is not None  # noqa: S101 - asked before
     rank = form.rank[form.row]
     part = _components(rank, below)
