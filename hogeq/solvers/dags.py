@@ -1,18 +1,17 @@
 """Belief DAGs as a game for regret minimisers, and equilibria in mixtures by all methods."""
 
-from collections.abc import Iterator
 from functools import lru_cache
 from itertools import product
 from time import perf_counter
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 from numpy.typing import DTypeLike
 
 from hogeq.kernels import dag_flows
-from hogeq.model.protocol import Engine, Passes, Precision
+from hogeq.model.protocol import Passes, Precision
 from hogeq.search.results import Equilibrium, InPolicies
-from hogeq.solvers.base import SOLVERS, Solver
+from hogeq.solvers.base import SOLVERS
 from hogeq.solvers.regret import DiscountedCFR, RegretState
 from hogeq.strategies.strategy import Strategy
 from hogeq.support.aliases import Floats
@@ -139,14 +138,6 @@ def dag_engine(tree: FlatTree) -> DagEngine:
     return DagEngine(tree)
 
 
-def states(solver: Solver[Any], game: Engine) -> Iterator[Any]:
-    """Give the state of a solver before the first iteration, and after each."""
-    state = solver.init(game)
-    while True:
-        yield state
-        state = solver.step(game, state)
-
-
 def equilibrium(tree: FlatTree, seconds: float, method: str = "auto") -> Equilibrium:
     """Solve a game in mixtures by a named method; all but ``cfr`` are :mod:`hogeq.trees.exact`'s.
 
@@ -201,8 +192,8 @@ def _by_cfr(
         left = begun + (1.0 - DRAWING) * seconds - now
         if (state.iteration and left <= 0.0) or sum(bounds) <= exact.MEETING:
             break
-        fits = int(left * done / (now - started))
-        state, more = minimiser.steps(engine, state, max(1, min(1 + done // 10, fits)))
+        fits = left * done / (now - started)
+        state, more = minimiser.steps(engine, state, int(max(1, min(1 + done // 10, fits))))
         done += more
     lower, upper = sorted((-bounds[1], bounds[0]))
     sides = [exact.Side(dag.form, dag, None) for dag in engine.dags]
@@ -236,11 +227,8 @@ def in_policies(tree: FlatTree, solved: Equilibrium, seconds: float) -> InPolici
     begun, ends = perf_counter(), [-np.inf, np.inf]
     engine, run = TreeEngine(tree), SOLVERS["bundle"]()
     best = [Strategy.unchecked(tree.uniform())] * 2
-    last = 0.0
-    for state in states(run, engine):
-        now = perf_counter() - begun
-        if now < min(1.1 * last, seconds):
-            continue
+    state = run.init(engine)
+    while True:
         policy = Strategy.unchecked(engine.legal(run.average(engine, state)))
         for player in (0, 1):
             secures = _secured(tree, policy, player)
@@ -249,6 +237,8 @@ def in_policies(tree: FlatTree, solved: Equilibrium, seconds: float) -> InPolici
         last = perf_counter() - begun
         if last >= seconds:
             break
+        while perf_counter() - begun < min(1.1 * last, seconds):
+            state = run.step(engine, state)
     return InPolicies(
         lower=min(ends[0], solved.upper),
         upper=max(ends[1], solved.lower),
