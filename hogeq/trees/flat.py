@@ -40,7 +40,7 @@ ROW_BYTES: Final = 300  # ... of an information set, and ...
 ACTION_BYTES: Final = 12  # ... of an action there, of which all sets have as many
 FIRST_LOOK: Final = 64  # nodes after which ...
 LOOK_UP: Final = 2**14  # ... and again after so many, progress, memory and size are looked at
-ESTIMATED: Final = 50  # moves of a walk for one of the random plays that estimate its size
+ESTIMATED: Final = 10  # moves of a walk for one of the random plays that estimate its size
 SURE: Final = 20 * math.log(10)  # of 10**20 games that are not too large one may be called so
 ENOUGH: Final = 1e60  # nodes in an estimate, after which a play need not go on
 ROUNDED: Final = 1e-12  # share of the payoffs at an end that their sum may miss by rounding
@@ -79,12 +79,12 @@ class FlatTree:
     player: NDArray[np.int8]  # (N,), who moves: 0, 1, CHANCE or TERMINAL
     parent: Indices  # (N,), the node before, -1 for the root
     row: Indices  # (N,), information set of the player to move, -1 where none moves
-    chance: Floats  # (N,), probability of the step to a node that chance makes, 1 elsewhere
-    payoff: Floats  # (N,), to player 0 at terminal nodes, 0 elsewhere
+    paid: Floats  # (E,), payoffs to player 0 at the E terminal nodes, in their order
     seat: NDArray[np.int8]  # (R,), whose row it is
     num_legal: Ints  # (R,)
     moves: Indices  # (R, K), numbers of actions in the game that the tree was made of
     drawn: Indices  # (C,), such numbers of the C steps of chance, in the order of the nodes
+    odds: Floats  # (C,), and their probabilities
     names: Sequence[Any]  # (R,), what the player knows there, in the game's words
     describe: Callable[[Sequence[int]], list[str]]  # writes the moves of a history in words
     states: Sequence[str] | None = None  # (R,), OpenSpiel's names, if others
@@ -158,7 +158,7 @@ class FlatTree:
         """Number of the step to each node in the game that the tree was made of; 0 for the root."""
         move = np.zeros(self.num_nodes, np.int32)
         move[self.after_choice] = self.moves.ravel()[self.edge[self.after_choice]]
-        move[np.flatnonzero(self.mover == CHANCE)[1:]] = self.drawn  # all but the root
+        move[self.after_chance] = self.drawn
         return move
 
     @cached_property
@@ -167,9 +167,29 @@ class FlatTree:
         return np.flatnonzero(self.edge >= 0)
 
     @cached_property
+    def after_chance(self) -> Ints:
+        """Nodes to which chance moved, (C,)."""
+        return np.flatnonzero(self.mover == CHANCE)[1:]  # all but the root
+
+    @cached_property
+    def chance(self) -> Floats:
+        """Probability of the step to each node that chance makes, 1 elsewhere, (N,)."""
+        chance = np.ones(self.num_nodes)
+        chance[self.after_chance] = self.odds
+        return chance
+
+    @cached_property
+    def payoff(self) -> Floats:
+        """Payoff to player 0 at terminal nodes, 0 elsewhere, (N,)."""
+        payoff = np.zeros(self.num_nodes)
+        payoff[self.player == TERMINAL] = self.paid
+        return payoff
+
+    @cached_property
     def possible(self) -> NDArray[np.bool_]:
         """Whether chance lets play come to each node, (N,)."""
-        possible = self.chance > 0.0
+        possible = np.ones(self.num_nodes, np.bool_)
+        possible[self.after_chance] = self.odds > 0.0
         for level in self.levels[1:]:
             possible[level] &= possible[self.parent[level]]
         return possible
@@ -177,8 +197,9 @@ class FlatTree:
     @cached_property
     def largest_payoff(self) -> float:
         """Largest possible payoff to either player; 1 if all are 0."""
-        most = self.payoff.max(where=self.possible, initial=0.0)
-        least = self.payoff.min(where=self.possible, initial=0.0)
+        possible = self.possible[self.player == TERMINAL]
+        most = self.paid.max(where=possible, initial=0.0)
+        least = self.paid.min(where=possible, initial=0.0)
         return float(max(most, -least)) or 1.0
 
     @cached_property
@@ -472,7 +493,7 @@ class _Walk:
     def __init__(self, forget: Forget | None, sides: Sides | None) -> None:
         self.forget, self.sides = forget, sides
         self.levels: list[_Level] = []
-        self.rows: dict[tuple[int, Hashable], int] = {}
+        self.rows: dict[int, dict[Hashable, int]] = {}  # by player or team
         self.legal: list[Sequence[int]] = []  # numbers of each row's actions
         self.seen: dict[tuple[int, ...], Sequence[int]] = {}  # such numbers, each once
         self.most = 1  # actions of a row
@@ -482,7 +503,7 @@ class _Walk:
     @property
     def row_bytes(self) -> int:
         """Memory of the information sets."""
-        return len(self.rows) * (ROW_BYTES + ACTION_BYTES * self.most)
+        return len(self.legal) * (ROW_BYTES + ACTION_BYTES * self.most)
 
     def settle(self, node: Node, depth: int, longest: int | None = None) -> Moves:
         """Enter a node; give the moves that are laid out."""
@@ -508,10 +529,10 @@ class _Walk:
     def row_of(self, node: Node) -> int:
         """Find the information set of a node; all nodes of one have the same actions."""
         known = self.forget(node.player, node.infoset) if self.forget else node.infoset
-        key = node.player, known
+        player, key = node.player, known
         if self.sides is not None:
-            key = self.sides[node.player], Known(node.player, known)
-        row = self.rows.setdefault(key, len(self.rows))
+            player, key = self.sides[node.player], Known(node.player, known)
+        row = self.rows.setdefault(player, {}).setdefault(key, len(self.legal))
         numbers = list(map(_number, node.moves))
         wrong = ""
         if row == len(self.legal):
@@ -555,7 +576,8 @@ class _Walk:
         """Name the node at hand for a refusal, by the moves to it."""
         seats = {
             row: player if self.sides is None else known.player  # type: ignore[attr-defined]
-            for (player, known), row in self.rows.items()
+            for player, rows in self.rows.items()
+            for known, row in rows.items()
         }
         movers = [seats.get(level.row[-1]) for level in self.levels[: len(numbers)]]
         steps = map(HistoryStep, movers, [None] * len(numbers), describe(numbers))
@@ -568,46 +590,48 @@ class _Walk:
         return np.concatenate(parts)
 
     def tree(self, name: str, describe: Callable[[Sequence[int]], list[str]]) -> FlatTree:
-        """Put the nodes in the order of their depth."""
-        keys = sorted(self.rows, key=lambda key: (key[0], str(key[1])))  # those of player 0 first
-        first_numbers = [self.rows[key] for key in keys]
-        new = np.full(len(keys) + 1, -1, np.int32)
-        new[first_numbers] = np.arange(len(keys))
-        seat = np.array([player for player, _ in keys], np.int8)
+        """Put the nodes in the order of their depth, with few copies at a time."""
+        names: list[Any] = []
+        seat, first_numbers = array("b"), array("i")
+        for player in sorted(self.rows):
+            known = sorted(self.rows[player], key=str)
+            names += known
+            seat.extend([player] * len(known))
+            first_numbers.extend(map(self.rows[player].__getitem__, known))
+        self.rows.clear()
+        new = np.full(len(names) + 1, -1, np.int32)
+        new[first_numbers] = np.arange(len(names))
         num_legal = np.array([len(self.legal[number]) for number in first_numbers], np.int64)
-        moves = np.zeros((len(keys), self.most), np.int32)
+        moves = np.zeros((len(names), self.most), np.int32)
         for row, number in enumerate(first_numbers):
             moves[row, : num_legal[row]] = self.legal[number]
-        many = self.joined("many", np.int32)
-        row = new[self.joined("row", np.int32)]
-        player = np.append(seat, np.int8(CHANCE))[row]
-        player[(row < 0) & (many == 0)] = TERMINAL
-        parent = np.full(len(row), -1, np.int32)
-        parent[1:] = np.repeat(np.arange(len(row), dtype=np.int32), many)
-        del many
-        payoff, ends = np.zeros(len(row)), player == TERMINAL
-        payoff[ends] = paid = self.joined("payoff", np.float64)
+        paid = self.joined("payoff", np.float64)
         half, centre = float(self.total) / 2, 0.0
         least, most = paid.min(initial=np.inf), paid.max(initial=-np.inf)
         middle = least / 2 + most / 2
         # A constant that is large beside the stakes would hide them.
         if self.total or abs(middle) > most - least > 0.0:
-            payoff, centre = np.where(ends, payoff - middle, 0.0), float(middle) - half
-        del paid, ends
-        chance = np.ones(len(row))
-        chance[1:][player[parent[1:]] == CHANCE] = self.joined("chance", np.float64)
+            paid -= middle
+            centre = float(middle) - half
+        row = new[self.joined("row", np.int32)]
+        many = self.joined("many", np.int32)
+        player = np.array([*seat, CHANCE], np.int8)[row]
+        player[(row < 0) & (many == 0)] = TERMINAL
+        inner = np.flatnonzero(many)
+        many = np.append(np.int32(1), many[inner])  # the root comes once, after no node
+        parent = np.repeat(np.append(-1, inner).astype(np.int32), many)
         return FlatTree(
             name=name if self.sides is None else f"{name}, teams {teams_of(self.sides)}",
             player=player,
             parent=parent,
             row=row,
-            chance=chance,
-            payoff=payoff,
-            seat=seat,
+            paid=paid,
+            seat=np.array(seat, np.int8),
             num_legal=num_legal,
             moves=moves,
             drawn=self.joined("drawn", np.int32),
-            names=[infoset for _, infoset in keys],
+            odds=self.joined("chance", np.float64),
+            names=names,
             describe=describe,
             num_players=self.num_players or 2,
             shift=half,
