@@ -10,13 +10,13 @@ A team (:mod:`hogeq.trees.teams`) is one player that has the rows of its members
 
 import math
 from array import array
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from hashlib import sha256
 from itertools import pairwise
-from operator import itemgetter, length_hint
+from operator import itemgetter
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -34,7 +34,7 @@ CHANCE: Final = -1
 TERMINAL: Final = -2
 MOST_NODES: Final = 20_000_000  # of the largest tree that is built
 MOST_MOVES: Final = 100_000  # of a play, unless a file says that it ends
-NODE_BYTES: Final = 50  # of a tree while it is built, ...
+NODE_BYTES: Final = 25  # of a tree while it is built, ...
 LEVEL_BYTES: Final = 1000  # ... of a depth, ...
 ROW_BYTES: Final = 300  # ... of an information set, and ...
 ACTION_BYTES: Final = 12  # ... of an action there, of which all sets have as many
@@ -120,12 +120,10 @@ class FlatTree:
     @cached_property
     def levels(self) -> list[slice]:
         """Nodes of each depth, the root's level first."""
-        starts, first = [0, 1], 1
-        while first < self.num_nodes:
+        starts = [0, 1]
+        while starts[-1] < self.num_nodes:
             # Nodes lie by depth: a level ends where parents are no longer in the one before.
-            last = int(np.searchsorted(self.parent, np.int32(first), side="left"))
-            starts.append(last)
-            first = last
+            starts.append(int(np.searchsorted(self.parent, np.int32(starts[-1]))))
         return [slice(*pair) for pair in pairwise(starts)]
 
     @cached_property
@@ -148,10 +146,8 @@ class FlatTree:
     @cached_property
     def edge(self) -> Indices:
         """Index of each node's action in a flattened strategy (R * K); -1 where chance moved."""
-        row = self.row[np.maximum(self.parent, 0)]
-        edge = np.where(row >= 0, row * self.num_actions + self.action, -1)
-        edge[0] = -1
-        return edge
+        row = self.row[self.parent]
+        return np.where(self.mover == CHANCE, -1, row * self.num_actions + self.action)
 
     @cached_property
     def move(self) -> Indices:
@@ -223,7 +219,7 @@ class FlatTree:
     @cached_property
     def mover(self) -> NDArray[np.int8]:
         """Player that moved to each node; `CHANCE` for the root."""
-        mover = self.player[np.maximum(self.parent, 0)].copy()
+        mover = self.player[self.parent]
         mover[0] = CHANCE
         return mover
 
@@ -237,10 +233,8 @@ class FlatTree:
     @cached_property
     def moved(self) -> NDArray[np.int8]:
         """Player, of a team the member, that moved to each node, (N,); `CHANCE` for the root."""
-        row = self.row[np.maximum(self.parent, 0)]
-        moved = np.append(self.member, CHANCE).astype(np.int8)[row]  # -1 is of chance
-        moved[0] = CHANCE
-        return moved
+        row = np.where(self.mover == CHANCE, -1, self.row[self.parent])
+        return np.append(self.member, np.int8(CHANCE))[row]
 
     @property
     def units(self) -> Units:
@@ -251,11 +245,18 @@ class FlatTree:
     def labels(self) -> list[list[str]]:
         """Names of each row's actions."""
         labels: list[list[str]] = [[] for _ in range(self.num_rows)]
-        edges, first = np.unique(self.edge[self.after_choice], return_index=True)
-        words = self.words(self.after_choice[first].tolist())
-        for row, word in zip((edges // self.num_actions).tolist(), words, strict=True):
-            labels[row].append(word)
+        first = self.first_after
+        for node, word in zip(first, self.words(first), strict=True):
+            labels[self.row[self.parent[node]]].append(word)
         return labels
+
+    @property
+    def first_after(self) -> list[int]:
+        """First node after each action of each row, one row after another."""
+        first = np.full(self.num_rows * self.num_actions + 1, -1, np.int32)  # the last of chance
+        nodes = np.arange(self.num_nodes, dtype=np.int32)
+        first[self.edge[::-1]] = nodes[::-1]  # of many the last one stays
+        return [node for node in first[:-1].tolist() if node >= 0]
 
     def words(self, nodes: Sequence[int]) -> list[str]:
         """Name the actions that lead to nodes."""
@@ -270,10 +271,6 @@ class FlatTree:
                         step for step in zip(path, written, strict=True) if step[0] in words
                     )
         return [words[node] or "" for node in nodes]
-
-    def label(self, node: int) -> str:
-        """Name the action that leads to a node."""
-        return self.history(node)[-1].action
 
     def digest(self) -> str:
         """Hash of all but the name: equal for equal games, in any process; hexadecimal."""
@@ -306,7 +303,8 @@ class FlatTree:
                 f"{name}: information set {bad[0]} ({printable(self.names[bad[0]])}): allowed:"
                 " probabilities of legal actions that sum to 1"
             )
-        return rows / _scale(sums, self.num_legal)[:, None]
+        rounding = np.abs(sums - 1.0) <= np.finfo(float).eps * self.num_legal
+        return rows / np.where(rounding, 1.0, sums)[:, None]
 
     def history(self, node: int) -> History:
         """Write the history of a node in the game's words."""
@@ -355,27 +353,24 @@ def flatten(
     """
     walk, count, known, again = _Walk(forget if callable(forget) else None, sides), 0, 1, FIRST_LOOK
     estimate = _Estimate(root, look) if deepest is longest is None else None
-    families: list[Moves] = [[(0, 1.0, root)]]  # the node at hand and its siblings, by depth
-    waiting = [iter(families[0])]
+    waiting: list[Iterator[Any]] = [iter([(0, 1.0, root)])]  # siblings still to come, by depth
+    path: list[int] = []  # numbers of the moves to the node at hand, after one for the root
     with phase(f"tree of {name}", unit="nodes") as progress:
         while waiting:
             step = next(waiting[-1], None)
             if step is None:
                 waiting.pop()
-                families.pop()
                 continue
             depth = len(waiting) - 1
+            path[depth:] = step[:1]
             try:
                 moves = walk.settle(look(step[2]), depth, longest)
             except Exception as error:
-                places = [~length_hint(left) for left in waiting[1:]]
-                numbers = [moves[at][0] for moves, at in zip(families[1:], places, strict=True)]
-                where = walk.where(numbers, describe)
+                where = walk.where(path[1:], describe)
                 reason = error if isinstance(error, NodeError) else raised(error)
                 raise ValueError(f"{name}: {where}: {reason}") from error
             count += 1
             if moves:
-                families.append(moves)
                 waiting.append(iter(moves))
                 known += len(moves)
                 if known > MOST_NODES:
@@ -385,7 +380,8 @@ def flatten(
             if count == again:
                 again = (count // LOOK_UP + 1) * LOOK_UP
                 progress.reach(count)
-                need = NODE_BYTES * known + LEVEL_BYTES * len(walk.levels) + walk.row_bytes
+                need = NODE_BYTES * known + LEVEL_BYTES * len(walk.levels)
+                need += len(walk.legal) * (ROW_BYTES + ACTION_BYTES * walk.most)
                 require_memory(f"{name}: has more than {count:,} nodes", need)
                 if estimate is not None and estimate.is_vast(count // ESTIMATED):
                     raise ValueError(f"{name}: has more than {MOST_NODES:,} nodes")
@@ -426,7 +422,8 @@ class _Estimate:
     @property
     def figure(self) -> str:
         """The estimate in words."""
-        return f"some {self.sum / self.plays:.1g} by {counted(self.plays, 'random play')}"
+        found = f"some {self.sum / self.plays:.1g} by {counted(self.plays, 'random play')}"
+        return f"{found}, at most {MOST_NODES:,}"
 
     def play(self) -> float:
         """Give the sum of one play, or of its first moves."""
@@ -480,12 +477,6 @@ class _Level(NamedTuple):
     chance: "array[Any]"  # of the moves of chance, and ...
     drawn: "array[Any]"  # ... their numbers
 
-    @classmethod
-    def empty(cls) -> "_Level":
-        """Give a level without nodes."""
-        kinds: Any = "iiddi"
-        return cls(*map(array, kinds))
-
 
 class _Walk:
     """Nodes by depth in the order of a depth-first walk, and the information sets met."""
@@ -500,15 +491,10 @@ class _Walk:
         self.num_players = 0  # 0 until an end is met
         self.total: Any = 0  # what the payoffs at every end sum to
 
-    @property
-    def row_bytes(self) -> int:
-        """Memory of the information sets."""
-        return len(self.legal) * (ROW_BYTES + ACTION_BYTES * self.most)
-
     def settle(self, node: Node, depth: int, longest: int | None = None) -> Moves:
         """Enter a node; give the moves that are laid out."""
         if depth == len(self.levels):
-            self.levels.append(_Level.empty())
+            self.levels.append(_Level(array("i"), array("i"), array("d"), array("d"), array("i")))
         level, row, moves = self.levels[depth], -1, node.moves
         if node.player >= 0:
             row = self.row_of(node)
@@ -557,15 +543,12 @@ class _Walk:
         largest = max(map(abs, paid))
         if self.sides is not None:
             paid = summed(paid, self.sides)
+        total = sum(paid) if len(paid) > 1 else 0
         if not self.num_players:
-            self.num_players, total = len(paid), sum(paid)
-            is_rounding = len(paid) == 1 or abs(total) <= ROUNDED * largest
-            self.total = 0 if is_rounding else total
+            self.num_players = len(paid)
+            self.total = 0 if abs(total) <= ROUNDED * largest else total
         if len(paid) != self.num_players:
             raise NodeError(f"{len(paid)} payoffs; allowed: {self.num_players}")
-        if len(paid) == 1:
-            return float(paid[0])
-        total = paid[0] + paid[1]
         if total != self.total and abs(total - self.total) > ROUNDED * largest:
             sums = f"{one_line(total)}, at the first end to {one_line(self.total)}"
             allowed = "allowed: zero-sum and constant-sum games"
@@ -647,11 +630,6 @@ def _path(parents: Sequence[int] | Indices, node: int) -> list[int]:
         path.append(node)
         node = int(parents[node])
     return path[::-1]
-
-
-def _scale(sums: Floats, many: Ints) -> Floats:
-    """Give sums of so many probabilities, but 1 for those that miss it by rounding alone."""
-    return np.where(np.abs(sums - 1.0) > np.finfo(float).eps * many, sums, 1.0)
 
 
 def reach(tree: FlatTree, joint: Floats, player: int | None = None) -> Floats:

@@ -64,10 +64,9 @@ Arrays = dict[str, NDArray[Any]]
 
 def save_tree(tree: FlatTree, path: str | os.PathLike[str]) -> None:
     """Write a tree whole or not at all; read again, it has the same hash."""
-    chosen = tree.after_choice
-    _, first = np.unique(tree.edge[chosen], return_index=True)
+    first = tree.first_after
     known: dict[str, int] = {}
-    words = tree.words([*chosen[first].tolist(), *tree.after_chance.tolist()])
+    words = tree.words([*first, *tree.after_chance.tolist()])
     said = np.array([known.setdefault(word, len(known)) for word in words], np.int32)
     texts = [tree.name, *map(str, tree.names), *map(str, tree.states or ()), *known]
     encoded = [text.encode("utf-8", "surrogatepass") for text in texts]
