@@ -24,7 +24,7 @@ Benchmark = Any  # pytest-benchmark ships no types
 
 GAME = "liars_dice"
 NODES = 294_883
-ARRAYS = ("player", "parent", "row", "chance", "payoff", "seat", "num_legal", "moves", "drawn")
+ARRAYS = ("player", "parent", "row", "paid", "seat", "num_legal", "moves", "drawn", "odds")
 
 
 class Cards(GameRules):

@@ -10,13 +10,13 @@ A team (:mod:`hogeq.trees.teams`) is one player that has the rows of its members
 
 import math
 from array import array
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from hashlib import sha256
 from itertools import pairwise
-from operator import itemgetter, length_hint
+from operator import itemgetter
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -34,13 +34,13 @@ CHANCE: Final = -1
 TERMINAL: Final = -2
 MOST_NODES: Final = 20_000_000  # of the largest tree that is built
 MOST_MOVES: Final = 100_000  # of a play, unless a file says that it ends
-NODE_BYTES: Final = 50  # of a tree while it is built, ...
+NODE_BYTES: Final = 25  # of a tree while it is built, ...
 LEVEL_BYTES: Final = 1000  # ... of a depth, ...
 ROW_BYTES: Final = 300  # ... of an information set, and ...
 ACTION_BYTES: Final = 12  # ... of an action there, of which all sets have as many
 FIRST_LOOK: Final = 64  # nodes after which ...
 LOOK_UP: Final = 2**14  # ... and again after so many, progress, memory and size are looked at
-ESTIMATED: Final = 50  # moves of a walk for one of the random plays that estimate its size
+ESTIMATED: Final = 10  # moves of a walk for one of the random plays that estimate its size
 SURE: Final = 20 * math.log(10)  # of 10**20 games that are not too large one may be called so
 ENOUGH: Final = 1e60  # nodes in an estimate, after which a play need not go on
 ROUNDED: Final = 1e-12  # share of the payoffs at an end that their sum may miss by rounding
@@ -79,12 +79,12 @@ class FlatTree:
     player: NDArray[np.int8]  # (N,), who moves: 0, 1, CHANCE or TERMINAL
     parent: Indices  # (N,), the node before, -1 for the root
     row: Indices  # (N,), information set of the player to move, -1 where none moves
-    chance: Floats  # (N,), probability of the step to a node that chance makes, 1 elsewhere
-    payoff: Floats  # (N,), to player 0 at terminal nodes, 0 elsewhere
+    paid: Floats  # (E,), payoffs to player 0 at the E terminal nodes, in their order
     seat: NDArray[np.int8]  # (R,), whose row it is
     num_legal: Ints  # (R,)
     moves: Indices  # (R, K), numbers of actions in the game that the tree was made of
     drawn: Indices  # (C,), such numbers of the C steps of chance, in the order of the nodes
+    odds: Floats  # (C,), and their probabilities
     names: Sequence[Any]  # (R,), what the player knows there, in the game's words
     describe: Callable[[Sequence[int]], list[str]]  # writes the moves of a history in words
     states: Sequence[str] | None = None  # (R,), OpenSpiel's names, if others
@@ -120,12 +120,10 @@ class FlatTree:
     @cached_property
     def levels(self) -> list[slice]:
         """Nodes of each depth, the root's level first."""
-        starts, first = [0, 1], 1
-        while first < self.num_nodes:
+        starts = [0, 1]
+        while starts[-1] < self.num_nodes:
             # Nodes lie by depth: a level ends where parents are no longer in the one before.
-            last = int(np.searchsorted(self.parent, np.int32(first), side="left"))
-            starts.append(last)
-            first = last
+            starts.append(int(np.searchsorted(self.parent, np.int32(starts[-1]))))
         return [slice(*pair) for pair in pairwise(starts)]
 
     @cached_property
@@ -148,17 +146,15 @@ class FlatTree:
     @cached_property
     def edge(self) -> Indices:
         """Index of each node's action in a flattened strategy (R * K); -1 where chance moved."""
-        row = self.row[np.maximum(self.parent, 0)]
-        edge = np.where(row >= 0, row * self.num_actions + self.action, -1)
-        edge[0] = -1
-        return edge
+        row = self.row[self.parent]
+        return np.where(self.mover == CHANCE, -1, row * self.num_actions + self.action)
 
     @cached_property
     def move(self) -> Indices:
         """Number of the step to each node in the game that the tree was made of; 0 for the root."""
         move = np.zeros(self.num_nodes, np.int32)
         move[self.after_choice] = self.moves.ravel()[self.edge[self.after_choice]]
-        move[np.flatnonzero(self.mover == CHANCE)[1:]] = self.drawn  # all but the root
+        move[self.after_chance] = self.drawn
         return move
 
     @cached_property
@@ -167,9 +163,29 @@ class FlatTree:
         return np.flatnonzero(self.edge >= 0)
 
     @cached_property
+    def after_chance(self) -> Ints:
+        """Nodes to which chance moved, (C,)."""
+        return np.flatnonzero(self.mover == CHANCE)[1:]  # all but the root
+
+    @cached_property
+    def chance(self) -> Floats:
+        """Probability of the step to each node that chance makes, 1 elsewhere, (N,)."""
+        chance = np.ones(self.num_nodes)
+        chance[self.after_chance] = self.odds
+        return chance
+
+    @cached_property
+    def payoff(self) -> Floats:
+        """Payoff to player 0 at terminal nodes, 0 elsewhere, (N,)."""
+        payoff = np.zeros(self.num_nodes)
+        payoff[self.player == TERMINAL] = self.paid
+        return payoff
+
+    @cached_property
     def possible(self) -> NDArray[np.bool_]:
         """Whether chance lets play come to each node, (N,)."""
-        possible = self.chance > 0.0
+        possible = np.ones(self.num_nodes, np.bool_)
+        possible[self.after_chance] = self.odds > 0.0
         for level in self.levels[1:]:
             possible[level] &= possible[self.parent[level]]
         return possible
@@ -177,8 +193,9 @@ class FlatTree:
     @cached_property
     def largest_payoff(self) -> float:
         """Largest possible payoff to either player; 1 if all are 0."""
-        most = self.payoff.max(where=self.possible, initial=0.0)
-        least = self.payoff.min(where=self.possible, initial=0.0)
+        possible = self.possible[self.player == TERMINAL]
+        most = self.paid.max(where=possible, initial=0.0)
+        least = self.paid.min(where=possible, initial=0.0)
         return float(max(most, -least)) or 1.0
 
     @cached_property
@@ -202,7 +219,7 @@ class FlatTree:
     @cached_property
     def mover(self) -> NDArray[np.int8]:
         """Player that moved to each node; `CHANCE` for the root."""
-        mover = self.player[np.maximum(self.parent, 0)].copy()
+        mover = self.player[self.parent]
         mover[0] = CHANCE
         return mover
 
@@ -216,10 +233,8 @@ class FlatTree:
     @cached_property
     def moved(self) -> NDArray[np.int8]:
         """Player, of a team the member, that moved to each node, (N,); `CHANCE` for the root."""
-        row = self.row[np.maximum(self.parent, 0)]
-        moved = np.append(self.member, CHANCE).astype(np.int8)[row]  # -1 is of chance
-        moved[0] = CHANCE
-        return moved
+        row = np.where(self.mover == CHANCE, -1, self.row[self.parent])
+        return np.append(self.member, np.int8(CHANCE))[row]
 
     @property
     def units(self) -> Units:
@@ -230,11 +245,18 @@ class FlatTree:
     def labels(self) -> list[list[str]]:
         """Names of each row's actions."""
         labels: list[list[str]] = [[] for _ in range(self.num_rows)]
-        edges, first = np.unique(self.edge[self.after_choice], return_index=True)
-        words = self.words(self.after_choice[first].tolist())
-        for row, word in zip((edges // self.num_actions).tolist(), words, strict=True):
-            labels[row].append(word)
+        first = self.first_after
+        for node, word in zip(first, self.words(first), strict=True):
+            labels[self.row[self.parent[node]]].append(word)
         return labels
+
+    @property
+    def first_after(self) -> list[int]:
+        """First node after each action of each row, one row after another."""
+        first = np.full(self.num_rows * self.num_actions + 1, -1, np.int32)  # the last of chance
+        nodes = np.arange(self.num_nodes, dtype=np.int32)
+        first[self.edge[::-1]] = nodes[::-1]  # of many the last one stays
+        return [node for node in first[:-1].tolist() if node >= 0]
 
     def words(self, nodes: Sequence[int]) -> list[str]:
         """Name the actions that lead to nodes."""
@@ -249,10 +271,6 @@ class FlatTree:
                         step for step in zip(path, written, strict=True) if step[0] in words
                     )
         return [words[node] or "" for node in nodes]
-
-    def label(self, node: int) -> str:
-        """Name the action that leads to a node."""
-        return self.history(node)[-1].action
 
     def digest(self) -> str:
         """Hash of all but the name: equal for equal games, in any process; hexadecimal."""
@@ -285,7 +303,8 @@ class FlatTree:
                 f"{name}: information set {bad[0]} ({printable(self.names[bad[0]])}): allowed:"
                 " probabilities of legal actions that sum to 1"
             )
-        return rows / _scale(sums, self.num_legal)[:, None]
+        rounding = np.abs(sums - 1.0) <= np.finfo(float).eps * self.num_legal
+        return rows / np.where(rounding, 1.0, sums)[:, None]
 
     def history(self, node: int) -> History:
         """Write the history of a node in the game's words."""
@@ -334,27 +353,24 @@ def flatten(
     """
     walk, count, known, again = _Walk(forget if callable(forget) else None, sides), 0, 1, FIRST_LOOK
     estimate = _Estimate(root, look) if deepest is longest is None else None
-    families: list[Moves] = [[(0, 1.0, root)]]  # the node at hand and its siblings, by depth
-    waiting = [iter(families[0])]
+    waiting: list[Iterator[Any]] = [iter([(0, 1.0, root)])]  # siblings still to come, by depth
+    path: list[int] = []  # numbers of the moves to the node at hand, after one for the root
     with phase(f"tree of {name}", unit="nodes") as progress:
         while waiting:
             step = next(waiting[-1], None)
             if step is None:
                 waiting.pop()
-                families.pop()
                 continue
             depth = len(waiting) - 1
+            path[depth:] = step[:1]
             try:
                 moves = walk.settle(look(step[2]), depth, longest)
             except Exception as error:
-                places = [~length_hint(left) for left in waiting[1:]]
-                numbers = [moves[at][0] for moves, at in zip(families[1:], places, strict=True)]
-                where = walk.where(numbers, describe)
+                where = walk.where(path[1:], describe)
                 reason = error if isinstance(error, NodeError) else raised(error)
                 raise ValueError(f"{name}: {where}: {reason}") from error
             count += 1
             if moves:
-                families.append(moves)
                 waiting.append(iter(moves))
                 known += len(moves)
                 if known > MOST_NODES:
@@ -364,7 +380,8 @@ def flatten(
             if count == again:
                 again = (count // LOOK_UP + 1) * LOOK_UP
                 progress.reach(count)
-                need = NODE_BYTES * known + LEVEL_BYTES * len(walk.levels) + walk.row_bytes
+                need = NODE_BYTES * known + LEVEL_BYTES * len(walk.levels)
+                need += len(walk.legal) * (ROW_BYTES + ACTION_BYTES * walk.most)
                 require_memory(f"{name}: has more than {count:,} nodes", need)
                 if estimate is not None and estimate.is_vast(count // ESTIMATED):
                     raise ValueError(f"{name}: has more than {MOST_NODES:,} nodes")
@@ -405,7 +422,8 @@ class _Estimate:
     @property
     def figure(self) -> str:
         """The estimate in words."""
-        return f"some {self.sum / self.plays:.1g} by {counted(self.plays, 'random play')}"
+        found = f"some {self.sum / self.plays:.1g} by {counted(self.plays, 'random play')}"
+        return f"{found}, at most {MOST_NODES:,}"
 
     def play(self) -> float:
         """Give the sum of one play, or of its first moves."""
@@ -459,12 +477,6 @@ class _Level(NamedTuple):
     chance: "array[Any]"  # of the moves of chance, and ...
     drawn: "array[Any]"  # ... their numbers
 
-    @classmethod
-    def empty(cls) -> "_Level":
-        """Give a level without nodes."""
-        kinds: Any = "iiddi"
-        return cls(*map(array, kinds))
-
 
 class _Walk:
     """Nodes by depth in the order of a depth-first walk, and the information sets met."""
@@ -472,22 +484,17 @@ class _Walk:
     def __init__(self, forget: Forget | None, sides: Sides | None) -> None:
         self.forget, self.sides = forget, sides
         self.levels: list[_Level] = []
-        self.rows: dict[tuple[int, Hashable], int] = {}
+        self.rows: dict[int, dict[Hashable, int]] = {}  # by player or team
         self.legal: list[Sequence[int]] = []  # numbers of each row's actions
         self.seen: dict[tuple[int, ...], Sequence[int]] = {}  # such numbers, each once
         self.most = 1  # actions of a row
         self.num_players = 0  # 0 until an end is met
         self.total: Any = 0  # what the payoffs at every end sum to
 
-    @property
-    def row_bytes(self) -> int:
-        """Memory of the information sets."""
-        return len(self.rows) * (ROW_BYTES + ACTION_BYTES * self.most)
-
     def settle(self, node: Node, depth: int, longest: int | None = None) -> Moves:
         """Enter a node; give the moves that are laid out."""
         if depth == len(self.levels):
-            self.levels.append(_Level.empty())
+            self.levels.append(_Level(array("i"), array("i"), array("d"), array("d"), array("i")))
         level, row, moves = self.levels[depth], -1, node.moves
         if node.player >= 0:
             row = self.row_of(node)
@@ -508,10 +515,10 @@ class _Walk:
     def row_of(self, node: Node) -> int:
         """Find the information set of a node; all nodes of one have the same actions."""
         known = self.forget(node.player, node.infoset) if self.forget else node.infoset
-        key = node.player, known
+        player, key = node.player, known
         if self.sides is not None:
-            key = self.sides[node.player], Known(node.player, known)
-        row = self.rows.setdefault(key, len(self.rows))
+            player, key = self.sides[node.player], Known(node.player, known)
+        row = self.rows.setdefault(player, {}).setdefault(key, len(self.legal))
         numbers = list(map(_number, node.moves))
         wrong = ""
         if row == len(self.legal):
@@ -536,15 +543,12 @@ class _Walk:
         largest = max(map(abs, paid))
         if self.sides is not None:
             paid = summed(paid, self.sides)
+        total = sum(paid) if len(paid) > 1 else 0
         if not self.num_players:
-            self.num_players, total = len(paid), sum(paid)
-            is_rounding = len(paid) == 1 or abs(total) <= ROUNDED * largest
-            self.total = 0 if is_rounding else total
+            self.num_players = len(paid)
+            self.total = 0 if abs(total) <= ROUNDED * largest else total
         if len(paid) != self.num_players:
             raise NodeError(f"{len(paid)} payoffs; allowed: {self.num_players}")
-        if len(paid) == 1:
-            return float(paid[0])
-        total = paid[0] + paid[1]
         if total != self.total and abs(total - self.total) > ROUNDED * largest:
             sums = f"{one_line(total)}, at the first end to {one_line(self.total)}"
             allowed = "allowed: zero-sum and constant-sum games"
@@ -555,7 +559,8 @@ class _Walk:
         """Name the node at hand for a refusal, by the moves to it."""
         seats = {
             row: player if self.sides is None else known.player  # type: ignore[attr-defined]
-            for (player, known), row in self.rows.items()
+            for player, rows in self.rows.items()
+            for known, row in rows.items()
         }
         movers = [seats.get(level.row[-1]) for level in self.levels[: len(numbers)]]
         steps = map(HistoryStep, movers, [None] * len(numbers), describe(numbers))
@@ -568,46 +573,48 @@ class _Walk:
         return np.concatenate(parts)
 
     def tree(self, name: str, describe: Callable[[Sequence[int]], list[str]]) -> FlatTree:
-        """Put the nodes in the order of their depth."""
-        keys = sorted(self.rows, key=lambda key: (key[0], str(key[1])))  # those of player 0 first
-        first_numbers = [self.rows[key] for key in keys]
-        new = np.full(len(keys) + 1, -1, np.int32)
-        new[first_numbers] = np.arange(len(keys))
-        seat = np.array([player for player, _ in keys], np.int8)
+        """Put the nodes in the order of their depth, with few copies at a time."""
+        names: list[Any] = []
+        seat, first_numbers = array("b"), array("i")
+        for player in sorted(self.rows):
+            known = sorted(self.rows[player], key=str)
+            names += known
+            seat.extend([player] * len(known))
+            first_numbers.extend(map(self.rows[player].__getitem__, known))
+        self.rows.clear()
+        new = np.full(len(names) + 1, -1, np.int32)
+        new[first_numbers] = np.arange(len(names))
         num_legal = np.array([len(self.legal[number]) for number in first_numbers], np.int64)
-        moves = np.zeros((len(keys), self.most), np.int32)
+        moves = np.zeros((len(names), self.most), np.int32)
         for row, number in enumerate(first_numbers):
             moves[row, : num_legal[row]] = self.legal[number]
-        many = self.joined("many", np.int32)
-        row = new[self.joined("row", np.int32)]
-        player = np.append(seat, np.int8(CHANCE))[row]
-        player[(row < 0) & (many == 0)] = TERMINAL
-        parent = np.full(len(row), -1, np.int32)
-        parent[1:] = np.repeat(np.arange(len(row), dtype=np.int32), many)
-        del many
-        payoff, ends = np.zeros(len(row)), player == TERMINAL
-        payoff[ends] = paid = self.joined("payoff", np.float64)
+        paid = self.joined("payoff", np.float64)
         half, centre = float(self.total) / 2, 0.0
         least, most = paid.min(initial=np.inf), paid.max(initial=-np.inf)
         middle = least / 2 + most / 2
         # A constant that is large beside the stakes would hide them.
         if self.total or abs(middle) > most - least > 0.0:
-            payoff, centre = np.where(ends, payoff - middle, 0.0), float(middle) - half
-        del paid, ends
-        chance = np.ones(len(row))
-        chance[1:][player[parent[1:]] == CHANCE] = self.joined("chance", np.float64)
+            paid -= middle
+            centre = float(middle) - half
+        row = new[self.joined("row", np.int32)]
+        many = self.joined("many", np.int32)
+        player = np.array([*seat, CHANCE], np.int8)[row]
+        player[(row < 0) & (many == 0)] = TERMINAL
+        inner = np.flatnonzero(many)
+        many = np.append(np.int32(1), many[inner])  # the root comes once, after no node
+        parent = np.repeat(np.append(-1, inner).astype(np.int32), many)
         return FlatTree(
             name=name if self.sides is None else f"{name}, teams {teams_of(self.sides)}",
             player=player,
             parent=parent,
             row=row,
-            chance=chance,
-            payoff=payoff,
-            seat=seat,
+            paid=paid,
+            seat=np.array(seat, np.int8),
             num_legal=num_legal,
             moves=moves,
             drawn=self.joined("drawn", np.int32),
-            names=[infoset for _, infoset in keys],
+            odds=self.joined("chance", np.float64),
+            names=names,
             describe=describe,
             num_players=self.num_players or 2,
             shift=half,
@@ -623,11 +630,6 @@ def _path(parents: Sequence[int] | Indices, node: int) -> list[int]:
         path.append(node)
         node = int(parents[node])
     return path[::-1]
-
-
-def _scale(sums: Floats, many: Ints) -> Floats:
-    """Give sums of so many probabilities, but 1 for those that miss it by rounding alone."""
-    return np.where(np.abs(sums - 1.0) > np.finfo(float).eps * many, sums, 1.0)
 
 
 def reach(tree: FlatTree, joint: Floats, player: int | None = None) -> Floats:

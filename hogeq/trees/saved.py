@@ -38,7 +38,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hogeq.strategies.files import npy_header, open_archive
-from hogeq.support.aliases import Floats, Ints
+from hogeq.support.aliases import Ints
 from hogeq.support.files import opened, write_arrays
 from hogeq.support.messages import BadInputError, one_line, printable, shown, unreadable
 from hogeq.support.progress import phase
@@ -64,11 +64,9 @@ Arrays = dict[str, NDArray[Any]]
 
 def save_tree(tree: FlatTree, path: str | os.PathLike[str]) -> None:
     """Write a tree whole or not at all; read again, it has the same hash."""
-    drawn = np.flatnonzero(tree.mover == CHANCE)[1:]  # all but the root
-    chosen = tree.after_choice
-    _, first = np.unique(tree.edge[chosen], return_index=True)
+    first = tree.first_after
     known: dict[str, int] = {}
-    words = tree.words([*chosen[first].tolist(), *drawn.tolist()])
+    words = tree.words([*first, *tree.after_chance.tolist()])
     said = np.array([known.setdefault(word, len(known)) for word in words], np.int32)
     texts = [tree.name, *map(str, tree.names), *map(str, tree.states or ()), *known]
     encoded = [text.encode("utf-8", "surrogatepass") for text in texts]
@@ -77,10 +75,10 @@ def save_tree(tree: FlatTree, path: str | os.PathLike[str]) -> None:
         "units": [tree.shift, tree.centre],
         "parent": tree.parent,
         "row": tree.row,
-        "chance": tree.chance[drawn],
+        "chance": tree.odds,
         "drawn": tree.drawn,
         "said": said[len(first) :],
-        "payoff": tree.payoff[tree.player == TERMINAL],
+        "payoff": tree.paid,
         "seat": tree.seat,
         "num_legal": tree.num_legal,
         "moves": tree.moves[tree.legal] if tree.num_rows else [],
@@ -184,10 +182,10 @@ def _tree(arrays: Arrays) -> FlatTree:
     legal = _actions(arrays, num_legal)
     moves = np.zeros(legal.shape, np.int32)
     moves[legal] = arrays["moves"]
-    ends, payoff = player == TERMINAL, np.zeros(len(row))
-    _require("payoff", len(arrays["payoff"]) == ends.sum(), "one for each end")
+    ends = np.count_nonzero(player == TERMINAL)
+    _require("payoff", len(arrays["payoff"]) == ends, "one for each end")
     _require("payoff", np.abs(arrays["payoff"]) <= LARGEST, flat.IN_RANGE.removeprefix("allowed: "))
-    payoff[ends] = arrays["payoff"]
+    _check_chances(arrays, player, many)
     texts = _texts(arrays["text"], arrays["ends"])
     rows, words = len(seat), len(texts) - 1 - len(seat) * (1 + has_states)
     _require("ends", words >= 0, "a name, one for each information set, and words")
@@ -202,12 +200,12 @@ def _tree(arrays: Arrays) -> FlatTree:
         player=player,
         parent=parent,
         row=row,
-        chance=_chances(arrays, player, parent, many),
-        payoff=payoff,
+        paid=arrays["payoff"],
         seat=seat,
         num_legal=num_legal,
         moves=moves,
         drawn=arrays["drawn"],
+        odds=arrays["chance"],
         names=infosets,
         describe=labels,
         states=texts[1 + rows : 1 + 2 * rows] if has_states else None,
@@ -272,21 +270,17 @@ def _require_different(name: str, numbers: Indices, sizes: Ints) -> None:
     _require(name, is_other, "different numbers at a node")
 
 
-def _chances(arrays: Arrays, player: NDArray[np.int8], parent: Indices, many: Indices) -> Floats:
-    """Give the probabilities of the steps to the nodes, (N,)."""
-    chance, given = np.ones(len(parent)), arrays["chance"]
-    drawn = np.append(False, player[parent[1:]] == CHANCE)
+def _check_chances(arrays: Arrays, player: NDArray[np.int8], many: Indices) -> None:
+    """Refuse probabilities and numbers of the steps of chance that are no such."""
+    given, sizes = arrays["chance"], many[player == CHANCE].astype(np.int64)
     for name in ("chance", "drawn", "said"):
-        _require(name, len(arrays[name]) == drawn.sum(), "one for each step of chance")
+        _require(name, len(arrays[name]) == sizes.sum(), "one for each step of chance")
     _require("chance", (given >= 0.0) & (given <= 1.0 + flat.ROW_SUM), "0 to 1")
-    sizes = many[player == CHANCE].astype(np.int64)
     _require_different("drawn", arrays["drawn"], sizes)
     if len(sizes):
         missed = np.abs(np.add.reduceat(given, np.cumsum(sizes) - sizes) - 1.0)
         # As the builder leaves them; sums are of any order.
         _require("chance", missed <= 2.0 * np.finfo(float).eps * (sizes + 1), "sums of 1")
-    chance[drawn] = given
-    return chance
 
 
 def _texts(text: NDArray[np.uint8], ends: Ints) -> list[str]:
@@ -316,11 +310,6 @@ class _Labels:
         """Where the actions of each information set begin."""
         return np.cumsum(self.tree.num_legal) - self.tree.num_legal
 
-    @cached_property
-    def drawn(self) -> Ints:
-        """Nodes to which chance moved."""
-        return np.flatnonzero(self.tree.mover == CHANCE)[1:]
-
     def __call__(self, moves: Sequence[int]) -> list[str]:
         """Follow moves from the root."""
         tree, node, written = self.tree, 0, []
@@ -330,7 +319,7 @@ class _Labels:
                 place = tree.moves[row, : tree.num_legal[row]].tolist().index(move)
                 word = self.labels[self.first[row] + place]
             else:
-                begin = int(np.searchsorted(self.drawn, after))
+                begin = int(np.searchsorted(tree.after_chance, after))
                 stop = int(np.searchsorted(tree.parent, np.int32(node), side="right")) - after
                 place = tree.drawn[begin : begin + stop].tolist().index(move)
                 word = self.said[begin + place]
