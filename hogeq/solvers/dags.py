@@ -17,7 +17,7 @@ from hogeq.strategies.strategy import Strategy
 from hogeq.support.aliases import Floats
 from hogeq.support.messages import refusal
 from hogeq.trees import exact
-from hogeq.trees.beliefs import MOST, Choices
+from hogeq.trees.beliefs import MOST, BeliefDag, Choices
 from hogeq.trees.engine import TreeEngine
 from hogeq.trees.exact import Mixed, against, sequence_payoffs, whole_dag
 from hogeq.trees.flat import FlatTree
@@ -26,6 +26,7 @@ from hogeq.trees.sequences import sequence_form
 METHODS: Final = ("auto", "dag", "columns", "cfr")
 SMALL: Final = 2_000  # decisions of both DAGs, from which on CFR is worth its time
 DRAWING: Final = 0.2  # share of the time of CFR
+BUILT: Final = 200_000  # entries of a DAG for each second: a tenth of the time
 ROUNDS: Final = 150  # of CFR before column generation
 SELDOM: Final = 0.01  # probability of choices that column generation begins without
 MOST_BEGUN: Final = 8_000  # decisions with which it begins: a linear program of seconds
@@ -39,17 +40,18 @@ class DagEngine:
 
     has_memory = positions_recur = False
 
-    def __init__(self, tree: FlatTree) -> None:
+    def __init__(self, tree: FlatTree, most: int = MOST) -> None:
         self.tree = tree
         forms = sequence_form(tree, 0), sequence_form(tree, 1)
-        dags = [whole_dag(form) for form in forms]
-        for player, dag in enumerate(dags):
+        self.dags: list[BeliefDag] = []
+        for player, form in enumerate(forms):
+            dag = whole_dag(form, most)
             if dag is None:
                 raise ValueError(
                     f"{tree.name}: player {player} has a belief DAG that is too large, or rows in"
                     " no order; allowed: other games, or method columns"
                 )
-        self.dags = [dag for dag in dags if dag is not None]
+            self.dags.append(dag)
         self.payoffs = sequence_payoffs(*forms)
         first, second = (len(dag.row) for dag in self.dags)
         self.num_actions = tree.num_actions
@@ -133,9 +135,9 @@ class DagMinimiser:
 
 
 @lru_cache(maxsize=2)
-def dag_engine(tree: FlatTree) -> DagEngine:
+def dag_engine(tree: FlatTree, most: int) -> DagEngine:
     """Build the DAGs of a tree once."""
-    return DagEngine(tree)
+    return DagEngine(tree, most)
 
 
 def equilibrium(tree: FlatTree, seconds: float, method: str = "auto") -> Equilibrium:
@@ -151,7 +153,7 @@ def equilibrium(tree: FlatTree, seconds: float, method: str = "auto") -> Equilib
     if method in {"dag", "columns"} or (method == "auto" and not forgetful):
         return exact.equilibrium(tree, seconds, method)
     try:
-        engine = dag_engine(tree)
+        engine = dag_engine(tree, MOST if method == "cfr" else min(MOST, int(BUILT * seconds)))
     except ValueError:
         if method == "cfr":
             raise

@@ -197,6 +197,19 @@ def drawing(form: SequenceForm, strategies: Floats) -> BeliefDag:
     return BeliefDag.assembled(form, row, [1], edges, csr_array(columns.T), allowed)
 
 
+def remembering(form: SequenceForm) -> BeliefDag:
+    """Make the DAG of a player who would forget nothing: the sequence form."""
+    actions, order = form.tree.num_actions, np.concatenate([np.zeros(0, np.int64), *form.levels])
+    numbers = 1 + np.argsort(order)[:, None] * actions + np.arange(actions)
+    choices = np.append(0, numbers)  # of sequences
+    places = np.arange(len(choices))
+    sequences = csr_array((np.ones(len(choices)), (places, choices)))
+    row, counts = form.row[order], [0, *map(len, form.levels)]
+    edges = np.stack([choices[form.before[order]], np.arange(len(order))])
+    allowed = np.append(True, form.tree.legal[row])
+    return BeliefDag.assembled(form, row, counts, edges, sequences, allowed)
+
+
 def belief_dag(form: SequenceForm, plans: Ints | None = None, most: int = MOST) -> BeliefDag:
     """Build the DAG, or the part of it that pure strategies come to, actions (n, R') of its rows.
 

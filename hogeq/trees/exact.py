@@ -20,6 +20,7 @@ from hogeq.trees.beliefs import (
     TooLargeError,
     belief_dag,
     drawing,
+    remembering,
     spanned,
 )
 from hogeq.trees.enumeration import enumerated
@@ -409,6 +410,49 @@ def equilibrium(
     stakes(tree)  # refuses stakes too small
     end = begun + seconds
     forms = sequence_form(tree, 0), sequence_form(tree, 1)
+    sides = _sides(forms, method, wholes, start)
+    payoffs = sequence_payoffs(*forms)
+    for player, side in enumerate(sides):  # pools begin with responses to the uniform strategy
+        worth = against(payoffs, forms[1 - player].realisation(tree.uniform()), player)
+        side.takes(side.best(worth, -np.inf, 0.0))
+    bounds = [np.inf, np.inf]  # what each player's opponent allows, to that player
+    forgetful = any(len(form.inflated.shared) for form in forms)
+    has_dags = all(side.whole is not None for side in sides)
+    mixed = None if has_dags else _remembered(payoffs, forms, seconds / 4.0)
+    iterations, grows, best = 0, True, list[Mixed]()
+    while grows:
+        begins = iterations == 0 and mixed is not None
+        if not begins:
+            chosen = solve_restricted(payoffs, [side.dag for side in sides], end - perf_counter())
+            grows = chosen is not None
+            if chosen is not None:
+                mixed = [Mixed.of(side.dag, one) for side, one in zip(sides, chosen, strict=True)]
+        mixed = mixed or [Mixed.of(side.dag, np.zeros(len(side.dag.allowed))) for side in sides]
+        best = best or [*mixed]
+        iterations += 1
+        gains = begins
+        for player, side in enumerate(sides):
+            left = max(end - perf_counter(), 0.0) / (2 - player)
+            worth = against(payoffs, mixed[1 - player].plan, player)
+            value = float(mixed[player].plan @ worth)
+            answer = side.best(worth, value, left)
+            if answer.bound < bounds[player]:
+                bounds[player], best[1 - player] = answer.bound, mixed[1 - player]
+            gains |= answer.payoff - value > MEETING and side.takes(answer)
+        lower, upper = sorted((-bounds[1], bounds[0]))  # they may cross by rounding
+        is_proved = upper - lower <= MEETING
+        grows &= gains and not is_proved and perf_counter() < end
+    found = ("dag" if method == "dag" else "columns") if forgetful else "lp"
+    return solved(sides, payoffs, (lower, upper), best, found, iterations, begun)
+
+
+def _sides(
+    forms: Sequence[SequenceForm],
+    method: str,
+    wholes: Sequence[BeliefDag | None] | None,
+    start: Sequence[Choices] | None,
+) -> tuple[Side, Side]:
+    """Make the restricted game, or refuse one that a method cannot have."""
     if wholes is None:
         wholes = [whole_dag(form, 0 if method == "columns" else MOST) for form in forms]
     parts: list[Choices | None] = [None, None]
@@ -417,38 +461,24 @@ def equilibrium(
             parts[player] = np.arange(len(whole.allowed)) == 0 if start is None else start[player]
     if method == "dag" and None in wholes:
         raise ValueError(
-            f"{tree.name}: method dag: player {wholes.index(None)} has a belief DAG of more than"
-            f" {MOST:,} entries, or information sets in no order; allowed: columns"
+            f"{forms[0].tree.name}: method dag: player {wholes.index(None)} has a belief DAG of"
+            f" more than {MOST:,} entries, or information sets in no order; allowed: columns"
         )
-    sides = Side(forms[0], wholes[0], parts[0]), Side(forms[1], wholes[1], parts[1])
-    payoffs = sequence_payoffs(*forms)
-    for player, side in enumerate(sides):  # pools begin with responses to the uniform strategy
-        worth = against(payoffs, forms[1 - player].realisation(tree.uniform()), player)
-        side.takes(side.best(worth, -np.inf, 0.0))
-    bounds = [np.inf, np.inf]  # what each player's opponent allows, to that player
-    played = best = [Mixed.of(side.dag, np.zeros(len(side.dag.allowed))) for side in sides]
-    forgetful = any(len(form.inflated.shared) for form in forms)
-    iterations, grows = 0, True
-    while grows:
-        iterations += 1
-        chosen = solve_restricted(payoffs, [side.dag for side in sides], end - perf_counter())
-        if chosen is not None:
-            played = [Mixed.of(side.dag, one) for side, one in zip(sides, chosen, strict=True)]
-        best = best if iterations > 1 else [*played]
-        grows = False
-        for player, side in enumerate(sides):
-            left = max(end - perf_counter(), 0.0) / (2 - player)
-            worth = against(payoffs, played[1 - player].plan, player)
-            value = float(played[player].plan @ worth)
-            answer = side.best(worth, value, left)
-            if answer.bound < bounds[player]:
-                bounds[player], best[1 - player] = answer.bound, played[1 - player]
-            grows |= answer.payoff - value > MEETING and side.takes(answer)
-        lower, upper = sorted((-bounds[1], bounds[0]))  # they may cross by rounding
-        is_proved = upper - lower <= MEETING
-        grows &= not is_proved and perf_counter() < end and chosen is not None
-    found = ("dag" if method == "dag" else "columns") if forgetful else "lp"
-    return solved(sides, payoffs, (lower, upper), best, found, iterations, begun)
+    return Side(forms[0], wholes[0], parts[0]), Side(forms[1], wholes[1], parts[1])
+
+
+def _remembered(
+    payoffs: csr_array, forms: Sequence[SequenceForm], seconds: float
+) -> list[Mixed] | None:
+    """Give the strategies of both if they forgot nothing, as far as rows can say them."""
+    dags = [remembering(form) for form in forms]
+    chosen = solve_restricted(payoffs, dags, seconds)
+    if chosen is None:
+        return None
+    plans = [Mixed.of(dag, one).plan for dag, one in zip(dags, chosen, strict=True)]
+    rows = [played(form, plan)[None] for form, plan in zip(forms, plans, strict=True)]
+    drawn = [drawing(form, one) for form, one in zip(forms, rows, strict=True)]
+    return [Mixed.of(dag, np.ones(2)) for dag in drawn]
 
 
 def solved(

@@ -12,7 +12,7 @@ from hogeq.solvers.dags import DagEngine, dag_engine
 from hogeq.solvers.regret import RegretMinimiser
 from hogeq.support.aliases import Floats, Ints
 from hogeq.trees import beliefs, exact
-from hogeq.trees.beliefs import belief_dag
+from hogeq.trees.beliefs import MOST, belief_dag
 from hogeq.trees.exact import equilibrium, payoffs_against
 from hogeq.trees.sequences import SequenceForm, sequence_form
 from tests.solvers.family import FAMILY
@@ -205,7 +205,7 @@ class Twin:
 @pytest.mark.parametrize("name", FAMILY)
 def test_iterations_over_a_dag_are_those_of_the_formulas(name: str) -> None:
     for root in FORGETS[:40:10]:
-        engine = dag_engine(tree_of(root))
+        engine = dag_engine(tree_of(root), MOST)
         solver: Any = SOLVERS[name]()
         state, twin = solver.init(engine), Twin(engine)
         for number, many in ((1, 1), (2, 3)):  # some at once
