@@ -266,7 +266,7 @@ machine without bubblewrap; a game that is solved at once, and nothing left to c
 limit.
 """
 
-QUICK = ("audit", "compare", "equilibrium", "export-game")
+QUICK = ("audit", "compare", "export-game")
 
 
 class Seen(NamedTuple):
