@@ -91,14 +91,21 @@ def against_nature(tree: FlatTree, seat: int) -> FlatTree:
     others, own = tree.player == 1 - seat, np.flatnonzero(tree.seat == seat)
     number = np.full(tree.num_rows + 1, -1)  # the last of what is no row
     number[own] = np.arange(len(own))
-    drawn = 1.0 / tree.num_legal[tree.row[tree.parent]]
+    chances = np.where(
+        tree.mover == 1 - seat, 1.0 / tree.num_legal[tree.row[tree.parent]], tree.chance
+    )
+    player = np.where(others, CHANCE, tree.player).astype(np.int8)
+    after = np.flatnonzero(player[tree.parent] == CHANCE)
+    after = after[after > 0]
     return replace(
         tree,
-        player=np.where(others, CHANCE, tree.player).astype(np.int8),
+        player=player,
         row=number[tree.row].astype(np.int32),
-        chance=np.where(tree.mover == 1 - seat, drawn, tree.chance),
+        odds=chances[after],
+        drawn=tree.move[after],
         seat=tree.seat[own],
         num_legal=tree.num_legal[own],
+        moves=tree.moves[own],
         names=[tree.names[row] for row in own.tolist()],
         states=None,
     )

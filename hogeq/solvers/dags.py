@@ -1,5 +1,6 @@
 """Belief DAGs as a game for regret minimisers, and equilibria in mixtures by all methods."""
 
+from dataclasses import replace
 from functools import lru_cache
 from itertools import product
 from time import perf_counter
@@ -26,6 +27,7 @@ from hogeq.trees.sequences import sequence_form
 METHODS: Final = ("auto", "dag", "columns", "cfr")
 SMALL: Final = 2_000  # decisions of both DAGs, from which on CFR is worth its time
 DRAWING: Final = 0.2  # share of the time of CFR
+FIRST: Final = 5.0  # most seconds of column generation before DAGs are built
 BUILT: Final = 200_000  # entries of a DAG for each second: a tenth of the time
 ROUNDS: Final = 150  # of CFR before column generation
 SELDOM: Final = 0.01  # probability of choices that column generation begins without
@@ -143,8 +145,9 @@ def dag_engine(tree: FlatTree, most: int) -> DagEngine:
 def equilibrium(tree: FlatTree, seconds: float, method: str = "auto") -> Equilibrium:
     """Solve a game in mixtures by a named method; all but ``cfr`` are :mod:`hogeq.trees.exact`'s.
 
-    Where DAGs are large, ``auto`` begins column generation with what discounted CFR plays after
-    some rounds, if that is a small part of the DAGs, and else leaves all the time to CFR.
+    ``auto`` first gives a tenth of the time to column generation without DAGs. Where these are
+    large, it then begins with what discounted CFR plays after some rounds, if that is a small part
+    of the DAGs, and else leaves all the time to CFR.
     """
     if method not in METHODS:
         raise ValueError(refusal("method", method, f"one of {', '.join(METHODS)}", METHODS))
@@ -152,6 +155,11 @@ def equilibrium(tree: FlatTree, seconds: float, method: str = "auto") -> Equilib
     forgetful = any(len(form.inflated.shared) for form in forms)
     if method in {"dag", "columns"} or (method == "auto" and not forgetful):
         return exact.equilibrium(tree, seconds, method)
+    if method == "auto":
+        found = exact.equilibrium(tree, min(FIRST, seconds / 10.0), "columns")
+        if found.is_proved:
+            return replace(found, seconds=perf_counter() - begun)
+        seconds -= perf_counter() - begun
     try:
         engine = dag_engine(tree, MOST if method == "cfr" else min(MOST, int(BUILT * seconds)))
     except ValueError:

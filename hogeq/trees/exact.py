@@ -454,7 +454,7 @@ def _sides(
 ) -> tuple[Side, Side]:
     """Make the restricted game, or refuse one that a method cannot have."""
     if wholes is None:
-        wholes = [whole_dag(form, 0 if method == "columns" else MOST) for form in forms]
+        wholes = [whole_dag(form, MOST if method == "dag" else 0) for form in forms]
     parts: list[Choices | None] = [None, None]
     for player, (form, whole) in enumerate(zip(forms, wholes, strict=True)):
         if whole is not None and method != "dag" and len(form.inflated.shared):
