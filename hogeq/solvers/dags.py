@@ -234,6 +234,8 @@ def in_policies(tree: FlatTree, solved: Equilibrium, seconds: float) -> InPolici
 
     A policy is a mixture too, so no team secures more by it than the value in mixtures.
     """
+    if not tree.num_rows:
+        raise ValueError(f"{tree.name}: nobody decides; allowed: games with decisions")
     begun, ends = perf_counter(), [-np.inf, np.inf]
     engine, run = TreeEngine(tree), SOLVERS["bundle"]()
     best = [Strategy.unchecked(tree.uniform())] * 2

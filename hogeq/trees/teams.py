@@ -34,7 +34,7 @@ def teams_text(teams: Teams) -> str:
     if isinstance(teams, str):
         given = teams.replace(" ", "")
         parts = [part.split(",") if "," in given else [*part] for part in given.split("/")]
-        if all(player.isdecimal() for part in parts for player in part):
+        if given.isascii() and all(one.isdecimal() for part in parts for one in part):
             return _text([list(map(int, part)) for part in parts])
     elif isinstance(teams, Sequence):
         lists = [[*part] for part in teams if isinstance(part, Sequence)]

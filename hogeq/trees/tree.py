@@ -252,7 +252,7 @@ def flat_efg(tree: FlatTree) -> str:
         payoffs: Sequence[Fraction | float] = (payoff,) if tree.num_players == 1 else ()
         if tree.shift or tree.centre:  # exactly: all sums are to be the same
             own, shift = Fraction(_short(payoff + tree.centre)), Fraction(_short(tree.shift))
-            payoffs = shift + own, shift - own
+            payoffs = (shift + own, shift - own)[: tree.num_players]
         return Node(player, infoset, payoff, moves, payoffs)
 
     return "".join(_written(0, look, tree.name, ("0", "1")[: tree.num_players]))

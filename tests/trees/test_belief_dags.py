@@ -266,3 +266,44 @@ def test_methods_have_names() -> None:
     with pytest.raises(ValueError, match="method: got 'simplex'; allowed: one of auto, dag"):
         game.equilibrium(1.0, "simplex")
     assert exact.MEETING < 1e-8
+
+
+class Linked(hogeq.GameRules):
+    """Two rows of one rank, b and d, that a belief holds together through a row of another rank."""
+
+    MOVES: Final = {
+        "": (1, "z", 3),
+        "0": (0, "a", 1),
+        "1": (hogeq.CHANCE, None, 2),
+        "2": (0, "d", 2),
+        "10": (0, "b", 1),
+        "11": (0, "a", 1),
+        "100": (0, "c", 2),
+        "110": (0, "b", 1),
+        "20": (0, "c", 2),
+    }
+
+    def initial(self) -> str:
+        return ""
+
+    def to_move(self, state: str) -> int:
+        return self.MOVES[state][0] if state in self.MOVES else hogeq.END
+
+    def actions(self, state: str) -> range:
+        return range(self.MOVES[state][2])
+
+    def next(self, state: str, action: int) -> str:
+        return f"{state}{action}"
+
+    def knows(self, state: str, player: int) -> str | None:  # noqa: ARG002 - one name for both
+        return self.MOVES[state][1]
+
+    def payoffs(self, state: str) -> tuple[float, float]:
+        return (-1.0, 1.0) if state == "00" else (0.0, 0.0)
+
+
+@pytest.mark.parametrize("method", ["auto", "dag", "columns", "cfr"])
+def test_a_belief_sets_one_of_two_rows_of_one_rank(method: str) -> None:
+    solved = hogeq.Game(Linked()).equilibrium(2.0, method)
+    assert solved.lower == pytest.approx(-1.0, abs=1e-9)
+    assert solved.upper == pytest.approx(-1.0, abs=1e-9)

@@ -262,6 +262,15 @@ def test_a_form_of_more_players_is_read_whole(tmp_path: Path) -> None:
         from_efg(tmp_path / "game.efg")
 
 
+def test_one_player_far_from_zero_is_written_and_read(tmp_path: Path) -> None:
+    path = tmp_path / "one.efg"
+    path.write_text(
+        'EFG 2 R "" { "A" }\np "" 1 1 "" { "l" "r" } 0\nt "" 1 "" { 10 }\nt "" 2 "" { 11 }\n'
+    )
+    hogeq.Game(path).write(tmp_path / "again.efg")
+    assert hogeq.Game(tmp_path / "again.efg").equilibrium(1.0).lower == 11.0
+
+
 def test_one_player_against_nature(tmp_path: Path) -> None:
     """The best of 1/3, 1/2 and the lottery of 0 and 3 is the lottery."""
     text = (

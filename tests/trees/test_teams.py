@@ -195,6 +195,7 @@ def test_a_saved_game_keeps_its_members(tmp_path: Path) -> None:
         ("012/", "Bits: teams: got '012/'; allowed: two teams that share players 0 to 2 out"),
         ([[0, 1]], "Bits: teams: got '01'; allowed: two teams"),
         ([[0, 1], ["2"]], "teams: got .*; allowed: numbers of players in two teams"),
+        ("01/\N{ARABIC-INDIC DIGIT TWO}", "teams: got .*; allowed: numbers of players"),
         ("first/second", "teams: got 'first/second'; allowed: numbers of players"),
     ],
 )
