@@ -28,7 +28,7 @@ SCALES: Final = (1e-299, 1e-12, 1e-9, 1.0, 1e8, 1e16, 1e18, 1e299)
 # --- a second way: all pure strategies, node by node ----------------------------------------------
 
 
-SLOW: Final = 0  # seed of a game of five moves that takes six rounds
+SLOW: Final = 20  # seed of a game of five moves that takes five rounds
 
 
 def random_game(seed: int, depth: int = 4, *, seats: tuple[int, ...] = (0, 1)) -> toys.Node:
@@ -552,8 +552,9 @@ def test_every_program_has_the_time_that_is_left(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(exact, "linprog", timed)
     equilibrium(tree_of(random_game(SLOW, 5)), 5.0)
     assert len(limits) > 2
-    assert limits == sorted(limits, reverse=True)
-    assert limits[0] <= 5.0
+    assert limits[0] <= 1.25  # of the players who forget nothing
+    assert limits[1:] == sorted(limits[1:], reverse=True)
+    assert limits[1] <= 5.0
 
 
 # --- depth ----------------------------------------------------------------------------------------
