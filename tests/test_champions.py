@@ -166,7 +166,7 @@ def test_one_line_makes_the_file_to_submit(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    assert main(["export", "champion", "--player-name", "Me"]) == 0
+    assert main(["export", "champion", "--rules", "su20", "--player-name", "Me"]) == 0
     assert "written to final_strategy.py" in capsys.readouterr().out
     submitted = tmp_path / "final_strategy.py"
     source = submitted.read_text(encoding="utf-8")

@@ -11,14 +11,14 @@ chance     <f8   (C,), probability of each step of chance, in the order of the n
 drawn      <i4   (C,), its number in the game that the tree was made of
 said       <i4   (C,), which of the words names it
 payoff     <f8   (E,), to player 0
-seat       |i1   (R,), whose information set it is; those of player 0 come first
+seat       i1    (R,), whose information set it is; those of player 0 come first
 num_legal  <i4   (R,)
 moves      <i4   (A,), numbers of the actions, one information set after another
 labels     <i4   (A,), which of the words names each
-text       |u1   name, names of sets, OpenSpiel's names if any, and words, in UTF-8 without a break
+text       u1    name, names of sets, OpenSpiel's names if any, and words, in UTF-8 without a break
 ends       <i8   where each of these texts ends
-sides      |i1   (P,), which team each player is in; only of teams, whose names of sets begin with
-                 the member, ``player 2: ``
+sides      i1    (P,), which team each player is in; only of teams, whose names of sets begin with
+                 the member, "player 2:"
 ========== ===== ================================================================================
 
 A file is read with suspicion: whatever its bytes are, they give a tree that rules could have, or

@@ -618,7 +618,9 @@ def test_what_no_page_can_be_made_of_is_refused(tmp_path: Path) -> None:
     large.write_text("edition: su20\ngoal: 250\n")
     told = refused("board", "--rules", str(large), "--out", out)
     assert "12,250,000 hidden states to go through in a browser; allowed: 8,000,000" in told
-    assert "is no matrix" in refused("board", "--opponent", "champion:policy", "--out", out)
+    assert "is no matrix" in refused(
+        "board", "--rules", "su20", "--opponent", "champion:policy", "--out", out
+    )
     assert not (tmp_path / "b.html").exists()
 
 
