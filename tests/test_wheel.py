@@ -94,8 +94,8 @@ def test_it_works_where_no_checkout_is(installed: Path, tmp_path: Path) -> None:
     )
     assert done.stdout == str(installed / "hogeq" / "__init__.py")
     assert "champion:policy" in hogeq(installed, tmp_path, "strategies")
-    told = hogeq(installed, tmp_path, "compare", "champion", "always_roll:6")
+    told = hogeq(installed, tmp_path, "compare", "champion", "always_roll:6", "--rules", "su20")
     assert told.startswith("champion against always_roll:6, su20\n\nwin rate ")
-    hogeq(installed, tmp_path, "export", "champion", "--player-name", "Me")
+    hogeq(installed, tmp_path, "export", "champion", "--rules", "su20", "--player-name", "Me")
     assert "PLAYER_NAME = 'Me'" in (tmp_path / "final_strategy.py").read_text(encoding="utf-8")
     assert {path.name for path in tmp_path.iterdir()} == {"final_strategy.py"}

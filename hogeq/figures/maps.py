@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-NUMBERED: Final = 12  # entries of a field whose win rates are written
+NUMBERED: Final = 6  # entries of a field whose win rates are written
 
 _DICE: Final = "dice to roll"
 _GREY: Final = "grey: never reached"
@@ -181,7 +181,7 @@ def win_rates(
             axis.set_ticks(range(len(labels)), labels, rotation=turn)
         for (row, column), share in np.ndenumerate(shares if len(names) <= NUMBERED else ()):
             ink = "white" if abs(share - 50.0) > 0.6 * most else "black"
-            text: dict[str, Any] = {"ha": "center", "va": "center", "color": ink, "fontsize": 6}
+            text: dict[str, Any] = {"ha": "center", "va": "center", "color": ink, "fontsize": 7}
             axes.text(column, row, f"{share:.1f}", **text)
     return figure
 

@@ -71,7 +71,7 @@ AXES = {
         "opponent score (points)\ngrey: never reached",
     },
     "intervals": {"exploitability (win rate $-$ 1/2)"},
-    "win_rates": {"strategy", "opponent", "win rate of row against column"},
+    "win_rates": {"strategy", "opponent", "win rate of row against column (%)"},
     "counter": {
         "own score (points)",
         "opponent score (points)\ngrey: never reached",
