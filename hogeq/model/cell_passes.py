@@ -10,8 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from hogeq.kernels.cell_reach import write_reach
-from hogeq.kernels.cell_values import write_values
+from hogeq.kernels.cell_passes import write_reach, write_values
 from hogeq.kernels.cell_vectors import Board, Family, Shape
 from hogeq.kernels.interpreter import AGAIN, OTHER, WIN
 from hogeq.kernels.program import Program, zeros
@@ -285,67 +284,88 @@ class CellPasses:
         layout = CellLayout(tables, cells)
         shape, board = layout.shape, layout.board
         seats = matches * players
-        self._players, self._matches, self._board = players, matches, board
         self._values = Program(write_values, shape, dtype)
         self._reach_program = Program(write_reach, shape, dtype)
-        self._tables = (
-            layout.landing.ravel(),
-            layout.no_dice.ravel(),
-            layout.handover.ravel(),
-            layout.groups.ravel(),
-            by_total(tables.situation),
-            layout.source.ravel(),
-        )
-        self._edge = layout.edge.astype(dtype).ravel()
-        pairs = layout.stays.astype(dtype).ravel(), zeros((seats * 4 * board.width,), dtype)
-        sums = zeros((seats * layout.blocks * shape.sums * cells,), dtype)
-        lines = zeros((matches * shape.lines * cells,), dtype)
-        row = zeros(((shape.num_actions + 1) * cells,), np.float64)
-        averages = zeros((shape.num_actions * cells,), dtype)
-        landed = zeros((shape.pages * cells,), dtype)
+        self._both = {
+            **board._asdict(),
+            "players": players,
+            "landing": layout.landing,
+            "no_dice": layout.no_dice,
+            "handover": layout.handover,
+            "groups": layout.groups,
+            "situation": by_total(tables.situation),
+            "source": layout.source,
+            "stays": layout.stays.astype(dtype),
+            "pair_numbers": zeros((seats * 4 * board.width,), dtype),
+            "sums": zeros((seats * layout.blocks * shape.sums * cells,), dtype),
+            "lines": zeros((matches * shape.lines * cells,), dtype),
+        }
+        self._forward = {
+            "begun": 1.0 / players,
+            "landed": zeros((shape.pages * cells,), dtype),
+            "afterstates": zeros((players * shape.pages, layout.afterstate_page), dtype),
+            "cells": zeros((players * 2 * shape.memories, layout.cell_page), dtype),
+        }
         afterstates = zeros((seats * shape.pages, layout.afterstate_page), dtype)
         values = zeros((seats * 2 * shape.memories, layout.cell_page), dtype)
         afterstates[:, -1] = values[:, -1] = 1.0
-        work = afterstates.reshape(-1), values.reshape(-1), sums, lines
-        self._value_arrays = *work, row, averages, *pairs
-        afterstates = zeros((players * shape.pages * layout.afterstate_page,), dtype)
-        visits = zeros((players * 2 * shape.memories * layout.cell_page,), dtype)
-        self._reach_arrays = afterstates, visits, sums, lines, landed, *pairs
         totals = 2 * board.goal - 1
         self._reach = zeros((matches, totals * shape.memories * board.width), dtype)
         self._starts, self._changes = np.zeros((matches, players)), np.zeros(2)
+        self.action_values = np.zeros((board.goal, board.goal, shape.num_actions))
+        self.each_reach = np.zeros((matches, board.goal, board.goal))
+        self._backward = {
+            "matches": matches,
+            "edge": layout.edge.astype(dtype),
+            "afterstates": afterstates,
+            "cells": values,
+            "row": zeros((shape.num_actions * cells,), np.float64),
+            "averages": zeros((shape.num_actions * cells,), dtype),
+            "reach": self._reach,
+            "starts": self._starts,
+            "action_values": self.action_values,
+            "changes": self._changes,
+        }
 
-    def forward(self, policies: Floats, infoset_reach: Floats, *, memories: bool = True) -> None:
+    def forward(self, policies: Floats, *, memories: bool = True) -> Floats:
         """Fill the reach of cells; see :meth:`hogeq.model.workspace.Layout.forward`."""
-        for match in range(self._matches):
-            begun = 1.0 / self._players
-            numbers = int(memories), self._players, 1 + match, begun, *self._board
-            filled = self._reach[match], infoset_reach[match].reshape(-1)
-            work = policies.reshape(-1), *self._reach_arrays
-            self._reach_program(numbers, (*self._tables, *work, *filled))
+        for match, cells in enumerate(self.each_reach):
+            self._reach_program(
+                **self._both,
+                **self._forward,
+                keeps_memories=int(memories),
+                opponent=1 + match,
+                policies=policies,
+                reach=self._reach[match],
+                infoset_reach=cells,
+            )
+        return self.each_reach
 
     def backward(
         self,
         role: int,
         policies: Floats,
         weights: Floats,
-        action_values: Floats,
-        infoset_reach: Floats,
-        temperature: float,
-        damping: float,
+        reach: Floats,
+        temperature: float = 1.0,
+        damping: float = 1.0,
     ) -> tuple[Floats, int]:
         """Pass over all cells; see :meth:`hogeq.model.workspace.Layout.backward`."""
-        are_matrices = int(policies.ndim == 3)
-        counts = int(role), are_matrices, self._players, self._matches
-        read = policies.reshape(-1), self._reach.reshape(-1), weights, infoset_reach.reshape(-1)
-        filled = self._starts.reshape(-1), action_values.reshape(-1), self._changes
-        arrays = *self._tables, self._edge, *read, *self._value_arrays, *filled
-        self._values((*counts, temperature, damping, *self._board), arrays)
+        self._values(
+            **self._both,
+            **self._backward,
+            role=int(role),
+            are_matrices=int(policies.ndim == 3),
+            policies=policies.reshape(-1),
+            weights=weights,
+            infoset_reach=reach,
+            temperature=float(temperature),
+            damping=float(damping),
+        )
         return self._starts, int(self._changes[0])
 
     def win_rate(self, matrices: Ints) -> WinRate:
         """Exact win rate of the first of two matrices, int64 (2, G, G)."""
-        nothing = np.zeros(0)
         rolls = matrices.astype(np.float64)
-        starts, _ = self.backward(EVALUATE, rolls, np.ones(1), nothing, nothing, 1.0, 1.0)
+        starts, _ = self.backward(EVALUATE, rolls, np.ones(1), self.each_reach[0])
         return WinRate.from_starts(*starts[0].tolist())

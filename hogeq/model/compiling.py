@@ -50,8 +50,8 @@ def _calls(game: HogEngine, part: str) -> Iterator[Call]:
     elif part == "search":
         for dtype in {game.quick_dtype(), np.float64}:
             layout = game.layout(2, dtype)
-            yield partial(layout.forward, uniform, np.zeros((1, *game.shape[:2])))
-            yield partial(_backward, game, layout, Role.COUNTERFACTUAL, uniform)
+            yield partial(layout.forward, uniform)
+            yield partial(_backward, layout, Role.COUNTERFACTUAL, uniform)
     elif part == "certificates":
         yield from _certificate_calls(game.rules)
     else:
@@ -61,16 +61,15 @@ def _calls(game: HogEngine, part: str) -> Iterator[Call]:
 def _interpreted_calls(game: HogEngine, part: str, uniform: Floats) -> Iterator[Call]:
     passes = game.interpreter(2)
     if part in {"reach", "hidden states"}:
-        yield lambda: passes.forward(uniform, np.zeros((1, *game.shape[:2])))
+        yield lambda: passes.forward(uniform)
     if part in {"full memory", "values"}:
-        yield partial(_backward, game, passes, Role.FULL_MEMORY, uniform)
+        yield partial(_backward, passes, Role.FULL_MEMORY, uniform)
     if part in {"full memory", "hidden states"}:
         yield lambda: passes.at(0, 0)
 
 
-def _backward(game: HogEngine, layout: Layout, role: Role, policies: Floats) -> object:
-    filled = np.zeros(game.shape), np.zeros(game.shape[:2])
-    return layout.backward(int(role), policies, np.ones(1), *filled, 1.0, 1.0)
+def _backward(layout: Layout, role: Role, policies: Floats) -> object:
+    return layout.backward(role, policies, np.ones(1), layout.each_reach[0])
 
 
 def _certificate_calls(rules: Rules) -> Iterator[Call]:

@@ -7,7 +7,7 @@ from inspect import getdoc
 from typing import Any, Final
 
 from hogeq.rules.memory import remembered
-from hogeq.rules.parts import LANDINGS, MORE_BOAR, SWAPS, ZERO_DICE
+from hogeq.rules.parts import LANDINGS, MORE_BOAR, NO_DICE, SWAPS, ZERO_DICE
 from hogeq.rules.register import EFFECTS, MEMORY_PARTS, title
 from hogeq.rules.rules import COUNT_ONES, Rules
 from hogeq.rules.tables import SHAPES, is_table
@@ -268,7 +268,11 @@ def describe(rules: Rules) -> list[tuple[str, str]]:
             "at most one die when the scores sum to a number that ends in 7",
         ),
         (sides is not None, "Extra turns", f"are rolled with {sides}-sided dice"),
-        (always, _course_name(no_dice), f"rolling no dice scores {_meaning(no_dice)}"),
+        (
+            always,
+            NO_DICE.get(rules.zero_dice, "No dice"),
+            f"rolling no dice scores {_meaning(no_dice)}",
+        ),
         (always, one, f"a rolled 1 makes the whole roll worth {points[rules.pig_out]}"),
         (rules.forty_niners, "49ers", "at an own score of 49 a 1 does no harm: dice are summed"),
         (rules.touchdown, "Touchdown", "points that are a multiple of 6 gain a sixth"),
@@ -325,12 +329,6 @@ def _edition(name: object) -> Rules:
             raise ValueError(f"rules: {shown(name)} is not here: {why}; {allowed}")
         raise ValueError(f"rules: unknown edition {shown(name)}; {allowed}{nearest(name, known)}")
     return EDITIONS[ALIASES.get(lower, lower)]
-
-
-def _course_name(no_dice: Callable[..., object]) -> str:
-    """Give the course's name for a way to score without dice: it stands before the source."""
-    named = re.search(r"^ *([A-Z]\w+(?: [A-Z]\w+)*)\. ", getdoc(no_dice) or "", re.MULTILINE)
-    return named[1] if named else "No dice"
 
 
 def _meaning(part: Callable[..., object], name: str | None = None) -> str:

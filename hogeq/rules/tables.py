@@ -18,10 +18,10 @@ and bonus, and may exceed the goal.
 
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from inspect import getdoc
-from typing import Any, Final, NamedTuple, TypeVar
+from typing import Any, Final, NamedTuple
 
 from pydantic import BeforeValidator
 
@@ -55,20 +55,16 @@ SHAPES: Final[dict[str, Shape]] = {
 """By the fields of `hogeq.Rules` that may hold tables."""
 
 
-Part = TypeVar("Part", bound=Callable[..., Any])
-
-
 class Parts(dict[str, Callable[..., Any]]):
     """Parts of one kind by name; a table is a part by its text."""
 
-    def __init__(self, field: str) -> None:
-        super().__init__()
+    def __init__(
+        self, field: str, parts: Mapping[str, tuple[str, Callable[[int, int], Any]]]
+    ) -> None:
+        super().__init__({name: part for name, (_, part) in parts.items()})
         self.field = field
-
-    def add(self, part: Part) -> Part:
-        """Enter a function under its name."""
-        self[part.__name__] = part
-        return part
+        for name, (meaning, part) in parts.items():
+            part.__name__, part.__doc__ = name, meaning
 
     def __missing__(self, text: str) -> Callable[..., Any]:
         """Make the function of a table, or of landings that act in order."""
