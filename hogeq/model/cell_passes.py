@@ -12,10 +12,10 @@ from numpy.typing import DTypeLike, NDArray
 
 from hogeq.kernels.cell_passes import write_reach, write_values
 from hogeq.kernels.cell_vectors import Board, Family, Shape
-from hogeq.kernels.interpreter import AGAIN, OTHER, WIN
 from hogeq.kernels.program import Program, zeros
 from hogeq.kernels.recurrence import EVALUATE, Dice
-from hogeq.model.protocol import WinRate
+from hogeq.kernels.turns import AGAIN, OTHER, WIN
+from hogeq.model.protocol import Reach, WinRate
 from hogeq.model.tables import Tables
 from hogeq.support.aliases import Floats, Ints
 
@@ -342,13 +342,7 @@ class CellPasses:
         return self.each_reach
 
     def backward(
-        self,
-        role: int,
-        policies: Floats,
-        weights: Floats,
-        reach: Floats,
-        temperature: float = 1.0,
-        damping: float = 1.0,
+        self, role: int, policies: Floats, reach: Reach, temperature: float, damping: float
     ) -> tuple[Floats, int]:
         """Pass over all cells; see :meth:`hogeq.model.workspace.Layout.backward`."""
         self._values(
@@ -357,8 +351,8 @@ class CellPasses:
             role=int(role),
             are_matrices=int(policies.ndim == 3),
             policies=policies.reshape(-1),
-            weights=weights,
-            infoset_reach=reach,
+            weights=reach.weights,
+            infoset_reach=reach.rows,
             temperature=float(temperature),
             damping=float(damping),
         )
@@ -367,5 +361,6 @@ class CellPasses:
     def win_rate(self, matrices: Ints) -> WinRate:
         """Exact win rate of the first of two matrices, int64 (2, G, G)."""
         rolls = matrices.astype(np.float64)
-        starts, _ = self.backward(EVALUATE, rolls, np.ones(1), self.each_reach[0])
+        reach = Reach(self.each_reach[0], np.ones(1))
+        starts, _ = self.backward(EVALUATE, rolls, reach, 1.0, 1.0)
         return WinRate.from_starts(*starts[0].tolist())

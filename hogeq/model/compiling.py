@@ -14,7 +14,7 @@ import numpy as np
 from hogeq.kernels import cache
 from hogeq.model.game import HogEngine, compile_game
 from hogeq.model.priced import Claim, Kept, PricedResponders, width_of
-from hogeq.model.protocol import Role
+from hogeq.model.protocol import Reach, Role
 from hogeq.model.workspace import Layout
 from hogeq.rules import EDITIONS, Rules
 from hogeq.support.aliases import Floats
@@ -69,7 +69,7 @@ def _interpreted_calls(game: HogEngine, part: str, uniform: Floats) -> Iterator[
 
 
 def _backward(layout: Layout, role: Role, policies: Floats) -> object:
-    return layout.backward(role, policies, np.ones(1), layout.each_reach[0])
+    return layout.backward(role, policies, Reach(layout.each_reach[0], np.ones(1)), 1.0, 1.0)
 
 
 def _certificate_calls(rules: Rules) -> Iterator[Call]:

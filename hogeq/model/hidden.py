@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from hogeq.model.game import HogEngine
 from hogeq.model.interpreter import Interpreter
-from hogeq.model.protocol import Role
+from hogeq.model.protocol import Reach, Role
 from hogeq.model.rows import plain
 from hogeq.support.aliases import Floats, Matrix
 
@@ -31,7 +31,8 @@ def best_rolls(game: HogEngine, policies: Floats) -> tuple[Matrix, float, Interp
 
 def _valued(game: HogEngine, policies: Floats, role: Role) -> tuple[Interpreter, float]:
     passes = game.interpreter(len(policies))
-    starts, _ = passes.backward(role, plain(policies), np.ones(1))
+    unread = Reach(passes.each_reach[0], np.ones(1))
+    starts, _ = passes.backward(role, plain(policies), unread, 1.0, 1.0)
     return passes, float(starts[0, 0])
 
 

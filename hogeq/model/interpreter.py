@@ -3,8 +3,9 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from hogeq.kernels import TIE, interpreter, recurrence, recurring
-from hogeq.kernels.recurring import Links
+from hogeq.kernels import TIE, interpreter, recurrence
+from hogeq.kernels.recurring import Links, Loops
+from hogeq.model.protocol import Reach
 from hogeq.model.recurring import Recurrence
 from hogeq.model.turn_lists import scratch_for, turn_lists
 from hogeq.rules import Rules
@@ -39,9 +40,11 @@ class Interpreter:
         self.each_reach = self._reached[:, : self._size**2].reshape(matches, *board)
         self._second = rules.size**2 if isinstance(rules.goal, tuple) else 0
         self._scratch = scratch_for(turns, matches)
+        self._loops: Loops | None = None
+        self._links: Links | None = None
         if recurrence is not None:
-            loops = recurrence.loops
-            members = int(np.diff(loops.start).max())
+            self._loops = recurrence.loops
+            members = int(np.diff(self._loops.start).max())
             states = 2 * members * memories
             self._links = Links(
                 left=np.zeros((members, 2, len(self._scratch.masses))),
@@ -65,44 +68,28 @@ class Interpreter:
             self.reach[:, mover % self.players, cell, self.start] = 1.0 / movers
         for match, (reach, reached) in enumerate(zip(self.reach, self._reached, strict=True)):
             both = played if len(played) <= 2 else played[[0, match + 1]]
-            arrays = both, reach, reached, self._scratch
-            if self.recurrence is None:
-                interpreter.forward(self.turns, *arrays)
-            else:
-                recurring.forward(self.turns, self.recurrence.loops, *arrays, self._links)
+            interpreter.forward(
+                self.turns, self._loops, both, reach, reached, self._scratch, self._links
+            )
         return self.each_reach
 
     def backward(
-        self,
-        role: int,
-        policies: Floats,
-        weights: Floats,
-        reach: Floats | None = None,
-        temperature: float = 1.0,
-        damping: float = 1.0,
+        self, role: int, policies: Floats, reach: Reach, temperature: float, damping: float
     ) -> tuple[Floats, int]:
-        """Fill `values` too, and `choice` (C, H) by FULL_MEMORY, a role more than other layouts have.
+        """Fill `values` too, and `choice` (C, H) by FULL_MEMORY, which no other layout has.
 
         See :class:`hogeq.model.workspace.Layout`.
         """
-        del reach  # it is found by the way
         filled = self._averages, self._reached[0], self.choice
-        how = filled, temperature, damping, self._scratch
         played = self._by_cell(policies)
         if self._second and role == recurrence.EVALUATE and len(played) == 2:
             # Each moves in half of the cells: one strategy does as both do, in half the time.
             played = np.hstack([played[:1, : self._second], played[1:, self._second :]])
-        if self.recurrence is None:
-            changes = interpreter.backward(
-                self.turns, int(role), played, weights, self.reach, self.values, *how
-            )
-        else:
-            loops, reached, values = self.recurrence.loops, self.reach[0], self.values[0]
-            changes = recurring.backward(
-                self.turns, loops, int(role), played, reached, values, *how, self._links
-            )
-            if role == recurrence.FULL_MEMORY:
-                self._leave_on_ties(self.recurrence, self.choice)
+        how = filled, temperature, damping, self._scratch, self._links
+        arrays = played, reach.weights, self.reach, self.values
+        changes = interpreter.backward(self.turns, self._loops, int(role), *arrays, *how)
+        if role == recurrence.FULL_MEMORY and self.recurrence is not None:
+            self._leave_on_ties(self.recurrence, self.choice)
         if self._second:
             policies[0] = played[0, : self._second].reshape(policies.shape[1:])
         first = self.values[:, 0, 0, self.start]

@@ -6,10 +6,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import DTypeLike
 
-from hogeq.kernels.interpreter import OTHER
 from hogeq.kernels.memory_vectors import Shape, write_duel, write_reach, write_values
 from hogeq.kernels.program import Program, zeros
-from hogeq.model.protocol import WinRate
+from hogeq.kernels.turns import OTHER
+from hogeq.model.protocol import Reach, WinRate
 from hogeq.model.tables import Tables
 from hogeq.support.aliases import Floats, Ints
 
@@ -220,13 +220,7 @@ class MemoryPasses:
         return self.each_reach
 
     def backward(
-        self,
-        role: int,
-        policies: Floats,
-        weights: Floats,
-        reach: Floats,
-        temperature: float = 1.0,
-        damping: float = 1.0,
+        self, role: int, policies: Floats, reach: Reach, temperature: float, damping: float
     ) -> tuple[Floats, int]:
         """Pass over all cells; see :meth:`hogeq.model.workspace.Layout.backward`."""
         self._values(
@@ -234,8 +228,8 @@ class MemoryPasses:
             **self._backward,
             role=int(role),
             policies=policies,
-            weights=weights,
-            infoset_reach=reach,
+            weights=reach.weights,
+            infoset_reach=reach.rows,
             temperature=float(temperature),
             damping=float(damping),
         )

@@ -12,8 +12,8 @@ from typing import NamedTuple
 import numpy as np
 
 from hogeq.kernels import priced as kernels
-from hogeq.kernels.interpreter import WIN, TurnLists
 from hogeq.kernels.priced import Claims, Responder
+from hogeq.kernels.turns import WIN, TurnLists
 from hogeq.model.game import MEMORY_LIMIT
 from hogeq.model.turn_lists import scratch_for, turn_lists
 from hogeq.rules import Rules

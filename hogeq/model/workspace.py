@@ -34,15 +34,9 @@ class Layout(Protocol):
         """
 
     def backward(
-        self,
-        role: int,
-        policies: Floats,
-        weights: Floats,
-        reach: Floats,
-        temperature: float = ...,
-        damping: float = ...,
+        self, role: int, policies: Floats, reach: Reach, temperature: float, damping: float
     ) -> tuple[Floats, int]:
-        """Pass over all cells, for the player, against all opponents; reach is the mixture's.
+        """Pass over all cells, for the player, against all opponents; the reach is the mixture's.
 
         Returns the win probability of each player when moving first, (n, Q), and how many rows
         ASCEND changed.
@@ -108,9 +102,7 @@ class Workspace:
         if reach is not self._latest:
             raise ValueError("reach: allowed: that of this workspace's last pass forward")
         played = self._plain(policies)
-        starts, changes = self._layout.backward(
-            role, played, reach.weights, reach.rows, temperature, damping
-        )
+        starts, changes = self._layout.backward(role, played, reach, temperature, damping)
         if played is not policies and role in (Role.ASCEND, Role.SOFTMAX):
             policies[0] = played[0]
         first, other = reach.weights @ starts[:, 0], reach.weights @ starts[:, -1]
@@ -122,8 +114,8 @@ class Workspace:
         """Exact win rate of player 0, its role being EVALUATE or FULL_MEMORY."""
         shares = self._equal if weights is None else weights
         passes = self._layout if role in IN_LAYOUTS else self._interpreter
-        unread = self._layout.each_reach[0]
-        starts, _ = passes.backward(role, self._plain(policies), shares, unread)
+        unread = Reach(self._layout.each_reach[0], shares)
+        starts, _ = passes.backward(role, self._plain(policies), unread, 1.0, 1.0)
         return WinRate.from_starts(float(shares @ starts[:, 0]), float(shares @ starts[:, -1]))
 
     def _plain(self, policies: Floats) -> Floats:

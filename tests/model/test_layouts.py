@@ -18,7 +18,7 @@ from hogeq.model.memory_passes import (
     pass_order,
     suit_memory_vectors,
 )
-from hogeq.model.protocol import Role, WinRate
+from hogeq.model.protocol import Reach, Role, WinRate
 from hogeq.model.rows import TIE
 from hogeq.model.workspace import Layout
 from hogeq.rules import EDITIONS, Rules
@@ -83,7 +83,7 @@ def results(passes: Layout, policies: Floats) -> dict[str, Any]:
     found: dict[str, Any] = {"reach": reach}
     for role in (Role.EVALUATE, Role.COUNTERFACTUAL, Role.ASCEND, Role.SOFTMAX):
         moved = policies.copy()
-        starts, changes = passes.backward(role, moved, np.ones(1), reach, 0.1, 0.3)
+        starts, changes = passes.backward(role, moved, Reach(reach, np.ones(1)), 0.1, 0.3)
         found[f"starts, {role.name}"] = starts[0].copy()
         found[f"changes, {role.name}"] = changes
         found[f"policies, {role.name}"] = moved
@@ -135,7 +135,7 @@ def test_turns_that_stay_feed_cells_in_pairs() -> None:
         np.testing.assert_allclose(found[name], expected[name], rtol=0.0, atol=EXACT)
     never_leaves = np.zeros((1, *game.shape))
     never_leaves[..., 0] = 1.0
-    nothing = np.ones(1), np.zeros(game.shape), np.zeros(game.shape[:2]), 1.0, 1.0
+    nothing = Reach(np.zeros(game.shape[:2]), np.ones(1)), 1.0, 1.0
     ends = [x.backward(Role.EVALUATE, never_leaves, *nothing)[0][0, 0] for x in (passes, slow)]
     assert ends[0] == pytest.approx(ends[1], abs=EXACT)
 
@@ -148,7 +148,7 @@ def test_matrices_meet_as_the_policies_that_they_are(name: str) -> None:
     game, make = compiled(name)
     duel = MemoryDuel(game.tables) if make is MemoryPasses else CellPasses(game.tables, 2)
     slow, random = interpreted(game, 2), np.random.default_rng(3)
-    unread = np.ones(1), np.zeros(game.shape[:2])
+    unread = Reach(np.zeros(game.shape[:2]), np.ones(1)), 1.0, 1.0
     for _ in range(3):  # the second and third find the arrays in use
         matrices = random.integers(game.num_actions, size=(2, *game.shape[:2]))
         policies = one_hot(matrices, game.num_actions)
@@ -216,8 +216,8 @@ def test_any_number_of_opponents(name: str, opponents: int, dtype: type) -> None
     found = []
     for passes in (make(game.tables, 2, dtype, opponents), game.interpreter(2, opponents)):
         each, moved = passes.forward(policies).copy(), policies.copy()
-        reach = np.tensordot(weights, each, 1)
-        starts, _ = passes.backward(Role.SOFTMAX, moved, weights, reach, 0.05, 0.5)
+        reach = Reach(np.tensordot(weights, each, 1), weights)
+        starts, _ = passes.backward(Role.SOFTMAX, moved, reach, 0.05, 0.5)
         found.append((each, starts.copy(), moved))
     for left, right in zip(*found, strict=True):
         assert left == pytest.approx(right, abs=EXACT if dtype == np.float64 else 2e-5)
