@@ -88,14 +88,18 @@ class CellLayout:
         own, opponent = np.indices((goal, goal))
         inside = (own + tables.zero_points < goal) & (opponent + tables.zero_gift < goal)
         furthest = int((tables.zero_points + tables.zero_gift)[inside].max(initial=0))
+        kind, mine, yours = _inside(tables)
+        raised = int((mine + yours - own - opponent)[kind < WIN].max(initial=0))
         self.board = Board(
             goal=goal,
             width=-(-(self.blocks * cells + gifts) // cells) * cells,
             afterstate_rows=_power_of_two(max(beyond, furthest) + 1),
-            cell_rows=_power_of_two(1 + self._furthest_landing()),
+            cell_rows=_power_of_two(1 + raised),
             beyond=beyond,
             given=gifts,
         )
+        self.afterstate_page = self.board.afterstate_rows * self.board.width + cells  # numbers
+        self.cell_page = self.board.cell_rows * self.board.width + cells
         self._lay_out_groups()
         depth = max(family.dice.depth for family in self.families)
         self.shape = Shape(
@@ -107,26 +111,10 @@ class CellLayout:
             edge_depth=max(1, depth),
             edge_blocks=-(-self.most_sides // cells) + 1,
             most_sides=self.most_sides,
-            moves_again=self.ends > 1 or bool((_inside(tables)[0] == AGAIN).any()),
+            moves_again=self.ends > 1 or bool((kind == AGAIN).any()),
             stays=bool(self.stays.any()),
             families=self.families,
         )
-
-    @property
-    def afterstate_page(self) -> int:
-        """Numbers of a page."""
-        return self.board.afterstate_rows * self.board.width + self.cells
-
-    @property
-    def cell_page(self) -> int:
-        """Numbers of a page."""
-        return self.board.cell_rows * self.board.width + self.cells
-
-    def _furthest_landing(self) -> int:
-        """Find by how much a landing raises the total at most."""
-        kind, own, opponent = _inside(self.tables)
-        raised = own + opponent - sum(np.indices(kind.shape))
-        return int(raised[kind < WIN].max(initial=0))
 
     # --- groups, families and lines ---
 

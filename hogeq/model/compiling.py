@@ -73,14 +73,14 @@ def _certificate_calls(rules: Rules) -> Iterator[Call]:
     small = replace(EDITIONS["su20"], goal=goal, max_dice=dice)
     policy = np.full((goal, goal, dice + 1), 1.0 / (dice + 1))
     priced = PricedResponders(small, [1.0], [policy])
-    nothing = np.zeros((1, priced.board.memories))
+    nothing = np.zeros((1, priced.memories))
     claim = Claim(np.zeros(1, np.int64), nothing, nothing[0], 1.0, 1.0)
-    kept = [Kept(np.ones(1, np.int64), np.zeros((1, priced.board.memories, dice + 1)))]
+    kept = [Kept(np.ones(1, np.int64), np.zeros((1, priced.memories, dice + 1)))]
     yield priced.infoset_reach
     yield priced.remember
     yield lambda: priced.lift(1, claim)
     yield lambda: priced.lend(0, 1, claim, kept)
-    yield lambda: priced.revise(1, kept, np.zeros((dice + 1, priced.board.memories)), 1.0)
+    yield lambda: priced.revise(1, kept, np.zeros((dice + 1, priced.memories)), 1.0)
 
 
 def missing(game: HogEngine, *names: str) -> Iterator[cache.Kernel]:

@@ -57,11 +57,6 @@ def _bonus(tables: Tables) -> Ints:
     return tables.bonus[0].reshape(kept, kept, -1)
 
 
-def _members(tables: Tables) -> tuple[tuple[int, ...], ...]:
-    """List, by roll, the active memories that gain a bonus on it."""
-    return tuple(tuple(np.flatnonzero(gained).tolist()) for gained in _bonus(tables)[:, 0].T)
-
-
 def _swap_scores_at_most(tables: Tables) -> bool:
     """Whether every turn that does not win lands on its two scores, in either order."""
     goal = tables.goal
@@ -92,7 +87,7 @@ def memory_shape(tables: Tables) -> Shape:
         active=isqrt(len(tables.lane)),
         records=tables.records,
         bonus=tables.most_bonus,
-        members=_members(tables),
+        members=tuple(tuple(np.flatnonzero(x).tolist()) for x in _bonus(tables)[:, 0].T),
         recorded=tuple(sorted(points)),
         sole=tuple(sorted(sole)),
         shared=tuple(x for x in sorted(points) if x not in sole),
