@@ -54,10 +54,8 @@ html_static_path = ["_static"]
 html_css_files = ["site.css"]
 
 
-def _escape(_app: Any, _what: str, name: str, _thing: Any, _options: Any, lines: Any) -> None:
-    """Keep |tens - ones| an absolute value, no substitution, and (n, *rows) a shape."""
-    if name.startswith("hogeq.rules.parts"):
-        lines[:] = [line.replace("|", r"\|") for line in lines]
+def _escape(_app: Any, _what: str, _name: str, _thing: Any, _options: Any, lines: Any) -> None:
+    """Keep (n, *rows) a shape."""
     lines[:] = [re.sub(r"([(, ])\*(\w+[,)])", r"\1\\*\2", line) for line in lines]
 
 

@@ -30,8 +30,7 @@ from hogeq.model.rows import TIE
 from hogeq.model.shared import shared_workspace
 from hogeq.rules import Rules
 from hogeq.rules.memory import remembered
-from hogeq.rules.register import title
-from hogeq.rules.turn import turn_parts
+from hogeq.rules.turn import part_name
 from hogeq.strategies.strategy import Strategy, policies_of
 from hogeq.support.aliases import Floats, Matrix
 
@@ -172,7 +171,7 @@ def _behind(
     behind = {}
     for rule, worth in worth_without(game, follow, weights):
         best = np.take_along_axis(worth, rolls[..., None].astype(np.int64), axis=2)
-        behind[rule_name(game.rules, rule)] = best - worth
+        behind[part_name(game.rules, rule)] = best - worth
     return behind
 
 
@@ -209,10 +208,3 @@ def turn_values(game: HogEngine, follow: Floats, weights: Floats, rules: Rules) 
 
     backward_by(other, len(follow), as_it_goes_on)
     return worth
-
-
-def rule_name(rules: Rules, rule: str) -> str:
-    """Name the part of a field of `Rules`, for people."""
-    named = turn_parts(rules)
-    others = {"landing": named.landing, "effect": named.bonus, "prime_boost": "Hogtimus Prime"}
-    return others.get(rule) or title(rule)

@@ -39,17 +39,16 @@ MOST_ROUNDS = 100  # of changes within a diagonal: few are needed, and none may 
 class Pairs:
     """Rows of every seat in the cells of a diagonal, by opponent's score."""
 
-    def __init__(self, diagonal, numbers, stays):
-        self.diagonal, self.code = diagonal, diagonal.code
-        self._numbers, self._stays = numbers, stays
+    def __init__(self, diagonal):
+        self.diagonal, self.code, self.args = diagonal, diagonal.code, diagonal.args
 
     def row(self, seat, what):
         """Return one row of a seat."""
-        return self._numbers[(seat * 4 + what) * self.diagonal.board.width :]
+        return self.args.pair_numbers[(seat * 4 + what) * self.args.width :]
 
     def can_stay(self, here):
         """Read 1 where no dice stay, else 0."""
-        return self._stays.vector(self.diagonal.total * self.diagonal.board.width + here.opponent)
+        return self.args.stays.vector(self.diagonal.total * self.args.width + here.opponent)
 
     def keep(self, here, seat, rest, chances):
         """Store the wins of rows, or their visits, without staying, and their chances."""
@@ -132,30 +131,35 @@ class Board(NamedTuple):
 class Diagonal:
     """The cells of a total, and where rows of it begin."""
 
-    def __init__(self, code, shape, board, total):
-        self.code, self.shape, self.board, self.total = code, shape, board, total
-        self.lowest = total - (board.goal - 1)  # opponent's score on the board
+    def __init__(self, code, shape, args, total, edge=None):
+        self.code, self.shape, self.args, self.total, self.edge = code, shape, args, total, edge
+        self.lowest = total - (args.goal - 1)  # opponent's score on the board
         self.first = self.lowest.at_least(0) // code.width
-        self.last = total.at_most(board.goal - 1) // code.width + 1
-        self.afterstate_page = board.afterstate_rows * board.width + code.width
-        self.cell_page = board.cell_rows * board.width + code.width
-        self.blocks = (board.goal + (code.width - 1)) // code.width
+        self.last = total.at_most(args.goal - 1) // code.width + 1
+        self.afterstate_page = args.afterstate_rows * args.width + code.width
+        self.cell_page = args.cell_rows * args.width + code.width
+        self.sums_size = (args.goal + (code.width - 1)) // code.width * (shape.sums * code.width)
 
     def afterstates(self, away=0):
         """Position on a page."""
-        return ((self.total + away) & (self.board.afterstate_rows - 1)) * self.board.width
+        return ((self.total + away) & (self.args.afterstate_rows - 1)) * self.args.width
 
     def cells(self):
         """Position on a page."""
-        return (self.total & (self.board.cell_rows - 1)) * self.board.width
+        return (self.total & (self.args.cell_rows - 1)) * self.args.width
 
-    def pages_of(self, afterstates, seat):
-        """Return the pages of one seat at the table, a player of a match."""
-        return afterstates[seat * self.afterstate_page * self.shape.pages :]
+    def pages_of(self, seat):
+        """Return the pages of afterstates of one seat at the table, a player of a match."""
+        return self.args.afterstates[seat * self.afterstate_page * self.shape.pages :]
 
-    def cells_of(self, cells, seat):
-        """Return the pages of one seat at the table."""
-        return cells[seat * self.cell_page * (2 * self.shape.memories) :]
+    def cells_of(self, seat):
+        """Return the pages of cells of one seat at the table."""
+        return self.args.cells[seat * self.cell_page * (2 * self.shape.memories) :]
+
+    def no_dice(self, kind, block):
+        """Read the places to which no dice lead, by the kind of dice."""
+        row = (self.args.goal * 2 - 1) * kind + self.total
+        return self.args.no_dice.indices(row * self.args.width + block * self.code.width)
 
 
 class Block:
@@ -164,7 +168,7 @@ class Block:
     def __init__(self, diagonal, block):
         self.diagonal, self.block = diagonal, block
         self.code = code = diagonal.code
-        goal, width, builder = diagonal.board.goal, code.width, code.builder
+        goal, width, builder = diagonal.args.goal, code.width, code.builder
         self.opponent = block * width
         low = diagonal.lowest - self.opponent
         high = (diagonal.total + 1).at_most(goal) - self.opponent
@@ -198,9 +202,9 @@ class _GroupBase:
 
     parts = 1
 
-    def __init__(self, diagonal, family, block, page, sums, edge):
+    def __init__(self, diagonal, family, block, page, sums):
         self.code, self.diagonal, self.family, self.block = diagonal.code, diagonal, family, block
-        self.page, self.sums, self.edge = page, sums, edge
+        self.page, self.sums, self.edge = page, sums, diagonal.edge
         self.none = None
         """Places of what no dice lead to, if they are rolled here."""
 
@@ -230,10 +234,10 @@ class _GroupBase:
     def at_edge(self, dice, away, value):
         if self.edge is None or dice == self.family.dice.depth:  # then nothing is added to it
             return value
-        shape, board, width = self.diagonal.shape, self.diagonal.board, self.code.width
-        beyond = self.diagonal.total + (away - board.goal)  # opponent's score at the goal
+        shape, goal, width = self.diagonal.shape, self.diagonal.args.goal, self.code.width
+        beyond = self.diagonal.total + (away - goal)  # opponent's score at the goal
         count = beyond + 1 - self.block * width
-        row = (beyond + self.family.kind * (board.goal - 1 + shape.most_sides)) * shape.edge_blocks
+        row = (beyond + self.family.kind * (goal - 1 + shape.most_sides)) * shape.edge_blocks
         row = (row + beyond // width - self.block) * (shape.edge_depth * width)
         row = self.code.select(count >= 1, row, self.code.index(0))
         return value.replaced(count, self.edge.vector(row + dice * width))
@@ -247,31 +251,32 @@ class _GroupBase:
         return gathered(self.page, self.none)
 
 
-def each_group(diagonal, block, groups, sums, pages, edge=None):
+def each_group(diagonal, block, seat):
     """Write the same for every group: its family, its base, and its row of the table `groups`.
 
     A row has a page, a vector of the block's sums, and by situation the group's first line.
     """
-    code, shape = diagonal.code, diagonal.shape
+    code, shape, args, pages = diagonal.code, diagonal.shape, diagonal.args, diagonal.pages_of(seat)
+    sums = args.sums[seat * diagonal.sums_size :]
     for family in shape.families:
         with code.loop(family.first, family.end) as group:
-            row = groups[group * (2 + shape.situations) :]
+            row = args.groups[group * (2 + shape.situations) :]
             page = pages[row.number(0) * diagonal.afterstate_page :]
             piece = sums[(block * shape.sums + row.number(1)) * code.width :]
-            yield family, _GroupBase(diagonal, family, block, page, piece, edge), row
+            yield family, _GroupBase(diagonal, family, block, page, piece), row
 
 
-def landings(diagonal, block, page, landing, handover):
+def landings(diagonal, block, page):
     """Read where a block of afterstates lands: places among the cells of a seat.
 
     `landing` has twice the place on a page, and 1 more if the same player moves again, by the way
     of the turn to end, total and opponent's score. A row of `handover` has a page's way to end, and
     the page of the memory that moves next: of the other player, or of the same.
     """
-    code, board, builder = diagonal.code, diagonal.board, diagonal.code.builder
-    end, other, again = (handover.number(page * 3 + x) for x in range(3))
-    row = (board.goal * 2 - 1 + board.beyond) * end + diagonal.total
-    found = landing.indices(row * board.width + block * code.width)
+    code, args, builder = diagonal.code, diagonal.args, diagonal.code.builder
+    end, other, again = (args.handover.number(page * 3 + x) for x in range(3))
+    row = (args.goal * 2 - 1 + args.beyond) * end + diagonal.total
+    found = args.landing.indices(row * args.width + block * code.width)
     start = code.spread((other * diagonal.cell_page).value, code.width)
     if diagonal.shape.moves_again:
         moves_again = builder.trunc(found, ir.VectorType(BIT, code.width))

@@ -14,20 +14,17 @@ of a base do, then its sums.
 
 from typing import NamedTuple
 
-from hogeq.kernels import TIE
 from hogeq.kernels.recurrence import (
     ASCEND,
     EVALUATE,
-    SOFTMAX,
     Dice,
     add_dice,
     add_to_sums,
-    best_row,
     depart,
     land_sums,
     mix,
     remove_dice,
-    softened_row,
+    set_rows,
     spread_rolls,
     value_rolls,
     weigh,
@@ -76,16 +73,19 @@ class Shape(NamedTuple):
 class _ColumnBase:
     """A base, in the sense of :class:`hogeq.kernels.recurrence.Base`: its numbers in a column."""
 
-    def __init__(self, code, shape, column, at, own, *, direction=1, won=None, no_dice=None):
-        self.code, self.shape, self.column = code, shape, column
-        self.parts = shape.lanes // code.width
-        self._at, self._own, self._direction = at, own, direction
-        self._won, self._no_dice = won, no_dice
+    def __init__(self, code, shape, args, seat, opponent, own, direction=1):
+        self.code, self.shape, self.args, self._own = code, shape, args, own
+        self.column = args.columns[(seat * args.goal + opponent) * args.column_size :]
+        self.parts, self._direction = shape.lanes // code.width, direction
+
+    def read_turn(self, turn, no_dice):
+        """Set what rolls win at once, and where the afterstate of no dice lies."""
+        self._won, self._no_dice = self.args.wins[turn * self.shape.num_actions :], no_dice
 
     def _find(self, away, what):
         """Read the table `at`."""
         row = self._own + (away + self.shape.below)
-        return self._at.number(row * self.shape.width + what)
+        return self.args.at.number(row * self.shape.width + what)
 
     def rolls(self, bonus=0):
         """Position of the rolls of this base, or of that which a bonus leads to."""
@@ -124,32 +124,7 @@ class _ColumnBase:
         return self.column.vector(self._no_dice, self.parts)
 
 
-def write_values(
-    code,
-    shape,
-    role,
-    players,
-    matches,
-    goal,
-    column_size,
-    spare,
-    temperature,
-    damping,
-    visits,
-    wins,
-    past,
-    at,
-    landed,
-    arrival_start,
-    policies,
-    columns,
-    starts,
-    reach,
-    weights,
-    infoset_reach,
-    action_values,
-    changes,
-):
+def write_values(code, shape, args):
     """Backward induction over all cells; the role is player 0's, against every opponent.
 
     `visits` are the cells in the order of a pass forward: own score, opponent's score, and where
@@ -160,10 +135,12 @@ def write_values(
     player, and ``changes[0]`` with how many rows ASCEND changed. `reach` is of :func:`write_reach`,
     by match, and `weights` the shares of the matches.
     """
-    lanes, num_actions = shape.lanes, shape.num_actions
+    lanes, num_actions, goal, role = shape.lanes, shape.num_actions, args.goal, args.role
+    players, matches, policies, reach = args.players, args.matches, args.policies, args.reach
+    visits, landed, arrival_start = args.visits, args.landed, args.arrival_start
     parts = lanes // code.width
     cells, policy_size = goal * goal, goal * goal * num_actions
-    changes.put_number(0, code.double(0.0))
+    args.changes.put_number(0, code.double(0.0))
     with code.loop(0, cells, down=True) as turn:
         own, opponent, none = (visits.number(turn * 3 + x) for x in range(3))
         cell = own * goal + opponent
@@ -171,24 +148,22 @@ def write_values(
         later = visits.number(ahead * 3) * goal + visits.number(ahead * 3 + 1)
         with code.loop(0, matches * (players - 1) + 1) as policy:
             policies.ask_for(policy * policy_size + later * num_actions, 2 * code.width)
-        averages = action_values[cell * num_actions :]
+        averages = args.action_values[cell * num_actions :]
         with code.when(role.differs(EVALUATE)):
             for roll in range(num_actions):
                 averages.put_number(roll, code.double(0.0))
 
         with code.loop(0, matches) as match, code.loop(0, players) as player:
-            column = columns[((match * players + player) * goal + opponent) * column_size :]
-            base = _ColumnBase(
-                code, shape, column, at, own, won=wins[turn * num_actions :], no_dice=none
-            )
+            base = _ColumnBase(code, shape, args, match * players + player, opponent, own)
+            base.read_turn(turn, none)
             with code.when(own.equals(goal - 1)):
-                _begin_column(code, shape, base, past, goal, opponent, spare)
+                _begin_column(code, shape, args, base, opponent)
             if shape.dice.depth:
                 with code.when((own & 1).equals((goal - 1) & 1)):
                     add_dice(code, shape.dice, base)
             near = base.rolls()
             for roll, worth in enumerate(value_rolls(code, shape.dice, base, num_actions)):
-                column.put(near + roll * lanes, worth)
+                base.column.put(near + roll * lanes, worth)
             with code.when(code.all_of(role.differs(EVALUATE), player.equals(0))):
                 kept = reach[(match * cells + turn) * shape.reach_size :]
                 reach[(match * cells + ahead) * shape.reach_size :].ask_for(0, shape.reach_size)
@@ -197,38 +172,43 @@ def write_values(
                 of_members = [next(some) if x else None for x in shape.members]
                 weighted = weigh(everyone, of_members, *_rolls_of(base))
                 for roll, value in enumerate(sums(weighted)):
-                    share = code.builder.fmul(value, weights.number(match))
+                    share = code.builder.fmul(value, args.weights.number(match))
                     averages.put_number(roll, code.builder.fadd(averages.number(roll), share))
-        with code.when(role >= ASCEND):
-            found = averages, policies[cell * num_actions :], infoset_reach.number(cell)
-            _set_row(code, num_actions, role, *found, temperature, damping, changes)
+        reached = args.infoset_reach.number(cell)
+        is_reached = code.builder.fcmp_ordered(">", reached, code.double(0.0))
+        with code.when(code.all_of(role >= ASCEND, is_reached)):
+            row = policies[cell * num_actions :]
+            old, worth = (
+                [code.lone(one.number(roll)) for roll in range(num_actions)]
+                for one in (row, averages)
+            )
+            for roll, chance in set_rows(code, args, worth, old, code.lone(reached)):
+                row.put(roll, chance)
         with code.loop(0, matches) as match, code.loop(0, players) as player:
-            column = columns[((match * players + player) * goal + opponent) * column_size :]
-            base = _ColumnBase(code, shape, column, at, own)
+            base = _ColumnBase(code, shape, args, match * players + player, opponent, own)
             row = policies[(match + 1) * player * policy_size + cell * num_actions :]
             chances = [code.vector(row.number(roll), parts) for roll in range(num_actions)]
             lost = mix(code, chances, *_rolls_of(base), shape.members, shape.active)
             with code.when(cell.equals(0)):
                 won = code.builder.fsub(code.double(1.0), lost[0].number(0))
-                starts.put_number(match * players + player, won)
+                args.starts.put_number(match * players + player, won)
             rows = transposed(lost + [lost[-1]] * (lanes - shape.active))
-            rival = columns[(match * players + players - 1 - player) * goal * column_size :]
             with code.loop(arrival_start.number(cell), arrival_start.number(cell + 1)) as arrival:
-                from_column = rival[landed.number(arrival * 2) * column_size :]
-                there = _ColumnBase(code, shape, from_column, at, landed.number(arrival * 2 + 1))
+                seat, place = match * players + players - 1 - player, landed[arrival * 2 :]
+                there = _ColumnBase(code, shape, args, seat, place.number(0), place.number(1))
                 for record in shape.recorded:
-                    from_column.put(there.position(record, 0), rows[record])
+                    there.column.put(there.position(record, 0), rows[record])
 
 
-def _begin_column(code, shape, base, past, goal, opponent, spare):
+def _begin_column(code, shape, args, base, opponent):
     """Write the input of a column's first base: no sums, and rolls that won past the goal."""
     lanes, num_actions, bonus = shape.lanes, shape.num_actions, shape.bonus
     column, nothing = base.column, code.vector(0.0, base.parts)
-    column.put(spare, nothing)
+    column.put(args.spare, nothing)
     for away in range(shape.sums_ring):
         for dice in range(1, shape.dice.depth + 1):
             base.put_sum(dice, away, nothing)
-    won = past[opponent * (bonus * num_actions) :]
+    won = args.past[opponent * (bonus * num_actions) :]
     for beyond in range(bonus):
         first = base.rolls(1 + beyond)
         with code.loop(0, num_actions) as roll:
@@ -245,44 +225,7 @@ def _rolls_of(base):
     )
 
 
-def _set_row(code, num_actions, role, averages, row, here, temperature, damping, changes):
-    """Change a row that is reached as the role has it."""
-    is_reached = code.builder.fcmp_ordered(">", here, code.double(0.0))
-    values = [code.lone(averages.number(roll)) for roll in range(num_actions)]
-    old = [code.lone(row.number(roll)) for roll in range(num_actions)]
-    here = code.lone(here)
-    with code.when(code.all_of(is_reached, role.equals(ASCEND))):
-        new, changed = best_row(code, values, old, here * TIE)
-        changed = changed.number(0)
-        with code.when(code.builder.fcmp_ordered(">", changed, code.double(0.0))):
-            changes.put_number(0, code.builder.fadd(changes.number(0), changed))
-            for roll, chance in enumerate(new):
-                row.put(roll, chance)
-    with code.when(code.all_of(is_reached, role.equals(SOFTMAX))):
-        weight = here * code.lone(temperature)
-        for roll, chance in enumerate(softened_row(code, values, old, weight, code.lone(damping))):
-            row.put(roll, chance)
-
-
-def write_reach(
-    code,
-    shape,
-    keeps_memories,
-    players,
-    goal,
-    column_size,
-    used,
-    begun,
-    most_points,
-    visits,
-    at,
-    landed,
-    arrival_start,
-    policies,
-    columns,
-    reach,
-    infoset_reach,
-):
+def write_reach(code, shape, args):
     """Reach of all cells of one match, player 0 to move, and the weights of its rolls' values.
 
     Arrays are as of :func:`write_values`. `begun` is the probability of each player to begin.
@@ -290,9 +233,10 @@ def write_reach(
     `used` numbers of a column are set to 0 before its first base. `most_points` leave each shared
     record at most.
     """
-    lanes, num_actions = shape.lanes, shape.num_actions
-    parts, dice = lanes // code.width, shape.dice
-    policy_size = goal * goal * num_actions
+    lanes, num_actions, dice, goal = shape.lanes, shape.num_actions, shape.dice, args.goal
+    players, policies, reach, visits = args.players, args.policies, args.reach, args.visits
+    landed, arrival_start = args.landed, args.arrival_start
+    parts, policy_size = lanes // code.width, goal * goal * num_actions
     nothing = code.vector(0.0, parts)
     with code.loop(0, goal * goal) as turn:
         own, opponent, none = (visits.number(turn * 3 + x) for x in range(3))
@@ -301,24 +245,23 @@ def write_reach(
         later = visits.number(ahead * 3) * goal + visits.number(ahead * 3 + 1)
         with code.loop(0, players) as player:
             policies.ask_for(player * policy_size + later * num_actions, 2 * code.width)
-        with code.when(keeps_memories.equals(1)):
+        with code.when(args.keeps_memories.equals(1)):
             reach.ask_for(ahead * shape.reach_size, shape.reach_size)
         with code.when(own.equals(0)), code.loop(0, players) as player:
-            first = (player * goal + opponent) * column_size
-            with code.loop(0, used // lanes) as x:
-                columns.put(first + x * lanes, nothing)
+            first = (player * goal + opponent) * args.column_size
+            with code.loop(0, args.used // lanes) as x:
+                args.columns.put(first + x * lanes, nothing)
         with code.loop(0, players) as player:
-            column = columns[(player * goal + opponent) * column_size :]
-            base = _ColumnBase(code, shape, column, at, own, direction=-1)
+            base = _ColumnBase(code, shape, args, player, opponent, own, direction=-1)
+            column = base.column
             with code.when(own >= 1):
                 for x, record in enumerate(shape.shared):
-                    column.put(base.position(record, most_points.number(x)), nothing)
+                    column.put(base.position(record, args.most_points.number(x)), nothing)
             rows = [code.variable(nothing) for _ in shape.recorded]
-            rival = columns[(players - 1 - player) * goal * column_size :]
             with code.loop(arrival_start.number(cell), arrival_start.number(cell + 1)) as arrival:
-                from_column = rival[landed.number(arrival * 2) * column_size :]
-                score = landed.number(arrival * 2 + 1)
-                there = _ColumnBase(code, shape, from_column, at, score, direction=-1)
+                seat, place = players - 1 - player, landed[arrival * 2 :]
+                where = seat, place.number(0), place.number(1)
+                there = _ColumnBase(code, shape, args, *where, direction=-1)
                 for row, record in zip(rows, shape.recorded, strict=True):
                     arrived = there.afterstate(record, 0)
                     if dice.depth and record == dice.record:
@@ -327,15 +270,15 @@ def write_reach(
                     row.set(row.get() + arrived)
             by_record = dict(zip(shape.recorded, (row.get() for row in rows), strict=True))
             memories = transposed([by_record.get(x, nothing) for x in range(lanes)])
-            begins = code.select(cell.equals(0), begun, code.double(0.0))
+            begins = code.select(cell.equals(0), args.begun, code.double(0.0))
             memories[0] = memories[0] + only(code, 0, begins, parts)
             everyone = code.tree(memories[: shape.active])
             of_members = [
                 code.tree(memories[x] for x in some) if some else None for some in shape.members
             ]
             with code.when(player.equals(0)):
-                infoset_reach.put_number(cell, total(everyone))
-                with code.when(keeps_memories.equals(1)):
+                args.infoset_reach.put_number(cell, total(everyone))
+                with code.when(args.keeps_memories.equals(1)):
                     kept = [everyone, *(some for some in of_members if some is not None)]
                     for x, some in enumerate(kept):
                         reach.put(turn * shape.reach_size + x * lanes, some)
@@ -349,10 +292,77 @@ def write_reach(
                     flows[roll] = flows[roll] + waiting(roll)
                     column.put(base.rolls(shape.bonus) + roll * lanes, flow)
             if dice.depth:
-                code.either(
-                    (own & 1).equals(0),
-                    lambda: remove_dice(code, dice, base, flows),
-                    lambda: add_to_sums(dice, base, flows),
-                )
+                with code.builder.if_else((own & 1).equals(0)) as (first_of_two, second):
+                    with first_of_two:
+                        remove_dice(code, dice, base, flows)
+                    with second:
+                        add_to_sums(dice, base, flows)
             spread_rolls(code, dice, base, flows)
             column.put(none, column.vector(none, parts) + flows[0])
+
+
+# --- two matrices -----------------------------------------------------------------------------
+
+
+def write_duel(code, shape, args):
+    """Win probability of two matrices against each other, exactly.
+
+    A matrix makes one roll at a cell, so the mover's own record matters only through how that roll
+    plays: as usual, or with a bonus for the few records that are its *members*. An afterstate is
+    then worth one number for each record that the turn left, and another for what members gain on
+    it: 2 W numbers instead of W squared. A roll's value, by the record of whoever moves next, is a
+    sum over its outcomes of the first, and of the second at the lanes of the members.
+
+    `visits` are the cells in the order of a pass forward. ``outcome_start[roll]`` to
+    ``outcome_stop[roll, own]`` are the outcomes of a roll that stay below the goal; those of no
+    dice, by the opponent's score, come after all others. ``wins[own, opponent, roll]`` wins at
+    once. ``bonus[roll]`` is what members gain, and ``members[roll]`` is 1 at their lanes. `landed`
+    are the afterstates that land on a cell, ``arrival_start[cell:][:2]`` their range.
+
+    `worth` is scratch: by player, opponent and so many `scores`, what an afterstate is worth by its
+    record, then what members gain on it; 0 from the goal on. `played` is scratch likewise: the roll
+    that is made next. ``starts[player]`` is filled with what the first cell is worth, and what
+    members lose there without their bonus.
+    """
+    lanes, num_actions, goal, scores = shape.lanes, shape.num_actions, args.goal, args.scores
+    visits, wins, chances, points = args.visits, args.wins, args.chances, args.points
+    worth, arrival_start, parts = args.worth, args.arrival_start, lanes // code.width
+    with code.loop(0, goal * goal, down=True) as turn:
+        ahead = (turn - AHEAD).at_least(0)
+        later = visits.number(ahead * 2) * goal + visits.number(ahead * 2 + 1)
+        wins.ask_for(later * num_actions, 2 * code.width)
+        own, opponent = visits.number(turn * 2), visits.number(turn * 2 + 1)
+        cell = own * goal + opponent
+        with code.loop(0, 2) as player:
+            roll = args.matrices.number(player * goal * goal + cell)
+            column = (player * goal + opponent) * scores
+            none = args.outcome_start.number(num_actions) + opponent
+            after_none = code.select(own + points.number(none) < goal, none + 1, none)
+            rolls_none = roll.equals(0)
+            first = code.select(rolls_none, none, args.outcome_start.number(roll))
+            last = code.select(rolls_none, after_none, args.outcome_stop.number(roll * goal + own))
+            totals = []
+            for base in (own, own + args.bonus.number(roll)):
+                won = wins.number((base * goal + opponent) * num_actions + roll)
+                totals.append((base + column, code.variable(code.vector(won, parts))))
+            with code.loop(first, last) as outcome:
+                chance, record = chances.number(outcome), args.records.number(outcome)
+                for base, summed in totals:
+                    score = base + points.number(outcome)
+                    place = score * (2 * lanes) + record
+                    usual, gain = (
+                        code.vector(code.builder.fmul(chance, worth.number(at)), parts)
+                        for at in (place, place + lanes)
+                    )
+                    theirs = args.members.vector(args.played.number(score) * lanes, parts)
+                    summed.set(theirs * gain + (summed.get() + usual))
+            value, with_bonus = (summed.get() for _, summed in totals)
+            rival = (1 - player) * goal * scores
+            with code.loop(arrival_start.number(cell), arrival_start.number(cell + 1)) as arrival:
+                there = rival + args.landed.number(arrival)
+                worth.put(there * (2 * lanes), 1.0 - value)
+                worth.put(there * (2 * lanes) + lanes, value - with_bonus)
+                args.played.put_number(there, roll)
+            with code.when(cell.equals(0)):
+                args.starts.put(player * (2 * lanes), value)
+                args.starts.put(player * (2 * lanes) + lanes, value - with_bonus)

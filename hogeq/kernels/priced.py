@@ -1,7 +1,7 @@
 """Passes of a responder with memory that pays for its rolls, and of one cell's claims on it.
 
 *Mine* are the hidden states with the responder to move, *theirs* those with its opponent to move;
-all values are the responder's. Sizes are those of :mod:`hogeq.kernels.interpreter`; W numbers go
+all values are the responder's. Sizes are those of :mod:`hogeq.kernels.turns`; W numbers go
 side by side. In :func:`lift` they are a value of each claim and, last, by how much the responder's
 own value falls; in :func:`revise` one value for each roll that the cell may claim.
 """
@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hogeq.kernels.cache import kernel, part
-from hogeq.kernels.interpreter import (
+from hogeq.kernels.turns import (
     AGAIN,
     WIN,
     mix,

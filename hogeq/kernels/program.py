@@ -2,19 +2,20 @@
 
 import math
 from collections.abc import Callable
+from functools import partial
 from hashlib import sha256
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
-from llvmlite import ir
 from numba import njit, types
 from numba.core import cgutils
 from numba.extending import NativeValue, intrinsic, models, register_model, unbox
 from numpy.typing import DTypeLike, NDArray
 
 from hogeq.kernels.cache import cached
-from hogeq.kernels.staged import DOUBLE, LINE, SINGLE, Code, Index
-from hogeq.kernels.vectors import data_of
+from hogeq.kernels.staged import DOUBLE, LINE, SINGLE, Code
+from hogeq.kernels.vectors import operand
 
 
 def zeros(shape: tuple[int, ...], dtype: DTypeLike) -> NDArray[Any]:
@@ -30,13 +31,16 @@ class ProgramType(types.Type):
     """Type of a program: a kernel is compiled for each, and cached under its name."""
 
     def __init__(
-        self, write: Callable[..., None], constants: Any, width: int, single: bool
+        self,
+        write: Callable[..., None],
+        constants: Any,
+        width: int,
+        single: bool,
+        names: tuple[str, ...],
     ) -> None:
-        self.write = write
-        self.constants = constants
-        self.width = width
-        self.single = single
-        written = write.__module__, write.__qualname__, constants, width, single
+        self.write, self.constants, self.names = write, constants, names
+        self.width, self.single = width, single
+        written = write.__module__, write.__qualname__, constants, width, single, names
         digest = sha256(repr(written).encode()).hexdigest()[:16]
         super().__init__(name=f"Program({write.__name__}, {digest})")
 
@@ -47,10 +51,10 @@ register_model(ProgramType)(models.OpaqueModel)
 class Program:
     """A kernel, compiled when it first runs.
 
-    ``write(code, constants, *numbers, *arrays)`` writes it (:mod:`hogeq.kernels.staged`): numbers
-    are Indices, or doubles of LLVM, and arrays are Data. It must be a function of a module in this
-    package, and `constants` a value whose `repr` says all, such as nested named tuples: both name
-    the kernel in the cache.
+    ``write(code, constants, args)`` writes it (:mod:`hogeq.kernels.staged`): `args` has the
+    operands by name, Indices, doubles of LLVM or, of arrays, Data. It must be a function of a
+    module in this package, and `constants` a value whose `repr` says all, such as nested named
+    tuples: both name the kernel in the cache.
 
     Vectors are as wide as fills 64 bytes in the precision `dtype`, or `width` numbers.
     """
@@ -64,11 +68,14 @@ class Program:
     ) -> None:
         single = np.dtype(dtype) == np.float32
         width = width or LINE // np.dtype(dtype).itemsize
-        self._numba_type_ = ProgramType(write, constants, width, single)
+        self.kind = partial(ProgramType, write, constants, width, single)
+        self._numba_type_: ProgramType | None = None
 
-    def __call__(self, numbers: tuple[float, ...], arrays: tuple[NDArray[Any], ...]) -> None:
-        """Run it on numbers and contiguous arrays, read as flat."""
-        run(self, numbers, arrays)
+    def __call__(self, **operands: Any) -> None:
+        """Run it on numbers and contiguous arrays, read as flat: always the same, in one order."""
+        if self._numba_type_ is None:
+            self._numba_type_ = self.kind(tuple(operands))
+        run(self, tuple(operands.values()))
 
 
 @unbox(ProgramType)
@@ -77,32 +84,26 @@ def _unbox(kind: ProgramType, value: Any, handed: Any) -> NativeValue:
 
 
 @intrinsic
-def _written(typing, program, numbers, arrays):
+def _written(typing, program, operands):
     """Write a program in place of a call."""
 
     def generate(context, builder, signature, arguments):
-        _, numbers, arrays = arguments
-        kind, _, array_kinds = signature.args
+        kind, operand_kinds = signature.args
         # The kernel's own vectors lie on whole lines of the cache.
         builder.function.attributes.alignstack = LINE
         builder.function.attributes.add("nounwind")
         code = Code(builder, SINGLE if kind.single else DOUBLE, kind.width)
-        operands = [
-            Index(code, number) if isinstance(number.type, ir.IntType) else number
-            for number in cgutils.unpack_tuple(builder, numbers)
-        ]
-        for array_kind, array in zip(
-            array_kinds.types, cgutils.unpack_tuple(builder, arrays), strict=True
-        ):
-            operands.append(data_of(code, context, array_kind, array))
-        kind.write(code, kind.constants, *operands)
+        values = cgutils.unpack_tuple(builder, arguments[1])
+        named = zip(kind.names, operand_kinds.types, values, strict=True)
+        args = {name: operand(code, context, one, value) for name, one, value in named}
+        kind.write(code, kind.constants, SimpleNamespace(**args))
         return context.get_dummy_value()
 
-    return types.void(program, numbers, arrays), generate
+    return types.void(program, operands), generate
 
 
 @cached
 @njit(error_model="numpy", nogil=True, _nrt=False)
-def run(program, numbers, arrays):
+def run(program, operands):
     """Run a program."""
-    _written(program, numbers, arrays)
+    _written(program, operands)

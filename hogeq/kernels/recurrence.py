@@ -20,11 +20,12 @@ Nothing here says where numbers lie. A layout does, with a class like :class:`Ba
 numbers of a vector are memories of one cell or cells of one memory.
 """
 
+from collections.abc import Iterator
 from typing import NamedTuple, Protocol
 
-from hogeq.kernels import LEAST_WEIGHT
+from hogeq.kernels import LEAST_WEIGHT, TIE
 from hogeq.kernels.staged import Code, Vector
-from hogeq.kernels.vectors import exponential
+from hogeq.kernels.vectors import exponential, total
 
 EVALUATE = 0  # keep to the policy
 COUNTERFACTUAL = 1  # keep to the policy, and report counterfactual values
@@ -183,8 +184,8 @@ def add_to_sums(dice: Dice, base: Base, flows: list[Vector]) -> None:
 
 def land_sums(code: Code, dice: Dice, base: Base) -> Vector:
     """Reach that sums bring to the afterstate of a base's score."""
-    total = code.tree(base.sum_of(1, x) for x in range(2, dice.sides + 1))
-    return total * (1.0 / dice.sides)
+    summed = code.tree(base.sum_of(1, x) for x in range(2, dice.sides + 1))
+    return summed * (1.0 / dice.sides)
 
 
 # --- both ways --------------------------------------------------------------------------------
@@ -243,6 +244,22 @@ def softened_row(code: Code, values, row, weight, damping) -> list[Vector]:
     powers = [exponential((value - best) * scale) for value in values]
     share = 1.0 / code.tree(powers)
     return [(power * share - old) * damping + old for power, old in zip(powers, row, strict=True)]
+
+
+def set_rows(code: Code, args, values, row, reach) -> Iterator[tuple[int, Vector]]:
+    """Change rows that are reached as the role has it: write the same for each roll and chance."""
+    nothing, role, changes = code.like(reach, 0.0), args.role, args.changes
+    with code.when(role.equals(ASCEND)):
+        new, changed = best_row(code, values, row, reach * TIE)
+        is_new = nothing.where_at_least(reach, 0.0, changed)
+        changes.put_number(0, code.builder.fadd(changes.number(0), total(is_new)))
+        for roll, chance in enumerate(new):
+            yield roll, nothing.where_at_least(reach, row[roll], chance)
+    with code.when(role.equals(SOFTMAX)):
+        weight, damping = (code.like(reach, x) for x in (args.temperature, args.damping))
+        new = softened_row(code, values, row, reach * weight, damping)
+        for roll, chance in enumerate(new):
+            yield roll, nothing.where_at_least(reach, row[roll], chance)
 
 
 def _largest(values) -> Vector:

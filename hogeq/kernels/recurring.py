@@ -1,7 +1,8 @@
-"""The passes of :mod:`hogeq.kernels.interpreter` where a turn can leave the total as it was.
+"""Cells that feed each other, for the passes of :mod:`hogeq.kernels.interpreter`.
 
-Cells of equal total can then feed each other. Those that do are a *block*, and the passes go from
-block to block. Only the first outcome of a way to roll, that of no points, can *stay* in a block.
+Where a turn can leave the total as it was, cells of equal total can feed each other. Those that do
+are a *block*, and the passes go from block to block. Only the first outcome of a way to roll, that
+of no points, can *stay* in a block.
 
 Where nothing is hidden and the other player then moves, two positions feed each other. If a roll
 wins A when it leaves, and stays with probability W, and those of the other player are B and Z, then
@@ -13,8 +14,8 @@ Everywhere else no turn stays for certain. Where all leave with probability p at
 iteration takes values 1 - p times as near to their fixed point, in all states at once (it contracts
 by the largest sum of a row), and so they are iterated until none changes.
 
-Sizes are those of the interpreter; besides them, n is the number of blocks, M that of the cells of
-the largest.
+Sizes are those of :mod:`hogeq.kernels.turns`; besides them, n is the number of blocks, M that of
+the cells of the largest.
 """
 
 from typing import NamedTuple
@@ -23,22 +24,19 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from hogeq.kernels.cache import kernel, part
-from hogeq.kernels.interpreter import (
+from hogeq.kernels.cache import part
+from hogeq.kernels.recurrence import ASCEND, EVALUATE, FULL_MEMORY, SOFTMAX
+from hogeq.kernels.turns import (
     AGAIN,
     WIN,
     average,
     clear,
-    maximise,
-    mix,
     roll_out,
-    send,
     set_row,
     value_ends,
     value_ways,
     want,
 )
-from hogeq.kernels.recurrence import ASCEND, EVALUATE, FULL_MEMORY, SOFTMAX
 
 ENDLESS = 0.5  # what a game that never ends is worth: it is a draw
 SETTLED = 3e-16  # change of win probabilities, or share of visits, that is nothing but rounding
@@ -281,124 +279,74 @@ def visit_block(turns, loops, policies, cells, masses, reach, links):
         reach[player, cell, state // players % memories] += visits[state]
 
 
-# --- passes ---------------------------------------------------------------------------------------
-
-
-@kernel
-def backward(
-    turns, loops, role, policies, reach, values, filled, temperature, damping, scratch, links
+@routine
+def settle(
+    turns,
+    loops,
+    role,
+    policies,
+    cells,
+    reach,
+    values,
+    averages,
+    temperature,
+    damping,
+    scratch,
+    links,
 ):
-    """Backward induction over all blocks; parameters as of the interpreter's, one opponent.
+    """Value the entered states of a block, with rows as the role sets them; returns the changes.
 
-    ASCEND and SOFTMAX take the cells of a block one after the other and solve it anew after each.
-    Without memory ASCEND is policy iteration, and every change of a row counts. With memory a row
-    can act more than once in a game, in hidden states whose shares it changes, and the roll that
-    the slope favours can lose: so a change is kept only if it wins, and in one pass a block changes
-    one row only, since the reach of its other rows then is out of date.
+    ASCEND and SOFTMAX take its cells one after the other and solve it anew after each. Without
+    memory ASCEND is policy iteration, and every change of a row counts. With memory a row can act
+    more than once in a game, in hidden states whose shares it changes, and the roll that the slope
+    favours can lose: so a change is kept only if it wins, and in one pass a block changes one row
+    only, since the reach of its other rows then is out of date.
     """
-    averages, infoset_reach, choice = filled
-    ends, wanted, rolled = scratch.ends, scratch.wanted, scratch.rolled[0]
-    left, before = links.left, links.before
-    players, memories, changes = len(policies), values.shape[2], 0
-    searches, row_values = role == FULL_MEMORY, role not in (EVALUATE, FULL_MEMORY)
-    for block in range(len(loops.start) - 1):
-        cells = loops.cells[loops.start[block] : loops.start[block + 1]]
-        members, is_loop = len(cells), loops.block[cells[0]] >= 0
-        for cell in cells:
-            for memory in range(memories if is_loop else 0):
-                values[0, cell, memory] = values[1, cell, memory] = 0.0
-        for state in range(2 * members):
-            member, mover = state // 2, state % 2
-            if is_loop or mover < players:
-                cell, out = cells[member], left[member, mover]
-                row = policies[min(mover, players - 1), cell]
-                want(turns, cell, row, role != EVALUATE, wanted)
-                value_ends(turns, cell, values[mover], values[1 - mover], 1.0 - mover, ends)
-                value_ways(turns, wanted, 1, ends, out)
-
-        # Rows are changed one by one, and checked where that need not win. Then all is valued.
-        member, checks, moved = 0, False, False
-        adapts = is_loop and role in (ASCEND, SOFTMAX)
-        searchers = (2 if players == 1 else 1) if searches else 0
-        while is_loop:
-            if loops.in_pairs:
-                solve_pair(turns, loops, searchers, policies, cells, left, values)
-            else:
-                solve_block(turns, loops, searchers, policies, cells, values, links)
-            if not adapts:
-                break
-            cell = cells[member]
-            row, found = policies[0, cell], averages[cell]
-            add_stays(turns, loops, cell, values[0], values[1], left[member, 0], rolled)
-            clear(found)
-            here = average(turns, cell, 1.0, reach[0], rolled, found)
-            if checks:
-                gain = 0.0
-                for roll in range(len(row)):
-                    gain += (row[roll] - before[roll]) * found[roll]
-                checks, adapts = False, gain <= 0.0
-                changes -= adapts
-                for roll in range(len(row)):
-                    row[roll] = before[roll] if adapts else row[roll]
-            else:
-                for roll in range(len(row)):
-                    before[roll] = row[roll]
-                changed = set_row(role, row, found, here, temperature, damping)
-                changes += changed
-                moved = moved or changed > 0
-                checks = changed > 0 and memories > 1
-            if not checks:
-                member += 1
-            if member == members:
-                adapts = adapts and moved and memories == 1
-                member, moved = 0, False
-
-        for state in range(players * members):
-            member, player = state // players, state % players
-            cell = cells[member]
-            moving, waiting = values[player], values[1 - player]
-            add_stays(turns, loops, cell, moving, waiting, left[member, player], rolled)
-            if searches and player == 0:
-                maximise(turns, cell, rolled, moving, choice)
-            else:
-                row, found = policies[player, cell], averages[cell]
-                if row_values and player == 0:
-                    clear(found)
-                    here = average(turns, cell, 1.0, reach[0], rolled, found)
-                    infoset_reach[cell] = here
-                    if not is_loop:
-                        changes += set_row(role, row, found, here, temperature, damping)
-                mix(turns, row, cell, rolled, moving)
-            if players == 1:
-                for memory in range(memories):
-                    values[1, cell, memory] = 1.0 - values[0, cell, memory]
-    return changes
-
-
-@kernel
-def forward(turns, loops, policies, reach, infoset_reach, scratch, links):
-    """Count expected visits to hidden states; parameters as of the interpreter's and above.
-
-    A state can be met more than once. The rows of the policies must sum to 1.
-    """
-    players, memories = len(policies), reach.shape[2]
-    for block in range(len(loops.start) - 2, -1, -1):
-        cells = loops.cells[loops.start[block] : loops.start[block + 1]]
-        if loops.block[cells[0]] >= 0:
-            if loops.in_pairs:
-                visit_pair(turns, loops, policies, cells, links.left[0, 0], reach)
-            else:
-                visit_block(turns, loops, policies, cells, scratch.masses, reach, links)
-        for x in range(players * len(cells)):
-            cell, player = cells[x // players], x % players
-            here = 0.0
-            for memory in range(memories):
-                here += reach[player, cell, memory]
-            if player == 0:
-                infoset_reach[cell] = here
-            if here > 0.0:
-                for way in range(len(turns.dice)):
-                    scratch.skipped[way] = stay_of(turns, loops, cell, way) > 0.0
-                moving, waiting = reach[player], reach[players - 1 - player]
-                roll_out(turns, policies[player, cell], cell, moving, scratch.masses)
-                send(turns, cell, moving, waiting, scratch)
+    left, before, rolled = links.left, links.before, scratch.rolled[0]
+    players, members, memories, changes = len(policies), len(cells), values.shape[2], 0
+    for cell in cells:
+        for memory in range(memories):
+            values[0, cell, memory] = values[1, cell, memory] = 0.0
+    for state in range(2 * members):
+        member, mover = state // 2, state % 2
+        cell, out = cells[member], left[member, mover]
+        row = policies[min(mover, players - 1), cell]
+        want(turns, cell, row, role != EVALUATE, scratch.wanted)
+        value_ends(turns, cell, values[mover], values[1 - mover], 1.0 - mover, scratch.ends)
+        value_ways(turns, scratch.wanted, 1, scratch.ends, out)
+    # Rows are changed one by one, and checked where that need not win.
+    member, checks, moved = 0, False, False
+    adapts = role in (ASCEND, SOFTMAX)
+    searchers = 0 if role != FULL_MEMORY else 2 if players == 1 else 1
+    while True:
+        if loops.in_pairs:
+            solve_pair(turns, loops, searchers, policies, cells, left, values)
+        else:
+            solve_block(turns, loops, searchers, policies, cells, values, links)
+        if not adapts:
+            return changes
+        cell = cells[member]
+        row, found = policies[0, cell], averages[cell]
+        add_stays(turns, loops, cell, values[0], values[1], left[member, 0], rolled)
+        clear(found)
+        here = average(turns, cell, 1.0, reach[0], rolled, found)
+        if checks:
+            gain = 0.0
+            for roll in range(len(row)):
+                gain += (row[roll] - before[roll]) * found[roll]
+            checks, adapts = False, gain <= 0.0
+            changes -= adapts
+            for roll in range(len(row)):
+                row[roll] = before[roll] if adapts else row[roll]
+        else:
+            for roll in range(len(row)):
+                before[roll] = row[roll]
+            changed = set_row(role, row, found, here, temperature, damping)
+            changes += changed
+            moved = moved or changed > 0
+            checks = changed > 0 and memories > 1
+        if not checks:
+            member += 1
+        if member == members:
+            adapts = adapts and moved and memories == 1
+            member, moved = 0, False

@@ -10,8 +10,9 @@ An :class:`Index` is a whole number, a :class:`Vector` a row of floating point n
 bounds. Products and sums may be fused.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from functools import partialmethod
 from typing import Any
 
 from llvmlite import ir
@@ -30,10 +31,6 @@ class Index:
     def __init__(self, code: "Code", value: Any) -> None:
         self.code, self.value = code, value
 
-    def passed(self, code: "Code", argument: Any) -> "Index":
-        """Make the same of a function's argument."""
-        return Index(code, argument)
-
     def _combined(self, operation: str, other: Any) -> "Index":
         write = getattr(self.code.builder, operation)
         return Index(self.code, write(self.value, self.code.index(other).value))
@@ -41,47 +38,20 @@ class Index:
     def _compared(self, sign: str, other: Any) -> Any:
         return self.code.builder.icmp_signed(sign, self.value, self.code.index(other).value)
 
-    def __add__(self, other):
-        return self._combined("add", other)
-
-    __radd__ = __add__
-
-    def __sub__(self, other):
-        return self._combined("sub", other)
+    __add__ = __radd__ = partialmethod(_combined, "add")
+    __sub__ = partialmethod(_combined, "sub")
+    __mul__ = __rmul__ = partialmethod(_combined, "mul")
+    __floordiv__ = partialmethod(_combined, "udiv")
+    __mod__ = partialmethod(_combined, "urem")
+    __and__ = partialmethod(_combined, "and_")
+    __rshift__ = partialmethod(_combined, "ashr")
+    __lt__ = partialmethod(_compared, "<")
+    __ge__ = partialmethod(_compared, ">=")
+    equals = partialmethod(_compared, "==")
+    differs = partialmethod(_compared, "!=")
 
     def __rsub__(self, other):
         return self.code.index(other) - self
-
-    def __mul__(self, other):
-        return self._combined("mul", other)
-
-    __rmul__ = __mul__
-
-    def __floordiv__(self, other):
-        return self._combined("udiv", other)
-
-    def __mod__(self, other):
-        return self._combined("urem", other)
-
-    def __and__(self, other):
-        return self._combined("and_", other)
-
-    def __rshift__(self, other):
-        return self._combined("ashr", other)
-
-    def __lt__(self, other):
-        return self._compared("<", other)
-
-    def __ge__(self, other):
-        return self._compared(">=", other)
-
-    def equals(self, other):
-        """Write a comparison."""
-        return self._compared("==", other)
-
-    def differs(self, other):
-        """Write the opposite comparison."""
-        return self._compared("!=", other)
 
     def at_least(self, least):
         """Return the larger of two."""
@@ -103,24 +73,13 @@ class Vector:
         pairs = zip(self.parts, self.code.like(self, other).parts, strict=True)
         return Vector(self.code, [write(x, y, flags=_FUSED) for x, y in pairs])
 
-    def __add__(self, other):
-        return self._combined("fadd", other)
-
-    __radd__ = __add__
-
-    def __sub__(self, other):
-        return self._combined("fsub", other)
+    __add__ = __radd__ = partialmethod(_combined, "fadd")
+    __sub__ = partialmethod(_combined, "fsub")
+    __mul__ = __rmul__ = partialmethod(_combined, "fmul")
+    __truediv__ = partialmethod(_combined, "fdiv")
 
     def __rsub__(self, other):
         return self.code.like(self, other) - self
-
-    def __mul__(self, other):
-        return self._combined("fmul", other)
-
-    __rmul__ = __mul__
-
-    def __truediv__(self, other):
-        return self._combined("fdiv", other)
 
     def __rtruediv__(self, other):
         return self.code.like(self, other) / self
@@ -174,10 +133,6 @@ class Data:
 
     def __init__(self, code: "Code", pointer: Any, element: Any) -> None:
         self.code, self.pointer, self.element = code, pointer, element
-
-    def passed(self, code: "Code", argument: Any) -> "Data":
-        """Make the same of a function's argument."""
-        return Data(code, argument, self.element)
 
     def __getitem__(self, where: slice) -> "Data":
         """Return the part ``data[position:]``."""
@@ -346,14 +301,6 @@ class Code:
         """Write the code for a true condition: a context."""
         return self.builder.if_then(condition)
 
-    def either(self, condition, then: Callable[[], None], otherwise: Callable[[], None]) -> None:
-        """Write the code for a true condition, and for a false one."""
-        with self.builder.if_else(condition) as (yes, no):
-            with yes:
-                then()
-            with no:
-                otherwise()
-
     def all_of(self, *conditions):
         """Write a condition that holds if several do."""
         holds = conditions[0]
@@ -379,24 +326,3 @@ def bytes_of(element: Any) -> int:
 def ramp(width: int) -> Any:
     """Make a vector of LLVM's: 0, 1, 2 and so on."""
     return ir.Constant(ir.VectorType(WORD, width), list(range(width)))
-
-
-def call_apart(code: Code, write: Callable[..., None], constants: Any, *operands: Any) -> None:
-    """Write ``write(code, constants, *operands)`` as a function of its own, and call it.
-
-    What is seldom done then leaves the processor's registers to what is often done.
-    """
-    values = [getattr(x, "pointer", getattr(x, "value", x)) for x in operands]
-    kind = ir.FunctionType(ir.VoidType(), [value.type for value in values])
-    module = code.builder.module
-    function = ir.Function(module, kind, module.get_unique_name(write.__name__))
-    function.linkage = "internal"
-    function.attributes.add("noinline")
-    inside = Code(ir.IRBuilder(function.append_basic_block()), code.kind.element, code.width)
-    arguments = [
-        x.passed(inside, argument) if isinstance(x, Index | Data) else argument
-        for x, argument in zip(operands, function.args, strict=True)
-    ]
-    write(inside, constants, *arguments)
-    inside.builder.ret_void()
-    code.builder.call(function, values)

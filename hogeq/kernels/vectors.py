@@ -216,27 +216,26 @@ class _VectorModel(models.PrimitiveModel):
         super().__init__(manager, kind, ir.VectorType(DOUBLE, kind.size))
 
 
-def data_of(code: Code, context: Any, kind: types.Array, array: Any) -> Data:
-    """Make an operand of numba's array."""
-    pointer = context.make_array(kind)(context, code.builder, array).data
-    # llvmlite still knows a type of numba's pointers, and no cast takes it off: this does.
-    untyped = code.builder.select(ir.Constant(BIT, 0), ir.Constant(POINTER, None), pointer)
-    return Data(code, untyped, context.get_data_type(kind.dtype))
+def operand(code: Code, context: Any, kind: types.Type, value: Any) -> Any:
+    """Make an operand of :mod:`hogeq.kernels.staged` of a value of numba's; doubles stay."""
+    if isinstance(kind, types.Array):
+        pointer = context.make_array(kind)(context, code.builder, value).data
+        # llvmlite still knows a type of numba's pointers, and no cast takes it off: this does.
+        untyped = code.builder.select(ir.Constant(BIT, 0), ir.Constant(POINTER, None), pointer)
+        return Data(code, untyped, context.get_data_type(kind.dtype))
+    if isinstance(kind, VectorType):
+        return Vector(code, [value])
+    return value if isinstance(kind, types.Float) else Index(code, value)
 
 
 def _operands(context: Any, builder: ir.IRBuilder, kinds: Any, values: Any, size: int) -> list[Any]:
-    """Make operands of :mod:`hogeq.kernels.staged` of values of numba's: numbers become Vectors."""
-    code, operands = Code(builder, DOUBLE, size), []
-    for kind, value in zip(kinds, values, strict=True):
-        if isinstance(kind, types.Array):
-            operands.append(data_of(code, context, kind, value))
-        elif isinstance(kind, VectorType):
-            operands.append(Vector(code, [value]))
-        elif isinstance(kind, types.Float):
-            operands.append(code.vector(value))
-        else:
-            operands.append(Index(code, value))
-    return operands
+    """Make operands of values of numba's: numbers become Vectors."""
+    code = Code(builder, DOUBLE, size)
+    every = zip(kinds, values, strict=True)
+    return [
+        code.vector(value) if isinstance(kind, types.Float) else operand(code, context, kind, value)
+        for kind, value in every
+    ]
 
 
 class _Arithmetic(AbstractTemplate):

@@ -10,13 +10,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from hogeq.kernels.cell_reach import write_reach
-from hogeq.kernels.cell_values import write_values
+from hogeq.kernels.cell_passes import write_reach, write_values
 from hogeq.kernels.cell_vectors import Board, Family, Shape
-from hogeq.kernels.interpreter import AGAIN, OTHER, WIN
 from hogeq.kernels.program import Program, zeros
 from hogeq.kernels.recurrence import EVALUATE, Dice
-from hogeq.model.protocol import WinRate
+from hogeq.kernels.turns import AGAIN, OTHER, WIN
+from hogeq.model.protocol import Reach, WinRate
 from hogeq.model.tables import Tables
 from hogeq.support.aliases import Floats, Ints
 
@@ -89,14 +88,18 @@ class CellLayout:
         own, opponent = np.indices((goal, goal))
         inside = (own + tables.zero_points < goal) & (opponent + tables.zero_gift < goal)
         furthest = int((tables.zero_points + tables.zero_gift)[inside].max(initial=0))
+        kind, mine, yours = _inside(tables)
+        raised = int((mine + yours - own - opponent)[kind < WIN].max(initial=0))
         self.board = Board(
             goal=goal,
             width=-(-(self.blocks * cells + gifts) // cells) * cells,
             afterstate_rows=_power_of_two(max(beyond, furthest) + 1),
-            cell_rows=_power_of_two(1 + self._furthest_landing()),
+            cell_rows=_power_of_two(1 + raised),
             beyond=beyond,
             given=gifts,
         )
+        self.afterstate_page = self.board.afterstate_rows * self.board.width + cells  # numbers
+        self.cell_page = self.board.cell_rows * self.board.width + cells
         self._lay_out_groups()
         depth = max(family.dice.depth for family in self.families)
         self.shape = Shape(
@@ -108,26 +111,10 @@ class CellLayout:
             edge_depth=max(1, depth),
             edge_blocks=-(-self.most_sides // cells) + 1,
             most_sides=self.most_sides,
-            moves_again=self.ends > 1 or bool((_inside(tables)[0] == AGAIN).any()),
+            moves_again=self.ends > 1 or bool((kind == AGAIN).any()),
             stays=bool(self.stays.any()),
             families=self.families,
         )
-
-    @property
-    def afterstate_page(self) -> int:
-        """Numbers of a page."""
-        return self.board.afterstate_rows * self.board.width + self.cells
-
-    @property
-    def cell_page(self) -> int:
-        """Numbers of a page."""
-        return self.board.cell_rows * self.board.width + self.cells
-
-    def _furthest_landing(self) -> int:
-        """Find by how much a landing raises the total at most."""
-        kind, own, opponent = _inside(self.tables)
-        raised = own + opponent - sum(np.indices(kind.shape))
-        return int(raised[kind < WIN].max(initial=0))
 
     # --- groups, families and lines ---
 
@@ -285,67 +272,83 @@ class CellPasses:
         layout = CellLayout(tables, cells)
         shape, board = layout.shape, layout.board
         seats = matches * players
-        self._players, self._matches, self._board = players, matches, board
         self._values = Program(write_values, shape, dtype)
         self._reach_program = Program(write_reach, shape, dtype)
-        self._tables = (
-            layout.landing.ravel(),
-            layout.no_dice.ravel(),
-            layout.handover.ravel(),
-            layout.groups.ravel(),
-            by_total(tables.situation),
-            layout.source.ravel(),
-        )
-        self._edge = layout.edge.astype(dtype).ravel()
-        pairs = layout.stays.astype(dtype).ravel(), zeros((seats * 4 * board.width,), dtype)
-        sums = zeros((seats * layout.blocks * shape.sums * cells,), dtype)
-        lines = zeros((matches * shape.lines * cells,), dtype)
-        row = zeros(((shape.num_actions + 1) * cells,), np.float64)
-        averages = zeros((shape.num_actions * cells,), dtype)
-        landed = zeros((shape.pages * cells,), dtype)
+        self._both = {
+            **board._asdict(),
+            "players": players,
+            "landing": layout.landing,
+            "no_dice": layout.no_dice,
+            "handover": layout.handover,
+            "groups": layout.groups,
+            "situation": by_total(tables.situation),
+            "source": layout.source,
+            "stays": layout.stays.astype(dtype),
+            "pair_numbers": zeros((seats * 4 * board.width,), dtype),
+            "sums": zeros((seats * layout.blocks * shape.sums * cells,), dtype),
+            "lines": zeros((matches * shape.lines * cells,), dtype),
+        }
+        self._forward = {
+            "begun": 1.0 / players,
+            "landed": zeros((shape.pages * cells,), dtype),
+            "afterstates": zeros((players * shape.pages, layout.afterstate_page), dtype),
+            "cells": zeros((players * 2 * shape.memories, layout.cell_page), dtype),
+        }
         afterstates = zeros((seats * shape.pages, layout.afterstate_page), dtype)
         values = zeros((seats * 2 * shape.memories, layout.cell_page), dtype)
         afterstates[:, -1] = values[:, -1] = 1.0
-        work = afterstates.reshape(-1), values.reshape(-1), sums, lines
-        self._value_arrays = *work, row, averages, *pairs
-        afterstates = zeros((players * shape.pages * layout.afterstate_page,), dtype)
-        visits = zeros((players * 2 * shape.memories * layout.cell_page,), dtype)
-        self._reach_arrays = afterstates, visits, sums, lines, landed, *pairs
         totals = 2 * board.goal - 1
         self._reach = zeros((matches, totals * shape.memories * board.width), dtype)
         self._starts, self._changes = np.zeros((matches, players)), np.zeros(2)
+        self.action_values = np.zeros((board.goal, board.goal, shape.num_actions))
+        self.each_reach = np.zeros((matches, board.goal, board.goal))
+        self._backward = {
+            "matches": matches,
+            "edge": layout.edge.astype(dtype),
+            "afterstates": afterstates,
+            "cells": values,
+            "row": zeros((shape.num_actions * cells,), np.float64),
+            "averages": zeros((shape.num_actions * cells,), dtype),
+            "reach": self._reach,
+            "starts": self._starts,
+            "action_values": self.action_values,
+            "changes": self._changes,
+        }
 
-    def forward(self, policies: Floats, infoset_reach: Floats, *, memories: bool = True) -> None:
+    def forward(self, policies: Floats, *, memories: bool = True) -> Floats:
         """Fill the reach of cells; see :meth:`hogeq.model.workspace.Layout.forward`."""
-        for match in range(self._matches):
-            begun = 1.0 / self._players
-            numbers = int(memories), self._players, 1 + match, begun, *self._board
-            filled = self._reach[match], infoset_reach[match].reshape(-1)
-            work = policies.reshape(-1), *self._reach_arrays
-            self._reach_program(numbers, (*self._tables, *work, *filled))
+        for match, cells in enumerate(self.each_reach):
+            self._reach_program(
+                **self._both,
+                **self._forward,
+                keeps_memories=int(memories),
+                opponent=1 + match,
+                policies=policies,
+                reach=self._reach[match],
+                infoset_reach=cells,
+            )
+        return self.each_reach
 
     def backward(
-        self,
-        role: int,
-        policies: Floats,
-        weights: Floats,
-        action_values: Floats,
-        infoset_reach: Floats,
-        temperature: float,
-        damping: float,
+        self, role: int, policies: Floats, reach: Reach, temperature: float, damping: float
     ) -> tuple[Floats, int]:
         """Pass over all cells; see :meth:`hogeq.model.workspace.Layout.backward`."""
-        are_matrices = int(policies.ndim == 3)
-        counts = int(role), are_matrices, self._players, self._matches
-        read = policies.reshape(-1), self._reach.reshape(-1), weights, infoset_reach.reshape(-1)
-        filled = self._starts.reshape(-1), action_values.reshape(-1), self._changes
-        arrays = *self._tables, self._edge, *read, *self._value_arrays, *filled
-        self._values((*counts, temperature, damping, *self._board), arrays)
+        self._values(
+            **self._both,
+            **self._backward,
+            role=int(role),
+            are_matrices=int(policies.ndim == 3),
+            policies=policies.reshape(-1),
+            weights=reach.weights,
+            infoset_reach=reach.rows,
+            temperature=float(temperature),
+            damping=float(damping),
+        )
         return self._starts, int(self._changes[0])
 
     def win_rate(self, matrices: Ints) -> WinRate:
         """Exact win rate of the first of two matrices, int64 (2, G, G)."""
-        nothing = np.zeros(0)
         rolls = matrices.astype(np.float64)
-        starts, _ = self.backward(EVALUATE, rolls, np.ones(1), nothing, nothing, 1.0, 1.0)
+        reach = Reach(self.each_reach[0], np.ones(1))
+        starts, _ = self.backward(EVALUATE, rolls, reach, 1.0, 1.0)
         return WinRate.from_starts(*starts[0].tolist())

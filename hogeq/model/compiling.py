@@ -14,10 +14,9 @@ import numpy as np
 from hogeq.kernels import cache
 from hogeq.model.game import HogEngine, compile_game
 from hogeq.model.priced import Claim, Kept, PricedResponders, width_of
-from hogeq.model.protocol import Role
+from hogeq.model.protocol import Reach, Role
 from hogeq.model.workspace import Layout
 from hogeq.rules import EDITIONS, Rules
-from hogeq.support.aliases import Floats
 
 PARTS: Final = (
     "matrices",
@@ -36,41 +35,36 @@ __all__ = ["PARTS", "cache", "compile_now", "expect", "missing", "parts_of"]
 Call = Callable[[], object]
 
 
-def _calls(game: HogEngine, part: str) -> Iterator[Call]:
-    """Give calls on arrays of nobody else, of which each needs one kernel more."""
+def _calls(game: HogEngine, part: str) -> Iterable[Call]:
+    """List calls on arrays of nobody else, of which each needs one kernel more."""
     uniform = np.full((2, *game.shape), 1.0 / game.num_actions)
+    duels = game.duels()
+    if part == "certificates":
+        return _certificate_calls(game.rules)
     if part == "matches":
-        yield from _calls(game, "policies" if game.duels() is None else "matrices")
-    elif part == "matrices":
-        duels = game.duels()
-        if duels is not None:
-            yield lambda: duels.win_rate(np.zeros((2, *game.shape[:2]), np.int64))
-    elif part == "policies":
-        yield lambda: game.workspace(2).win_rate(uniform)
-    elif part == "search":
-        for dtype in {game.quick_dtype(), np.float64}:
-            layout = game.layout(2, dtype)
-            yield partial(layout.forward, uniform, np.zeros((1, *game.shape[:2])))
-            yield partial(_backward, game, layout, Role.COUNTERFACTUAL, uniform)
-    elif part == "certificates":
-        yield from _certificate_calls(game.rules)
-    else:
-        yield from _interpreted_calls(game, part, uniform)
+        part = "policies" if duels is None else "matrices"
+    layouts = [partial(game.layout, 2, dtype) for dtype in {game.quick_dtype(), np.float64}]
+    interpreter = partial(game.interpreter, 2)
 
+    def value(make: Callable[[], Layout], role: Role) -> None:
+        passes = make()
+        passes.backward(role, uniform, Reach(passes.each_reach[0], np.ones(1)), 1.0, 1.0)
 
-def _interpreted_calls(game: HogEngine, part: str, uniform: Floats) -> Iterator[Call]:
-    passes = game.interpreter(2)
-    if part in {"reach", "hidden states"}:
-        yield lambda: passes.forward(uniform, np.zeros((1, *game.shape[:2])))
-    if part in {"full memory", "values"}:
-        yield partial(_backward, game, passes, Role.FULL_MEMORY, uniform)
-    if part in {"full memory", "hidden states"}:
-        yield lambda: passes.at(0, 0)
-
-
-def _backward(game: HogEngine, layout: Layout, role: Role, policies: Floats) -> object:
-    filled = np.zeros(game.shape), np.zeros(game.shape[:2])
-    return layout.backward(int(role), policies, np.ones(1), *filled, 1.0, 1.0)
+    reach, values = lambda: interpreter().forward(uniform), partial(value, interpreter)
+    optimal, position = partial(values, Role.FULL_MEMORY), lambda: interpreter().at(0, 0)
+    calls: dict[str, list[Call]] = {
+        "matrices": [lambda: duels and duels.win_rate(np.zeros((2, *game.shape[:2]), np.int64))],
+        "policies": [lambda: game.workspace(2).win_rate(uniform)],
+        "search": [
+            *(lambda make=make: make().forward(uniform) for make in layouts),
+            *(partial(value, make, Role.COUNTERFACTUAL) for make in layouts),
+        ],
+        "full memory": [optimal, position],
+        "values": [optimal],
+        "reach": [reach],
+        "hidden states": [reach, position],
+    }
+    return calls[part]
 
 
 def _certificate_calls(rules: Rules) -> Iterator[Call]:
@@ -79,14 +73,14 @@ def _certificate_calls(rules: Rules) -> Iterator[Call]:
     small = replace(EDITIONS["su20"], goal=goal, max_dice=dice)
     policy = np.full((goal, goal, dice + 1), 1.0 / (dice + 1))
     priced = PricedResponders(small, [1.0], [policy])
-    nothing = np.zeros((1, priced.board.memories))
+    nothing = np.zeros((1, priced.memories))
     claim = Claim(np.zeros(1, np.int64), nothing, nothing[0], 1.0, 1.0)
-    kept = [Kept(np.ones(1, np.int64), np.zeros((1, priced.board.memories, dice + 1)))]
+    kept = [Kept(np.ones(1, np.int64), np.zeros((1, priced.memories, dice + 1)))]
     yield priced.infoset_reach
     yield priced.remember
     yield lambda: priced.lift(1, claim)
     yield lambda: priced.lend(0, 1, claim, kept)
-    yield lambda: priced.revise(1, kept, np.zeros((dice + 1, priced.board.memories)), 1.0)
+    yield lambda: priced.revise(1, kept, np.zeros((dice + 1, priced.memories)), 1.0)
 
 
 def missing(game: HogEngine, *names: str) -> Iterator[cache.Kernel]:

@@ -122,7 +122,7 @@ class HogEngine:
             seen = policies if player == 0 else np.ascontiguousarray(policies[::-1])
             return shared_workspace(self, 2).cell_reach(seen).ravel()
         passes = self.interpreter(2)
-        passes.forward(policies, np.zeros((1, *self.shape[:2])))
+        passes.forward(policies)
         return passes.cell_reach(player)
 
     def workspace(self, players: int, dtype: DTypeLike = np.float64) -> Passes:

@@ -1,12 +1,14 @@
 """Values and reach of every hidden state of a game of Hog, in the order of `HogEngine.memories`."""
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hogeq.model.game import HogEngine
 from hogeq.model.interpreter import Interpreter
-from hogeq.model.protocol import Role
+from hogeq.model.protocol import Reach, Role
 from hogeq.model.rows import plain
 from hogeq.support.aliases import Floats, Matrix
 
@@ -23,26 +25,28 @@ def best_rolls(game: HogEngine, policies: Floats) -> tuple[Matrix, float, Interp
 
     Then its win probability when it moves first, and the values.
     """
-    rolls = np.zeros((game.goal, game.goal, game.memory_size), np.int8)
-    values, first = _valued(game, policies, Role.FULL_MEMORY, rolls)
-    return rolls, first, values
+    values, first = _valued(game, policies, Role.FULL_MEMORY)
+    return _by_position(game, values.choice), first, values
 
 
-def _valued(
-    game: HogEngine, policies: Floats, role: Role, rolls: Matrix | None = None
-) -> tuple[Interpreter, float]:
+def _valued(game: HogEngine, policies: Floats, role: Role) -> tuple[Interpreter, float]:
     passes = game.interpreter(len(policies))
-    unread = np.ones(1), np.zeros(game.shape), np.zeros(game.shape[:2]), 1.0, 1.0
-    starts, _ = passes.backward(int(role), plain(policies), *unread, rolls)
+    unread = Reach(passes.each_reach[0], np.ones(1))
+    starts, _ = passes.backward(role, plain(policies), unread, 1.0, 1.0)
     return passes, float(starts[0, 0])
+
+
+def _by_position(game: HogEngine, cells: NDArray[Any]) -> NDArray[Any]:
+    """Copy the states of player 0, (C, H), as (G, G, H)."""
+    shape = game.goal, game.goal, game.memory_size
+    return cells[: game.goal**2].reshape(shape).copy()
 
 
 def hidden_reach(game: HogEngine, policies: Floats) -> Floats:
     """Reach probability of every hidden state, player 0 to move: float64 (G, G, H)."""
     passes = game.interpreter(len(policies))
-    passes.forward(plain(policies), np.zeros((1, *game.shape[:2])))
-    shape = game.goal, game.goal, game.memory_size
-    return passes.reach[0, 0, : game.goal**2].reshape(shape).copy()
+    passes.forward(plain(policies))
+    return _by_position(game, passes.reach[0, 0])
 
 
 def backward_by(

@@ -1,12 +1,11 @@
 """Passes over any game by the interpreting kernels."""
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
-from hogeq.kernels import TIE, interpreter, recurrence, recurring
-from hogeq.kernels.recurring import Links
+from hogeq.kernels import TIE, interpreter, recurrence
+from hogeq.kernels.recurring import Links, Loops
+from hogeq.model.protocol import Reach
 from hogeq.model.recurring import Recurrence
 from hogeq.model.turn_lists import scratch_for, turn_lists
 from hogeq.rules import Rules
@@ -31,14 +30,21 @@ class Interpreter:
         self.players, self.recurrence = players, recurrence
         _, rolls, memories = turns.place.shape
         self.start = all_memories(rules).index(Memory())
-        self.values = np.zeros((matches, 2, len(turns.situation), memories))
-        self.reach = np.zeros((matches, players, len(turns.situation), memories))
-        self._size = rules.size
+        cells, self._size = len(turns.situation), rules.size
+        self.values = np.zeros((matches, 2, cells, memories))
+        self.reach = np.zeros((matches, players, cells, memories))
+        self.choice = np.zeros((cells, memories), np.int8)
+        self._averages, self._reached = np.zeros((cells, rolls)), np.zeros((matches, cells))
+        board = self._size, self._size
+        self.action_values = self._averages[: self._size**2].reshape(*board, rolls)
+        self.each_reach = self._reached[:, : self._size**2].reshape(matches, *board)
         self._second = rules.size**2 if isinstance(rules.goal, tuple) else 0
         self._scratch = scratch_for(turns, matches)
+        self._loops: Loops | None = None
+        self._links: Links | None = None
         if recurrence is not None:
-            loops = recurrence.loops
-            members = int(np.diff(loops.start).max())
+            self._loops = recurrence.loops
+            members = int(np.diff(self._loops.start).max())
             states = 2 * members * memories
             self._links = Links(
                 left=np.zeros((members, 2, len(self._scratch.masses))),
@@ -51,8 +57,8 @@ class Interpreter:
                 numbers=np.zeros((2, states)),
             )
 
-    def forward(self, policies: Floats, infoset_reach: Floats, *, memories: bool = True) -> None:
-        """Fill `reach`; see :class:`hogeq.model.workspace.Layout`."""
+    def forward(self, policies: Floats, *, memories: bool = True) -> Floats:
+        """Fill `reach` too; see :class:`hogeq.model.workspace.Layout`."""
         del memories  # they are there in any case
         played = self._by_cell(policies)
         movers = 2 if self._second else self.players
@@ -60,53 +66,32 @@ class Interpreter:
         for mover in range(movers):
             cell = self._second * mover
             self.reach[:, mover % self.players, cell, self.start] = 1.0 / movers
-        for match, (reach, reached) in enumerate(zip(self.reach, infoset_reach, strict=True)):
-            cells = self._all_cells(reached)
+        for match, (reach, reached) in enumerate(zip(self.reach, self._reached, strict=True)):
             both = played if len(played) <= 2 else played[[0, match + 1]]
-            arrays = both, reach, cells, self._scratch
-            if self.recurrence is None:
-                interpreter.forward(self.turns, *arrays)
-            else:
-                recurring.forward(self.turns, self.recurrence.loops, *arrays, self._links)
-            self._store(reached, cells)
+            interpreter.forward(
+                self.turns, self._loops, both, reach, reached, self._scratch, self._links
+            )
+        return self.each_reach
 
     def backward(
-        self,
-        role: int,
-        policies: Floats,
-        weights: Floats,
-        action_values: Floats,
-        infoset_reach: Floats,
-        temperature: float,
-        damping: float,
-        choice: NDArray[np.int8] | None = None,
+        self, role: int, policies: Floats, reach: Reach, temperature: float, damping: float
     ) -> tuple[Floats, int]:
-        """Fill `values`, and `choice` (G, G, H) if the role is FULL_MEMORY, which is one more here.
+        """Fill `values` too, and `choice` (C, H) by FULL_MEMORY, which no other layout has.
 
         See :class:`hogeq.model.workspace.Layout`.
         """
-        if choice is None:
-            choice = np.zeros((*infoset_reach.shape, self.values.shape[3]), np.int8)
-        filled = action_values, infoset_reach, choice
-        cells = tuple(self._all_cells(array) for array in filled)
-        how = cells, temperature, damping, self._scratch
+        filled = self._averages, self._reached[0], self.choice
         played = self._by_cell(policies)
         if self._second and role == recurrence.EVALUATE and len(played) == 2:
             # Each moves in half of the cells: one strategy does as both do, in half the time.
             played = np.hstack([played[:1, : self._second], played[1:, self._second :]])
-        if self.recurrence is None:
-            changes = interpreter.backward(
-                self.turns, role, played, weights, self.reach, self.values, *how
-            )
-        else:
-            loops, reach, values = self.recurrence.loops, self.reach[0], self.values[0]
-            changes = recurring.backward(
-                self.turns, loops, role, played, reach, values, *how, self._links
-            )
-            if role == recurrence.FULL_MEMORY:
-                self._leave_on_ties(self.recurrence, cells[2])
-        for array, copy in zip((policies[0], *filled), (played[0], *cells), strict=True):
-            self._store(array, copy)
+        how = filled, temperature, damping, self._scratch, self._links
+        arrays = played, reach.weights, self.reach, self.values
+        changes = interpreter.backward(self.turns, self._loops, int(role), *arrays, *how)
+        if role == recurrence.FULL_MEMORY and self.recurrence is not None:
+            self._leave_on_ties(self.recurrence, self.choice)
+        if self._second:
+            policies[0] = played[0, : self._second].reshape(policies.shape[1:])
         first = self.values[:, 0, 0, self.start]
         other = self.values[:, 1, self._second, self.start]
         starts = [first] if self.players == 1 else [first, 1.0 - other]
@@ -115,16 +100,6 @@ class Interpreter:
     def _by_cell(self, policies: Floats) -> Floats:
         rows = policies.reshape(len(policies), -1, policies.shape[-1])
         return np.tile(rows, (1, 2, 1)) if self._second else rows
-
-    def _all_cells(self, array: NDArray[Any]) -> NDArray[Any]:
-        """Lay (G, G, ...) out by cell: a view, or where cells are twice as many a copy."""
-        rows = array.reshape(-1, *array.shape[2:])
-        return np.concatenate([rows, rows]) if self._second else rows
-
-    def _store(self, array: NDArray[Any], cells: NDArray[Any]) -> None:
-        """Write back the cells of player 0 from such a copy."""
-        if self._second:
-            array[:] = cells[: self._second].reshape(array.shape)
 
     def _leave_on_ties(self, recurrence: Recurrence, choice: NDArray[np.int8]) -> None:
         """Where staying for certain is worth no more than another roll, choose the other.

@@ -6,11 +6,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import DTypeLike
 
-from hogeq.kernels.interpreter import OTHER
-from hogeq.kernels.memory_duel import DuelShape, write_duel
-from hogeq.kernels.memory_vectors import Shape, write_reach, write_values
+from hogeq.kernels.memory_vectors import Shape, write_duel, write_reach, write_values
 from hogeq.kernels.program import Program, zeros
-from hogeq.model.protocol import WinRate
+from hogeq.kernels.turns import OTHER
+from hogeq.model.protocol import Reach, WinRate
 from hogeq.model.tables import Tables
 from hogeq.support.aliases import Floats, Ints
 
@@ -58,11 +57,6 @@ def _bonus(tables: Tables) -> Ints:
     return tables.bonus[0].reshape(kept, kept, -1)
 
 
-def _members(tables: Tables) -> tuple[tuple[int, ...], ...]:
-    """List, by roll, the active memories that gain a bonus on it."""
-    return tuple(tuple(np.flatnonzero(gained).tolist()) for gained in _bonus(tables)[:, 0].T)
-
-
 def _swap_scores_at_most(tables: Tables) -> bool:
     """Whether every turn that does not win lands on its two scores, in either order."""
     goal = tables.goal
@@ -93,7 +87,7 @@ def memory_shape(tables: Tables) -> Shape:
         active=isqrt(len(tables.lane)),
         records=tables.records,
         bonus=tables.most_bonus,
-        members=_members(tables),
+        members=tuple(tuple(np.flatnonzero(x).tolist()) for x in _bonus(tables)[:, 0].T),
         recorded=tuple(sorted(points)),
         sole=tuple(sorted(sole)),
         shared=tuple(x for x in sorted(points) if x not in sole),
@@ -174,54 +168,71 @@ class MemoryPasses:
         none = column.at[np.minimum(score, goal) + shape.below, record]
         width = PIECE if shape.lanes % (2 * PIECE) else 0
         self._values = Program(write_values, shape, dtype, width)
-        self._forward = Program(write_reach, shape, dtype, width)
-        self._players, self._goal, self._column = players, goal, column
-        self._visits = np.column_stack([own, opponent, none]).ravel()
+        self._reach_program = Program(write_reach, shape, dtype, width)
         *landed, start = _arrivals(tables)
-        self._where = column.at.ravel(), np.column_stack(landed).ravel(), start
+        self._both = {
+            "players": players,
+            "goal": goal,
+            "column_size": column.size,
+            "visits": np.column_stack([own, opponent, none]),
+            "at": column.at,
+            "landed": np.column_stack(landed),
+            "arrival_start": start,
+            "columns": zeros((matches * players * goal * column.size,), dtype),
+        }
         points = _points(tables)
-        self._most = np.array([max(points[x]) for x in shape.shared], np.int64)
-        self._wins = tables.terminal_win[0][own, opponent].ravel()
-        self._past = tables.terminal_win[0][goal:].swapaxes(0, 1).ravel()
-        self._columns = zeros((matches * players * goal * column.size,), dtype)
+        self._forward = {
+            "used": column.used,
+            "begun": 1.0 / players,
+            "most_points": np.array([max(points[x]) for x in shape.shared], np.int64),
+        }
         self._reach = zeros((matches, goal * goal * shape.reach_size), dtype)
-        self._starts = np.zeros((matches, players))
-        self._changes = np.zeros(1)
+        self._starts, self._changes = np.zeros((matches, players)), np.zeros(1)
+        self.action_values = np.zeros((goal, goal, shape.num_actions))
+        self.each_reach = np.zeros((matches, goal, goal))
+        self._backward = {
+            "matches": matches,
+            "spare": column.spare,
+            "wins": tables.terminal_win[0][own, opponent],
+            "past": np.ascontiguousarray(tables.terminal_win[0][goal:].swapaxes(0, 1)),
+            "reach": self._reach,
+            "starts": self._starts,
+            "action_values": self.action_values,
+            "changes": self._changes,
+        }
 
-    def forward(self, policies: Floats, infoset_reach: Floats, *, memories: bool = True) -> None:
+    def forward(self, policies: Floats, *, memories: bool = True) -> Floats:
         """Fill the reach of cells; see :meth:`hogeq.model.workspace.Layout.forward`."""
-        size, used = self._column.size, self._column.used
-        numbers = int(memories), self._players, self._goal, size, used, 1.0 / self._players
-        for match, cells in enumerate(infoset_reach):
-            played = policies if match == 0 else policies[[0, 1 + match]]
-            where = self._most, self._visits, *self._where
-            filled = self._columns, self._reach[match], cells.reshape(-1)
-            self._forward(numbers, (*where, played.reshape(-1), *filled))
+        for match, cells in enumerate(self.each_reach):
+            self._reach_program(
+                **self._both,
+                **self._forward,
+                keeps_memories=int(memories),
+                policies=policies if match == 0 else policies[[0, 1 + match]],
+                reach=self._reach[match],
+                infoset_reach=cells,
+            )
+        return self.each_reach
 
     def backward(
-        self,
-        role: int,
-        policies: Floats,
-        weights: Floats,
-        action_values: Floats,
-        infoset_reach: Floats,
-        temperature: float,
-        damping: float,
+        self, role: int, policies: Floats, reach: Reach, temperature: float, damping: float
     ) -> tuple[Floats, int]:
         """Pass over all cells; see :meth:`hogeq.model.workspace.Layout.backward`."""
-        matches, size, spare = len(self._starts), self._column.size, self._column.spare
-        sizes = self._players, matches, self._goal, size, spare
-        where = self._visits, self._wins, self._past, *self._where
-        work = policies.reshape(-1), self._columns, self._starts.reshape(-1)
-        read = self._reach.reshape(-1), weights, infoset_reach.reshape(-1)
-        filled = action_values.reshape(-1), self._changes
-        numbers = int(role), *sizes, float(temperature), float(damping)
-        self._values(numbers, (*where, *work, *read, *filled))
+        self._values(
+            **self._both,
+            **self._backward,
+            role=int(role),
+            policies=policies,
+            weights=reach.weights,
+            infoset_reach=reach.rows,
+            temperature=float(temperature),
+            damping=float(damping),
+        )
         return self._starts, int(self._changes[0])
 
 
 def can_duel(tables: Tables) -> bool:
-    """Whether matrices meet by :mod:`hogeq.kernels.memory_duel`."""
+    """Whether matrices meet by :func:`hogeq.kernels.memory_vectors.write_duel`."""
     return suit_memory_vectors(tables) and bool(
         (tables.zero_points == tables.zero_points[:, :1]).all()
         and (tables.zero_record == tables.zero_record[:, :1]).all()
@@ -232,17 +243,14 @@ class MemoryDuel:
     """The arrays for win rates of two matrices, one pair after the other."""
 
     def __init__(self, tables: Tables) -> None:
-        goal, lanes = tables.goal, _padded(tables)
-        scores = goal + tables.most_bonus
-        members = _members(tables)
+        goal, shape = tables.goal, memory_shape(tables)
+        scores, lanes = goal + tables.most_bonus, shape.lanes
         self._members = zeros((tables.num_actions, lanes), np.float64)
-        for roll, some in enumerate(members):
+        for roll, some in enumerate(shape.members):
             self._members[roll, list(some)] = 1.0
         opponent, score, start = _arrivals(tables)
-        afterstates = 2 * goal * scores
         self._starts = np.zeros((2, 2, lanes))
-        self._program = Program(write_duel, DuelShape(lanes, tables.num_actions))
-        self._numbers = goal, scores
+        self._program = Program(write_duel, shape)
         (branches,) = tables.branches
         first = np.cumsum([0, *map(len, branches)])
         outcomes = [branch for results in branches for branch in results]
@@ -252,28 +260,28 @@ class MemoryDuel:
             first[roll] + np.searchsorted(points[first[roll] : first[roll + 1]], left)
             for roll in range(len(branches))
         ]
-        self._before = (
-            np.column_stack(pass_order(goal, STRIP // 2)).ravel(),
-            tables.terminal_win[0].ravel(),
-            first,
-            np.ravel(stop),
-            np.array([*(float(branch.probability) for branch in outcomes), *[1.0] * goal]),
-            np.append(points, tables.zero_points[0, 0]),
-            np.append([branch.record for branch in outcomes], tables.zero_record[0, 0]),
-            np.where(list(map(bool, members)), tables.most_bonus, 0),
-            self._members.ravel(),
-            opponent * scores + score,
-            start,
-        )
-        self._after = (
-            zeros((afterstates * 2 * lanes,), np.float64),
-            np.zeros(afterstates, np.int64),
-            self._starts.ravel(),
-        )
+        self._operands = {
+            "goal": goal,
+            "scores": scores,
+            "visits": np.column_stack(pass_order(goal, STRIP // 2)),
+            "wins": tables.terminal_win[0],
+            "outcome_start": first,
+            "outcome_stop": np.ravel(stop),
+            "chances": np.array([*(float(x.probability) for x in outcomes), *[1.0] * goal]),
+            "points": np.append(points, tables.zero_points[0, 0]),
+            "records": np.append([x.record for x in outcomes], tables.zero_record[0, 0]),
+            "bonus": np.where(list(map(bool, shape.members)), tables.most_bonus, 0),
+            "members": self._members,
+            "landed": opponent * scores + score,
+            "arrival_start": start,
+            "worth": zeros((4 * goal * scores * lanes,), np.float64),
+            "played": np.zeros(2 * goal * scores, np.int64),
+            "starts": self._starts,
+        }
 
     def win_rate(self, matrices: Ints) -> WinRate:
         """Exact win rate of the first of two matrices, int64 (2, G, G)."""
-        self._program(self._numbers, (*self._before, matrices.reshape(-1), *self._after))
+        self._program(**self._operands, matrices=matrices)
         value, lost = self._starts[:, :, 0].T
         won = value - self._members[matrices[:, 0, 0], 0] * lost
         return WinRate.from_starts(*won.tolist())

@@ -12,8 +12,8 @@ from typing import NamedTuple
 import numpy as np
 
 from hogeq.kernels import priced as kernels
-from hogeq.kernels.interpreter import WIN, TurnLists
 from hogeq.kernels.priced import Claims, Responder
+from hogeq.kernels.turns import WIN, TurnLists
 from hogeq.model.game import MEMORY_LIMIT
 from hogeq.model.turn_lists import scratch_for, turn_lists
 from hogeq.rules import Rules
@@ -45,74 +45,6 @@ class Kept(NamedTuple):
     prices: Floats  # (R, H, K)
 
 
-class Board:
-    """A game's turns as lists, and scratch for passes over them.
-
-    `reach` (2, C, H) is that of a responder's states by mover, when it was last asked for.
-    """
-
-    def __init__(self, rules: Rules) -> None:
-        rules.require_one_goal()
-        self.turns = turns = turn_lists(rules)
-        if not _scores_rise(turns):
-            raise ValueError(
-                f"rules {rules.name}: a turn can leave the total score as it was; allowed: "
-                "rules under which it rises"
-            )
-        memories = all_memories(rules)
-        self.memories, self.start = len(memories), memories.index(Memory())
-        cells = len(turns.order)
-        self.reach = np.zeros((2, cells, self.memories))
-        self.scratch = scratch_for(turns)
-        self.row = np.full(cells, -1)
-        self._claims: dict[int, Claims] = {}
-
-    def claims(self, width: int) -> Claims:
-        """Give the arrays of a pass over so many numbers side by side."""
-        if width not in self._claims:
-            turns, scratch = self.turns, self.scratch
-            cells, rolls, ways = len(turns.order), turns.place.shape[1], len(turns.dice)
-            shared = next(iter(self._claims.values()), None)
-            self._claims[width] = Claims(
-                values=np.zeros((2, cells * self.memories * width)),
-                loans=shared.loans if shared else np.zeros((cells, self.memories, rolls)),
-                falls=shared.falls if shared else np.zeros((cells, len(scratch.masses))),
-                alive=shared.alive if shared else np.zeros((2, cells), np.uint8),
-                ends=np.zeros(len(scratch.ends) * width),
-                rolled=np.zeros(len(scratch.masses) * width),
-                gaps=np.zeros((ways, ways)),
-                wanted=np.zeros((2, ways), np.uint8),
-                row=np.zeros((2, rolls)),
-                by_lane=np.argsort(turns.place[0, 0] % turns.following.shape[2], kind="stable"),
-            )
-        return self._claims[width]
-
-    def at_start(self, width: int) -> Floats:
-        """Give the last pass's values at the start, the mean over both seats: float64 (W,)."""
-        claims = self.claims(width)
-        start = slice(self.start * width, (self.start + 1) * width)
-        return np.asarray(claims.alive[:, 0] @ claims.values[:, start] / 2.0)
-
-    def responder(self, policy: Floats) -> Responder:
-        """Make the arrays of a responder to a policy (G, G, K)."""
-        cells, rolls = len(self.turns.order), policy.shape[-1]
-        return Responder(
-            policy=np.ascontiguousarray(policy.reshape(cells, rolls)),
-            prices=np.zeros((cells, self.memories, rolls)),
-            met=np.ones((2, cells, self.memories), np.uint8),
-            used=np.ones((cells, len(self.turns.dice)), np.uint8),
-            values=np.zeros((2, cells, self.memories)),
-            rolled=np.zeros((cells, len(self.scratch.masses))),
-            chosen=np.full((cells, self.memories), -1, np.int8),
-            largest=np.zeros(1),
-        )
-
-    def bytes_of_a_responder(self, rolls: int) -> int:
-        """Give the size in bytes of these arrays."""
-        state = 8 * (rolls + 2) + 3
-        return len(self.turns.order) * (self.memories * state + 8 * len(self.scratch.masses))
-
-
 def _scores_rise(turns: TurnLists) -> bool:
     """Whether every turn lowers neither the lower nor the higher score, and raises one of them."""
     for kind, cell in zip(turns.kind.T, turns.cell.T, strict=True):
@@ -129,24 +61,75 @@ class PricedResponders:
     """
 
     def __init__(self, rules: Rules, weights: Sequence[float], policies: Sequence[Floats]) -> None:
-        self.board = board = Board(rules)
-        need = len(policies) * board.bytes_of_a_responder(policies[0].shape[-1])
+        rules.require_one_goal()
+        self.turns = turns = turn_lists(rules)
+        if not _scores_rise(turns):
+            raise ValueError(
+                f"rules {rules.name}: a turn can leave the total score as it was; allowed: "
+                "rules under which it rises"
+            )
+        memories = all_memories(rules)
+        self.memories, self._start = len(memories), memories.index(Memory())
+        self._scratch, rolls = scratch_for(turns), rules.num_actions
+        cells, ways = len(turns.order), len(self._scratch.masses)
+        state = 8 * (rolls + 2) + 3
+        need = len(policies) * cells * (self.memories * state + 8 * ways)
         if need > MEMORY_LIMIT:
             raise ValueError(
                 f"mixture: {len(policies)} parts need {need / 2**30:.1f} GiB in a game of this "
                 f"size; allowed: {MEMORY_LIMIT >> 30}: fewer parts, lower goal or max_dice"
             )
-        self.turns = board.turns
+        self._visits = np.zeros((2, cells, self.memories))  # of states by mover, of one responder
+        self._row = np.full(cells, -1)
+        self._claims: dict[int, Claims] = {}
         self.weights = np.array(weights)
-        self.parts = [board.responder(policy) for policy in policies]
+        self.parts = [
+            Responder(
+                policy=np.ascontiguousarray(policy.reshape(cells, rolls)),
+                prices=np.zeros((cells, self.memories, rolls)),
+                met=np.ones((2, cells, self.memories), np.uint8),
+                used=np.ones((cells, len(turns.dice)), np.uint8),
+                values=np.zeros((2, cells, self.memories)),
+                rolled=np.zeros((cells, ways)),
+                chosen=np.full((cells, self.memories), -1, np.int8),
+                largest=np.zeros(1),
+            )
+            for policy in policies
+        ]
         self._most_reach: dict[int, float] = {}  # by cell
+
+    def _claims_of(self, width: int) -> Claims:
+        """Give the arrays of a pass over so many numbers side by side."""
+        if width not in self._claims:
+            turns, scratch = self.turns, self._scratch
+            cells, rolls, ways = len(turns.order), turns.place.shape[1], len(turns.dice)
+            shared = next(iter(self._claims.values()), None)
+            self._claims[width] = Claims(
+                values=np.zeros((2, cells * self.memories * width)),
+                loans=shared.loans if shared else np.zeros((cells, self.memories, rolls)),
+                falls=shared.falls if shared else np.zeros((cells, len(scratch.masses))),
+                alive=shared.alive if shared else np.zeros((2, cells), np.uint8),
+                ends=np.zeros(len(scratch.ends) * width),
+                rolled=np.zeros(len(scratch.masses) * width),
+                gaps=np.zeros((ways, ways)),
+                wanted=np.zeros((2, ways), np.uint8),
+                row=np.zeros((2, rolls)),
+                by_lane=np.argsort(turns.place[0, 0] % turns.following.shape[2], kind="stable"),
+            )
+        return self._claims[width]
+
+    def _at_start(self, width: int) -> Floats:
+        """Give the last pass's values at the start, the mean over both seats: float64 (W,)."""
+        claims = self._claims_of(width)
+        start = slice(self._start * width, (self._start + 1) * width)
+        return np.asarray(claims.alive[:, 0] @ claims.values[:, start] / 2.0)
 
     def begin(self) -> None:
         """Find out where play can come, and solve."""
         ways = self.turns.place // self.turns.following.shape[2]
         for part in self.parts:
             self._reach(part)
-            part.met[:] = self.board.reach > 0.0
+            part.met[:] = self._visits > 0.0
             part.used[:] = 0
             for roll, memory in np.ndindex(ways.shape[1:]):
                 here = np.flatnonzero(part.met[0, :, memory])
@@ -156,13 +139,13 @@ class PricedResponders:
     @property
     def value(self) -> float:
         """Win rate less the payments: the mean over both seats and the draw."""
-        starts = [float(part.values[:, 0, self.board.start].sum()) / 2.0 for part in self.parts]
+        starts = [float(part.values[:, 0, self._start].sum()) / 2.0 for part in self.parts]
         return float(sum(weight * one for weight, one in zip(self.weights, starts, strict=True)))
 
     def remember(self) -> float:
         """Solve every responder by one backward induction."""
         for part in self.parts:
-            kernels.remember(self.turns, part, self.board.scratch)
+            kernels.remember(self.turns, part, self._scratch)
         return self.value
 
     def infoset_reach(self) -> Floats:
@@ -172,10 +155,9 @@ class PricedResponders:
 
     def _reach(self, part: Responder) -> Floats:
         """Reach of one responder's states, float64 (C, H), scratch."""
-        board = self.board
-        board.reach[:] = 0.0
-        kernels.reach(self.turns, part, board.scratch, board.start, board.reach)
-        return board.reach[0]
+        self._visits[:] = 0.0
+        kernels.reach(self.turns, part, self._scratch, self._start, self._visits)
+        return self._visits[0]
 
     def slack(self, cell: int) -> Floats:
         """Loss by every roll at a cell, float64 (K, n * H); 0 where play never comes."""
@@ -236,23 +218,22 @@ class PricedResponders:
             yield claim._replace(claims=own, fall=fall)
 
     def _lift(self, number: int, cell: int, claim: Claim) -> tuple[Floats, float]:
-        board = self.board
         asked = min(len(claim.rolls), WIDTH - 1)
-        claims, weights = np.zeros((board.memories, WIDTH)), np.zeros(WIDTH)
+        claims, weights = np.zeros((self.memories, WIDTH)), np.zeros(WIDTH)
         if asked:  # rolls for which there is no place are valued together, as the best of them
             claims[:, :asked] = claim.claims[:asked].T
             claims[:, asked - 1] = claim.claims[asked - 1 :].max(axis=0)
         claims[:, -1] = claim.fall
         weights[:asked] = claim.weight
-        found, lane = board.claims(WIDTH), (0.0,) * WIDTH
+        found, lane = self._claims_of(WIDTH), (0.0,) * WIDTH
         asked_for = cell, claims.ravel(), weights, claim.lent, lane
         kernels.lift(self.turns, self.parts[number], found, *asked_for)
-        here = board.at_start(WIDTH)
+        here = self._at_start(WIDTH)
         return here[:asked], float(here[-1])
 
     def lend(self, number: int, cell: int, claim: Claim, kept: list[Kept] | None) -> None:
         """Add the claims and loans of the last pass, of one part, to its prices."""
-        part, claims, lane = self.parts[number], self.board.claims(WIDTH), (0.0,) * WIDTH
+        part, claims, lane = self.parts[number], self._claims_of(WIDTH), (0.0,) * WIDTH
         shape = part.prices.shape[1:]
         if kept is None:
             own = Kept(np.zeros(0, np.int64), np.zeros((0, *shape)))
@@ -272,7 +253,7 @@ class PricedResponders:
 
     @contextmanager
     def _rows(self, kept: Kept) -> Iterator[Ints]:
-        row = self.board.row
+        row = self._row
         row[kept.cells] = np.arange(len(kept.cells))
         yield row
         row[kept.cells] = -1
@@ -309,18 +290,18 @@ class PricedResponders:
     def _revise(
         self, number: int, cell: int, kept: Kept, claims: Floats, lent: float, returned: float
     ) -> Floats:
-        board, rolls = self.board, claims.shape[1]
+        rolls = claims.shape[1]
         width = width_of(rolls)
         idle = np.full(width, -2.0 * kernels.NONE)
         idle[:rolls] = 0.0
-        claimed = np.zeros((board.memories, width))
+        claimed = np.zeros((self.memories, width))
         claimed[:, :rolls] = claims
         with self._rows(kept) as row:
             kernels.revise(
                 self.turns,
                 self.parts[number],
-                board.claims(width),
-                board.scratch,
+                self._claims_of(width),
+                self._scratch,
                 cell,
                 row,
                 kept.prices,
@@ -330,7 +311,7 @@ class PricedResponders:
                 returned,
                 (0.0,) * width,
             )
-        return board.at_start(width)[:rolls]
+        return self._at_start(width)[:rolls]
 
 
 def _note(part: Responder, *numbers: Floats) -> None:

@@ -15,26 +15,18 @@ from numpy.typing import DTypeLike
 from hogeq.model.protocol import Engine, MatrixPasses, Minimiser, Passes
 
 
-def _workspace(game: Engine, players: int, dtype: DTypeLike) -> Passes:
-    return game.workspace(players, dtype)
-
-
-def _duels(game: Engine) -> MatrixPasses | None:
-    return game.duels()
-
-
-def _minimiser(game: Engine) -> Minimiser | None:
-    return game.minimiser()
-
-
 class _Kept(local):
     """Workspaces of the current thread, those used last."""
 
     def __init__(self) -> None:
-        self.workspace = lru_cache(maxsize=4)(_workspace)
-        self.mixture = lru_cache(maxsize=2)(_workspace)  # n times as large
-        self.duels = lru_cache(maxsize=2)(_duels)
-        self.minimiser = lru_cache(maxsize=2)(_minimiser)
+        self.workspace = lru_cache(maxsize=4)(self._make)
+        self.mixture = lru_cache(maxsize=2)(self._make)  # n times as large
+        self.duels = lru_cache(maxsize=2)(lambda game: game.duels())
+        self.minimiser = lru_cache(maxsize=2)(lambda game: game.minimiser())
+
+    @staticmethod
+    def _make(game: Engine, players: int, dtype: DTypeLike) -> Passes:
+        return game.workspace(players, dtype)
 
 
 _kept = _Kept()
@@ -56,9 +48,11 @@ def quick_workspace(game: Engine, players: int) -> Passes:
 
 def shared_duels(game: Engine) -> MatrixPasses | None:
     """Arrays of the calling thread for pairs of matrices; None if the game has none."""
-    return _kept.duels(game)
+    duels: MatrixPasses | None = _kept.duels(game)
+    return duels
 
 
 def shared_minimiser(game: Engine) -> Minimiser | None:
     """Loops of the calling thread for regret minimisers; None if the game has none."""
-    return _kept.minimiser(game)
+    minimiser: Minimiser | None = _kept.minimiser(game)
+    return minimiser

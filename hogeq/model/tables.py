@@ -18,8 +18,8 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hogeq.kernels.interpreter import AGAIN, LOSS, OTHER, WIN
 from hogeq.kernels.recurrence import Dice, Target
+from hogeq.kernels.turns import AGAIN, LOSS, OTHER, WIN
 from hogeq.rules import Rules
 from hogeq.rules.memory import (
     all_memories,

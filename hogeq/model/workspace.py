@@ -17,30 +17,27 @@ IN_LAYOUTS: Final = frozenset({Role.EVALUATE, Role.COUNTERFACTUAL, Role.ASCEND, 
 
 
 class Layout(Protocol):
-    """The loops of one player, in self-play or against n opponents.
+    """The loops of one player, in self-play or against n opponents, and the arrays that they fill.
 
     Policies are (1, G, G, K) in self-play, else (1 + n, G, G, K), the player's first.
     """
 
-    def forward(self, policies: Floats, infoset_reach: Floats, *, memories: bool = True) -> None:
-        """Fill the reach of the player's cells against each opponent, (n, G, G).
+    action_values: Floats
+    """(G, G, K), counterfactual values against the mixture, of the last pass backward."""
+    each_reach: Floats
+    """(n, G, G), reach of the player's cells against each opponent, of the last pass forward."""
+
+    def forward(self, policies: Floats, *, memories: bool = True) -> Floats:
+        """Fill `each_reach`, and return it.
 
         Keep that of hidden states for a pass backward, unless that of `memories` is not needed.
         """
 
     def backward(
-        self,
-        role: int,
-        policies: Floats,
-        weights: Floats,
-        action_values: Floats,
-        infoset_reach: Floats,
-        temperature: float,
-        damping: float,
+        self, role: int, policies: Floats, reach: Reach, temperature: float, damping: float
     ) -> tuple[Floats, int]:
-        """Pass over all cells, for the player, against all opponents.
+        """Pass over all cells, for the player, against all opponents; the reach is the mixture's.
 
-        Counterfactual values, (G, G, K), and reach, (G, G), are those against the mixture.
         Returns the win probability of each player when moving first, (n, Q), and how many rows
         ASCEND changed.
         """
@@ -63,8 +60,6 @@ class Workspace:
     ) -> None:
         self._layout, self._make_interpreter, self._recurs = layout, interpreter, recurs
         self._shape, opponents = shape, max(1, shape[0] - 1)
-        self._values = np.zeros(shape[1:])
-        self._each_reach = np.zeros((opponents, *shape[1:3]))
         self._equal = np.full(opponents, 1.0 / opponents)
         self._latest: Reach | None = None
 
@@ -87,8 +82,7 @@ class Workspace:
                 "reach: rows that sum to more than 1, allowed where positions can recur are "
                 "policies alone (regret_weight: reach or belief)"
             )
-        each = self._each_reach
-        self._layout.forward(self._plain(policies), each, memories=memories)
+        each = self._layout.forward(self._plain(policies), memories=memories)
         shares = self._equal if weights is None else weights
         mean = each[0] if len(each) == 1 else np.tensordot(shares, each, 1)
         reach = Reach(mean, np.array(shares, np.float64))
@@ -108,13 +102,11 @@ class Workspace:
         if reach is not self._latest:
             raise ValueError("reach: allowed: that of this workspace's last pass forward")
         played = self._plain(policies)
-        starts, changes = self._layout.backward(
-            int(role), played, reach.weights, self._values, reach.rows, temperature, damping
-        )
+        starts, changes = self._layout.backward(role, played, reach, temperature, damping)
         if played is not policies and role in (Role.ASCEND, Role.SOFTMAX):
             policies[0] = played[0]
         first, other = reach.weights @ starts[:, 0], reach.weights @ starts[:, -1]
-        return Valued(float(first), float(other), changes, self._values)
+        return Valued(float(first), float(other), changes, self._layout.action_values)
 
     def win_rate(
         self, policies: Floats, role: Role = Role.EVALUATE, weights: Floats | None = None
@@ -122,8 +114,8 @@ class Workspace:
         """Exact win rate of player 0, its role being EVALUATE or FULL_MEMORY."""
         shares = self._equal if weights is None else weights
         passes = self._layout if role in IN_LAYOUTS else self._interpreter
-        unread = self._values, self._each_reach[0], 1.0, 1.0
-        starts, _ = passes.backward(int(role), self._plain(policies), shares, *unread)
+        unread = Reach(self._layout.each_reach[0], shares)
+        starts, _ = passes.backward(role, self._plain(policies), unread, 1.0, 1.0)
         return WinRate.from_starts(float(shares @ starts[:, 0]), float(shares @ starts[:, -1]))
 
     def _plain(self, policies: Floats) -> Floats:

@@ -13,12 +13,19 @@ from numpy.typing import NDArray
 
 from hogeq.baselines.registry import builtin
 from hogeq.contest.advice import dice_in_words
-from hogeq.evaluation.losses import rule_name, turn_values, worth_without
+from hogeq.evaluation.losses import turn_values, worth_without
 from hogeq.evaluation.tablebase import solve
 from hogeq.evaluation.values import reach
 from hogeq.model.game import HogEngine
 from hogeq.model.rows import TIE
-from hogeq.rules.turn import TurnTable, dice_sides, end_effects, play_turn, turn_effects
+from hogeq.rules.turn import (
+    TurnTable,
+    dice_sides,
+    end_effects,
+    part_name,
+    play_turn,
+    turn_effects,
+)
 from hogeq.support.aliases import Floats
 from hogeq.support.messages import counted, percent, pp
 
@@ -57,7 +64,7 @@ def book(game: HogEngine) -> list[tuple[Any, ...]]:
     """
     listed = [] if game.has_own_goals else reasons(game)
     return [
-        (rule_name(game.rules, one.rule), *one[1:5], one.helps, text_of(game, one))
+        (part_name(game.rules, one.rule), *one[1:5], one.helps, text_of(game, one))
         for one in listed
     ]
 
@@ -77,7 +84,7 @@ def text_of(game: HogEngine, reason: Reason) -> str:
 
 def _on_roll(game: HogEngine, reason: Reason, dice: int) -> str:
     """Describe the result of no dice, otherwise how often the rule fires."""
-    rules, name = game.rules, rule_name(game.rules, reason.rule)
+    rules, name = game.rules, part_name(game.rules, reason.rule)
     view = reason.own, reason.other, game.memories[reason.memory]
     if dice <= 0:
         turn = play_turn(rules, *view, dice, ())
@@ -97,7 +104,7 @@ def fires(game: HogEngine, place: Reason, dice: int) -> float | None:
     """Probability that a rule does something in a roll; None of one that changes points alone."""
     if place.rule in {"prime_boost", "hog_wild"}:
         return None
-    rules, begins = game.rules, f"{rule_name(game.rules, place.rule)}: "
+    rules, begins = game.rules, f"{part_name(game.rules, place.rule)}: "
     turns = TurnTable(rules).outcomes(place.own, place.other, game.memories[place.memory], dice)
     fired = (
         turn.probability

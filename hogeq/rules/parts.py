@@ -1,226 +1,102 @@
 """The named parts that editions combine: pure functions of whole scores.
 
 Scores may exceed the goal (a turn is judged before the goal is), so every part takes any score
-of 0 or more. Digits are decimal. The first line of a part's docstring is what a person is shown.
-Numbers in brackets are those of docs/sources.md.
+of 0 or more. Digits are decimal. A part has the text that a person is shown; above it stands its
+source, where nothing else is said the course's edition of that term [6]. Numbers in brackets are
+those of docs/sources.md.
 """
 
-from collections.abc import Callable
 from decimal import Decimal
 from functools import cache
+from itertools import count
 from math import gcd, isqrt
 
-from hogeq.rules.integers import (
-    digit_gap,
-    digits,
-    divisors,
-    is_prime,
-    last_two_digits,
-    next_prime,
-    pi_digit,
-)
 from hogeq.rules.tables import Parts
 
-ZERO_DICE = Parts("zero_dice")
-"""(Mover's score, opponent's score) -> points for rolling no dice; 0 only in `hefty_hogs`."""
-
-LANDINGS = Parts("landing")
-"""(Mover's new score, opponent's score) -> the score that the new one becomes, never a lower."""
-
-SWAPS = Parts("swap")
-"""(Mover's new score, opponent's score) -> do the two trade scores?"""
-
-MORE_BOAR = Parts("more_boar")
-"""(Mover's new score, opponent's score) -> does the mover take an extra turn?"""
-
-# --- points for rolling no dice, from the mover's score and the opponent's ------------------------
+# --- whole numbers as parts look at them ----------------------------------------------------------
 
 
-@ZERO_DICE.add
-def ten_minus_ones_plus_tens(_score: int, opponent: int) -> int:
-    """10 - ones digit + tens, of the opponent's score.
-
-    Free Bacon. All the tens count, 11 of them at 110. Source: Huan (2020) [1].
-    """
-    return 10 - opponent % 10 + opponent // 10
+def digits(number: int) -> list[int]:
+    """Decimal digits of `number` as written, first digit first; 0 has the one digit 0."""
+    return [int(digit) for digit in str(number)]
 
 
-@ZERO_DICE.add
-def one_plus_max_digit(_score: int, opponent: int) -> int:
-    """1 + the largest digit of the opponent's score.
-
-    Free Bacon. Source: Hog Wild! [2] and fall 2015 [5].
-    """
-    return 1 + max(digits(opponent))
+def tens(number: int) -> int:
+    """Tens digit of `number`, 0 of a one-digit number."""
+    return number // 10 % 10
 
 
-@ZERO_DICE.add
-def digit_gap_plus_four(_score: int, opponent: int) -> int:
-    """|tens - ones| + 4, of the opponent's last two digits.
-
-    Piggy Points. Source: the summer 2021 contest [3].
-    """
-    return digit_gap(opponent) + 4
+def digit_gap(number: int) -> int:
+    """Distance between the tens and the ones digit of `number`."""
+    return abs(tens(number) - number % 10)
 
 
-@ZERO_DICE.add
-def twice_digit_gap_plus_one(_score: int, opponent: int) -> int:
-    """2 x |tens - ones| + 1, of the opponent's last two digits.
-
-    Pig Tail. Source: the course's fall 2022 edition [6], the game of Tong (2023) [4].
-    """
-    return 2 * digit_gap(opponent) + 1
+@cache
+def is_prime(number: int) -> bool:
+    """Whether `number` is prime; 0 and 1 are not."""
+    return number >= 2 and all(number % divisor for divisor in range(2, isqrt(number) + 1))
 
 
-@ZERO_DICE.add
-def alternating_cube_digits(_score: int, opponent: int) -> int:
-    """1 + |alternating sum of the digits of the opponent's score cubed|, first digit positive.
-
-    Source: the course's spring 2020 edition [6].
-    """
-    cube = digits(opponent**3)
-    return 1 + abs(sum(cube[::2]) - sum(cube[1::2]))
+@cache
+def next_prime(number: int) -> int:
+    """Smallest prime above `number`."""
+    return next(candidate for candidate in count(number + 1) if is_prime(candidate))
 
 
-@ZERO_DICE.add
-def ten_minus_min_digit(_score: int, opponent: int) -> int:
-    """10 - the smaller of the opponent's tens and ones digits.
-
-    Free Bacon. Source: the course's fall 2019 edition [6].
-    """
-    return 10 - min(last_two_digits(opponent))
+@cache
+def _divisors(number: int) -> int:
+    """Count the divisors of `number`; 0 for 0."""
+    return sum(number % divisor == 0 for divisor in range(1, number + 1))
 
 
-@ZERO_DICE.add
-def twice_tens_minus_ones(_score: int, opponent: int) -> int:
-    """2 x tens - ones digit of the opponent's score, at least 1.
+@cache
+def _pi(places: int) -> int:
+    """Pi times 10 to the power of `places`, rounded down: Machin's formula of 1706."""
+    guard = 10
 
-    Free Bacon. Source: the course's fall 2018 edition [6].
-    """
-    tens, ones = last_two_digits(opponent)
-    return max(1, 2 * tens - ones)
+    def arctan(inverse: int) -> int:
+        total = term = 10 ** (places + guard) // inverse
+        for odd in range(3, 4 * places, 2):
+            term //= -(inverse**2)
+            total += term // odd
+        return total
 
-
-@ZERO_DICE.add
-def min_square_digit_plus_three(_score: int, opponent: int) -> int:
-    """3 + the smallest digit of the opponent's score squared.
-
-    Piggy Points. Source: the course's spring 2021 edition [6].
-    """
-    return min(digits(opponent * opponent)) + 3
+    return (16 * arctan(5) - 4 * arctan(239)) // 10**guard
 
 
-@ZERO_DICE.add
-def one_plus_min_digit(_score: int, opponent: int) -> int:
-    """1 + the smaller of the opponent's tens and ones digits.
-
-    Free Bacon. Source: the course's spring 2019 edition [6].
-    """
-    return 1 + min(last_two_digits(opponent))
+def _pi_digit(place: int) -> int:
+    """Digit of pi at a decimal place; place 0 is the leading 3."""
+    places = 1000 * (1 + place // 1000)
+    return _pi(places) // 10 ** (places - place) % 10
 
 
-@ZERO_DICE.add
-def two_plus_digit_gap(_score: int, opponent: int) -> int:
-    """2 + |tens - ones|, of the opponent's last two digits.
-
-    Free Bacon. Source: the course's spring 2018 edition [6].
-    """
-    return 2 + digit_gap(opponent)
-
-
-@ZERO_DICE.add
-def one_plus_digit_gap(_score: int, opponent: int) -> int:
-    """1 + |tens - ones|, of the opponent's last two digits.
-
-    Free Bacon. Source: the course's fall 2014 edition [6].
-    """
-    return 1 + digit_gap(opponent)
-
-
-@ZERO_DICE.add
-def one_plus_tens(_score: int, opponent: int) -> int:
-    """1 + the tens of the opponent's score.
-
-    Free Bacon. All the tens count, 11 of them at 110. Source: the course's spring 2013 edition [6].
-    """
-    return 1 + opponent // 10
-
-
-@ZERO_DICE.add
-def one_plus_last_product_digit(_score: int, opponent: int) -> int:
-    """1 + the last digit of the product of the opponent's tens and ones digits.
-
-    Free Bacon. Source: the course's summer 2018 edition [6].
-    """
-    tens, ones = last_two_digits(opponent)
-    return 1 + tens * ones % 10
-
-
-@ZERO_DICE.add
-def pi_digit_plus_three(_score: int, opponent: int) -> int:
-    """3 + the n-th decimal of pi at an opponent's score of n, the leading 3 at 0.
-
-    Free Bacon. Source: the course's fall 2020 edition [6].
-    """
-    return pi_digit(opponent) + 3
-
-
-@ZERO_DICE.add
-def seventh_digit(_score: int, opponent: int) -> int:
-    """N-th decimal of 1/7 at an opponent's score of n, 7 at 0.
-
-    Picky Piggy. Source: the course's fall 2021 edition [6].
-    """
-    return (1, 4, 2, 8, 5, 7)[(opponent - 1) % 6]
-
-
-@ZERO_DICE.add
-def hefty_hogs(score: int, opponent: int) -> int:
-    """Mover's score after a step for each digit of the opponent's, ones digit first, modulo 30.
-
-    Hefty Hogs. 1 if the opponent has 0. Can be 0. Source: the course's spring 2022 edition [6].
-    """
-    if opponent == 0:
-        return 1
-    value = score
+def _hefty_hogs(score: int, opponent: int) -> int:
+    steps = (
+        lambda value: value + 1,
+        lambda value: value**2,
+        lambda value: 3 * value,
+        lambda value: value // 4,
+        lambda value: value - 5,
+        lambda value: value % 6,
+        lambda value: 8 * (value % 7),
+        lambda value: int(value * 8.8),
+        lambda value: int(value / 99 * 15) + 10,
+        lambda value: value,
+    )
     for digit in reversed(digits(opponent)):
-        value = _HEFTY_STEPS[digit](value)
-    return value % 30
+        score = steps[digit](score)
+    return score % 30
 
 
-_HEFTY_STEPS: tuple[Callable[[int], int], ...] = (
-    lambda value: value + 1,
-    lambda value: value**2,
-    lambda value: 3 * value,
-    lambda value: value // 4,
-    lambda value: value - 5,
-    lambda value: value % 6,
-    lambda value: 8 * (value % 7),
-    lambda value: int(value * 8.8),
-    lambda value: int(value / 99 * 15) + 10,
-    lambda value: value,
-)
-"""Steps of Hefty Hogs, by digit."""
+@cache
+def _ends_as_it_begins(exponent: int) -> bool:
+    power = Decimal(3**exponent).as_tuple().digits  # Python writes out no integer of its length
+    return power[0] == power[-1]
 
 
-@ZERO_DICE.add
-def boar_brawl(score: int, opponent: int) -> int:
-    """3 x |the opponent's tens digit - the mover's ones digit|, at least 1.
-
-    Boar Brawl. Source: the course's fall 2023 edition [6], played in every term since.
-    """
-    return max(1, 3 * abs(last_two_digits(opponent)[0] - score % 10))
-
-
-# --- the score that the mover's new score becomes, from it and the opponent's ---------------------
-
-
-def unchanged(score: int, _opponent: int) -> int:
-    """Stays as it is."""
-    return score
-
-
-LANDINGS["none"] = unchanged
+def _two_digits(number: int) -> tuple[int, int]:
+    """First two digits of `number`, a one-digit number with a leading 0."""
+    return divmod(int(str(number)[:2]), 10)
 
 
 def square_swine(score: int) -> int:
@@ -232,195 +108,245 @@ def square_swine(score: int) -> int:
     return (root + 1) ** 2 if root**2 == score else score
 
 
-@LANDINGS.add
-def sus_fuss(score: int, _opponent: int) -> int:
-    """Becomes the next prime if it has 3 or 4 divisors.
+# --- parts ----------------------------------------------------------------------------------------
 
-    Sus Fuss. 1 and the score itself count. Source: the course's fall 2023 edition [6].
-    """
-    return next_prime(score) if divisors(score) in (3, 4) else score
+ZERO_DICE = Parts(
+    "zero_dice",
+    {
+        # Free Bacon of Huan (2020) [1]. All the tens count, 11 of them at 110.
+        "ten_minus_ones_plus_tens": (
+            "10 - ones digit + tens, of the opponent's score",
+            lambda _, other: 10 - other % 10 + other // 10,
+        ),
+        # Free Bacon of Hog Wild! [2] and fall 2015 [5]
+        "one_plus_max_digit": (
+            "1 + the largest digit of the opponent's score",
+            lambda _, other: 1 + max(digits(other)),
+        ),
+        # The summer 2021 contest [3]
+        "digit_gap_plus_four": (
+            "|tens - ones| + 4, of the opponent's last two digits",
+            lambda _, other: digit_gap(other) + 4,
+        ),
+        # Fall 2022, the game of Tong (2023) [4]
+        "twice_digit_gap_plus_one": (
+            "2 x |tens - ones| + 1, of the opponent's last two digits",
+            lambda _, other: 2 * digit_gap(other) + 1,
+        ),
+        # Spring 2020
+        "alternating_cube_digits": (
+            (
+                "1 + |alternating sum of the digits of the opponent's score cubed|, first digit "
+                "positive"
+            ),
+            lambda _, other: 1 + abs(sum(digits(other**3)[::2]) - sum(digits(other**3)[1::2])),
+        ),
+        # Fall 2019
+        "ten_minus_min_digit": (
+            "10 - the smaller of the opponent's tens and ones digits",
+            lambda _, other: 10 - min(tens(other), other % 10),
+        ),
+        # Fall 2018
+        "twice_tens_minus_ones": (
+            "2 x tens - ones digit of the opponent's score, at least 1",
+            lambda _, other: max(1, 2 * tens(other) - other % 10),
+        ),
+        # Spring 2021
+        "min_square_digit_plus_three": (
+            "3 + the smallest digit of the opponent's score squared",
+            lambda _, other: min(digits(other * other)) + 3,
+        ),
+        # Spring 2019
+        "one_plus_min_digit": (
+            "1 + the smaller of the opponent's tens and ones digits",
+            lambda _, other: 1 + min(tens(other), other % 10),
+        ),
+        # Spring 2018
+        "two_plus_digit_gap": (
+            "2 + |tens - ones|, of the opponent's last two digits",
+            lambda _, other: 2 + digit_gap(other),
+        ),
+        # Fall 2014
+        "one_plus_digit_gap": (
+            "1 + |tens - ones|, of the opponent's last two digits",
+            lambda _, other: 1 + digit_gap(other),
+        ),
+        # Spring 2013. All the tens count, 11 of them at 110.
+        "one_plus_tens": (
+            "1 + the tens of the opponent's score",
+            lambda _, other: 1 + other // 10,
+        ),
+        # Summer 2018
+        "one_plus_last_product_digit": (
+            "1 + the last digit of the product of the opponent's tens and ones digits",
+            lambda _, other: 1 + tens(other) * (other % 10) % 10,
+        ),
+        # Fall 2020
+        "pi_digit_plus_three": (
+            "3 + the n-th decimal of pi at an opponent's score of n, the leading 3 at 0",
+            lambda _, other: _pi_digit(other) + 3,
+        ),
+        # Fall 2021
+        "seventh_digit": (
+            "N-th decimal of 1/7 at an opponent's score of n, 7 at 0",
+            lambda _, other: (1, 4, 2, 8, 5, 7)[(other - 1) % 6],
+        ),
+        # Spring 2022. 1 if the opponent has 0. Alone among these it can be 0.
+        "hefty_hogs": (
+            (
+                "Mover's score after a step for each digit of the opponent's, ones digit first, "
+                "modulo 30"
+            ),
+            lambda score, other: _hefty_hogs(score, other) if other else 1,
+        ),
+        # Fall 2023, played in every term since
+        "boar_brawl": (
+            "3 x |the opponent's tens digit - the mover's ones digit|, at least 1",
+            lambda score, other: max(1, 3 * abs(tens(other) - score % 10)),
+        ),
+    },
+)
+"""(Mover's score, opponent's score) -> points for rolling no dice."""
 
+NO_DICE = {
+    **dict.fromkeys(ZERO_DICE, "Free Bacon"),
+    "digit_gap_plus_four": "Piggy Points",
+    "twice_digit_gap_plus_one": "Pig Tail",
+    "alternating_cube_digits": "No dice",
+    "min_square_digit_plus_three": "Piggy Points",
+    "seventh_digit": "Picky Piggy",
+    "hefty_hogs": "Hefty Hogs",
+    "boar_brawl": "Boar Brawl",
+}
+"""The course's names of rolling no dice."""
 
-@LANDINGS.add
-def fuzzy_factors(score: int, _opponent: int) -> int:
-    """Gains 2 x the tens digit of its greatest common divisor with 100, if that divisor exceeds 10.
+LANDINGS = Parts(
+    "landing",
+    {
+        "none": ("Stays as it is", lambda score, _: score),
+        # Fall 2023. 1 and the score itself count.
+        "sus_fuss": (
+            "Becomes the next prime if it has 3 or 4 divisors",
+            lambda score, _: next_prime(score) if _divisors(score) in (3, 4) else score,
+        ),
+        # Summer 2023. 100 stays, its tens digit being 0.
+        "fuzzy_factors": (
+            (
+                "Gains 2 x the tens digit of its greatest common divisor with 100, if that divisor "
+                "exceeds 10"
+            ),
+            lambda score, _: score + 2 * tens(gcd(score, 100)) * (gcd(score, 100) > 10),
+        ),
+        # Summer 2022, whose tests count 1 as prime
+        "pigs_on_prime": (
+            "Becomes the next prime if it is prime, or 1",
+            lambda score, _: next_prime(score) if score == 1 or is_prime(score) else score,
+        ),
+        # Hog Pile of spring 2022
+        "hog_pile_digit": (
+            "Gains its last digit if the opponent's score ends in the same",
+            lambda score, other: score + score % 10 * (score % 10 == other % 10),
+        ),
+        # Hog Pile of fall 2021
+        "hog_pile_double": (
+            "Doubles if it equals the opponent's",
+            lambda score, other: 2 * score if score == other else score,
+        ),
+    },
+)
+"""(Mover's new score, opponent's score) -> the score that the new one becomes, never a lower."""
 
-    Fuzzy Factors. 100 stays, its tens digit being 0. Source: the course's summer 2023 edition [6].
-    """
-    factor = gcd(score, 100)
-    return score + 2 * last_two_digits(factor)[0] if factor > 10 else score
+SWAPS = Parts(
+    "swap",
+    {
+        "none": ("Never", lambda _, __: False),
+        # Huan (2020) [1]
+        "ones_gap_is_tens": (
+            "Ones digits differ by exactly the opponent's tens digit",
+            lambda score, other: abs(score % 10 - other % 10) == tens(other),
+        ),
+        # Hog Wild! [2]
+        "double": (
+            "One score is exactly double the other",
+            lambda score, other: score == 2 * other or other == 2 * score,
+        ),
+        # Fall 2015 [5]. Scores are zero-padded, so 80 and 8 swap.
+        "reversed_digits": (
+            "Last two digits of one score are those of the other reversed",
+            lambda score, other: (tens(score), score % 10) == (other % 10, tens(other)),
+        ),
+        # Spring 2020
+        "power_of_three_digits": (
+            "3 to the power of both scores' sum begins and ends with the same digit",
+            lambda score, other: _ends_as_it_begins(score + other),
+        ),
+        # Fall 2019. A one-digit score d gives d x d.
+        "digit_products": (
+            "Leftmost x rightmost digit is the same for both scores",
+            lambda score, other: digits(score)[0] * (score % 10) == digits(other)[0] * (other % 10),
+        ),
+        # Fall 2018
+        "equal_digit_gaps": (
+            "|tens - ones| is the same for both scores",
+            lambda score, other: digit_gap(score) == digit_gap(other),
+        ),
+        # Summer 2019
+        "leftmost_is_ones": (
+            "Leftmost digit of the mover is the opponent's ones digit",
+            lambda score, other: digits(score)[0] == other % 10,
+        ),
+        # Summer 2018
+        "ones_is_tens": (
+            "Ones digit of the mover is the opponent's tens digit",
+            lambda score, other: score % 10 == tens(other),
+        ),
+        # Spring 2019. Places that only one of them has do not count.
+        "equal_digits_by_place": (
+            (
+                "Both scores, neither 0, have the same digit in one place: the ones, the tens, "
+                "and so on"
+            ),
+            lambda score, other: (
+                min(score, other) > 0
+                and any(x == y for x, y in zip(str(score)[::-1], str(other)[::-1], strict=False))
+            ),
+        ),
+        # Spring 2018 and fall 2017
+        "multiple": (
+            "Both scores exceed 1, and one is a multiple of the other",
+            lambda score, other: (
+                min(score, other) > 1 and max(score, other) % min(score, other) == 0
+            ),
+        ),
+    },
+)
+"""(Mover's new score, opponent's score) -> do the two trade scores?"""
 
-
-@LANDINGS.add
-def pigs_on_prime(score: int, _opponent: int) -> int:
-    """Becomes the next prime if it is prime, or 1.
-
-    Pigs on Prime. Source: the course's summer 2022 edition [6], whose tests count 1 as prime.
-    """
-    return next_prime(score) if score == 1 or is_prime(score) else score
-
-
-@LANDINGS.add
-def hog_pile_digit(score: int, opponent: int) -> int:
-    """Gains its last digit if the opponent's score ends in the same.
-
-    Hog Pile. Source: the course's spring 2022 edition [6].
-    """
-    return score + score % 10 if score % 10 == opponent % 10 else score
-
-
-@LANDINGS.add
-def hog_pile_double(score: int, opponent: int) -> int:
-    """Doubles if it equals the opponent's.
-
-    Hog Pile. Source: the course's fall 2021 edition [6].
-    """
-    return 2 * score if score == opponent else score
-
-
-# --- swaps and extra turns, from the mover's new score and the opponent's -------------------------
-
-
-def never(score: int, opponent: int) -> bool:
-    """Never."""
-    del score, opponent
-    return False
-
-
-SWAPS["none"] = MORE_BOAR["none"] = never
-
-
-@SWAPS.add
-def ones_gap_is_tens(score: int, opponent: int) -> bool:
-    """Ones digits differ by exactly the opponent's tens digit.
-
-    Swine Swap. Source: Huan (2020) [1].
-    """
-    tens, ones = last_two_digits(opponent)
-    return abs(score % 10 - ones) == tens
-
-
-@SWAPS.add
-def double(score: int, opponent: int) -> bool:
-    """One score is exactly double the other.
-
-    Swine Swap. Source: Hog Wild! [2].
-    """
-    return score == 2 * opponent or opponent == 2 * score
-
-
-@SWAPS.add
-def reversed_digits(score: int, opponent: int) -> bool:
-    """Last two digits of one score are those of the other reversed.
-
-    Swine Swap. Scores are zero-padded, so 80 and 8 swap. Source: fall 2015 [5].
-    """
-    return last_two_digits(score) == last_two_digits(opponent)[::-1]
-
-
-@SWAPS.add
-def power_of_three_digits(score: int, opponent: int) -> bool:
-    """3 to the power of both scores' sum begins and ends with the same digit.
-
-    Swine Swap. Source: the course's spring 2020 edition [6].
-    """
-    return _ends_as_it_begins(score + opponent)
-
-
-@cache
-def _ends_as_it_begins(exponent: int) -> bool:
-    power = Decimal(3**exponent).as_tuple().digits  # Python writes out no integer of its length
-    return power[0] == power[-1]
-
-
-@SWAPS.add
-def digit_products(score: int, opponent: int) -> bool:
-    """Leftmost x rightmost digit is the same for both scores.
-
-    Swine Swap. A one-digit score d gives d x d. Source: the course's fall 2019 edition [6].
-    """
-    own, other = digits(score), digits(opponent)
-    return own[0] * own[-1] == other[0] * other[-1]
-
-
-@SWAPS.add
-def equal_digit_gaps(score: int, opponent: int) -> bool:
-    """|tens - ones| is the same for both scores.
-
-    Swine Swap. Source: the course's fall 2018 edition [6].
-    """
-    return digit_gap(score) == digit_gap(opponent)
-
-
-@SWAPS.add
-def leftmost_is_ones(score: int, opponent: int) -> bool:
-    """Leftmost digit of the mover is the opponent's ones digit.
-
-    Swine Swap. Source: the course's summer 2019 edition [6].
-    """
-    return digits(score)[0] == opponent % 10
-
-
-@SWAPS.add
-def ones_is_tens(score: int, opponent: int) -> bool:
-    """Ones digit of the mover is the opponent's tens digit.
-
-    Swine Swap. Source: the course's summer 2018 edition [6].
-    """
-    return score % 10 == last_two_digits(opponent)[0]
-
-
-@SWAPS.add
-def equal_digits_by_place(score: int, opponent: int) -> bool:
-    """Both scores, neither 0, have the same digit in one place: the ones, the tens, and so on.
-
-    Swine Swap. Places that only one of them has do not count.
-    Source: the course's spring 2019 edition [6].
-    """
-    while score and opponent:
-        if score % 10 == opponent % 10:
-            return True
-        score, opponent = score // 10, opponent // 10
-    return False
-
-
-@SWAPS.add
-def multiple(score: int, opponent: int) -> bool:
-    """Both scores exceed 1, and one is a multiple of the other.
-
-    Swine Swap. Source: the course's spring 2018 and fall 2017 editions [6].
-    """
-    small, large = sorted((score, opponent))
-    return small > 1 and large % small == 0
-
-
-@MORE_BOAR.add
-def digit_range(score: int, opponent: int) -> bool:
-    """Smallest digit of the mover is below the opponent's, and largest above.
-
-    More Boar. Digits as written: a one-digit score has one digit.
-    Source: the summer 2021 contest [3].
-    """
-    own, other = digits(score), digits(opponent)
-    return min(own) < min(other) and max(own) > max(other)
-
-
-@MORE_BOAR.add
-def both_digits_smaller(score: int, opponent: int) -> bool:
-    """First two digits of the mover are each below the opponent's, in order.
-
-    More Boar. One-digit scores are read with a leading 0.
-    Source: the course's spring 2021 edition [6].
-    """
-    own, other = (divmod(int(str(number)[:2]), 10) for number in (score, opponent))
-    return own[0] < other[0] and own[1] < other[1]
-
-
-@MORE_BOAR.add
-def swine_align_or_pig_pass(score: int, opponent: int) -> bool:
-    """Scores share a factor of 10 or more, neither being 0, or the mover is 1 or 2 behind.
-
-    Swine Align and Pig Pass. Source: the course's fall 2020 edition [6].
-    """
-    aligned = score > 0 and opponent > 0 and gcd(score, opponent) >= 10
-    return aligned or 0 < opponent - score < 3
+MORE_BOAR = Parts(
+    "more_boar",
+    {
+        "none": ("Never", lambda _, __: False),
+        # The summer 2021 contest [3]. Digits as written: a one-digit score has one digit.
+        "digit_range": (
+            "Smallest digit of the mover is below the opponent's, and largest above",
+            lambda score, other: (
+                min(digits(score)) < min(digits(other)) and max(digits(score)) > max(digits(other))
+            ),
+        ),
+        # Spring 2021. One-digit scores are read with a leading 0.
+        "both_digits_smaller": (
+            "First two digits of the mover are each below the opponent's, in order",
+            lambda score, other: all(
+                x < y for x, y in zip(_two_digits(score), _two_digits(other), strict=True)
+            ),
+        ),
+        # Swine Align and Pig Pass of fall 2020
+        "swine_align_or_pig_pass": (
+            "Scores share a factor of 10 or more, neither being 0, or the mover is 1 or 2 behind",
+            lambda score, other: (
+                (min(score, other) > 0 and gcd(score, other) >= 10) or 0 < other - score < 3
+            ),
+        ),
+    },
+)
+"""(Mover's new score, opponent's score) -> does the mover take an extra turn?"""

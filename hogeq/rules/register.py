@@ -221,9 +221,6 @@ MEMORY: Final = "memory"  # the kind of part that remembers something between tu
 
 EFFECT: Final = "effect"  # the kind of part that is a function of all that a turn begins with
 
-_GONE: Final = {"bonus": "the points", "again": "(points, True or False)"}
-"""Methods that parts had, and what `effect` returns for them."""
-
 
 def rule_part(kind: str, name: str | None = None) -> Callable[[Function], Function]:
     """Make a function a part that rules can name.
@@ -295,11 +292,6 @@ def _memory_part(kind: object, where: str) -> MemoryPart:
     ]
     for name in dir(kind):
         if not name.startswith("_") and name not in methods and callable(getattr(kind, name)):
-            if name in _GONE:
-                form = (
-                    f"effect(self, rules, score, opponent, memory, dice), returning {_GONE[name]}"
-                )
-                raise ValueError(f"{where}: method {name}; allowed: {form}")
             allowed = f"{', '.join(methods)}, and names that begin with _"
             raise ValueError(
                 f"{where}: unknown method {one_line(name)}; allowed: {allowed}"

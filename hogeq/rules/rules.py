@@ -10,8 +10,7 @@ from typing import Annotated, Final, Literal, NamedTuple, TypeAlias
 
 from pydantic import BeforeValidator, Field
 
-from hogeq.rules.integers import is_prime, next_prime
-from hogeq.rules.parts import LANDINGS, MORE_BOAR, SWAPS, ZERO_DICE
+from hogeq.rules.parts import LANDINGS, MORE_BOAR, SWAPS, ZERO_DICE, is_prime, next_prime
 from hogeq.rules.register import EFFECTS, MEMORY_PARTS, MemoryPart
 from hogeq.rules.tables import SHAPES, check_size, is_table, part_or_table
 from hogeq.support.messages import LONGEST_TITLE, is_title, refusal

@@ -18,10 +18,10 @@ and bonus, and may exceed the goal.
 
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from inspect import getdoc
-from typing import Any, Final, NamedTuple, TypeVar
+from typing import Any, Final, NamedTuple
 
 from pydantic import BeforeValidator
 
@@ -55,20 +55,16 @@ SHAPES: Final[dict[str, Shape]] = {
 """By the fields of `hogeq.Rules` that may hold tables."""
 
 
-Part = TypeVar("Part", bound=Callable[..., Any])
-
-
 class Parts(dict[str, Callable[..., Any]]):
     """Parts of one kind by name; a table is a part by its text."""
 
-    def __init__(self, field: str) -> None:
-        super().__init__()
+    def __init__(
+        self, field: str, parts: Mapping[str, tuple[str, Callable[[int, int], Any]]]
+    ) -> None:
+        super().__init__({name: part for name, (_, part) in parts.items()})
         self.field = field
-
-    def add(self, part: Part) -> Part:
-        """Enter a function under its name."""
-        self[part.__name__] = part
-        return part
+        for name, (meaning, part) in parts.items():
+            part.__name__, part.__doc__ = name, meaning
 
     def __missing__(self, text: str) -> Callable[..., Any]:
         """Make the function of a table, or of landings that act in order."""
@@ -112,27 +108,26 @@ def part_or_table(parts: Parts) -> BeforeValidator:
     return BeforeValidator(check)
 
 
+def _parsed(text: str) -> Any:
+    if not re.fullmatch(r"[\[\]0-9,\s]{2,2000000}", text):
+        raise NotAllowedError("the text of a table: digits, commas and brackets")
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        raise NotAllowedError("the text of a table, its brackets in pairs") from None
+
+
 def table_text(field: str, given: Any) -> str:
     """Check a table, and write it as the text by which rules hold it."""
-    shape = SHAPES[field]
-    if isinstance(given, str):
-        if not re.fullmatch(r"[\[\]0-9,\s]{2,2000000}", given):
-            raise NotAllowedError("the text of a table: digits, commas and brackets")
-        try:
-            given = json.loads(given)
-        except (ValueError, RecursionError):
-            raise NotAllowedError("the text of a table, its brackets in pairs") from None
-    rows = list(given)
+    shape, rows = SHAPES[field], list(_parsed(given) if isinstance(given, str) else given)
     flat = not rows or not isinstance(rows[0], list | tuple)
     if flat and not shape.flat:
         raise NotAllowedError(f"a list of lists, by {' and '.join(shape.axes)}")
-    if not rows or (not flat and not rows[0]):
+    rows = [rows] if flat else rows
+    if not rows[0]:
         raise NotAllowedError("a table of at least one cell")
-    if len(rows) * (1 if flat else len(rows[0])) > MOST_CELLS:
+    if len(rows) * len(rows[0]) > MOST_CELLS:
         raise NotAllowedError(f"a table of at most {MOST_CELLS:,} cells")
-    if flat:
-        _check_cells(rows, shape, shape.flat, field)
-        return json.dumps(rows, separators=(",", ":"))
     for score, row in enumerate(rows):
         where = f"{shape.axes[0]} {score}"
         if not isinstance(row, list | tuple) or len(row) != len(rows[0]):
@@ -141,76 +136,60 @@ def table_text(field: str, given: Any) -> str:
                 f"rows of the same length; the first has {len(rows[0])} cells, that of {where} "
                 f"has {size}"
             )
-        _check_cells(row, shape, f"{where}, {shape.axes[1]}", field, score)
-    return json.dumps([[int(cell) for cell in row] for row in rows], separators=(",", ":"))
+        where = shape.flat if flat else f"{where}, {shape.axes[1]}"
+        for index, cell in enumerate(row):
+            least = 0 if field != "landing" else index if flat else score
+            is_number = type(cell) is int or (type(cell) is bool and shape.most == 1)
+            if not is_number or not least <= cell <= shape.most:
+                why = f", no landing lowers a score: at least {least}" if least else ""
+                raise NotAllowedError(
+                    f"whole numbers from 0 to {shape.most}{why}; {shown(cell)} stands at "
+                    f"{where} {index}"
+                )
+    cells = [list(map(int, row)) for row in rows]
+    return json.dumps(cells[0] if flat else cells, separators=(",", ":"))
 
 
-def _check_cells(
-    row: Sequence[Any], shape: Shape, where: str, field: str, score: int | None = None
-) -> None:
-    """Refuse the first cell of a row that is none; `score` is that of the row, if it has one."""
-    kinds = (bool, int) if shape.most == 1 else (int,)
-    for index, cell in enumerate(row):
-        least = 0
-        if field == "landing":
-            least = index if score is None else score
-        if type(cell) not in kinds or not least <= cell <= shape.most:
-            why = f", no landing lowers a score: at least {least}" if least else ""
-            raise NotAllowedError(
-                f"whole numbers from 0 to {shape.most}{why}; {shown(cell)} stands at "
-                f"{where} {index}"
-            )
+def _rows(text: str) -> tuple[list[list[int]], bool]:
+    """Read a table; a table of one dimension is one row, and then True comes with it."""
+    table = json.loads(text)
+    flat = not isinstance(table[0], list)
+    return [table] if flat else table, flat
 
 
 def check_size(field: str, text: str, goal: int) -> None:
     """Refuse a table that does not cover all scores below the goal."""
-    shape, table = SHAPES[field], json.loads(text)
-    flat = not isinstance(table[0], list)
-    sizes = [(shape.flat if flat else shape.axes[0], len(table))]
+    (rows, flat), shape = _rows(text), SHAPES[field]
+    sizes = [(shape.flat, len(rows[0]))]
     if not flat:
-        sizes.append((shape.axes[1], len(table[0])))
+        sizes = list(zip(shape.axes, (len(rows), len(rows[0])), strict=True))
     for what, size in sizes:
         if size < goal:
             allowed = (
                 f"a table that covers every {what} from 0 to {goal - 1}; it ends at {size - 1}"
             )
-            raise ValueError(refusal(field, table, allowed))
+            raise ValueError(refusal(field, json.loads(text), allowed))
 
 
 @lru_cache(maxsize=64)
 def _part(field: str, text: str) -> Callable[[int, int], Any]:
-    table = json.loads(text)
-    flat = not isinstance(table[0], list)
-    shape = SHAPES[field]
-
-    def cell(score: int, opponent: int) -> int | None:
-        """Entry of the table, None beyond its end."""
-        if flat:
-            index = opponent if field == "zero_dice" else score
-            return table[index] if index < len(table) else None
-        inside = score < len(table) and opponent < len(table[0])
-        return table[score][opponent] if inside else None
+    (rows, flat), shape = _rows(text), SHAPES[field]
+    flat_index = 1 if field == "zero_dice" else 0
 
     def part(score: int, opponent: int) -> int:
-        entry = cell(score, opponent)
-        if entry is None:
+        row, column = (0, (score, opponent)[flat_index]) if flat else (score, opponent)
+        if row >= len(rows) or column >= len(rows[0]):
             return score if field == "landing" else 0
-        return entry if shape.most > 1 else bool(entry)
+        return rows[row][column] if shape.most > 1 else bool(rows[row][column])
 
-    part.__name__ = "table"
-    part.__doc__ = _about(field, table, flat)
-    return part
-
-
-def _about(field: str, table: list[Any], flat: bool) -> str:
-    """Describe a table in one line, as the first line of a part's docstring."""
-    shape = SHAPES[field]
-    if shape.most == 1:
-        pairs = sum(map(sum, table))
-        return f"A table of {len(table)} x {len(table[0])} says so, for {pairs} pairs of scores."
+    size = f"{len(rows)} x {len(rows[0])}"
+    content = f"{size}, by {' and '.join(shape.axes)}"
     if flat:
-        first = ", ".join(map(str, table[:6])) + (", ..." if len(table) > 6 else "")
+        first = ", ".join(map(str, rows[0][:6])) + (", ..." if len(rows[0]) > 6 else "")
         content = f"{first} at {shape.flat} 0, 1, ..."
-    else:
-        content = f"{len(table)} x {len(table[0])}, by {' and '.join(shape.axes)}"
-    return f"{'becomes what' if field == 'landing' else 'What'} a table says: {content}."
+    part.__name__ = "table"
+    part.__doc__ = f"{'becomes what' if field == 'landing' else 'What'} a table says: {content}."
+    if shape.most == 1:
+        pairs = sum(map(sum, rows))
+        part.__doc__ = f"A table of {size} says so, for {pairs} pairs of scores."
+    return part

@@ -270,21 +270,16 @@ def scoreless_turn(rules: Rules) -> tuple[int, int] | None:
 # --- a turn in words ------------------------------------------------------------------------------
 
 
-class TurnParts(NamedTuple):
-    """Names of the parts that differ from game to game."""
-
-    bonus: str  # of the parts that add points
-    landing: str  # of the part that changes the mover's new score
-    turn: str  # of the parts that give an extra turn wherever it ends
-
-
-def turn_parts(rules: Rules) -> TurnParts:
-    """Name the parts that act in a turn."""
-    return TurnParts(
-        _either("Feral Hogs", rules.feral_hogs != "none", rules),
-        "New score" if is_table(rules.landing) else title(rules.landing),
-        _either("Time Trot", rules.time_trot, rules),
-    )
+def part_name(rules: Rules, field: str) -> str:
+    """Name the part of a field of `Rules`; of `effect` and `time_trot` all that do the same."""
+    if field == "landing":
+        return "New score" if is_table(rules.landing) else title(rules.landing)
+    if field in {"effect", "time_trot"}:
+        first = rules.feral_hogs != "none" if field == "effect" else rules.time_trot
+        others = [title(name) for name in (rules.memory, rules.effect) if name != "none"]
+        usual = ["Feral Hogs" if field == "effect" else "Time Trot"] * (first or not others)
+        return " or ".join(usual + others)
+    return "Hogtimus Prime" if field == "prime_boost" else title(field)
 
 
 def turn_effects(
@@ -324,7 +319,7 @@ def end_effects(rules: Rules, score: int, opponent: int, turn: Turn) -> list[str
 
 def bonus_effects(rules: Rules, bonus: int) -> list[str]:
     """Describe a bonus, if there is one."""
-    return [f"{turn_parts(rules).bonus}: {_points(bonus)} more"] if bonus else []
+    return [f"{part_name(rules, 'effect')}: {_points(bonus)} more"] if bonus else []
 
 
 def gift_effects(gift: int) -> list[str]:
@@ -340,7 +335,7 @@ def landing_effects(rules: Rules, reached: int, other: int) -> list[str]:
         lines.append(f"Square Swine: {reached} becomes {squared}")
     becomes = LANDINGS[rules.landing](squared, other)
     if becomes != squared:
-        lines.append(f"{turn_parts(rules).landing}: {squared} becomes {becomes}")
+        lines.append(f"{part_name(rules, 'landing')}: {squared} becomes {becomes}")
     if SWAPS[rules.swap](becomes, other) and becomes != other:
         lines.append("Swap: the scores trade places")
     return lines
@@ -348,7 +343,7 @@ def landing_effects(rules: Rules, reached: int, other: int) -> list[str]:
 
 def again_effect(rules: Rules, *, landed: bool) -> str:
     """Describe an extra turn: by where the turn landed, or wherever that is."""
-    return f"{'More Boar' if landed else turn_parts(rules).turn}: an extra turn"
+    return f"{'More Boar' if landed else part_name(rules, 'time_trot')}: an extra turn"
 
 
 def _rolled(
@@ -368,12 +363,6 @@ def _rolled(
     pig = ", with a 1" if 1 in faces else ""
     shown_faces = " ".join(map(str, faces))
     return plain, [f"rolled {len(faces)}: {shown_faces}{pig}, {_points(plain)}"]
-
-
-def _either(part: str, there: bool, rules: Rules) -> str:
-    """Name a part and those of `Rules.memory` and `Rules.effect`: whichever may be it."""
-    others = [title(name) for name in (rules.memory, rules.effect) if name != "none"]
-    return " or ".join([part, *others] if there or not others else others)
 
 
 def _points(number: int) -> str:

@@ -44,9 +44,7 @@ def helpers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Any]:
 def reach_and_values(game: HogEngine) -> tuple[Any, Any]:
     """Call two kernels."""
     passes = Interpreter(game.rules, game.recurrence, 2)
-    passes.forward(
-        np.full((2, *game.shape), 1.0 / game.num_actions), np.zeros((1, *game.shape[:2]))
-    )
+    passes.forward(np.full((2, *game.shape), 1.0 / game.num_actions))
     return passes.reach, passes.at(0, 0)
 
 

@@ -18,7 +18,7 @@ from hogeq.model.memory_passes import (
     pass_order,
     suit_memory_vectors,
 )
-from hogeq.model.protocol import Role, WinRate
+from hogeq.model.protocol import Reach, Role, WinRate
 from hogeq.model.rows import TIE
 from hogeq.model.workspace import Layout
 from hogeq.rules import EDITIONS, Rules
@@ -79,17 +79,16 @@ def random_policies(game: HogEngine, random: np.random.Generator, count: int) ->
 
 def results(passes: Layout, policies: Floats) -> dict[str, Any]:
     """List what all passes fill, by name."""
-    reach, values = np.zeros(policies.shape[1:3]), np.zeros(policies.shape[1:])
-    passes.forward(policies, reach[None])
-    found: dict[str, Any] = {"reach": reach.copy()}
+    (reach,) = passes.forward(policies).copy()
+    found: dict[str, Any] = {"reach": reach}
     for role in (Role.EVALUATE, Role.COUNTERFACTUAL, Role.ASCEND, Role.SOFTMAX):
         moved = policies.copy()
-        starts, changes = passes.backward(role, moved, np.ones(1), values, reach, 0.1, 0.3)
+        starts, changes = passes.backward(role, moved, Reach(reach, np.ones(1)), 0.1, 0.3)
         found[f"starts, {role.name}"] = starts[0].copy()
         found[f"changes, {role.name}"] = changes
         found[f"policies, {role.name}"] = moved
         if role == Role.COUNTERFACTUAL:
-            found["action values"] = values.copy()
+            found["action values"] = passes.action_values.copy()
     return found
 
 
@@ -136,7 +135,7 @@ def test_turns_that_stay_feed_cells_in_pairs() -> None:
         np.testing.assert_allclose(found[name], expected[name], rtol=0.0, atol=EXACT)
     never_leaves = np.zeros((1, *game.shape))
     never_leaves[..., 0] = 1.0
-    nothing = np.ones(1), np.zeros(game.shape), np.zeros(game.shape[:2]), 1.0, 1.0
+    nothing = Reach(np.zeros(game.shape[:2]), np.ones(1)), 1.0, 1.0
     ends = [x.backward(Role.EVALUATE, never_leaves, *nothing)[0][0, 0] for x in (passes, slow)]
     assert ends[0] == pytest.approx(ends[1], abs=EXACT)
 
@@ -149,7 +148,7 @@ def test_matrices_meet_as_the_policies_that_they_are(name: str) -> None:
     game, make = compiled(name)
     duel = MemoryDuel(game.tables) if make is MemoryPasses else CellPasses(game.tables, 2)
     slow, random = interpreted(game, 2), np.random.default_rng(3)
-    unread = np.ones(1), np.zeros(game.shape), np.zeros(game.shape[:2]), 1.0, 1.0
+    unread = Reach(np.zeros(game.shape[:2]), np.ones(1)), 1.0, 1.0
     for _ in range(3):  # the second and third find the arrays in use
         matrices = random.integers(game.num_actions, size=(2, *game.shape[:2]))
         policies = one_hot(matrices, game.num_actions)
@@ -216,11 +215,9 @@ def test_any_number_of_opponents(name: str, opponents: int, dtype: type) -> None
     weights = np.random.default_rng(1).dirichlet(np.ones(opponents))
     found = []
     for passes in (make(game.tables, 2, dtype, opponents), game.interpreter(2, opponents)):
-        each, moved = np.zeros((opponents, *game.shape[:2])), policies.copy()
-        passes.forward(policies, each)
-        reach = np.tensordot(weights, each, 1)
-        unread = np.zeros(game.shape), reach, 0.05, 0.5
-        starts, _ = passes.backward(Role.SOFTMAX, moved, weights, *unread)
+        each, moved = passes.forward(policies).copy(), policies.copy()
+        reach = Reach(np.tensordot(weights, each, 1), weights)
+        starts, _ = passes.backward(Role.SOFTMAX, moved, reach, 0.05, 0.5)
         found.append((each, starts.copy(), moved))
     for left, right in zip(*found, strict=True):
         assert left == pytest.approx(right, abs=EXACT if dtype == np.float64 else 2e-5)

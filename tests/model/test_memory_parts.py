@@ -230,14 +230,6 @@ def test_memories_that_are_refused(attributes: dict[str, Any], why: str) -> None
     assert why in refused(type("Odd", (Echo,), {"__doc__": "Odd.", **attributes}))
 
 
-@pytest.mark.parametrize("method", ["bonus", "again"])
-def test_the_former_methods_are_refused_with_the_new_one(method: str) -> None:
-    former = type("Former", (Echo,), {"__doc__": "2 more.", method: lambda *_: 0})
-    form = rf"method {method}; allowed: effect\(self, rules, score, opponent, memory, dice\), ret"
-    with pytest.raises(ValueError, match=form):
-        hogeq.rule_part("memory")(former)
-
-
 def test_unknown_methods_and_what_is_no_part_are_refused() -> None:
     class Misspelt(Echo):
         """Has a method that nobody asks."""

@@ -16,7 +16,7 @@ from hogeq.pages.book import LEAST, MOST, Reason, book, fires, reasons
 from hogeq.rules import EDITIONS, Rules, rules_from
 from hogeq.rules.memory import next_memory, record
 from hogeq.rules.rules import rolled_points, zero_points
-from hogeq.rules.turn import dice_sides, effect, given, land, play_turn, turn_effects, turn_parts
+from hogeq.rules.turn import dice_sides, effect, given, land, part_name, play_turn, turn_effects
 
 Values = NDArray[np.float64]
 
@@ -122,7 +122,7 @@ def test_rules_fire_as_often_as_they_do_in_turns(
     spec: dict[str, Any], rules: tuple[str, ...]
 ) -> None:
     game = compile_game(rules_from({**spec, "goal": 40, "max_dice": 4}))
-    named = {"landing": turn_parts(game.rules).landing, "square_swine": "Square Swine"}
+    named = {"landing": part_name(game.rules, "landing"), "square_swine": "Square Swine"}
     told = []
     for number, (own, other) in enumerate([(20, 17), (24, 17), (32, 24), (1, 8), (13, 31)], 5):
         memory = number % game.memory_size

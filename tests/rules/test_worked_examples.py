@@ -12,9 +12,8 @@ import pytest
 
 from hogeq.model.game import compile_game
 from hogeq.rules import ALIASES, EDITIONS, Rules, names_of, rules_from
-from hogeq.rules.integers import is_prime, next_prime
 from hogeq.rules.memory import Memory, next_memory
-from hogeq.rules.parts import LANDINGS, MORE_BOAR, SWAPS, ZERO_DICE
+from hogeq.rules.parts import LANDINGS, MORE_BOAR, SWAPS, ZERO_DICE, is_prime, next_prime
 from hogeq.rules.rules import pig_out, prime_boost, rolled_points, zero_points
 from hogeq.rules.turn import (
     Landing,

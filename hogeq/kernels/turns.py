@@ -1,0 +1,234 @@
+"""One turn of any game, for the passes of :mod:`hogeq.kernels.interpreter`: values and reach.
+
+They are for games that are not worth compiling for.
+
+Values are win probabilities of player 0 in every hidden state, with player 0 to move (*mine*, or
+index 0) and with the other to move (*theirs*, index 1).
+
+Sizes: P players (1 is self-play), C cells (G * G, or twice as many where each player has a goal:
+first those in which the player to move has the first player's), H memories, K actions, S situations
+(kinds of cells that differ in the dice), U ways to roll (dice, their sides, bonus, forced extra
+turn), N outcomes of all of them, E ends (many outcomes end in the same cell and record wherever
+they start), R records, J lanes: memories in one lane hand over the same. Lanes are padded to whole
+vectors.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hogeq.kernels import LEAST_WEIGHT, TIE
+from hogeq.kernels.cache import part
+from hogeq.kernels.recurrence import ASCEND, SOFTMAX
+from hogeq.kernels.vectors import load, splat, store
+
+OTHER, AGAIN, WIN, LOSS = range(4)
+STEP = (0,) * 16  # numbers of a vector
+
+
+class TurnLists(NamedTuple):
+    """Every way in which a turn can end."""
+
+    order: NDArray[
+        np.int64
+    ]  # cells in which a game can be; turns that change the total score lead further on
+    scores: NDArray[np.int64]  # (C, 2) the lower of a cell's and the higher
+    situation: NDArray[np.int64]  # (C,)
+    place: NDArray[np.uint32]  # (S, K, H) way to roll and lane of a memory, way * J + lane
+    usable: NDArray[np.uint8]  # (S, U) 1 for ways that some memory rolls
+    dice: NDArray[np.int64]  # (U,) of a way
+    lanes: NDArray[np.int64]  # (U, 2) range of the lanes in which a way can be
+    following: NDArray[np.uint32]  # (2, R, J) memory of whoever moves next, by again
+    first: NDArray[np.int64]  # (U + 1,) outcomes of a way, points ascending
+    chance: NDArray[np.float64]  # (N,)
+    later: NDArray[np.float64]  # (U,) that of all outcomes of a way but the first
+    end: NDArray[np.int64]  # (N,) of an outcome; many outcomes of several ways share one
+    end_lanes: NDArray[np.int64]  # (E, 2) range of the lanes in which an end can be
+    record: NDArray[np.uint16]  # (C, E)
+    kind: NDArray[np.uint8]  # (C, E) OTHER, AGAIN, WIN or LOSS
+    cell: NDArray[np.uint32]  # (C, E) of whoever moves next
+
+
+class Scratch(NamedTuple):
+    """Arrays that passes work in, zeros before and after unless noted."""
+
+    masses: NDArray[np.float64]  # (U * J,)
+    flows: NDArray[np.float64]  # (E * J,)
+    ends: NDArray[np.float64]  # (E * J,), of any content
+    rolled: NDArray[np.float64]  # (n, U * J), by opponent, of any content
+    wanted: NDArray[np.uint8]  # (U,), of any content
+    skipped: NDArray[np.uint8]  # (U,), how many first outcomes of a way are not sent on
+
+
+@part
+def want(turns, cell, row, everything, wanted):
+    """Want the ways to roll that a row of a policy uses at a cell, or all of the cell's."""
+    situation = turns.situation[cell]
+    for way in range(len(turns.dice)):
+        used = everything or row[turns.dice[way]] > 0.0
+        wanted[way] = used and turns.usable[situation, way]
+
+
+@part
+def value_ends(turns, cell, moving, waiting, win, ends):
+    """Value of everything in which a turn from a cell can end, (E * J,)."""
+    lanes = turns.following.shape[2]
+    for end in range(len(turns.end_lanes)):
+        kind, there, record = turns.kind[cell, end], turns.cell[cell, end], turns.record[cell, end]
+        low, high = turns.end_lanes[end]
+        if kind == OTHER:
+            for lane in range(low, high):
+                ends[end * lanes + lane] = waiting[there, turns.following[0, record, lane]]
+        elif kind == AGAIN:
+            for lane in range(low, high):
+                ends[end * lanes + lane] = moving[there, turns.following[1, record, lane]]
+        else:
+            for lane in range(low, high):
+                ends[end * lanes + lane] = win if kind == WIN else 1.0 - win
+
+
+@part
+def value_ways(turns, wanted, width, ends, rolled):
+    """Value of every wanted way to roll, (U * J * width,), from those of the ends.
+
+    Each has `width` values, side by side.
+    """
+    lanes = turns.following.shape[2] * width
+    for way in range(len(turns.dice)):
+        if wanted[way]:
+            low, high = turns.lanes[way]
+            for lane in range(low * width, high * width, len(STEP)):
+                total = splat(0.0, STEP)
+                for x in range(turns.first[way], turns.first[way + 1]):
+                    total += turns.chance[x] * load(ends, turns.end[x] * lanes + lane, STEP)
+                store(rolled, way * lanes + lane, total)
+
+
+@part
+def mix(turns, row, cell, rolled, values):
+    """Value of a cell's memories whose rolls are drawn from a row."""
+    situation = turns.situation[cell]
+    for memory in range(values.shape[1]):
+        value = 0.0
+        for roll in range(len(row)):
+            if row[roll] > 0.0:
+                value += row[roll] * rolled[turns.place[situation, roll, memory]]
+        values[cell, memory] = value
+
+
+@part
+def roll_out(turns, row, cell, reach, masses):
+    """Add the reach of a cell's memories to that of their ways to roll, (U * J,)."""
+    situation = turns.situation[cell]
+    for roll in range(len(row)):
+        weight = row[roll]
+        if weight > 0.0:
+            for memory in range(reach.shape[1]):
+                masses[turns.place[situation, roll, memory]] += weight * reach[cell, memory]
+
+
+@part
+def send(turns, cell, moving, waiting, scratch):
+    """Send the mass of each way to roll to the next states; the transpose of valuing."""
+    masses, skipped, ends = scratch.masses, scratch.skipped, scratch.flows
+    lanes = turns.following.shape[2]
+    situation = turns.situation[cell]
+    for way in range(len(turns.dice)):
+        if not turns.usable[situation, way]:
+            continue
+        for lane in range(turns.lanes[way, 0], turns.lanes[way, 1], len(STEP)):
+            mass = load(masses, way * lanes + lane, STEP)
+            store(masses, way * lanes + lane, splat(0.0, STEP))
+            for x in range(turns.first[way] + skipped[way], turns.first[way + 1]):
+                at = turns.end[x] * lanes + lane
+                store(ends, at, turns.chance[x] * mass + load(ends, at, STEP))
+    for end in range(len(turns.end_lanes)):
+        kind, there, record = turns.kind[cell, end], turns.cell[cell, end], turns.record[cell, end]
+        low, high = turns.end_lanes[end]
+        if kind == OTHER:
+            for lane in range(low, high):
+                waiting[there, turns.following[0, record, lane]] += ends[end * lanes + lane]
+        elif kind == AGAIN:
+            for lane in range(low, high):
+                moving[there, turns.following[1, record, lane]] += ends[end * lanes + lane]
+        for lane in range(low, high):
+            ends[end * lanes + lane] = 0.0
+
+
+@part
+def maximise(turns, cell, rolled, values, choice):
+    """Value of a cell's memories, each taking its own best roll, the fewest dice on ties."""
+    situation = turns.situation[cell]
+    for memory in range(values.shape[1]):
+        best = -1.0
+        for roll in range(turns.place.shape[1]):
+            best = max(best, rolled[turns.place[situation, roll, memory]])
+        values[cell, memory] = best
+        roll = 0
+        while rolled[turns.place[situation, roll, memory]] < best - TIE:
+            roll += 1
+        choice[cell, memory] = roll
+
+
+@part
+def clear(averages):
+    """Set the counterfactual values of a cell to 0."""
+    for roll in range(len(averages)):
+        averages[roll] = 0.0
+
+
+@part
+def average(turns, cell, weight, reach, rolled, averages):
+    """Add the counterfactual values of all rolls at a cell; returns its reach."""
+    situation = turns.situation[cell]
+    here = 0.0
+    for memory in range(reach.shape[1]):
+        mass = weight * reach[cell, memory]
+        if mass > 0.0:
+            here += mass
+            for roll in range(len(averages)):
+                averages[roll] += mass * rolled[turns.place[situation, roll, memory]]
+    return here
+
+
+@part
+def take_best(row, averages, here):
+    """Put all probability on the best roll; keep the present one on a tie. 1 if it changed."""
+    best = -1.0
+    for roll in range(len(row)):
+        best = max(best, averages[roll])
+    chosen = -1
+    for roll in range(len(row)):
+        if averages[roll] >= best - TIE * here and (chosen < 0 or row[roll] == 1.0):
+            chosen = roll
+    changed = 1 if row[chosen] != 1.0 else 0
+    for roll in range(len(row)):
+        row[roll] = 1.0 if roll == chosen else 0.0
+    return changed
+
+
+@part
+def soften(row, averages, here, temperature, damping):
+    """Move a row part of the way to the softmax of its values, given arrival at the cell."""
+    best = -1.0
+    for roll in range(len(row)):
+        best = max(best, averages[roll])
+    weight = max(here * temperature, LEAST_WEIGHT)
+    total = 0.0
+    for roll in range(len(row)):
+        averages[roll] = math.exp((averages[roll] - best) / weight)
+        total += averages[roll]
+    for roll in range(len(row)):
+        row[roll] += damping * (averages[roll] / total - row[roll])
+
+
+@part
+def set_row(role, row, averages, here, temperature, damping):
+    """Change a row as a role does; 1 if ASCEND chose another roll."""
+    if here > 0.0 and role == ASCEND:
+        return take_best(row, averages, here)
+    if here > 0.0 and role == SOFTMAX:
+        soften(row, averages, here, temperature, damping)
+    return 0
