@@ -1,18 +1,16 @@
 """Input of users: rules, strategies, and files to write."""
 
-import contextlib
-import errno
 import os
 import re
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 from hogeq.cli.shell import refusing, warn
 from hogeq.rules import ALIASES, Rules
 from hogeq.rules.reading import edition_name
-from hogeq.support.messages import BadInputError, one_line, unreadable
+from hogeq.support.messages import BadInputError, one_line
 from hogeq.trees.teams import teams_text, title_of
 
 if TYPE_CHECKING:
@@ -147,10 +145,11 @@ class Chosen:
         """Refuse names of no game and no strategy, and runs of other games."""
         if not self.is_hog:
             from hogeq.trees.loading import require_game
-            from hogeq.trees.strategies import require_named
 
             with refusing():
                 for name in strategies:
+                    from hogeq.trees.strategies import require_named
+
                     require_named(name)
                 require_game(self._run or str(self.spec))
             return
@@ -247,47 +246,28 @@ def default_rules() -> str:
 
 def check_numba() -> None:
     """Import numba; refuse settings with which it does not work, or which it cannot read."""
-    threads, disabled = (
-        os.environ.get(name, "").strip() for name in ("NUMBA_NUM_THREADS", "NUMBA_DISABLE_JIT")
-    )
-    if threads.lstrip("+-").isdecimal() and int(threads) < 1:
-        raise BadInputError(f"NUMBA_NUM_THREADS: got {threads}; allowed: whole numbers from 1")
-    if disabled.isdecimal() and int(disabled):
-        allowed = "0, since hogeq runs compiled code only"
-        raise BadInputError(f"NUMBA_DISABLE_JIT: got {disabled}; allowed: {allowed}")
     try:
         with warnings.catch_warnings():
             # numba would go on without what it cannot read, after a traceback.
             warnings.filterwarnings("error", "Environment variable 'NUMBA_", RuntimeWarning)
-            import numba  # noqa: F401
-    except RuntimeWarning as error:
-        raise BadInputError(str(error).partition("\n")[0]) from error
-
-
-@contextlib.contextmanager
-def reading(path: Path) -> Iterator[None]:
-    """Within the block a file is read: if the system cannot, say so in one line."""
-    with refusing():
-        try:
-            yield
-        except OSError as error:
-            if error.errno == errno.EFBIG:  # it can, but should not: the reader's own words say why
-                raise
-            raise BadInputError(unreadable(path, error)) from error
+            import numba
+    except (RuntimeWarning, ValueError) as error:
+        raise BadInputError(f"numba: {str(error).partition(chr(10))[0]}") from error
+    if numba.config.DISABLE_JIT:
+        raise BadInputError("NUMBA_DISABLE_JIT: allowed: 0, since hogeq runs compiled code only")
 
 
 def check_output(
     path: Path | None,
     suffixes: Sequence[str],
     *,
-    reads: Iterable[object] = (),
+    reads: Iterable[str] = (),
     replace: bool = True,
     option: str = "--out",
 ) -> None:
     """Refuse a file that could not be written, or must not be.
 
-    It is not written over if the command `reads` it, by names of strategies, rules and files, alone
-    or in lists; nor, without `replace`, if it is there.
+    It is not written over if the command `reads` it; nor, without `replace`, if it is there.
     """
     if path is None:
         return
@@ -302,7 +282,7 @@ def check_output(
         why = f"there is no folder {path.parent}"
     elif not os.access(path if path.exists() else path.parent, os.W_OK):
         why = "permission denied"
-    elif path.exists() and any(path.samefile(file) for file in _files_of(reads)):
+    elif path.exists() and any(path.samefile(one) for one in reads if os.path.exists(one)):  # noqa: PTH110
         why = f"it is read as well; {option} FILE leaves it alone"
     if why:
         raise BadInputError(f"{path}: cannot be written: {why}")
@@ -310,17 +290,3 @@ def check_output(
         raise BadInputError(
             f"{path}: exists already; --overwrite replaces it, {option} FILE leaves it alone"
         )
-
-
-def _files_of(reads: Iterable[object]) -> Iterator[Path]:
-    """Find the files that are read for strategies, runs or rules that a user names."""
-    from hogeq.rules.reading import RUN_FILES, files_of_tables
-    from hogeq.strategies.files import IN_FOLDER
-
-    named = [one for given in reads for one in (given if isinstance(given, list) else [given])]
-    names = [str(one) for one in named if isinstance(one, str | Path)]
-    for name in filter(None, [*names, *(name.partition("=")[2] for name in names)]):
-        given = Path(name)
-        inside = [given / file for file in (IN_FOLDER, *RUN_FILES)]
-        with contextlib.suppress(OSError, ValueError):  # a name may be no path at all
-            yield from (file for file in (given, *inside, *files_of_tables(given)) if file.exists())

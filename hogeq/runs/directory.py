@@ -22,6 +22,7 @@ from hogeq.purification.base import SearchPurifier, State
 from hogeq.runs.files import (
     CHECKPOINT,
     CONFIG,
+    FIELDS,
     FILES,
     LOCK_FILE,
     MANIFEST,
@@ -145,7 +146,8 @@ class RunDirectory(contextlib.AbstractContextManager["RunDirectory", None]):
 
     def save(self, checkpoint: "Checkpoint") -> None:
         """Write a checkpoint, then `metrics.csv` with its lines."""
-        self.write(CHECKPOINT, packed(checkpoint))
+        with reported(self.path / CHECKPOINT, "written"):
+            write_checkpoint(self.path / CHECKPOINT, checkpoint)
         self.write_metrics(checkpoint.metrics)
 
 
@@ -176,15 +178,12 @@ def require_same_plugins(directory: Path, plugins: Sequence[Plugin]) -> None:
     except PluginError as error:
         raise ResultsError(str(error)) from error
     now = {plugin.file: plugin for plugin in plugins}
-    for file in sorted({*before, *now}):
-        if before.get(file) != now.get(file):
-            change = "has changed" if file in before and file in now else "was not loaded"
-            if file not in now:
-                change = "is not loaded now"
-            raise ResultsError(
-                f"{directory} was made with other plugins: {file} {change} since; --overwrite"
-                " starts anew"
-            )
+    changed = sorted(file for file in {*before, *now} if before.get(file) != now.get(file))
+    if changed:
+        raise ResultsError(
+            f"{directory} was made with other plugins: {changed[0]} has changed, or one of both has"
+            " not loaded it; --overwrite starts anew"
+        )
 
 
 def require_same_game(directory: Path, before: Mapping[str, Any], name: str, game: "Game") -> None:
@@ -220,25 +219,20 @@ class Checkpoint:
     state: Mapping[str, NDArray[Any]]
 
 
-def packed(checkpoint: Checkpoint) -> bytes:
-    """Write a checkpoint as the bytes of an ``.npz`` file; no array may need a pickle."""
-    columns, rows = table(checkpoint.metrics)
-    arrays: dict[str, Any] = {
-        "schema": np.int64(SCHEMA),
-        "solver": np.str_(checkpoint.solver),
-        "fingerprint": np.str_(checkpoint.fingerprint),
-        "iteration": np.int64(checkpoint.iteration),
-        "seconds": np.float64(checkpoint.seconds),
-        "elapsed": np.float64(checkpoint.elapsed),
-        "metrics": np.array(rows, np.float64).reshape(-1, len(columns)),
-        **{_STATE + name: np.asarray(array) for name, array in checkpoint.state.items()},
-    }
-    for name, array in arrays.items():
-        if array.dtype.hasobject:
-            raise TypeError(f"{name} is {array.dtype}, which only a pickle could keep")
-    file = io.BytesIO()
-    np.savez(file, **arrays)
-    return file.getvalue()
+def write_checkpoint(path: Path, checkpoint: Checkpoint) -> None:
+    """Write a checkpoint; no array may need a pickle."""
+    files.write_arrays(
+        path,
+        compress=False,
+        schema=np.int64(SCHEMA),
+        solver=checkpoint.solver,
+        fingerprint=checkpoint.fingerprint,
+        iteration=np.int64(checkpoint.iteration),
+        seconds=checkpoint.seconds,
+        elapsed=checkpoint.elapsed,
+        metrics=np.array([dataclasses.astuple(row) for row in checkpoint.metrics], np.float64),
+        **{_STATE + name: array for name, array in checkpoint.state.items()},
+    )
 
 
 def read_checkpoint(
@@ -284,7 +278,8 @@ def read_checkpoint(
     try:
         iteration = int(arrays["iteration"])
         seconds, elapsed = float(arrays["seconds"]), float(arrays["elapsed"])
-        metrics = tuple(metrics_row(row) for row in arrays["metrics"].tolist())
+        rows = arrays["metrics"].tolist()
+        metrics = tuple(metrics_row(dict(zip(FIELDS, row, strict=False))) for row in rows)
     except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise ResultsError(f"{path} is not a whole checkpoint: {one_line(error)}") from error
     if iteration < 0:
@@ -337,8 +332,6 @@ def saved_rounds(
         state = search.init(game, strategy)
     yield state
     for later in search.rounds_from(game, state):
-        file = io.BytesIO()
-        np.savez(file, made_by=np.str_(made_by), **later._asdict())
         with reported(path, "written"):
-            files.write_whole(path, file.getvalue())
+            files.write_arrays(path, compress=False, made_by=made_by, **later._asdict())
         yield later

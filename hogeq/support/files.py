@@ -47,9 +47,12 @@ def write_whole(path: str | os.PathLike[str], content: str | bytes) -> None:
 
 
 def write_arrays(path: str | os.PathLike[str], *, compress: bool = True, **arrays: Any) -> None:
-    """Write arrays by name to an ``.npz`` file, whole or not at all."""
+    """Write arrays by name to an ``.npz`` file, whole or not at all; none may need a pickle."""
     import numpy as np
 
+    for name, array in arrays.items():
+        if np.asarray(array).dtype.hasobject:
+            raise TypeError(f"{name} is an array of objects, which only a pickle could keep")
     with replacing(path) as temporary:
         (np.savez_compressed if compress else np.savez)(temporary, **arrays)
 

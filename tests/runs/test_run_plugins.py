@@ -13,8 +13,7 @@ from hogeq.runs.config import load_config
 from hogeq.runs.files import ResultsError
 from hogeq.runs.index import load_runs
 from hogeq.runs.runner import run_experiment
-from hogeq.runs.sweep import _is_complete, run_sweep
-from hogeq.runs.sweep_file import load_sweep
+from hogeq.runs.sweep import _is_complete, load_sweep, run_sweep
 from hogeq.support.workers import Remote
 from hogeq.support.yaml import ConfigError
 from tests.cli.calls import said

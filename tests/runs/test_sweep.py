@@ -32,9 +32,12 @@ from hogeq.runs.files import (
 from hogeq.runs.index import find_runs
 from hogeq.runs.runner import run_experiment as run
 from hogeq.runs.sweep import (
+    FIGURE,
+    TABLE,
+    TOKEN,
     compute_point,
+    load_sweep,
 )
-from hogeq.runs.sweep_file import FIGURE, TABLE, TOKEN, load_sweep
 from hogeq.support.workers import Remote
 from tests.cli.calls import ok, said
 from tests.runs.sweeps import BASE, GRID, contents, here, manifest, written

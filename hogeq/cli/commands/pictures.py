@@ -2,11 +2,9 @@
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-from hogeq.cli import options
 from hogeq.cli.inputs import AnyChosen, Chosen, default_rules
-from hogeq.cli.options import OF_HOG, PAGE, PICTURE, SEARCH, argument, option, readable
 from hogeq.cli.shell import Result, computing, refusing
 from hogeq.support.files import write_whole
 from hogeq.support.messages import BadInputError, Table, Text, counted
@@ -14,24 +12,14 @@ from hogeq.support.messages import BadInputError, Table, Text, counted
 if TYPE_CHECKING:
     from hogeq.runs.index import Run
 
-Open = Annotated[bool, option("Open the page in a browser.", name="--open")]
-
 
 def board(
-    rules: Annotated[
-        list[str] | None,
-        option(
-            "Edition, or YAML file of rule parts (may be repeated). [HOGEQ_RULES or fa25]", "RULES"
-        ),
-    ] = None,
-    out: Annotated[Path, option("A name ending in .html.", "FILE"), PAGE] = Path("board.html"),
-    opponent: Annotated[
-        list[str] | None,
-        option("A table to play against too (may be repeated).", "S", "--against --opponent"),
-    ] = None,
-    start: options.Start = None,
-    open_: Open = False,
-    trust: options.Trust = False,
+    rules: list[str] | None = None,
+    out: Path = Path("board.html"),
+    opponent: list[str] | None = None,
+    start: str | None = None,
+    open_: bool = False,
+    trust: bool = False,
 ) -> Result:
     """Write a page to play and learn on, which needs no network.
 
@@ -66,7 +54,6 @@ def board(
         raise BadInputError(f"board: {error}") from error
     write_whole(out, content)
     data = {
-        "out": out,
         "bytes": len(content),
         "rules": [one.game.rules.name for one in games],
         "opponents": {one.game.rules.name: list(one.tables) for one in games},
@@ -85,29 +72,16 @@ def _opened(page: Path, wanted: bool) -> list[str]:
 
 
 def report(
-    runs: Annotated[
-        list[Path], argument("RUN", "Directories of finished runs.", callback=readable)
-    ],
-    out: Annotated[Path, option("A name ending in .html.", "FILE"), PAGE] = Path("report.html"),
-    against: Annotated[
-        list[str] | None, option("A strategy to compare with (may be repeated).", "S")
-    ] = None,
-    matrices: Annotated[
-        bool,
-        option("Explore the runs' matrices too: a larger page.", name="--matrices/--no-matrices"),
-    ] = True,
-    starts: Annotated[
-        int | None, option("Starts of the search. [as the run's figures]", group=SEARCH)
-    ] = None,
-    anneal_steps: Annotated[
-        int | None, option("Its steps from each start. [as the run's figures]", group=SEARCH)
-    ] = None,
-    kicks: Annotated[
-        int | None, option("Its kicks for each start. [as the run's figures]", group=SEARCH)
-    ] = None,
-    open_: Open = False,
-    jobs: options.Jobs = None,
-    trust: options.Trust = False,
+    runs: list[Path],
+    out: Path = Path("report.html"),
+    against: list[str] | None = None,
+    matrices: bool = True,
+    starts: int | None = None,
+    anneal_steps: int | None = None,
+    kicks: int | None = None,
+    open_: bool = False,
+    jobs: int | None = None,
+    trust: bool = False,
 ) -> Result:
     """Write a page that explores runs, which needs no network.
 
@@ -179,7 +153,7 @@ def _reported(
     """Write the page of a report, and sum it up."""
     content = page.encode()
     write_whole(out, content)
-    named = {"out": out, "bytes": len(content), "runs": [run.name for run in runs]}
+    named = {"bytes": len(content), "runs": [run.name for run in runs]}
     write = runs[0].game.units.ends
     rows = [
         (name, *write(ends["attack"], ends["bound"], are_one=False))
@@ -190,13 +164,7 @@ def _reported(
     return Result({**facts, **named, **found}, [*text, *_opened(out, open_)])
 
 
-def show(
-    strategy: options.Strategy,
-    chosen: AnyChosen,
-    out: Annotated[
-        Path | None, option("Draw to a file. [text in the terminal]", "PNG"), PICTURE, OF_HOG
-    ] = None,
-) -> Result:
+def show(strategy: str, chosen: AnyChosen, out: Path | None = None) -> Result:
     """Picture of a strategy: its dice by position, or its actions.
 
     Of a mixture of Hog: its components, and where they differ; of other games: the plans that each
@@ -226,7 +194,7 @@ def show(
         more, lines = text.components(one, game.rules.choices, apart)
         of = f"a mixture of {len(one.weights)} {more['of']}: one is drawn before a game"
         lines.insert(0, "")
-    data |= {**more, "out": out}
+    data |= more
     if out is None:
         return Result(data, [f"{title}, {of}" if one.kind == "mixture" else title, *lines])
     if one.kind != "matrix":
