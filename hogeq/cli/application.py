@@ -3,6 +3,7 @@
 import os
 import signal
 import sys
+import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext, redirect_stdout
 from functools import wraps
@@ -18,7 +19,8 @@ from hogeq.cli import INTERRUPTED, leave_the_prompt, options
 from hogeq.cli.inputs import AnyChosen, Chosen, check_output
 from hogeq.cli.options import Output, When
 from hogeq.cli.shell import LONGEST, NO_ROOM, Result, show, warn
-from hogeq.support.messages import BadInputError, digits
+from hogeq.support.files import redirected
+from hogeq.support.messages import BadInputError, ExplainedError, digits
 from hogeq.support.plugins import load_plugin
 
 
@@ -48,7 +50,11 @@ class _Commands(TyperGroup):
                 found = super().main(*args, **more)
                 status = found if isinstance(found, int) else 0
             except Exception as error:  # noqa: BLE001 - the command ends with it
-                status = warn(*_ending(error))
+                line, status = _ending(error)
+                is_explained = isinstance(error, ExplainedError)
+                if (status == 1 and not is_explained) or os.environ.get("HOGEQ_DEBUG"):
+                    traceback.print_exc()
+                warn(line, status)
         if standalone_mode:
             sys.exit(status)
         return status
@@ -72,10 +78,9 @@ def _ending(error: Exception) -> tuple[object, int]:
         # Typer hands on the words of pydantic.
         line = usage().rstrip(".").replace("Value error, ", "")
         return f"{line}; see {command} --help", 2
-    if os.environ.get("HOGEQ_DEBUG"):
-        raise error
-    kind = type(error).__name__
-    return f"internal failure: {kind}: {error} (HOGEQ_DEBUG=1 shows where)", 1
+    if isinstance(error, ExplainedError):
+        return error, 1
+    return f"internal failure: {type(error).__name__}: {error}", 1
 
 
 def _drop_what_is_left() -> None:
@@ -209,15 +214,8 @@ def _answer_alone() -> Iterator[None]:
 
     All that commands and plugins print there, in processes of ours too, goes to standard error.
     """
-    sys.stdout.flush()
-    before = os.dup(1)
-    os.dup2(2, 1)
-    try:
-        with redirect_stdout(sys.stderr):
-            yield
-    finally:
-        os.dup2(before, 1)
-        os.close(before)
+    with redirected(1, to=2), redirect_stdout(sys.stderr):
+        yield
 
 
 app = _App(

@@ -95,7 +95,7 @@ def refusing() -> Iterator[None]:
 @contextmanager
 def computing(on: str | None = None, jobs: int | None = None) -> Iterator["Workers"]:
     """Choose the workers of a block (:func:`hogeq.support.workers.workers`); show progress."""
-    from hogeq.support.workers import ExecutorError, WorkersLostError, workers
+    from hogeq.support.workers import ExecutorError, workers
 
     try:
         with workers(jobs, on) as chosen, show_progress():
@@ -103,5 +103,3 @@ def computing(on: str | None = None, jobs: int | None = None) -> Iterator["Worke
     except ExecutorError as error:
         where = "--" if str(error).startswith("on: ") else ""
         raise BadInputError(f"{where}{error}") from error
-    except WorkersLostError as error:
-        raise typer.Exit(warn(f"{error}; what is done is kept", 1)) from None

@@ -40,7 +40,7 @@ from hogeq.runs.files import (
     table,
 )
 from hogeq.support import files
-from hogeq.support.messages import one_line, shown
+from hogeq.support.messages import one_line
 from hogeq.support.parameters import plain
 from hogeq.support.plugins import Plugin, PluginError, named_plugins, read_plugin
 from hogeq.support.yaml import read_yaml
@@ -64,22 +64,9 @@ class RunDirectory(contextlib.AbstractContextManager["RunDirectory", None]):
     def create(cls, root: str | Path, name: str, *, overwrite: bool = False) -> Self:
         """Make ``root/name`` and hold it."""
         path = Path(root) / name
-        if not name or name in {".", ".."} or Path(name).name != name:
-            raise ResultsError(f"a run cannot be named {shown(name)}: it names one folder")
-        with reported(path, "made"):
-            Path(root).mkdir(parents=True, exist_ok=True)
-            try:
-                path.mkdir()
-                made = True
-            except FileExistsError:
-                made = False
-        if made:
-            try:
-                return cls(path)
-            except ResultsError:
-                with contextlib.suppress(OSError):
-                    shutil.rmtree(path)
-                raise
+        with reported(path, "made"), contextlib.suppress(FileExistsError):
+            path.mkdir(parents=True)
+            return cls(path)
         if not overwrite:
             raise ResultsError(
                 f"{path} exists already: --resume {path} continues it, --overwrite replaces it,"

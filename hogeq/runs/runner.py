@@ -47,7 +47,7 @@ from hogeq.runs.files import (
 from hogeq.runs.summary import RunSummary, Strategies, concluded, export, measured, schedule
 from hogeq.solvers.solving import Pace
 from hogeq.strategies.arrays import StrategyError, check_policy
-from hogeq.support.messages import raised, refusal, shown
+from hogeq.support.messages import ExplainedError, raised, refusal, shown
 from hogeq.support.plugins import is_ours, named
 from hogeq.support.progress import Phase, phase, show_progress, working_time
 from hogeq.support.workers import WorkersLostError
@@ -61,7 +61,7 @@ KERNELS: Final = "search", "policies", "full memory", "reach", "hidden states"
 SAVE_EVERY: Final = 60.0  # most seconds of solving between two checkpoints
 
 
-class RunError(RuntimeError):
+class RunError(ExplainedError):
     """A run that cannot go on; the message is one line."""
 
 

@@ -163,13 +163,13 @@ class _NotJSONError(ValueError):
 
 
 @contextlib.contextmanager
-def muted(stream: int) -> Iterator[None]:
-    """Drop the lines that libraries write to a stream of the process: 1, the output, or 2."""
+def redirected(stream: int, to: int | None = None) -> Iterator[None]:
+    """Send what is written to a stream of the process, 1 or 2, to another, or nowhere."""
     sys.stdout.flush()
     before = os.dup(stream)
     try:
         with Path(os.devnull).open("wb") as nowhere:
-            os.dup2(nowhere.fileno(), stream)
+            os.dup2(nowhere.fileno() if to is None else to, stream)
         yield
     finally:
         os.dup2(before, stream)

@@ -26,7 +26,7 @@ from typing import Any, Final, TypeAlias, TypeVar
 import numpy as np  # noqa: F401 - loads the BLAS that a block limits
 from threadpoolctl import threadpool_limits
 
-from hogeq.support.messages import BadInputError, not_installed, refusal
+from hogeq.support.messages import BadInputError, ExplainedError, not_installed, refusal
 from hogeq.support.parameters import MOST_JOBS, Jobs, check
 from hogeq.support.plugins import loaded, run_with
 
@@ -66,7 +66,7 @@ class ExecutorError(BadInputError):
     """The workers asked for are not available; the message is one line."""
 
 
-class WorkersLostError(RuntimeError):
+class WorkersLostError(ExplainedError):
     """All workers are gone for good; the message is one line."""
 
 
@@ -194,7 +194,8 @@ def _outcome(future: "Future[Result]") -> Result | Exception:
     try:
         return future.result()
     except CancelledError:
-        raise WorkersLostError("the scheduler is gone, and its workers with it") from None
+        lost = "the scheduler is gone, and its workers with it; what is done is kept"
+        raise WorkersLostError(lost) from None
     except Exception as error:  # noqa: BLE001 - whatever it is, it is that task's
         return error
 

@@ -2,15 +2,12 @@
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from hogeq.cli.inputs import AnyChosen, Chosen, default_rules
 from hogeq.cli.shell import Result, computing, refusing
 from hogeq.support.files import write_whole
 from hogeq.support.messages import BadInputError, Table, Text, counted
-
-if TYPE_CHECKING:
-    from hogeq.runs.index import Run
 
 
 def board(
@@ -105,63 +102,44 @@ def report(
         loaded = load_runs(folders, trust)
     effort = {"starts": starts, "anneal_steps": anneal_steps, "kicks": kicks}
     given: dict[str, Any] = {key: value for key, value in effort.items() if value is not None}
-    if loaded[0].game.tree is not None:
+    game, config = loaded[0].game, loaded[0].config
+    if game.tree is not None:
+        from hogeq.pages import tree_report
+
         if given or not matrices:
             option = f"--{next(iter(given), 'no-matrices').replace('_', '-')}"
             raise BadInputError(f"{option}: allowed only for Hog; other games' runs have figures")
-        return _report_on_tree(loaded, against or [], out, open_)
-    chosen = Chosen.of(loaded[0].config.rules, trust)
-    chosen.expect("matches", *KERNELS, strategies=[*page.OTHERS, *(against or ())])
-    rivals = [(name, chosen.table(name)) for name in against or ()]
-    budget = Budget(**plain(page.effort_of(loaded[0])) | given) if given else None
-    entries = page.entries(chosen.engine, loaded, rivals, matrices=matrices, budget=budget)
-    try:
-        with computing(None, jobs):
-            made = page.make(chosen.engine, loaded, entries)
-    except page.ReportError as error:
-        raise BadInputError(f"report: {error}") from error
-    found = {
-        "counters": {
+        facts = {"game": config.game, **config.how}
+        with refusing():
+            rivals = {name: game.strategy(name) for name in against or ()}
+        content, found = tree_report.make(loaded, rivals)
+    else:
+        chosen = Chosen.of(config.rules, trust)
+        chosen.expect("matches", *KERNELS, strategies=[*page.OTHERS, *(against or ())])
+        facts, tables = chosen.facts, [(name, chosen.table(name)) for name in against or ()]
+        budget = Budget(**plain(page.effort_of(loaded[0])) | given) if given else None
+        entries = page.entries(chosen.engine, loaded, tables, matrices=matrices, budget=budget)
+        try:
+            with computing(None, jobs):
+                made = page.make(chosen.engine, loaded, entries)
+        except page.ReportError as error:
+            raise BadInputError(f"report: {error}") from error
+        counters = {
             name: {"attack": search.value, "bound": search.bound}
             for name, search in made.counters.items()
-        },
-        "entries": made.names,
-        "win_rates": made.win_rates.tolist(),
-    }
-    return _reported(loaded, made.html, found, chosen.facts, out, open_)
-
-
-def _report_on_tree(runs: "list[Run]", against: list[str], out: Path, open_: bool) -> Result:
-    from hogeq.pages import tree_report
-
-    game, config = runs[0].game, runs[0].config
-    with refusing():
-        rivals = {name: game.strategy(name) for name in against}
-    page, found = tree_report.make(runs, rivals)
-    facts = {"game": config.game, **config.how}
-    return _reported(runs, page, found, facts, out, open_)
-
-
-def _reported(
-    runs: "list[Run]",
-    page: str,
-    found: dict[str, Any],
-    facts: dict[str, Any],
-    out: Path,
-    open_: bool,
-) -> Result:
-    """Write the page of a report, and sum it up."""
-    content = page.encode()
+        }
+        content, found = made.html, {"counters": counters, "entries": made.names}
+        found["win_rates"] = made.win_rates.tolist()
     write_whole(out, content)
-    named = {"bytes": len(content), "runs": [run.name for run in runs]}
-    write = runs[0].game.units.ends
     rows = [
-        (name, *write(ends["attack"], ends["bound"], are_one=False))
+        (name, *game.units.ends(ends["attack"], ends["bound"], are_one=False))
         for name, ends in found["counters"].items()
     ]
-    size = f"{len(content) / 1e6:.1f} MB written to {out}"
-    text: Text = [Table(rows, ("strategy", "attack", "bound")), "", size]
-    return Result({**facts, **named, **found}, [*text, *_opened(out, open_)])
+    size = len(content.encode())
+    data = {**facts, "bytes": size, "runs": [run.name for run in loaded], **found}
+    text: Text = [Table(rows, ("strategy", "attack", "bound")), ""]
+    written = f"{size / 1e6:.1f} MB written to {out}"
+    return Result(data, [*text, written, *_opened(out, open_)])
 
 
 def show(strategy: str, chosen: AnyChosen, out: Path | None = None) -> Result:

@@ -1,10 +1,6 @@
 """Experiments: run one, sweep over many, and list runs."""
 
-import os
-import traceback
 from pathlib import Path
-
-import typer
 
 from hogeq.cli.shell import Result, computing, warn
 from hogeq.support.messages import (
@@ -39,20 +35,11 @@ def run(
     chosen = [f"{key}={value}" for key, value in named.items() if value is not None]
     from hogeq.runs.config import load_config
     from hogeq.runs.files import finite
-    from hogeq.runs.runner import RunError, run_experiment
+    from hogeq.runs.runner import run_experiment
 
-    try:
-        loaded = load_config(config, [*(overrides or ()), *chosen], trust)
-        with computing(on, jobs):
-            summary = run_experiment(loaded, out_root, resume, overwrite)
-    except (BadInputError, typer.Exit):
-        raise
-    except Exception as error:
-        is_internal = not isinstance(error, RunError)
-        if is_internal or os.environ.get("HOGEQ_DEBUG"):
-            traceback.print_exc()  # hours of solving may lie behind it: do not ask for another run
-        what = f"internal failure: {type(error).__name__}: " if is_internal else ""
-        raise typer.Exit(warn(f"{what}{error}", 1)) from error
+    loaded = load_config(config, [*(overrides or ()), *chosen], trust)
+    with computing(on, jobs):
+        summary = run_experiment(loaded, out_root, resume, overwrite)
     return Result(finite(summary.to_json()), summary.text())
 
 
