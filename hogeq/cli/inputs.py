@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 DEFAULT = "fa25"
 VARIABLE = "HOGEQ_RULES"
 
+POSITION = "--score", "--opponent"
+
 ENDLESS = "a game that never ends counts as half a win"
 """What to say of win probabilities where two players can leave the scores as they are for ever."""
 
@@ -51,25 +53,35 @@ class Chosen:
                     "parts, or a run"
                 )
         self.spec = rules if game is None else game
-        self.is_any, self.is_hog, self.rules = game is not None, True, Rules()
+        self.is_any, self.is_hog = game is not None, True
         self.trust, self.hog_alone = trust, hog_alone
         with refusing():
             self.how = {"forget": forget, "teams": teams and teams_text(teams)}
-        self.is_settled, self._run, self.scores = False, "", (0, 0)
+        self._rules: Rules | None = None
+        self._run, self.scores = "", (0, 0)
 
     @classmethod
     def of(cls, rules: Rules, trust: bool = False) -> "Chosen":
         """Choose rules that are known, those of a file say."""
         chosen = cls(rules.name, trust=trust)
-        chosen.rules = rules
-        chosen.compile()
-        return chosen
+        chosen._rules = rules
+        return chosen._compiled()
 
-    def _settle(self, strategies: Iterable[str | None], own_goals: bool) -> None:
-        """Settle the game, with a notice where none was named."""
+    @property
+    def rules(self) -> Rules:
+        """The rules of a game of Hog."""
+        return self._rules or Rules()
+
+    def choose(self, strategies: Iterable[str | None] = (), *, own_goals: bool = False) -> Rules:
+        """Settle the game, with a notice where none was named; give the rules of Hog.
+
+        A goal for each player is refused unless they are allowed.
+        """
         from hogeq.rules.reading import config_of, find_rules, how_of, is_hog, load_plugins_of
 
-        spec = self.spec or self._brought(strategies) or default_rules()
+        if self._rules is not None or self._run:
+            return self.rules
+        spec = self.spec or _brought(strategies, self.trust) or default_rules()
         config = config_of(Path(spec))
         game, how = config.get("game"), how_of(config)
         if game and all(given in {None, how[key]} for key, given in self.how.items()):
@@ -78,38 +90,15 @@ class Chosen:
             spec, self.how = str(game), how
         self.spec = spec = edition_name(str(spec))
         self.is_hog = not (game or self.is_any) or is_hog(spec)
-        if self.is_hog:
-            self.rules = find_rules(spec, self.trust)
-            if not own_goals:
-                with refusing():
-                    self.rules.require_one_goal()
-        elif self.hog_alone:
-            raise BadInputError(f"{spec}: allowed: games of Hog ({self.hog_alone})")
-
-    def _brought(self, strategies: Iterable[str | None]) -> str | None:
-        """Give the run among strategies whose game is chosen; runs of two games are refused."""
-        from hogeq.rules.reading import config_of, find_rules, how_of, run_file
-
-        brought: dict[object, str] = {}
-        for name in strategies:
-            if name and run_file(Path(name)):
-                config = config_of(Path(name))
-                other = config.get("game") and (config["game"], *how_of(config).values())
-                brought[other or find_rules(name, self.trust)] = name
-        if len(brought) > 1:
-            names = " and ".join(list(brought.values())[:2])
-            what, option = "rules", "--rules"
-            if any(isinstance(one, tuple) for one in brought):
-                what, option = "games", "--game"
-            raise BadInputError(f"{names}: runs of different {what}; {option} chooses")
-        return next(iter(brought.values()), None)
-
-    def choose(self, strategies: Iterable[str | None] = (), *, own_goals: bool = False) -> Rules:
-        """Settle the rules of Hog; a goal for each player is refused unless they are allowed."""
-        if not self.is_settled:
-            self._settle(strategies, own_goals)
-            self.is_settled = True
-        return self.rules
+        if not self.is_hog:
+            if self.hog_alone:
+                raise BadInputError(f"{spec}: allowed: games of Hog ({self.hog_alone})")
+            return self.rules
+        self._rules = find_rules(spec, self.trust)
+        if not own_goals:
+            with refusing():
+                self._rules.require_one_goal()
+        return self._rules
 
     def load(
         self,
@@ -126,45 +115,28 @@ class Chosen:
         """
         named = [name for name in strategies if name]
         self.choose(named, own_goals=own_goals)
-        if self.is_hog:
-            self.scores = self.start(start)
-            if at is not None:
-                self._check_position(*at)
-        self._check_named(named)
-        if not self.is_hog:
-            from hogeq.game import Game
-
-            with refusing():
-                self.game = Game(self._run or self.spec, **self.how, trust=self.trust)
-            return self.game
-        self.compile()
-        self.expect(*parts, strategies=named)
-        return self.game
-
-    def _check_named(self, strategies: Sequence[str]) -> None:
-        """Refuse names of no game and no strategy, and runs of other games."""
         if not self.is_hog:
             from hogeq.trees.loading import require_game
 
             with refusing():
-                for name in strategies:
+                for name in named:
                     from hogeq.trees.strategies import require_named
 
                     require_named(name)
                 require_game(self._run or str(self.spec))
-            return
-        from hogeq.baselines.registry import require_known
-        from hogeq.rules.reading import config_of
+                from hogeq.game import Game
 
-        for name in strategies:
-            game = config_of(Path(name)).get("game")
-            if game:
-                line = f"{name}: plays {one_line(game)}; allowed with --rules: runs of Hog"
-                raise BadInputError(line)
-            if not set("*?[") & set(name):  # a pattern of files
-                require_known(name)
+                self.game = Game(self._run or self.spec, **self.how, trust=self.trust)
+            return self.game
+        self.scores = self.start(start)
+        for option, own, goal in zip(POSITION, at or (), self.rules.goals, strict=False):
+            if not 0 <= own < goal:
+                raise BadInputError(f"{option}: {own}; allowed: 0 to {goal - 1}")
+        _require_known(named)
+        self._compiled().expect(*parts, strategies=named)
+        return self.game
 
-    def compile(self) -> None:
+    def _compiled(self) -> "Chosen":
         """Make the game of the rules."""
         check_numba()
         from hogeq.game import Game
@@ -173,6 +145,7 @@ class Chosen:
         with refusing():
             self.game = Game(self.rules, trust=self.trust)
             self.engine = compile_game(self.rules, own_goals=True)
+        return self
 
     def expect(self, *parts: str, strategies: Sequence[str | None] = ()) -> None:
         """Announce the kernels to compile (:func:`hogeq.model.compiling.expect`)."""
@@ -222,12 +195,38 @@ class Chosen:
             )
         return int(scores[1]), int(scores[2])
 
-    def _check_position(self, score: int, opponent: int) -> None:
-        """Refuse scores at which no one is to move."""
-        given = ("--score", "--opponent"), (score, opponent), self.rules.goals
-        for name, own, goal in zip(*given, strict=True):
-            if not 0 <= own < goal:
-                raise BadInputError(f"{name}: {own}; allowed: 0 to {goal - 1}")
+
+def _brought(strategies: Iterable[str | None], trust: bool) -> str | None:
+    """Give the run among strategies whose game is chosen; runs of two games are refused."""
+    from hogeq.rules.reading import config_of, find_rules, how_of, run_file
+
+    brought: dict[object, str] = {}
+    for name in strategies:
+        if name and run_file(Path(name)):
+            config = config_of(Path(name))
+            other = config.get("game") and (config["game"], *how_of(config).values())
+            brought[other or find_rules(name, trust)] = name
+    if len(brought) > 1:
+        is_any = any(isinstance(one, tuple) for one in brought)
+        what, option = ("games", "--game") if is_any else ("rules", "--rules")
+        names = " and ".join(list(brought.values())[:2])
+        raise BadInputError(f"{names}: runs of different {what}; {option} chooses")
+    return next(iter(brought.values()), None)
+
+
+def _require_known(strategies: Iterable[str]) -> None:
+    """Refuse names of no strategy, and runs of games other than Hog."""
+    from hogeq.rules.reading import config_of
+
+    for name in strategies:
+        from hogeq.baselines.registry import require_known
+
+        game = config_of(Path(name)).get("game")
+        if game:
+            line = f"{name}: plays {one_line(game)}; allowed with --rules: runs of Hog"
+            raise BadInputError(line)
+        if not set("*?[") & set(name):  # a pattern of files
+            require_known(name)
 
 
 ANY_GAME = "any game"
@@ -253,7 +252,8 @@ def check_numba() -> None:
             import numba
     except (RuntimeWarning, ValueError) as error:
         raise BadInputError(f"numba: {str(error).partition(chr(10))[0]}") from error
-    if numba.config.DISABLE_JIT:
+    settings: Any = numba.config
+    if settings.DISABLE_JIT:
         raise BadInputError("NUMBA_DISABLE_JIT: allowed: 0, since hogeq runs compiled code only")
 
 
