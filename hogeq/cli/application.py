@@ -50,18 +50,16 @@ class _Commands(TyperGroup):
                 found = super().main(*args, **more)
                 status = found if isinstance(found, int) else 0
             except Exception as error:  # noqa: BLE001 - the command ends with it
-                line, status = _ending(error)
-                is_explained = isinstance(error, ExplainedError)
-                if (status == 1 and not is_explained) or os.environ.get("HOGEQ_DEBUG"):
-                    traceback.print_exc()
-                warn(line, status)
+                status = warn(*_ending(error))
         if standalone_mode:
             sys.exit(status)
         return status
 
 
 def _ending(error: Exception) -> tuple[object, int]:
-    """Say in one line how a command ended, and its status."""
+    """Say in one line how a command ended, and its status; of a failure of ours also where."""
+    if os.environ.get("HOGEQ_DEBUG"):
+        traceback.print_exc()
     if isinstance(error, BadInputError):
         return error, 2
     if isinstance(error, typer.Abort):
@@ -80,6 +78,8 @@ def _ending(error: Exception) -> tuple[object, int]:
         return f"{line}; see {command} --help", 2
     if isinstance(error, ExplainedError):
         return error, 1
+    if not os.environ.get("HOGEQ_DEBUG"):
+        traceback.print_exc()
     return f"internal failure: {type(error).__name__}: {error}", 1
 
 

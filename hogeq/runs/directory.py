@@ -42,8 +42,7 @@ from hogeq.runs.files import (
 from hogeq.support import files
 from hogeq.support.messages import one_line
 from hogeq.support.parameters import plain
-from hogeq.support.plugins import Plugin, PluginError, named_plugins, read_plugin
-from hogeq.support.yaml import read_yaml
+from hogeq.support.plugins import Plugin
 
 if TYPE_CHECKING:
     from hogeq.game import Game
@@ -151,25 +150,19 @@ def facts(plugins: Sequence[Plugin]) -> list[dict[str, str]]:
     return [{"file": plugin.file, "sha256": plugin.sha256} for plugin in plugins]
 
 
-def require_same_plugins(directory: Path, plugins: Sequence[Plugin]) -> None:
-    """Refuse to go on with a run that was made with other plugins."""
-    path = directory / CONFIG
-    if not path.exists():
-        return
-    tree: Any = read_yaml(path)
-    try:
-        before = {
-            plugin.file: plugin
-            for plugin in map(read_plugin, named_plugins(tree, directory, str(path)))
-        }
-    except PluginError as error:
-        raise ResultsError(str(error)) from error
-    now = {plugin.file: plugin for plugin in plugins}
-    changed = sorted(file for file in {*before, *now} if before.get(file) != now.get(file))
-    if changed:
+def require_same(
+    directory: Path, before: Mapping[str, Any], fingerprint: str, plugins: Sequence[Plugin]
+) -> None:
+    """Refuse to go on with a run that was made with other plugins, or from another config."""
+    if before.get("plugins") not in (None, facts(plugins)):
+        now = ", ".join(plugin.file for plugin in plugins) or "none"
         raise ResultsError(
-            f"{directory} was made with other plugins: {changed[0]} has changed, or one of both has"
-            " not loaded it; --overwrite starts anew"
+            f"{directory} was made with other plugins: {now} now; --overwrite starts anew"
+        )
+    if before.get("config_hash") not in {None, fingerprint}:
+        raise ResultsError(
+            f"{directory} was made from another config: --overwrite replaces it, another name"
+            " leaves it alone; to go on, rules, solver and measure must be the same"
         )
 
 

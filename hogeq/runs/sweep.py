@@ -29,12 +29,11 @@ from hogeq.runs.config import (
     apply_overrides,
     build,
     config_from,
-    load_config,
     parse_override,
     set_key,
     tables_read,
 )
-from hogeq.runs.directory import RunDirectory, require_same_game, require_same_plugins
+from hogeq.runs.directory import RunDirectory, require_same, require_same_game
 from hogeq.runs.files import (
     CONFIG,
     LOCK_FILE,
@@ -186,11 +185,9 @@ def setting_text(value: object) -> str:
     return json.dumps(value, separators=(",", ":"), default=str)
 
 
-def identity(config: Config) -> str:
+def identity(config: Mapping[str, Any]) -> str:
     """Write down the keys that a run's numbers depend on, and nothing else."""
-    tree = config.resolved()
-    del tree["name"], tree["seed"]
-    return json.dumps(tree, sort_keys=True)
+    return json.dumps({**config, "name": "", "seed": 0}, sort_keys=True)
 
 
 def _require_sound(points: Sequence[SweepPoint], source: str) -> None:
@@ -199,7 +196,7 @@ def _require_sound(points: Sequence[SweepPoint], source: str) -> None:
     tried = set()
     for point in points:
         config = point.config
-        other = seen.setdefault(identity(config), point)
+        other = seen.setdefault(identity(config.resolved()), point)
         if other is not point:
             raise ConfigError(
                 f"{source}: points {other.name} and {point.name} are the same run: given twice, or "
@@ -335,25 +332,23 @@ def _is_complete(point: SweepPoint, folder: Path, games: dict[str, Game]) -> boo
     path = folder / point.name
     if not (path / CONFIG).exists():
         return False
-    require_same_plugins(path, point.config.plugins)
-    there, wanted = load_config(path / CONFIG), point.config
+    wanted, before = point.config, readable_manifest(path)
+    require_same(path, before, wanted.fingerprint(), wanted.plugins)
     try:
-        record = read_run(path, there.resolved())
+        record = read_run(path)
     except ResultsError:
-        record = None  # cut off before its first manifest
-    longer = record is not None and (record.iterations or 0) > wanted.solver.iterations
-    if longer or there.fingerprint() != wanted.fingerprint():
+        return False  # cut off before its first manifest
+    if (record.iterations or 0) > wanted.solver.iterations:
         raise ResultsError(
-            f"{path} is a run of another config: --overwrite replaces it, another name of the"
-            " sweep leaves it alone"
+            f"{path} has more iterations, by another config: --overwrite replaces it"
         )
-    whole = record is not None and record.status == "complete"
-    if not whole or identity(there) != identity(wanted):
+    there = read_yaml(path / CONFIG)
+    if record.status != "complete" or identity(there) != identity(wanted.resolved()):
         return False
     if wanted.game:
         if wanted.title not in games:
             games[wanted.title] = game_of(wanted)
-        require_same_game(path, readable_manifest(path), wanted.game, games[wanted.title])
+        require_same_game(path, before, wanted.game, games[wanted.title])
     return True
 
 

@@ -6,14 +6,7 @@ from typing import TYPE_CHECKING, Literal
 from hogeq.cli.inputs import AnyChosen, Chosen
 from hogeq.cli.shell import Result, computing, refusing
 from hogeq.search.budget import Budget
-from hogeq.support.messages import (
-    BadInputError,
-    Table,
-    Text,
-    at_most,
-    between,
-    counted,
-)
+from hogeq.support.messages import BadInputError, Table, Text, at_most, between, counted
 
 if TYPE_CHECKING:
     from hogeq.search.results import Response

@@ -3,13 +3,7 @@
 from pathlib import Path
 
 from hogeq.cli.shell import Result, computing, warn
-from hogeq.support.messages import (
-    BadInputError,
-    Text,
-    nearest,
-    one_line,
-    refusal,
-)
+from hogeq.support.messages import BadInputError, Text, nearest, one_line, refusal
 
 
 def run(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from hogeq.cli.inputs import AnyChosen, Chosen, check_output
 from hogeq.cli.shell import Result, computing, json_text, refusing
 from hogeq.support.files import write_whole
-from hogeq.support.messages import BadInputError, Table, Text, percent
+from hogeq.support.messages import BadInputError, Table, Text
 
 if TYPE_CHECKING:
     from hogeq.contest.entries import Entries
@@ -29,21 +29,19 @@ def compare(a: str, b: str, chosen: AnyChosen, start: str | None = None) -> Resu
     more: Text = []
     if game.tree is not None:
         with refusing():
-            found = game.value(a, b)
-        rates = {"payoff": found.mean, "first": found.first, "second": found.second}
+            rates: tuple[float, ...] = game.value(a, b)
         names = ("payoff", "as player 0", "as player 1")
-        figures = [game.units.exact(rate) for rate in rates.values()]
     else:
-        rates = _win_rate(game, a, b, None if start is None else chosen.scores)._asdict()
+        rates = _win_rate(game, a, b, None if start is None else chosen.scores)
         names = ("win rate", "moving first", "moving second")
-        figures = [percent(rate) for rate in rates.values()]
         if chosen.engine.has_own_goals:
             more = ["", "the goals are A's and B's: {} and {}".format(*game.rules.goals)]
         if _remembers(game, a, b):
             more += ["", f"{FULL_MEMORY} remembers what a strategy may not see"]
+    keys = names[0].replace(" ", "_"), "first", "second"
+    data = {**chosen.facts, "a": a, "b": b, **dict(zip(keys, rates, strict=True))}
+    rows = list(zip(names, map(game.units.exact, rates), strict=True))
     begins = "" if start is None else f", from {start}"
-    rows = list(zip(names, figures, strict=True))
-    data = {**chosen.facts, "a": a, "b": b, **rates}
     return Result(data, [f"{a} against {b}, {chosen.title}{begins}", "", Table(rows), *more])
 
 
