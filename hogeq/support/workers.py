@@ -181,13 +181,9 @@ class Remote:
 
     def _handed(self, function: Callable[[Task], Result]) -> Callable[[Task], tuple[Any, ...]]:
         """Give the call of a task for elsewhere; plugins load before anything is unpickled."""
-        plugins, keep = loaded(), self._keep
-        pickled = pickle.dumps(function) if plugins or keep else b""
-        heavy = len(pickled) >= HEAVY
-        if not (plugins or heavy):
-            return lambda task: (function, task)
-        there = keep(pickled) if keep and heavy else pickled
-        return lambda task: (run_with, plugins, there, pickle.dumps(task))
+        pickled = pickle.dumps(function)
+        there = self._keep(pickled) if self._keep and len(pickled) >= HEAVY else pickled
+        return lambda task: (run_with, loaded(), there, pickle.dumps(task))
 
 
 def _outcome(future: "Future[Result]") -> Result | Exception:

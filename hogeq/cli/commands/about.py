@@ -49,10 +49,11 @@ def doctor(editions: list[str] | None = None, trust: bool = False) -> Result:
     Exit status 1 if compiled kernels cannot be kept, so that every command would compile them.
     """
     games = {name: Chosen(name, trust=trust).load().hog for name in editions or COMPILED}
-    from hogeq.runs.installation import Installation
+    from hogeq.runs.installation import installation, installation_rows
 
-    found = Installation.of(games)
-    return Result(found.to_json(), [Table(found.rows(), left=2)], 1 if found.problem else 0)
+    found = installation(games)
+    rows = installation_rows(found)
+    return Result(found, [Table(rows, left=2)], 0 if found["cache"]["writable"] else 1)
 
 
 def warmup(
