@@ -96,11 +96,11 @@ def find_runs(root: str | Path) -> tuple[list[RunRecord], dict[Path, str]]:
     return records, broken
 
 
-def read_run(path: str | Path, config: Mapping[str, Any] | None = None) -> RunRecord:
+def read_run(path: str | Path) -> RunRecord:
     """Read one run directory."""
     path = Path(path)
     manifest = read_manifest(path)
-    config = _config_in(path, manifest)[0] if config is None else config
+    config, _ = _config_in(path, manifest)
     if not isinstance(config, Mapping):
         raise ResultsError(f"{path / CONFIG} is not what a run writes: no mapping in it")
     try:

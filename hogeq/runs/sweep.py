@@ -408,7 +408,7 @@ def table_row(
 ) -> dict[str, Any]:
     """Make the line of a point: its settings, its run's figures; and their `units`."""
     try:
-        record = vars(read_run(folder / point.name, point.config.resolved()))
+        record = vars(read_run(folder / point.name))
     except (ConfigError, ResultsError) as broken:
         record = {"status": "failed"}
         error = error or str(broken)
