@@ -141,8 +141,13 @@ class Game:
     def _tree_engine(self) -> "TreeEngine":
         from hogeq.trees.engine import TreeEngine
 
-        assert self.tree is not None  # noqa: S101 - asked of trees alone
-        return TreeEngine(self.tree)
+        return TreeEngine(self._flat)
+
+    @property
+    def _flat(self) -> "FlatTree":
+        if self.tree is None:
+            raise ValueError(f"{self.name}: is not asked this; allowed: games other than Hog")
+        return self.tree
 
     @property
     def _compiled(self) -> HogEngine:
@@ -172,11 +177,6 @@ class Game:
             return self
         rules = self.rules.for_second()
         return self if rules is self.rules else Game(rules, trust=self.trust)
-
-    @property
-    def memories(self) -> tuple[Memory, ...]:
-        """Every value of the hidden memory of the player to move, H of them."""
-        return self._compiled.memories
 
     def __repr__(self) -> str:
         """Name the game, and say the size of a tree."""
@@ -368,30 +368,6 @@ class Game:
             return equilibrium(self.hog, seconds)
         return solve_hog(self.hog, tree, seconds)
 
-    def in_policies(self, seconds: float = 60.0, method: str = "auto") -> InPolicies:
-        """Value in policies, as an interval: of teams the TME, whose members draw apart.
-
-        The first half of the time solves the game in mixtures by a method of `equilibrium`, the
-        other half searches for policies. Of games other than Hog.
-        """
-        from hogeq.solvers import dags
-
-        if self.tree is None:
-            raise ValueError(f"{self.name}: is even in policies; allowed: games other than Hog")
-        solved = self.equilibrium(seconds / 2.0, method)
-        return dags.in_policies(self.tree, solved, seconds - solved.seconds)
-
-    def joined(self, first: StrategySpec, second: StrategySpec) -> Strategy:
-        """One mixture for both seats, of a strategy of the first player and one of the second.
-
-        Of games other than Hog: their rows are of one seat each.
-        """
-        from hogeq.trees.strategies import joined
-
-        if self.tree is None:
-            raise ValueError(f"{self.name}: a strategy plays both seats; allowed: other games")
-        return joined(self.tree, self.strategy(first), self.strategy(second))
-
     def audit(self) -> "tuple[Audit, Audit]":
         """Recall of each player, with two histories where it fails.
 
@@ -405,32 +381,6 @@ class Game:
 
             return (SmallAudit.of(self.rules).audit,) * 2
         return audit_of(self.tree, 0), audit_of(self.tree, 1)
-
-    def write(self, path: str | os.PathLike[str]) -> None:
-        """Write the tree of a game other than Hog to a file that `Game` reads.
-
-        Parameters
-        ----------
-        path : path
-            ``.npz`` saves the tree, to be read at the speed of the disk; ``.efg`` is for Gambit.
-        """
-        from hogeq.trees.saved import save_tree
-        from hogeq.trees.tree import flat_efg
-
-        suffix = Path(path).suffix.lower()
-        if self.tree is None:
-            raise ValueError(f"{self.name}: is not written; allowed: games other than Hog")
-        if suffix not in TREES:
-            raise ValueError(refusal("path", str(path), f"names ending in {' or '.join(TREES)}"))
-        if suffix == ".npz":
-            save_tree(self.tree, path)
-        else:
-            write_whole(path, flat_efg(self.tree))
-
-    def gains(self, counter: StrategySpec, strategy: StrategySpec) -> Gains:
-        """Exact gain of every cell of a counter-strategy over the rolls of a strategy."""
-        usual = self.second.strategy(strategy)
-        return population.gains(self._compiled, self.strategy(counter), usual)
 
     def diff(
         self,
@@ -455,45 +405,73 @@ class Game:
             return field.diff_rows(self._tree_engine, one, two, rivals)
         return field.diff(self.hog, one, two, self._rivals(against))
 
-    def improve(
-        self,
-        matrix: StrategySpec,
-        against: StrategySpec | list[StrategySpec] | None = None,
-        cells: int | None = None,
-        seconds: float | None = None,
-    ) -> Strategy:
-        """Change a matrix so that it wins more.
+    def solve(self, solver: str, iterations: int, **parameters: Any) -> "Solution":
+        """Solve by a solver's name and parameters, as a run does.
+
+        Raises
+        ------
+        ValueError
+            If there is no such solver or parameter, or it cannot solve this game.
+        """
+        from hogeq.solvers.solving import solve
+
+        found = solve(self.engine, solver, iterations, **parameters)
+        mixture = None if found.mixture is None else self.playable(found.mixture)
+        return replace(found, policy=self.playable(found.policy), mixture=mixture)
+
+    def purify(self, strategy: StrategySpec, method: str = "argmax", **parameters: Any) -> Strategy:
+        """Make a matrix of a policy by a purifier's name and parameters."""
+        from hogeq.purification import purify
+
+        return self.playable(purify(self.engine, self.strategy(strategy), method, **parameters))
+
+    # --- games other than Hog ---------------------------------------------------------------------
+
+    def in_policies(self, seconds: float = 60.0, method: str = "auto") -> InPolicies:
+        """Value in policies, as an interval: of teams the TME, whose members draw apart.
+
+        The first half of the time solves the game in mixtures by a method of `equilibrium`, the
+        other half searches for policies. Of games other than Hog.
+        """
+        from hogeq.solvers import dags
+
+        tree, solved = self._flat, self.equilibrium(seconds / 2.0, method)
+        return dags.in_policies(tree, solved, seconds - solved.seconds)
+
+    def joined(self, first: StrategySpec, second: StrategySpec) -> Strategy:
+        """One mixture for both seats, of a strategy of the first player and one of the second.
+
+        Of games other than Hog: their rows are of one seat each.
+        """
+        from hogeq.trees.strategies import joined
+
+        return joined(self._flat, self.strategy(first), self.strategy(second))
+
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """Write the tree of a game other than Hog to a file that `Game` reads.
 
         Parameters
         ----------
-        matrix : strategy
-        against : strategy or list of strategies, optional
-            As for `diff`.
-        cells : int, optional
-            Most cells to change, one at a time; by default, until no change of one cell gains.
-        seconds : float, optional
-            When to stop.
+        path : path
+            ``.npz`` saves the tree, to be read at the speed of the disk; ``.efg`` is for Gambit.
         """
-        from hogeq.contest import field
+        from hogeq.trees.saved import save_tree
+        from hogeq.trees.tree import flat_efg
 
-        table, rivals = self.strategy(matrix), self._rivals(against)
-        *_, best = field.improvements(self.hog, table, rivals, cells, seconds)
-        return self.strategy(best.strategy)
+        tree, suffix = self._flat, Path(path).suffix.lower()
+        if suffix not in TREES:
+            raise ValueError(refusal("path", str(path), f"names ending in {' or '.join(TREES)}"))
+        if suffix == ".npz":
+            save_tree(tree, path)
+        else:
+            write_whole(path, flat_efg(tree))
 
-    def explain(self, strategy: StrategySpec, against: StrategySpec | None = None) -> "Assessment":
-        """Say why a strategy loses: its loss in groups, and simple changes that win more.
+    # --- games of Hog -----------------------------------------------------------------------------
 
-        Parameters
-        ----------
-        strategy : strategy
-            A matrix or a policy.
-        against : strategy, optional
-            By default the strongest opponent of the package.
-        """
-        from hogeq.contest.assessment import assess
-
-        (rival,) = self._rivals(against)
-        return assess(self.hog, self.strategy(strategy), rival)
+    @property
+    def memories(self) -> tuple[Memory, ...]:
+        """Every value of the hidden memory of the player to move, H of them."""
+        return self._compiled.memories
 
     def tablebase(self) -> Tablebase:
         """Optimal play from every position, both players remembering everything."""
@@ -565,25 +543,50 @@ class Game:
         """
         return counterfactual.action_values(self._compiled, *self._both(a, b), weight)
 
-    def solve(self, solver: str, iterations: int, **parameters: Any) -> "Solution":
-        """Solve by a solver's name and parameters, as a run does.
+    def gains(self, counter: StrategySpec, strategy: StrategySpec) -> Gains:
+        """Exact gain of every cell of a counter-strategy over the rolls of a strategy."""
+        usual = self.second.strategy(strategy)
+        return population.gains(self._compiled, self.strategy(counter), usual)
 
-        Raises
-        ------
-        ValueError
-            If there is no such solver or parameter, or it cannot solve this game.
+    def improve(
+        self,
+        matrix: StrategySpec,
+        against: StrategySpec | list[StrategySpec] | None = None,
+        cells: int | None = None,
+        seconds: float | None = None,
+    ) -> Strategy:
+        """Change a matrix so that it wins more.
+
+        Parameters
+        ----------
+        matrix : strategy
+        against : strategy or list of strategies, optional
+            As for `diff`.
+        cells : int, optional
+            Most cells to change, one at a time; by default, until no change of one cell gains.
+        seconds : float, optional
+            When to stop.
         """
-        from hogeq.solvers.solving import solve
+        from hogeq.contest import field
 
-        found = solve(self.engine, solver, iterations, **parameters)
-        mixture = None if found.mixture is None else self.playable(found.mixture)
-        return replace(found, policy=self.playable(found.policy), mixture=mixture)
+        table, rivals = self.strategy(matrix), self._rivals(against)
+        *_, best = field.improvements(self.hog, table, rivals, cells, seconds)
+        return self.strategy(best.strategy)
 
-    def purify(self, strategy: StrategySpec, method: str = "argmax", **parameters: Any) -> Strategy:
-        """Make a matrix of a policy by a purifier's name and parameters."""
-        from hogeq.purification import purify
+    def explain(self, strategy: StrategySpec, against: StrategySpec | None = None) -> "Assessment":
+        """Say why a strategy loses: its loss in groups, and simple changes that win more.
 
-        return self.playable(purify(self.engine, self.strategy(strategy), method, **parameters))
+        Parameters
+        ----------
+        strategy : strategy
+            A matrix or a policy.
+        against : strategy, optional
+            By default the strongest opponent of the package.
+        """
+        from hogeq.contest.assessment import assess
+
+        (rival,) = self._rivals(against)
+        return assess(self.hog, self.strategy(strategy), rival)
 
     def round_robin(
         self,

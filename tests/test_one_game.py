@@ -189,7 +189,7 @@ def test_both_seats_draw_from_one_mixture() -> None:
     for rival in ("uniform", second):
         assert game.value(both, rival).first == pytest.approx(game.value(one, rival).first)
         assert game.value(both, rival).second == pytest.approx(game.value(two, rival).second)
-    with pytest.raises(ValueError, match="a strategy plays both seats; allowed: other games"):
+    with pytest.raises(ValueError, match="is not asked this; allowed: games other than Hog"):
         hogeq.Game(TINY).joined("always_roll:1", "always_roll:2")
 
 

@@ -2,17 +2,15 @@
 
 Commands read their arguments, call the library and print; libraries are imported where they are
 used, so that small commands start fast. The commands themselves are imported by :func:`main`, or
-when `app` is asked for: an interrupt while they are must find a handler.
+when `app` is asked for: an interrupt while they are must be caught.
 """
 
 import atexit
 import gc
 import os
-import signal
 import sys
-import threading
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Sequence
+from contextlib import suppress
 from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING
@@ -66,32 +64,21 @@ def main(argv: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
         sys.stderr = os.fdopen(2, "w")
     os.environ["MPLBACKEND"] = "agg"  # files, whatever the user's other programs draw with
-    with stopping_at_once():
-        from typer.main import get_command
-
-        commands = get_command(_app())
+    # To start threads takes longer than a refusal; while workers compute, none would be used.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     words = list(sys.argv[1:] if argv is None else argv)
     if words[:1] in (["help"], ["version"], ["-V"]):  # as other programs have it
         words = [*words[1:], "--help"] if words[0] == "help" else ["--version"]
-    status: int = commands.main(args=words, standalone_mode=False)
-    return status
-
-
-@contextmanager
-def stopping_at_once() -> Iterator[None]:
-    """End the process quietly if it is interrupted in the block, while modules are imported.
-
-    A `KeyboardInterrupt` would come out of the middle of somebody's module, which may catch it.
-    """
-    in_main_thread = threading.current_thread() is threading.main_thread()
-    if not in_main_thread or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
-        yield
-        return
-    signal.signal(signal.SIGINT, _stop)
     try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+        from typer.main import get_command
+
+        status: int = get_command(_app()).main(args=words, standalone_mode=False)
+    except KeyboardInterrupt:  # while modules were imported
+        leave_the_prompt()
+        with suppress(OSError):
+            os.write(2, b"hogeq: stopped\n")
+        return INTERRUPTED
+    return status
 
 
 def leave_the_prompt() -> None:
@@ -99,10 +86,3 @@ def leave_the_prompt() -> None:
     with suppress(OSError):
         if os.isatty(2):
             os.write(2, b"\n")
-
-
-def _stop(*_: object) -> None:
-    leave_the_prompt()
-    with suppress(OSError):
-        os.write(2, b"hogeq: stopped\n")
-    os._exit(INTERRUPTED)

@@ -3,6 +3,7 @@
 import os
 import signal
 import sys
+import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext, redirect_stdout
 from functools import wraps
@@ -18,7 +19,8 @@ from hogeq.cli import INTERRUPTED, leave_the_prompt, options
 from hogeq.cli.inputs import AnyChosen, Chosen, check_output
 from hogeq.cli.options import Output, When
 from hogeq.cli.shell import LONGEST, NO_ROOM, Result, show, warn
-from hogeq.support.messages import DIGITS, BadInputError, digits
+from hogeq.support.files import redirected
+from hogeq.support.messages import BadInputError, ExplainedError, digits
 from hogeq.support.plugins import load_plugin
 
 
@@ -55,7 +57,9 @@ class _Commands(TyperGroup):
 
 
 def _ending(error: Exception) -> tuple[object, int]:
-    """Say in one line how a command ended, and its status."""
+    """Say in one line how a command ended, and its status; of a failure of ours also where."""
+    if os.environ.get("HOGEQ_DEBUG"):
+        traceback.print_exc()
     if isinstance(error, BadInputError):
         return error, 2
     if isinstance(error, typer.Abort):
@@ -72,10 +76,11 @@ def _ending(error: Exception) -> tuple[object, int]:
         # Typer hands on the words of pydantic.
         line = usage().rstrip(".").replace("Value error, ", "")
         return f"{line}; see {command} --help", 2
-    if os.environ.get("HOGEQ_DEBUG"):
-        raise error
-    kind = type(error).__name__
-    return f"internal failure: {kind}: {error} (HOGEQ_DEBUG=1 shows where)", 1
+    if isinstance(error, ExplainedError):
+        return error, 1
+    if not os.environ.get("HOGEQ_DEBUG"):
+        traceback.print_exc()
+    return f"internal failure: {type(error).__name__}: {error}", 1
 
 
 def _drop_what_is_left() -> None:
@@ -108,35 +113,25 @@ def _command(function: Callable[..., Any], written: str) -> Callable[..., Any]:
     Before anything is computed, it is checked that every `Output` can be written. The attribute
     ``uses`` of what is returned has the conditions of each option.
     """
-    own = get_type_hints(function, include_extras=True)
-    outputs = {name: one for name, kind in own.items() for one in _marks(kind, Output)}
-    choice = next((name for name, kind in own.items() if kind in {Chosen, AnyChosen}), "")
-    is_any = own.get(choice) == AnyChosen
-    by = {"rules": options.Rules} if choice else {}
+    kinds = get_type_hints(function, include_extras=True)
+    own = {name: (kinds[name], one.default) for name, one in signature(function).parameters.items()}
+    choice = next((name for name, (kind, _) in own.items() if kind in {Chosen, AnyChosen}), "")
+    is_any = kinds.get(choice) == AnyChosen
+    by = options.CHOICE[: 4 if is_any else 1] if own.pop(choice, None) else ()
+    taken = _declared(written, dict.fromkeys(by, (str | None, None)) | own)
+    outputs = {name: mark for name, one in taken.items() for mark in _marks(one, Output)}
+    kept = [name for name, output in outputs.items() if output.is_kept]
+    shared = options.EVERY | ({"overwrite": (bool, False)} if kept else {})
+    taken = {name: taken[name] for name in taken if name not in shared} | _declared(written, shared)
+    uses = {_written(one): _marks(one, When) for one in taken.values()}
+    if kept and all(taken[name].default is None for name in kept):
+        uses["--overwrite"] = [options.beside(*(_written(taken[name]) for name in kept))]
     if is_any:
-        by |= {"game": options.Game, "forget": options.Forget, "teams": options.Teams}
-    defaults = {name: one.default for name, one in signature(function).parameters.items()}
-    kept = {name: defaults[name] for name, output in outputs.items() if output.is_kept}
-    shared = _shared(own, kept, written, choice)
-    taken = {name: (kind, None) for name, kind in by.items()}
-    taken |= {
-        name: (own[name], default)
-        for name, default in defaults.items()
-        if name != choice and name not in shared
-    }
-    taken |= {name: (kind, default) for name, (kind, default, _) in shared.items()}
-    parameters = [
-        Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=kind)
-        for name, (kind, default) in taken.items()
-    ]
-    uses = {_written(name, kind): _marks(kind, When) for name, (kind, _) in taken.items()}
-    uses |= {_written(name, kind): when for name, (kind, _, when) in shared.items()}
-    if is_any:
-        uses["--rules"] = [options.without("--game")]
+        uses |= {"--rules": [options.without("--game")], "--digits": [options.OF_HOG]}
 
     def checked(given: dict[str, Any], trust: bool) -> dict[str, Any]:
-        overwrite = given.pop("overwrite") if "overwrite" in shared else True
-        reads = [value for name, value in given.items() if name not in outputs]
+        overwrite = given.pop("overwrite") if kept else True
+        reads = options.texts(value for name, value in given.items() if name not in outputs)
         is_tree = is_any and options.tree_of(given) is not None
         for name, output in outputs.items():
             check_output(
@@ -144,7 +139,7 @@ def _command(function: Callable[..., Any], written: str) -> Callable[..., Any]:
                 (is_tree and output.of_games) or output.suffixes,
                 reads=reads,
                 replace=overwrite or not output.is_kept,
-                option=_written(name, own[name]),
+                option=_written(taken[name]),
             )
         if choice:
             chosen: dict[str, Any] = {name: given.pop(name) for name in by}
@@ -154,12 +149,7 @@ def _command(function: Callable[..., Any], written: str) -> Callable[..., Any]:
 
     @wraps(function)
     def command(
-        *,
-        as_json: bool,
-        decimals: int = DIGITS,
-        trust: bool = False,
-        plugins: list[Path] | None = None,
-        **given: Any,
+        *, as_json: bool, decimals: int, trust: bool, plugins: list[Path] | None, **given: Any
     ) -> None:
         with _asked(decimals):
             with _answer_alone() if as_json else nullcontext():
@@ -167,49 +157,41 @@ def _command(function: Callable[..., Any], written: str) -> Callable[..., Any]:
                     load_plugin(path, trust)
                 result = function(**checked(given, trust))
             if isinstance(result, Result):
-                show(result, as_json)
+                show(result.with_files({name: given[name] for name in outputs}), as_json)
                 if result.status:
                     raise typer.Exit(result.status)
 
-    command.__annotations__ = {one.name: one.annotation for one in parameters}
-    vars(command).update(__signature__=Signature(parameters), uses=uses)
+    command.__annotations__ = {name: one.annotation for name, one in taken.items()}
+    vars(command).update(__signature__=Signature([*taken.values()]), uses=uses)
     return command
 
 
-def _shared(
-    own: dict[str, Any], kept: dict[str, Any], written: str, choice: str
-) -> dict[str, tuple[Any, Any, list[When]]]:
-    """Give the options of all commands: how they are declared, a default, and their conditions."""
-    shared: dict[str, tuple[Any, Any, list[When]]] = {}
-    if kept:
-        beside = options.beside(*(_written(name, own[name]) for name in kept))
-        shared["overwrite"] = options.Overwrite, False, [beside] * (set(kept.values()) == {None})
-    shared["as_json"] = options.Json, False, []
-    per_cents = options.PER_CENTS.get(written, [options.TEXT])
-    if per_cents is not None:
-        shared["decimals"] = options.Digits, DIGITS, per_cents
-    if written == "bench-games":  # its instances are fixed
-        return shared
-    trusted = [options.TRUSTED] * (own.get(choice) == AnyChosen)
-    if not choice and "trust" not in own:
-        trusted = [options.beside("--plugin")]
-    shared["trust"] = options.Trust, False, trusted
-    shared["plugins"] = options.Plugins, None, []
-    return shared
+def _declared(command: str, wanted: dict[str, tuple[Any, Any]]) -> dict[str, Parameter]:
+    """Declare the parameters of a command, given their types and defaults."""
+    return {
+        name: Parameter(
+            name,
+            Parameter.KEYWORD_ONLY,
+            default=default,
+            annotation=options.declared(command, name, kind),
+        )
+        for name, (kind, default) in wanted.items()
+    }
 
 
 Mark = TypeVar("Mark")
 
 
-def _marks(kind: Any, wanted: type[Mark]) -> list[Mark]:
+def _marks(one: Parameter, wanted: type[Mark]) -> list[Mark]:
     """List the marks of one type with which a parameter is annotated."""
-    return [one for one in getattr(kind, "__metadata__", ()) if isinstance(one, wanted)]
+    marks = getattr(one.annotation, "__metadata__", ())
+    return [mark for mark in marks if isinstance(mark, wanted)]
 
 
-def _written(name: str, kind: Any) -> str:
+def _written(one: Parameter) -> str:
     """Write an option as users do."""
-    declared = next((one.default for one in _marks(kind, ParameterInfo)), None)
-    return declared if isinstance(declared, str) else f"--{name.replace('_', '-')}"
+    declared = next((mark.default for mark in _marks(one, ParameterInfo)), None)
+    return declared if isinstance(declared, str) else f"--{one.name.replace('_', '-')}"
 
 
 @contextmanager
@@ -232,15 +214,8 @@ def _answer_alone() -> Iterator[None]:
 
     All that commands and plugins print there, in processes of ours too, goes to standard error.
     """
-    sys.stdout.flush()
-    before = os.dup(1)
-    os.dup2(2, 1)
-    try:
-        with redirect_stdout(sys.stderr):
-            yield
-    finally:
-        os.dup2(before, 1)
-        os.close(before)
+    with redirected(1, to=2), redirect_stdout(sys.stderr):
+        yield
 
 
 app = _App(

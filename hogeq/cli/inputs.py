@@ -1,18 +1,16 @@
 """Input of users: rules, strategies, and files to write."""
 
-import contextlib
-import errno
 import os
 import re
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 from hogeq.cli.shell import refusing, warn
 from hogeq.rules import ALIASES, Rules
 from hogeq.rules.reading import edition_name
-from hogeq.support.messages import BadInputError, one_line, unreadable
+from hogeq.support.messages import BadInputError, one_line
 from hogeq.trees.teams import teams_text, title_of
 
 if TYPE_CHECKING:
@@ -22,6 +20,8 @@ if TYPE_CHECKING:
 
 DEFAULT = "fa25"
 VARIABLE = "HOGEQ_RULES"
+
+POSITION = "--score", "--opponent"
 
 ENDLESS = "a game that never ends counts as half a win"
 """What to say of win probabilities where two players can leave the scores as they are for ever."""
@@ -53,25 +53,35 @@ class Chosen:
                     "parts, or a run"
                 )
         self.spec = rules if game is None else game
-        self.is_any, self.is_hog, self.rules = game is not None, True, Rules()
+        self.is_any, self.is_hog = game is not None, True
         self.trust, self.hog_alone = trust, hog_alone
         with refusing():
             self.how = {"forget": forget, "teams": teams and teams_text(teams)}
-        self.is_settled, self._run, self.scores = False, "", (0, 0)
+        self._rules: Rules | None = None
+        self._run, self.scores = "", (0, 0)
 
     @classmethod
     def of(cls, rules: Rules, trust: bool = False) -> "Chosen":
         """Choose rules that are known, those of a file say."""
         chosen = cls(rules.name, trust=trust)
-        chosen.rules = rules
-        chosen.compile()
-        return chosen
+        chosen._rules = rules
+        return chosen._compiled()
 
-    def _settle(self, strategies: Iterable[str | None], own_goals: bool) -> None:
-        """Settle the game, with a notice where none was named."""
+    @property
+    def rules(self) -> Rules:
+        """The rules of a game of Hog."""
+        return self._rules or Rules()
+
+    def choose(self, strategies: Iterable[str | None] = (), *, own_goals: bool = False) -> Rules:
+        """Settle the game, with a notice where none was named; give the rules of Hog.
+
+        A goal for each player is refused unless they are allowed.
+        """
         from hogeq.rules.reading import config_of, find_rules, how_of, is_hog, load_plugins_of
 
-        spec = self.spec or self._brought(strategies) or default_rules()
+        if self._rules is not None or self._run:
+            return self.rules
+        spec = self.spec or _brought(strategies, self.trust) or default_rules()
         config = config_of(Path(spec))
         game, how = config.get("game"), how_of(config)
         if game and all(given in {None, how[key]} for key, given in self.how.items()):
@@ -80,38 +90,15 @@ class Chosen:
             spec, self.how = str(game), how
         self.spec = spec = edition_name(str(spec))
         self.is_hog = not (game or self.is_any) or is_hog(spec)
-        if self.is_hog:
-            self.rules = find_rules(spec, self.trust)
-            if not own_goals:
-                with refusing():
-                    self.rules.require_one_goal()
-        elif self.hog_alone:
-            raise BadInputError(f"{spec}: allowed: games of Hog ({self.hog_alone})")
-
-    def _brought(self, strategies: Iterable[str | None]) -> str | None:
-        """Give the run among strategies whose game is chosen; runs of two games are refused."""
-        from hogeq.rules.reading import config_of, find_rules, how_of, run_file
-
-        brought: dict[object, str] = {}
-        for name in strategies:
-            if name and run_file(Path(name)):
-                config = config_of(Path(name))
-                other = config.get("game") and (config["game"], *how_of(config).values())
-                brought[other or find_rules(name, self.trust)] = name
-        if len(brought) > 1:
-            names = " and ".join(list(brought.values())[:2])
-            what, option = "rules", "--rules"
-            if any(isinstance(one, tuple) for one in brought):
-                what, option = "games", "--game"
-            raise BadInputError(f"{names}: runs of different {what}; {option} chooses")
-        return next(iter(brought.values()), None)
-
-    def choose(self, strategies: Iterable[str | None] = (), *, own_goals: bool = False) -> Rules:
-        """Settle the rules of Hog; a goal for each player is refused unless they are allowed."""
-        if not self.is_settled:
-            self._settle(strategies, own_goals)
-            self.is_settled = True
-        return self.rules
+        if not self.is_hog:
+            if self.hog_alone:
+                raise BadInputError(f"{spec}: allowed: games of Hog ({self.hog_alone})")
+            return self.rules
+        self._rules = find_rules(spec, self.trust)
+        if not own_goals:
+            with refusing():
+                self._rules.require_one_goal()
+        return self._rules
 
     def load(
         self,
@@ -128,44 +115,28 @@ class Chosen:
         """
         named = [name for name in strategies if name]
         self.choose(named, own_goals=own_goals)
-        if self.is_hog:
-            self.scores = self.start(start)
-            if at is not None:
-                self._check_position(*at)
-        self._check_named(named)
-        if not self.is_hog:
-            from hogeq.game import Game
-
-            with refusing():
-                self.game = Game(self._run or self.spec, **self.how, trust=self.trust)
-            return self.game
-        self.compile()
-        self.expect(*parts, strategies=named)
-        return self.game
-
-    def _check_named(self, strategies: Sequence[str]) -> None:
-        """Refuse names of no game and no strategy, and runs of other games."""
         if not self.is_hog:
             from hogeq.trees.loading import require_game
-            from hogeq.trees.strategies import require_named
 
             with refusing():
-                for name in strategies:
+                for name in named:
+                    from hogeq.trees.strategies import require_named
+
                     require_named(name)
                 require_game(self._run or str(self.spec))
-            return
-        from hogeq.baselines.registry import require_known
-        from hogeq.rules.reading import config_of
+                from hogeq.game import Game
 
-        for name in strategies:
-            game = config_of(Path(name)).get("game")
-            if game:
-                line = f"{name}: plays {one_line(game)}; allowed with --rules: runs of Hog"
-                raise BadInputError(line)
-            if not set("*?[") & set(name):  # a pattern of files
-                require_known(name)
+                self.game = Game(self._run or self.spec, **self.how, trust=self.trust)
+            return self.game
+        self.scores = self.start(start)
+        for option, own, goal in zip(POSITION, at or (), self.rules.goals, strict=False):
+            if not 0 <= own < goal:
+                raise BadInputError(f"{option}: {own}; allowed: 0 to {goal - 1}")
+        _require_known(named)
+        self._compiled().expect(*parts, strategies=named)
+        return self.game
 
-    def compile(self) -> None:
+    def _compiled(self) -> "Chosen":
         """Make the game of the rules."""
         check_numba()
         from hogeq.game import Game
@@ -174,6 +145,7 @@ class Chosen:
         with refusing():
             self.game = Game(self.rules, trust=self.trust)
             self.engine = compile_game(self.rules, own_goals=True)
+        return self
 
     def expect(self, *parts: str, strategies: Sequence[str | None] = ()) -> None:
         """Announce the kernels to compile (:func:`hogeq.model.compiling.expect`)."""
@@ -223,12 +195,38 @@ class Chosen:
             )
         return int(scores[1]), int(scores[2])
 
-    def _check_position(self, score: int, opponent: int) -> None:
-        """Refuse scores at which no one is to move."""
-        given = ("--score", "--opponent"), (score, opponent), self.rules.goals
-        for name, own, goal in zip(*given, strict=True):
-            if not 0 <= own < goal:
-                raise BadInputError(f"{name}: {own}; allowed: 0 to {goal - 1}")
+
+def _brought(strategies: Iterable[str | None], trust: bool) -> str | None:
+    """Give the run among strategies whose game is chosen; runs of two games are refused."""
+    from hogeq.rules.reading import config_of, find_rules, how_of, run_file
+
+    brought: dict[object, str] = {}
+    for name in strategies:
+        if name and run_file(Path(name)):
+            config = config_of(Path(name))
+            other = config.get("game") and (config["game"], *how_of(config).values())
+            brought[other or find_rules(name, trust)] = name
+    if len(brought) > 1:
+        is_any = any(isinstance(one, tuple) for one in brought)
+        what, option = ("games", "--game") if is_any else ("rules", "--rules")
+        names = " and ".join(list(brought.values())[:2])
+        raise BadInputError(f"{names}: runs of different {what}; {option} chooses")
+    return next(iter(brought.values()), None)
+
+
+def _require_known(strategies: Iterable[str]) -> None:
+    """Refuse names of no strategy, and runs of games other than Hog."""
+    from hogeq.rules.reading import config_of
+
+    for name in strategies:
+        from hogeq.baselines.registry import require_known
+
+        game = config_of(Path(name)).get("game")
+        if game:
+            line = f"{name}: plays {one_line(game)}; allowed with --rules: runs of Hog"
+            raise BadInputError(line)
+        if not set("*?[") & set(name):  # a pattern of files
+            require_known(name)
 
 
 ANY_GAME = "any game"
@@ -247,47 +245,29 @@ def default_rules() -> str:
 
 def check_numba() -> None:
     """Import numba; refuse settings with which it does not work, or which it cannot read."""
-    threads, disabled = (
-        os.environ.get(name, "").strip() for name in ("NUMBA_NUM_THREADS", "NUMBA_DISABLE_JIT")
-    )
-    if threads.lstrip("+-").isdecimal() and int(threads) < 1:
-        raise BadInputError(f"NUMBA_NUM_THREADS: got {threads}; allowed: whole numbers from 1")
-    if disabled.isdecimal() and int(disabled):
-        allowed = "0, since hogeq runs compiled code only"
-        raise BadInputError(f"NUMBA_DISABLE_JIT: got {disabled}; allowed: {allowed}")
     try:
         with warnings.catch_warnings():
             # numba would go on without what it cannot read, after a traceback.
             warnings.filterwarnings("error", "Environment variable 'NUMBA_", RuntimeWarning)
-            import numba  # noqa: F401
-    except RuntimeWarning as error:
-        raise BadInputError(str(error).partition("\n")[0]) from error
-
-
-@contextlib.contextmanager
-def reading(path: Path) -> Iterator[None]:
-    """Within the block a file is read: if the system cannot, say so in one line."""
-    with refusing():
-        try:
-            yield
-        except OSError as error:
-            if error.errno == errno.EFBIG:  # it can, but should not: the reader's own words say why
-                raise
-            raise BadInputError(unreadable(path, error)) from error
+            import numba
+    except (RuntimeWarning, ValueError) as error:
+        raise BadInputError(f"numba: {str(error).partition(chr(10))[0]}") from error
+    settings: Any = numba.config
+    if settings.DISABLE_JIT:
+        raise BadInputError("NUMBA_DISABLE_JIT: allowed: 0, since hogeq runs compiled code only")
 
 
 def check_output(
     path: Path | None,
     suffixes: Sequence[str],
     *,
-    reads: Iterable[object] = (),
+    reads: Iterable[str] = (),
     replace: bool = True,
     option: str = "--out",
 ) -> None:
     """Refuse a file that could not be written, or must not be.
 
-    It is not written over if the command `reads` it, by names of strategies, rules and files, alone
-    or in lists; nor, without `replace`, if it is there.
+    It is not written over if the command `reads` it; nor, without `replace`, if it is there.
     """
     if path is None:
         return
@@ -302,7 +282,7 @@ def check_output(
         why = f"there is no folder {path.parent}"
     elif not os.access(path if path.exists() else path.parent, os.W_OK):
         why = "permission denied"
-    elif path.exists() and any(path.samefile(file) for file in _files_of(reads)):
+    elif path.exists() and any(path.samefile(one) for one in reads if os.path.exists(one)):  # noqa: PTH110
         why = f"it is read as well; {option} FILE leaves it alone"
     if why:
         raise BadInputError(f"{path}: cannot be written: {why}")
@@ -310,17 +290,3 @@ def check_output(
         raise BadInputError(
             f"{path}: exists already; --overwrite replaces it, {option} FILE leaves it alone"
         )
-
-
-def _files_of(reads: Iterable[object]) -> Iterator[Path]:
-    """Find the files that are read for strategies, runs or rules that a user names."""
-    from hogeq.rules.reading import RUN_FILES, files_of_tables
-    from hogeq.strategies.files import IN_FOLDER
-
-    named = [one for given in reads for one in (given if isinstance(given, list) else [given])]
-    names = [str(one) for one in named if isinstance(one, str | Path)]
-    for name in filter(None, [*names, *(name.partition("=")[2] for name in names)]):
-        given = Path(name)
-        inside = [given / file for file in (IN_FOLDER, *RUN_FILES)]
-        with contextlib.suppress(OSError, ValueError):  # a name may be no path at all
-            yield from (file for file in (given, *inside, *files_of_tables(given)) if file.exists())

@@ -6,7 +6,8 @@ import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -32,6 +33,13 @@ class Result:
     data: Mapping[str, Any]
     text: Sequence[str | Table] = ()
     status: int = 0
+
+    def with_files(self, files: Mapping[str, Path | None]) -> "Result":
+        """Add the files that were written, where data and text do not name them."""
+        data = {**self.data, **{key: files[key] for key in files if key not in self.data}}
+        told = "\n".join(line for line in self.text if isinstance(line, str))
+        more = [f"written to {one}" for one in files.values() if one and f"to {one}" not in told]
+        return replace(self, data=data, text=[*self.text, *(more if self.text else ())])
 
 
 def show(result: Result, as_json: bool) -> None:
@@ -87,7 +95,7 @@ def refusing() -> Iterator[None]:
 @contextmanager
 def computing(on: str | None = None, jobs: int | None = None) -> Iterator["Workers"]:
     """Choose the workers of a block (:func:`hogeq.support.workers.workers`); show progress."""
-    from hogeq.support.workers import ExecutorError, WorkersLostError, workers
+    from hogeq.support.workers import ExecutorError, workers
 
     try:
         with workers(jobs, on) as chosen, show_progress():
@@ -95,5 +103,3 @@ def computing(on: str | None = None, jobs: int | None = None) -> Iterator["Worke
     except ExecutorError as error:
         where = "--" if str(error).startswith("on: ") else ""
         raise BadInputError(f"{where}{error}") from error
-    except WorkersLostError as error:
-        raise typer.Exit(warn(f"{error}; what is done is kept", 1)) from None

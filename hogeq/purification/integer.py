@@ -17,7 +17,7 @@ from hogeq.search.population import CounterPool, Population, overlooked
 from hogeq.strategies.arrays import one_hot
 from hogeq.strategies.strategy import Strategy, StrategyLike, policy_of
 from hogeq.support.aliases import Floats, Ints, Matrix, Singles
-from hogeq.support.files import muted
+from hogeq.support.files import redirected
 from hogeq.support.parameters import Count, Natural, PositiveShare, Seed, Share, parameters
 from hogeq.support.progress import phase
 
@@ -311,7 +311,7 @@ def nearest_choice(
     _, place = np.unique(rows, return_inverse=True)
     once = csr_array((np.ones(size), (place, np.arange(size))))
     below = csr_array(np.column_stack([changes, -np.ones(len(rates))]))
-    with muted(1):  # HiGHS leaves a line of its developers' there
+    with redirected(1):  # HiGHS leaves a line of its developers' there
         result = milp(
             np.append(-dear / total if total else dear, EXCESS),
             constraints=[

@@ -22,6 +22,7 @@ from hogeq.purification.base import SearchPurifier, State
 from hogeq.runs.files import (
     CHECKPOINT,
     CONFIG,
+    FIELDS,
     FILES,
     LOCK_FILE,
     MANIFEST,
@@ -39,10 +40,9 @@ from hogeq.runs.files import (
     table,
 )
 from hogeq.support import files
-from hogeq.support.messages import one_line, shown
+from hogeq.support.messages import one_line
 from hogeq.support.parameters import plain
-from hogeq.support.plugins import Plugin, PluginError, named_plugins, read_plugin
-from hogeq.support.yaml import read_yaml
+from hogeq.support.plugins import Plugin
 
 if TYPE_CHECKING:
     from hogeq.game import Game
@@ -63,22 +63,9 @@ class RunDirectory(contextlib.AbstractContextManager["RunDirectory", None]):
     def create(cls, root: str | Path, name: str, *, overwrite: bool = False) -> Self:
         """Make ``root/name`` and hold it."""
         path = Path(root) / name
-        if not name or name in {".", ".."} or Path(name).name != name:
-            raise ResultsError(f"a run cannot be named {shown(name)}: it names one folder")
-        with reported(path, "made"):
-            Path(root).mkdir(parents=True, exist_ok=True)
-            try:
-                path.mkdir()
-                made = True
-            except FileExistsError:
-                made = False
-        if made:
-            try:
-                return cls(path)
-            except ResultsError:
-                with contextlib.suppress(OSError):
-                    shutil.rmtree(path)
-                raise
+        with reported(path, "made"), contextlib.suppress(FileExistsError):
+            path.mkdir(parents=True)
+            return cls(path)
         if not overwrite:
             raise ResultsError(
                 f"{path} exists already: --resume {path} continues it, --overwrite replaces it,"
@@ -145,7 +132,8 @@ class RunDirectory(contextlib.AbstractContextManager["RunDirectory", None]):
 
     def save(self, checkpoint: "Checkpoint") -> None:
         """Write a checkpoint, then `metrics.csv` with its lines."""
-        self.write(CHECKPOINT, packed(checkpoint))
+        with reported(self.path / CHECKPOINT, "written"):
+            write_checkpoint(self.path / CHECKPOINT, checkpoint)
         self.write_metrics(checkpoint.metrics)
 
 
@@ -162,29 +150,20 @@ def facts(plugins: Sequence[Plugin]) -> list[dict[str, str]]:
     return [{"file": plugin.file, "sha256": plugin.sha256} for plugin in plugins]
 
 
-def require_same_plugins(directory: Path, plugins: Sequence[Plugin]) -> None:
-    """Refuse to go on with a run that was made with other plugins."""
-    path = directory / CONFIG
-    if not path.exists():
-        return
-    tree: Any = read_yaml(path)
-    try:
-        before = {
-            plugin.file: plugin
-            for plugin in map(read_plugin, named_plugins(tree, directory, str(path)))
-        }
-    except PluginError as error:
-        raise ResultsError(str(error)) from error
-    now = {plugin.file: plugin for plugin in plugins}
-    for file in sorted({*before, *now}):
-        if before.get(file) != now.get(file):
-            change = "has changed" if file in before and file in now else "was not loaded"
-            if file not in now:
-                change = "is not loaded now"
-            raise ResultsError(
-                f"{directory} was made with other plugins: {file} {change} since; --overwrite"
-                " starts anew"
-            )
+def require_same(
+    directory: Path, before: Mapping[str, Any], fingerprint: str, plugins: Sequence[Plugin]
+) -> None:
+    """Refuse to go on with a run that was made with other plugins, or from another config."""
+    if before.get("plugins") not in (None, facts(plugins)):
+        now = ", ".join(plugin.file for plugin in plugins) or "none"
+        raise ResultsError(
+            f"{directory} was made with other plugins: {now} now; --overwrite starts anew"
+        )
+    if before.get("config_hash") not in {None, fingerprint}:
+        raise ResultsError(
+            f"{directory} was made from another config: --overwrite replaces it, another name"
+            " leaves it alone; to go on, rules, solver and measure must be the same"
+        )
 
 
 def require_same_game(directory: Path, before: Mapping[str, Any], name: str, game: "Game") -> None:
@@ -220,25 +199,20 @@ class Checkpoint:
     state: Mapping[str, NDArray[Any]]
 
 
-def packed(checkpoint: Checkpoint) -> bytes:
-    """Write a checkpoint as the bytes of an ``.npz`` file; no array may need a pickle."""
-    columns, rows = table(checkpoint.metrics)
-    arrays: dict[str, Any] = {
-        "schema": np.int64(SCHEMA),
-        "solver": np.str_(checkpoint.solver),
-        "fingerprint": np.str_(checkpoint.fingerprint),
-        "iteration": np.int64(checkpoint.iteration),
-        "seconds": np.float64(checkpoint.seconds),
-        "elapsed": np.float64(checkpoint.elapsed),
-        "metrics": np.array(rows, np.float64).reshape(-1, len(columns)),
-        **{_STATE + name: np.asarray(array) for name, array in checkpoint.state.items()},
-    }
-    for name, array in arrays.items():
-        if array.dtype.hasobject:
-            raise TypeError(f"{name} is {array.dtype}, which only a pickle could keep")
-    file = io.BytesIO()
-    np.savez(file, **arrays)
-    return file.getvalue()
+def write_checkpoint(path: Path, checkpoint: Checkpoint) -> None:
+    """Write a checkpoint; no array may need a pickle."""
+    files.write_arrays(
+        path,
+        compress=False,
+        schema=np.int64(SCHEMA),
+        solver=checkpoint.solver,
+        fingerprint=checkpoint.fingerprint,
+        iteration=np.int64(checkpoint.iteration),
+        seconds=checkpoint.seconds,
+        elapsed=checkpoint.elapsed,
+        metrics=np.array([dataclasses.astuple(row) for row in checkpoint.metrics], np.float64),
+        **{_STATE + name: array for name, array in checkpoint.state.items()},
+    )
 
 
 def read_checkpoint(
@@ -284,7 +258,8 @@ def read_checkpoint(
     try:
         iteration = int(arrays["iteration"])
         seconds, elapsed = float(arrays["seconds"]), float(arrays["elapsed"])
-        metrics = tuple(metrics_row(row) for row in arrays["metrics"].tolist())
+        rows = arrays["metrics"].tolist()
+        metrics = tuple(metrics_row(dict(zip(FIELDS, row, strict=False))) for row in rows)
     except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise ResultsError(f"{path} is not a whole checkpoint: {one_line(error)}") from error
     if iteration < 0:
@@ -337,8 +312,6 @@ def saved_rounds(
         state = search.init(game, strategy)
     yield state
     for later in search.rounds_from(game, state):
-        file = io.BytesIO()
-        np.savez(file, made_by=np.str_(made_by), **later._asdict())
         with reported(path, "written"):
-            files.write_whole(path, file.getvalue())
+            files.write_arrays(path, compress=False, made_by=made_by, **later._asdict())
         yield later

@@ -192,7 +192,6 @@ def _git(package: Path) -> dict[str, Any] | None:
 
 
 MAX_BYTES: Final = 1 << 20  # of the largest manifest read; a run writes some thousand
-MAX_DEPTH: Final = 50  # lists and mappings within each other
 
 
 def read_manifest(folder: Path) -> dict[str, Any]:
@@ -204,12 +203,6 @@ def read_manifest(folder: Path) -> dict[str, Any]:
         manifest = parse_json(data, allow_nan=True)
     except ValueError as error:
         raise ResultsError(f"{path} is truncated or not JSON") from error
-    level = [manifest]
-    for _ in range(MAX_DEPTH):
-        nested = [list(one.values()) if isinstance(one, dict) else one for one in level]
-        level = [part for one in nested if isinstance(one, list) for part in one]
-    if level:
-        raise ResultsError(f"{path} is not what a run writes: nested too deeply")
     if not isinstance(manifest, dict):
         raise ResultsError(f"{path} is not what a run writes: no mapping in it")
     return manifest
@@ -292,20 +285,17 @@ class Metrics:
 
 MAX_METRICS: Final = 1 << 26  # bytes of the largest `metrics.csv` read: half a million lines
 
-_ALL: Final = tuple(field.name for field in dataclasses.fields(Metrics))
-COLUMNS: Final = _ALL[:7]  # of all runs; then those of a mixture, and of games other than Hog
-LAYOUTS: Final = {
-    len(columns): columns for columns in (COLUMNS, _ALL[:9], (*COLUMNS, *_ALL[9:]), _ALL)
-}
-"""Columns of a table of metrics, by their number."""
+FIELDS: Final = tuple(field.name for field in dataclasses.fields(Metrics))
+COLUMNS: Final = FIELDS[:7]  # of all runs; others have a column if a line has them
 
 
-def table(metrics: Sequence[Metrics]) -> tuple[tuple[str, ...], list[tuple[float, ...]]]:
+def table(metrics: Sequence[Metrics]) -> tuple[list[str], list[list[float]]]:
     """Give the columns of one run's metrics, and its lines as numbers."""
-    is_mixed = not all(math.isnan(row.mixture_attack) for row in metrics)
-    is_tree = not all(math.isnan(row.nash_conv) for row in metrics)
-    columns = LAYOUTS[len(COLUMNS) + 2 * is_mixed + 3 * is_tree]
-    return columns, [tuple(getattr(row, name) for name in columns) for row in metrics]
+    rows = [dataclasses.asdict(row) for row in metrics]
+    columns = [
+        name for name in FIELDS if name in COLUMNS or not all(math.isnan(row[name]) for row in rows)
+    ]
+    return columns, [[row[name] for name in columns] for row in rows]
 
 
 def read_metrics(path: str | Path) -> list[Metrics]:
@@ -317,13 +307,12 @@ def read_metrics(path: str | Path) -> list[Metrics]:
             lines = list(csv.reader(text.splitlines()))
         except (UnicodeDecodeError, csv.Error) as error:
             raise ResultsError(f"{path}: not a table of metrics: {one_line(error)}") from error
-    if not lines or tuple(lines[0]) not in LAYOUTS.values():
+    if not lines or lines[0][: len(COLUMNS)] != [*COLUMNS] or not {*FIELDS}.issuperset(lines[0]):
         raise ResultsError(f"{path}: line 1 must be {','.join(COLUMNS)}")
     rows = []
     for number, line in enumerate(lines[1:], start=2):
         try:
-            values = [float(value) for _, value in zip(lines[0], line, strict=True)]
-            rows.append(metrics_row(values))
+            rows.append(metrics_row(dict(zip(lines[0], map(float, line), strict=True))))
         except (ValueError, OverflowError) as error:
             raise ResultsError(
                 f"{path}: line {number} must be {len(lines[0])} numbers, the first whole"
@@ -331,9 +320,8 @@ def read_metrics(path: str | Path) -> list[Metrics]:
     return rows
 
 
-def metrics_row(row: Sequence[float]) -> Metrics:
+def metrics_row(values: dict[str, Any]) -> Metrics:
     """Make a line of its numbers; `ValueError` or `OverflowError` if they are not such a line."""
-    values: dict[str, Any] = dict(zip(LAYOUTS.get(len(row), ()), row, strict=True))
     if values["iteration"] != int(values["iteration"]):
-        raise ValueError(row)
+        raise ValueError(values)
     return Metrics(**values | {"iteration": int(values["iteration"])})

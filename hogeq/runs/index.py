@@ -42,7 +42,6 @@ if TYPE_CHECKING:
 _KEY_LENGTH: Final = 200  # of a config's keys by path; they are written out for every value
 
 CUT_OFF: Final = "cut off"  # status of a run whose process ended without noting it
-STATUSES: Final = ("complete", "running", "interrupted", "failed", CUT_OFF, "unknown")
 
 
 @parameters
@@ -97,11 +96,11 @@ def find_runs(root: str | Path) -> tuple[list[RunRecord], dict[Path, str]]:
     return records, broken
 
 
-def read_run(path: str | Path, config: Mapping[str, Any] | None = None) -> RunRecord:
+def read_run(path: str | Path) -> RunRecord:
     """Read one run directory."""
     path = Path(path)
     manifest = read_manifest(path)
-    config = _config_in(path, manifest)[0] if config is None else config
+    config, _ = _config_in(path, manifest)
     if not isinstance(config, Mapping):
         raise ResultsError(f"{path / CONFIG} is not what a run writes: no mapping in it")
     try:
@@ -155,28 +154,17 @@ def _run(path: Path, manifest: Mapping[str, Any], config: dict[str, Any]) -> Run
     )
 
 
-def selected(
-    runs: Sequence[RunRecord],
-    *,
-    solver: str | None = None,
-    edition: str | None = None,
-    status: str | None = None,
-    where: Sequence[tuple[str, Any]] = (),
-) -> list[RunRecord]:
-    """Select runs by config and status."""
-    return [
-        run
-        for run in runs
-        if solver in {None, run.solver}
-        and (edition is None or f"{run.edition} ".startswith(f"{edition} "))
-        and status in {None, run.status}
-        and all(
-            key in run.config
-            and run.config[key] == value
-            and isinstance(run.config[key], bool) == isinstance(value, bool)
+def selected(runs: Sequence[RunRecord], where: Sequence[tuple[str, Any]] = ()) -> list[RunRecord]:
+    """Select runs by their columns, and by the keys of their configs."""
+
+    def fits(run: RunRecord) -> bool:
+        known = run.config | vars(run)
+        return all(
+            key in known and (type(known[key]) is bool, known[key]) == (type(value) is bool, value)
             for key, value in where
         )
-    ]
+
+    return [run for run in runs if fits(run)]
 
 
 def ordered(runs: Sequence[RunRecord], key: str) -> list[RunRecord]:

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from hogeq.model.compiling import cache, missing, parts_of
 from hogeq.model.game import HogEngine
@@ -12,61 +12,46 @@ from hogeq.support.progress import phase
 from hogeq.support.workers import cores
 
 
-class Installation(NamedTuple):
-    """Facts about this installation."""
+def installation(games: Mapping[str, HogEngine]) -> dict[str, Any]:
+    """Describe this installation, and the compiled kernels of some games by name."""
+    made, sizes = environment(), [file.stat().st_size for file in cache.stored()]
+    return {
+        **{key: made[key] for key in ("hogeq", "python", "platform", "packages", "cores")},
+        "extras": extras(),
+        "vector_bits": vector_bits(),
+        "isolation": isolation().text,
+        "cache": {
+            "folder": cache.root(),
+            "problem": cache.problem(),  # why kernels cannot be kept; empty if they can
+            "writable": not cache.problem(),
+            "state": cache.state(),
+            "kernels": len(sizes),
+            "bytes": sum(sizes),
+        },
+        "compiled": {
+            name: {part: not any(missing(game, part)) for part in parts_of(game)}
+            for name, game in games.items()
+        },
+    }
 
-    data: dict[str, Any]
-    problem: str  # why compiled kernels cannot be kept; empty if they can
 
-    @classmethod
-    def of(cls, games: Mapping[str, HogEngine]) -> "Installation":
-        """Look at this installation, and at the compiled kernels of some games by name."""
-        made, problem = environment(), cache.problem()
-        sizes = [file.stat().st_size for file in cache.stored()]
-        data = {
-            **{key: made[key] for key in ("hogeq", "python", "platform", "packages", "cores")},
-            "extras": extras(),
-            "vector_bits": vector_bits(),
-            "isolation": isolation().text,
-            "cache": {
-                "folder": cache.root(),
-                "writable": not problem,
-                "state": cache.state(),
-                "kernels": len(sizes),
-                "bytes": sum(sizes),
-            },
-            "compiled": {
-                name: {part: not any(missing(game, part)) for part in parts_of(game)}
-                for name, game in games.items()
-            },
-        }
-        return cls(data, problem)
-
-    def to_json(self) -> dict[str, Any]:
-        """Return it as plain values."""
-        return self.data
-
-    def rows(self) -> list[tuple[str, object]]:
-        """Lay it out, as the command prints it."""
-        data, kept = self.data, self.data["cache"]
-        cannot = f": cannot be used, {self.problem}" if self.problem else ""
-        rows: list[tuple[str, object]] = [
-            ("hogeq", data["hogeq"]),
-            ("Python", f"{data['python']}, {data['platform']}"),
-            *data["packages"].items(),
-            *(
-                (f"[{name}]", version or "not installed")
-                for name, version in data["extras"].items()
-            ),
-            ("cores", f"{data['cores']}, vectors of {data['vector_bits']} bits"),
-            ("code of others is isolated", data["isolation"]),
-            ("kernels in", f"{kept['folder']}{cannot}"),
-            ("compiled", f"{kept['kernels']}, {kept['bytes'] / 1e6:.1f} MB"),
-        ]
-        for name, parts in data["compiled"].items():
-            lacking = [part for part, is_there in parts.items() if not is_there]
-            rows.append((f"for {name}", f"not yet: {', '.join(lacking)}" if lacking else "all"))
-        return rows
+def installation_rows(data: Mapping[str, Any]) -> list[tuple[str, object]]:
+    """Lay out an installation, as the command prints it."""
+    kept, lacking = data["cache"], {}
+    for name, parts in data["compiled"].items():
+        lacking[f"for {name}"] = ", ".join(part for part, is_there in parts.items() if not is_there)
+    return [
+        ("hogeq", data["hogeq"]),
+        ("Python", f"{data['python']}, {data['platform']}"),
+        *data["packages"].items(),
+        *((f"[{name}]", version or "not installed") for name, version in data["extras"].items()),
+        ("cores", f"{data['cores']}, vectors of {data['vector_bits']} bits"),
+        ("code of others is isolated", data["isolation"]),
+        ("kernels in", kept["folder"]),
+        *([("kernels cannot be kept", kept["problem"])] if kept["problem"] else []),
+        ("compiled", f"{kept['kernels']}, {kept['bytes'] / 1e6:.1f} MB"),
+        *((name, f"not yet: {parts}" if parts else "all") for name, parts in lacking.items()),
+    ]
 
 
 def compiled_ahead(games: Sequence[HogEngine], jobs: int | None) -> dict[str, Any]:

@@ -24,14 +24,14 @@ from hogeq.model.compiling import expect
 from hogeq.model.protocol import Engine
 from hogeq.purification.base import purified
 from hogeq.rules.reading import TREES
-from hogeq.runs.config import Config, SolverConfig, load_config
+from hogeq.runs.config import Config, SolverConfig
 from hogeq.runs.directory import (
     Checkpoint,
     RunDirectory,
     facts,
     read_checkpoint,
+    require_same,
     require_same_game,
-    require_same_plugins,
     stored_as,
 )
 from hogeq.runs.files import (
@@ -47,7 +47,7 @@ from hogeq.runs.files import (
 from hogeq.runs.summary import RunSummary, Strategies, concluded, export, measured, schedule
 from hogeq.solvers.solving import Pace
 from hogeq.strategies.arrays import StrategyError, check_policy
-from hogeq.support.messages import raised, refusal, shown
+from hogeq.support.messages import ExplainedError, raised, refusal, shown
 from hogeq.support.plugins import is_ours, named
 from hogeq.support.progress import Phase, phase, show_progress, working_time
 from hogeq.support.workers import WorkersLostError
@@ -61,7 +61,7 @@ KERNELS: Final = "search", "policies", "full memory", "reach", "hidden states"
 SAVE_EVERY: Final = 60.0  # most seconds of solving between two checkpoints
 
 
-class RunError(RuntimeError):
+class RunError(ExplainedError):
     """A run that cannot go on; the message is one line."""
 
 
@@ -239,6 +239,7 @@ class _Runner:
     def __post_init__(self) -> None:
         self.solver: Any = self.config.solver.params
         self.fingerprint = self.config.fingerprint()
+        self.before = readable_manifest(self.directory.path)
         self.iterations = self.config.solver.iterations
         self.stops = schedule(self.iterations, self.config.measure.every)
         self.moments = set(self.stops)
@@ -382,7 +383,7 @@ class _Runner:
 
     def _facts(self, read: list[dict[str, str]]) -> dict[str, Any]:
         """Describe the run at its start; one that goes on keeps its first start and files."""
-        before = readable_manifest(self.directory.path) if self.iteration else {}
+        before = self.before if self.iteration else {}
         started, resumed, files = (before.get(key) for key in ("started", "resumed_at", "files"))
         resumed_at = resumed if isinstance(resumed, list) else []
         return {
@@ -430,16 +431,10 @@ class _Runner:
         )
 
     def _restore(self) -> None:
-        require_same_plugins(self.directory.path, self.config.plugins)
-        path, config = (self.directory.path / name for name in (CHECKPOINT, CONFIG))
+        before, path = self.before, self.directory.path / CHECKPOINT
+        require_same(self.directory.path, before, self.fingerprint, self.config.plugins)
         if not path.exists():
-            # Cut off before its first checkpoint: the config decides.
-            if config.exists() and load_config(config).fingerprint() != self.fingerprint:
-                raise ResultsError(
-                    f"{config} is another config: rules, solver and measure must be the same"
-                )
             return
-        before = readable_manifest(self.directory.path)
         require_same_game(self.directory.path, before, self.config.game, self.game)
         like, grows = self.state._asdict(), self.solver.GROWS
         saved = read_checkpoint(path, self.config.solver.name, self.fingerprint, like, grows)

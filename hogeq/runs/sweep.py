@@ -4,19 +4,36 @@ What is done is not done again, what was cut off goes on, and a failure stops no
 """
 
 import dataclasses
+import itertools
+import json
+import math
+import re
 import secrets
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from functools import partial
+from hashlib import sha256
 from pathlib import Path
-from typing import Any, Final
+from typing import Annotated, Any, Final, NamedTuple
 
+from pydantic import Field
+
+from hogeq import figures
 from hogeq.game import Game
 from hogeq.model.compiling import compile_now
-from hogeq.runs.config import Config, load_config
-from hogeq.runs.directory import RunDirectory, require_same_game, require_same_plugins
+from hogeq.runs.config import (
+    Config,
+    Name,
+    apply_overrides,
+    build,
+    config_from,
+    parse_override,
+    set_key,
+    tables_read,
+)
+from hogeq.runs.directory import RunDirectory, require_same, require_same_game
 from hogeq.runs.files import (
     CONFIG,
     LOCK_FILE,
@@ -28,21 +45,174 @@ from hogeq.runs.files import (
     reported,
 )
 from hogeq.runs.index import read_run, table_of
-from hogeq.runs.runner import KERNELS, Interrupted, RunError, Signals, game_of, run_experiment
-from hogeq.runs.sweep_file import TOKEN, Sweep, SweepPoint, identity, table_row, write_table
-from hogeq.search.results import Units
-from hogeq.support.files import write_whole
+from hogeq.runs.runner import (
+    KERNELS,
+    Interrupted,
+    RunError,
+    Signals,
+    first_state,
+    game_of,
+    run_experiment,
+)
+from hogeq.search.results import WIN_RATES
+from hogeq.support.files import csv_text, write_whole
 from hogeq.support.messages import Text, one_line
+from hogeq.support.parameters import parameters
+from hogeq.support.plugins import load_named
 from hogeq.support.progress import phase, working_time
 from hogeq.support.workers import Workers
-from hogeq.support.yaml import ConfigError
+from hogeq.support.yaml import ConfigError, read_yaml
 
+MOST_POINTS: Final = 100_000
 PATIENCE: Final = 30.0  # seconds to wait for a folder that a dying process may still hold
-SWEPT: Final = ("point", "status", "attack", "bound", "nash_conv", "matrix_attack", "seconds")
-"""Columns of a sweep's text."""
 GRACE: Final = 30.0  # seconds for runs to write a checkpoint when the sweep is stopped
 STOPPED: Final = "; what is done is kept, and the same command goes on from it"
 LONGEST: Final = 2000  # characters of what went wrong with a point
+TOKEN: Final = ".token"  # noqa: S105 - no secret: tells a shared folder from one of the same name
+
+_LONGEST_NAME: Final = 80  # characters of a point's name
+
+# --- the file of a sweep --------------------------------------------------------------------------
+
+
+class SweepPoint(NamedTuple):
+    """One run of a sweep."""
+
+    name: str  # of its config and its run directory
+    config: Config
+    settings: dict[str, Any]
+
+
+class Sweep(NamedTuple):
+    """A sweep, every point of it checked."""
+
+    name: str
+    keys: tuple[str, ...]
+    points: tuple[SweepPoint, ...]
+
+
+@parameters
+class _File:
+    name: Name
+    base: Annotated[
+        str | dict[str, Any],
+        Field(description="a config, or the path of one seen from this file's folder"),
+    ]
+    grid: Annotated[
+        dict[str, Annotated[list[Any], Field(min_length=1)]],
+        Field(description="lists of values by key's path, none empty"),
+    ] = Field(default_factory=dict)
+    points: Annotated[
+        list[Annotated[dict[str, Any], Field(min_length=1)]],
+        Field(description="a list of mappings, values by key's path, none empty"),
+    ] = Field(default_factory=list)
+    plugins: list[str] = Field(default_factory=list)
+
+
+def load_sweep(path: str | Path, overrides: Sequence[str] = (), trust: bool = False) -> Sweep:
+    """Read a sweep's file, and check every point of it."""
+    path = Path(path)
+    source = str(path)
+    tree = read_yaml(path)
+    given = build(_File, tree, source)
+    if not given.grid and not given.points:
+        raise ConfigError(f"{source}: grid, points: both missing; allowed: either, or both")
+    count = math.prod(map(len, given.grid.values())) * max(1, len(given.points))
+    if count > MOST_POINTS:
+        number = f"{count:,}" if count < 10**12 else "far too many"
+        raise ConfigError(f"{source}: {number} points; allowed: at most {MOST_POINTS:,}")
+    load_named(tree, path.parent, source, trust)
+    base, base_path = given.base, path
+    if isinstance(base, str):
+        base_path = path.parent / base
+        base = read_yaml(base_path)
+    base = apply_overrides(base, overrides)
+    load_named(base, base_path.parent, one_line(base_path), trust)
+    base = tables_read(base, base_path.parent, one_line(base_path))
+    keys = tuple(dict.fromkeys([key for point in given.points for key in point] + [*given.grid]))
+    if "name" in keys:
+        raise ConfigError(f"{source}: name: a sweep names its points itself")
+    if "plugins" in keys:
+        raise ConfigError(f"{source}: plugins: those of a sweep are of all its points")
+    in_all = set(given.points[0]).intersection(*given.points) if given.points else set()
+    _require_effect(overrides, ["name", *given.grid, *sorted(in_all)])
+    labels, points = point_labels(keys), []
+    for point, values in itertools.product(
+        given.points or [{}], itertools.product(*given.grid.values())
+    ):
+        settings = {**point, **dict(zip(given.grid, values, strict=True))}
+        name = _name({labels[key]: value for key, value in settings.items()})
+        where = f"{source}: point {name}"
+        config = {**base, "name": name}
+        for key, value in settings.items():
+            set_key(config, key, value, f"{source}: {one_line(key)}")
+        read = config_from(tables_read(config, path.parent, where), where)
+        points.append(SweepPoint(name, read, settings))
+    _require_sound(points, source)
+    return Sweep(given.name, keys, tuple(points))
+
+
+def _require_effect(overrides: Sequence[str], keys: Sequence[str]) -> None:
+    """Refuse to set keys in the base that every point sets again."""
+    for item in overrides:
+        path = parse_override(item)[0]
+        again = [key for key in keys if path == key or path.startswith(f"{key}.")]
+        if again:
+            allowed = f"keys other than {', '.join(again)}, which every point sets"
+            raise ConfigError(f"--set {one_line(item)}: without effect; allowed: {allowed}")
+
+
+def point_labels(keys: Sequence[str]) -> dict[str, str]:
+    """Shorten keys' paths as far as they stay apart; ``solver.name`` says solver."""
+    short = {key: key.removesuffix(".name").rpartition(".")[2] for key in keys}
+    taken = list(short.values())
+    return {key: label if taken.count(label) == 1 else key for key, label in short.items()}
+
+
+def _name(settings: Mapping[str, Any]) -> str:
+    """Name a point by its own settings alone, so that a sweep may grow."""
+    whole = ",".join(f"{label}={setting_text(value)}" for label, value in settings.items())
+    plain = re.sub(r"[^A-Za-z0-9._=+,@-]+", "-", whole)
+    if plain == whole and len(whole) <= _LONGEST_NAME and plain[0].isalnum() and plain[-1] != ".":
+        return whole
+    return f"{plain[:_LONGEST_NAME].lstrip('._=+,@-')}@{sha256(whole.encode()).hexdigest()[:8]}"
+
+
+def setting_text(value: object) -> str:
+    """Write a setting for a name or a table: a text as it is, anything else as JSON."""
+    if isinstance(value, str):
+        return value
+    return json.dumps(value, separators=(",", ":"), default=str)
+
+
+def identity(config: Mapping[str, Any]) -> str:
+    """Write down the keys that a run's numbers depend on, and nothing else."""
+    return json.dumps({**config, "name": "", "seed": 0}, sort_keys=True)
+
+
+def _require_sound(points: Sequence[SweepPoint], source: str) -> None:
+    """Refuse points that are one run, or that the game or the solver would refuse."""
+    seen: dict[str, SweepPoint] = {}
+    tried = set()
+    for point in points:
+        config = point.config
+        other = seen.setdefault(identity(config.resolved()), point)
+        if other is not point:
+            raise ConfigError(
+                f"{source}: points {other.name} and {point.name} are the same run: given twice, or "
+                "what sets them apart is set again by a nearer key"
+            )
+        solver = dataclasses.replace(config.solver, iterations=1, seed=0)
+        kind = repr((config.title, config.rules, solver))
+        if kind not in tried:  # once for each kind of it
+            try:
+                first_state(config.solver, game_of(config))
+            except ValueError as error:
+                raise ConfigError(f"{source}: point {point.name}: {error}") from error
+            tried.add(kind)
+
+
+# --- computing ------------------------------------------------------------------------------------
 
 
 @dataclasses.dataclass(frozen=True)
@@ -50,8 +220,7 @@ class SweepSummary:
     """Results of a sweep."""
 
     directory: Path
-    rows: list[dict[str, Any]]
-    units: list[Units]  # of each row
+    rows: list[dict[str, Any]]  # with the units of each
     done_before: int
     seconds: float
     lacks: str = ""  # why there is no picture
@@ -69,16 +238,14 @@ class SweepSummary:
             "done_before": self.done_before,
             "failed": len(self.failures),
             "seconds": self.seconds,
-            "rows": self.rows,
+            "rows": [{key: row[key] for key in row if key != "units"} for row in self.rows],
         }
 
     def text(self) -> Text:
         """Lay it out, as the command prints it."""
-        pairs = zip(self.rows, self.units, strict=True)
-        rows = [{**row, "units": units} for row, units in pairs]
-        counts = f"{len(rows)} points, {self.done_before} of them done before"
+        counts = f"{len(self.rows)} points, {self.done_before} of them done before"
         return [
-            table_of(rows, [key for key in SWEPT if key in rows[0]], left=2),
+            table_of(self.rows, [key for key in SWEPT if key in self.rows[0]], left=2),
             "",
             f"{counts}, {len(self.failures)} failed; {self.seconds:.1f} s",
             f"written to {self.directory}" + f"; {self.lacks}" * bool(self.lacks),
@@ -150,15 +317,14 @@ def run_sweep(
         if workers.here:
             compile_now({point.config.rules for point in left if not point.config.game}, KERNELS)
         errors = _computed(left, workers, folder, overwrite, done_before)
-        lines = [
+        rows = [
             table_row(point, sweep.keys, folder, errors.get(point.name)) for point in sweep.points
         ]
-        rows, units = [row for row, _ in lines], [one for _, one in lines]
         if all(row["nash_conv"] is None for row in rows):  # of Hog
             for row in rows:
                 del row["nash_conv"]
-        lacks = write_table(sweep, rows, units, folder)
-    return SweepSummary(folder, rows, units, done_before, working_time() - started, lacks)
+        lacks = write_table(sweep, rows, folder)
+    return SweepSummary(folder, rows, done_before, working_time() - started, lacks)
 
 
 def _is_complete(point: SweepPoint, folder: Path, games: dict[str, Game]) -> bool:
@@ -166,25 +332,23 @@ def _is_complete(point: SweepPoint, folder: Path, games: dict[str, Game]) -> boo
     path = folder / point.name
     if not (path / CONFIG).exists():
         return False
-    require_same_plugins(path, point.config.plugins)
-    there, wanted = load_config(path / CONFIG), point.config
+    wanted, before = point.config, readable_manifest(path)
+    require_same(path, before, wanted.fingerprint(), wanted.plugins)
     try:
-        record = read_run(path, there.resolved())
+        record = read_run(path)
     except ResultsError:
-        record = None  # cut off before its first manifest
-    longer = record is not None and (record.iterations or 0) > wanted.solver.iterations
-    if longer or there.fingerprint() != wanted.fingerprint():
+        return False  # cut off before its first manifest
+    if (record.iterations or 0) > wanted.solver.iterations:
         raise ResultsError(
-            f"{path} is a run of another config: --overwrite replaces it, another name of the"
-            " sweep leaves it alone"
+            f"{path} has more iterations, by another config: --overwrite replaces it"
         )
-    whole = record is not None and record.status == "complete"
-    if not whole or identity(there) != identity(wanted):
+    there = read_yaml(path / CONFIG)
+    if record.status != "complete" or identity(there) != identity(wanted.resolved()):
         return False
     if wanted.game:
         if wanted.title not in games:
             games[wanted.title] = game_of(wanted)
-        require_same_game(path, readable_manifest(path), wanted.game, games[wanted.title])
+        require_same_game(path, before, wanted.game, games[wanted.title])
     return True
 
 
@@ -225,3 +389,81 @@ def _keep_files(contents: Mapping[str, bytes], folder: Path, name: str) -> None:
     with RunDirectory.create(folder, name, overwrite=(folder / name).exists()) as directory:
         for file in sorted(contents, key=MANIFEST.__eq__):
             directory.write(file, contents[file])
+
+
+# --- the table and the picture --------------------------------------------------------------------
+
+TABLE: Final = "table.csv"
+FIGURE: Final = "summary.png"
+FIGURE_COLUMNS: Final = (
+    *("iterations", "attack", "bound", "nash_conv", "matrix_attack", "matrix_bound"),
+)
+TIME_COLUMNS: Final = ("seconds", "elapsed")
+SWEPT: Final = ("point", "status", "attack", "bound", "nash_conv", "matrix_attack", "seconds")
+"""Columns of a sweep's text."""
+
+
+def table_row(
+    point: SweepPoint, keys: Sequence[str], folder: Path, error: str | None
+) -> dict[str, Any]:
+    """Make the line of a point: its settings, its run's figures; and their `units`."""
+    try:
+        record = vars(read_run(folder / point.name))
+    except (ConfigError, ResultsError) as broken:
+        record = {"status": "failed"}
+        error = error or str(broken)
+    return {
+        "point": point.name,
+        **{key: point.settings.get(key) for key in keys},
+        "status": record["status"],
+        "error": error,
+        **{key: record.get(key) for key in (*FIGURE_COLUMNS, *TIME_COLUMNS)},
+        "units": record.get("units", WIN_RATES),
+    }
+
+
+def write_table(sweep: Sweep, rows: Sequence[Mapping[str, Any]], folder: Path) -> str:
+    """Write a sweep's table, and draw its figure; or say why there is none."""
+    columns = [key for key in rows[0] if key != "units"]
+    with reported(folder / TABLE, "written"):
+        cells = ([_cell(row[key]) for key in columns] for row in rows)
+        write_whole(folder / TABLE, csv_text(columns, cells))
+    measured = [row for row in rows if row["attack"] is not None]
+    with reported(folder / FIGURE, "written"):
+        if len({row["units"].axis for row in measured}) > 1:
+            (folder / FIGURE).unlink(missing_ok=True)
+            return f"no {FIGURE}: it would have win rates beside payoffs"
+        if measured:
+            _draw(sweep, measured, folder / FIGURE)
+    return ""
+
+
+def _cell(value: object) -> object:
+    """Give a cell of a table: a number as it is, so that one below 0 is not taken for a formula."""
+    is_number = type(value) is int or (isinstance(value, float) and math.isfinite(value))
+    return value if is_number or value is None else setting_text(value)
+
+
+def _draw(sweep: Sweep, rows: Sequence[Mapping[str, Any]], path: Path) -> None:
+    """Draw the interval of every setting, seeds of one setting in one line."""
+    apart = [key for key in sweep.keys if key.rpartition(".")[2] != "seed"]
+    labels, units = point_labels(apart), rows[0]["units"]
+    lines: dict[str, list[tuple[float, ...]]] = {}
+    for row in rows:
+        about = ", ".join(
+            row[key] if isinstance(row[key], str) else f"{labels[key]} {setting_text(row[key])}"
+            for key in apart
+            if row[key] not in ("", None)
+        )
+        even = row["units"].even
+        lines.setdefault(about or "all seeds", []).append(
+            (row["attack"] - even, row["bound"] - even)
+        )
+    figures.intervals(
+        list(lines),
+        [[lower for lower, _ in group] for group in lines.values()],
+        [[upper for _, upper in group] for group in lines.values()],
+        path,
+        sweep.name,
+        units=units._replace(even=0.0),
+    )

@@ -47,9 +47,12 @@ def write_whole(path: str | os.PathLike[str], content: str | bytes) -> None:
 
 
 def write_arrays(path: str | os.PathLike[str], *, compress: bool = True, **arrays: Any) -> None:
-    """Write arrays by name to an ``.npz`` file, whole or not at all."""
+    """Write arrays by name to an ``.npz`` file, whole or not at all; none may need a pickle."""
     import numpy as np
 
+    for name, array in arrays.items():
+        if np.asarray(array).dtype.hasobject:
+            raise TypeError(f"{name} is an array of objects, which only a pickle could keep")
     with replacing(path) as temporary:
         (np.savez_compressed if compress else np.savez)(temporary, **arrays)
 
@@ -160,13 +163,13 @@ class _NotJSONError(ValueError):
 
 
 @contextlib.contextmanager
-def muted(stream: int) -> Iterator[None]:
-    """Drop the lines that libraries write to a stream of the process: 1, the output, or 2."""
+def redirected(stream: int, to: int | None = None) -> Iterator[None]:
+    """Send what is written to a stream of the process, 1 or 2, to another, or nowhere."""
     sys.stdout.flush()
     before = os.dup(stream)
     try:
         with Path(os.devnull).open("wb") as nowhere:
-            os.dup2(nowhere.fileno(), stream)
+            os.dup2(nowhere.fileno() if to is None else to, stream)
         yield
     finally:
         os.dup2(before, stream)

@@ -28,6 +28,10 @@ class BadInputError(ValueError):
     """Input that cannot be used; the message is one line. Commands end with it as it is."""
 
 
+class ExplainedError(RuntimeError):
+    """A failure that is not the user's, and that its line explains."""
+
+
 class _Shown(reprlib.Repr):
     """Writes values by walking a few of their parts: the time taken has a bound, too."""
 

@@ -144,22 +144,15 @@ def load_named(tree: object, folder: Path, source: str, trust: bool) -> None:
     """Load the plugins that a config names, as plain values of a file in `folder`."""
     from hogeq.support.yaml import ConfigError  # here: small commands need no YAML
 
-    for path in named_plugins(tree, folder, source):
-        try:
-            load_plugin(path, trust)
-        except PluginError as error:
-            raise ConfigError(f"{source}: plugins: {one_line(error, 500)}") from error
-
-
-def named_plugins(tree: object, folder: Path, source: str) -> list[Path]:
-    """List the files of the plugins that a config names."""
-    from hogeq.support.yaml import ConfigError
-
     files = tree.get("plugins", []) if isinstance(tree, Mapping) else []
     if not isinstance(files, list) or not all(isinstance(file, str) for file in files):
         allowed = "a list of Python files, as seen from the folder of this file"
         raise ConfigError(f"{source}: {refusal('plugins', files, allowed)}")
-    return [folder / file for file in files]
+    for file in files:
+        try:
+            load_plugin(folder / file, trust)
+        except PluginError as error:
+            raise ConfigError(f"{source}: plugins: {one_line(error, 500)}") from error
 
 
 def read_plugin(path: str | Path) -> Plugin:

@@ -144,28 +144,16 @@ class _Display:
         for phase, known in self.bars.items():
             if time.monotonic() - phase.began < PATIENCE:
                 return
-            bar = self.bars[phase] = self._bar(phase) if known is None else known
+            bar = self.bars[phase] = known or self._bar(phase)
             bar.n, bar.total = phase.done, phase.total
             bar.set_postfix_str(phase.text)
 
     def _bar(self, phase: Phase) -> "tqdm[Any]":
         from tqdm import tqdm
 
-        counted = "{n_fmt}/{total_fmt} {unit} " if phase.unit else ""
-        whole = "{desc} {percentage:3.0f} %|{bar}| " + counted + "[{elapsed}<{remaining}{postfix}]"
-        open_ended = "{desc} " + ("{n_fmt} {unit} " if phase.unit else "") + "[{elapsed}{postfix}]"
-        bar = tqdm(
-            total=phase.total,
-            desc=phase.name,
-            unit=phase.unit,
-            initial=phase.done,
-            file=self.stream,
-            leave=False,
-            dynamic_ncols=True,
-            bar_format=whole if phase.total else open_ended,
-        )
-        bar.start_t -= time.monotonic() - phase.began
-        return bar
+        how: dict[str, Any] = {"file": self.stream, "leave": False, "dynamic_ncols": True}
+        unit = f" {phase.unit or 'steps'}"
+        return tqdm(desc=phase.name, total=phase.total, unit=unit, initial=phase.done, **how)
 
     def _draw_line(self) -> None:
         now = time.monotonic()

@@ -26,7 +26,7 @@ from typing import Any, Final, TypeAlias, TypeVar
 import numpy as np  # noqa: F401 - loads the BLAS that a block limits
 from threadpoolctl import threadpool_limits
 
-from hogeq.support.messages import BadInputError, not_installed, refusal
+from hogeq.support.messages import BadInputError, ExplainedError, not_installed, refusal
 from hogeq.support.parameters import MOST_JOBS, Jobs, check
 from hogeq.support.plugins import loaded, run_with
 
@@ -66,7 +66,7 @@ class ExecutorError(BadInputError):
     """The workers asked for are not available; the message is one line."""
 
 
-class WorkersLostError(RuntimeError):
+class WorkersLostError(ExplainedError):
     """All workers are gone for good; the message is one line."""
 
 
@@ -181,20 +181,17 @@ class Remote:
 
     def _handed(self, function: Callable[[Task], Result]) -> Callable[[Task], tuple[Any, ...]]:
         """Give the call of a task for elsewhere; plugins load before anything is unpickled."""
-        plugins, keep = loaded(), self._keep
-        pickled = pickle.dumps(function) if plugins or keep else b""
-        heavy = len(pickled) >= HEAVY
-        if not (plugins or heavy):
-            return lambda task: (function, task)
-        there = keep(pickled) if keep and heavy else pickled
-        return lambda task: (run_with, plugins, there, pickle.dumps(task))
+        pickled = pickle.dumps(function)
+        there = self._keep(pickled) if self._keep and len(pickled) >= HEAVY else pickled
+        return lambda task: (run_with, loaded(), there, pickle.dumps(task))
 
 
 def _outcome(future: "Future[Result]") -> Result | Exception:
     try:
         return future.result()
     except CancelledError:
-        raise WorkersLostError("the scheduler is gone, and its workers with it") from None
+        lost = "the scheduler is gone, and its workers with it; what is done is kept"
+        raise WorkersLostError(lost) from None
     except Exception as error:  # noqa: BLE001 - whatever it is, it is that task's
         return error
 

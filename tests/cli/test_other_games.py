@@ -200,7 +200,6 @@ def test_a_game_of_a_plugin_is_learnt_and_asked_about(
         registries()
         assert "run only with --trust" in refused(*words)
         assert ok(*words, "--trust")
-    assert "--trust: allowed only for Hog, or" in refused("attack", "uniform", *GAME, "--trust")
 
 
 def test_an_attack_on_a_tree_takes_the_effort_of_one_on_hog(folder: Path) -> None:

@@ -144,6 +144,7 @@ def test_commands_write_and_tell(folder: Path) -> None:
     assert found["out"] == "better.csv"
     assert found["against"] == ["optimal"]
     again = ask("diff", "one.csv", "better.csv", *rules, "--plot", "diff.png")
+    assert again.pop("plot") == "diff.png"
     assert again == {key: value for key, value in found.items() if key != "out"}
     assert len(again["changes"]) == 3
     assert Path("diff.png").stat().st_size > 1000

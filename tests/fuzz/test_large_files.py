@@ -94,7 +94,7 @@ from hogeq.runs.directory import read_checkpoint
 from hogeq.rules.reading import read_rules as load_rules
 from hogeq.runs.index import find_runs, differing
 from hogeq.rules import Rules
-from hogeq.runs.sweep_file import load_sweep
+from hogeq.runs.sweep import load_sweep
 from hogeq.strategies.files import read_strategy
 from hogeq.contest.submission import inspect_submission
 

@@ -21,9 +21,9 @@ from hogeq.contest.submission import inspect_submission
 from hogeq.contest.transcript import TranscriptError, parse_transcript
 from hogeq.rules import Rules
 from hogeq.rules.reading import read_rules as load_rules
-from hogeq.runs import index, sweep_file
+from hogeq.runs import index, sweep
 from hogeq.runs.config import apply_overrides, config_from, load_config
-from hogeq.runs.directory import Checkpoint, packed, read_checkpoint
+from hogeq.runs.directory import Checkpoint, read_checkpoint, write_checkpoint
 from hogeq.runs.files import COLUMNS, Metrics, ResultsError
 from hogeq.strategies.arrays import StrategyError
 from hogeq.strategies.channel import Heard, StoppedError
@@ -142,10 +142,10 @@ def test_yaml(tmp_path: Path, read: Callable[[Path], object], seeds: list[bytes]
 
 def test_sweeps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     # To compile every game that a sweep may name is no part of reading it.
-    monkeypatch.setattr(sweep_file, "_require_sound", lambda *_: None)
+    monkeypatch.setattr(sweep, "_require_sound", lambda *_: None)
     path = tmp_path / "given.yaml"
     fuzz(
-        lambda data: path.write_bytes(data) and sweep_file.load_sweep(path),
+        lambda data: path.write_bytes(data) and sweep.load_sweep(path),
         ConfigError,
         mutated([SWEEP, CONFIG], YAML_WORDS),
     )
@@ -311,7 +311,9 @@ LINE = Metrics(1, 0.5, 0.6, 0.7, float("nan"), 0.1, 0.6)
 
 def test_checkpoints(tmp_path: Path) -> None:
     state: dict[str, Any] = {"regrets": np.zeros((4, 4, 3)), "iteration": np.int64(1)}
-    good = packed(Checkpoint("cfr", "f" * 64, 1, 0.5, 0.6, (LINE,), state))
+    checkpoint = Checkpoint("cfr", "f" * 64, 1, 0.5, 0.6, (LINE,), state)
+    write_checkpoint(tmp_path / "checkpoint.npz", checkpoint)
+    good = (tmp_path / "checkpoint.npz").read_bytes()
 
     def read(data: bytes) -> None:
         (tmp_path / "checkpoint.npz").write_bytes(data)
@@ -364,6 +366,6 @@ def test_run_directories(tmp_path: Path, name: str) -> None:
 
 def test_a_checkpoint_of_fewer_than_no_iterations(tmp_path: Path) -> None:
     path = tmp_path / "checkpoint.npz"
-    path.write_bytes(packed(Checkpoint("cfr", "f" * 64, -1, 0.5, 0.6, (), {})))
+    write_checkpoint(path, Checkpoint("cfr", "f" * 64, -1, 0.5, 0.6, (), {}))
     with pytest.raises(ResultsError, match=r"not a whole checkpoint: iteration is -1; allowed: 0 "):
         read_checkpoint(path, "cfr", "f" * 64, {})

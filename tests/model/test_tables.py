@@ -15,7 +15,7 @@ from hogeq.model.game import compile_game
 from hogeq.rules import describe
 from hogeq.rules.reading import read_rules as load_rules
 from hogeq.runs.config import config_from, load_config
-from hogeq.runs.sweep_file import load_sweep
+from hogeq.runs.sweep import load_sweep
 from hogeq.support.yaml import ConfigError
 from tests.twin import Match, Play, parts
 

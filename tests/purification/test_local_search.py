@@ -11,7 +11,7 @@ from hogeq.baselines.solved import ignore_memory
 from hogeq.model.game import HogEngine
 from hogeq.purification import argmax
 from hogeq.purification.local_search import LocalSearch, LocalState
-from hogeq.runs.directory import Checkpoint, packed, saved_rounds
+from hogeq.runs.directory import Checkpoint, saved_rounds, write_checkpoint
 from hogeq.runs.files import ResultsError
 from hogeq.search.population import CounterPool, read_counters
 from hogeq.strategies.arrays import StrategyError, one_hot
@@ -93,7 +93,7 @@ def test_a_search_begins_with_the_counters_of_a_file(
     known = np.random.default_rng(2).integers(0, 3, (4, 10, 10)).astype(np.int8)
     np.savez(tmp_path / "search.npz", pool=known)
     of_run = Checkpoint("bundle", "", 1, 0.0, 0.0, (), {"pool": known})
-    (tmp_path / "checkpoint.npz").write_bytes(packed(of_run))
+    write_checkpoint(tmp_path / "checkpoint.npz", of_run)
     write_strategy(tmp_path / "one.csv", known[0])
     for name, held in (("search.npz", known), ("checkpoint.npz", known), ("one.csv", known[:1])):
         np.testing.assert_array_equal(read_counters(tmp_path / name, game), held)

@@ -21,10 +21,13 @@ from hogeq.runs.files import (
     METRICS,
 )
 from hogeq.runs.sweep import (
+    FIGURE,
+    TABLE,
+    TIME_COLUMNS,
     SweepSummary,
+    load_sweep,
     run_sweep,
 )
-from hogeq.runs.sweep_file import FIGURE, TABLE, TIME_COLUMNS, load_sweep
 from hogeq.support.workers import Remote
 
 ROOT = Path(__file__).parents[2]

@@ -23,7 +23,6 @@ from hogeq.runs.files import (
     CHECKPOINT,
     COLUMNS,
     FILES,
-    LAYOUTS,
     MANIFEST,
     METRICS,
     Metrics,
@@ -88,12 +87,6 @@ def test_overwrite_refuses_a_folder_that_is_no_run_directory(tmp_path: Path) -> 
     message = refusal(lambda: RunDirectory.create(tmp_path, "trial", overwrite=True))
     assert "not a run directory" in message
     assert contents(tmp_path / "trial") == {"policy.npz": b"mine"}
-
-
-@pytest.mark.parametrize("name", ["", "..", "a/b"])
-def test_names_that_leave_the_root(tmp_path: Path, name: str) -> None:
-    assert "cannot be named" in refusal(lambda: RunDirectory.create(tmp_path / "r", name))
-    assert not (tmp_path / "r").exists()
 
 
 # --- one process at a time ---------------------------------------------------------------------
@@ -182,9 +175,8 @@ def test_a_mixture_has_two_columns_more(tmp_path: Path) -> None:
     with RunDirectory.create(tmp_path, "mixed", overwrite=False) as directory:
         directory.write_metrics(rows)
         written = directory.path / "metrics.csv"
-    header = ",".join(LAYOUTS[9])
+    header = ",".join((*COLUMNS, "mixture_attack", "mixture_bound"))
     assert written.read_text().splitlines()[0] == header
-    assert header == ",".join((*COLUMNS, "mixture_attack", "mixture_bound"))
     assert [row.mixture_attack for row in read_metrics(written)] == [
         row.attack - 0.1 for row in ROWS
     ]
@@ -218,7 +210,9 @@ def test_checkpoints_are_read_back_exactly(folder: Path) -> None:
     found = load(folder)
     for name in ("solver", "fingerprint", "iteration", "seconds", "elapsed"):
         assert getattr(found, name) == getattr(SAVED, name)
-    assert found.metrics[0] == ROWS[0]
+    assert dataclasses.astuple(found.metrics[0]) == pytest.approx(
+        dataclasses.astuple(ROWS[0]), rel=0, abs=0, nan_ok=True
+    )
     assert math.isnan(found.metrics[1].average_regret)
     assert set(found.state) == set(STATE)
     for name, array in STATE.items():

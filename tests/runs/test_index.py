@@ -167,8 +167,8 @@ def shown(*arguments: object) -> list[str]:
 def test_the_command_filters_sorts_and_compares(root: Path) -> None:
     assert shown(root) == ["b", "c", "a"]
     assert shown(root, "--sort", "attack") == ["a", "b", "c"]
-    assert shown(root, "--solver", "cfr", "--status", "complete") == ["b"]
-    assert shown(root, "--edition", "fa22") == ["a"]
+    assert shown(root, "--where", "solver=cfr", "--where", "status=complete") == ["b"]
+    assert shown(root, "--where", "edition=su20") == []  # changed: its name says goal=50
     assert shown(root, "--where", "solver.alpha=1.5", "--where", "rules.goal=50") == ["a"]
     assert shown(root, "--where", "rules.goal=true") == []
     (root / "b" / MANIFEST).write_text("")

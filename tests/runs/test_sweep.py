@@ -32,9 +32,12 @@ from hogeq.runs.files import (
 from hogeq.runs.index import find_runs
 from hogeq.runs.runner import run_experiment as run
 from hogeq.runs.sweep import (
+    FIGURE,
+    TABLE,
+    TOKEN,
     compute_point,
+    load_sweep,
 )
-from hogeq.runs.sweep_file import FIGURE, TABLE, TOKEN, load_sweep
 from hogeq.support.workers import Remote
 from tests.cli.calls import ok, said
 from tests.runs.sweeps import BASE, GRID, contents, here, manifest, written
@@ -160,7 +163,7 @@ def test_the_table_is_tidy(tmp_path: Path) -> None:
     assert [line["measure.every"] for line in lines] == ["log", "2"] * 2
     assert lines[0]["solver.averaging"] == ""
     for line, row in zip(lines, found.rows, strict=True):
-        assert list(line) == list(row)
+        assert [*line, "units"] == list(row)
         assert float(line["attack"]) == row["attack"]
         figures = manifest(found.directory / line["point"])["figures"]
         assert row["matrix_bound"] == figures["matrix"]["bound"]

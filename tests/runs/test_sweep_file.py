@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from hogeq.runs.config import config_from
-from hogeq.runs.sweep_file import load_sweep
+from hogeq.runs.sweep import load_sweep
 from hogeq.support.yaml import ConfigError
 from tests.runs.sweeps import BASE, GRID, ROOT, written
 

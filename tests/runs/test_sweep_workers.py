@@ -25,11 +25,12 @@ from hogeq.runs.files import (
     POLICY,
 )
 from hogeq.runs.sweep import (
+    TOKEN,
     _is_complete,
     _keep_files,
     compute_point,
+    load_sweep,
 )
-from hogeq.runs.sweep_file import TOKEN, load_sweep
 from hogeq.solvers import SOLVERS
 from hogeq.support.workers import ExecutorError, Remote, WorkersLostError, workers
 from tests.cli.calls import said

@@ -10,7 +10,7 @@ import pytest
 from hogeq.rules import rules_from
 from hogeq.rules.reading import read_rules as load_rules
 from hogeq.runs.config import load_config
-from hogeq.runs.sweep_file import load_sweep
+from hogeq.runs.sweep import load_sweep
 from hogeq.support.yaml import ConfigError, parse_yaml
 
 CONFIG = {"name": "a", "solver": {"name": "cfr_plus", "iterations": 1}}

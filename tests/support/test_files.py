@@ -11,7 +11,7 @@ import pytest
 from hogeq.runs.directory import read_checkpoint
 from hogeq.runs.files import LOCK_FILE
 from hogeq.runs.index import find_runs
-from hogeq.support.files import csv_text, muted, parse_json, read_whole
+from hogeq.support.files import csv_text, parse_json, read_whole, redirected
 from hogeq.support.plugins import PluginError, read_plugin
 
 
@@ -117,9 +117,9 @@ def test_nothing_is_opened_by_way_of_a_link(tmp_path: Path) -> None:
 
 def test_what_compiled_libraries_print_is_dropped(capfd: pytest.CaptureFixture[str]) -> None:
     os.write(1, b"before\n")
-    with muted(1):
+    with redirected(1):
         os.write(1, b"a line of a compiled library\n")
-    with suppress(ValueError), muted(1):
+    with suppress(ValueError), redirected(1):
         raise ValueError
     os.write(1, b"after\n")
     assert capfd.readouterr().out == "before\nafter\n"

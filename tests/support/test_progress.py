@@ -85,12 +85,12 @@ def test_a_bar_is_shown_on_a_terminal_and_goes_away(monkeypatch: pytest.MonkeyPa
         with show_progress(), phase("solving", 6, "it", done=2) as told:
             told.step()
             told.measured("exploitability 2.44 to 9.66 points")
-            seen = shown(terminal.getvalue, "3/6 it")
+            seen = shown(terminal.getvalue, "3/6 [")
             seen = shown(terminal.getvalue, "2.44 to 9.66 points")
             with phase("attack", 40) as within:
                 within.step(10, "start 1 of 2, annealing 10/20")
-                shown(terminal.getvalue, "attack  25 %")
-            assert "solving  50 %" in seen
+                shown(terminal.getvalue, "attack:  25%|")
+            assert "solving:  50%|" in seen
         left = terminal.getvalue().rpartition("\n")[2]
         assert left.endswith("\r")
         assert not left.rstrip("\r").rpartition("\r")[2].strip()
@@ -189,7 +189,7 @@ def test_what_is_told_goes_above_the_bars_from_any_thread_and_else_to_the_log(
 ) -> None:
     with screen(monkeypatch, 60) as terminal:
         with show_progress(), phase("attack", 3, "starts"):
-            shown(terminal.getvalue, "0/3 starts")
+            shown(terminal.getvalue, "0/3 [")
             thread = Thread(target=tell, args=("hogeq: compiling kernels, once: about 20 s",))
             thread.start()
             thread.join()

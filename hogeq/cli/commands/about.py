@@ -1,22 +1,12 @@
 """Commands that list rules and strategies, and look after the installation."""
 
-from typing import Annotated
-
-from hogeq.cli import options
 from hogeq.cli.inputs import Chosen
-from hogeq.cli.options import TEXT, argument, option
 from hogeq.cli.shell import Result
 from hogeq.rules import EDITIONS
 from hogeq.support.messages import BadInputError, Table, Text, counted
 
 
-def rules_(
-    name: Annotated[
-        str | None, argument("RULES", "An edition, a YAML file or a run, shown in full.")
-    ] = None,
-    dice: Annotated[bool, option("Mean points by dice and sides.", name="--dice"), TEXT] = False,
-    trust: options.Trust = False,
-) -> Result:
+def rules_(name: str | None = None, dice: bool = False, trust: bool = False) -> Result:
     """List the editions, their parts and switches.
 
     JSON: editions (by name; mean_points: by sides of the dice, of 1 die, 2 dice and so on), parts.
@@ -53,27 +43,28 @@ COMPILED = ("fa25", "su20")
 """They cover the games with points remembered and those without a memory."""
 
 
-def doctor(rules: options.ManyRules = None, trust: options.Trust = False) -> Result:
+def doctor(editions: list[str] | None = None, trust: bool = False) -> Result:
     """Versions, cores, and which kernels are compiled.
 
     Exit status 1 if compiled kernels cannot be kept, so that every command would compile them.
     """
-    games = {name: Chosen(name, trust=trust).load().hog for name in rules or COMPILED}
-    from hogeq.runs.installation import Installation
+    games = {name: Chosen(name, trust=trust).load().hog for name in editions or COMPILED}
+    from hogeq.runs.installation import installation, installation_rows
 
-    found = Installation.of(games)
-    return Result(found.to_json(), [Table(found.rows(), left=2)], 1 if found.problem else 0)
+    found = installation(games)
+    rows = installation_rows(found)
+    return Result(found, [Table(rows, left=2)], 0 if found["cache"]["writable"] else 1)
 
 
 def warmup(
-    rules: options.ManyRules = None, jobs: options.Jobs = None, trust: options.Trust = False
+    editions: list[str] | None = None, jobs: int | None = None, trust: bool = False
 ) -> Result:
     """Compile an edition's code now, so that first uses are fast.
 
     All cores are used. Compiled code is kept, and not compiled again. The two editions of the
     default cover the games with points remembered and those without a memory.
     """
-    chosen = list(rules or COMPILED)
+    chosen = list(editions or COMPILED)
     games = [Chosen(name, trust=trust).load().hog for name in chosen]
     from hogeq.runs.installation import compiled_ahead
 

@@ -1,32 +1,12 @@
 """Commands that attack a strategy or a field, and check certificates."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Literal
 
-from hogeq.cli import options
-from hogeq.cli.inputs import AnyChosen, Chosen, reading
-from hogeq.cli.options import (
-    CERTIFICATE,
-    MATRIX,
-    OF_HOG,
-    PICTURE,
-    PROOF,
-    SEARCH,
-    argument,
-    beside,
-    option,
-    readable,
-)
+from hogeq.cli.inputs import AnyChosen, Chosen
 from hogeq.cli.shell import Result, computing, refusing
 from hogeq.search.budget import Budget
-from hogeq.support.messages import (
-    BadInputError,
-    Table,
-    Text,
-    at_most,
-    between,
-    counted,
-)
+from hogeq.support.messages import BadInputError, Table, Text, at_most, between, counted
 
 if TYPE_CHECKING:
     from hogeq.search.results import Response
@@ -34,52 +14,21 @@ if TYPE_CHECKING:
 
 
 def attack_(
-    strategy: options.Strategy,
+    strategy: str,
     chosen: AnyChosen,
-    out: Annotated[Path | None, option("Write the response.", "FILE"), MATRIX] = None,
-    plot: Annotated[
-        Path | None,
-        option("Draw the gains by position; of other games, the search.", "PNG"),
-        PICTURE,
-    ] = None,
-    starts: options.Starts = Budget.starts,
-    anneal_steps: options.AnnealSteps = Budget.anneal_steps,
-    kicks: options.Kicks = Budget.kicks,
-    until_saturated: Annotated[
-        bool,
-        option(
-            "More kicks, until an estimate for twice as many is below 0.03 pp.",
-            name="--until-saturated",
-            group=SEARCH,
-        ),
-    ] = False,
-    most_kicks: Annotated[
-        int, option("Most kicks for each start.", group=SEARCH), beside("--until-saturated")
-    ] = Budget.most_kicks,
-    seed: options.Seed = Budget.seed,
-    exact: Annotated[
-        float | None,
-        option(
-            "Seconds of an integer program. [60; of Hog 0: small goals alone allow it]",
-            "SECONDS",
-            group=PROOF,
-            min=0,
-        ),
-    ] = None,
-    certify: Annotated[
-        float | None,
-        option("Seconds to prove a bound below full memory.", "SECONDS", group=PROOF, min=0),
-        OF_HOG,
-    ] = None,
-    certificate: Annotated[
-        Path | None,
-        option("Write the proof: certificate.json, say.", "FILE", group=PROOF),
-        CERTIFICATE,
-        OF_HOG,
-        beside("--certify"),
-    ] = None,
-    jobs: options.Jobs = None,
-    on: options.On = None,
+    out: Path | None = None,
+    plot: Path | None = None,
+    starts: int = Budget.starts,
+    anneal_steps: int = Budget.anneal_steps,
+    kicks: int = Budget.kicks,
+    until_saturated: bool = False,
+    most_kicks: int = Budget.most_kicks,
+    seed: int = Budget.seed,
+    exact: float | None = None,
+    certify: float | None = None,
+    certificate: Path | None = None,
+    jobs: int | None = None,
+    on: str | None = None,
 ) -> Result:
     """Find a best response to a strategy, and bound all responses.
 
@@ -129,17 +78,14 @@ def attack_(
         text += ["", *found.lines()]
     if plot is not None:
         _plot(chosen, found, target, plot)
-        text.append(f"drawn to {plot}")
     if certificate is not None and proof is not None:
         from hogeq.search.certificate import write_certificate
 
         write_certificate(certificate, proof)
-        data["certificate"] = certificate
         text.append(f"certificate written to {certificate}: hogeq certify {certificate}")
     if out is not None:
         found.strategy.write(out)
-        text.append(f"response written to {out}")
-    return Result({**data, "plot": plot, "out": out}, text)
+    return Result(data, text)
 
 
 def _plot(chosen: Chosen, found: "Response", target: "Strategy", plot: Path) -> None:
@@ -161,19 +107,16 @@ def _plot(chosen: Chosen, found: "Response", target: "Strategy", plot: Path) -> 
 
 
 def attack_field(
-    strategies: Annotated[list[str], argument("S", "The rivals: names, files or runs.")],
+    strategies: list[str],
     chosen: Chosen,
-    objective: Annotated[
-        Literal["mean", "beaten"],
-        option("The mean win rate, or how many are beaten (above 0.500001)."),
-    ] = "mean",
-    out: Annotated[Path | None, option("Write the answer.", "FILE"), MATRIX] = None,
-    starts: options.Starts = Budget.starts,
-    anneal_steps: options.AnnealSteps = Budget.anneal_steps,
-    kicks: options.Kicks = Budget.kicks,
-    seed: options.Seed = Budget.seed,
-    jobs: options.Jobs = None,
-    on: options.On = None,
+    objective: Literal["mean", "beaten"] = "mean",
+    out: Path | None = None,
+    starts: int = Budget.starts,
+    anneal_steps: int = Budget.anneal_steps,
+    kicks: int = Budget.kicks,
+    seed: int = Budget.seed,
+    jobs: int | None = None,
+    on: str | None = None,
 ) -> Result:
     """Find the matrix that wins most from several rivals."""
     game = chosen.load("search", strategies=strategies)
@@ -184,23 +127,16 @@ def attack_field(
     with computing(on, jobs):
         answer = answer_field(game.hog, rivals, objective, budget)
     data = {**chosen.facts, "field": strategies, "objective": objective}
-    data |= {**answer.to_json(), **budget.fields(), "out": out}
+    data |= {**answer.to_json(), **budget.fields()}
     what = "the highest mean win rate" if objective == "mean" else "the most rivals beaten"
     heading = f"against {len(rivals)} rivals, {chosen.title}, for {what}"
     text: Text = [heading, "", Table(answer.rows(strategies)), "", f"effort: {budget}"]
     if out is not None:
         game.strategy(answer.strategy).write(out)
-        text.append(f"response written to {out}")
     return Result(data, text)
 
 
-def certify(
-    file: Annotated[
-        Path, argument("FILE", "A certificate, of hogeq attack --certificate.", callback=readable)
-    ],
-    of: Annotated[str | None, option("Refuse a certificate of another strategy.", "S")] = None,
-    trust: options.Trust = False,
-) -> Result:
+def certify(file: Path, of: str | None = None, trust: bool = False) -> Result:
     """Check a certificate: prove its upper bound again.
 
     The proof is made anew from the steps in the file, without the search that found them and
@@ -209,7 +145,7 @@ def certify(
     """
     from hogeq.search.certificate import check_certificate, read_certificate
 
-    with reading(file):
+    with refusing():
         given = read_certificate(file)
     chosen = Chosen.of(given.rules, trust)
     chosen.expect("certificates")

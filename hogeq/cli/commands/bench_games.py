@@ -1,10 +1,8 @@
 """The benchmark of imperfect recall: its instances, listed, written and solved."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Literal
 
-from hogeq.cli import options
-from hogeq.cli.options import When, argument, option
 from hogeq.cli.shell import Result, refusing
 from hogeq.search.budget import Budget
 from hogeq.support.messages import BadInputError, Table, refusal
@@ -16,28 +14,14 @@ if TYPE_CHECKING:
 KEEP = 12  # characters of a digest that are shown
 SECONDS = 5.0  # of a proof, where none are given
 CLOSED = 1e-6  # smaller gaps are none
-RUN = When("with run", lambda given: given["what"] == "run")
 
 
 def bench_games(
-    what: Annotated[Literal["list", "write", "run"], argument("list|write|run", "The action.")],
-    folder: Annotated[
-        Path | None, argument("DIR", "Folder for write: one .npz file for each instance.")
-    ] = None,
-    only: Annotated[
-        list[str] | None,
-        option("Only names that contain this; may be given again.", "NAME", "--only"),
-    ] = None,
-    kicks: Annotated[
-        int | None,
-        option(f"Kicks of the search, in Hog. [{Budget.kicks}]", group=options.SEARCH, min=0),
-        RUN,
-    ] = None,
-    seconds: Annotated[
-        float | None,
-        option("Of each proof, in a game tree. [5]", group=options.SEARCH, min=0),
-        RUN,
-    ] = None,
+    what: Literal["list", "write", "run"],
+    folder: Path | None = None,
+    only: list[str] | None = None,
+    kicks: int | None = None,
+    seconds: float | None = None,
 ) -> Result:
     """List, write or solve instances of the recall benchmark.
 

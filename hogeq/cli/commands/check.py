@@ -1,11 +1,8 @@
 """`hogeq check`: validate a submission and measure it."""
 
 from pathlib import Path
-from typing import Annotated
 
-from hogeq.cli import options
 from hogeq.cli.inputs import Chosen
-from hogeq.cli.options import PAGE, argument, option, readable
 from hogeq.cli.shell import Result, refusing
 from hogeq.support.files import write_whole
 from hogeq.support.messages import Text, duration
@@ -14,17 +11,12 @@ NOT_VALID = 2  # exit status
 
 
 def check(
-    file: Annotated[Path, argument("FILE", "A submission, or a table.", callback=readable)],
+    file: Path,
     chosen: Chosen,
-    against: Annotated[
-        str | None,
-        option("Opponent of losses and changes. [optimal; with hidden memory, champion]"),
-    ] = None,
-    page: Annotated[
-        Path | None, option("Write the same as a page.", "FILE", "--html"), PAGE
-    ] = None,
-    time_limit: options.TimeLimit = 60.0,
-    trust: options.Trust = False,
+    against: str | None = None,
+    page: Path | None = None,
+    time_limit: float = 60.0,
+    trust: bool = False,
 ) -> Result:
     """Check a submission as the contest would, and measure it.
 

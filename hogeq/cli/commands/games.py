@@ -2,25 +2,16 @@
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
-from hogeq.cli import options
 from hogeq.cli.inputs import AnyChosen, Chosen
-from hogeq.cli.options import ARRAYS, MATRIX_SUFFIXES, OF_HOG, OF_TREES, TREE, Output, option
 from hogeq.cli.shell import Result, computing, refusing, warn
 from hogeq.support.files import write_whole
-from hogeq.support.messages import BadInputError, Table, Text, percent
+from hogeq.support.messages import BadInputError, Table, percent
 
 
 def tablebase(
-    chosen: Chosen,
-    against: Annotated[str | None, option("Win rate of its rolls against a strategy.", "S")] = None,
-    out: Annotated[
-        Path | None,
-        option("Write its matrix (rules without memory).", "FILE"),
-        Output(MATRIX_SUFFIXES),
-    ] = None,
-    start: options.Start = None,
+    chosen: Chosen, against: str | None = None, out: Path | None = None, start: str | None = None
 ) -> Result:
     """Solve with full information: players remember everything.
 
@@ -61,8 +52,6 @@ def tablebase(
         rows.append(("against", percent(rate.win_rate), f"win rate against {against}{sees}"))
     if out is not None:
         game.strategy(solved.matrix).write(out)
-        data["out"] = out
-        rows.append(("written to", out, ""))
     begins = "" if start is None else f", from {start}"
     memory = f"{engine.memory_size} memories" if engine.has_memory else "no hidden memory"
     heading = f"{chosen.title}, {memory}{begins}"
@@ -71,14 +60,10 @@ def tablebase(
 
 def equilibrium(
     chosen: AnyChosen,
-    seconds: Annotated[float, option("Time limit; both bounds hold at any time.", min=0)] = 60.0,
-    method: Annotated[str, option("auto, dag, columns or cfr.", "METHOD"), OF_TREES] = "auto",
-    policies: Annotated[
-        bool, option("Policies as well, whose players draw apart: the TME of teams."), OF_TREES
-    ] = False,
-    out: Annotated[
-        Path | None, option("Write the mixtures, as one for both seats.", "FILE.npz"), ARRAYS
-    ] = None,
+    seconds: float = 60.0,
+    method: str = "auto",
+    policies: bool = False,
+    out: Path | None = None,
 ) -> Result:
     """Solve a game in mixtures, with proved bounds on its value.
 
@@ -99,27 +84,17 @@ def equilibrium(
     mixtures = " and ".join(map(str, solved.effort["components"]))
     found = f"in mixtures of {mixtures}, by {solved.method}"
     heading = f"{chosen.title}: {solved.units.figure} of player 0, {found}"
-    written = [] if out is None else [f"mixture written to {out}"]
     rows = [*solved.rows(), *([] if apart is None else apart.rows())]
-    text: Text = [heading, "", Table(rows, left=3), *written]
     data = {**chosen.facts, **solved.to_json()}
     if apart is not None:
         data["in_policies"] = apart.to_json()
-    return Result(data, text)
+    return Result(data, [heading, "", Table(rows, left=3)])
 
 
 # --- what players forget --------------------------------------------------------------------------
 
 
-def audit_(
-    chosen: AnyChosen,
-    goal: Annotated[
-        int | None,
-        option("Goal of the game walked. [6, or less where that is too large]", "G", min=1),
-        OF_HOG,
-    ] = None,
-    max_dice: Annotated[int, option("Most dice in it.", "N", min=1), OF_HOG] = 2,
-) -> Result:
+def audit_(chosen: AnyChosen, goal: int | None = None, max_dice: int = 2) -> Result:
     """Audit recall: losses by information set, and valid theorems.
 
     All histories of the same rules with a low goal and few dice are walked. A loss of memory that
@@ -149,13 +124,9 @@ def audit_(
 
 def export_game(
     chosen: AnyChosen,
-    goal: Annotated[int | None, option("Another goal.", "G", min=1), OF_HOG] = None,
-    max_dice: Annotated[
-        int | None, option("Another most number of dice.", "N", min=1), OF_HOG
-    ] = None,
-    out: Annotated[
-        Path, option("A name ending in .efg, or with --game in .npz.", "FILE"), TREE
-    ] = Path("hog.efg"),
+    goal: int | None = None,
+    max_dice: int | None = None,
+    out: Path = Path("hog.efg"),
 ) -> Result:
     """Write the game tree in Gambit's extensive form, or save it.
 
@@ -165,7 +136,7 @@ def export_game(
     from hogeq.trees.tree import MOST_WRITTEN, hog_efg, tree_sizes
 
     game = chosen.load()
-    data: dict[str, Any] = {**chosen.facts, "out": out}
+    data: dict[str, Any] = chosen.facts
     if game.tree is not None:
         tree = game.tree
         with refusing():

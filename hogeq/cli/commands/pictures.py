@@ -2,36 +2,21 @@
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Any
 
-from hogeq.cli import options
 from hogeq.cli.inputs import AnyChosen, Chosen, default_rules
-from hogeq.cli.options import OF_HOG, PAGE, PICTURE, SEARCH, argument, option, readable
 from hogeq.cli.shell import Result, computing, refusing
 from hogeq.support.files import write_whole
 from hogeq.support.messages import BadInputError, Table, Text, counted
 
-if TYPE_CHECKING:
-    from hogeq.runs.index import Run
-
-Open = Annotated[bool, option("Open the page in a browser.", name="--open")]
-
 
 def board(
-    rules: Annotated[
-        list[str] | None,
-        option(
-            "Edition, or YAML file of rule parts (may be repeated). [HOGEQ_RULES or fa25]", "RULES"
-        ),
-    ] = None,
-    out: Annotated[Path, option("A name ending in .html.", "FILE"), PAGE] = Path("board.html"),
-    opponent: Annotated[
-        list[str] | None,
-        option("A table to play against too (may be repeated).", "S", "--against --opponent"),
-    ] = None,
-    start: options.Start = None,
-    open_: Open = False,
-    trust: options.Trust = False,
+    rules: list[str] | None = None,
+    out: Path = Path("board.html"),
+    opponent: list[str] | None = None,
+    start: str | None = None,
+    open_: bool = False,
+    trust: bool = False,
 ) -> Result:
     """Write a page to play and learn on, which needs no network.
 
@@ -66,7 +51,6 @@ def board(
         raise BadInputError(f"board: {error}") from error
     write_whole(out, content)
     data = {
-        "out": out,
         "bytes": len(content),
         "rules": [one.game.rules.name for one in games],
         "opponents": {one.game.rules.name: list(one.tables) for one in games},
@@ -85,29 +69,16 @@ def _opened(page: Path, wanted: bool) -> list[str]:
 
 
 def report(
-    runs: Annotated[
-        list[Path], argument("RUN", "Directories of finished runs.", callback=readable)
-    ],
-    out: Annotated[Path, option("A name ending in .html.", "FILE"), PAGE] = Path("report.html"),
-    against: Annotated[
-        list[str] | None, option("A strategy to compare with (may be repeated).", "S")
-    ] = None,
-    matrices: Annotated[
-        bool,
-        option("Explore the runs' matrices too: a larger page.", name="--matrices/--no-matrices"),
-    ] = True,
-    starts: Annotated[
-        int | None, option("Starts of the search. [as the run's figures]", group=SEARCH)
-    ] = None,
-    anneal_steps: Annotated[
-        int | None, option("Its steps from each start. [as the run's figures]", group=SEARCH)
-    ] = None,
-    kicks: Annotated[
-        int | None, option("Its kicks for each start. [as the run's figures]", group=SEARCH)
-    ] = None,
-    open_: Open = False,
-    jobs: options.Jobs = None,
-    trust: options.Trust = False,
+    runs: list[Path],
+    out: Path = Path("report.html"),
+    against: list[str] | None = None,
+    matrices: bool = True,
+    starts: int | None = None,
+    anneal_steps: int | None = None,
+    kicks: int | None = None,
+    open_: bool = False,
+    jobs: int | None = None,
+    trust: bool = False,
 ) -> Result:
     """Write a page that explores runs, which needs no network.
 
@@ -131,72 +102,47 @@ def report(
         loaded = load_runs(folders, trust)
     effort = {"starts": starts, "anneal_steps": anneal_steps, "kicks": kicks}
     given: dict[str, Any] = {key: value for key, value in effort.items() if value is not None}
-    if loaded[0].game.tree is not None:
+    game, config = loaded[0].game, loaded[0].config
+    if game.tree is not None:
+        from hogeq.pages import tree_report
+
         if given or not matrices:
             option = f"--{next(iter(given), 'no-matrices').replace('_', '-')}"
             raise BadInputError(f"{option}: allowed only for Hog; other games' runs have figures")
-        return _report_on_tree(loaded, against or [], out, open_)
-    chosen = Chosen.of(loaded[0].config.rules, trust)
-    chosen.expect("matches", *KERNELS, strategies=[*page.OTHERS, *(against or ())])
-    rivals = [(name, chosen.table(name)) for name in against or ()]
-    budget = Budget(**plain(page.effort_of(loaded[0])) | given) if given else None
-    entries = page.entries(chosen.engine, loaded, rivals, matrices=matrices, budget=budget)
-    try:
-        with computing(None, jobs):
-            made = page.make(chosen.engine, loaded, entries)
-    except page.ReportError as error:
-        raise BadInputError(f"report: {error}") from error
-    found = {
-        "counters": {
+        facts = {"game": config.game, **config.how}
+        with refusing():
+            rivals = {name: game.strategy(name) for name in against or ()}
+        content, found = tree_report.make(loaded, rivals)
+    else:
+        chosen = Chosen.of(config.rules, trust)
+        chosen.expect("matches", *KERNELS, strategies=[*page.OTHERS, *(against or ())])
+        facts, tables = chosen.facts, [(name, chosen.table(name)) for name in against or ()]
+        budget = Budget(**plain(page.effort_of(loaded[0])) | given) if given else None
+        entries = page.entries(chosen.engine, loaded, tables, matrices=matrices, budget=budget)
+        try:
+            with computing(None, jobs):
+                made = page.make(chosen.engine, loaded, entries)
+        except page.ReportError as error:
+            raise BadInputError(f"report: {error}") from error
+        counters = {
             name: {"attack": search.value, "bound": search.bound}
             for name, search in made.counters.items()
-        },
-        "entries": made.names,
-        "win_rates": made.win_rates.tolist(),
-    }
-    return _reported(loaded, made.html, found, chosen.facts, out, open_)
-
-
-def _report_on_tree(runs: "list[Run]", against: list[str], out: Path, open_: bool) -> Result:
-    from hogeq.pages import tree_report
-
-    game, config = runs[0].game, runs[0].config
-    with refusing():
-        rivals = {name: game.strategy(name) for name in against}
-    page, found = tree_report.make(runs, rivals)
-    facts = {"game": config.game, **config.how}
-    return _reported(runs, page, found, facts, out, open_)
-
-
-def _reported(
-    runs: "list[Run]",
-    page: str,
-    found: dict[str, Any],
-    facts: dict[str, Any],
-    out: Path,
-    open_: bool,
-) -> Result:
-    """Write the page of a report, and sum it up."""
-    content = page.encode()
+        }
+        content, found = made.html, {"counters": counters, "entries": made.names}
+        found["win_rates"] = made.win_rates.tolist()
     write_whole(out, content)
-    named = {"out": out, "bytes": len(content), "runs": [run.name for run in runs]}
-    write = runs[0].game.units.ends
     rows = [
-        (name, *write(ends["attack"], ends["bound"], are_one=False))
+        (name, *game.units.ends(ends["attack"], ends["bound"], are_one=False))
         for name, ends in found["counters"].items()
     ]
-    size = f"{len(content) / 1e6:.1f} MB written to {out}"
-    text: Text = [Table(rows, ("strategy", "attack", "bound")), "", size]
-    return Result({**facts, **named, **found}, [*text, *_opened(out, open_)])
+    size = len(content.encode())
+    data = {**facts, "bytes": size, "runs": [run.name for run in loaded], **found}
+    text: Text = [Table(rows, ("strategy", "attack", "bound")), ""]
+    written = f"{size / 1e6:.1f} MB written to {out}"
+    return Result(data, [*text, written, *_opened(out, open_)])
 
 
-def show(
-    strategy: options.Strategy,
-    chosen: AnyChosen,
-    out: Annotated[
-        Path | None, option("Draw to a file. [text in the terminal]", "PNG"), PICTURE, OF_HOG
-    ] = None,
-) -> Result:
+def show(strategy: str, chosen: AnyChosen, out: Path | None = None) -> Result:
     """Picture of a strategy: its dice by position, or its actions.
 
     Of a mixture of Hog: its components, and where they differ; of other games: the plans that each
@@ -226,7 +172,7 @@ def show(
         more, lines = text.components(one, game.rules.choices, apart)
         of = f"a mixture of {len(one.weights)} {more['of']}: one is drawn before a game"
         lines.insert(0, "")
-    data |= {**more, "out": out}
+    data |= more
     if out is None:
         return Result(data, [f"{title}, {of}" if one.kind == "mixture" else title, *lines])
     if one.kind != "matrix":

@@ -2,13 +2,11 @@
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Literal
 
 import typer
 
-from hogeq.cli import options
-from hogeq.cli.inputs import ENDLESS, Chosen, reading
-from hogeq.cli.options import TRANSCRIPT, argument, option, readable
+from hogeq.cli.inputs import ENDLESS, Chosen
 from hogeq.cli.shell import Result, refusing, say
 from hogeq.rules import ALIASES
 from hogeq.support.files import write_whole
@@ -22,22 +20,11 @@ OPTIMAL = ("optimal", "memory")
 
 def play(
     chosen: Chosen,
-    engine: Annotated[
-        str,
-        option(
-            "Your opponent: a strategy, or optimal (or memory): best play that remembers all.",
-            "S",
-            "--against --engine",
-        ),
-    ] = "optimal",
-    first: Annotated[
-        Literal["you", "engine", "coin"], option("The player to move first.")
-    ] = "coin",
-    start: options.Start = None,
-    seed: Annotated[int | None, option("Of coin and dice. [a new one each time]", min=0)] = None,
-    save: Annotated[
-        Path | None, option("Save the game, for hogeq review or a board.", "GAME.json"), TRANSCRIPT
-    ] = None,
+    engine: str = "optimal",
+    first: Literal["you", "engine", "coin"] = "coin",
+    start: str | None = None,
+    seed: int | None = None,
+    save: Path | None = None,
 ) -> Result:
     """Play in the terminal against an engine.
 
@@ -134,19 +121,7 @@ def _save(path: Path, talk: "Talk", chosen: Chosen) -> None:
 
 
 def review_(
-    transcript: Annotated[
-        Path,
-        argument(
-            "GAME.json",
-            "A transcript: of hogeq play --save, or of a board.",
-            callback=readable,
-        ),
-    ],
-    rules: Annotated[
-        str | None, option("Refuse a game by other rules than these. [the transcript's]", "RULES")
-    ] = None,
-    start: options.Start = None,
-    trust: options.Trust = False,
+    transcript: Path, rules: str | None = None, start: str | None = None, trust: bool = False
 ) -> Result:
     """Review a game, move by move: best rolls, losses, and luck.
 
@@ -158,7 +133,7 @@ def review_(
     wanted = None if rules is None else asked.choose(own_goals=True)
     from hogeq.contest.transcript import read_transcript
 
-    with reading(transcript):
+    with refusing():
         played = read_transcript(transcript, wanted, asked.start(start))
     chosen = Chosen.of(played.rules)
     chosen.expect("full memory")

@@ -1,10 +1,9 @@
 """One position: every roll there (analyze), and the hidden memory (beliefs)."""
 
-from typing import TYPE_CHECKING, Annotated, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from hogeq.cli import options
 from hogeq.cli.inputs import Chosen
-from hogeq.cli.options import MEMORY, TEXT, option
 from hogeq.cli.shell import Result, refusing
 from hogeq.rules.memory import Memory, memory_fields, memory_of
 from hogeq.support.messages import BadInputError, Text
@@ -16,24 +15,15 @@ PAST = "ignore_memory"  # what makes the belief where optimal play goes on
 
 
 def analyze_(
-    score: options.Score,
-    opponent: options.Opponent,
+    score: int,
+    opponent: int,
     chosen: Chosen,
-    strategy: Annotated[str | None, option("Both play S from then on. [optimal play]", "S")] = None,
-    own_last: Annotated[
-        int | None, option("Own last turn's points (or dice, as the rules have it).", group=MEMORY)
-    ] = None,
-    opponent_last: Annotated[
-        int | None, option("The opponent's last turn's points (or dice).", group=MEMORY)
-    ] = None,
-    turn: Annotated[int | None, option("Number of this turn, from 0.", group=MEMORY)] = None,
-    extra: Annotated[
-        bool | None,
-        option("Is this an extra turn?", name="--extra/--no-extra", group=MEMORY),
-    ] = None,
-    remembered: Annotated[
-        str | None, option("Memory of another part of the rules.", "VALUE", group=MEMORY)
-    ] = None,
+    strategy: str | None = None,
+    own_last: int | None = None,
+    opponent_last: int | None = None,
+    turn: int | None = None,
+    extra: bool | None = None,
+    remembered: str | None = None,
 ) -> Result:
     """Every roll at a position, its win probability, best first.
 
@@ -114,13 +104,13 @@ def _analysis(
 
 
 def beliefs(
-    strategy: options.Strategy,
-    score: options.Score,
-    opponent: options.Opponent,
+    strategy: str,
+    score: int,
+    opponent: int,
     chosen: Chosen,
-    against: Annotated[str | None, option("The opponent's strategy. [S]", "T")] = None,
-    top: Annotated[int, option("Lines of the table.", min=1), TEXT] = 20,
-    plot: options.Plot = None,
+    against: str | None = None,
+    top: int = 20,
+    plot: Path | None = None,
 ) -> Result:
     """Distribution of the hidden memory at a position.
 
@@ -163,5 +153,4 @@ def beliefs(
         title = f"{chosen.title}, {score} points against {opponent}"
         panels = {"exact": fold(game.rules, at.memory)}
         figures.beliefs(panels, plot, *axes(game.rules), title)
-        data["plot"] = plot
     return Result(data, text)

@@ -1,47 +1,23 @@
 """Experiments: run one, sweep over many, and list runs."""
 
-import os
-import traceback
-from collections.abc import Collection
 from pathlib import Path
-from typing import Annotated
 
-import typer
-
-from hogeq.cli import options
-from hogeq.cli.options import WORKERS, argument, option, readable, without
 from hogeq.cli.shell import Result, computing, warn
-from hogeq.rules import ALIASES, EDITIONS
-from hogeq.support.messages import (
-    BadInputError,
-    Text,
-    nearest,
-    one_line,
-    refusal,
-)
+from hogeq.support.messages import BadInputError, Text, nearest, one_line, refusal
 
 
 def run(
-    config: Annotated[
-        Path | None,
-        argument(
-            "CONFIG",
-            "YAML file: configs/cfr.yaml. [with --resume, that of the run]",
-            callback=readable,
-        ),
-    ] = None,
-    overrides: options.Set = None,
-    out_root: Annotated[Path, option("Where runs are kept.", "DIR"), without("--resume")] = Path(
-        "results"
-    ),
-    resume: Annotated[Path | None, option("Continue the run in this directory.", "DIR")] = None,
-    overwrite: options.Overwrite = False,
-    game: options.Game = None,
-    forget: options.Forget = None,
-    teams: options.Teams = None,
-    trust: options.Trust = False,
-    jobs: options.Jobs = None,
-    on: options.On = None,
+    config: Path | None = None,
+    overrides: list[str] | None = None,
+    out_root: Path = Path("results"),
+    resume: Path | None = None,
+    overwrite: bool = False,
+    game: str | None = None,
+    forget: str | None = None,
+    teams: str | None = None,
+    trust: bool = False,
+    jobs: int | None = None,
+    on: str | None = None,
 ) -> Result:
     """One experiment: solve, measure, purify, export."""
     if config is None and resume is None:
@@ -53,38 +29,22 @@ def run(
     chosen = [f"{key}={value}" for key, value in named.items() if value is not None]
     from hogeq.runs.config import load_config
     from hogeq.runs.files import finite
-    from hogeq.runs.runner import RunError, run_experiment
+    from hogeq.runs.runner import run_experiment
 
-    try:
-        loaded = load_config(config, [*(overrides or ()), *chosen], trust)
-        with computing(on, jobs):
-            summary = run_experiment(loaded, out_root, resume, overwrite)
-    except (BadInputError, typer.Exit):
-        raise
-    except Exception as error:
-        is_internal = not isinstance(error, RunError)
-        if is_internal or os.environ.get("HOGEQ_DEBUG"):
-            traceback.print_exc()  # hours of solving may lie behind it: do not ask for another run
-        what = f"internal failure: {type(error).__name__}: " if is_internal else ""
-        raise typer.Exit(warn(f"{what}{error}", 1)) from error
+    loaded = load_config(config, [*(overrides or ()), *chosen], trust)
+    with computing(on, jobs):
+        summary = run_experiment(loaded, out_root, resume, overwrite)
     return Result(finite(summary.to_json()), summary.text())
 
 
 def sweep(
-    config: Annotated[Path, argument("SWEEP", "YAML file: configs/sweep.yaml", callback=readable)],
-    overrides: options.Set = None,
-    on: Annotated[
-        str,
-        option(
-            "Workers: local (processes), or dask://HOST:PORT, those of a scheduler.",
-            "WHERE",
-            group=WORKERS,
-        ),
-    ] = "local",
-    jobs: options.Jobs = None,
-    trust: options.Trust = False,
-    out_root: Annotated[Path, option("Where the sweep's folder is made.", "DIR")] = Path("results"),
-    overwrite: options.Overwrite = False,
+    config: Path,
+    overrides: list[str] | None = None,
+    on: str = "local",
+    jobs: int | None = None,
+    trust: bool = False,
+    out_root: Path = Path("results"),
+    overwrite: bool = False,
 ) -> Result:
     """Many runs of one config with keys varied, in parallel.
 
@@ -92,8 +52,7 @@ def sweep(
     go on, so the same command may be given again. The status is 1 if a point failed; the others
     are computed all the same.
     """
-    from hogeq.runs.sweep import run_sweep
-    from hogeq.runs.sweep_file import load_sweep
+    from hogeq.runs.sweep import load_sweep, run_sweep
 
     plan = load_sweep(config, overrides or (), trust)
     with computing(on, jobs) as workers:
@@ -107,19 +66,10 @@ def sweep(
 
 
 def runs(
-    root: Annotated[Path, argument("ROOT", "Folder to look in, and in those below.")] = Path(
-        "results"
-    ),
-    solver: Annotated[str | None, option("Only this solver's runs.")] = None,
-    edition: Annotated[str | None, option("Only runs of this edition, changed or not.")] = None,
-    status: Annotated[
-        str | None, option("Only complete, running, interrupted, failed or 'cut off' ones.")
-    ] = None,
-    where: Annotated[
-        list[str] | None, option("Only runs with this in their configs: rules.goal=50", "KEY=VALUE")
-    ] = None,
-    sort: Annotated[str, option("Sort by attack, bound, seconds, started, ...", "KEY")] = "path",
-    compare: Annotated[bool, option("Show the config keys that differ.", name="--compare")] = False,
+    root: Path = Path("results"),
+    where: list[str] | None = None,
+    sort: str = "path",
+    compare: bool = False,
 ) -> Result:
     """Run directories: list, filter, sort and compare them.
 
@@ -129,22 +79,17 @@ def runs(
     """
     from hogeq.runs import index
     from hogeq.runs.config import parse_override
-    from hogeq.solvers import SOLVERS
 
-    _require_known("--sort", sort, index.KEYS)
-    _require_known("--status", status, index.STATUSES)
-    _require_known("--solver", solver, SOLVERS)
+    if sort not in index.KEYS:
+        raise BadInputError(refusal("--sort", sort, ", ".join(index.KEYS), index.KEYS))
     wanted = [parse_override(item, "--where") for item in where or ()]
     records, broken = index.find_runs(root)
-    keys_there = {key for run in records for key in run.config}
+    known = {*index.KEYS, *(key for run in records for key in run.config)}
     for key, _ in wanted if records else ():
-        if key not in keys_there:
-            allowed = f"a key of these runs' configs{nearest(key, keys_there)}"
+        if key not in known:
+            allowed = f"a key of these runs' configs{nearest(key, known)}"
             raise BadInputError(f"--where {one_line(key)}: no run has it; allowed: {allowed}")
-    if edition is not None and not index.selected(records, edition=edition):
-        _require_known("--edition", edition, [*EDITIONS, *ALIASES])
-    chosen = index.selected(records, solver=solver, edition=edition, status=status, where=wanted)
-    chosen = index.ordered(chosen, sort)
+    chosen = index.ordered(index.selected(records, wanted), sort)
     keys = index.differing(chosen) if compare else []
     data = {
         "root": root,
@@ -158,8 +103,3 @@ def runs(
     if broken:
         text += ["", "cannot be read:", *(f"  {path}: {why}" for path, why in broken.items())]
     return Result(data, text)
-
-
-def _require_known(name: str, given: str | None, known: Collection[str]) -> None:
-    if given is not None and given not in known:
-        raise BadInputError(refusal(name, given, ", ".join(known), known))

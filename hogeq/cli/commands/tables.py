@@ -1,11 +1,9 @@
 """Strategy files: export, purify, and changes of a table: diff, improve."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-from hogeq.cli import options
 from hogeq.cli.inputs import AnyChosen, Chosen
-from hogeq.cli.options import MATRIX, OF_HOG, PURIFIERS, SUBMISSION, Output, argument, option
 from hogeq.cli.shell import Result, computing, refusing
 from hogeq.support.messages import BadInputError, percent
 from hogeq.support.progress import phase
@@ -20,15 +18,11 @@ NAMELESS = "--player-name: {}, needed for a .py file: the entrant's name"
 
 
 def export(
-    strategy: options.Strategy,
+    strategy: str,
     chosen: Chosen,
-    player_name: options.PlayerName = None,
-    out: Annotated[Path, option("The suffix is the format.", "FILE"), SUBMISSION] = Path(
-        "final_strategy.py"
-    ),
-    part: Annotated[
-        int | None, option("Of a mixture: its N-th component alone, from 1.", "N")
-    ] = None,
+    player_name: str | None = None,
+    out: Path = Path("final_strategy.py"),
+    part: int | None = None,
 ) -> Result:
     """Write a strategy file: the one to submit, or another format.
 
@@ -40,13 +34,7 @@ def export(
     written = _exported(game, strategy, out, part)
     player_name = _name_for(out, player_name, strategy, written)
     written.write(out, player_name)
-    data = {
-        **chosen.facts,
-        "strategy": strategy,
-        "kind": written.kind,
-        "player_name": player_name,
-        "out": out,
-    }
+    data = {**chosen.facts, "strategy": strategy, "kind": written.kind, "player_name": player_name}
     return Result(data, [f"{written.kind} of {strategy} for {chosen.title} written to {out}"])
 
 
@@ -99,39 +87,29 @@ def _exported(game: "Game", name: str, out: Path, part: int | None) -> "Strategy
 
 
 def purify_(
-    strategy: Annotated[str, argument("S", "A policy, or a matrix to search near.")],
+    strategy: str,
     chosen: AnyChosen,
-    method: Annotated[str, option(f"How: {PURIFIERS}.", "METHOD")] = "argmax",
-    overrides: Annotated[
-        list[str] | None, option("Set a parameter: rounds=100", "KEY=VALUE", "--set")
-    ] = None,
-    out: Annotated[Path, option("The suffix is the format.", "FILE"), MATRIX] = Path("matrix.csv"),
-    checkpoint: Annotated[
-        Path | None,
-        option(
-            "With a method of rounds: keep every round, and go on from it if it is there.",
-            "FILE.npz",
-        ),
-        Output((".npz",)),
-        OF_HOG,
-    ] = None,
-    jobs: options.Jobs = None,
-    on: options.On = None,
+    method: str = "argmax",
+    overrides: list[str] | None = None,
+    out: Path = Path("matrix.csv"),
+    checkpoint: Path | None = None,
+    jobs: int | None = None,
+    on: str | None = None,
 ) -> Result:
     """Make a matrix of a policy, or search for a better one near it.
 
     docs/parameters.md lists the parameters of each method. `hogeq attack` measures how exploitable
     the result is.
     """
-    from hogeq.purification import PURIFIERS as METHODS
+    from hogeq.purification import PURIFIERS
     from hogeq.purification.base import SearchPurifier
     from hogeq.runs.config import apply_overrides, purify_from
     from hogeq.runs.directory import saved_rounds
     from hogeq.support.messages import refusal
     from hogeq.support.parameters import ParameterError, plain
 
-    if method not in METHODS:
-        raise BadInputError(refusal("--method", method, ", ".join(METHODS), METHODS))
+    if method not in PURIFIERS:
+        raise BadInputError(refusal("--method", method, ", ".join(PURIFIERS), PURIFIERS))
     try:
         by = purify_from(apply_overrides({"method": method}, overrides or ()))
     except ParameterError as error:
@@ -148,28 +126,13 @@ def purify_(
         else:
             raise BadInputError("--checkpoint: allowed with --method local_search, integer")
     pure.write(out)
-    data = {
-        **chosen.facts,
-        "strategy": strategy,
-        "method": by.method,
-        "parameters": plain(by.params),
-        "out": out,
-    }
+    data = {**chosen.facts, "strategy": strategy, "method": by.method}
+    data["parameters"] = plain(by.params)
     return Result(data, [f"matrix of {strategy} by {by.method} written to {out}"])
 
 
-AgainstOption = Annotated[
-    list[str] | None,
-    option("Opponent, or a folder of them (may be repeated). [optimal, or champion]", "S"),
-]
-
-
 def diff(
-    a: Annotated[str, argument("A", "A table: name, file or run; a policy of other games.")],
-    b: Annotated[str, argument("B", "The strategy to compare with it.")],
-    chosen: AnyChosen,
-    against: AgainstOption = None,
-    plot: Annotated[options.Plot, OF_HOG] = None,
+    a: str, b: str, chosen: AnyChosen, against: list[str] | None = None, plot: Path | None = None
 ) -> Result:
     """Cells in which two tables differ, and the gain of each change.
 
@@ -201,16 +164,14 @@ def diff(
 
 
 def improve(
-    table: Annotated[str, argument("TABLE", "A table: name, file or run.")],
+    table: str,
     chosen: Chosen,
-    out: Annotated[Path | None, option("Where the better table goes.", "FILE"), SUBMISSION] = None,
-    against: AgainstOption = None,
-    explain: Annotated[
-        bool, option("Say why TABLE loses, as check does.", None, "--explain")
-    ] = False,
-    cells: Annotated[int | None, option("Most cells to change.", "N", min=1)] = None,
-    seconds: Annotated[float | None, option("Time limit; Ctrl-C stops too.", min=0.0)] = None,
-    player_name: options.PlayerName = None,
+    out: Path | None = None,
+    against: list[str] | None = None,
+    explain: bool = False,
+    cells: int | None = None,
+    seconds: float | None = None,
+    player_name: str | None = None,
 ) -> Result:
     """Change a table so that it wins more, and write it.
 
@@ -246,8 +207,7 @@ def improve(
         better = game.strategy(best.strategy)
         found = game.diff(start, better, opponents)
     better.write(out, player_name)
-    shown = _changes(chosen, found, table, str(out), list(rivals))
-    told = Result({**shown.data, "out": out}, [*shown.text, "", f"written to {out}"])
+    told = _changes(chosen, found, table, str(out), list(rivals))
     if not explain:
         return told
     why = _explained(chosen, table, against)

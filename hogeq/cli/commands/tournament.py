@@ -2,14 +2,12 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-from hogeq.cli import options
 from hogeq.cli.inputs import AnyChosen, Chosen, check_output
-from hogeq.cli.options import ENTRIES, FOLDER, OF_HOG, PAGE, Output, argument, beside, option
 from hogeq.cli.shell import Result, computing, json_text, refusing
 from hogeq.support.files import write_whole
-from hogeq.support.messages import BadInputError, Table, Text, percent
+from hogeq.support.messages import BadInputError, Table, Text
 
 if TYPE_CHECKING:
     from hogeq.contest.entries import Entries
@@ -20,19 +18,8 @@ if TYPE_CHECKING:
 
 FULL_MEMORY = "full_memory"
 
-NoSandbox = Annotated[
-    bool,
-    option("Run code of a folder though nothing isolates it.", None, "--no-sandbox", options.CODE),
-    beside("--trust"),
-]
 
-
-def compare(
-    a: Annotated[str, argument("A", "A strategy: name, file or run.")],
-    b: Annotated[str, argument("B", "The other.")],
-    chosen: AnyChosen,
-    start: Annotated[options.Start, OF_HOG] = None,
-) -> Result:
+def compare(a: str, b: str, chosen: AnyChosen, start: str | None = None) -> Result:
     """Exact win rate of A against B.
 
     full_memory is optimal play by players with full memory.
@@ -42,21 +29,19 @@ def compare(
     more: Text = []
     if game.tree is not None:
         with refusing():
-            found = game.value(a, b)
-        rates = {"payoff": found.mean, "first": found.first, "second": found.second}
+            rates: tuple[float, ...] = game.value(a, b)
         names = ("payoff", "as player 0", "as player 1")
-        figures = [game.units.exact(rate) for rate in rates.values()]
     else:
-        rates = _win_rate(game, a, b, None if start is None else chosen.scores)._asdict()
+        rates = _win_rate(game, a, b, None if start is None else chosen.scores)
         names = ("win rate", "moving first", "moving second")
-        figures = [percent(rate) for rate in rates.values()]
         if chosen.engine.has_own_goals:
             more = ["", "the goals are A's and B's: {} and {}".format(*game.rules.goals)]
         if _remembers(game, a, b):
             more += ["", f"{FULL_MEMORY} remembers what a strategy may not see"]
+    keys = names[0].replace(" ", "_"), "first", "second"
+    data = {**chosen.facts, "a": a, "b": b, **dict(zip(keys, rates, strict=True))}
+    rows = list(zip(names, map(game.units.exact, rates), strict=True))
     begins = "" if start is None else f", from {start}"
-    rows = list(zip(names, figures, strict=True))
-    data = {**chosen.facts, "a": a, "b": b, **rates}
     return Result(data, [f"{a} against {b}, {chosen.title}{begins}", "", Table(rows), *more])
 
 
@@ -80,46 +65,23 @@ def _win_rate(game: "Game", a: str, b: str, start: tuple[int, int] | None) -> "W
 
 
 def tournament(
-    entries: Annotated[
-        list[str],
-        argument("S", "Strategies: names, files, runs, folders, patterns ('entries/*.csv')."),
-    ],
+    entries: list[str],
     chosen: Chosen,
-    skip_bad: Annotated[
-        bool, option("Leave out, and list, bad files.", name="--skip-bad"), ENTRIES
-    ] = False,
-    ranks: Annotated[
-        Path | None, option("Write the table of ranks.", "FILE", "--csv"), Output((".csv",))
-    ] = None,
-    page: Annotated[
-        Path | None, option("Write a page: ranks to sort, all win rates.", "FILE", "--html"), PAGE
-    ] = None,
-    out: Annotated[
-        Path | None,
-        option("Write all win rates, .csv or .json; of a folder, a folder of pages.", "FILE"),
-    ] = None,
-    pseudonyms: Annotated[
-        bool, option("No names on public pages.", name="--pseudonyms"), FOLDER
-    ] = False,
-    title: Annotated[
-        str | None, option("Heading of the pages.", "TEXT", "--title"), beside("--html", "--out")
-    ] = None,
-    plot: options.Plot = None,
-    start: options.Start = None,
-    goals: Annotated[
-        Path | None, option("A goal for each entry: lines entry,goal.", "FILE")
-    ] = None,
-    threshold: Annotated[
-        float, option("A match is won by a win rate above this.", min=0.5, max=0.999999)
-    ] = 0.500001,
-    tie_break: Annotated[
-        str | None,
-        option("Of as many matches won the higher win rate against S ranks first.", "S|bytes"),
-    ] = None,
-    time_limit: options.TimeLimit = 60.0,
-    no_sandbox: NoSandbox = False,
-    jobs: options.Jobs = None,
-    on: options.On = None,
+    skip_bad: bool = False,
+    ranks: Path | None = None,
+    page: Path | None = None,
+    out: Path | None = None,
+    pseudonyms: bool = False,
+    title: str | None = None,
+    plot: Path | None = None,
+    start: str | None = None,
+    goals: Path | None = None,
+    threshold: float = 0.500001,
+    tie_break: str | None = None,
+    time_limit: float = 60.0,
+    no_sandbox: bool = False,
+    jobs: int | None = None,
+    on: str | None = None,
 ) -> Result:
     """All-play-all: win rates, matches won, ranks of the contest.
 
@@ -144,7 +106,7 @@ def tournament(
     """
     is_folder = out is not None and not out.suffix
     if not is_folder:
-        check_output(out, (".csv", ".json"), reads=[*entries, chosen.spec])
+        check_output(out, (".csv", ".json"), reads=[*entries, *filter(None, [chosen.spec])])
     chosen.choose(entries)
     from hogeq.baselines.registry import solves
 

@@ -15,7 +15,7 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from hogeq.strategies.strategy import strategy_of_shape
-from hogeq.support.files import muted
+from hogeq.support.files import redirected
 from hogeq.support.messages import nearest, not_installed, one_line, shown
 from hogeq.trees.flat import (
     CHANCE,
@@ -79,7 +79,7 @@ def _load(name: str) -> Any:
     if "efg_game" in name:  # OpenSpiel reads another game, or ends, where labels are equal, say
         raise ValueError(f"game: got {shown(name)}; allowed: the name of the file, FILE.efg")
     try:
-        with muted(2):  # it writes lines of its own before it raises
+        with redirected(2):  # it writes lines of its own before it raises
             return pyspiel.load_game(name)
     except Exception as error:  # noqa: BLE001 - OpenSpiel raises what C++ throws
         raise ValueError(f"game: got {shown(name)}: {one_line(error)}") from None
