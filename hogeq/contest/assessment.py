@@ -31,8 +31,9 @@ from hogeq.support import html
 from hogeq.support.aliases import Floats, Matrix
 from hogeq.support.messages import EXACT, Table, Text, at_most, counted, loss, percent, pp
 
-OPPONENTS = ("optimal", "champion", "ignore_memory", "huan2020", "hog_wild_heuristic")
-"""Strategies of the package that a submission is played against, if the rules allow them."""
+OPPONENTS = ("ignore_memory", "huan2020", "hog_wild_heuristic")
+"""Strategies of the package that a submission is played against, if the rules allow them: these and
+the strongest."""
 
 LISTED = 10  # positions that are listed as those that cost most
 
@@ -67,7 +68,7 @@ class Loss(NamedTuple):
     opponent: int
     roll: int
     best: int
-    cost: float
+    loss: float
     """Win rate lost there: the reach of the position times what its roll falls short of the best,
     all later turns being played as the best response does."""
     reach: float  # probability of coming to move there
@@ -166,7 +167,7 @@ def facts_of(
     positions: of each kind of mistake, with the sum best_response - win_rate), ``loss_by_phase``
     and ``loss_by_lead`` (the same), ``rule_changes`` (change, positions, gain: simple changes of
     the table), ``constant_changes`` (None, or best: line, column, number, instead, gain, of numbers
-    in ``code``, a trusted file; tried; possible), ``losses`` (score, opponent, roll, best, cost,
+    in ``code``, a trusted file; tried; possible), ``losses`` (score, opponent, roll, best, loss,
     reach), ``changes`` (score, opponent, roll, instead, gain), ``changed`` (win rate with all the
     changes), ``endless`` (win rate lost by games that never end).
     """
@@ -220,7 +221,7 @@ def usual_reference(game: HogEngine) -> str:
 def opponents(game: HogEngine) -> list[Strategy]:
     """List the opponents of submissions: numbers of dice and names, each table once."""
     always = [f"always_roll:{dice}" for dice in range(game.num_actions)]
-    named = builtins_of(game, [*always, *samples_of(game.rules), *OPPONENTS])
+    named = builtins_of(game, [*always, *samples_of(game.rules), usual_reference(game), *OPPONENTS])
     found: dict[bytes, Strategy] = {}
     for name, one in named.items():
         found.setdefault(one.array.tobytes(), one.named(name))
@@ -412,20 +413,20 @@ def positions_text(data: Mapping[str, Any]) -> Text:
     """Lay out the positions that cost most, and the cells whose change gains most."""
     text: Text = []
     if data["losses"]:
-        text += ["", "most is lost at", "", _cells(data["losses"], "best", "cost", "loss")]
+        text += ["", "most is lost at", "", _cells(data["losses"], "best", "loss")]
     if data["changes"]:
         text += [
             "",
             f"changes of one cell that gain most against {data['against']}",
             "",
-            _cells(data["changes"], "instead", "gain", "gain"),
+            _cells(data["changes"], "instead", "gain"),
             "",
             f"together: {percent(data['changed'])}",
         ]
     return text
 
 
-def _cells(cells: Sequence[Mapping[str, Any]], better: str, worth: str, heading: str) -> Table:
+def _cells(cells: Sequence[Mapping[str, Any]], better: str, worth: str) -> Table:
     keys = ("score", "opponent", "roll", better)
     rows = [(*(cell[key] for key in keys), loss(cell[worth])) for cell in cells]
-    return Table(rows, ("score", "opponent", "rolls", better, heading), left=0)
+    return Table(rows, ("score", "opponent", "rolls", better, worth), left=0)

@@ -143,7 +143,7 @@ def _changes(found: Mapping[str, Any]) -> str:
 def _losses(found: Mapping[str, Any]) -> str:
     keys = ("score", "opponent", "roll", "best")
     rows = [
-        (*(one[key] for key in keys), _points(one["cost"]), percent(one["reach"]))
+        (*(one[key] for key in keys), _points(one["loss"]), percent(one["reach"]))
         for one in found["losses"]
     ]
     if not rows and found["endless"]:

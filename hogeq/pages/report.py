@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from hogeq.baselines.registry import builtins_of
 from hogeq.contest import tournament
+from hogeq.contest.assessment import usual_reference
 from hogeq.evaluation.counterfactual import counterfactual_values
 from hogeq.evaluation.values import fold, reach
 from hogeq.figures.style import LOSS, MINUS_ONE
@@ -33,7 +34,7 @@ from hogeq.support.progress import phase
 MOST_BYTES: Final = 10 * 10**6
 """Size of the largest page: what still opens at once, and passes as an attachment."""
 
-OTHERS: Final = "champion", "ignore_memory", "huan2020"
+OTHERS: Final = "ignore_memory", "huan2020"
 """Built-ins in the tournament of every page, where the game has them."""
 
 PROBABILITY_DIGITS: Final = 6  # decimals of probabilities on the page
@@ -117,7 +118,7 @@ def entries(
         listed.append(Entry(f"{run.name}: matrix", run.matrix, spent if matrices else None))
     listed += [Entry(name, strategy, None) for name, strategy in against]
     known = {entry.name for entry in listed}
-    others = [*OTHERS, f"always_roll:{min(6, game.rules.max_dice)}"]
+    others = [usual_reference(game), *OTHERS, f"always_roll:{min(6, game.rules.max_dice)}"]
     named = builtins_of(game, [spec for spec in others if spec not in known])
     return listed + [Entry(name, one, None) for name, one in named.items()]
 

@@ -37,7 +37,7 @@ def test_a_valid_submission_and_how_it_does(folder: Path) -> None:
     assert found["win_rate"] == rates["optimal"]
     assert found["best_response"] == pytest.approx(0.5, abs=1e-12)
     assert (found["bound"], found["effort"]) == (found["best_response"], None)
-    assert found["losses"][0]["cost"] >= found["losses"][1]["cost"] > 0.0
+    assert found["losses"][0]["loss"] >= found["losses"][1]["loss"] > 0.0
     assert len(found["changes"]) == 3
     assert found["changed"] > found["win_rate"]
     text = ok("check", submission, *R, "--trust")
