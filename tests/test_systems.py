@@ -135,7 +135,6 @@ ALLOWED = {
     "hogeq/kernels/cache.py",
     "hogeq/runs/files.py",
     "hogeq/strategies/bubblewrap.py",
-    "hogeq/strategies/channel.py",
     "hogeq/strategies/child.py",
     "hogeq/support/files.py",
     "hogeq/support/workers.py",
