@@ -18,7 +18,7 @@ def check(
     chosen: Chosen,
     against: Annotated[
         str | None,
-        option("Opponent of losses and changes. [optimal; with hidden memory, champion]"),
+        option("Opponent of losses and changes. [optimal; with hidden memory, champion]", "S"),
     ] = None,
     page: Annotated[
         Path | None, option("Write the same as a page.", "FILE", "--html"), PAGE
