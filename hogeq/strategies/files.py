@@ -241,10 +241,11 @@ def read_arrays(
     with _refusals_of(printable(path)):
         arrays = _arrays_in(data, {*shapes, "weights"})
         weights = arrays.pop("weights", None)
-        ((title, table),) = arrays.items() if len(arrays) == 1 else [("", None)]
-        if title not in shapes:
-            raise StrategyError(f"holds {shown([*arrays])}; allowed: one of {', '.join(shapes)}")
-        shape = shapes[title] if weights is None else (weights.size, *shapes[title])
+        titles = [*arrays]
+        if len(titles) != 1 or titles[0] not in shapes:
+            raise StrategyError(f"holds {shown(titles)}; allowed: one of {', '.join(shapes)}")
+        table, shape = arrays[titles[0]], shapes[titles[0]]
+        shape = shape if weights is None else (weights.size, *shape)
         if table.shape != shape:
             raise StrategyError(f"has shape {table.shape}; allowed: {shape}")
     return table, weights

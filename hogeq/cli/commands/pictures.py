@@ -143,18 +143,10 @@ def report(
     entries = page.entries(chosen.engine, loaded, rivals, matrices=matrices, budget=budget)
     try:
         with computing(None, jobs):
-            made = page.make(chosen.engine, loaded, entries)
+            made, found = page.make(chosen.engine, loaded, entries)
     except page.ReportError as error:
         raise BadInputError(f"report: {error}") from error
-    found = {
-        "counters": {
-            name: {"attack": search.value, "bound": search.bound}
-            for name, search in made.counters.items()
-        },
-        "entries": made.names,
-        "win_rates": made.win_rates.tolist(),
-    }
-    return _reported(loaded, made.html, found, chosen.facts, out, open_)
+    return _reported(loaded, made, found, chosen.facts, out, open_)
 
 
 def _report_on_tree(runs: "list[Run]", against: list[str], out: Path, open_: bool) -> Result:
