@@ -78,7 +78,7 @@ def test_the_mixture_is_what_the_manifest_says() -> None:
         game = compile_game(rules_from({"edition": edition}))
         folder = CHAMPIONS / edition
         figures = json.loads((folder / "manifest.json").read_text("utf-8"))["figures"]["mixture"]
-        mixture = solved.champion("champion:mixture")(game)
+        mixture = solved.shipped("champion:mixture")(game)
         counter = read_strategy(folder / "counter_to_mixture.csv")
         won = win_rate(game, counter, mixture).win_rate
         assert won == pytest.approx(figures["attack"], abs=1e-10)
@@ -149,8 +149,8 @@ def test_a_champion_has_a_name(manifest: Path, name: str, file: str) -> None:
 @pytest.mark.parametrize(
     ("rules", "name", "says"),
     [
-        ({"edition": "fa22"}, "champion", "none is shipped for fa22, .*; allowed: optimal, "),
         ({"edition": "sp19"}, "champion:mixture", "no mixture is shipped for sp19; allowed: su20"),
+        ({"edition": "sp14"}, "champion:mixture", "shipped for fa13, sp14, su14; allowed: su20, "),
         ({"edition": "fa18", "goal": 50}, "champion", "for fa18 with goal=50; allowed: su20, "),
         ({"edition": "su20", "swap": "none"}, "champion", "su21.*, with no part or size changed$"),
         ({"edition": "su20"}, "champion:mean", "as champion or champion:policy or champion:mix"),
@@ -160,6 +160,16 @@ def test_rules_without_a_champion_say_so(rules: dict[str, object], name: str, sa
     with pytest.raises(StrategyError, match=says) as caught:
         builtin(name, uncompiled(rules_from(rules)))
     assert "\n" not in str(caught.value)
+
+
+def test_where_nothing_is_hidden_the_champion_is_the_optimal_matrix(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    game = compile_game(rules_from({"edition": "fa25", "goal": 12, "max_dice": 3}))
+    for name in ("champion", "champion:policy", "champion:mixture"):
+        assert np.array_equal(builtin(name, game), builtin("optimal", game))
+    said = "hogeq: champion: nothing is hidden by these rules, so it is the optimal matrix"
+    assert caplog.messages[0] == said
 
 
 def test_one_line_makes_the_file_to_submit(

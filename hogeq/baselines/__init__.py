@@ -5,7 +5,6 @@ A module enters its strategies by :func:`baseline` when it is imported. The sour
 """
 
 from hogeq.baselines.registry import baseline, builtin, find_strategy, names
-from hogeq.baselines.second_place import delta_distribution, huan2020
 from hogeq.baselines.simple import always_roll, bacon, hog_wild_heuristic, swap
 from hogeq.baselines.solved import full_memory, ignore_memory, optimal
 
@@ -14,11 +13,9 @@ __all__ = [
     "bacon",
     "baseline",
     "builtin",
-    "delta_distribution",
     "find_strategy",
     "full_memory",
     "hog_wild_heuristic",
-    "huan2020",
     "ignore_memory",
     "names",
     "optimal",

@@ -2,10 +2,10 @@
 
 import os
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from functools import partial
-from inspect import Parameter, signature
+from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
@@ -20,10 +20,7 @@ if TYPE_CHECKING:
     from hogeq.model.game import HogEngine
 
 DIGITS = 9  # of a number before the point
-SOLVE = (
-    *("optimal", "ignore_memory", "fa15_optimal", "fa22_optimal"),
-    *("huan2020", "delta_distribution"),
-)
+SOLVE = ("optimal", "ignore_memory", "champion", "fa15_optimal", "fa22_optimal")
 """Names of those that solve a game, by the kernels of a player with full memory."""
 
 
@@ -33,8 +30,7 @@ class Builtin(NamedTuple):
     parameters: tuple[str, ...]  # names of the whole numbers to be given after the colon
     about: str  # one line for people
     make: Callable[..., StrategyLike]
-    """Called with the game, one int for each parameter, and options by name."""
-    options: Mapping[str, float]  # defaults of the numbers that may be given by name
+    """Called with the game and one int for each parameter."""
     defaults: tuple[int, ...] = ()  # of the last parameters
 
     def usage(self, name: str) -> str:
@@ -63,8 +59,7 @@ def baseline(usage: str, about: str) -> Callable[[_Maker], _Maker]:
     -------
     decorator
         For a function of the game and one int for each parameter, which users may leave out if it
-        has a default. Its keyword-only parameters, all with an int or float as default, are
-        options: users may write ``name:option=value``.
+        has a default.
 
     Raises
     ------
@@ -90,35 +85,18 @@ def baseline(usage: str, about: str) -> Callable[[_Maker], _Maker]:
     wanted = tuple(parameters.split(",")) if parameters else ()
 
     def decorate(make: _Maker) -> _Maker:
-        options = _taken(make, usage, len(wanted))
-        defaults = [one.default for one in list(signature(make).parameters.values())[1:]]
-        defaults = [default for default in defaults[: len(wanted)] if type(default) is int]
-        entry = Builtin(wanted, about, make, options, tuple(defaults))
-        enter(_BUILTINS, "baseline", name, entry)
+        try:
+            taken = signature(make)
+            taken.bind(*range(len(wanted) + 1))
+        except TypeError:
+            allowed = f"a function of a game and {len(wanted)} whole numbers"
+            raise ValueError(refusal(f"baseline {shown(usage)}", make, allowed)) from None
+        defaults = [one.default for one in list(taken.parameters.values())[1 : len(wanted) + 1]]
+        numbers = tuple(default for default in defaults if type(default) is int)
+        enter(_BUILTINS, "baseline", name, Builtin(wanted, about, make, numbers))
         return make
 
     return decorate
-
-
-def _taken(make: object, usage: str, count: int) -> dict[str, float]:
-    """Options of a maker that takes a game and a number of parameters; others are refused."""
-    allowed = f"a function of a game and {count} whole numbers, and options with a number each"
-    refused = ValueError(f"baseline {shown(usage)}: got {shown(make)}; allowed: {allowed}")
-    if not callable(make):
-        raise refused
-    taken = signature(make)
-    options = {
-        parameter.name: parameter.default
-        for parameter in taken.parameters.values()
-        if parameter.kind is Parameter.KEYWORD_ONLY
-    }
-    try:
-        taken.bind(*range(count + 1))
-    except TypeError:
-        raise refused from None
-    if not all(type(default) in {int, float} for default in options.values()):
-        raise refused
-    return options
 
 
 def is_builtin(spec: str) -> bool:
@@ -135,10 +113,8 @@ def names() -> dict[str, str]:
     """List the strategies that have a name."""
     listed = {}
     for name, entry in _BUILTINS.items():
-        options = ",".join(f"{option}={value}" for option, value in entry.options.items())
         defaults = ",".join(map(str, entry.defaults))
-        more = f" (options :{options})" if options else ""
-        more = f" (:{defaults} if not given)" if defaults and not more else more
+        more = f" (:{defaults} if not given)" if defaults else ""
         listed[entry.usage(name)] = entry.about + more
     return listed
 
@@ -153,7 +129,7 @@ def builtin(spec: str, game: "HogEngine") -> Strategy:
         allowed = f"those that `hogeq strategies` lists{nearest(name, _BUILTINS)}"
         raise StrategyError(f"strategy {shown(spec)}: unknown name; allowed: {allowed}")
     entry = _BUILTINS[name]
-    given, options = _split(spec, entry, rest.split(",") if colon else [])
+    given = rest.split(",") if colon else []
     left_out = len(entry.parameters) - len(given)
     if 0 < left_out <= len(entry.defaults):
         given += map(str, entry.defaults[-left_out:])
@@ -165,7 +141,7 @@ def builtin(spec: str, game: "HogEngine") -> Strategy:
             f"strategy {shown(spec)}: {len(given)} parameters given, to be written as {usages}"
         )
     arguments = [
-        _number(spec, parameter, text, int)
+        _number(spec, parameter, text)
         for parameter, text in zip(entry.parameters, given, strict=True)
     ]
     if "N" in entry.parameters:
@@ -174,7 +150,7 @@ def builtin(spec: str, game: "HogEngine") -> Strategy:
             allowed = f"{min(game.rules.choices)} to {most}"
             raise StrategyError(f"strategy {shown(spec)}: N is {dice}; allowed: {allowed}")
         arguments[entry.parameters.index("N")] = game.rules.choices.index(dice)
-    make = partial(entry.make, game, *arguments, **options)
+    make = partial(entry.make, game, *arguments)
     if is_ours(entry.make):
         return strategy_of(game, make())
     where = named(f"strategy {shown(spec)}", entry.make)
@@ -185,36 +161,14 @@ def builtin(spec: str, game: "HogEngine") -> Strategy:
     return strategy_of(game, made, where)
 
 
-def _split(spec: str, entry: Builtin, texts: list[str]) -> tuple[list[str], dict[str, float]]:
-    """Separate parameters, as they are written, from options."""
-    given: list[str] = []
-    options: dict[str, float] = {}
-    for text in texts:
-        option, equals, value = (part.strip() for part in text.partition("="))
-        if not equals:
-            given.append(text)
-        elif option not in entry.options:
-            allowed = ", ".join(entry.options) or "none"
-            raise StrategyError(
-                f"strategy {shown(spec)}: unknown option {shown(option)}; allowed: {allowed}"
-            )
-        elif option in options:
-            raise StrategyError(f"strategy {shown(spec)}: option {option} is given twice")
-        else:
-            options[option] = _number(spec, option, value, type(entry.options[option]))
-    return given, options
-
-
-def _number(spec: str, name: str, text: str, kind: type[float]) -> float:
-    """Read a number of few digits: int() and float() take more, and are slow on thousands."""
-    fraction = "" if kind is int else r"(\.[0-9]{0,17})?(e[+-]?[0-9]{1,2})?"
-    if not re.fullmatch(rf"\s*[+-]?[0-9]{{1,{DIGITS}}}{fraction}\s*", text):
-        what = "a whole number" if kind is int else "a number"
+def _number(spec: str, name: str, text: str) -> int:
+    """Read a number of few digits: int() takes more, and is slow on thousands."""
+    if not re.fullmatch(rf"\s*[+-]?[0-9]{{1,{DIGITS}}}\s*", text):
         raise StrategyError(
             f"strategy {shown(spec)}: {name} is {shown(text)}; "
-            f"allowed: {what} of at most {DIGITS} digits"
+            f"allowed: a whole number of at most {DIGITS} digits"
         )
-    return kind(text)
+    return int(text)
 
 
 def builtins_of(game: "HogEngine", specs: Iterable[str]) -> dict[str, Strategy]:

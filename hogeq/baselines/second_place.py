@@ -1,43 +1,29 @@
-"""The second place of summer 2020: dynamic programming over guesses of the hidden memory.
+"""Backward induction over beliefs about the hidden memory, as the second place of summer 2020 did.
 
 A strategy sees the scores and not the points of the last turns, on which Feral Hogs depends. Huan
-(2020) [1] guesses: a memory is as likely as the number of turns' outcomes that lead to it, the
-delta distribution. That is its author's report, with the code; ``docs/huan2020.md`` lists what it
-leaves open, and which choices come closest to the published results.
+(2020) [1] believes some distribution of the memory and rolls best by it; docs/huan2020.md has the
+method, and experiments/second_place.py the counts that were the beliefs there.
 
 Sizes: G goal, K actions, W records of one turn, H = W * W memories (own record, opponent's record).
 A *seat* is 0 for the player who moved first in the game and 1 for the other.
 """
 
 from functools import lru_cache
-from typing import TYPE_CHECKING, Annotated, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from pydantic import Field
+from numpy.typing import ArrayLike
 
-from hogeq.baselines.registry import baseline
-from hogeq.baselines.solved import ignore_memory
 from hogeq.rules import Rules
 from hogeq.rules.memory import Memory, memory_sizes
 from hogeq.rules.rules import Throw
 from hogeq.rules.turn import TurnTable, effect, land, throw_of
-from hogeq.strategies.arrays import StrategyError
 from hogeq.strategies.strategy import policy_of
 from hogeq.support.aliases import Floats, Ints, Matrix, Policy
-from hogeq.support.parameters import NotNegative, PositiveShare, Share, check
+from hogeq.support.parameters import Share, check
 
 if TYPE_CHECKING:
     from hogeq.model.game import HogEngine
-
-# The report's comparison plays both seats, and so walks the same game twice when a strategy plays
-# itself: its counts, measured against the default weight, are twice the ways into a state.
-WALKS = 2.0
-UNCOUNTED = 0.25  # weight in the report of a memory state that was never counted
-
-_Rounds: TypeAlias = Annotated[int, Field(ge=0, le=1000)]
-
-Counts = NDArray[np.float32]
 
 
 class RolledColumns(NamedTuple):
@@ -152,68 +138,6 @@ def _diagonals(rules: Rules) -> Diagonals:
     return Diagonals(rules)
 
 
-def entries(game: "HogEngine", player: ArrayLike | None = None) -> Counts:
-    """Count the ways into every memory state in self-play, or in any play, (2, G, G, H).
-
-    A way in is one outcome of one roll, made in one memory state that play can reach, however
-    small its probability. The memory before the first turn is entered once.
-    """
-    turns = diagonals_of(game)
-    plays = _plays(game, player)
-    goal, records, num_actions = turns.goal, turns.records, turns.num_actions
-    # Afterstates by t, u, record, seat, opponent's record.
-    after = np.zeros((goal, goal, records, 2, records), np.float32)
-    counts = np.zeros((goal * goal, 2, records, records), np.float32)  # cell, seat, own, opponent's
-    counts[0, 0, 0, 0] = 1.0
-    for total in range(2 * goal - 1):
-        own, opponent = turns.cells(total)
-        at, other, landed = turns.arrivals(total)
-        # The player who moved is now the opponent, so the two records change places.
-        np.add.at(counts, landed, after[at, other].transpose(0, 2, 3, 1)[:, ::-1])
-        met = counts[own * goal + opponent] > 0.0
-        made = np.empty((2, len(own), records, 2 * num_actions), np.float32)
-        for seat in (0, 1):
-            rolled = met[:, seat, ..., None] & plays[own, opponent]  # cell, own, opponent's, roll
-            every = rolled.sum(axis=1, dtype=np.float32)
-            with_bonus = (rolled & turns.fires[:, None]).sum(axis=1, dtype=np.float32)
-            made[seat, ..., num_actions:] = with_bonus
-            made[seat, ..., :num_actions] = every - with_bonus
-        _spread(turns, own, opponent, made, after)
-    return np.ascontiguousarray(
-        counts.reshape(goal, goal, 2, records * records).transpose(2, 0, 1, 3)
-    )
-
-
-def _plays(game: "HogEngine", player: ArrayLike | None) -> NDArray[np.bool_]:
-    """Tabulate the rolls that a player makes, (G, G, W or 1, W or 1, K)."""
-    if player is None:
-        return np.ones((game.goal, game.goal, 1, 1, game.num_actions), bool)
-    table = np.asarray(player)
-    if table.ndim == 3 and table.dtype.kind in "iu":  # of a player who remembers
-        records = diagonals_of(game).records
-        rolls = table.reshape(game.goal, game.goal, records, records, 1)
-        return np.asarray(rolls == np.arange(game.num_actions))
-    return np.asarray(policy_of(game, table) > 0.0)[:, :, None, None, :]
-
-
-def _spread(turns: Diagonals, own: Ints, opponent: Ints, made: Counts, after: Counts) -> None:
-    """Add the outcomes of the rolls of a diagonal's cells, (2, n, W, 2 * K), to the afterstates."""
-    rolled = turns.rolled[own[0] + opponent[0]]
-    outcomes = made @ (rolled.chance > 0.0).astype(np.float32)
-    reached = own[:, None] + rolled.gain
-    cell, way = np.nonzero(reached < turns.goal)
-    # Two outcomes of one cell differ in gain or in record, so no cell is added to twice.
-    index = reached[cell, way], opponent[cell], rolled.recorded[way]
-    after[index] += outcomes[:, cell, :, way]
-    for extra in (0, 1):
-        scored = own + turns.zero[own, opponent] + extra * turns.bonus
-        inside = scored < turns.goal
-        recorded = turns.zero_record[own, opponent]
-        after[scored[inside], opponent[inside], recorded[inside]] += made[
-            :, inside, :, extra * turns.num_actions
-        ]
-
-
 def exact_distribution(game: "HogEngine", strategy: ArrayLike, tremble: float = 0.0) -> Floats:
     """Exact distribution of the memory in self-play, which counting estimates."""
     from hogeq.evaluation.values import reach
@@ -287,71 +211,3 @@ def _roll_values(turns: Diagonals, total: int, worth: Floats) -> tuple[Floats, F
     plain[:, 0] = worth[scored, opponent]
     fed[:, 0] = worth[scored + turns.bonus, opponent]
     return plain, fed
-
-
-def weights(possible: Counts, perfect: Counts, own: Counts | None, default: float) -> Floats:
-    """Weight of every memory state, as Huan (2020) [1] looks it up.
-
-    Its count in perfect play; where that is 0, its count in a strategy's play against itself;
-    where that is 0 too, the default; and nothing where no play leads.
-    """
-    backup = np.full(perfect.shape, default, np.float64)
-    if own is not None:
-        np.copyto(backup, own, where=own > 0)
-    np.copyto(backup, perfect, where=perfect > 0)
-    backup[possible == 0] = 0.0
-    return backup
-
-
-@baseline("huan2020", "second place of summer 2020: counted guesses of the memory")
-def huan2020(
-    game: "HogEngine",
-    *,
-    weight: float = UNCOUNTED,
-    epsilon: float = 0.01,
-    rounds: int = 1,
-    draft_weight: float = 1.0,
-) -> Matrix:
-    """Matrix of the method of Huan (2020) [1], in full.
-
-    A draft guesses the memory by the counts of perfect play alone. Then, `rounds` times, the
-    matrix plays itself, those counts fill the gaps, and a new matrix is made.
-    """
-    from hogeq.evaluation.tablebase import solve
-
-    try:
-        check(NotNegative, weight=weight, draft_weight=draft_weight)
-        check(_Rounds, rounds=rounds)
-        check(Share, epsilon=epsilon)
-        counts = entries(game), WALKS * entries(game, solve(game).rolls)
-    except ValueError as error:
-        raise StrategyError(f"strategy 'huan2020': {error}") from error
-    beliefs = over_seats(weights(*counts, None, draft_weight))
-    matrix = respond_to_beliefs(game, beliefs, epsilon)
-    for _ in range(rounds):
-        own = WALKS * entries(game, matrix)
-        beliefs = over_seats(weights(*counts, own, weight))
-        matrix = respond_to_beliefs(game, beliefs, epsilon)
-    return matrix
-
-
-@baseline("delta_distribution", "as huan2020, but the memory as probable as it is in self-play")
-def delta_distribution(
-    game: "HogEngine", *, epsilon: float = 0.01, rounds: int = 20, tremble: float = 0.01
-) -> Matrix:
-    """Matrix of the method of Huan (2020) [1], counts replaced by reach probabilities.
-
-    The report names this as future work. Round after round the matrix plays itself, and a new one
-    is made from the distribution of the memory in all rounds so far, each counting alike.
-    """
-    try:
-        check(PositiveShare, tremble=tremble)
-        check(_Rounds, rounds=rounds)
-        matrix = ignore_memory(game)
-        mean = np.zeros((game.goal, game.goal, game.memory_size))
-        for number in range(1, rounds + 1):
-            mean += (exact_distribution(game, matrix, tremble) - mean) / number
-            matrix = respond_to_beliefs(game, mean, epsilon)
-    except ValueError as error:
-        raise StrategyError(f"strategy 'delta_distribution': {error}") from error
-    return matrix

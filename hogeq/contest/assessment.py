@@ -1,6 +1,6 @@
 """The worth of a table's cells: losses against an opponent, and gains of changes."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -13,6 +13,7 @@ from hogeq.baselines.registry import builtins_of, find_strategy
 from hogeq.baselines.simple import samples_of
 from hogeq.contest.advice import ConstantChanges, RuleChange, constant_changes, rule_changes
 from hogeq.contest.submission import Submission
+from hogeq.contest.tournament import WIN
 from hogeq.evaluation.counterfactual import counterfactual_values
 from hogeq.evaluation.losses import Group, by_kind, by_lead, by_phase, forgotten_rules
 from hogeq.evaluation.losses import losses as losses_of
@@ -31,8 +32,9 @@ from hogeq.support import html
 from hogeq.support.aliases import Floats, Matrix
 from hogeq.support.messages import EXACT, Table, Text, at_most, counted, loss, percent, pp
 
-OPPONENTS = ("optimal", "champion", "ignore_memory", "huan2020", "hog_wild_heuristic")
-"""Strategies of the package that a submission is played against, if the rules allow them."""
+OPPONENTS = ("ignore_memory", "huan2020", "hog_wild_heuristic")
+"""Strategies of the package that a submission is played against, if the rules allow them: these and
+the strongest."""
 
 LISTED = 10  # positions that are listed as those that cost most
 
@@ -67,7 +69,7 @@ class Loss(NamedTuple):
     opponent: int
     roll: int
     best: int
-    cost: float
+    loss: float
     """Win rate lost there: the reach of the position times what its roll falls short of the best,
     all later turns being played as the best response does."""
     reach: float  # probability of coming to move there
@@ -122,16 +124,14 @@ class Assessment(NamedTuple):
 
     def _repr_html_(self) -> str:
         """Write the groups of the loss and the simple changes, in a notebook."""
-        groups = [
-            html.table(_group_rows(getattr(self, key)), (heading, "loss", "positions"), "Loss")
-            for key, heading in GROUPED.items()
-        ]
-        rows = [(one.change, pp(one.gain), one.positions) for one in self.rule_changes]
         title = (
             f"Wins {percent(self.win_rate)}; a best response found, {percent(self.best_response)}"
         )
-        changes = html.table(rows, ("roll", "gain", "positions"), "Simple changes, each alone")
-        return f"<p>{title}</p>{''.join(groups)}{changes}"
+        parts = [
+            html.table(part.table.rows, part.table.header, part.heading or "Loss")
+            for part in reasons(assessed_facts(self))
+        ]
+        return f"<p>{title}</p>{''.join(parts)}"
 
 
 def _group_rows(groups: Iterable[Group]) -> list[tuple[str, str, str]]:
@@ -166,7 +166,7 @@ def facts_of(
     positions: of each kind of mistake, with the sum best_response - win_rate), ``loss_by_phase``
     and ``loss_by_lead`` (the same), ``rule_changes`` (change, positions, gain: simple changes of
     the table), ``constant_changes`` (None, or best: line, column, number, instead, gain, of numbers
-    in ``code``, a trusted file; tried; possible), ``losses`` (score, opponent, roll, best, cost,
+    in ``code``, a trusted file; tried; possible), ``losses`` (score, opponent, roll, best, loss,
     reach), ``changes`` (score, opponent, roll, instead, gain), ``changed`` (win rate with all the
     changes), ``endless`` (win rate lost by games that never end).
     """
@@ -220,7 +220,7 @@ def usual_reference(game: HogEngine) -> str:
 def opponents(game: HogEngine) -> list[Strategy]:
     """List the opponents of submissions: numbers of dice and names, each table once."""
     always = [f"always_roll:{dice}" for dice in range(game.num_actions)]
-    named = builtins_of(game, [*always, *samples_of(game.rules), *OPPONENTS])
+    named = builtins_of(game, [*always, *samples_of(game.rules), usual_reference(game), *OPPONENTS])
     found: dict[bytes, Strategy] = {}
     for name, one in named.items():
         found.setdefault(one.array.tobytes(), one.named(name))
@@ -371,61 +371,97 @@ def response_text(found: Mapping[str, Any]) -> str:
     return f"{told}, and none can win more than {at_most(found['bound'])}"
 
 
+class Part(NamedTuple):
+    """A table about a submission, for a text and for a page."""
+
+    heading: str  # none: it goes on with the part before
+    table: Table
+    bars: Sequence[tuple[float, str]] = ()
+    """On a page, of each row: a share from 0 to 1, and its look."""
+    after: str = ""  # a line
+
+
 def assessed_text(data: Mapping[str, Any]) -> Text:
     """Lay out how a valid submission does, by its facts: what to change first, positions last."""
-    rates = [
-        (one["strategy"], "never ends" if one["win_rate"] is None else percent(one["win_rate"]))
-        for one in data["win_rates"]
-    ]
-    wins = "wins against (`hogeq strategies` says how they play)"
-    return [*explained_text(data), "", wins, "", Table(rates), *positions_text(data)]
+    return [*explained_text(data), *_laid_out(results(data)), *positions_text(data)]
 
 
 def explained_text(data: Mapping[str, Any]) -> Text:
     """Lay out why a strategy loses: kinds of mistakes, phases, and simple changes."""
-    head = f"against {data['against']} it wins {percent(data['win_rate'])}; {response_text(data)}"
-    if not data["loss"]:
-        measured = "; by that," if data["effort"] else ":"
-        return ["", f"{head}{measured} nothing is lost at any position"]
-    text: Text = ["", f"{head}; what it loses is in these groups"]
-    for key, heading in GROUPED.items():
-        groups = _group_rows(Group(**one) for one in data[key])
-        text += ["", Table(groups, (heading, "loss", "positions"))]
-    changes = [
-        (one["change"], pp(one["gain"]), f"{one['positions']:,}") for one in data["rule_changes"]
-    ]
-    if changes:
-        title = ("roll", "gain", "positions")
-        text += ["", "simple changes that gain most, each alone", "", Table(changes, title)]
-    code = data["constant_changes"]
-    if code and code["best"]:
-        tried = "" if code["tried"] == code["possible"] else f"; {code['tried']} were tried"
-        rows = [
-            (one["line"], one["number"], one["instead"], pp(one["gain"])) for one in code["best"]
-        ]
-        table = Table(rows, ("line", "number", "instead", "gain"), left=0)
-        text += ["", f"other numbers in its code, each alone{tried}", "", table]
-    return text
+    return ["", summary(data), *_laid_out(reasons(data))]
 
 
 def positions_text(data: Mapping[str, Any]) -> Text:
     """Lay out the positions that cost most, and the cells whose change gains most."""
+    return _laid_out(positions(data))
+
+
+def _laid_out(parts: Iterable[Part]) -> Text:
     text: Text = []
-    if data["losses"]:
-        text += ["", "most is lost at", "", _cells(data["losses"], "best", "cost", "loss")]
-    if data["changes"]:
-        text += [
-            "",
-            f"changes of one cell that gain most against {data['against']}",
-            "",
-            _cells(data["changes"], "instead", "gain", "gain"),
-            "",
-            f"together: {percent(data['changed'])}",
-        ]
+    for part in parts:
+        heading = ["", part.heading] if part.heading else []
+        text += [*heading, "", part.table, *(["", part.after] if part.after else [])]
     return text
 
 
-def _cells(cells: Sequence[Mapping[str, Any]], better: str, worth: str, heading: str) -> Table:
-    keys = ("score", "opponent", "roll", better)
-    rows = [(*(cell[key] for key in keys), loss(cell[worth])) for cell in cells]
-    return Table(rows, ("score", "opponent", "rolls", better, heading), left=0)
+def summary(data: Mapping[str, Any]) -> str:
+    """Say how a submission does against one opponent, and whether it loses anything."""
+    head = f"against {data['against']} it wins {percent(data['win_rate'])}; {response_text(data)}"
+    if data["loss"]:
+        return f"{head}; what it loses is in these groups"
+    return f"{head}{'; by that,' if data['effort'] else ':'} nothing is lost at any position"
+
+
+def reasons(data: Mapping[str, Any]) -> Iterator[Part]:
+    """Give the groups of what is lost, and the simple changes that gain most."""
+    whole = data["best_response"] - data["win_rate"] or 1.0
+    for key, heading in GROUPED.items() if data["loss"] else ():
+        groups = [Group(**one) for one in data[key]]
+        bars = [(one.loss / whole, "bad") for one in groups]
+        yield Part("", Table(_group_rows(groups), (heading, "loss", "positions")), bars)
+    changes = [
+        (one["change"], pp(one["gain"]), f"{one['positions']:,}") for one in data["rule_changes"]
+    ]
+    if changes:
+        table = Table(changes, ("roll", "gain", "positions"))
+        yield Part("simple changes that gain most, each alone", table)
+    code = data["constant_changes"]
+    if code and code["best"]:
+        tried = "" if code["tried"] == code["possible"] else f"; {code['tried']} were tried"
+        heading = f"other numbers in its code, each alone{tried}"
+        yield Part(heading, _cells(code["best"], "line", "number", "instead", "gain"))
+
+
+def results(data: Mapping[str, Any]) -> Iterator[Part]:
+    """Give the win rates against all opponents."""
+    rates = [(one["strategy"], one["win_rate"]) for one in data["win_rates"]]
+    rows = [(name, "never ends" if rate is None else percent(rate)) for name, rate in rates]
+    bars = [(rate or 0.0, f"half {outcome(rate)}") for _, rate in rates]
+    yield Part("wins against (`hogeq strategies` says how they play)", Table(rows), bars)
+
+
+def outcome(rate: float | None, threshold: float = WIN) -> str:
+    """Tell a match that is won, good, from one that is lost, bad, or neither."""
+    if rate is None:
+        return ""
+    return "good" if rate > threshold else "bad" if 1.0 - rate > threshold else ""
+
+
+def positions(data: Mapping[str, Any]) -> Iterator[Part]:
+    """Give the positions that cost most, and the cells whose change gains most."""
+    if data["losses"]:
+        yield Part("most is lost at", _cells(data["losses"], *_POSITION, "best", "loss"))
+    if data["changes"]:
+        heading = f"changes of one cell that gain most against {data['against']}"
+        table = _cells(data["changes"], *_POSITION, "instead", "gain")
+        yield Part(heading, table, after=f"together: {percent(data['changed'])}")
+
+
+_POSITION = "score", "opponent", "roll"
+
+
+def _cells(cells: Sequence[Mapping[str, Any]], *keys: str) -> Table:
+    """Lay out numbers, the last of which is a difference of win rates."""
+    show = loss if _POSITION[0] in keys else pp
+    rows = [(*(cell[key] for key in keys[:-1]), show(cell[keys[-1]])) for cell in cells]
+    return Table(rows, ["rolls" if key == "roll" else key for key in keys], left=0)

@@ -23,7 +23,7 @@ from typing import Final, NamedTuple
 from hogeq.baselines.registry import is_builtin
 from hogeq.strategies.arrays import StrategyError
 from hogeq.strategies.files import IN_FOLDER, MAX_BYTES, PICKLES, SUFFIXES, is_folder
-from hogeq.support.files import open_within, read_whole
+from hogeq.support.files import read_whole, scan_within
 from hogeq.support.messages import printable, unreadable
 
 MOST_MATCHES: Final = 10_000
@@ -266,12 +266,7 @@ def check_kind(path: PurePath, status: os.stat_result) -> None:
 def listed(folder: Path, place: PurePath) -> Sequence[tuple[str, os.stat_result]]:
     """List a folder in a folder, each name with its status, in no order."""
     try:
-        handle = open_within(folder, place)
-        try:
-            with os.scandir(handle) as inside:
-                return [(one.name, one.stat(follow_symlinks=False)) for one in inside]
-        finally:
-            os.close(handle)
+        return scan_within(folder, place)
     except OSError as error:
         raise _unreadable(place, error) from error
 

@@ -80,7 +80,8 @@ def opponents(
     if game.has_own_goals:
         game = compile_game(game.rules.for_second(), own_goals=True)
     # Where nothing is hidden, there is nothing to ignore: that is perfect play.
-    idle = {"ignore_memory": not game.has_memory, "hog_wild_heuristic": not game.rules.hog_wild}
+    idle = dict.fromkeys(("champion", "ignore_memory"), not game.has_memory)
+    idle |= {"hog_wild_heuristic": not game.rules.hog_wild}
     named = builtins_of(game, [spec for spec in OPPONENTS if not idle.get(spec, False)])
     for name, strategy in more:
         if strategy.kind != "matrix":

@@ -5,23 +5,27 @@ import hashlib
 import html
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from hogeq.contest.assessment import (
-    GROUPED,
     Assessment,
+    Part,
     Reference,
     contest_notes,
     facts_of,
     game_to,
-    response_text,
+    outcome,
+    positions,
+    reasons,
+    results,
+    summary,
 )
 from hogeq.contest.judging import Judged, facts
 from hogeq.contest.staff import Contest
-from hogeq.contest.tournament import WIN
 from hogeq.model.compiling import expect
 from hogeq.model.game import HogEngine
 from hogeq.pages import frame
@@ -29,7 +33,7 @@ from hogeq.pages.field import DECIMALS, SHARED
 from hogeq.strategies.files import LONGEST_NAME, MAX_BYTES
 from hogeq.strategies.sandbox import Fault
 from hogeq.support.files import read_whole
-from hogeq.support.messages import counted, duration, loss, percent, printable
+from hogeq.support.messages import counted, duration, percent, printable
 from hogeq.support.progress import phase
 from hogeq.support.workers import compute
 
@@ -45,13 +49,9 @@ def checked_page(found: Mapping[str, Any], assessed: Assessment | None) -> str:
     else:
         seconds = found["seconds"]
         answers = f", asked for every position in {duration(seconds['table'])}" if seconds else ""
-        verdict = (
-            f'<p><b class="good">Valid.</b> {found["bytes"]:,} bytes{answers}. Wins '
-            f"{percent(found['win_rate'])} against {html.escape(found['against'])}; "
-            f"{response_text(found)}.</p>"
-        )
-        sections = _why, _simple_changes, _rates, _losses, _changes, _map
-        parts = "".join(section(found) for section in sections)
+        verdict = f'<p><b class="good">Valid.</b> {found["bytes"]:,} bytes{answers}.</p>'
+        parts = f"<h2>Why it loses</h2><p>{html.escape(_sentence(summary(found)))}.</p>"
+        parts += _laid_out(chain(reasons(found), results(found), positions(found))) + _map(found)
         data = {
             "dice": assessed.rolls.tolist(),
             "best": assessed.best.tolist(),
@@ -60,7 +60,7 @@ def checked_page(found: Mapping[str, Any], assessed: Assessment | None) -> str:
         }
     notes = "; ".join(contest_notes(found))
     if notes:
-        verdict += f"<p>{html.escape(notes[0].upper() + notes[1:])}.</p>"
+        verdict += f"<p>{html.escape(_sentence(notes))}.</p>"
     body = frame.fill(
         "check.html", title=html.escape(title), verdict=verdict, parts=parts, look="two"
     )
@@ -77,122 +77,44 @@ def _faults(faults: Sequence[Mapping[str, Any]]) -> str:
     return "".join(lists)
 
 
-def _why(found: Mapping[str, Any]) -> str:
-    """Lay out the groups of the loss, with bars, by mistake, phase and lead."""
-    if not found["loss"]:
-        return ""
-    whole = found["best_response"] - found["win_rate"]
-    response = "the best response found" if found["effort"] else "a best response"
-    tables = []
-    for key, heading in GROUPED.items():
-        rows = [
-            (
-                html.escape(one["kind"]),
-                _points(one["loss"]),
-                frame.bar(one["loss"] / whole if whole else 0.0, "bad"),
-                f"{one['positions']:,}",
-            )
-            for one in found[key]
-        ]
-        header = (heading, "loss, pp", "", "positions")
-        kinds = ("text", "", "roomy", "roomy")
-        tables.append(frame.table(header, rows, kinds, f"Loss by {heading}"))
-    return (
-        "<h2>Why it loses</h2>"
-        f'<p class="quiet">It wins {loss(whole)} less than {response}. Each table splits all of '
-        f"that, in percentage points of win rate, pp.</p>{''.join(tables)}"
-    )
-
-
-def _simple_changes(found: Mapping[str, Any]) -> str:
-    """Lay out simple changes of the table, and of numbers in its code."""
+def _laid_out(parts: Iterable[Part]) -> str:
+    """Write tables as the command prints them, with bars."""
     text = ""
-    if found["rule_changes"]:
-        rows = [
-            (html.escape(one["change"]), _points(one["gain"]), f"{one['positions']:,}")
-            for one in found["rule_changes"]
-        ]
-        header = ("roll", "gain, pp", "positions")
-        text += frame.table(header, rows, ("text long", "", "roomy"), "Simple changes")
-    code = found["constant_changes"]
-    if code and code["best"]:
-        keys = ("line", "number", "instead")
-        rows = [(*(one[key] for key in keys), _points(one["gain"])) for one in code["best"]]
-        text += "<p>Other numbers in its code:</p>"
-        text += frame.table((*keys, "gain, pp"), rows, label="Numbers in its code")
-    return f"<h2>What to change first</h2><p>Each alone.</p>{text}" if text else ""
+    for heading, table, bars, last in parts:
+        header = [*(table.header or [""] * len(table.rows[0])), *[""] * bool(bars)]
+        kinds = ["text long" if column < table.left else "" for column in range(len(header))]
+        kinds = [_KINDS.get(title, kind) for title, kind in zip(header, kinds, strict=True)]
+        rows = [[html.escape(str(cell)) for cell in row] for row in table.rows]
+        for row, (share, look) in zip(rows, bars, strict=False):
+            kind = look.removeprefix("half").strip()
+            row[1] = f'<span class="{kind}">{row[1]}</span>' if "half" in look else row[1]
+            row.append(frame.bar(share, look))
+        title, after = map(html.escape, map(_sentence, (heading.partition(" (")[0], last)))
+        text += f"<h2>{title}</h2>" if title else ""
+        text += frame.table(header, rows, kinds, title or "Loss")
+        text += f"<p>{after}</p>" if after else ""
+    return text
 
 
-def _changes(found: Mapping[str, Any]) -> str:
-    if not found["changes"]:
-        return ""
-    against = html.escape(found["against"])
-    keys = ("score", "opponent", "roll", "instead")
-    return (
-        "<h2>Cells to change first</h2>"
-        f'<p class="quiet">The changes of one cell that gain most against {against}, in '
-        f"percentage points of win rate, pp. Together: {percent(found['changed'])}.</p>"
-        + frame.table(
-            ("score", "opponent", "rolls", "instead", "gain, pp"),
-            [(*(one[key] for key in keys), _points(one["gain"])) for one in found["changes"]],
-            label="Changes",
-        )
-    )
+def _sentence(line: str) -> str:
+    return line[:1].upper() + line[1:]
 
 
-def _losses(found: Mapping[str, Any]) -> str:
-    keys = ("score", "opponent", "roll", "best")
-    rows = [
-        (*(one[key] for key in keys), _points(one["cost"]), percent(one["reach"]))
-        for one in found["losses"]
-    ]
-    if not rows and found["endless"]:
-        return "<h2>Where it loses</h2><p>No single turn loses anything.</p>"
-    if not rows:
-        nowhere = "By that, nowhere" if found["effort"] else "Nowhere"
-        return f"<h2>Where it loses</h2><p>{nowhere}: nothing is lost at any position.</p>"
-    response = "the best response found" if found["effort"] else "a best response"
-    return (
-        "<h2>Where it loses most</h2>"
-        '<p class="quiet">What a position loses, in percentage points of win rate, pp: how often '
-        "play comes there, times what the roll falls short of the best one, if all later turns are "
-        f"played as {response} does.</p>"
-        + frame.table(
-            ("score", "opponent", "rolls", "best", "loss, pp", "met in"),
-            rows,
-            label="Losses",
-        )
-    )
-
-
-def _points(difference: float) -> str:
-    return loss(difference).removesuffix(" pp")
+_KINDS: Final = {"positions": "roomy"}  # looks of columns: a phone has no room for all
 
 
 def _map(found: Mapping[str, Any]) -> str:
     if not found["losses"]:
         return ""
-    measure = ", measured by the best response found" if found["effort"] else ""
+    response = "the best response found" if found["effort"] else "a best response"
     return (
         "<section><h2>Every position</h2>"
         f'<p class="quiet">{html.escape(found["rules"])}: own score upwards, opponent&rsquo;s to '
-        f"the right. The redder, the more it loses{measure}.</p>"
+        "the right. The redder, the more is lost: how often play comes there, times what the roll "
+        f"falls short of the best, if all later turns are played as {response} does.</p>"
         '<p id="position" aria-live="polite">Point at a position.</p>'
         '<div id="map"></div><p id="scale" class="scale"></p></section>'
     )
-
-
-def _rates(found: Mapping[str, Any]) -> str:
-    rows = []
-    for one in found["win_rates"]:
-        rate = one["win_rate"]
-        name = html.escape(one["strategy"])
-        shown = "never ends" if rate is None else percent(rate)
-        kind = "" if rate is None else "good" if rate > WIN else "bad" if 1.0 - rate > WIN else ""
-        bar = "" if rate is None else frame.bar(rate, f"half {kind}")
-        rows.append((name, f'<span class="{kind}">{shown}</span>', bar))
-    header = ("against", "wins", "")
-    return f"<h2>What it wins</h2>{frame.table(header, rows, ('text', '', ''), 'Win rates')}"
 
 
 # --- the pages of entrants ------------------------------------------------------------------------
@@ -330,17 +252,12 @@ def _matches(line: Mapping[str, Any], found: Mapping[str, Any], names: Sequence[
     rates, threshold = found["win_rates"][line["index"]], found["threshold"]
     rows = []
     for other in sorted(found["ranking"], key=lambda one: rates[one["index"]]):
-        rate = rates[other["index"]]
-        kind, word = ("good", "won") if rate > threshold else ("", "tied")
-        if 1.0 - rate > threshold:
-            kind, word = "bad", "lost"
         if other is not line:
-            shown = (
-                f'<span class="{kind}">{percent(rate)}</span>',
-                frame.bar(rate, f"half {kind}"),
-                word,
-            )
-            rows.append((other["rank"], html.escape(names[other["index"]]), *shown))
+            rate = rates[other["index"]]
+            kind = outcome(rate, threshold)
+            share = f'<span class="{kind}">{percent(rate)}</span>', frame.bar(rate, f"half {kind}")
+            word = {"good": "won", "bad": "lost"}.get(kind, "tied")
+            rows.append((other["rank"], html.escape(names[other["index"]]), *share, word))
     header = ("rank", "against", "wins", "", "")
     table = frame.table(header, rows, ("", "text name", "", "", "text roomy"), "Matches", "tall")
     return f"<h2>Its matches, the hardest first</h2>{table}"

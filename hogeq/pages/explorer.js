@@ -58,7 +58,6 @@ class Explorer {
     if (this.wanted !== wanted) return; // something else was chosen meanwhile
     this.strategy = one;
     this.other = two;
-    fillRegions(this.data, one, (own, opponent) => this.showRegion(own, opponent));
     this.drawMap();
     this.choose(this.chosen.own, this.chosen.opponent);
     frame.ariaBusy = "false";
@@ -74,20 +73,6 @@ class Explorer {
   goTo(gains) {
     const cell = gains.indexOf(gains.reduce((most, gain) => Math.max(most, gain), 0));
     if (gains[cell] > 0) this.choose(Math.floor(cell / this.data.goal), cell % this.data.goal);
-  }
-
-  // The position of a region that gains most, on the map of gains.
-  showRegion(own, opponent) {
-    const { goal, region } = this.data;
-    const inside = this.strategy.counter.gains.map((gain, cell) => {
-      const [up, right] = [Math.floor(cell / goal) - own, (cell % goal) - opponent];
-      return up >= 0 && up < region && right >= 0 && right < region ? gain : 0;
-    });
-    this.element.layer.value = "gain";
-    this.drawMap();
-    this.goTo(inside);
-    document.getElementById("map-title").scrollIntoView({ block: "start" });
-    this.element.frame.focus({ preventScroll: true });
   }
 
   redraw() {

@@ -58,18 +58,6 @@ const LAYERS = {
     written: (gain) => pp(gain, 4),
     scale: ({ data, strategy }) => lossScale(strategy.counter.gains, data.colours.loss),
   },
-  region: {
-    title: "counter: gain of each region",
-    about: () =>
-      "What the counter-matrix would lose by the usual rolls in a whole region. Grey: nothing.",
-    of: ({ data, strategy }, cell) => {
-      const place = (score) => Math.floor(score / data.region);
-      const row = strategy.counter.regions[place(Math.floor(cell / data.goal))];
-      return aboveZero(row[place(cell % data.goal)]);
-    },
-    written: (gain) => pp(gain, 4),
-    scale: ({ data, strategy }) => lossScale(strategy.counter.regions.flat(), data.colours.loss),
-  },
 };
 
 function aboveZero(value) {

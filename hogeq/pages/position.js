@@ -39,16 +39,16 @@ class Position {
     const rows = Array.from(strategy.row(cell), (share, dice) => [
       this.data.choices[dice],
       percent(values[dice]),
-      pp(values[dice] - best),
+      pp(best - values[dice]).replace("+", ""),
       percent(share),
       percent(theirs[dice]),
     ]);
     const classes = Array.from(values, (value) => (value === best ? "best" : ""));
-    fillTable("rolls", ["dice", "wins", "behind", "played", "other plays"], rows, classes);
+    fillTable("rolls", ["dice", "wins", "loss", "played", "other plays"], rows, classes);
     const over = this.data.memory ? "averaged over the memory as play makes it, " : "";
     document.getElementById("rolls-note").textContent =
-      `Wins: the exact win probability of the roll, ${over}both going on by the strategy. Behind: ` +
-      "short of the best, which is bold. Played: how often the strategy rolls so. The other is " +
+      `Wins: the exact win probability of the roll, ${over}both going on by the strategy. Loss: ` +
+      "against the best roll, which is bold. Played: how often the strategy rolls so. The other is " +
       `${other.name}.`;
   }
 

@@ -4,14 +4,13 @@ import dataclasses
 import html
 import json
 from collections.abc import Mapping, Sequence
-from itertools import product
 from typing import Any, Final, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hogeq.baselines.registry import builtins_of
 from hogeq.contest import tournament
+from hogeq.contest.assessment import usual_reference
 from hogeq.evaluation.counterfactual import counterfactual_values
 from hogeq.evaluation.values import fold, reach
 from hogeq.figures.style import LOSS, MINUS_ONE
@@ -25,7 +24,7 @@ from hogeq.search.bounds import respond
 from hogeq.search.population import Gains, gains
 from hogeq.search.results import Budget, Response
 from hogeq.strategies.strategy import StrategyLike, policy_of
-from hogeq.support.aliases import Floats, Matrix
+from hogeq.support.aliases import Floats
 from hogeq.support.messages import BadInputError, at_least, at_most, not_installed
 from hogeq.support.parameters import plain
 from hogeq.support.progress import phase
@@ -33,14 +32,12 @@ from hogeq.support.progress import phase
 MOST_BYTES: Final = 10 * 10**6
 """Size of the largest page: what still opens at once, and passes as an attachment."""
 
-OTHERS: Final = "champion", "ignore_memory", "huan2020"
+OTHERS: Final = "ignore_memory", "huan2020"
 """Built-ins in the tournament of every page, where the game has them."""
 
 PROBABILITY_DIGITS: Final = 6  # decimals of probabilities on the page
 
 BELIEF_DIGITS: Final = 4  # decimals of the distribution of the memory: hundredths of a percent
-
-REGIONS: Final = 10  # most regions along either score
 
 # Of Okabe and Ito, "Color universal design" (2008): told apart with any colour vision. Yellow is
 # left out, since it is hardly seen on white.
@@ -82,18 +79,6 @@ class Explored:
     search: Response
     """The counter-matrix found, its exact win rate and its bound: that with full memory."""
     cells: Gains  # of the counter-matrix
-    regions: Floats  # (R, R), the same for all cells of a region at once
-
-
-@dataclasses.dataclass(frozen=True)
-class Page:
-    """A finished page."""
-
-    html: str
-    counters: dict[str, Response]
-    """The search against each strategy that can be explored, by its name."""
-    names: tuple[str, ...]  # entries of the tournament
-    win_rates: NDArray[np.float64]  # (n, n), row against column
 
 
 def effort_of(run: Run) -> Budget:
@@ -117,7 +102,7 @@ def entries(
         listed.append(Entry(f"{run.name}: matrix", run.matrix, spent if matrices else None))
     listed += [Entry(name, strategy, None) for name, strategy in against]
     known = {entry.name for entry in listed}
-    others = [*OTHERS, f"always_roll:{min(6, game.rules.max_dice)}"]
+    others = [usual_reference(game), *OTHERS, f"always_roll:{min(6, game.rules.max_dice)}"]
     named = builtins_of(game, [spec for spec in others if spec not in known])
     return listed + [Entry(name, one, None) for name, one in named.items()]
 
@@ -126,8 +111,8 @@ def make(
     game: HogEngine,
     runs: Sequence[Run],
     strategies: Sequence[Entry],
-) -> Page:
-    """Make the page."""
+) -> tuple[str, dict[str, Any]]:
+    """Make the page, and give the figures on it: `counters`, `entries` and `win_rates`."""
     version, script = _plotly()
     explored: dict[str, Explored] = {}
     with phase("exploring", len(strategies), "strategies") as progress:
@@ -144,7 +129,6 @@ def make(
         "goal": game.goal,
         "rolls": game.num_actions,
         "choices": game.choices,
-        "region": region_size(game.goal),
         "rules": game.rules.name,
         "parts": describe(game.rules),
         "memory": [axis._asdict() for axis in axes(game.rules)] if game.has_memory else None,
@@ -175,7 +159,9 @@ def make(
             f"the page would have {size / 1e6:.1f} MB; allowed: {MOST_BYTES / 1e6:.0f}: "
             "give fewer runs, or --no-matrices"
         )
-    return Page(page, {name: of.search for name, of in explored.items()}, names, rates)
+    searched = {name: of.search for name, of in explored.items()}
+    counters = {name: {"attack": one.value, "bound": one.bound} for name, one in searched.items()}
+    return page, {"counters": counters, "entries": names, "win_rates": rates.tolist()}
 
 
 def _plotly() -> tuple[str, str]:
@@ -278,7 +264,6 @@ def _strategy(game: HogEngine, entry: Entry, explored: Explored | None) -> dict[
             "saturated": course.saturation.saturated,
             "reach": frame.pack_floats(cells.reach),
             "gains": frame.pack_floats(cells.gains),
-            "regions": explored.regions.tolist(),
         },
     }
     return packed
@@ -309,32 +294,4 @@ def explore(game: HogEngine, strategy: StrategyLike, budget: Budget) -> Explored
         belief=belief,
         search=search,
         cells=cells,
-        regions=region_gains(game, search.matrix, cells.usual, policy),
     )
-
-
-def region_size(goal: int) -> int:
-    """Points that a region spans in either score: 10, more where there would be too many."""
-    return max(10, -(-goal // REGIONS))
-
-
-def region_gains(game: HogEngine, matrix: Matrix, usual: Matrix, policy: Floats) -> Floats:
-    """Exact win rate that a matrix loses by rolling the usual dice in a whole region, (R, R)."""
-    work = game.workspace(2)
-    rows, usual_rows = policy_of(game, matrix), policy_of(game, usual)
-    policies = np.stack([rows, policy])
-    whole = work.win_rate(policies).win_rate
-    size = region_size(game.goal)
-    starts = range(0, game.goal, size)
-    lost = np.zeros((len(starts), len(starts)))
-    regions = list(product(enumerate(starts), repeat=2))
-    with phase("gains of regions", len(regions)) as progress:
-        for (row, own), (column, other) in regions:
-            progress.step()
-            at = slice(own, own + size), slice(other, other + size)
-            if (matrix[at] == usual[at]).all():
-                continue
-            policies[0][at] = usual_rows[at]
-            lost[row, column] = whole - work.win_rate(policies).win_rate
-            policies[0][at] = rows[at]
-    return lost

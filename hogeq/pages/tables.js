@@ -6,7 +6,7 @@ function escapeHtml(text) {
   return element.innerHTML;
 }
 
-// Rows of texts; a cell may also be {text, className}, or {text, press} for a button.
+// Rows of texts; a cell may also be {text, className}.
 function fillTable(id, header, rows, classes = []) {
   const table = document.getElementById(id);
   table.replaceChildren();
@@ -30,18 +30,9 @@ function asCell(cell) {
   return typeof cell === "object" && cell !== null ? cell : { text: cell };
 }
 
-function cellOf(tag, { text, scope, className, press }) {
+function cellOf(tag, { text, scope, className }) {
   const cell = document.createElement(tag);
-  if (press) {
-    const button = document.createElement("button");
-    button.type = "button";
-    button.textContent = text;
-    button.title = "show it on the map";
-    button.addEventListener("click", press);
-    cell.append(button);
-  } else {
-    cell.textContent = text;
-  }
+  cell.textContent = text;
   if (scope) cell.scope = scope;
   if (className) cell.className = className;
   return cell;
@@ -118,28 +109,6 @@ function fillTournament(data) {
     ),
   ]);
   fillTable("tournament", header, rows);
-}
-
-// Each region can be gone to: `go` is given its first scores.
-function fillRegions(data, strategy, go) {
-  const { regions, win_rate: rate, effort, saturated } = strategy.counter;
-  const found = regions.flatMap((row, own) => row.map((gain, other) => ({ own, other, gain })));
-  found.sort((a, b) => b.gain - a.gain);
-  const span = (place) =>
-    `${place * data.region} to ${Math.min((place + 1) * data.region, data.goal) - 1}`;
-  document.getElementById("regions-about").textContent =
-    `Against ${strategy.name} the counter-matrix found (${effortText(effort, saturated)}) wins ` +
-    `${percent(rate)}. A region gains what would be lost if the counter-matrix rolled the ` +
-    "strategy's usual dice in all of it and stayed as it is elsewhere; gains of regions do not add up.";
-  const rows = found
-    .slice(0, 10)
-    .filter(({ gain }) => gain > 0)
-    .map(({ own, other, gain }) => [
-      { text: span(own), press: () => go(own * data.region, other * data.region) },
-      span(other),
-      pp(gain, 4),
-    ]);
-  fillTable("regions", ["own score", "opponent's score", "gain"], rows);
 }
 
 // Say of tables that are wider than their place that they scroll.

@@ -7,16 +7,16 @@ read-only, and what its caller adds: no home, no temporary files, no settings, n
 import contextlib
 import functools
 import os
+import signal
 import struct
 import subprocess
 import sys
 import sysconfig
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Final
+from typing import IO, Final
 
 from hogeq.strategies import child
-from hogeq.strategies.channel import kill
 
 HARNESS, ENTRY = "/harness.py", "/entry"  # in a sandbox: our code, and the folder of others'
 
@@ -88,7 +88,11 @@ def _mounts() -> tuple[str, ...]:
 
 @contextlib.contextmanager
 def sandboxed(
-    bubblewrap: Sequence[str], code: Sequence[str], options: Sequence[str], seed: int = 1
+    bubblewrap: Sequence[str],
+    code: Sequence[str],
+    options: Sequence[str],
+    seed: int = 1,
+    questions: IO[bytes] | None = None,
 ) -> Iterator[subprocess.Popen[bytes]]:
     """Start Python in a sandbox, with more options of bubblewrap."""
     rules = _filter()
@@ -98,7 +102,8 @@ def sandboxed(
     try:
         filtered = ("--seccomp", str(ours)) if rules else ()
         apart = (*bubblewrap, *_mounts(), *filtered, *options, "--remount-ro", "/", "--")
-        with process_of([*apart, sys.executable, *PYTHON, *code], "/", seed, ours) as process:
+        command = [*apart, sys.executable, *PYTHON, *code]
+        with process_of(command, "/", seed, questions, ours) as process:
             yield process
     finally:
         os.close(ours)
@@ -129,13 +134,13 @@ def _filter() -> bytes:
 
 @contextlib.contextmanager
 def process_of(
-    command: Sequence[str], folder: str, seed: int, *descriptors: int
+    command: Sequence[str], folder: str, seed: int, questions: IO[bytes] | None, *descriptors: int
 ) -> Iterator[subprocess.Popen[bytes]]:
-    """Start a process with three pipes, in a folder; kill it at the end of the block."""
+    """Start a process with two pipes, in a folder; kill it at the end of the block."""
     process = subprocess.Popen(  # noqa: S603 - the user trusts this file
         command,
         bufsize=0,
-        stdin=subprocess.PIPE,
+        stdin=questions or subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         cwd=folder,
@@ -147,4 +152,8 @@ def process_of(
         try:
             yield process
         finally:
-            kill(process)
+            with contextlib.suppress(OSError):
+                if hasattr(os, "killpg"):  # not on Windows
+                    os.killpg(process.pid, signal.SIGKILL)
+                else:
+                    process.kill()

@@ -1,14 +1,15 @@
 """Answer questions about a ``final_strategy``, in a process that `sandbox` starts for it.
 
 Run by path, ``python child.py FILE FOLDER SECONDS BYTES TASKS``. Questions come by standard input,
-two scores a line, or a number to be said again. Standard output is a line for each of these, in
-this order:
+two scores a line, all before the file is run. Standard output is a line for each of these, in this
+order:
 
 - ``ready``, before the file is run;
 - ``-``, or the name of its player as JSON, when the file has run; ``?`` if it defines no function;
 - for each question, an int, or ``?`` and another value, or ``!`` and the error that was raised;
 - at the end, ``f`` and a file of FOLDER that was opened, ``t`` and what was tried, both as JSON,
-  ``p`` if anything was printed, and ``.``.
+  ``s`` and the microseconds to load, for all answers and for the slowest one, ``p`` if anything was
+  printed, and ``.``.
 
 ``!`` and an error stand also where the file could not be run. Code in this process can write the
 same lines itself, so they are no more than answers: `sandbox` says why that is enough. Nothing of
@@ -24,6 +25,7 @@ from contextlib import suppress
 from importlib.util import source_from_cache
 from pathlib import Path
 from reprlib import Repr
+from time import perf_counter_ns as clock
 from typing import Any
 
 LINE = 200  # most characters of a text that is told
@@ -174,7 +176,7 @@ def _load(file: str, notes: _Notes) -> tuple[Any, str]:
 def _run() -> None:
     file, folder, *limits = sys.argv[1:6]
     # What the strategy prints must not mix with the answers, nor may it read the questions.
-    questions, answers = os.fdopen(os.dup(0), "rb"), os.dup(1)
+    questions, answers = os.fdopen(0, "rb", closefd=False).read().splitlines(), os.dup(1)
     nowhere = os.open(os.devnull, os.O_RDWR)
     for standard in range(3):
         os.dup2(nowhere, standard)
@@ -185,15 +187,18 @@ def _run() -> None:
         os.write(answers, line.encode() + b"\n")
 
     tell("ready")
-    notes = _Notes(folder)
+    notes, slowest, begun = _Notes(folder), 0, clock()
     strategy, line = _load(file, notes)
     tell(line)
+    loaded = asked = clock()
     for question in questions if strategy is not None else ():
-        number, *other = map(int, question.split())
-        tell(answer(strategy, number, *other) if other else str(number))
+        own, other = map(int, question.split())
+        tell(answer(strategy, own, other))
+        slowest, asked = max(slowest, clock() - asked), clock()
     for mark, texts in (("f", notes.files), ("t", notes.tried)):
         for text in texts:
             tell(mark + json.dumps(text[:LINE]))
+    tell("s{} {} {}".format(*(time // 1000 for time in (loaded - begun, asked - loaded, slowest))))
     tell("p\n." if _Output.is_used else ".")
 
 

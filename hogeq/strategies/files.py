@@ -31,7 +31,7 @@ import stat
 import warnings
 import zipfile
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Final, TypedDict
 
@@ -159,10 +159,9 @@ def _read_data(suffix: str, data: bytes, goal: int, max_dice: int, least: int) -
         is_short = len(data) <= 2**16 + LIST_BYTES_PER_CELL * goal * goal
         return read_code(data, goal) if is_short else None
     if suffix == ".npy" or data.startswith(npy.MAGIC_PREFIX):
-        return Form(_read_npy(io.BytesIO(data)))
+        return Form(_npy_array(io.BytesIO(data)))
     if suffix == ".npz" or data.startswith(b"PK\x03\x04"):
-        with open_archive(io.BytesIO(data)) as archive:
-            return _read_archive(archive, {(goal, goal), (goal, goal, max_dice + 1 - least)})
+        return _read_archive(data, {(goal, goal), (goal, goal, max_dice + 1 - least)})
     _check_size(len(data), min(2**20 + TEXT_BYTES_PER_CELL * goal * goal, MAX_BYTES))
     try:
         text = data.decode("utf-8-sig")
@@ -239,19 +238,34 @@ def read_arrays(
     With `weights` (n,) the array has n of the shape that its name has.
     """
     data = read_bytes(path)
-    with _refusals_of(printable(path)), open_archive(io.BytesIO(data)) as archive:
-        held = [(one.filename.removesuffix(".npy"), one) for one in archive.infolist()]
-        tables = [(title, one) for title, one in held if title in shapes]
-        drawn = [one for title, one in held if title == "weights"]
-        if len(tables) != 1 or len(drawn) > 1:
-            titles = [title for title, _ in held]
+    with _refusals_of(printable(path)):
+        arrays = _arrays_in(data, {*shapes, "weights"})
+        weights = arrays.pop("weights", None)
+        titles = [*arrays]
+        if len(titles) != 1 or titles[0] not in shapes:
             raise StrategyError(f"holds {shown(titles)}; allowed: one of {', '.join(shapes)}")
-        ((title, member),) = tables
-        if not drawn:
-            return _read_member(archive, member, (), shapes[title]), None
-        with _refusals_of("weights"):
-            weights = _read_member(archive, drawn[0], (1,))
-        return _read_member(archive, member, (), (len(weights), *shapes[title])), weights
+        table, shape = arrays[titles[0]], shapes[titles[0]]
+        shape = shape if weights is None else (weights.size, *shape)
+        if table.shape != shape:
+            raise StrategyError(f"has shape {table.shape}; allowed: {shape}")
+    return table, weights
+
+
+def _arrays_in(data: bytes, known: Container[str]) -> dict[str, npt.NDArray[Any]]:
+    """Read the arrays of an ``.npz`` file that have a known name; all of them if none has."""
+    with open_archive(io.BytesIO(data)) as archive:
+        every = [(one.filename.removesuffix(".npy"), one) for one in archive.infolist()]
+        chosen = [one for one in every if one[0] in known] or every
+        names = [name for name, _ in chosen]
+        if len({*names}) < len(names):
+            raise StrategyError(f"holds {shown(names)}; allowed: each name once")
+        if any(one.compress_type not in _COMPRESSED for _, one in chosen):
+            raise StrategyError("is not compressed as numpy does it")
+        arrays = {}
+        for name, one in chosen:
+            with archive.open(one) as file, _refusals_of(name):
+                arrays[name] = _npy_array(file)
+        return arrays
 
 
 @contextlib.contextmanager
@@ -274,64 +288,29 @@ def open_archive(file: IO[bytes]) -> Iterator[zipfile.ZipFile]:
         raise StrategyError(f"is not an .npz file: {one_line(error)}") from error
 
 
-def _read_member(
-    archive: zipfile.ZipFile,
-    member: zipfile.ZipInfo,
-    axes: tuple[int, ...],
-    only: tuple[int, ...] | None = None,
-) -> npt.NDArray[Any]:
-    if member.compress_type not in {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}:
-        raise StrategyError("is not compressed as numpy does it")
-    # Decompressed no further than the array's own header says.
-    with archive.open(member) as file:
-        return _read_npy(file, axes, only)
+_ONE, _MIXED, _WEIGHTS = ("matrix", "policy"), ("matrices", "policies"), "weights"
+
+_COMPRESSED: Final = {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}
 
 
-def _read_archive(archive: zipfile.ZipFile, shapes: set[tuple[int, ...]]) -> Form:
-    arrays = [member for member in archive.infolist() if member.filename.endswith(".npy")]
-    titles = [member.filename.removesuffix(".npy") for member in arrays]
-    kinds = ("matrix", "policy"), ("matrices", "policies"), ("weights",)
-    tables, drawn, weights = (
-        [member for member, title in zip(arrays, titles, strict=True) if title in known]
-        for known in kinds
-    )
-    if not (tables or drawn or weights):
-        tables = arrays
-        if len(arrays) > 1:  # those of the right shape, whatever they are called
-            tables = [member for member in arrays if _shape_in(archive, member) in shapes]
-    if (len(tables), len(drawn), len(weights)) == (1, 0, 0):
-        return Form(_read_member(archive, tables[0], (2, 3)))
-    if (len(tables), len(drawn), len(weights)) == (0, 1, 1):
-        with _refusals_of("weights"):
-            chances = _read_member(archive, weights[0], (1,))
-        return Form(Mixture(chances, _read_member(archive, drawn[0], (3, 4))))
+def _read_archive(data: bytes, shapes: Container[tuple[int, ...]]) -> Form:
+    arrays = _arrays_in(data, {*_ONE, *_MIXED, _WEIGHTS})
+    tables, drawn = ([name for name in known if name in arrays] for known in (_ONE, _MIXED))
+    weights = arrays.get(_WEIGHTS)
+    if not (tables or drawn) and weights is None:  # one of the right shape, whatever it is called
+        tables = [name for name, one in arrays.items() if len(arrays) == 1 or one.shape in shapes]
+    if len(tables) == 1 and not drawn and weights is None:
+        return Form(arrays[tables[0]])
+    if len(drawn) == 1 and not tables and weights is not None:
+        return Form(Mixture(weights, arrays[drawn[0]]))
     raise StrategyError(
-        f"holds {shown(titles) if titles else 'no array'}; allowed: `matrix` or `policy`, "
+        f"holds {shown([*arrays]) if arrays else 'no array'}; allowed: `matrix` or `policy`, "
         "or for a mixture `weights` and `matrices` or `policies`, or one table of any name"
     )
 
 
-def _shape_in(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> tuple[int, ...] | None:
-    with archive.open(member) as file:
-        try:
-            return npy_header(file.read(_HEADER_BYTES))[0]
-        except StrategyError:
-            return None
-
-
-_SHAPES: Final = {
-    (1,): "weights (n,)",
-    (2, 3): "matrices (G, G) and policies (G, G, K)",
-    (3, 4): "matrices (n, G, G) and policies (n, G, G, K)",
-}
-
-
-def _read_npy(
-    file: IO[bytes],
-    axes: tuple[int, ...] = (2, 3),
-    only: tuple[int, ...] | None = None,
-) -> npt.NDArray[Any]:
-    """Read one array of numbers, with so many axes, or of one shape only."""
+def _npy_array(file: IO[bytes]) -> npt.NDArray[Any]:
+    """Read one array of numbers, no further than its own header says."""
     start = file.read(_HEADER_BYTES)
     shape, is_fortran, dtype, length = npy_header(start)
     if dtype.kind not in "iuf" or dtype.itemsize > 8:
@@ -340,11 +319,8 @@ def _read_npy(
         )
     size = math.prod(shape) * dtype.itemsize
     # Some policies together become float64, whatever they were.
-    largest = max(size, math.prod(shape) * 8 if len(shape) == 4 else 0)
-    if only is not None and shape != only:
-        raise StrategyError(f"has shape {shape}; allowed: {only}")
-    if only is None and (len(shape) not in axes or largest > MAX_BYTES):
-        raise StrategyError(f"has shape {shape}; allowed: {_SHAPES[axes]}")
+    if max(size, math.prod(shape) * 8 if len(shape) == 4 else 0) > MAX_BYTES:
+        raise StrategyError(f"has shape {shape}; allowed: up to {MAX_BYTES} bytes")
     body = start[length : length + size]
     body += file.read(size - len(body))
     if len(body) < size:

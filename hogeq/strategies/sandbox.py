@@ -1,16 +1,15 @@
 """Strategies that are code of other people: the judge asks, and their process only answers.
 
-The judge is this process. It writes questions, positions, into a pipe, and reads one answer to each
-from another: a number, or a short text that says what came instead. Each line is checked as it
-arrives, and all else that a process might write is a fault of that entry alone. Ranges, purity and
-times are found here.
+The judge is this process. It gives all questions, positions, and reads one answer to each from a
+pipe: a number, or a short text that says what came instead. Each line is checked, and all else that
+a process might write is a fault of that entry alone. Ranges and purity are found here.
 
-That the channel may be used by the code itself does no harm, and that is the argument: no means
-inside a process hides a descriptor from code in the same process, so the channel must carry nothing
+That the pipe may be used by the code itself does no harm, and that is the argument: no means
+inside a process hides a descriptor from code in the same process, so the pipe must carry nothing
 but answers. Code that writes them itself has answered. The table of its answers is what a contest
 plays, whether a function gave them or not, and a second process, with other hashes and asked in
-another order, has to give the same. File names, attempts and whether it prints are the entry's own
-word: they are shown as such, and no verdict depends on them.
+another order, has to give the same. File names, attempts, times and whether it prints are the
+entry's own word: they are shown as such, and no verdict depends on them.
 
 With bubblewrap the process sees Python, its libraries and the entry, read-only, and nothing else of
 the machine: first the file alone and, if that gives no valid table, its folder.
@@ -27,7 +26,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from random import Random
 from typing import IO, Final, NamedTuple, cast
@@ -42,7 +41,7 @@ from hogeq.strategies.bubblewrap import (
     process_of,
     sandboxed,
 )
-from hogeq.strategies.channel import CRASH, LONGEST, Cell, Channel, Heard, StoppedError, kill
+from hogeq.strategies.channel import CRASH, FORM, LONGEST, Cell, Heard
 from hogeq.support.messages import BadInputError, one_line, printable
 from hogeq.support.progress import tell
 
@@ -77,7 +76,7 @@ class Answers(NamedTuple):
     faults: tuple[Fault, ...]
     name: str | None  # ``PLAYER_NAME``, or else ``TEAM_NAME``; None if that is no text
     seconds: dict[str, float]
-    """``load``, ``table`` (every position once) and ``slowest`` (longest wait for an answer)."""
+    """``load``, ``table`` (every position once) and ``slowest`` (one answer), as it says."""
     files: tuple[str, ...]  # other files of its folder that it opened, as it says
     answered: int  # positions that it answered, rightly or not
     asked: tuple[int, int] | None
@@ -157,21 +156,46 @@ class Entry(NamedTuple):
 
 def hear(entry: Entry, cells: Sequence[Cell], seed: int = 1) -> Heard:
     """Run a file in a process of its own, and ask it for cells."""
-    heard = Heard()
-    with _started(entry, seed) as process:
-        try:
-            heard.listen(Channel(process, _looking(process.pid, heard, entry)), cells)
-        except StoppedError as stopped:
-            heard.fault = stopped.args[0], stopped.args[1]
-            if not heard.is_ready and heard.fault[0] != "time":
-                kill(process)
-                said = cast("IO[bytes]", process.stderr).read(LONGEST).decode("utf-8", "replace")
-                heard.fault = "crash", f"could not be run here{said and f': {one_line(said)}'}"
+    with tempfile.TemporaryFile() as questions:
+        questions.write(b"".join(b"%d %d\n" % cell for cell in cells))
+        questions.seek(0)
+        with _started(entry, questions, seed) as process:
+            said, error, fault = _listen(process, entry, 2**16 + 2 * child.LINE * len(cells))
+    heard = Heard(said, len(cells), fault)
+    if heard.fault and not heard.is_ready and heard.fault[0] != "time":
+        why = one_line(error[:LONGEST].decode("utf-8", "replace"))
+        heard.fault = "crash", f"could not be run here{why and f': {why}'}"
     return heard
 
 
+def _listen(
+    process: subprocess.Popen[bytes], entry: Entry, most: int
+) -> tuple[bytes, bytes, tuple[str, str] | None]:
+    """Read what a process writes, until it ends or has to be stopped, for a fault that is given."""
+    begun, patience, is_boxed = time.monotonic(), _PATIENCE, bool(isolation().bubblewrap)
+    while True:
+        try:
+            said, error = process.communicate(timeout=_LOOK)
+        except subprocess.TimeoutExpired as waiting:
+            said, error = waiting.output or b"", waiting.stderr or b""
+        else:
+            return said, error, None
+        passed = time.monotonic() - begun
+        if len(said) > most:
+            return said, error, FORM
+        if passed >= entry.seconds:
+            return said, error, ("time", f"gave no answer within {entry.seconds:g} seconds")
+        if is_boxed and said and _is_crowd(process.pid):
+            allowed = f"1 process of {_MOST_THREADS} threads"
+            line = f"started other processes or too many threads; allowed: {allowed}"
+            return said, error, ("code", line)
+        if passed >= patience:
+            patience = math.inf
+            tell(f"hogeq: waiting for {printable(entry.path)}, at most {entry.seconds:g} s")
+
+
 @contextlib.contextmanager
-def _started(entry: Entry, seed: int) -> Iterator[subprocess.Popen[bytes]]:
+def _started(entry: Entry, questions: IO[bytes], seed: int) -> Iterator[subprocess.Popen[bytes]]:
     """Start the process of a file, in a sandbox where there is one."""
     path, (bubblewrap, _, options) = entry.path, isolation()
     limits = map(str, (math.ceil(entry.seconds) + 1, _MEMORY, _MOST_THREADS if bubblewrap else 0))
@@ -180,40 +204,16 @@ def _started(entry: Entry, seed: int) -> Iterator[subprocess.Popen[bytes]]:
         shown = (str(path), file) if entry.is_alone else (str(path.parent), ENTRY)
         code = [HARNESS, file, ENTRY, *limits]
         mounts = ("--ro-bind", *shown, "--chdir", ENTRY)
-        with sandboxed((bubblewrap, *options), code, mounts, seed) as process:
+        with sandboxed((bubblewrap, *options), code, mounts, seed, questions) as process:
             yield process
         return
     _warn_once()
     with tempfile.TemporaryDirectory(prefix="hogeq-") as empty:
         if entry.is_alone:
             path = Path(shutil.copy(path, empty))
-        code = [child.__file__, str(path), str(path.parent), *limits]
-        with process_of([sys.executable, *PYTHON, *code], str(path.parent), seed) as process:
+        command = [sys.executable, *PYTHON, child.__file__, str(path), str(path.parent), *limits]
+        with process_of(command, str(path.parent), seed, questions) as process:
             yield process
-
-
-def _looking(pid: int, heard: Heard, entry: Entry) -> Callable[[], None]:
-    """Make the check of a process that is waited for; it stops the process when it has to."""
-    looked = begun = time.monotonic()
-    patience, is_boxed = _PATIENCE, bool(isolation().bubblewrap)
-
-    def look() -> None:
-        nonlocal looked, patience
-        now = time.monotonic()
-        if now < looked + _LOOK:
-            return
-        looked = now
-        if now >= begun + entry.seconds:
-            raise StoppedError("time", f"gave no answer within {entry.seconds:g} seconds")
-        if is_boxed and heard.is_ready and _is_crowd(pid):
-            allowed = f"1 process of {_MOST_THREADS} threads"
-            line = f"started other processes or too many threads; allowed: {allowed}"
-            raise StoppedError("code", line)
-        if now >= begun + patience:
-            patience = math.inf
-            tell(f"hogeq: waiting for {printable(entry.path)}, at most {entry.seconds:g} s")
-
-    return look
 
 
 def _is_crowd(pid: int) -> bool:

@@ -116,11 +116,8 @@ def open_within(folder: Path, path: PurePath) -> int:
     """
     if path.is_absolute() or ".." in path.parts:
         raise OSError(errno.EINVAL, "leads out of its folder", os.fspath(path))
-    if os.open not in os.supports_dir_fd:  # Windows, where all that can be done is to look first
-        for reached in (path, *path.parents[:-1]):
-            if (folder / reached).resolve() != folder.resolve() / reached:
-                raise OSError(errno.ELOOP, "is a link", os.fspath(folder / reached))
-        return os.open(folder / path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
+    if os.open not in os.supports_dir_fd:
+        return os.open(_without_links(folder, path), os.O_RDONLY | getattr(os, "O_BINARY", 0))
     at = os.open(folder, os.O_RDONLY)
     for part in path.parts:
         above = at
@@ -129,6 +126,26 @@ def open_within(folder: Path, path: PurePath) -> int:
         finally:
             os.close(above)
     return at
+
+
+def scan_within(folder: Path, path: PurePath) -> list[tuple[str, os.stat_result]]:
+    """List a folder in a folder, each name with its status; as `open_within`."""
+    has_handles = os.scandir in os.supports_fd
+    place = open_within(folder, path) if has_handles else _without_links(folder, path)
+    try:
+        with os.scandir(place) as inside:
+            return [(one.name, one.stat(follow_symlinks=False)) for one in inside]
+    finally:
+        if isinstance(place, int):
+            os.close(place)
+
+
+def _without_links(folder: Path, path: PurePath) -> Path:
+    """Look for links on the way to a path: on Windows that is all that can be done."""
+    for reached in (path, *path.parents[:-1]):
+        if (folder / reached).resolve() != folder.resolve() / reached:
+            raise OSError(errno.ELOOP, "is a link", os.fspath(folder / reached))
+    return folder / path
 
 
 def parse_json(data: bytes | str, *, allow_nan: bool = False) -> Any:

@@ -1,6 +1,5 @@
 import json
 import re
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -111,14 +110,13 @@ def test_names_list_what_can_be_registered() -> None:
 
 @pytest.mark.usefixtures("registries")
 def test_a_baseline_that_cannot_be_one() -> None:
-    def rolls(of: "HogEngine", dice: int, *, margin: object = 2) -> Matrix:
-        return np.full((of.goal, of.goal), dice + bool(margin), np.int8)
+    def rolls(of: "HogEngine", dice: int) -> Matrix:
+        return np.full((of.goal, of.goal), dice, np.int8)
 
     for usage, make, why in (
         ("swap:CUTOFF,N", rolls, "a function of a game and 2 whole numbers"),
         ("two dice:N", rolls, "baseline: got 'two dice'; allowed: a name of 1 to 60 letters"),
         ("bacon:N", rolls, "baseline bacon: name is taken"),
-        ("new:N", partial(rolls, margin=None), "and options with a number each"),
         ("new:N", 3, "baseline 'new:N': got 3; allowed: a function of a game and 1 whole numbers"),
     ):
         with pytest.raises(ValueError, match=re.escape(why)):

@@ -37,7 +37,7 @@ def test_a_valid_submission_and_how_it_does(folder: Path) -> None:
     assert found["win_rate"] == rates["optimal"]
     assert found["best_response"] == pytest.approx(0.5, abs=1e-12)
     assert (found["bound"], found["effort"]) == (found["best_response"], None)
-    assert found["losses"][0]["cost"] >= found["losses"][1]["cost"] > 0.0
+    assert found["losses"][0]["loss"] >= found["losses"][1]["loss"] > 0.0
     assert len(found["changes"]) == 3
     assert found["changed"] > found["win_rate"]
     text = ok("check", submission, *R, "--trust")
@@ -146,7 +146,7 @@ def test_a_search_is_not_shown_as_the_most(folder: Path) -> None:
     text = ok("check", "one.csv", *of, "--html", "check.html")
     assert f"; {told}; what it loses is in these groups" in text
     page = (folder / "check.html").read_text()
-    assert f"; {told}.</p>" in page
+    assert f"; {told}; what it loses is in these groups.</p>" in page
     for shown in (text, page):
         assert "a best response" not in shown
 
@@ -157,7 +157,7 @@ def test_what_loses_nothing_to_a_search_says_so(folder: Path) -> None:
     text = ok("check", "best.csv", *of, "--html", "check.html")
     assert "%; none found (1 start, no kicks) wins more, and none can win more than " in text
     assert " %; by that, nothing is lost at any position" in text
-    assert "By that, nowhere: nothing is lost" in (folder / "check.html").read_text()
+    assert "; by that, nothing is lost at any position.</p>" in (folder / "check.html").read_text()
 
 
 def test_every_fault_is_listed_and_the_status_is_2(folder: Path) -> None:

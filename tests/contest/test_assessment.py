@@ -35,7 +35,7 @@ def test_costs_sum_to_what_is_lost_against_a_best_response(edition: str) -> None
         assert (found.bound, found.effort) == (found.best_response, None)
         assert found.costs.sum() == pytest.approx(found.best_response - found.win_rate, abs=1e-12)
         assert found.costs.min() >= 0.0
-        losses = [one.cost for one in found.losses]
+        losses = [one.loss for one in found.losses]
         assert losses[0] == found.costs.max()
         assert losses == sorted(losses, reverse=True)
         for one in found.losses:

@@ -147,7 +147,7 @@ def test_twenty_entries_are_judged_ranked_and_told(here: Path) -> None:
         assert ("Not valid." in page) == (row["rank"] == "") == (row["file"] in BAD)
         if row["rank"]:
             assert f"Rank {row['rank']} of 12: {row['wins']} of 11 matches won" in page
-            assert "Where it loses" in page
+            assert "Most is lost at" in page
     assert "final_strategy.py" not in PUBLIC.read_text()
     again = next(row for row in rows if row["name"] == "Again")
     assert again["file"] == "again/attempt10/final_strategy.py"

@@ -26,12 +26,12 @@ from hogeq.runs.config import apply_overrides, config_from, load_config
 from hogeq.runs.directory import Checkpoint, read_checkpoint, write_checkpoint
 from hogeq.runs.files import COLUMNS, Metrics, ResultsError
 from hogeq.strategies.arrays import StrategyError
-from hogeq.strategies.channel import Heard, StoppedError
+from hogeq.strategies.channel import Heard
 from hogeq.strategies.files import read_strategy
 from hogeq.support.messages import BadInputError
 from hogeq.support.yaml import ConfigError
 from hogeq.trees.gambit import from_efg
-from tests.strategies.strategy_files import DICE, GOAL, MATRIX, ROWS, Transcript, saved, zipped
+from tests.strategies.strategy_files import DICE, GOAL, MATRIX, ROWS, saved, zipped
 
 pytestmark = pytest.mark.slow
 
@@ -272,11 +272,9 @@ def test_answers_of_trusted_code() -> None:
     bad = [b"ready", b"-", *[b"!ValueError: no", b"?6.0 (float)"] * (GOAL * GOAL // 2), b"."]
 
     def read(data: bytes) -> None:
-        heard = Heard()
-        try:
-            heard.listen(Transcript(data), cells)
-        except StoppedError as stopped:
-            raise StrategyError(stopped.args[1]) from stopped
+        heard = Heard(data, len(cells))
+        if heard.fault:
+            raise StrategyError(heard.fault[1])
         assert heard.failed or len(heard.answers) == len(cells)
 
     seeds = [b"\n".join([*lines, b""]) for lines in (good, bad)]

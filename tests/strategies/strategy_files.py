@@ -1,4 +1,4 @@
-"""A small strategy, files of it, and what a process says of it."""
+"""A small strategy, and files of it."""
 
 import io
 import zipfile
@@ -11,7 +11,6 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from hogeq.strategies.arrays import StrategyError
-from hogeq.strategies.channel import CRASH, Channel, StoppedError
 from hogeq.strategies.files import read_strategy
 
 GOAL, DICE = 4, 12
@@ -47,22 +46,3 @@ def zipped(content: bytes, name: str = "matrix.npy", method: int = zipfile.ZIP_D
     with zipfile.ZipFile(stream, "w", method) as archive:
         archive.writestr(name, content)
     return stream.getvalue()
-
-
-class Transcript(Channel):
-    """A channel whose lines were written before."""
-
-    def __init__(self, data: bytes) -> None:
-        self.slowest = 0.0
-        self.lines = data.split(b"\n")[:-1]
-
-    def ask(self, questions: bytes) -> None:
-        pass
-
-    def close(self) -> None:
-        pass
-
-    def line(self) -> bytes:
-        if not self.lines:
-            raise StoppedError(*CRASH)
-        return self.lines.pop(0)

@@ -213,8 +213,8 @@ def broken_archives() -> dict[str, tuple[bytes, str]]:
         "complex": (saved(np.savez, policy=rows * 1j), "holds values of type '<c16'"),
         "objects": (saved(np.savez, policy=rows.astype(object)), "holds values of type '|O'"),
         "other": (saved(np.savez, rows=rows), "holds ['rows']; allowed: one of matrix, "),
-        "twice": (twice.getvalue(), "holds ['policy', 'policy']; allowed: one of matrix, "),
-        "huge": (zipped(huge, "policy.npy"), "has shape (1099511627776, 2); allowed: (12, 2)"),
+        "twice": (twice.getvalue(), "holds ['policy', 'policy']; allowed: each name once"),
+        "huge": (zipped(huge, "policy.npy"), "has shape (1099511627776, 2); allowed: up to "),
         "bomb": (
             zipped(saved(np.save, np.zeros((2**20, 8))), "policy.npy"),
             "has shape (1048576, 8); allowed: (12, 2)",

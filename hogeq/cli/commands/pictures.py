@@ -121,15 +121,9 @@ def report(
         entries = page.entries(chosen.engine, loaded, tables, matrices=matrices, budget=budget)
         try:
             with computing(None, jobs):
-                made = page.make(chosen.engine, loaded, entries)
+                content, found = page.make(chosen.engine, loaded, entries)
         except page.ReportError as error:
             raise BadInputError(f"report: {error}") from error
-        counters = {
-            name: {"attack": search.value, "bound": search.bound}
-            for name, search in made.counters.items()
-        }
-        content, found = made.html, {"counters": counters, "entries": made.names}
-        found["win_rates"] = made.win_rates.tolist()
     write_whole(out, content)
     rows = [
         (name, *game.units.ends(ends["attack"], ends["bound"], are_one=False))

@@ -95,9 +95,9 @@ def tournament(
     players alone (--pseudonyms: without). FOLDER/staff is not: names of students, invalid entries,
     and a page for each entrant. The same command again computes only new matches.
 
-    With --goals each entry has its own goal, that of the rules at most and unless the file names
-    it. Each cell of a table is still dice by own and opponent's score. With --out FOLDER entries
-    are named as in the column student of staff/ranks.csv.
+    With --goals each entry has its own goal, at most that of the rules, which those have that the
+    file leaves out. Each cell of a table is still dice by own and opponent's score. With --out
+    FOLDER entries are named as in the column student of staff/ranks.csv.
 
     Equals share a rank, unless --tie-break tells them apart: by the win rate against a strategy,
     always_roll:5 say, or by bytes, where the smaller file ranks first.

@@ -1,0 +1,138 @@
+"""Rebuild the strategy of the second place of summer 2020, the baseline `huan2020`.
+
+    python experiments/second_place.py
+
+Huan (2020) [1] guesses: a memory is as likely as the number of turns' outcomes that lead to it, the
+delta distribution. That is its author's report, with the code; docs/huan2020.md lists what it
+leaves open, and which choices come closest to the published results. The table goes into
+results/champions/su20/huan2020.csv.
+"""
+
+import numpy as np
+from common import arguments
+from numpy.typing import ArrayLike, NDArray
+
+from hogeq.baselines.second_place import Diagonals, diagonals_of, over_seats, respond_to_beliefs
+from hogeq.evaluation.tablebase import solve
+from hogeq.model.game import HogEngine, compile_game
+from hogeq.rules import rules_from
+from hogeq.strategies.files import write_strategy
+from hogeq.strategies.strategy import policy_of
+from hogeq.support.aliases import Floats, Ints, Matrix
+
+# The report's comparison plays both seats, and so walks the same game twice when a strategy plays
+# itself: its counts, measured against the default weight, are twice the ways into a state.
+WALKS = 2.0
+UNCOUNTED = 0.25  # weight in the report of a memory state that was never counted
+
+Counts = NDArray[np.float32]
+
+
+def entries(game: HogEngine, player: ArrayLike | None = None) -> Counts:
+    """Count the ways into every memory state in self-play, or in any play, (2, G, G, H).
+
+    A way in is one outcome of one roll, made in one memory state that play can reach, however
+    small its probability. The memory before the first turn is entered once.
+    """
+    turns = diagonals_of(game)
+    plays = _plays(game, player)
+    goal, records, num_actions = turns.goal, turns.records, turns.num_actions
+    # Afterstates by t, u, record, seat, opponent's record.
+    after = np.zeros((goal, goal, records, 2, records), np.float32)
+    counts = np.zeros((goal * goal, 2, records, records), np.float32)  # cell, seat, own, opponent's
+    counts[0, 0, 0, 0] = 1.0
+    for total in range(2 * goal - 1):
+        own, opponent = turns.cells(total)
+        at, other, landed = turns.arrivals(total)
+        # The player who moved is now the opponent, so the two records change places.
+        np.add.at(counts, landed, after[at, other].transpose(0, 2, 3, 1)[:, ::-1])
+        met = counts[own * goal + opponent] > 0.0
+        made = np.empty((2, len(own), records, 2 * num_actions), np.float32)
+        for seat in (0, 1):
+            rolled = met[:, seat, ..., None] & plays[own, opponent]  # cell, own, opponent's, roll
+            every = rolled.sum(axis=1, dtype=np.float32)
+            with_bonus = (rolled & turns.fires[:, None]).sum(axis=1, dtype=np.float32)
+            made[seat, ..., num_actions:] = with_bonus
+            made[seat, ..., :num_actions] = every - with_bonus
+        _spread(turns, own, opponent, made, after)
+    return np.ascontiguousarray(
+        counts.reshape(goal, goal, 2, records * records).transpose(2, 0, 1, 3)
+    )
+
+
+def _plays(game: HogEngine, player: ArrayLike | None) -> NDArray[np.bool_]:
+    """Tabulate the rolls that a player makes, (G, G, W or 1, W or 1, K)."""
+    if player is None:
+        return np.ones((game.goal, game.goal, 1, 1, game.num_actions), bool)
+    table = np.asarray(player)
+    if table.ndim == 3 and table.dtype.kind in "iu":  # of a player who remembers
+        records = diagonals_of(game).records
+        rolls = table.reshape(game.goal, game.goal, records, records, 1)
+        return np.asarray(rolls == np.arange(game.num_actions))
+    return np.asarray(policy_of(game, table) > 0.0)[:, :, None, None, :]
+
+
+def _spread(turns: Diagonals, own: Ints, opponent: Ints, made: Counts, after: Counts) -> None:
+    """Add the outcomes of the rolls of a diagonal's cells, (2, n, W, 2 * K), to the afterstates."""
+    rolled = turns.rolled[own[0] + opponent[0]]
+    outcomes = made @ (rolled.chance > 0.0).astype(np.float32)
+    reached = own[:, None] + rolled.gain
+    cell, way = np.nonzero(reached < turns.goal)
+    # Two outcomes of one cell differ in gain or in record, so no cell is added to twice.
+    index = reached[cell, way], opponent[cell], rolled.recorded[way]
+    after[index] += outcomes[:, cell, :, way]
+    for extra in (0, 1):
+        scored = own + turns.zero[own, opponent] + extra * turns.bonus
+        inside = scored < turns.goal
+        recorded = turns.zero_record[own, opponent]
+        after[scored[inside], opponent[inside], recorded[inside]] += made[
+            :, inside, :, extra * turns.num_actions
+        ]
+
+
+def weights(possible: Counts, perfect: Counts, own: Counts | None, default: float) -> Floats:
+    """Weight of every memory state, as Huan (2020) [1] looks it up.
+
+    Its count in perfect play; where that is 0, its count in a strategy's play against itself;
+    where that is 0 too, the default; and nothing where no play leads.
+    """
+    backup = np.full(perfect.shape, default, np.float64)
+    if own is not None:
+        np.copyto(backup, own, where=own > 0)
+    np.copyto(backup, perfect, where=perfect > 0)
+    backup[possible == 0] = 0.0
+    return backup
+
+
+def huan2020(
+    game: HogEngine,
+    *,
+    weight: float = UNCOUNTED,
+    epsilon: float = 0.01,
+    rounds: int = 1,
+    draft_weight: float = 1.0,
+) -> Matrix:
+    """Matrix of the method of Huan (2020) [1], in full.
+
+    A draft guesses the memory by the counts of perfect play alone. Then, `rounds` times, the
+    matrix plays itself, those counts fill the gaps, and a new matrix is made.
+    """
+    counts = entries(game), WALKS * entries(game, solve(game).rolls)
+    beliefs = over_seats(weights(*counts, None, draft_weight))
+    matrix = respond_to_beliefs(game, beliefs, epsilon)
+    for _ in range(rounds):
+        own = WALKS * entries(game, matrix)
+        beliefs = over_seats(weights(*counts, own, weight))
+        matrix = respond_to_beliefs(game, beliefs, epsilon)
+    return matrix
+
+
+def main() -> None:
+    """Write the table."""
+    given = arguments(__doc__)
+    matrix = huan2020(compile_game(rules_from("su20")))
+    write_strategy(given.out / "champions" / "su20" / "huan2020.csv", matrix)
+
+
+if __name__ == "__main__":
+    main()
