@@ -27,6 +27,7 @@ from hogeq.trees.beliefs import (
 from hogeq.trees.flat import TERMINAL, FlatTree, reach
 from hogeq.trees.sequences import LEAST_GAIN, SequenceForm, sequence_form
 from hogeq.trees.strategies import tree_strategy
+from hogeq.trees.teams import side_names
 
 MEETING = 1e-9  # largest gap at which bounds meet, a share of the stakes
 LEAST_STAKES = 1e-150  # as a share of the largest payoff: what is divided by it keeps its digits
@@ -92,14 +93,14 @@ def best_response(
     integer program. `begin`, (R, K), is where the first ascent begins. After an ascent to more than
     `enough` nothing else is tried.
     """
-    tree, player = original.tree, original.player
+    tree = original.tree
     if dag is not None:
         best, chosen = dag.respond(payoffs)
         flow = dag.flow(chosen)
         return Answer(pure_rows(original, dag.sequences @ flow), best, best, METHODS[1], flow > 0.0)
     if next(original.met_again(), None) is not None:  # a pure response need not be best
         raise ValueError(
-            f"{tree.name}: player {player} can meet an information set twice in a play; allowed:"
+            f"{tree.name}: {original.side} can meet an information set twice in a play; allowed:"
             " games without absent-mindedness"
         )
     form = original.inflated
@@ -552,6 +553,7 @@ def solved(
         },
         seconds=perf_counter() - begun,
         units=tree.units,
+        sides=side_names(tree.sides),
         secured=(both[2], both[3]) if min(shares) < 1.0 else None,
     )
 

@@ -20,6 +20,7 @@ from scipy.sparse import csr_array
 
 from hogeq.support.aliases import Floats, Ints
 from hogeq.trees.flat import TERMINAL, FlatTree, reach
+from hogeq.trees.teams import side_names
 
 if TYPE_CHECKING:
     from hogeq.kernels.row_search import Plays
@@ -52,6 +53,11 @@ class SequenceForm:
     def above(self) -> Ints:
         """Refined information set at which the sequence before each ends, -1 for none, (J,)."""
         return np.where(self.before > 0, (self.before - 1) // self.tree.num_actions, -1)
+
+    @property
+    def side(self) -> str:
+        """Name of the player, or of the team."""
+        return side_names(self.tree.sides)[self.player]
 
     @property
     def ends(self) -> Ints:

@@ -98,7 +98,7 @@ def equilibrium(
         both.write(out)
     mixtures = " and ".join(map(str, solved.effort["components"]))
     found = f"in mixtures of {mixtures}, by {solved.method}"
-    heading = f"{chosen.title}: {solved.units.figure} of player 0, {found}"
+    heading = f"{chosen.title}: {solved.units.figure} of {solved.sides[0]}, {found}"
     written = [] if out is None else [f"mixture written to {out}"]
     rows = [*solved.rows(), *([] if apart is None else apart.rows())]
     text: Text = [heading, "", Table(rows, left=3), *written]
@@ -129,6 +129,7 @@ def audit_(
     game = chosen.load()
     if game.tree is not None:
         from hogeq.trees.recall import recall_text
+        from hogeq.trees.teams import side_names
 
         players = game.audit()
         nodes, sizes = game.tree.num_nodes, [len(one.infosets) for one in players]
@@ -136,7 +137,7 @@ def audit_(
         heading = f"{chosen.title}: {nodes:,} nodes, {both} information sets"
         data = {**chosen.facts, "nodes": nodes, "infosets": sizes}
         data["players"] = [one.to_json() for one in players]
-        return Result(data, [heading, "", *recall_text(players)])
+        return Result(data, [heading, "", *recall_text(players, side_names(game.tree.sides))])
     from hogeq.trees.audit import SmallAudit
 
     with refusing():
