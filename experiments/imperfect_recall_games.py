@@ -111,7 +111,7 @@ def secured(tree: FlatTree, strategies: list[Floats], seconds: float) -> tuple[f
         form = sequence_form(tree, player)
         payoffs = [form.payoffs(one) for one in strategies]
         # Those that a responder with full memory exploits least, first.
-        order = np.argsort([form.respond_with_full_memory(one)[0] for one in payoffs])[:6]
+        order = np.argsort([form.remember(one)[0][0] for one in payoffs])[:6]
         ends.append(min(best_response(form, payoffs[one], seconds / 12).bound for one in order))
     return -ends[0] * tree.largest_payoff, ends[1] * tree.largest_payoff
 

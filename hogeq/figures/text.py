@@ -38,10 +38,10 @@ def positions(strategy: Strategy, choices: Sequence[int]) -> Laid:
 
 def infosets(strategy: Strategy, tree: "FlatTree") -> Laid:
     """List the actions of every information set, in the game's words; of a mixture the mean."""
-    columns = tree.seat.tolist(), tree.names, tree.labels, strategy.mean.tolist()
+    columns = tree.member.tolist(), tree.names, tree.labels, strategy.mean.tolist()
     rows = [
-        {"player": seat, "infoset": str(name), "actions": list(zip(labels, shares, strict=False))}
-        for seat, name, labels, shares in zip(*columns, strict=True)
+        {"player": player, "infoset": str(name), "actions": list(zip(labels, shares, strict=False))}
+        for player, name, labels, shares in zip(*columns, strict=True)
     ]
     listed = [
         (
@@ -60,14 +60,11 @@ def infosets(strategy: Strategy, tree: "FlatTree") -> Laid:
 def plans_of_sides(strategy: Strategy, tree: "FlatTree") -> tuple[list[dict[str, Any]], Text]:
     """List the actions of each plan of each side at the information sets that it comes to."""
     from hogeq.trees.plans import plans
-    from hogeq.trees.teams import teams_of
+    from hogeq.trees.teams import side_names
 
-    sides = ["player 0", "player 1"]
-    if tree.sides is not None:
-        sides = [f"team {players}" for players in teams_of(tree.sides).split("/")]
     data: list[dict[str, Any]] = []
     text: Text = []
-    for side, name in enumerate(sides):
+    for side, name in enumerate(side_names(tree.sides)):
         drawn = plans(tree, strategy, side)
         met = [row for row in range(tree.num_rows) if any(one.policy[row].any() for one in drawn)]
         for one in drawn:

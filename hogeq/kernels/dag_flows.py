@@ -20,7 +20,8 @@ def flow_on(ends, source, strategy, flow):
         for edge in range(ends[at], ends[at + 1]):
             into += flow[source[edge]]
         for action in range(actions):
-            flow[1 + at * actions + action] = into * strategy[at, action]
+            share = strategy[at, action]  # 0 even where numbers of ways are infinite
+            flow[1 + at * actions + action] = into * share if share > 0.0 else 0.0
 
 
 @kernel

@@ -1,8 +1,9 @@
-"""Depth-first search for the best response of a player who forgets, row by row."""
+"""Best responses of a player who forgets: ascent, and depth-first search, row by row."""
 
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hogeq.kernels.cache import kernel, part
 from hogeq.support.aliases import Floats, Ints
@@ -11,12 +12,14 @@ from hogeq.support.aliases import Floats, Ints
 class Plays(NamedTuple):
     """Refined information sets of a player, by the order in which their rows are set."""
 
+    rows: Ints  # (R,), in that order: what follows in plays comes later
     row: Ints  # (J,), of each, a place in that order
-    begins: Ints  # (R,), how many belong to rows before
+    before: Ints  # (J,), sequence that leads to each
+    members: Ints  # (J,), sorted by their rows
+    begins: Ints  # (R + 1,), where those of each row begin
     follows: Ints  # (J,), sorted by the sequence before them
     ends: Ints  # (S + 1,), range of those that follow each sequence
-    payoff: Floats  # (S,), of sequences
-    worth: Floats  # (J, K), of actions to a player who remembers from there on; -inf if illegal
+    legal: NDArray[np.bool_]  # (R, K)
 
 
 class Progress(NamedTuple):
@@ -29,19 +32,58 @@ class Progress(NamedTuple):
 
 
 @kernel
-def search_rows(
-    plays: Plays, progress: Progress, chosen: Ints, bound: Floats, target: float, most: int
-) -> int:
+def ascend(plays, payoff, least, strategy, weights, worth):
+    """Improve rows by more than `least` until none alone can be, (R, K) in the order of plays.
+
+    The last are set first: what comes before a row is set after it, so its weight is that of the
+    last round. The payoff never falls. `weights`, (J,), and `worth`, (S,), are scratch.
+    """
+    rows, actions = strategy.shape
+    improves = True
+    while improves:
+        improves = False
+        for refined in range(len(weights)):
+            above, action = divmod(plays.before[refined] - 1, actions)
+            weights[refined] = 1.0
+            if above >= 0:
+                weights[refined] = weights[above] * strategy[plays.row[above], action]
+        for sequence in range(len(worth)):  # a slice may overlap, and would be copied
+            worth[sequence] = payoff[sequence]
+        for at in range(rows - 1, -1, -1):
+            now, best, choice = 0.0, -np.inf, 0
+            for action in range(actions):
+                total = 0.0
+                for place in range(plays.begins[at], plays.begins[at + 1]):
+                    refined = plays.members[place]
+                    total += weights[refined] * worth[1 + refined * actions + action]
+                now += strategy[at, action] * total
+                if plays.legal[at, action] and total > best:
+                    best, choice = total, action
+            if best - now > least:
+                improves = True
+                strategy[at] = 0.0
+                strategy[at, choice] = 1.0
+            for place in range(plays.begins[at], plays.begins[at + 1]):
+                refined = plays.members[place]
+                for action in range(actions):
+                    here = worth[1 + refined * actions + action]
+                    worth[plays.before[refined]] += strategy[at, action] * here
+
+
+@kernel
+def search_rows(plays, progress, payoff, worth, chosen, bound, target, most):
     """Set rows in turn as long as a bound is above `target`, in at most `most` parts.
 
+    `payoff`, (S,), is of sequences, and `worth`, (J, K), of actions to a player who remembers from
+    there on; -inf if illegal.
     Fills `chosen`, (R,), all -1 before, with a response above the target if there is one, and
     `bound[0]` with the highest bound of the parts that are not. Returns the number of rows that
     are set at the end: all, if a response was found; -1, if every part is bounded.
     """
     met, count, gain, won = progress
     rows, actions = gain.shape[1:]
-    won[0] = plays.payoff[0]
-    _meet(plays, met, 0, count, gain, 0)
+    won[0] = payoff[0]
+    _meet(plays, worth, met, 0, count, gain, 0)
     now = 0
     while 0 <= now < rows and most > 0:
         chosen[now] += 1
@@ -58,8 +100,8 @@ def search_rows(
             won[now + 1] = won[now]
             for place in range(plays.begins[now], plays.begins[now] + count[now, now]):
                 sequence = 1 + met[place] * actions + chosen[now]
-                won[now + 1] += plays.payoff[sequence]
-                _meet(plays, met, sequence, count, gain, now + 1)
+                won[now + 1] += payoff[sequence]
+                _meet(plays, worth, met, sequence, count, gain, now + 1)
             total = won[now + 1]
             for later in range(now + 1, rows):
                 best = -np.inf
@@ -74,7 +116,7 @@ def search_rows(
 
 
 @part
-def _meet(plays, met, sequence, count, gain, now):
+def _meet(plays, worth, met, sequence, count, gain, now):
     """Meet the refined information sets after a sequence."""
     for place in range(plays.ends[sequence], plays.ends[sequence + 1]):
         refined = plays.follows[place]
@@ -82,4 +124,4 @@ def _meet(plays, met, sequence, count, gain, now):
         met[plays.begins[row] + count[now, row]] = refined
         count[now, row] += 1
         for action in range(gain.shape[2]):
-            gain[now, row, action] += plays.worth[refined, action]
+            gain[now, row, action] += worth[refined, action]

@@ -74,6 +74,6 @@ def _policies(runs: Sequence[Run]) -> str:
             (tree.labels[row][int(one[row].argmax())], one[row].max()) for one in played.values()
         ]
         actions = [f"{label} {percent(share)}" for label, share in best]
-        rows.append((tree.seat[row], tree.names[row], percent(reach[row]), *actions))
+        rows.append((tree.member[row], tree.names[row], percent(reach[row]), *actions))
     caption = f"Average policies, at {len(rows):,} of {tree.num_rows:,} information sets"
     return table(rows, ("player", "information set", "met in", *played), caption)

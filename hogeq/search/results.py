@@ -284,6 +284,8 @@ class Equilibrium:
     """Spent on it."""
     units: Units = WIN_RATES
     """How it is written."""
+    sides: tuple[str, str] = ("player 0", "player 1")
+    """Names of both, of a team with its members."""
     secured: tuple[float, float] | None = None
     """What `strategies` secure and allow where they are a part of the mixtures that were found,
     which had too many; None where they are all, and secure both ends."""
@@ -313,18 +315,18 @@ class Equilibrium:
         """Lay out both ends and their meaning, as the command prints them."""
         proved = "; proved" if self.is_proved else ""
         lower, upper = self.units.ends(self.lower, self.upper, self.is_proved)
-        figure, part = self.units.figure, self.secured
+        figure, part, (one, two) = self.units.figure, self.secured, self.sides
         if part is None:
             return [
-                ("lower", lower, f"{figure} that player 0 secures{proved}"),
-                ("upper", upper, f"{figure} that player 1 allows"),
+                ("lower", lower, f"{figure} that {one} secures{proved}"),
+                ("upper", upper, f"{figure} that {two} allows"),
             ]
         given = "by the part of the mixture that is given"
         return [
-            ("lower", lower, "value of the game at least: by the whole mixture of player 0"),
-            ("upper", upper, "value of the game at most: by the whole mixture of player 1"),
-            ("lower, given", self.units.lower(part[0]), f"{figure} that player 0 secures {given}"),
-            ("upper, given", self.units.upper(part[1]), f"{figure} that player 1 allows {given}"),
+            ("lower", lower, f"value of the game at least: by the whole mixture of {one}"),
+            ("upper", upper, f"value of the game at most: by the whole mixture of {two}"),
+            ("lower, given", self.units.lower(part[0]), f"{figure} that {one} secures {given}"),
+            ("upper, given", self.units.upper(part[1]), f"{figure} that {two} allows {given}"),
         ]
 
     def _repr_html_(self) -> str:
@@ -372,10 +374,10 @@ class InPolicies:
 
     def rows(self) -> list[tuple[str, str, str]]:
         """Lay out both ends and the prices, as the command prints them."""
-        write, prices = self.mixtures.units.exact, self.prices
+        write, prices, (one, two) = self.mixtures.units.exact, self.prices, self.mixtures.sides
         return [
-            ("lower, policies", write(self.lower), "player 0 secures without a common draw"),
-            ("upper, policies", write(self.upper), "player 1 allows without a common draw"),
-            ("price", f"at most {write(prices[0])}", "of uncorrelation, to player 0"),
-            ("price", f"at most {write(prices[1])}", "of uncorrelation, to player 1"),
+            ("lower, policies", write(self.lower), f"{one} secures without a common draw"),
+            ("upper, policies", write(self.upper), f"{two} allows without a common draw"),
+            ("price", f"at most {write(prices[0])}", f"of uncorrelation, to {one}"),
+            ("price", f"at most {write(prices[1])}", f"of uncorrelation, to {two}"),
         ]

@@ -265,9 +265,6 @@ def _secured(tree: FlatTree, policy: Strategy, player: int) -> float:
     form = sequence_form(tree, 1 - player)
     worth = exact.payoffs_against(policy, form)
     whole = exact.dags_of(tree, MOST)[1 - player]
-    if whole is None:
-        bound = exact.best_response(form, worth, 10.0).bound
-    else:
-        bound = whole.respond(worth)[0]
+    bound = exact.best_response(form, worth, 10.0, dag=whole).bound
     sign = -1.0 if player == 0 else 1.0
     return sign * bound * exact.stakes(tree) + tree.shift + tree.centre

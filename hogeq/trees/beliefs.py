@@ -21,15 +21,14 @@ beliefs are one decision. Rows come by rank, and rows of one rank in a fixed ord
 A player who forgets nothing has one decision for each information set: the sequence form.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
 from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import coo_array, csr_array
+from scipy.sparse import coo_array, csr_array, eye_array
 from scipy.sparse.csgraph import connected_components
 
 from hogeq.kernels import dag_flows
@@ -49,13 +48,11 @@ class TooLargeError(ValueError):
 
 @dataclass(frozen=True, eq=False)
 class BeliefDag:
-    """D decisions by level, and flows x: x[0] = 1, x[1 + d * K + a] takes action a at d."""
+    """D decisions in an order of plays, and flows x: x[0] = 1, x[1 + d * K + a] is a taken at d."""
 
     form: SequenceForm
     row: Ints  # (D,), row that each decision sets, after inflation; -1 for a draw of a strategy
-    levels: list[slice]  # decisions, those before them in earlier levels
-    edges: list[slice]  # edges to the decisions of each level
-    source: NDArray[np.int32]  # (E,), choice that each edge begins with
+    source: Ints  # (E,), choice that each edge begins with
     target: Ints  # (E,), decision that it leads to, in rising order
     sequences: csr_array  # (1 + J * K, 1 + D * K), 1 where a choice takes a sequence
     allowed: Choices  # (1 + D * K,), choices that there are
@@ -85,11 +82,16 @@ class BeliefDag:
         dag_flows.flow_on(self.ends, self.source, plain(strategy), flow)
         return flow
 
+    def rise(self, worth: Floats) -> Ints:
+        """Add to the worth of each choice all that follows by best choices, (D,), and give them."""
+        chosen = np.zeros(len(self.row), np.int64)
+        dag_flows.rise_best(self.ends, self.source, self.legal, worth, chosen)
+        return chosen
+
     def respond(self, payoffs: Floats) -> tuple[float, Floats]:
         """Best payoff, given that of each sequence, and a pure strategy that has it, (D, K)."""
         worth = self.sequences.T @ payoffs
-        chosen = np.zeros(len(self.row), np.int64)
-        dag_flows.rise_best(self.ends, self.source, self.legal, worth, chosen)
+        chosen = self.rise(worth)
         return float(worth[0]), np.eye(self.num_actions)[chosen]
 
     @property
@@ -109,42 +111,21 @@ class BeliefDag:
 
         The second result has the places of the choices that are left.
         """
-        met, kept = np.zeros(len(self.row), bool), kept & self.allowed
-        kept[0] = True
-        by_action = kept[1:].reshape(-1, self.num_actions)
-        for level, edges in zip(self.levels, self.edges, strict=True):
-            met[self.target[edges][kept[self.source[edges]]]] = True
-            by_action[level] &= met[level, None]
+        kept = kept & self.allowed
+        kept[0], met = True, np.zeros(len(self.row), bool)
+        ways = self.flow(kept[1:].reshape(-1, self.num_actions).astype(float))
+        used = ways[self.source] > 0.0
+        met[self.target[used]] = True
         places = np.flatnonzero(np.append(True, np.repeat(met, self.num_actions)))
-        number, used = np.cumsum(met) - 1, kept[self.source]
-        renamed = np.zeros(len(kept), np.int64)
-        renamed[places] = np.arange(len(places))
-        return BeliefDag.assembled(
+        renamed = np.cumsum(np.append(True, np.repeat(met, self.num_actions))) - 1
+        return BeliefDag(
             self.form,
             self.row[met],
-            [int(met[level].sum()) for level in self.levels],
-            np.stack([renamed[self.source[used]], number[self.target[used]]]),
+            renamed[self.source[used]],
+            (np.cumsum(met) - 1)[self.target[used]],
             self.sequences[:, places],
             kept[places],
         ), places
-
-    @classmethod
-    def assembled(
-        cls,
-        form: SequenceForm,
-        row: Ints,
-        counts: Sequence[int],
-        edges: Ints,
-        sequences: csr_array,
-        allowed: Choices,
-    ) -> "BeliefDag":
-        """Put decisions, so many in each level, and edges together."""
-        ends = np.cumsum([0, *counts])
-        order = np.argsort(edges[1], kind="stable")
-        source, target = edges[0][order].astype(np.int32), edges[1][order]
-        cuts = np.searchsorted(target, ends)
-        levels, slices = ([slice(*pair) for pair in pairwise(one.tolist())] for one in (ends, cuts))
-        return cls(form, row, levels, slices, source, target, sequences, allowed)
 
     def mixture(self, flow: Floats) -> Iterator[tuple[float, Floats]]:
         """Split a flow into weights, of sum 1, of policies, each by its weights of sequences.
@@ -155,12 +136,12 @@ class BeliefDag:
         """
         dag, places = self.restricted(flow > 0.0)
         left = flow[places]
-        row, shares = dag.form.origin[dag.row], dag.num_actions
-        drawn = dag.row < 0
-        waiting = np.isin(row, np.flatnonzero(np.bincount(row) > 1))
-        for edges in dag.edges[::-1]:
-            above = edges.start + np.flatnonzero((waiting | drawn)[dag.target[edges]])
-            drawn[(dag.source[above][dag.source[above] > 0] - 1) // shares] = True
+        row, shares, is_draw = dag.form.origin[dag.row], dag.num_actions, dag.row < 0
+        waits = is_draw | np.isin(row, np.flatnonzero(np.bincount(row) > 1))
+        marks = np.append(False, np.repeat(waits, shares)).astype(float)
+        below = marks.copy()
+        dag.rise(below)
+        drawn = is_draw | ((below - marks)[1:].reshape(-1, shares) > 0.0).any(axis=1)
         counts = np.append(True, np.repeat(drawn, shares))
         while True:
             strategy = dag.normalised(left)
@@ -191,23 +172,17 @@ def spanned(form: SequenceForm, plans: Ints) -> BeliefDag:
 def drawing(form: SequenceForm, strategies: Floats) -> BeliefDag:
     """Make a DAG of one decision, which draws one of some strategies (n, R, K)."""
     none = np.zeros(1 + len(form.row) * form.tree.num_actions)
-    columns = np.array([none, *map(form.realisation, strategies)])
-    row, edges = np.full(1, -1), np.zeros((2, 1), np.int64)
-    allowed = np.ones(1 + len(strategies), bool)
-    return BeliefDag.assembled(form, row, [1], edges, csr_array(columns.T), allowed)
+    columns = csr_array(np.array([none, *map(form.realisation, strategies)]).T)
+    begin, allowed = np.zeros(1, np.int64), np.ones(1 + len(strategies), bool)
+    return BeliefDag(form, begin - 1, begin, begin, columns, allowed)
 
 
 def remembering(form: SequenceForm) -> BeliefDag:
     """Make the DAG of a player who would forget nothing: the sequence form."""
-    actions, order = form.tree.num_actions, np.concatenate([np.zeros(0, np.int64), *form.levels])
-    numbers = 1 + np.argsort(order)[:, None] * actions + np.arange(actions)
-    choices = np.append(0, numbers)  # of sequences
-    places = np.arange(len(choices))
-    sequences = csr_array((np.ones(len(choices)), (places, choices)))
-    row, counts = form.row[order], [0, *map(len, form.levels)]
-    edges = np.stack([choices[form.before[order]], np.arange(len(order))])
-    allowed = np.append(True, form.tree.legal[row])
-    return BeliefDag.assembled(form, row, counts, edges, sequences, allowed)
+    legal, count = form.tree.legal[form.row], len(form.row)
+    allowed = np.append(True, legal)
+    choices = csr_array(eye_array(len(allowed)))
+    return BeliefDag(form, form.row, form.before, np.arange(count), choices, allowed)
 
 
 def belief_dag(form: SequenceForm, plans: Ints | None = None, most: int = MOST) -> BeliefDag:
@@ -242,7 +217,7 @@ class _Builder:
         self.starts = np.searchsorted(self.inner.before[self.by_sequence], sequences)
         size = 2, len(self.inner.row)
         self.keys = np.random.default_rng(0).integers(2**63, size=size, dtype=np.uint64)
-        self.rows, self.counts, self.number = [np.zeros(0, np.int64)], [0], 0
+        self.rows, self.number = [np.zeros(0, np.int64)], 0
         self.edges, self.taken = [np.zeros((2, 0), np.int64)], [np.zeros((2, 1), np.int64)]
         self.allowed = [np.ones(1, bool)]
 
@@ -261,11 +236,13 @@ class _Builder:
         sequences, choices = np.concatenate(self.taken, axis=1)
         allowed, actions = np.concatenate(self.allowed), self.tree.num_actions
         shape = 1 + len(self.inner.row) * actions, len(allowed)
-        return BeliefDag.assembled(
+        source, target = np.concatenate(self.edges, axis=1)
+        order = np.argsort(target, kind="stable")
+        return BeliefDag(
             self.form,
             np.concatenate(self.rows),
-            self.counts,
-            np.concatenate(self.edges, axis=1),
+            source[order],
+            target[order],
             csr_array((np.ones(len(sequences)), (sequences, choices)), shape),
             allowed,
         )
@@ -316,7 +293,6 @@ class _Builder:
         self.entries += len(met.choice) + len(member)
         self.number += len(row)
         self.rows.append(row)
-        self.counts.append(len(row))
         self.allowed.append(able.ravel())
 
     def able(self, row: Ints, which: Ints, who: Choices) -> tuple[Choices, Choices]:

@@ -10,6 +10,7 @@ import numpy as np
 from scipy.optimize import Bounds, LinearConstraint, linprog, milp
 from scipy.sparse import block_array, coo_array, csr_array, eye_array, hstack, kron
 
+from hogeq.kernels.row_search import Progress, search_rows
 from hogeq.search.results import Equilibrium, Response
 from hogeq.strategies.strategy import Strategy
 from hogeq.support.aliases import Floats
@@ -23,10 +24,10 @@ from hogeq.trees.beliefs import (
     remembering,
     spanned,
 )
-from hogeq.trees.enumeration import enumerated
 from hogeq.trees.flat import TERMINAL, FlatTree, reach
 from hogeq.trees.sequences import LEAST_GAIN, SequenceForm, sequence_form
 from hogeq.trees.strategies import tree_strategy
+from hogeq.trees.teams import side_names
 
 MEETING = 1e-9  # largest gap at which bounds meet, a share of the stakes
 LEAST_STAKES = 1e-150  # as a share of the largest payoff: what is divided by it keeps its digits
@@ -36,6 +37,7 @@ MOST_DRAWN = 1000  # strategies of a mixture that are given
 MOST_WEIGHED = 5_000  # decisions of a player against whom a part of them is weighed anew
 LONGEST = 60.0  # seconds of that
 FEW = 64  # shared rows, up to which responses are enumerated first
+PARTS = 2**22  # of an enumeration: about a second
 FINE = 2.0**16
 """What shares of payoffs are multiplied by for HiGHS, whose tolerances are absolute: it ends a
 search at a gap of 1e-6, and takes coefficients below 1e-9 for 0."""
@@ -82,24 +84,30 @@ def best_response(
     seconds: float,
     begin: Floats | None = None,
     enough: float = np.inf,
+    dag: BeliefDag | None = None,
 ) -> Answer:
     """Find the best pure response of a player, and a bound that no response exceeds.
 
-    With A-loss recall full memory is the bound, and is met. Elsewhere ascents are followed by
-    enumeration if few rows are shared, and that by an integer program. `begin`, (R, K), is where
-    the first ascent begins. After an ascent to more than `enough` nothing else is tried.
+    With the whole belief DAG one pass does. With A-loss recall full memory is the bound, and is
+    met. Elsewhere ascents are followed by enumeration if few rows are shared, and that by an
+    integer program. `begin`, (R, K), is where the first ascent begins. After an ascent to more than
+    `enough` nothing else is tried.
     """
-    tree, player = original.tree, original.player
+    tree = original.tree
+    if dag is not None:
+        best, chosen = dag.respond(payoffs)
+        flow = dag.flow(chosen)
+        return Answer(pure_rows(original, dag.sequences @ flow), best, best, METHODS[1], flow > 0.0)
     if next(original.met_again(), None) is not None:  # a pure response need not be best
         raise ValueError(
-            f"{tree.name}: player {player} can meet an information set twice in a play; allowed:"
+            f"{tree.name}: {original.side} can meet an information set twice in a play; allowed:"
             " games without absent-mindedness"
         )
     form = original.inflated
     full, found, best = _by_ascent(original, payoffs, begin)
     method, is_small = METHODS[0], len(form.shared) <= FEW and form.rank is not None
     if full - best > MEETING and best <= enough and is_small:
-        found, best, bound = enumerated(form, payoffs, found, best)
+        found, best, bound = _enumerated(form, payoffs, found, best)
         if bound < full:
             full, method = bound, METHODS[2]
     if full - best > MEETING and best <= enough:
@@ -121,26 +129,61 @@ def _by_ascent(
     original: SequenceForm, payoffs: Floats, begin: Floats | None
 ) -> tuple[float, Floats, float]:
     """Give the payoff of full memory, and of the best response of ascents to inflated rows."""
-    form, tree = original.inflated, original.tree
-    num_legal = form.tree.num_legal
-    full, chosen = form.respond_with_full_memory(payoffs)
-    pure, random = np.eye(tree.num_actions), np.random.default_rng(0)
-    start = np.zeros(len(num_legal), np.int64)
+    form, actions = original.inflated, original.tree.num_actions
+    worth, chosen = form.remember(payoffs)
+    full, pure, random = float(worth[0]), np.eye(actions), np.random.default_rng(0)
+    start = np.zeros(form.tree.num_rows, np.int64)
     start[form.row] = chosen
+    starts = [*([] if begin is None else [begin[original.origin]]), pure[start]]
+    starts += [pure[random.integers(form.tree.num_legal)] for _ in range(STARTS + 1 - len(starts))]
     found, best = pure[start], -np.inf
-    starts = [pure[start]]
-    if begin is not None:
-        starts = [begin[original.origin], pure[start]]
-    while len(starts) <= STARTS:
-        starts.append(pure[random.integers(num_legal)])
     for one in starts:
         response = form.ascend(one, payoffs)
-        worth = float(form.realisation(response) @ payoffs)
-        if worth > best:
-            found, best = response, worth
+        gained = float(form.realisation(response) @ payoffs)
+        if gained > best:
+            found, best = response, gained
         if full - best <= LEAST_GAIN:  # always, if nothing was forgotten
             break
     return full, found, best
+
+
+def _enumerated(
+    form: SequenceForm, payoffs: Floats, response: Floats, value: float
+) -> tuple[Floats, float, float]:
+    """Improve a response, (R, K), as long as enumeration can; give its payoff, and a bound on all.
+
+    Rows are set depth first, in the order in which plays meet them. Those that are set say which
+    refined information sets are met next, of those between which no row is open. A row acts alike
+    in all of these; so the most that one action is worth there, to a player who remembers
+    everything from then on, bounds what the row can still add. What follows an open row counts in
+    the worth of its actions. The sum over rows bounds all responses that begin so, and none of them
+    is looked at if it is no more than the best response known; when all rows are set, it is exact.
+
+    The bound is infinite if that takes too long.
+    """
+    plays, legal = form.plays, form.tree.legal
+    count, actions = plays.legal.shape
+    worth = form.remember(payoffs)[0][1:].reshape(-1, actions)
+    worth = np.where(legal[form.row], worth, -np.inf)
+    while True:
+        progress = Progress(
+            np.zeros(len(plays.row), np.int64),
+            np.zeros((count + 1, count), np.int64),
+            np.zeros((count + 1, count, actions)),
+            np.zeros(count + 1),
+        )
+        chosen, bound = np.full(count, -1), np.full(1, -np.inf)
+        target = value + LEAST_GAIN
+        end = search_rows(plays, progress, payoffs, worth, chosen, bound, target, PARTS)
+        if end < count:
+            return response, value, max(value, float(bound[0])) if end < 0 else np.inf
+        found = response.copy()
+        is_met = plays.legal[np.arange(count), chosen]
+        found[plays.rows] = np.eye(actions)[np.where(is_met, chosen, plays.legal.argmax(axis=1))]
+        gained = float(form.realisation(found) @ payoffs)
+        if gained <= value:  # it is above the target by rounding alone
+            return response, value, np.inf
+        response, value = found, gained
 
 
 def _by_program(form: SequenceForm, worth: Floats, seconds: float) -> tuple[Floats | None, float]:
@@ -152,7 +195,7 @@ def _by_program(form: SequenceForm, worth: Floats, seconds: float) -> tuple[Floa
     """
     tree, shared, actions = form.tree, form.shared, form.tree.num_actions
     sequences, binaries = len(worth), len(shared) * actions
-    flow = form.flow()
+    flow = remembering(form).equations()
     once = (np.arange(flow.shape[0]) == 0).astype(float)
     constraints = [LinearConstraint(hstack([flow, csr_array((len(once), binaries))]), once, once)]
     if len(shared):
@@ -208,15 +251,9 @@ def respond(
     for player in (0, 1):
         form = sequence_form(tree, player)
         payoffs = payoffs_against(target, form)
-        memory.append(form.respond_with_full_memory(payoffs)[0])
+        memory.append(float(form.remember(payoffs)[0][0]))
         left = (begun + seconds - perf_counter()) / (2 - player)
-        whole = wholes[player]
-        if whole is None:
-            answers.append(best_response(form, payoffs, left, begin))
-        else:
-            best, chosen = whole.respond(payoffs)
-            rows = pure_rows(form, whole.sequences @ whole.flow(chosen))
-            answers.append(Answer(rows, best, best, METHODS[1]))
+        answers.append(best_response(form, payoffs, left, begin, dag=wholes[player]))
     first, second = answers
     rows = np.where(tree.seat[:, None] == 0, first.strategy, second.strategy)
     value, bound = (first.payoff + second.payoff) / 2, (first.bound + second.bound) / 2
@@ -252,12 +289,7 @@ class Side:
 
     def best(self, payoffs: Floats, value: float, seconds: float) -> Answer:
         """Respond: exactly by the whole DAG; else a program runs if no ascent gains on a value."""
-        if self.whole is None:
-            return best_response(self.form, payoffs, seconds, None, value + MEETING)
-        best, chosen = self.whole.respond(payoffs)
-        flow = self.whole.flow(chosen)
-        rows = pure_rows(self.form, self.whole.sequences @ flow)
-        return Answer(rows, best, best, METHODS[1], flow > 0.0)
+        return best_response(self.form, payoffs, seconds, None, value + MEETING, self.whole)
 
     def takes(self, answer: Answer) -> bool:
         """Take a response into the restricted game, if it is new there."""
@@ -521,6 +553,7 @@ def solved(
         },
         seconds=perf_counter() - begun,
         units=tree.units,
+        sides=side_names(tree.sides),
         secured=(both[2], both[3]) if min(shares) < 1.0 else None,
     )
 

@@ -158,17 +158,15 @@ class Audit:
 VERDICTS: Final = {True: "yes", False: "no", None: "not decided"}
 
 
-def recall_text(players: Sequence[Audit]) -> Text:
-    """Lay out the recall of both players, and all witnesses."""
+def recall_text(players: Sequence[Audit], sides: Sequence[str]) -> Text:
+    """Lay out the recall of both players, by their names, and all witnesses."""
     rows = [
         (name, *(VERDICTS[player.findings[name].holds] for player in players))
         for name in players[0].findings
     ]
     free = (f"{len(player.free):,} of {len(player.forgetful):,}" for player in players)
     rows.append(("forgetting free in mixtures", *free))
-    kinds = ["team" if player.members else "player" for player in players]
-    header: tuple[str, ...] = ("property", f"{kinds[0]} 0", f"{kinds[1]} 1")
-    text: Text = [Table(rows, header, left=3)]
+    text: Text = [Table(rows, ("property", *sides), left=3)]
     members = sorted((one for team in players for one in team.members), key=lambda one: one.player)
     if members:
         alone = [
@@ -177,10 +175,9 @@ def recall_text(players: Sequence[Audit]) -> Text:
         ]
         header = ("each member alone", *(f"player {one.player}" for one in members))
         text += ["", Table(alone, header, left=len(header))]
-    for number, player in enumerate(players):
+    for side, player in zip(sides, players, strict=True):
         for witness, names in player.witnesses().items():
-            who = f"{kinds[number]} {number}".capitalize()
-            heading = f"{who}, {', '.join(names)}: one information set after either of"
+            heading = f"{side.capitalize()}, {', '.join(names)}: one information set after either of"
             text += witness.lines(heading, (one or "the start" for one in witness.texts))
     return text
 

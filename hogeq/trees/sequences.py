@@ -1,22 +1,29 @@
-"""Sequence form: information sets refined by the own past of the player.
+"""Sequence form: information sets refined by the own past of the player; inflation.
 
 Koller, Megiddo and von Stengel, "Efficient computation of equilibria for extensive two-person
 games", 1996. A *sequence* is what a player met and did so far. A *refined* information set is a row
 and the sequence that led to it: the coarsest refinement of a row with perfect recall.
+
+Inflation splits rows where the player's own actions exclude each other (A. Okada, "Complete
+inflation and perfect recall in extensive games", International Journal of Game Theory 16, 1987).
+``docs/recall.md`` has the theorem: no pure strategy comes to two parts of a row, so nothing is lost
+or won by telling them apart, in mixtures and by best responses.
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import Final, NamedTuple
+from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from hogeq.support.aliases import Floats, Ints
 from hogeq.trees.flat import TERMINAL, FlatTree, reach
-from hogeq.trees.inflation import parts_of_rows
+from hogeq.trees.teams import side_names
+
+if TYPE_CHECKING:
+    from hogeq.kernels.row_search import Plays
 
 LEAST_GAIN: Final = 1e-12  # by which a row must improve a response
 
@@ -47,6 +54,16 @@ class SequenceForm:
         """Refined information set at which the sequence before each ends, -1 for none, (J,)."""
         return np.where(self.before > 0, (self.before - 1) // self.tree.num_actions, -1)
 
+    @property
+    def side(self) -> str:
+        """Name of the player, or of the team."""
+        return side_names(self.tree.sides)[self.player]
+
+    @property
+    def ends(self) -> Ints:
+        """Each refined information set follows one sequence, (J + 1,), as kernels take it."""
+        return np.arange(1 + len(self.row))
+
     @cached_property
     def levels(self) -> list[Ints]:
         """Refined information sets by the number of own actions before them."""
@@ -54,7 +71,8 @@ class SequenceForm:
         for refined, before in enumerate(self.before.tolist()):  # those before come first
             if before:
                 depth[refined] = depth[(before - 1) // self.tree.num_actions] + 1
-        return _groups(depth)
+        order = np.argsort(depth, kind="stable")
+        return np.split(order, np.flatnonzero(np.diff(depth[order])) + 1) if len(order) else []
 
     @cached_property
     def rank(self) -> Ints | None:
@@ -87,27 +105,20 @@ class SequenceForm:
         won = sign * others[ends] * self.tree.shares[ends]
         return np.bincount(self.at[ends], won, size).astype(np.float64)
 
-    def remembered(self, payoffs: Floats) -> Floats:
-        """Compute the worth of each sequence to a responder with perfect recall, (1 + J * K,)."""
-        tree, worth = self.tree, payoffs.copy()
-        for refined in reversed(self.levels):
-            actions = worth[1:].reshape(-1, tree.num_actions)[refined]
-            best = np.where(tree.legal[self.row[refined]], actions, -np.inf).max(axis=1)
-            np.add.at(worth, self.before[refined], best)
-        return worth
+    def remember(self, payoffs: Floats) -> tuple[Floats, Ints]:
+        """Worth of each sequence with perfect recall, (1 + J * K,), and the best actions, (J,)."""
+        from hogeq.kernels import dag_flows
 
-    def respond_with_full_memory(self, payoffs: Floats) -> tuple[float, Ints]:
-        """Payoff of a responder with perfect recall, and its actions, (J,)."""
-        worth = self.remembered(payoffs)
-        actions = worth[1:].reshape(-1, self.tree.num_actions)
-        return float(worth[0]), np.where(self.tree.legal[self.row], actions, -np.inf).argmax(axis=1)
+        worth, best = payoffs.copy(), np.zeros(len(self.row), np.int64)
+        dag_flows.rise_best(self.ends, self.before, self.tree.legal[self.row], worth, best)
+        return worth, best
 
     def realisation(self, strategy: Floats) -> Floats:
         """Probability of every sequence by the own actions of a strategy, (1 + J * K,)."""
+        from hogeq.kernels import dag_flows
+
         weights = np.ones(1 + len(self.row) * self.tree.num_actions)
-        actions = weights[1:].reshape(-1, self.tree.num_actions)
-        for refined in self.levels:
-            actions[refined] = weights[self.before[refined], None] * strategy[self.row[refined]]
+        dag_flows.flow_on(self.ends, self.before, strategy[self.row], weights)
         return weights
 
     def by_rows(self, plan: Floats) -> Floats:
@@ -150,7 +161,7 @@ class SequenceForm:
         if not len(self.shared):
             return self
         tree = self.tree
-        parts = parts_of_rows(self.row, self.above, (self.before - 1) % tree.num_actions)
+        parts = _parts_of_rows(self.row, self.above, (self.before - 1) % tree.num_actions)
         places, which = np.unique(np.stack([self.row, parts]), axis=1, return_inverse=True)
         renamed = places[0].copy()
         new = np.flatnonzero(places[1])
@@ -176,46 +187,38 @@ class SequenceForm:
         return origin
 
     @cached_property
-    def groups(self) -> list["Group"]:
-        """Rows of one rank, the last in plays first; they do not meet, so are set together."""
-        if self.rank is None:
-            return []
-        groups = []
-        for refined in _groups(self.rank[self.row])[::-1]:
-            rows, which = np.unique(self.row[refined], return_inverse=True)
-            groups.append(Group(refined, self.before[refined], rows, which, self.tree.legal[rows]))
-        return groups
+    def plays(self) -> "Plays":
+        """Layout of the refined information sets for searches; rows must have an order."""
+        from hogeq.kernels.row_search import Plays
+
+        assert self.rank is not None  # noqa: S101 - callers ask
+        rows = np.unique(self.row)
+        rows = rows[np.argsort(self.rank[rows], kind="stable")]
+        place = np.zeros(self.tree.num_rows, np.int64)
+        place[rows] = np.arange(len(rows))
+        row, follows = place[self.row], np.argsort(self.before, kind="stable")
+        size = 1 + len(row) * self.tree.num_actions
+        return Plays(
+            rows=rows,
+            row=row,
+            before=self.before,
+            members=np.argsort(row, kind="stable"),
+            begins=np.searchsorted(np.sort(row), np.arange(1 + len(rows))),
+            follows=follows,
+            ends=np.searchsorted(self.before[follows], np.arange(1 + size)),
+            legal=self.tree.legal[rows],
+        )
 
     def ascend(self, start: Floats, payoffs: Floats) -> Floats:
         """Improve rows until none alone can be improved, (R, K); the payoff never falls."""
-        strategy, pure = start.copy(), np.eye(self.tree.num_actions)
-        improves = True
-        while improves:
-            improves = False
-            # What comes before a row is set after it: its weight is that of the last round.
-            weights, worth = self.realisation(strategy)[self.before, None], payoffs.copy()
-            by_action = worth[1:].reshape(-1, self.tree.num_actions)
-            for refined, before, rows, which, legal in self.groups:
-                actions = by_action[refined]
-                total = np.zeros(legal.shape)
-                np.add.at(total, which, weights[refined] * actions)
-                allowed = np.where(legal, total, -np.inf)
-                gain = allowed.max(axis=1) - (total * strategy[rows]).sum(axis=1)
-                better = gain > LEAST_GAIN
-                if better.any():
-                    strategy[rows[better]] = pure[allowed[better].argmax(axis=1)]
-                    improves = True
-                np.add.at(worth, before, (actions * strategy[rows][which]).sum(axis=1))
-        return strategy
+        from hogeq.kernels import row_search
 
-    def flow(self) -> csr_array:
-        """Equations that realisation weights satisfy, with (1, 0, 0, ...) on the other side."""
-        # The empty sequence weighs 1; actions of a refined information set weigh what leads to it.
-        count, actions = len(self.row), self.tree.num_actions
-        rows = np.concatenate([[0], 1 + np.repeat(np.arange(count), actions), 1 + np.arange(count)])
-        columns = np.concatenate([[0], 1 + np.arange(count * actions), self.before])
-        values = np.concatenate([np.ones(1 + count * actions), -np.ones(count)])
-        return csr_array((values, (rows, columns)), (1 + count, 1 + count * actions))
+        strategy = start.copy()
+        if self.rank is not None:
+            rows, scratch = strategy[self.plays.rows], (np.ones(len(self.row)), payoffs.copy())
+            row_search.ascend(self.plays, payoffs, LEAST_GAIN, rows, *scratch)
+            strategy[self.plays.rows] = rows
+        return strategy
 
     @cached_property
     def shared(self) -> Ints:
@@ -236,31 +239,17 @@ class SequenceForm:
         yield from zip(self.row[again].tolist(), self.first[again].tolist(), strict=True)
 
 
-class Group(NamedTuple):
-    """Rows that are set together, and their refined information sets."""
-
-    refined: Ints  # (J',)
-    before: Ints  # (J',), sequence that leads to each
-    rows: Ints  # (R',)
-    which: Ints  # (J',), place of each one's row in `rows`
-    legal: NDArray[np.bool_]  # (R', K)
-
-
-def _groups(numbers: Ints) -> list[Ints]:
-    """Places of equal numbers, the lowest first."""
-    order = np.argsort(numbers, kind="stable")
-    return np.split(order, np.flatnonzero(np.diff(numbers[order])) + 1) if len(order) else []
-
-
+@lru_cache(maxsize=4)
 def sequence_form(tree: FlatTree, player: int) -> SequenceForm:
-    """List the sequences of a player."""
+    """List the sequences of a player, once."""
     at, refined = np.zeros(tree.num_nodes, np.int64), np.full(tree.num_nodes, -1)
     numbers: dict[tuple[int, int], int] = {}
     first: list[int] = []
+    action = tree.action
     for level in tree.levels:
         nodes = np.arange(level.start, level.stop)
         parent = np.maximum(tree.parent[nodes], 0)
-        followed = 1 + refined[parent] * tree.num_actions + tree.action[nodes]
+        followed = 1 + refined[parent] * tree.num_actions + action[nodes]
         at[nodes] = np.where(tree.mover[nodes] == player, followed, at[parent])
         own = nodes[tree.player[nodes] == player]
         pairs = at[own] * tree.num_rows + tree.row[own]
@@ -274,3 +263,64 @@ def sequence_form(tree: FlatTree, player: int) -> SequenceForm:
         refined[own] = codes[which]
     rows, befores = np.array([*numbers], np.int64).reshape(-1, 2).T
     return SequenceForm(tree, player, rows, befores, at, np.array(first, np.int64), refined)
+
+
+# --- inflation ------------------------------------------------------------------------------------
+
+
+def _parts_of_rows(row: Ints, above: Ints, act: Ints) -> Ints:
+    """Part the pasts of each row, and number its parts from 0, (J,).
+
+    Given are the row of each past, the past before it, -1 for none, and the action there.
+    """
+    parts = np.zeros(len(row), np.int64)
+    by_row = np.argsort(row, kind="stable")
+    for pasts in np.split(by_row, np.flatnonzero(np.diff(row[by_row])) + 1):
+        if len(pasts) > 1:
+            for number, part in enumerate(_parts(_acts(pasts, row, above, act))):
+                parts[pasts[part]] = number
+    return parts
+
+
+def _acts(pasts: Ints, row: Ints, above: Ints, act: Ints) -> Ints:
+    """Tabulate actions by the rows met, (n, M), -1 for those not met."""
+    each, up = np.arange(len(pasts)), pasts
+    steps = []
+    while len(each):
+        each, up = each[above[up] >= 0], up[above[up] >= 0]
+        steps.append((each, row[above[up]], act[up]))
+        up = above[up]
+    which, met, chosen = map(np.concatenate, zip(*steps, strict=True))
+    rows, column = np.unique(met, return_inverse=True)
+    acts = np.full((len(pasts), len(rows)), -1)
+    acts[which, column] = chosen
+    return acts
+
+
+def _parts(acts: Ints) -> Iterator[Ints]:
+    """Part the pasts of one row.
+
+    Two pasts exclude each other if a row was met in both, and the actions there differ. A part is a
+    component of the graph of those that do not.
+    """
+    waiting = [np.arange(len(acts))]
+    while waiting:
+        group = waiting.pop()
+        table = acts[group]
+        telling = np.flatnonzero((table >= 0).all(axis=0) & (table != table[0]).any(axis=0))
+        if len(telling):  # all met this row, and did not act alike
+            chosen = table[:, telling[0]]
+            waiting += [group[chosen == one] for one in np.unique(chosen)]
+            continue
+        part, left = [group[:1]], group[1:]
+        for found in part:  # grows
+            for one in found.tolist():
+                both = (acts[left] >= 0) & (acts[one] >= 0)
+                excluded = (both & (acts[left] != acts[one])).any(axis=1)
+                part.append(left[~excluded])
+                left = left[excluded]
+                if not len(left):
+                    break
+        yield np.concatenate(part)
+        if len(left):
+            waiting.append(left)

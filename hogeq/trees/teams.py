@@ -31,27 +31,46 @@ class Known(NamedTuple):
 
 def teams_text(teams: Teams) -> str:
     """Write teams as a text, 01/2; `ValueError` if they are none."""
+    return _text(_players(teams))
+
+
+def _players(teams: Teams) -> list[list[int]]:
+    lists: Any = teams
     if isinstance(teams, str):
         given = teams.replace(" ", "")
-        parts = [part.split(",") if "," in given else [*part] for part in given.split("/")]
-        if given.isascii() and all(one.isdecimal() for part in parts for one in part):
-            return _text([list(map(int, part)) for part in parts])
-    elif isinstance(teams, Sequence):
-        lists = [[*part] for part in teams if isinstance(part, Sequence)]
-        if len(lists) == len(teams) and all(type(one) is int for part in lists for one in part):
-            return _text(lists)
+        lists = [part.split(",") if "," in given else [*part] for part in given.split("/")]
+        if given.isascii() and all(one.isdecimal() for part in lists for one in part):
+            lists = [[*map(int, part)] for part in lists]
+    if isinstance(lists, Sequence) and all(isinstance(part, Sequence) for part in lists):
+        if all(type(one) is int for part in lists for one in part):
+            return [sorted(part) for part in lists]
     raise ValueError(refusal("teams", teams, "numbers of players in two teams, 01/2 say"))
 
 
-def _text(lists: list[list[int]]) -> str:
+def _text(lists: Sequence[Sequence[int]]) -> str:
     comma = "," if any(player > 9 for part in lists for player in part) else ""
-    return "/".join(comma.join(map(str, sorted(part))) for part in lists)
+    return "/".join(comma.join(map(str, part)) for part in lists)
+
+
+def members_of(sides: Sides) -> list[list[int]]:
+    """Players of both teams."""
+    return [[player for player, one in enumerate(sides) if one == side] for side in (0, 1)]
 
 
 def teams_of(sides: Sides) -> str:
     """Write the teams as a text."""
-    players = range(len(sides))
-    return _text([[one for one in players if sides[one] == side] for side in (0, 1)])
+    return _text(members_of(sides))
+
+
+def side_names(sides: Sides | None) -> tuple[str, str]:
+    """Name both sides, a team with its members: team 0 (players 0, 1)."""
+    if sides is None:
+        return "player 0", "player 1"
+    first, second = (
+        f"team {side} (player{'s' * (len(part) > 1)} {', '.join(map(str, part))})"
+        for side, part in enumerate(members_of(sides))
+    )
+    return first, second
 
 
 def title_of(game: str, forget: str | None, teams: str | None) -> str:
@@ -66,14 +85,13 @@ def sides_of(teams: Teams, players: int, name: str) -> Sides | None:
         if players not in {1, 2}:
             raise ValueError(f"{name}: has {players} players; allowed: 1 or 2, or two teams")
         return None
-    text = teams_text(teams)
-    lists = [part.split(",") if "," in text else [*part] for part in text.split("/")]
-    members = sorted(int(player) for part in lists for player in part)
-    if len(lists) != 2 or not all(lists) or members != list(range(players)):
+    lists = _players(teams)
+    if len(lists) != 2 or not all(lists) or sorted(sum(lists, [])) != [*range(players)]:
         whole = f"two teams that share players 0 to {players - 1} out"
-        allowed = f"{whole}, {_text([[*range(players - 1)], [players - 1]])} say"
-        raise ValueError(f"{name}: {refusal('teams', text, allowed if players > 1 else 'none')}")
-    return tuple(int(str(player) in lists[1]) for player in range(players))
+        allowed = f"{whole}, {_text([range(players - 1), [players - 1]])} say"
+        allowed = allowed if players > 1 else "none"
+        raise ValueError(f"{name}: {refusal('teams', _text(lists), allowed)}")
+    return tuple(int(player in lists[1]) for player in range(players))
 
 
 def summed(payoffs: Sequence[Any], sides: Sides) -> tuple[Any, Any]:

@@ -44,7 +44,7 @@ def test_a_team_shows_the_plans_that_it_draws_from(folder: Path) -> None:
     ok("equilibrium", *game, "--out", "agreed.npz")
     text = ok("show", "agreed.npz", *game)
     assert "agreed.npz, 3K4, teams 01/2: each side draws a plan before the game" in text
-    assert "\nteam 01 draws  " in text
+    assert "\nteam 0 (players 0, 1) draws  " in text
     assert "\nplayer 2: 3 cb  " in text
     found = ask("show", "agreed.npz", *game)["plans"]
     for side in (0, 1):

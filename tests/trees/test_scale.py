@@ -458,7 +458,7 @@ def forgetting() -> tuple[FlatTree, float]:
 def _is_hard(tree: FlatTree) -> bool:
     form = sequence_form(tree, 0)
     worth = form.payoffs(tree.uniform())
-    return form.respond_with_full_memory(worth)[0] > best_response(form, worth, 20.0).bound + 1e-3
+    return form.remember(worth)[0][0] > best_response(form, worth, 20.0).bound + 1e-3
 
 
 @pytest.mark.parametrize(
@@ -488,7 +488,7 @@ def test_a_program_that_fails_leaves_the_bound_of_full_memory(
     monkeypatch.setattr(exact, "milp", fails)
     monkeypatch.setattr(exact, "FEW", -1)
     response = best_response(form, worth, 20.0)
-    full, _ = form.respond_with_full_memory(worth)
+    full = form.remember(worth)[0][0]
     assert response.bound == pytest.approx(full)
     assert response.payoff * tree.largest_payoff <= best + 1e-12
     assert not response.is_proved

@@ -83,7 +83,7 @@ def equilibrium(
         both.write(out)
     mixtures = " and ".join(map(str, solved.effort["components"]))
     found = f"in mixtures of {mixtures}, by {solved.method}"
-    heading = f"{chosen.title}: {solved.units.figure} of player 0, {found}"
+    heading = f"{chosen.title}: {solved.units.figure} of {solved.sides[0]}, {found}"
     rows = [*solved.rows(), *([] if apart is None else apart.rows())]
     data = {**chosen.facts, **solved.to_json()}
     if apart is not None:
@@ -104,6 +104,7 @@ def audit_(chosen: AnyChosen, goal: int | None = None, max_dice: int = 2) -> Res
     game = chosen.load()
     if game.tree is not None:
         from hogeq.trees.recall import recall_text
+        from hogeq.trees.teams import side_names
 
         players = game.audit()
         nodes, sizes = game.tree.num_nodes, [len(one.infosets) for one in players]
@@ -111,7 +112,7 @@ def audit_(chosen: AnyChosen, goal: int | None = None, max_dice: int = 2) -> Res
         heading = f"{chosen.title}: {nodes:,} nodes, {both} information sets"
         data = {**chosen.facts, "nodes": nodes, "infosets": sizes}
         data["players"] = [one.to_json() for one in players]
-        return Result(data, [heading, "", *recall_text(players)])
+        return Result(data, [heading, "", *recall_text(players, side_names(game.tree.sides))])
     from hogeq.trees.audit import SmallAudit
 
     with refusing():
