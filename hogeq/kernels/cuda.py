@@ -153,10 +153,11 @@ def note(count, span, is_best, at, row, legal, first, policy, worth, rise):
 @cuda.jit
 def learn(count, span, row, factors, visited, plus, policy, values, regrets, predicted, sums):
     """Add an iteration to the regrets and averages of rows."""
+    weight, gained, lost = factors
     for number in range(cuda.grid(1), count, cuda.gridsize(1)):
         mine = row[place_of(number, span)]
-        found = values[mine]
-        learn_row(mine, factors, visited[mine], plus, policy, found, regrets, predicted, sums)
+        added, found = weight * visited[mine], values[mine]
+        learn_row(mine, added, gained, lost, plus, policy, found, regrets, predicted, sums)
 
 
 @cuda.jit
@@ -269,7 +270,7 @@ class Loops:
         everyone = Span(0, len(tree.row))
         launch(match, everyone, tree.row, *tables[:2], epsilon, policy)
         self._weigh(policy, weights)
-        for factor in map(cuda.to_device, factors):
+        for factor in map(tuple, factors.tolist()):
             for seats in ((0, 1), (1, 2)) if alternating else ((0, 2),):
                 self._pay(weights, *seats)
                 for rows, sets, ends in reversed(tree.levels[seats]):

@@ -259,18 +259,18 @@ def match(regrets, prediction, row, epsilon, policy):
 
 
 @part
-def learn(row, factors, visited, plus, policy, values, regrets, prediction, strategy_sum):
-    """Add an iteration to a row's regrets and average."""
+def learn(row, added, gained, lost, plus, policy, values, regrets, prediction, strategy_sum):
+    """Add an iteration to a row's regrets, discount them, and add to the average."""
     actions, now = policy.shape[1], 0.0
     for action in range(actions):
         now += policy[row, action] * values[action]
     for action in range(actions):
-        strategy_sum[row, action] += factors[0] * visited * policy[row, action]
+        strategy_sum[row, action] += added * policy[row, action]
         instant = values[action] - now
         regret = regrets[row, action] + instant
         if plus:
             regret = max(regret, 0.0)
-        regrets[row, action] = regret * (factors[1] if regret > 0.0 else factors[2])
+        regrets[row, action] = regret * (gained if regret > 0.0 else lost)
         if len(prediction):
             prediction[row, action] = instant
 
@@ -301,6 +301,7 @@ def minimise(
         match(regrets, prediction, row, epsilon, policy)
     weigh_all(tree, policy, weights)
     for iteration in range(len(factors)):
+        weight, gained, lost = factors[iteration]
         for turn in range(2 if alternating else 1):
             low, high = (turn, turn + 1) if alternating else (0, 2)
             pay(tree, weights, low, high, worth)
@@ -313,8 +314,19 @@ def minimise(
                 legal = tree.legal[at]
                 centre_row(values, legal, WIN * SEAT, met, spread(policy, row, legal))
                 rise(tree, at, policy, worth)
-                factor = factors[iteration]
-                learn(row, factor, visited, plus, policy, values, regrets, prediction, strategy_sum)
+                added = weight * visited
+                learn(
+                    row,
+                    added,
+                    gained,
+                    lost,
+                    plus,
+                    policy,
+                    values,
+                    regrets,
+                    prediction,
+                    strategy_sum,
+                )
                 match(regrets, prediction, row, epsilon, policy)
             weigh(tree, policy, tree.seats[low], tree.seats[high], weights)
 
