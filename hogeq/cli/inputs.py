@@ -120,6 +120,7 @@ class Chosen:
         own_goals: bool = False,
         at: tuple[int, int] | None = None,
         start: str | None = None,
+        device: str = "cpu",
     ) -> "Game":
         """Settle the game and build it, and announce the kernels of Hog to compile.
 
@@ -137,7 +138,9 @@ class Chosen:
             from hogeq.game import Game
 
             with refusing():
-                self.game = Game(self._run or self.spec, **self.how, trust=self.trust)
+                self.game = Game(
+                    self._run or self.spec, **self.how, trust=self.trust, device=device
+                )
             return self.game
         self.compile()
         self.expect(*parts, strategies=named)

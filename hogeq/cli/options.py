@@ -297,6 +297,16 @@ Teams = Annotated[
     option("Two teams of the players, for a game of any number: 01/2 say.", "TEAMS", "--teams"),
     OF_TREES,
 ]
+Device = Annotated[
+    str | None,
+    option(
+        "What runs passes over trees: cpu, or cuda, a GPU. [cpu]",
+        "DEVICE",
+        "--device",
+        group=WORKERS,
+    ),
+    OF_TREES,
+]
 ManyRules = Annotated[
     list[str] | None,
     option("As elsewhere; may be repeated. [fa25 and su20]", "RULES", autocompletion=_editions),

@@ -10,7 +10,7 @@ them. Regret matching then does what it would do on the legal actions alone.
 """
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -19,13 +19,12 @@ from scipy.sparse import csr_array
 from hogeq.model.protocol import Precision, Reach, Role, Valued, WinRate
 from hogeq.model.rows import TIE, plain
 from hogeq.support.aliases import Floats, Ints
+from hogeq.support.devices import CPU, CUDA
 from hogeq.trees.flat import TERMINAL, FlatTree, reach
 from hogeq.trees.sequences import sequence_form
 
 if TYPE_CHECKING:
     from hogeq.kernels.sequences import Loops, Sequences
-
-CUDA: Final = "cuda"  # a GPU of NVIDIA's
 
 
 class TreeEngine:
@@ -33,7 +32,7 @@ class TreeEngine:
 
     positions_recur = False
 
-    def __init__(self, tree: FlatTree, device: str = "cpu") -> None:
+    def __init__(self, tree: FlatTree, device: str = CPU) -> None:
         self.tree, self.device = tree, device
         self.forms = sequence_form(tree, 0), sequence_form(tree, 1)
         first, second = (form.rank for form in self.forms)

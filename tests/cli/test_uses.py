@@ -176,6 +176,7 @@ SAMPLES: dict[str, str] = {
     "--certify": "0.01",
     "--checkpoint": "rounds.npz",
     "--csv": "ranks.csv",
+    "--device": "cuda",
     "--digits": "7",
     "--edition": "fa22",
     "--engine": "always_roll:1",

@@ -80,6 +80,7 @@ def attack_(
     ] = None,
     jobs: options.Jobs = None,
     on: options.On = None,
+    device: options.Device = None,
 ) -> Result:
     """Find a best response to a strategy, and bound all responses.
 
@@ -90,7 +91,8 @@ def attack_(
     and those where it rolls other dice than S) and gains (score, opponent, usual, counter, gain).
     """
     proofs = ["certificates"] * (certify is not None)
-    game = chosen.load("search", "full memory", *proofs, strategies=[strategy], own_goals=True)
+    parts = "search", "full memory", *proofs
+    game = chosen.load(*parts, strategies=[strategy], own_goals=True, device=device or "cpu")
     budget = Budget(
         starts=starts,
         anneal_steps=anneal_steps,
