@@ -1,15 +1,19 @@
 """An iteration of CFR+ on game trees: OpenSpiel's and LiteEFG's C++, and ours; and our passes.
 
     python benchmarks/bench_trees.py
+    python benchmarks/bench_trees.py --device cuda               # trees up to 60 million nodes
+    python benchmarks/bench_trees.py --device cpu --cards 10 50  # on a core, up to 8 million
 
 All do the same iterations in turn, in one thread, and come to policies of the same value. LiteEFG
 (``pip install '.[bench]'``) is left out where it is not installed, and in games of imperfect
 recall, which it does not take.
 """
 
+import argparse
 import contextlib
 import io
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from importlib.util import find_spec
 from time import process_time
 from typing import Any, NamedTuple
@@ -20,7 +24,12 @@ from timing import OURS, Timing, in_turn, report
 
 from hogeq.game import Game
 from hogeq.model.protocol import Role
+from hogeq.model.shared import shared_minimiser, shared_workspace
 from hogeq.solvers import SOLVERS
+from hogeq.support.aliases import Floats
+from hogeq.support.devices import CPU, CUDA
+from hogeq.trees.engine import TreeEngine
+from hogeq.trees.flat import CHANCE, TERMINAL, FlatTree
 
 GAMES = {
     "kuhn_poker": "kuhn_poker",
@@ -34,6 +43,8 @@ LITE = "LiteEFG, C++"
 TURN = 0.1  # seconds of a turn, about
 SECONDS = 4.0  # of all turns of a game
 FIRST = 20  # iterations after which values are compared
+CARDS = (10, 50, 86, 135)  # 0.3, 8, 24 and 60 million nodes
+MOVES, ACTIONS = 7, 3  # of the game in which they are dealt
 
 
 class Way(NamedTuple):
@@ -164,6 +175,81 @@ def passes(name: str) -> Iterator[Timing]:
         yield Timing(f"{name}: passes", what, taken)
 
 
+def dealt(cards: int) -> FlatTree:
+    """Lay out a game: each player sees a card of so many, then they move in turn, and see all."""
+    widths = [1, *(cards**2 * ACTIONS**move for move in range(MOVES + 1))]
+    ends = np.cumsum(widths)
+    parent = [np.array([-1])]
+    for number, (width, end) in enumerate(zip(widths[1:], ends, strict=False)):
+        parent.append(end - widths[number] + np.arange(width) // (width // widths[number]))
+    player, row, seat = [np.array([CHANCE])], [np.array([-1])], []
+    sets = [[cards * ACTIONS**move for move in range(first, MOVES, 2)] for first in (0, 1)]
+    begin = [0, sum(sets[0])]
+    for move in range(MOVES):
+        deal, past = np.divmod(np.arange(widths[move + 1]), ACTIONS**move)
+        card = (deal // cards, deal % cards)[move % 2]
+        row.append(begin[move % 2] + card * ACTIONS**move + past)
+        begin[move % 2] += cards * ACTIONS**move
+        player.append(np.full(widths[move + 1], move % 2))
+    row.append(np.full(widths[-1], -1))
+    player.append(np.full(widths[-1], TERMINAL))
+    seat = np.repeat([0, 1], [sum(one) for one in sets])
+    return FlatTree(
+        name=f"{cards} cards",
+        player=np.concatenate(player).astype(np.int8),
+        parent=np.concatenate(parent).astype(np.int32),
+        row=np.concatenate(row).astype(np.int32),
+        paid=np.random.default_rng(cards).uniform(-1.0, 1.0, widths[-1]),
+        seat=seat.astype(np.int8),
+        num_legal=np.full(len(seat), ACTIONS),
+        moves=np.tile(np.arange(ACTIONS, dtype=np.int32), (len(seat), 1)),
+        drawn=np.arange(cards**2, dtype=np.int32),
+        odds=np.full(cards**2, 1.0 / cards**2),
+        names=range(len(seat)),
+        describe=lambda moves: [*map(str, moves)],
+    )
+
+
+def sizes(devices: Sequence[str], cards: Sequence[int]) -> Iterator[Timing]:
+    """Time a pass and an iteration of CFR+ over large trees, on devices in turn."""
+    for number in cards:
+        tree = dealt(number)
+        engines = [TreeEngine(tree, device) for device in devices]
+        rows = np.random.default_rng(0).dirichlet(np.ones(ACTIONS), (2, tree.num_rows))
+
+        def values(engine: TreeEngine, rows: Floats = rows) -> float:
+            work = shared_workspace(engine, 2)
+            met = work.backward(work.forward(rows), rows, Role.COUNTERFACTUAL)
+            return float(met.win_rate + met.values.sum())
+
+        def learnt(engine: TreeEngine, tree: FlatTree = tree) -> float:
+            tables = np.zeros((2, tree.num_rows, ACTIONS))
+            factors = np.ones((10, 3))
+            loops = shared_minimiser(engine)
+            assert loops is not None
+            loops.run(tables[0], None, tables[1], factors, alternating=True, plus=True, epsilon=0.0)
+            return float(tables.sum())
+
+        for what, call, count in (("pass", values, 1), ("iteration of CFR+", learnt, 10)):
+            runs = [partial(call, engine) for engine in engines]
+            found, wall, _ = in_turn(runs, 10.0)
+            assert max(found) - min(found) < 1e-9 * max(1.0, abs(found[0])), found
+            for device, seconds in zip(devices, wall, strict=True):
+                group = f"{tree.num_nodes:,} nodes: {what}"
+                yield Timing(group, OURS if device == CPU else device, seconds / count, "wall")
+
+
+def on_device(device: str, cards: Sequence[int]) -> Iterator[Timing]:
+    """Time large trees on a core and on a device, and a game beside OpenSpiel's C++."""
+    yield from sizes([CPU] if device == CPU else [CPU, device], cards)
+    if device != CPU:
+        known = [openspiel("liars_dice"), ours(Game("liars_dice", device=device))]
+        runs, counts = zip(*map(turn, known), strict=True)
+        _, wall, _ = in_turn(runs, SECONDS)
+        for way, taken, count in zip(known, wall, counts, strict=True):
+            yield Timing("liars_dice: iteration of CFR+", way.name, taken / count, "wall")
+
+
 def timings() -> Iterator[Timing]:
     """Time all games."""
     for name in GAMES:
@@ -181,4 +267,11 @@ def timings() -> Iterator[Timing]:
 
 
 if __name__ == "__main__":
-    report("trees", list(timings()))
+    asked = argparse.ArgumentParser()
+    asked.add_argument("--device", choices=(CPU, CUDA))
+    asked.add_argument("--cards", type=int, nargs="+", default=CARDS)
+    given = asked.parse_args()
+    if given.device:
+        report(f"trees-{given.device}", list(on_device(given.device, given.cards)))
+    else:
+        report("trees", list(timings()))

@@ -18,10 +18,13 @@ Rows lie by seat and in the order of plays, the refined information sets of a ro
 so do sequences: arrays are read in order, but for the weights across and those before.
 """
 
+import math
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
 from hogeq.kernels import LEAST_WEIGHT, TIE
 from hogeq.kernels.cache import kernel, part
@@ -47,9 +50,9 @@ class Sequences(NamedTuple):
     first: Indices  # (J,), sequence of its first action
     seats: Indices  # (3,), where the rows of each player begin
     roots: Indices  # (3,), where its sequences begin, its root ahead
-    end: Indices  # (S + 1,), where the ends of each sequence of player 0 begin
-    end_other: Indices  # (E,), player 1's sequence there
-    payoff: Floats  # (E,), to player 0, times the probability of chance: a share of the largest
+    end: Indices  # (S + 1,), where the ends of each sequence begin
+    end_other: Indices  # (2 E,), the other player's sequence there
+    payoff: Floats  # (2 E,), times the probability of chance: a share of the largest
     node: Indices  # (J + 1,), where the meetings of each refined information set begin
     node_other: Indices  # (M,), the other player's sequence there
     chance: Floats  # (M,), probability of chance
@@ -98,28 +101,27 @@ def meet(tree, weights, member):
 @part
 def pay(tree, weights, low, high, worth):
     """Payoffs at the ends of all sequences, to the players from `low` to before `high`."""
-    worth[tree.roots[low] : tree.roots[high]] = 0.0
-    for sequence in range(tree.roots[1]):
-        if low == 0:
-            won = 0.0
-            for end in range(tree.end[sequence], tree.end[sequence + 1]):
-                won += tree.payoff[end] * weights[tree.end_other[end]]
-            worth[sequence] = won
-        if high == 2:
-            here = weights[sequence]
-            for end in range(tree.end[sequence], tree.end[sequence + 1]):
-                worth[tree.end_other[end]] -= tree.payoff[end] * here
+    for sequence in range(tree.roots[low], tree.roots[high]):
+        won = 0.0
+        for end in range(tree.end[sequence], tree.end[sequence + 1]):
+            won += tree.payoff[end] * weights[tree.end_other[end]]
+        worth[sequence] = won
 
 
 @part
-def value_row(tree, at, own, worth, share, reach, policy, values):
-    """Values of a row's actions, less their mean; ties are 0 to the last digit."""
-    row, legal = tree.row[at], tree.legal[at]
+def value_row(tree, at, own, worth, values):
+    """Sum what a row's actions are worth over its refined information sets."""
+    legal = tree.legal[at]
     values[:] = 0.0
     for member in range(tree.members[at], tree.members[at + 1]):
         weight, first = own[tree.before[member]], tree.first[member]
         for action in range(legal):
             values[action] += weight * worth[first + action]
+
+
+@part
+def centre_row(values, legal, share, reach, more):
+    """Take their mean off a row's values; ties are 0 to the last digit."""
     mean, least = 0.0, 0.0
     for action in range(legal):
         mean += values[action]
@@ -129,8 +131,8 @@ def value_row(tree, at, own, worth, share, reach, policy, values):
         values[action] = centred if abs(centred) > TIE * reach else 0.0
         least = min(least, values[action])
     # Illegal actions are worth that mean if the policy plays them, else as little as the worst.
-    if spread(policy, row, legal) == 0.0:
-        values[legal:] = least
+    for action in range(legal, len(values)):
+        values[action] = least if more == 0.0 else 0.0
 
 
 @part
@@ -158,7 +160,7 @@ def soften_row(policy, row, legal, values, reach, temperature, damping):
         for action in range(legal):
             most = max(most, values[action])
         for action in range(legal):
-            values[action] = np.exp((values[action] - most) / unit)
+            values[action] = math.exp((values[action] - most) / unit)
             total += values[action]
         values[legal:] = 0.0
         for action in range(policy.shape[1]):
@@ -222,7 +224,9 @@ def backward(role, tree, policies, own, other, worth, reach, values, temperature
     for at in range(len(tree.row) - 1, -1, -1):
         row, legal = tree.row[at], tree.legal[at]
         if role in (COUNTERFACTUAL, ASCEND, SOFTMAX):
-            value_row(tree, at, own, worth, share, reach[row], policy, values[row])
+            value_row(tree, at, own, worth, values[row])
+            more = spread(policy, row, legal)
+            centre_row(values[row], legal, share, reach[row], more)
         if role == ASCEND:
             changes += ascend_row(policy, row, legal, values[row], reach[row])
         elif role == SOFTMAX:
@@ -254,6 +258,23 @@ def match(regrets, prediction, row, epsilon, policy):
             policy[row, action] = epsilon + (1.0 - actions * epsilon) * policy[row, action]
 
 
+@part
+def learn(row, added, gained, lost, plus, policy, values, regrets, prediction, strategy_sum):
+    """Add an iteration to a row's regrets, discount them, and add to the average."""
+    actions, now = policy.shape[1], 0.0
+    for action in range(actions):
+        now += policy[row, action] * values[action]
+    for action in range(actions):
+        strategy_sum[row, action] += added * policy[row, action]
+        instant = values[action] - now
+        regret = regrets[row, action] + instant
+        if plus:
+            regret = max(regret, 0.0)
+        regrets[row, action] = regret * (gained if regret > 0.0 else lost)
+        if len(prediction):
+            prediction[row, action] = instant
+
+
 @kernel
 def minimise(
     tree,
@@ -276,7 +297,6 @@ def minimise(
     ``visits``, (J,), is how often chance and an opponent at random lead to a refined information
     set; `policy`, `weights`, `worth` and `values` are scratch.
     """
-    actions = policy.shape[1]
     for row in range(len(policy)):
         match(regrets, prediction, row, epsilon, policy)
     weigh_all(tree, policy, weights)
@@ -286,22 +306,63 @@ def minimise(
             low, high = (turn, turn + 1) if alternating else (0, 2)
             pay(tree, weights, low, high, worth)
             for at in range(tree.seats[high] - 1, tree.seats[low] - 1, -1):
-                row, met, visited, now = tree.row[at], 0.0, 0.0, 0.0
+                row, met, visited = tree.row[at], 0.0, 0.0
                 for member in range(tree.members[at], tree.members[at + 1]):
                     met += SEAT * meet(tree, weights, member)
                     visited += SEAT * weights[tree.before[member]] * visits[member]
-                value_row(tree, at, ones, worth, WIN * SEAT, met, policy, values)
+                value_row(tree, at, ones, worth, values)
+                legal = tree.legal[at]
+                centre_row(values, legal, WIN * SEAT, met, spread(policy, row, legal))
                 rise(tree, at, policy, worth)
-                for action in range(actions):
-                    now += policy[row, action] * values[action]
-                for action in range(actions):
-                    strategy_sum[row, action] += weight * visited * policy[row, action]
-                    instant = values[action] - now
-                    regret = regrets[row, action] + instant
-                    if plus:
-                        regret = max(regret, 0.0)
-                    regrets[row, action] = regret * (gained if regret > 0.0 else lost)
-                    if len(prediction):
-                        prediction[row, action] = instant
+                added = weight * visited
+                learn(
+                    row,
+                    added,
+                    gained,
+                    lost,
+                    plus,
+                    policy,
+                    values,
+                    regrets,
+                    prediction,
+                    strategy_sum,
+                )
                 match(regrets, prediction, row, epsilon, policy)
             weigh(tree, policy, tree.seats[low], tree.seats[high], weights)
+
+
+class Loops:
+    """The loops over a tree on a core, and the arrays that they fill."""
+
+    def __init__(self, tree):
+        self.tree = tree
+        self.own, self.other, self.worth = (np.zeros(tree.roots[2]) for _ in range(3))
+
+    def forward(self, policies, shares, reach):
+        """Weigh all sequences; fill the reach of rows, (R,) or (0,)."""
+        forward(self.tree, policies, shares, self.own, self.other, self.worth, reach)
+
+    def backward(self, role, policies, reach, values, temperature, damping):
+        """Value all sequences; number of rows that changed, and payoffs to player 0 by seat."""
+        arrays = self.own, self.other, self.worth, reach, values
+        changes = backward(int(role), self.tree, policies, *arrays, temperature, damping)
+        return int(changes), self.worth[self.tree.roots[:2]]
+
+    @cached_property
+    def visits(self):
+        """How often chance and an opponent at random lead to each refined information set."""
+        tree, weights = self.tree, np.zeros(self.tree.roots[2])
+        legal = np.zeros(len(tree.row))
+        legal[tree.row] = tree.legal
+        evenly = np.repeat(1.0 / legal[:, None], tree.legal.max(initial=1), axis=1)[None]
+        forward(tree, evenly, np.ones(1), weights, weights, weights, weights[:0])
+        shape = len(tree.before), len(weights)
+        return csr_array((tree.chance, tree.node_other, tree.node), shape) @ weights
+
+    def run(self, regrets, prediction, strategy_sum, factors, *, alternating, plus, epsilon):
+        """Do an iteration of a regret minimiser for each row of `factors`, in place."""
+        policy, ones = np.zeros(regrets.shape), np.ones(len(self.own))
+        predicted = strategy_sum[:0] if prediction is None else prediction
+        tables = regrets, predicted, strategy_sum, factors, alternating, plus, epsilon
+        scratch = policy, self.other, self.worth, np.zeros(regrets.shape[1])
+        minimise(self.tree, *tables, self.visits, ones, *scratch)

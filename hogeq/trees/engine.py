@@ -10,7 +10,7 @@ them. Regret matching then does what it would do on the legal actions alone.
 """
 
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -19,11 +19,12 @@ from scipy.sparse import csr_array
 from hogeq.model.protocol import Precision, Reach, Role, Valued, WinRate
 from hogeq.model.rows import TIE, plain
 from hogeq.support.aliases import Floats, Ints
+from hogeq.support.devices import CPU, CUDA
 from hogeq.trees.flat import TERMINAL, FlatTree, reach
-from hogeq.trees.sequences import SequenceForm, sequence_form
+from hogeq.trees.sequences import sequence_form
 
 if TYPE_CHECKING:
-    from hogeq.kernels.sequences import Sequences
+    from hogeq.kernels.sequences import Loops, Sequences
 
 
 class TreeEngine:
@@ -31,8 +32,8 @@ class TreeEngine:
 
     positions_recur = False
 
-    def __init__(self, tree: FlatTree) -> None:
-        self.tree = tree
+    def __init__(self, tree: FlatTree, device: str = CPU) -> None:
+        self.tree, self.device = tree, device
         self.forms = sequence_form(tree, 0), sequence_form(tree, 1)
         first, second = (form.rank for form in self.forms)
         if first is None or second is None:
@@ -93,44 +94,67 @@ class TreeEngine:
     def duels(self) -> None:
         """Matrices are met as policies are."""
 
-    def minimiser(self) -> "TreeMinimiser":
+    def minimiser(self) -> "Loops":
         """Fresh loops of regret minimisers."""
-        return TreeMinimiser(self)
+        return self.loops()
+
+    def loops(self) -> "Loops":
+        """Fresh arrays of the compiled loops, on a core or on a device."""
+        if self.device == CUDA:
+            from hogeq.kernels import cuda
+
+            return cuda.Loops(self._on_device)
+        from hogeq.kernels.sequences import Loops
+
+        return Loops(self.sequences)
+
+    @cached_property
+    def _on_device(self) -> Any:
+        from hogeq.kernels.cuda import DeviceTree
+
+        return DeviceTree(self.sequences, self.rank)
 
     @cached_property
     def sequences(self) -> "Sequences":
-        """The tree as kernels take it."""
+        """The tree as kernels take it: of each seat, by rank, then by row."""
         from hogeq.kernels.sequences import Sequences
 
-        tree, index = self.tree, np.int32
-        first = _Side.of(self.forms[0], self.rank, 0)
-        second = _Side.of(self.forms[1], self.rank, first.stop)
-        row = np.concatenate([first.row, second.row])
+        tree, forms, index = self.tree, self.forms, np.int32
+        row = np.concatenate([form.row for form in forms])
+        order = np.lexsort((row, self.rank[row], tree.seat[row]))
+        place, row = np.argsort(order), row[order]
+        legal, seat = tree.num_legal[row], tree.seat[row]
         members = np.flatnonzero(np.diff(row, prepend=-1))
+        first = 1 + seat + np.cumsum(legal) - legal  # after the roots
+        roots = np.array([0, 1 + legal[seat == 0].sum(), 2 + legal.sum()])
+        before, at, refined = [], [], []
+        for form, root, number in zip(
+            forms, roots, np.split(place, [len(forms[0].row)]), strict=False
+        ):
+            # By the numbers of the form.
+            numbers = np.append(root, first[number][:, None] + np.arange(self.num_actions))
+            before.append(numbers[form.before])
+            at.append(numbers[form.at])
+            refined.append(np.append(number, -1)[form.refined])
         chance = reach(tree, np.ones(self.shape))
         ends = np.flatnonzero((tree.player == TERMINAL) & (tree.shares != 0.0))
-        size = second.stop
         payoffs = csr_array(
-            (chance[ends] * tree.shares[ends], (first.at[ends], second.at[ends])), (size, size)
+            (chance[ends] * tree.shares[ends], (at[0][ends], at[1][ends])), (roots[2], roots[2])
         )
-        nodes = [np.flatnonzero((tree.player == seat) & (chance > 0.0)) for seat in (0, 1)]
-        refined = first.refined[nodes[0]], len(first.row) + second.refined[nodes[1]]
-        others = second.at[nodes[0]], first.at[nodes[1]]
-        meetings = csr_array(
-            (
-                chance[np.concatenate(nodes)],
-                (np.concatenate(refined), np.concatenate(others)),
-            ),
-            (len(row), size),
-        )
+        payoffs = csr_array(payoffs - payoffs.T)
+        nodes = [np.flatnonzero((tree.player == player) & (chance > 0.0)) for player in (0, 1)]
+        met = [
+            np.concatenate([each[0][nodes[0]], each[1][nodes[1]]]) for each in (refined, at[::-1])
+        ]
+        meetings = csr_array((chance[np.concatenate(nodes)], met), (len(row), roots[2]))
         return Sequences(
             row=row[members].astype(index),
-            legal=tree.num_legal[row[members]].astype(index),
+            legal=legal[members].astype(index),
             members=np.append(members, len(row)).astype(index),
-            before=np.concatenate([first.before, second.before]).astype(index),
-            first=np.concatenate([first.first, second.first]).astype(index),
+            before=np.concatenate(before)[order].astype(index),
+            first=first.astype(index),
             seats=np.array([0, self.seat_rows[0].stop, tree.num_rows], index),
-            roots=np.array([0, first.stop, second.stop], index),
+            roots=roots.astype(index),
             end=payoffs.indptr.astype(index),
             end_other=payoffs.indices.astype(index),
             payoff=payoffs.data,
@@ -140,41 +164,13 @@ class TreeEngine:
         )
 
 
-class _Side(NamedTuple):
-    """Sequences of a player in the order of kernels: by rank, then by row."""
-
-    row: Ints  # (J,)
-    before: Ints  # (J,)
-    first: Ints  # (J,)
-    at: Ints  # (N,), sequence at every node
-    refined: Ints  # (N,), refined information set at nodes of the player
-    stop: int  # number after that of the last sequence
-
-    @classmethod
-    def of(cls, form: SequenceForm, rank: Ints, root: int) -> "_Side":
-        """Lay out a player's sequences, the root being of a given number."""
-        order = np.lexsort((form.row, rank[form.row]))
-        place = np.argsort(order)
-        row, most = form.row[order], form.tree.num_actions
-        legal = form.tree.num_legal[row]
-        first = root + 1 + np.cumsum(legal) - legal
-
-        # By the numbers of the form; -1 where the player does not move.
-        numbers = np.append(root, first[place][:, None] + np.arange(most))
-        before, at = numbers[form.before[order]], numbers[form.at]
-        refined = np.append(place, -1)[form.refined]
-        return cls(row, before, first, at, refined, root + 1 + int(legal.sum()))
-
-
 class TreePasses:
     """The passes of :class:`hogeq.model.protocol.Passes` over a tree."""
 
     def __init__(self, engine: TreeEngine, players: int) -> None:
-        self._engine, self._tree = engine, engine.sequences
+        self._engine, self._loops = engine, engine.loops()
         self._shape = players, *engine.shape
         self._equal = np.full(max(1, players - 1), 1.0 / max(1, players - 1))
-        sizes = int(self._tree.roots[2])
-        self._own, self._other, self._worth = (np.zeros(sizes) for _ in range(3))
         self._rows, self._values = np.zeros(engine.shape[0]), np.zeros(engine.shape)
         self._latest: Reach | None = None
 
@@ -183,11 +179,8 @@ class TreePasses:
         return self._forward(policies, weights, self._rows)
 
     def _forward(self, policies: Floats, weights: Floats | None, rows: Floats) -> Reach:
-        from hogeq.kernels import sequences
-
         shares = self._equal if weights is None else np.array(weights, np.float64)
-        weighed = self._own, self._other, self._worth
-        sequences.forward(self._tree, self._plain(policies), shares, *weighed, rows)
+        self._loops.forward(self._plain(policies), shares, rows)
         self._latest = Reach(rows, shares)
         return self._latest
 
@@ -205,23 +198,20 @@ class TreePasses:
         damping: float = 1.0,
     ) -> Valued:
         """Compute values, player 0 acting by its role."""
-        from hogeq.kernels import sequences
-
         if reach is not self._latest:
             raise ValueError("reach: allowed: that of this workspace's last pass forward")
         played = self._plain(policies)
-        arrays = self._own, self._other, self._worth, reach.rows, self._values
-        changes = sequences.backward(
-            int(role), self._tree, played, *arrays, float(temperature), float(damping)
+        changes, won = self._loops.backward(
+            role, played, reach.rows, self._values, float(temperature), float(damping)
         )
         if played is not policies and role in {Role.ASCEND, Role.SOFTMAX}:
             policies[0] = played[0]
         if len(policies) == 1 and role in {Role.ASCEND, Role.SOFTMAX}:
             rate = self.win_rate(policies)  # of new rows against new rows
-            return Valued(rate.first, rate.first, int(changes), self._values)
-        won = self._worth[self._tree.roots[:2]] / 2.0
-        first, other = 0.5 + won[0], 0.5 + (won[0] if len(policies) == 1 else -won[1])
-        return Valued(float(first), float(other), int(changes), self._values)
+            return Valued(rate.first, rate.first, changes, self._values)
+        first = float(0.5 + won[0] / 2.0)
+        other = first if len(policies) == 1 else float(0.5 - won[1] / 2.0)
+        return Valued(first, other, changes, self._values)
 
     def win_rate(
         self, policies: Floats, role: Role = Role.EVALUATE, weights: Floats | None = None
@@ -240,51 +230,3 @@ class TreePasses:
         if policies.shape != self._shape:  # kernels would read beyond them
             raise ValueError(f"policies: shape is {policies.shape}; allowed: {self._shape}")
         return plain(policies)
-
-
-class TreeMinimiser:
-    """The loops of :class:`hogeq.model.protocol.Minimiser` over a tree, and arrays for them."""
-
-    def __init__(self, engine: TreeEngine) -> None:
-        from hogeq.kernels import sequences
-
-        self._tree = tree = engine.sequences
-        size = int(tree.roots[2])
-        self._policy, self._values = np.zeros(engine.shape), np.zeros(engine.num_actions)
-        self._weights, self._worth, self._ones = np.zeros(size), np.zeros(size), np.ones(size)
-        uniform = np.full((1, *engine.shape), 1.0 / engine.num_actions)
-        scratch = self._weights, self._weights, self._worth, self._values[:0]
-        sequences.forward(tree, uniform, np.ones(1), *scratch)
-        meetings = csr_array((tree.chance, tree.node_other, tree.node), (len(tree.before), size))
-        self._visits = meetings @ self._weights  # by chance and an opponent at random
-
-    def run(
-        self,
-        regrets: Floats,
-        prediction: Floats | None,
-        strategy_sum: Floats,
-        factors: Floats,
-        *,
-        alternating: bool,
-        plus: bool,
-        epsilon: float,
-    ) -> None:
-        """Do an iteration for each row of `factors`, in place."""
-        from hogeq.kernels import sequences
-
-        sequences.minimise(
-            self._tree,
-            regrets,
-            strategy_sum[:0] if prediction is None else prediction,
-            strategy_sum,
-            factors,
-            alternating,
-            plus,
-            epsilon,
-            self._visits,
-            self._ones,
-            self._policy,
-            self._weights,
-            self._worth,
-            self._values,
-        )

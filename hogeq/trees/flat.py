@@ -145,22 +145,24 @@ class FlatTree:
 
     @cached_property
     def edge(self) -> Indices:
-        """Index of each node's action in a flattened strategy (R * K); -1 where chance moved."""
-        row = self.row[self.parent]
-        return np.where(self.mover == CHANCE, -1, row * self.num_actions + self.action)
+        """Step to each node: an index of a flattened strategy (R * K), then of chance (C,).
+
+        The last one is that to the root.
+        """
+        size, drawn = self.num_rows * self.num_actions, self.mover == CHANCE
+        edge = self.row[self.parent] * np.int32(self.num_actions) + self.action
+        edge[drawn] = size - 1 + np.arange(np.count_nonzero(drawn))
+        edge[0] = size + len(self.odds)
+        return edge
+
+    def by_step(self, chosen: NDArray[Any], drawn: NDArray[Any], root: float) -> NDArray[Any]:
+        """Gather numbers of steps, of players' actions (R, K) and of chance (C,), for each node."""
+        return np.concatenate([chosen.ravel(), drawn, np.full(1, root, drawn.dtype)])[self.edge]
 
     @cached_property
     def move(self) -> Indices:
         """Number of the step to each node in the game that the tree was made of; 0 for the root."""
-        move = np.zeros(self.num_nodes, np.int32)
-        move[self.after_choice] = self.moves.ravel()[self.edge[self.after_choice]]
-        move[self.after_chance] = self.drawn
-        return move
-
-    @cached_property
-    def after_choice(self) -> Ints:
-        """Nodes to which a player moved."""
-        return np.flatnonzero(self.edge >= 0)
+        return self.by_step(self.moves, self.drawn, 0)
 
     @cached_property
     def after_chance(self) -> Ints:
@@ -170,9 +172,7 @@ class FlatTree:
     @cached_property
     def chance(self) -> Floats:
         """Probability of the step to each node that chance makes, 1 elsewhere, (N,)."""
-        chance = np.ones(self.num_nodes)
-        chance[self.after_chance] = self.odds
-        return chance
+        return self.by_step(np.ones(self.moves.shape), self.odds, 1.0)
 
     @cached_property
     def payoff(self) -> Floats:
@@ -194,9 +194,7 @@ class FlatTree:
     def largest_payoff(self) -> float:
         """Largest possible payoff to either player; 1 if all are 0."""
         possible = self.possible[self.player == TERMINAL]
-        most = self.paid.max(where=possible, initial=0.0)
-        least = self.paid.min(where=possible, initial=0.0)
-        return float(max(most, -least)) or 1.0
+        return float(np.abs(self.paid).max(where=possible, initial=0.0)) or 1.0
 
     @cached_property
     def shares(self) -> Floats:
@@ -246,31 +244,30 @@ class FlatTree:
         """Names of each row's actions."""
         labels: list[list[str]] = [[] for _ in range(self.num_rows)]
         first = self.first_after
-        for node, word in zip(first, self.words(first), strict=True):
-            labels[self.row[self.parent[node]]].append(word)
+        number, words = self.words(first)
+        for node, one in zip(first.tolist(), number.tolist(), strict=True):
+            labels[self.row[self.parent[node]]].append(words[one])
         return labels
 
     @property
-    def first_after(self) -> list[int]:
+    def first_after(self) -> Ints:
         """First node after each action of each row, one row after another."""
-        first = np.full(self.num_rows * self.num_actions + 1, -1, np.int32)  # the last of chance
-        nodes = np.arange(self.num_nodes, dtype=np.int32)
-        first[self.edge[::-1]] = nodes[::-1]  # of many the last one stays
-        return [node for node in first[:-1].tolist() if node >= 0]
+        first = np.full(self.moves.size + len(self.odds) + 1, -1, np.int32)
+        first[self.edge[::-1]] = np.arange(self.num_nodes)[::-1]  # of many the last one stays
+        return first[: self.moves.size][self.legal.ravel()]
 
-    def words(self, nodes: Sequence[int]) -> list[str]:
-        """Name the actions that lead to nodes."""
-        words: dict[int, str | None] = dict.fromkeys(nodes)
-        with phase("names of actions", len(words)) as progress:
-            for node in sorted(words, reverse=True):  # a deep one names those on the way to it
+    def words(self, nodes: Ints) -> tuple[Indices, list[str]]:
+        """Name the steps that lead to nodes: which of some words each has, and the words."""
+        number, words = np.full(self.num_nodes, -1, np.int32), {"": 0}
+        number[0] = 0
+        with phase("names of actions", len(nodes)) as progress:
+            for node in np.sort(nodes)[::-1]:  # a deep one names those on the way to it
                 progress.step()
-                if words[node] is None:
+                if number[node] < 0:
                     path = _path(self.parent, node)
                     written = self.describe(self.move[path].tolist())
-                    words.update(
-                        step for step in zip(path, written, strict=True) if step[0] in words
-                    )
-        return [words[node] or "" for node in nodes]
+                    number[path] = [words.setdefault(word, len(words)) for word in written]
+        return number[nodes], [*words]
 
     def digest(self) -> str:
         """Hash of all but the name: equal for equal games, in any process; hexadecimal."""
@@ -355,6 +352,7 @@ def flatten(
     estimate = _Estimate(root, look) if deepest is longest is None else None
     waiting: list[Iterator[Any]] = [iter([(0, 1.0, root)])]  # siblings still to come, by depth
     path: list[int] = []  # numbers of the moves to the node at hand, after one for the root
+    movers: list[int] = []  # who made them
     with phase(f"tree of {name}", unit="nodes") as progress:
         while waiting:
             step = next(waiting[-1], None)
@@ -362,16 +360,19 @@ def flatten(
                 waiting.pop()
                 continue
             depth = len(waiting) - 1
-            path[depth:] = step[:1]
+            path[depth:], movers[depth:] = step[:1], ()
             try:
-                moves = walk.settle(look(step[2]), depth, longest)
+                node = look(step[2])
+                is_last = longest is not None and sum(one >= 0 for one in movers) >= longest
+                moves = walk.settle(node, depth, is_last)
             except Exception as error:
-                where = walk.where(path[1:], describe)
+                where = _where(movers, path[1:], describe)
                 reason = error if isinstance(error, NodeError) else raised(error)
                 raise ValueError(f"{name}: {where}: {reason}") from error
             count += 1
             if moves:
                 waiting.append(iter(moves))
+                movers.append(node.player)
                 known += len(moves)
                 if known > MOST_NODES:
                     raise ValueError(f"{name}: has more than {MOST_NODES:,} nodes")
@@ -491,16 +492,13 @@ class _Walk:
         self.num_players = 0  # 0 until an end is met
         self.total: Any = 0  # what the payoffs at every end sum to
 
-    def settle(self, node: Node, depth: int, longest: int | None = None) -> Moves:
-        """Enter a node; give the moves that are laid out."""
+    def settle(self, node: Node, depth: int, is_last: bool) -> Moves:
+        """Enter a node; give the moves that are laid out, none of a player where play is cut."""
         if depth == len(self.levels):
             self.levels.append(_Level(array("i"), array("i"), array("d"), array("d"), array("i")))
         level, row, moves = self.levels[depth], -1, node.moves
         if node.player >= 0:
-            row = self.row_of(node)
-            if longest is not None:
-                made = sum(one.row[-1] >= 0 for one in self.levels[:depth])
-                moves = moves if made < longest else ()
+            row, moves = self.row_of(node), () if is_last else moves
         elif node.player == CHANCE:
             moves = _drawn(moves)
             level.chance.extend([float(chance) for _, chance, _ in moves])
@@ -554,17 +552,6 @@ class _Walk:
             allowed = "allowed: zero-sum and constant-sum games"
             raise NodeError(f"is not zero-sum: payoffs sum to {sums}; {allowed}")
         return float(paid[0])
-
-    def where(self, numbers: Sequence[int], describe: Callable[[Sequence[int]], list[str]]) -> str:
-        """Name the node at hand for a refusal, by the moves to it."""
-        seats = {
-            row: player if self.sides is None else known.player  # type: ignore[attr-defined]
-            for player, rows in self.rows.items()
-            for known, row in rows.items()
-        }
-        movers = [seats.get(level.row[-1]) for level in self.levels[: len(numbers)]]
-        steps = map(HistoryStep, movers, [None] * len(numbers), describe(numbers))
-        return f"after {one_line('; '.join(map(str, steps)))}" if numbers else "at the start"
 
     def joined(self, field: str, kind: Any) -> NDArray[Any]:
         """Join and forget an array of all levels."""
@@ -623,6 +610,15 @@ class _Walk:
         )
 
 
+def _where(
+    movers: Sequence[int], moves: Sequence[int], describe: Callable[[Sequence[int]], list[str]]
+) -> str:
+    """Name a node for a refusal, by the moves to it."""
+    players = [None if mover == CHANCE else mover for mover in movers]
+    steps = map(HistoryStep, players, [None] * len(moves), describe(moves))
+    return f"after {one_line('; '.join(map(str, steps)))}" if moves else "at the start"
+
+
 def _path(parents: Sequence[int] | Indices, node: int) -> list[int]:
     """List the nodes after the root on the way to a node, itself the last."""
     path = []
@@ -634,8 +630,7 @@ def _path(parents: Sequence[int] | Indices, node: int) -> list[int]:
 
 def reach(tree: FlatTree, joint: Floats, player: int | None = None) -> Floats:
     """Probability that play comes to each node, (N,); a player's own actions count 1."""
-    step, chosen = tree.chance.copy(), tree.after_choice
-    step[chosen] = joint.reshape(-1)[tree.edge[chosen]]
+    step = tree.by_step(joint, tree.odds, 1.0)
     if player is not None:
         step[tree.mover == player] = 1.0
     for level in tree.levels[1:]:

@@ -65,10 +65,8 @@ Arrays = dict[str, NDArray[Any]]
 def save_tree(tree: FlatTree, path: str | os.PathLike[str]) -> None:
     """Write a tree whole or not at all; read again, it has the same hash."""
     first = tree.first_after
-    known: dict[str, int] = {}
-    words = tree.words([*first, *tree.after_chance.tolist()])
-    said = np.array([known.setdefault(word, len(known)) for word in words], np.int32)
-    texts = [tree.name, *map(str, tree.names), *map(str, tree.states or ()), *known]
+    said, words = tree.words(np.concatenate([first, tree.after_chance]))
+    texts = [tree.name, *map(str, tree.names), *map(str, tree.states or ()), *words]
     encoded = [text.encode("utf-8", "surrogatepass") for text in texts]
     arrays = {
         "about": [VERSION, tree.num_players, tree.states is not None],
@@ -306,23 +304,17 @@ class _Labels:
         self.labels, self.said, self.words = labels, said, words
 
     @cached_property
-    def first(self) -> Ints:
-        """Where the actions of each information set begin."""
-        return np.cumsum(self.tree.num_legal) - self.tree.num_legal
+    def word(self) -> Indices:
+        """Which word names the step to each node."""
+        labels = np.zeros(self.tree.moves.shape, np.int32)
+        labels[self.tree.legal] = self.labels
+        return self.tree.by_step(labels, self.said, 0)
 
     def __call__(self, moves: Sequence[int]) -> list[str]:
         """Follow moves from the root."""
         tree, node, written = self.tree, 0, []
         for move in moves:
-            row, after = tree.row[node], int(np.searchsorted(tree.parent, np.int32(node)))
-            if row >= 0:
-                place = tree.moves[row, : tree.num_legal[row]].tolist().index(move)
-                word = self.labels[self.first[row] + place]
-            else:
-                begin = int(np.searchsorted(tree.after_chance, after))
-                stop = int(np.searchsorted(tree.parent, np.int32(node), side="right")) - after
-                place = tree.drawn[begin : begin + stop].tolist().index(move)
-                word = self.said[begin + place]
-            written.append(self.words[word])
-            node = after + place
+            first, last = np.searchsorted(tree.parent, np.array([node, node + 1], np.int32))
+            node = int(first) + tree.move[first:last].tolist().index(move)
+            written.append(self.words[self.word[node]])
         return written

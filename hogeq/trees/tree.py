@@ -240,12 +240,12 @@ def _written(
 def flat_efg(tree: FlatTree) -> str:
     """Text of the file of a flat tree; probabilities that are no short fractions are decimal."""
     starts = np.searchsorted(tree.parent, np.arange(tree.num_nodes + 1)).tolist()
-    words = tree.words(range(tree.num_nodes))
+    number, words = tree.words(np.arange(tree.num_nodes))
 
     def look(state: int) -> Node:
         player, payoff = int(tree.player[state]), float(tree.payoff[state])
         moves = [
-            (words[child], _short(float(tree.chance[child])), child)
+            (words[number[child]], _short(float(tree.chance[child])), child)
             for child in range(starts[state], starts[state + 1])
         ]
         infoset = tree.names[tree.row[state]] if player >= 0 else None

@@ -176,6 +176,7 @@ SAMPLES: dict[str, str] = {
     "--certify": "0.01",
     "--checkpoint": "rounds.npz",
     "--csv": "ranks.csv",
+    "--device": "cuda",
     "--digits": "7",
     "--engine": "always_roll:1",
     "--exact": "0",

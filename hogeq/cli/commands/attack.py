@@ -29,6 +29,7 @@ def attack_(
     certificate: Path | None = None,
     jobs: int | None = None,
     on: str | None = None,
+    device: str | None = None,
 ) -> Result:
     """Find a best response to a strategy, and bound all responses.
 
@@ -39,7 +40,8 @@ def attack_(
     and those where it rolls other dice than S) and gains (score, opponent, usual, counter, gain).
     """
     proofs = ["certificates"] * (certify is not None)
-    game = chosen.load("search", "full memory", *proofs, strategies=[strategy], own_goals=True)
+    parts = "search", "full memory", *proofs
+    game = chosen.load(*parts, strategies=[strategy], own_goals=True, device=device or "cpu")
     budget = Budget(
         starts=starts,
         anneal_steps=anneal_steps,

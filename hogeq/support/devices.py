@@ -1,0 +1,26 @@
+"""Devices that run the passes of game trees: a core, or a GPU, which nobody gets by default."""
+
+from typing import Final
+
+from hogeq.support.messages import refusal
+
+CPU: Final = "cpu"
+CUDA: Final = "cuda"
+
+
+def require_device(device: str) -> None:
+    """Refuse names of no device, and a GPU where none is found."""
+    if device not in {CPU, CUDA}:
+        raise ValueError(refusal("device", device, f"{CPU} or {CUDA}", (CPU, CUDA)))
+    if device == CUDA and not has_gpu():
+        allowed = f"{CPU} where numba finds no GPU, for which pip install 'hogeq[gpu]' has drivers"
+        raise ValueError(refusal("device", device, allowed))
+
+
+def has_gpu() -> bool:
+    """Whether numba can use a GPU, or simulates one."""
+    try:
+        from numba import cuda
+    except ImportError:  # announced to become a package of its own
+        return False
+    return bool(cuda.is_available())
