@@ -3,23 +3,9 @@
     hogeq bench-games write instances
     python experiments/check_benchmark.py instances results/benchmark
 
-It shares no code with hogeq. The theorem (docs/benchmark.md has the reasons): let all numbers be
-finite and in range; probabilities at least 0, of sum 1, and 0 where there is no action; every
-position lead to later levels; every row belong to one player, have the same actions wherever it is
-met, and not be met twice in a play. Then some pure strategy is best, and
-
-1. a pure strategy of legal actions wins what backward induction computes;
-2. no player who sees rows wins more than one who knows the state;
-3. in a tree, for prices p >= 0 of an action at a past, a pure strategy wins at most what a player
-   who remembers its past wins and pays them, plus, summed over rows, the most that one plan of such
-   a player meets of the prices of one allowed action;
-4. a binary tree of questions "does this row play this action?" has every pure strategy in one leaf;
-5. so does a search that sets the rows of a tree in turn, those first that are met first;
-6. so the largest bound of the leaves is a bound, also of what a mixture allows the other player.
-
-This is about exact numbers, and probabilities divided by their sums. `error` bounds what is missed:
-1.02 M (n u + m e), for n roundings of u = 2^-53 in terms of total size M, each with m probabilities
-that miss their sum by e. It is added to bounds and taken off values.
+It shares no code with hogeq. docs/benchmark.md has the theorem by which it accepts a number, and
+the reasons; `error` bounds what is missed by rounding, and by probabilities that miss their sums.
+It is added to bounds and taken off values.
 """
 
 import hashlib
@@ -34,7 +20,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from check_trees import CELLS, NATURE, Tree
-from strict_files import Array, arrays_of, demand, error, line_of, parse, read, rises, short, typed
+from strict_files import (
+    Array,
+    RefusedError,
+    arrays_of,
+    demand,
+    error,
+    parse,
+    read,
+    rises,
+    short,
+    typed,
+)
 
 FIELDS = (  # type and number of axes
     "level i4 1, player i1 1, row i4 1, fixed f8 2, situation i4 1, way i4 3, lane i4 1, "
@@ -72,12 +69,16 @@ class Instance:
         self.rows = int(self["row"][self.own].max()) + 1  # somebody moves, or this raises
         self.states = int(self.own.sum()) * self.memories
         self._check_ranges()
-        self.steps = list(self._steps())
+        counts = np.diff(self["first"])
+        ways = np.zeros((len(counts), 1 + int(self["end"].max())))
+        np.add.at(ways, (np.repeat(np.arange(len(ways)), counts), self["end"]), self["chance"])
+        self.steps = list(self._steps(ways))
         self.legal = self._legal_actions()
-        levels, most = len(self["level"]), int(np.diff(self["first"]).max())
-        start = short("start_chance", self["start_chance"])
-        chance = short("chance", self["chance"], self["first"])
-        self.misses = start + levels * (chance + short("fixed", self["fixed"]))
+        levels, most = len(self["level"]), int(counts.max())
+        start = short("start_chance", self["start_chance"], len(self["start"]))
+        chance = short("chance", ways, most)
+        fixed = short("fixed", self["fixed"], self.actions)
+        self.misses = start + levels * (chance + fixed)
         self.roundings = levels * (most + self.actions + 2) + len(self["start"]) + 2
         self.size = float(np.abs(self["payoff"]).max())
         self.error = error(self.size, self.roundings, self.misses)
@@ -99,6 +100,7 @@ class Instance:
         ways, starts = len(self["first"]) - 1, len(self["start_chance"])
         labels, lanes = self["following"].shape
         demand(positions * self.memories * self.actions <= CELLS, "way: too large")
+        demand(ways * (1 + int(self["end"].max())) <= CELLS, "end: too large")
         columns = self["start"].shape[1] == 2 and self["fixed"].shape[1] == self.actions
         demand(columns, "start, fixed: another number of columns")
         ranges = {  # length; least number, and the first that is too large
@@ -118,32 +120,24 @@ class Instance:
             demand(len(self[name]) == length, f"{name}: its length is not {length}")
             inside = (self[name] >= least) & (self[name] < most)
             demand(inside.all(), f"{name}: a number out of range")
-        demand(rises(self["level"], positions), f"level: does not rise to {positions}")
-        every = rises(self["first"], outcomes) and (self["first"][1:] != self["first"][:-1]).all()
-        demand(every, f"first: does not rise to {outcomes}, each by some")
+        rises("level", self["level"], positions)
+        rises("first", self["first"], outcomes)
 
-    def _steps(self) -> Iterator[Step]:
-        situations, lanes = self["situation"], self["following"].shape[1]
+    def _steps(self, ways: Array) -> Iterator[Step]:
         for low, high in reversed(list(pairwise(self["level"]))):
-            here = np.arange(low, high)
-            for kind in np.unique(situations[low:high]):
-                positions = here[situations[low:high] == kind]
-                used, plays = np.unique(self["way"][kind], return_inverse=True)
-                plays = plays.reshape(self["way"].shape[1:])
-                if used[0] < 0:
-                    used, plays = used[1:], np.where(plays == 0, len(used) - 1, plays - 1)
-                spans = [slice(*self["first"][way : way + 2]) for way in used]
-                most = 1 + max(int(self["end"][span].max()) for span in spans)
-                room = (len(used) + len(positions) * lanes) * (len(used) + most)
+            situations = self["situation"][low:high]
+            for kind in np.unique(situations):
+                positions, way = low + np.flatnonzero(situations == kind), self["way"][kind]
+                used = np.unique(way[way >= 0])
+                plays = np.where(way < 0, len(used), np.searchsorted(used, way))
+                most = 1 + int(np.flatnonzero(ways[used].any(axis=0)).max(initial=0))
+                room = (len(used) + len(positions) * self["following"].shape[1]) * most
                 demand(room <= CELLS, "end: too many")
-                ways = np.zeros((len(used), most))
-                for line, span in zip(ways, spans, strict=True):
-                    np.add.at(line, self["end"][span], self["chance"][span])
                 at = self["place"][positions][:, None] + np.arange(most)
                 demand(at.max() < len(self["next"]), "place: beyond all ends")
                 after = self["next"][at]
                 demand(((after < 0) | (after >= high)).all(), "next: an earlier position")
-                yield Step(positions, after, self["label"][at], ways, plays)
+                yield Step(positions, after, self["label"][at], ways[used, :most], plays)
 
     def _legal_actions(self) -> Array:
         """Which actions rows have, (R, K), in all memories and at all positions alike."""
@@ -210,56 +204,45 @@ class Proof(NamedTuple):
 
     def bound(self, relaxed: Instance | Tree, legal: Array) -> float:
         """Highest bound of all leaves: each leaves some actions to the rows."""
-        self._check()
-        found = list[float]()
-        allowed, changes = legal.copy(), list[tuple[int, Array]]()  # rows as they were before
-        stack = [(0, 0, legal[0])]  # number of changes before, a row, and what it may play
+        for field, kind in zip(self._fields, ("i4", "i4", "i4", "f4", "f8"), strict=True):
+            typed(field, getattr(self, field), kind, 1 + (field == "questions"))
+        demand(self.questions.shape[1] == 2, "questions: not rows and actions")
+        demand(len(self.place) == len(self.price), "place: not as many as prices")
+        rises("first", self.first, len(self.place))
+        every = len(self.target) in {0, len(self.first) - 1}
+        demand(every, "target: not one for each leaf")
+        found, stack = list[float](), [legal]
         for row, action in self.questions.tolist():
             demand(stack, "proof: more than one tree")
-            before, at, may = stack.pop()
-            while len(changes) > before:
-                changed, was = changes.pop()
-                allowed[changed] = was
-            changes.append((at, allowed[at].copy()))
-            allowed[at] = may
+            allowed = stack.pop()
             if (row, action) == (-1, -1):
                 found.append(self._leaf(relaxed, allowed, len(found)))
                 continue
             demand(0 <= row < len(legal) and 0 <= action < legal.shape[1], "proof: no such action")
-            asked = np.arange(legal.shape[1]) == action
-            no, yes = allowed[row] & ~asked, allowed[row] & asked
-            demand(no.any() and yes.any(), "proof: a question whose answer is known")
-            stack += [(len(changes), row, no), (len(changes), row, yes)]
+            no, yes = allowed.copy(), allowed.copy()
+            no[row, action] = False
+            yes[row] &= np.arange(legal.shape[1]) == action
+            demand(no[row].any() and yes[row].any(), "proof: a question whose answer is known")
+            stack += [no, yes]
+            demand(len(stack) * legal.size <= CELLS, "proof: too deep")
         demand(not stack and len(found) == len(self.first) - 1, "proof: ends too early")
         demand(np.isfinite(found).all(), "proof: a bound that is not finite")
         return max(found)
 
-    def _check(self) -> None:
-        for name, array, kind in zip(
-            self._fields, self, ("i4", "i4", "i4", "f4", "f8"), strict=True
-        ):
-            typed(name, array, kind, 1 + (name == "questions"))
-        demand(self.questions.shape[1] == 2, "questions: not rows and actions")
-        demand(len(self.place) == len(self.price), "place: not as many as prices")
-        demand(rises(self.first, len(self.place)), "first: does not divide the prices")
-        every = len(self.target) in {0, len(self.first) - 1}
-        demand(every, "target: not one for each leaf")
-
     def _leaf(self, relaxed: Instance | Tree, allowed: Array, leaf: int) -> float:
         demand(leaf < len(self.first) - 1, "first: too few leaves")
         span = slice(*self.first[leaf : leaf + 2])
-        place = self.place[span]
+        place, target = self.place[span], self.target[leaf : leaf + 1]
         if isinstance(relaxed, Instance):
-            memory = len(place) or len(self.target)
-            demand(not memory, "proof: prices or targets where there is memory")
+            demand(not len(place) + len(target), "proof: prices or targets where there is memory")
             return relaxed.bound(allowed)
+        if len(target):
+            demand(not len(place), "proof: prices of a search")
+            return relaxed.searched(allowed, float(target[0]))
         prices = np.zeros((len(relaxed.row), relaxed.actions))
         inside = ((place >= 0) & (place < prices.size)).all() and (place[1:] > place[:-1]).all()
         demand(inside, "place: beyond all prices, or not rising")
         prices.ravel()[place] = self.price[span]
-        if len(self.target):
-            demand(not len(place), "proof: prices of a search")
-            return relaxed.searched(allowed, float(self.target[leaf]))
         return relaxed.bound(allowed, prices)
 
 
@@ -309,8 +292,8 @@ class Known:
             typed("weights", weights, "f8", 1)
             typed("policies", policies, "f8", 3)
             tree = Tree(instance, 1 - player, weights, policies)
-            tree.misses += short("weights", weights)
-            tree.misses += len(instance["level"]) * short("policies", policies)
+            tree.misses += short("weights", weights, len(weights))
+            tree.misses += len(instance["level"]) * short("policies", policies, instance.actions)
             bound, count = self.bound(f"{name}.{player}", tree)
             ends.append(bound)
             leaves.append(count)
@@ -338,8 +321,7 @@ def check_all(instances: str, folder: str, *only: str) -> int:
     names = {*known.listed, *(path.stem for path in Path(instances).glob("*.npz"))}
     for part in only or ("",):
         demand(any(part in name for name in known.listed), f"{part}: in no name of known.json")
-    chosen = sorted(name for name in names if any(part in name for part in only or ("",)))
-    for name in chosen:
+    for name in sorted(name for name in names if any(part in name for part in only or ("",))):
         shown = ascii(name)[1:-1]  # one line, whatever the name is
         try:
             known.check(name, Path(instances))
@@ -347,8 +329,14 @@ def check_all(instances: str, folder: str, *only: str) -> int:
         except Exception as wrong:  # noqa: BLE001 - whatever prevents a check
             print(f"{shown}: {line_of(wrong)}", flush=True)
             refused += 1
-    print(f"{refused} refused" if refused else f"all {len(chosen)} accepted")
+    print(f"{refused} refused" if refused else "all accepted")
     return refused
+
+
+def line_of(wrong: Exception) -> str:
+    """Say in one line why something is refused, whatever was raised."""
+    kind = "" if isinstance(wrong, RefusedError) else f"{type(wrong).__name__}: "
+    return f"refused: {kind}{ascii(str(wrong))[1:-1]:.300}"
 
 
 def main(*given: str) -> int:

@@ -1,25 +1,25 @@
 """A game tree as one player of it remembers it, for check_benchmark.py: its bounds."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from graphlib import CycleError, TopologicalSorter
-from typing import Any, NamedTuple, TypeVar, cast
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
 from strict_files import Array, RefusedError, demand, error
 
 NATURE = 2
-Kernel = TypeVar("Kernel", bound=Callable[..., Any])
 CELLS = 2**27  # of an array that is computed
 MOST = 2**26  # parts of a search
 SEARCHED, ABOVE, FULL = range(3)
+compiled: Any = njit
 
 
 class Tree:
     """What one player of a game tree can do, others playing a mixture; it remembers its own past.
 
     Sequence 0 is the empty one. After action a at *past* j, a row and the sequence that led there,
-    the sequence is 1 + j K + a.
+    the sequence is 1 + j K + a. Pasts come after those that led to them.
     """
 
     def __init__(self, instance: Any, player: int, weights: Array, others: Array) -> None:
@@ -34,33 +34,24 @@ class Tree:
         reach = np.zeros((len(weights), positions))  # own moves count 1
         reach[:, instance["start"][:, 0]] = instance["start_chance"]
         met = np.bincount(instance["start"][:, 0], minlength=positions)
-        numbers: dict[int, int] = {}
-        row, before = list[int](), list[int]()
-        self.mass, payoff = np.zeros(positions), np.zeros(1 + positions * self.actions)
+        numbers: dict[int, int] = {}  # of pasts
+        payoff = np.zeros(1 + positions * self.actions)
         terms = np.zeros(len(payoff), np.int64)
-        nature, rows = ~instance.own[:, None], instance["row"]
-        fixed = instance["fixed"][np.where(nature[:, 0], rows, 0)]
-        policies = [np.where(nature, fixed, one[np.where(nature[:, 0], 0, rows)]) for one in others]
+        nature, rows = ~instance.own, instance["row"]
+        fixed = instance["fixed"][np.where(nature, rows, 0)]
+        policies = np.where(nature[:, None], fixed, others[:, np.where(nature, 0, rows)])
         for step in reversed(instance.steps):
-            mine = instance["player"][step.positions] == player
-            keys = sequence[step.positions] * self.rows + instance["row"][step.positions]
+            at = step.positions
+            mine, keys = instance["player"][at] == player, sequence[at] * self.rows + rows[at]
             for key in np.unique(keys[mine]).tolist():
-                if numbers.setdefault(key, len(numbers)) == len(row):
-                    row.append(key % self.rows)
-                    before.append(key // self.rows)
+                numbers.setdefault(key, len(numbers))
             past = np.array([numbers.get(key, 0) for key in keys.tolist()], np.int64)
-            here = weights @ reach[:, step.positions]
-            np.add.at(self.mass, past[mine], here[mine])
-            for action in range(self.actions):
-                way = step.plays[0, action]
-                if way == len(step.ways):
-                    continue
-                chosen = [np.where(mine, 1.0, one[step.positions, action]) for one in policies]
-                after = 1 + past * self.actions + action
-                after = np.where(mine, after, sequence[step.positions])
-                for end in np.flatnonzero(step.ways[way]):
-                    comes = reach[:, step.positions] * chosen * step.ways[way, end]
-                    to = step.after[:, end]
+            for action in np.flatnonzero(step.plays[0] < len(step.ways)):
+                way = step.ways[step.plays[0, action]]
+                chosen = np.where(mine, 1.0, policies[:, at, action])
+                after = np.where(mine, 1 + past * self.actions + action, sequence[at])
+                for end in np.flatnonzero(way):
+                    comes, to = reach[:, at] * chosen * way[end], step.after[:, end]
                     stops = to < 0
                     won = (weights @ comes)[stops] * instance["payoff"][-1 - to[stops]]
                     np.add.at(payoff, after[stops], won)
@@ -69,9 +60,8 @@ class Tree:
                     reach[:, to[~stops]] = comes[:, ~stops]
                     met += np.bincount(to[~stops], minlength=positions)
         demand((met <= 1).all(), "next: a position with two ways to it is none of a tree")
-        self.row, self.before = np.array(row, np.int64), np.array(before, np.int64)
-        self.payoff = payoff[: 1 + len(row) * self.actions] * (1 - 2 * player)
-        self.mass = self.mass[: len(row)]
+        self.before, self.row = np.divmod(np.array([*numbers], np.int64), self.rows)
+        self.payoff = payoff[: 1 + len(self.row) * self.actions] * (1 - 2 * player)
         self.legal = instance.legal & (np.bincount(self.row, minlength=self.rows) > 0)[:, None]
         self.levels = list(self._levels())
         self.size, self.misses = instance.size, instance.misses
@@ -79,7 +69,7 @@ class Tree:
         self.roundings = instance.roundings + len(weights) + int(terms.max()) + sum(after)
 
     def _levels(self) -> Iterator[Array]:
-        """Pasts by the number of own moves before, and no row twice in a play."""
+        """Pasts by the number of own moves before, the last first, and no row twice in a play."""
         depth, earlier = np.zeros(len(self.row), np.int64), self.before
         while earlier.any():
             depth += earlier > 0
@@ -91,42 +81,31 @@ class Tree:
 
     def bound(self, allowed: Array, prices: Array | None = None) -> float:
         """Most that a player wins who remembers its past, at prices (J, K) with their refund."""
-        may = self.may(allowed)
-        worth = self.worth(may, prices)
-        if prices is None:
-            return float(worth[0]) + error(self.size, self.roundings, self.misses)
-        refund = 0.0
+        prices = np.zeros((len(self.row), self.actions)) if prices is None else prices
+        demand((prices >= 0.0).all(), "proof: a negative price")
+        bound = self.worth(allowed, prices)[0]
         for row in np.unique(self.row[prices.any(axis=1)]):
-            met = self.met(row, may, prices)[self.before == 0].sum(axis=0)
-            refund += float(met[(allowed & self.legal)[row]].max())
-        return float(worth[0]) + refund + self.slack(prices)
+            met = self._met(row, allowed, prices)[self.before == 0].sum(axis=0)
+            bound += met[(allowed & self.legal)[row]].max()
+        roundings = self.roundings + len(self.row) + self.rows
+        size = self.size + 2.0 * float(prices.sum())
+        return float(bound) + error(size, 3 * roundings, self.misses)
 
-    def may(self, allowed: Array) -> Array:
-        """Mark which actions are allowed at each past, (J, K)."""
-        may: Array = (allowed & self.legal)[self.row]
-        demand(may.any(axis=1).all(), "proof: a row is left without an action")
-        return may
-
-    def slack(self, prices: Array) -> float:
-        """Bound all rounding errors of a bound at these prices."""
-        added = self.roundings + len(self.row) + self.rows
-        return error(self.size + 2.0 * float(prices.sum()), 3 * added, self.misses)
-
-    def worth(self, may: Array, prices: Array | None) -> Array:
+    def worth(self, allowed: Array, prices: Array) -> Array:
         """Compute what sequences are worth to a player who pays prices, and remembers."""
         worth = self.payoff.copy()
-        if prices is not None:
-            demand((prices >= 0.0).all(), "proof: a negative price")
-            worth[1:] -= prices.ravel()
+        worth[1:] -= prices.ravel()
         actions = worth[1:].reshape(-1, self.actions)
+        may = (allowed & self.legal)[self.row]
+        demand(may.any(axis=1).all(), "proof: a row is left without an action")
         for pasts in self.levels:
             best = np.where(may[pasts], actions[pasts], -np.inf).max(axis=1)
             np.add.at(worth, self.before[pasts], best)
         return worth
 
-    def met(self, row: int, may: Array, prices: Array) -> Array:
+    def _met(self, row: int, allowed: Array, prices: Array) -> Array:
         """Most that a plan meets, from each past on, of the prices of a row by action, (J, K)."""
-        met = np.zeros((len(self.row), self.actions))
+        met, may = np.zeros((len(self.row), self.actions)), (allowed & self.legal)[self.row]
         after = np.zeros((1 + met.size, self.actions))
         leads = np.zeros(1 + met.size, bool)  # sequences after which prices can be met
         for pasts in self.levels:
@@ -145,16 +124,6 @@ class Tree:
         demand(found.status != FULL, "search: too many parts")
         demand(found.status != ABOVE, "search: a strategy above the target")
         return found.bound + error(self.size, 2 * self.roundings + len(self.row), self.misses)
-
-
-class Ways(NamedTuple):
-    """What is met after what, for a search."""
-
-    follows: Array  # pasts, by the sequence before them
-    ends: Array  # where those of each sequence begin, and end
-    row: Array  # of each past, by the order in which rows are set
-    begins: Array  # of each row, the number of pasts of rows before it
-    payoff: Array  # of sequences
 
 
 class Found(NamedTuple):
@@ -180,32 +149,20 @@ def search(tree: Tree, allowed: Array, target: float, most: int = MOST) -> Found
         rows = np.array(list(order.static_order()), np.int64)
     except CycleError as wrong:
         raise RefusedError("search: rows are met in two orders") from wrong
-    places = np.argsort(rows)[np.searchsorted(np.sort(rows), tree.row)]
-    begins = np.searchsorted(np.sort(places), np.arange(len(rows)))
-    follows = np.argsort(tree.before, kind="stable")
+    place = np.argsort(rows)[np.searchsorted(np.sort(rows), tree.row)]
+    pasts = np.argsort(place, kind="stable")  # by row
+    begins = np.searchsorted(place[pasts], np.arange(len(rows) + 1))
+    follows = np.argsort(tree.before, kind="stable")  # pasts, by the sequence before them
     ends = np.searchsorted(tree.before[follows], np.arange(len(tree.payoff) + 1))
-    worth = tree.worth(tree.may(allowed), None)[1:].reshape(-1, tree.actions)
-    legal, ways = allowed & tree.legal, Ways(follows, ends, places, begins, tree.payoff)
-    bound, status, chosen = _search(ways, worth, legal[rows], most, target)
+    worth = tree.worth(allowed, np.zeros((len(tree.row), tree.actions)))[1:]
+    given = place, tree.before, pasts, begins, follows, ends, tree.payoff
+    legal = allowed & tree.legal
+    bound, status, chosen = _search(
+        *given, worth.reshape(-1, tree.actions), legal[rows], most, target
+    )
     strategy = legal.argmax(axis=1)
     strategy[rows] = np.where(legal[rows, chosen], chosen, strategy[rows])
     return Found(bound, status, strategy)
-
-
-def compiled(kernel: Kernel) -> Kernel:
-    """Compile a function into those that call it."""
-    return cast("Kernel", njit(kernel, inline="always"))
-
-
-@compiled
-def _meet(ways: Ways, sequence: int, worth: Array, met: Array, count: Array, gain: Array) -> None:
-    """Meet the pasts that follow a sequence."""
-    for past in ways.follows[ways.ends[sequence] : ways.ends[sequence + 1]]:
-        row = ways.row[past]
-        met[ways.begins[row] + count[row]] = past
-        count[row] += 1
-        for action in range(gain.shape[1]):
-            gain[row, action] += worth[past, action]
 
 
 @compiled
@@ -213,40 +170,53 @@ def _most(gain: Array, legal: Array) -> float:
     """Most that rows gain, each by one action."""
     total = 0.0
     for row in range(len(gain)):
-        best = -np.inf
-        for action in range(gain.shape[1]):
-            if legal[row, action]:
-                best = max(best, gain[row, action])
-        total += best
+        total += gain[row][legal[row]].max()
     return total
 
 
 @compiled
 def _search(
-    ways: Ways, worth: Array, legal: Array, most: int, target: float
+    row: Array,
+    before: Array,
+    pasts: Array,
+    begins: Array,
+    follows: Array,
+    ends: Array,
+    payoff: Array,
+    worth: Array,
+    legal: Array,
+    most: int,
+    target: float,
 ) -> tuple[float, int, Array]:
     rows, actions = legal.shape
-    met = np.zeros(len(ways.row), np.int64)  # pasts by row, of which so many are met:
-    count = np.zeros((rows + 1, rows), np.int64)  # when so many rows are set
-    gain = np.zeros((rows + 1, rows, actions))
-    won = np.full(rows + 1, ways.payoff[0])
-    _meet(ways, 0, worth, met, count[0], gain[0])
-    chosen, highest, parts, now = np.full(rows, -1), -np.inf, 0, 0
+    met = np.zeros(len(payoff), np.bool_)  # sequences of the rows that are set
+    gain = np.zeros((rows + 1, rows, actions))  # of rows, when so many are set
+    won = np.full(rows + 1, payoff[0])
+    for past in follows[: ends[1]]:
+        gain[0, row[past]] += worth[past]
+    met[0], chosen, highest, parts, now = True, np.full(rows, -1), -np.inf, 0, 0
     while 0 <= now < rows and parts <= most:
         chosen[now] += 1
-        if chosen[now] == actions or (chosen[now] > 0 and count[now, now] == 0):
+        if chosen[now] == actions:
             chosen[now] = -1
             now -= 1
-        elif legal[now, chosen[now]] or count[now, now] == 0:  # what is not met plays anything
+        elif legal[now, chosen[now]]:
             parts += 1
-            count[now + 1, now + 1 :] = count[now, now + 1 :]
-            gain[now + 1, now + 1 :] = gain[now, now + 1 :]
-            won[now + 1] = won[now]
-            for past in met[ways.begins[now] :][: count[now, now]]:
-                sequence = 1 + past * actions + chosen[now]
-                won[now + 1] += ways.payoff[sequence]
-                _meet(ways, sequence, worth, met, count[now + 1], gain[now + 1])
-            bound = won[now + 1] + _most(gain[now + 1, now + 1 :], legal[now + 1 :])
+            bound, is_met = won[now], False
+            gain[now + 1] = gain[now]
+            for past in pasts[begins[now] : begins[now + 1]]:
+                first = 1 + past * actions
+                sequence = first + chosen[now]
+                met[first : first + actions] = False
+                if met[before[past]]:
+                    met[sequence] = is_met = True
+                    bound += payoff[sequence]
+                    for after in follows[ends[sequence] : ends[sequence + 1]]:
+                        gain[now + 1, row[after]] += worth[after]
+            won[now + 1] = bound
+            bound += _most(gain[now + 1, now + 1 :], legal[now + 1 :])
+            if not is_met:  # what is not met plays anything
+                chosen[now] = actions - 1
             if bound <= target:
                 highest = max(highest, bound)
             else:

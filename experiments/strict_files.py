@@ -5,7 +5,7 @@ import json
 import math
 import zipfile
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 
@@ -33,20 +33,18 @@ def typed(name: str, array: Array, kind: str, axes: int) -> None:
     demand(np.isfinite(array).all(), f"{name}: has numbers that are not finite")
 
 
-def short(name: str, chances: Array, first: Array | None = None) -> float:
-    """By how much the sums of rows, or of the spans from first to first, miss 1 at most."""
+def short(name: str, chances: Array, terms: int) -> float:
+    """By how much rows, each of at most so many probabilities, miss a sum of 1 at most."""
     demand((chances >= 0.0).all(), f"{name}: a negative probability")
-    sums = chances.sum(axis=-1) if first is None else np.add.reduceat(chances, first[:-1])
-    found = float(np.abs(sums - 1.0).max())
+    found = float(np.abs(chances.sum(axis=-1) - 1.0).max())
     demand(found <= SUM, f"{name}: no probabilities, they miss 1 by {found:.1e}")
-    most = chances.shape[-1] if first is None else int(np.diff(first).max())
-    return found + most * ROUNDING
+    return found + terms * ROUNDING
 
 
-def rises(array: Array, last: int) -> bool:
-    """Whether whole numbers go from 0 to the last and never fall; differences might overflow."""
+def rises(name: str, array: Array, last: int) -> None:
+    """Refuse numbers that do not go from 0 to the last, or fall; differences might overflow."""
     ends = len(array) > 1 and array[0] == 0 and array[-1] == last
-    return bool(ends and (array[1:] >= array[:-1]).all())
+    demand(ends and (array[1:] >= array[:-1]).all(), f"{name}: does not rise from 0 to {last}")
 
 
 def error(size: float, roundings: float, misses: float) -> float:
@@ -64,43 +62,26 @@ def read(path: Path) -> bytes:
 
 
 def parse(data: bytes) -> Any:
-    """Read JSON that has each key once and no NaN."""
+    """Read JSON that has each key once."""
 
     def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         demand(len(dict(pairs)) == len(pairs), "JSON: a key twice")
         return dict(pairs)
 
-    def constant(name: str) -> NoReturn:
-        raise RefusedError(f"JSON: {name} is not a number")
-
-    return json.loads(data.decode(), object_pairs_hook=once, parse_constant=constant)
+    return json.loads(data.decode(), object_pairs_hook=once)
 
 
 def arrays_of(data: bytes) -> dict[str, Array]:
-    """Read an .npz file that has each array once, as large as its header says, and no objects."""
-    found: dict[str, Array] = {}
+    """Read an .npz file that has each array once, no objects, and no more than it may unpack to."""
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         members = archive.infolist()
+        # zipfile reads no more than file_size bytes of these two kinds, and of no other.
+        kinds = {one.compress_type for one in members}
+        demand(kinds <= {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}, "arrays: packed otherwise")
         demand(sum(one.file_size for one in members) <= BYTES, f"arrays: over {BYTES} bytes")
-        for one in members:
-            where, name = f"member {one.filename}", one.filename.removesuffix(".npy")
-            demand(name != one.filename and name not in found, f"{where}: twice, or not .npy")
-            # zipfile reads no more than file_size bytes of these two kinds, and of no other.
-            limited = one.compress_type in {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}
-            demand(limited, f"{where}: neither stored nor deflated")
-            stream = io.BytesIO(archive.read(one))
-            demand(np.lib.format.read_magic(stream) == (1, 0), f"{where}: not of version 1.0")
-            shape, by_columns, kind = np.lib.format.read_array_header_1_0(stream)
-            demand(kind.kind in "if", f"{where}: of type {kind}")
-            start, buffer = stream.tell(), stream.getvalue()
-            fits = start + math.prod(shape) * kind.itemsize == len(buffer)
-            demand(fits, f"{where}: not as large as it says")
-            order: Any = "F" if by_columns else "C"
-            found[name] = np.ndarray(shape, kind, buffer, start, order=order)
-    return found
-
-
-def line_of(error: Exception) -> str:
-    """Say in one line why something is refused, whatever was raised."""
-    kind = "" if isinstance(error, RefusedError) else f"{type(error).__name__}: "
-    return f"refused: {kind}{ascii(str(error))[1:-1]:.300}"
+        names = {one.filename.removesuffix(".npy"): one for one in members}
+        demand(len(names) == len(members), "arrays: one of them twice")
+        return {
+            name: np.lib.format.read_array(io.BytesIO(archive.read(one)))
+            for name, one in names.items()
+        }

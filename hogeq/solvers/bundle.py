@@ -23,17 +23,33 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
+from hogeq.evaluation.counterfactual import policy_of_mixture
 from hogeq.model.protocol import Engine
-from hogeq.search.ascent import log_uniform, random_policy
-from hogeq.search.counter_search import CROSSED, CounterSearch, Trails, no_trails
+from hogeq.search.ascent import log_uniform, perturbed, random_policy
+from hogeq.search.counter_search import (
+    CROSSED,
+    PERTURBED_SHARES,
+    CounterSearch,
+    Trails,
+    no_trails,
+)
 from hogeq.search.population import read_counters
 from hogeq.solvers.base import Solver, solver, start_of
 from hogeq.solvers.cuts import Check, Counters, cut, modelled, search
-from hogeq.solvers.proximal import ALIVE, Point, Trial, soft_maximum, trial
+from hogeq.solvers.proximal import ALIVE, LEAST_WEIGHT, Point, Trial, soft_maximum, trial
 from hogeq.solvers.regret import DiscountedCFR
-from hogeq.strategies.strategy import Strategy
+from hogeq.strategies.strategy import Mixture, Strategy, strategy_of
 from hogeq.support.aliases import Floats, Matrix, Singles
-from hogeq.support.parameters import Count, Natural, NotNegative, Positive, Seed, parameters
+from hogeq.support.messages import refusal
+from hogeq.support.parameters import (
+    Count,
+    Natural,
+    NotNegative,
+    Positive,
+    Seed,
+    Share,
+    parameters,
+)
 from hogeq.support.workers import compute
 
 SELF_PLAY: Final = 100  # iterations of the default start
@@ -73,7 +89,6 @@ class BundleState(NamedTuple):
     recent_draw: Floats  # (n,), the same of their weights
     trails: Matrix  # (t, G, G), where the trails are
     kicks_left: NDArray[np.int64]  # (t,), kicks that each has left; negative where it is to begin
-    watched: Floats  # (2 p,), `worst` since a part was split, the newest last; before, 1
     iteration: NDArray[np.int64]  # ()
 
 
@@ -134,7 +149,7 @@ class BundleMethod(Solver[BundleState]):
     """
 
     FILES: ClassVar = frozenset({"start", "counters"})
-    GROWS: ClassVar = frozenset({*Counters._fields, "parts", "draw", "recent", "recent_draw"})
+    GROWS: ClassVar = frozenset(Counters._fields)
 
     step_size: Positive = 30.0
     least_gain: Annotated[float, Field(gt=0, lt=1)] = 0.1
@@ -239,7 +254,7 @@ class BundleMethod(Solver[BundleState]):
         )
         return state._replace(**counters._asdict()), float(searched.errors.max(initial=0.0))
 
-    def _begun(self, game: Engine, parts: Floats, draw: Floats, patience: int = 0) -> BundleState:
+    def _begun(self, game: Engine, parts: Floats, draw: Floats) -> BundleState:
         """State at components and their weights, whose pool has the counters of the file."""
         state = BundleState(
             parts,
@@ -250,7 +265,6 @@ class BundleMethod(Solver[BundleState]):
             parts.copy(),
             draw.copy(),
             *no_trails(game, self.trails, self.life),
-            np.ones(2 * patience),
             np.array(0, np.int64),
         )
         if not self.counters:
@@ -348,3 +362,85 @@ class ProximalBundle(BundleMethod):
         logits -= np.logaddexp.reduce(logits, axis=-1, keepdims=True)
         how = size, LEAST_FLOOR if price else self.floor, price, self.softness
         return trial(counters_of(state), _at(state), logits, won, *how)
+
+
+@solver("mixture_bundle")
+@parameters
+class MixtureBundle(BundleMethod):
+    """Descend the largest win rate that any counter-matrix has against a mixture.
+
+    As `bundle`, of several policies and their weights at once: in the divergence rows weigh as much
+    as play of their part reaches them, times the part's weight, and the draw weighs 1, as a row
+    that every game reaches. Responders meet the whole mixture and are not told what was drawn.
+
+    Parts begin apart, or they would stay alike.
+
+    Attributes
+    ----------
+    parts : int
+        Policies in the mixture, 1 to 64. If `start` has fewer, the likeliest are split.
+    spread : float
+        Share of a random policy in the start of every part.
+    perturbed : int
+        Counters, drawn by weight, that are perturbed before further responses ascend from them.
+    """
+
+    parts: Annotated[Count, Field(le=64)] = 4
+    spread: Share = 0.5
+    perturbed: Natural = 4
+
+    def init(self, game: Engine) -> BundleState:
+        parts, draw = self._first(game)
+        random = np.random.default_rng(self.seed)
+        for place, part in enumerate(parts):
+            apart = (1.0 - self.spread) * part + self.spread * random_policy(game, random)
+            apart = np.maximum(apart, self.floor)
+            parts[place] = apart / apart.sum(axis=-1, keepdims=True)
+        return self._begun(game, parts, draw)
+
+    def mixture(self, game: Engine, state: BundleState) -> Strategy:
+        parts, draw = self._result(state)
+        return strategy_of(game, Mixture(draw, parts))
+
+    def average(self, game: Engine, state: BundleState) -> Floats:
+        """Policy (G, G, K): the mixture's parts, weighted by their reach; the mixture is better."""
+        parts, draw = self._result(state)
+        return policy_of_mixture(game, draw, parts)
+
+    def stats(self, game: Engine, state: BundleState) -> dict[str, float]:
+        drawn = float(np.exp(-np.sum(state.draw * np.log(state.draw))))
+        return {**super().stats(game, state), "drawn": drawn}
+
+    def _first(self, game: Engine) -> tuple[Floats, Floats]:
+        """Parts and weights before they are spread."""
+        if not self.start:
+            return np.stack([self_played(game)] * self.parts), np.full(self.parts, 1.0 / self.parts)
+        read = start_of(game, self.start)
+        parts, draw = list(read.policies), list(read.chances)
+        if len(parts) > self.parts:
+            allowed = f"of 1 to {self.parts} parts, as solver.parts says"
+            raise ValueError(refusal("start", f"a mixture of {len(parts)}", allowed))
+        while len(parts) < self.parts:
+            largest = int(np.argmax(draw))
+            draw[largest] /= 2.0
+            draw.append(draw[largest])
+            parts.append(parts[largest].copy())
+        weights = np.maximum(draw, LEAST_WEIGHT)
+        return np.stack(parts), weights / weights.sum()
+
+    def _starts(
+        self,
+        game: Engine,
+        state: BundleState,
+        trial: Trial,
+        iteration: int,
+        random: np.random.Generator,
+    ) -> list[CounterSearch]:
+        starts = super()._starts(game, state, trial, iteration, random)
+        if len(trial.weights):
+            longer = 3 * self.responder_sweeps if iteration % self.deep_every else None
+            chances = trial.weights / trial.weights.sum()
+            for counter in random.choice(len(chances), self.perturbed, p=chances):
+                matrix = perturbed(state.pool[counter], PERTURBED_SHARES, game.num_actions, random)
+                starts.append(CounterSearch(matrix, sweeps=longer))
+        return starts

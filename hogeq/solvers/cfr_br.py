@@ -11,14 +11,14 @@ from hogeq.evaluation.counterfactual import Counterfactual, RegretWeight, counte
 from hogeq.model.protocol import Engine
 from hogeq.model.shared import quick_workspace, shared_workspace
 from hogeq.search.ascent import ascend, ith_start, perturbed, to_matrix
-from hogeq.search.counter_search import PERTURBED_SHARES, CounterSearch, Trails, no_trails
+from hogeq.search.counter_search import PERTURBED_SHARES, CounterSearch
 from hogeq.solvers.base import Solver, solver, start_of
 from hogeq.solvers.regret import check_weight
 from hogeq.strategies.arrays import match_regrets, normalised, one_hot, row_sums
 from hogeq.strategies.strategy import Strategy
 from hogeq.support.aliases import Floats, Matrix
 from hogeq.support.messages import refusal
-from hogeq.support.parameters import Count, Natural, NotNegative, PositiveShare, Seed, parameters
+from hogeq.support.parameters import Count, NotNegative, PositiveShare, Seed, parameters
 from hogeq.support.workers import compute
 
 ANNEAL_EVERY = 4  # iterations
@@ -36,8 +36,6 @@ class CFRBRState(NamedTuple):
     recent: Floats  # (G, G, K), the same over the current window
     counters: Matrix  # (R, G, G), the responders' matrices
     win_rates: Floats  # (R,), of the responders against the last policy
-    trails: Matrix  # (t, G, G), where the trails are
-    kicks_left: NDArray[np.int64]  # (t,), kicks that each has left; negative where it is to begin
     iteration: NDArray[np.int64]  # ()
 
 
@@ -67,13 +65,6 @@ class CFRBR(Solver[CFRBRState]):
         Steps of annealing of a new responder, or most sweeps of its ascent after a perturbation.
     responder_sweeps : int
         Most sweeps of the ascent of the others.
-    trails : int
-        Responders more, that kick their way from random starts. One that ends replaces the weakest
-        of the others if it is stronger.
-    kicks : int
-        Kicks of each trail in an iteration.
-    life : int
-        Kicks after which a trail ends and another begins.
     damping : float
         Share of the way to the softmax that a step goes.
     averaging : {"last", "window", "linear"}
@@ -98,9 +89,6 @@ class CFRBR(Solver[CFRBRState]):
     newcomers: Count = 1
     responder_steps: Count = 20
     responder_sweeps: Count = 1
-    trails: Natural = 0
-    kicks: Count = 5
-    life: Count = 100
     damping: PositiveShare = 0.6
     averaging: Literal["last", "window", "linear"] = "window"
     window: Count = 50
@@ -125,10 +113,9 @@ class CFRBR(Solver[CFRBRState]):
         random = np.random.default_rng(self.seed)
         shape = (self.responders, *game.shape[:-1])
         counters = random.integers(game.shape[-1], size=shape, dtype=np.int8)
-        trails = no_trails(game, self.trails, self.life)
         won = np.zeros(self.responders)
         done = np.array(0, np.int64)
-        return CFRBRState(regrets, linear, older, recent, counters, won, *trails, done)
+        return CFRBRState(regrets, linear, older, recent, counters, won, done)
 
     def step(self, game: Engine, state: CFRBRState) -> CFRBRState:
         iteration = int(state.iteration) + 1
@@ -142,12 +129,6 @@ class CFRBR(Solver[CFRBRState]):
         ended = compute(partial(CounterSearch.run, game=game, strategy=target), searches)
         climbed: list[tuple[Matrix, float | None]] = [(one.matrix, one.rate) for one in ended]
         climbed += [(counter, None) for counter in strongest]
-        if self.trails:
-            trails = Trails(state.trails, state.kicks_left)
-            seed = (self.seed, iteration)
-            trails = trails.followed(game, target, strongest, self.kicks, self.life, seed)
-            climbed += [(counter, None) for counter in trails.matrices]
-            state = state._replace(trails=trails.matrices, kicks_left=trails.left)
         responses = compute(partial(self._valued, game, policy), climbed, local=True)
         counters, win_rates = (np.array([one[at] for one in responses]) for at in (0, 1))
         values, infoset_reach = np.zeros(game.shape), np.zeros(game.shape[:-1])
@@ -169,15 +150,8 @@ class CFRBR(Solver[CFRBRState]):
         if iteration % self.window == 0:
             state.older[...] = state.recent
             state.recent[...] = 0.0
-        for trail in self.responders + np.flatnonzero(state.kicks_left < 0):
-            weakest = win_rates[: self.responders].argmin()
-            if win_rates[trail] > win_rates[weakest]:
-                counters[weakest], win_rates[weakest] = counters[trail], win_rates[trail]
-        return state._replace(
-            counters=counters[: self.responders],
-            win_rates=win_rates[: self.responders],
-            iteration=np.array(iteration, np.int64),
-        )
+        done = np.array(iteration, np.int64)
+        return state._replace(counters=counters, win_rates=win_rates, iteration=done)
 
     def average(self, game: Engine, state: CFRBRState) -> Floats:
         last = match_regrets(state.regrets)

@@ -11,7 +11,7 @@ from hogeq.search.bounds import upper_bound
 from hogeq.search.results import PROVED, Equilibrium
 from hogeq.solvers import SOLVERS
 from hogeq.solvers.base import Solver
-from hogeq.solvers.mixture_bundle import MixtureBundle
+from hogeq.solvers.bundle import MixtureBundle
 from hogeq.strategies.strategy import Strategy, strategy_of
 from hogeq.support.messages import refusal
 from hogeq.support.parameters import keys, require_known

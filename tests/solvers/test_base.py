@@ -32,11 +32,11 @@ def test_a_base_alone_is_nothing(base: Any) -> None:
 
 OPTIONS: dict[str, dict[str, Any]] = {
     **{name: {} for name in SOLVERS if name not in TREES_ALONE},
-    "cfr_br": {"responders": 4, "newcomers": 2, "trails": 2, "kicks": 2, "life": 4},
+    "cfr_br": {"responders": 4, "newcomers": 2},
     "fictitious": {"responder": "stochastic"},
     "double_oracle": {"responders": 2},
     "bundle": {"trails": 2, "kicks": 2, "life": 4},
-    "mixture_bundle": {"parts": 2, "trails": 2, "kicks": 2, "life": 4, "patience": 1},
+    "mixture_bundle": {"parts": 2, "trails": 2, "kicks": 2, "life": 4},
 }
 CASES = [
     *OPTIONS.items(),

@@ -120,27 +120,6 @@ def test_trails_and_the_average_over_recent_iterations(
     np.testing.assert_array_equal(last.mixture(small, state).array, policies[-1][0])
 
 
-def test_a_mixture_grows_to_the_equilibrium_when_progress_ends(coins: HogEngine) -> None:
-    solver: Any = SOLVERS["mixture_bundle"](parts=2, patience=3, **QUICK)
-    state = solver.init(coins)
-    parts, apart = [], []
-    for _ in range(96):
-        state = solver.step(coins, state)
-        parts.append(len(state.draw))
-        if len(state.draw) > parts[-2:][0]:
-            assert (state.watched == 1.0).all()
-            apart.append(np.abs(state.parts[-1] - state.parts[-2]).max())
-            known = [win_rate(coins, state.parts[-1], one).win_rate for one in state.pool]
-            rows = state.gradients[:, -1].reshape(len(known), -1)
-            modelled = state.constants[:, -1] + rows @ state.parts[-1].ravel()
-            np.testing.assert_allclose(modelled, known, atol=1e-6)
-        assert state.draw.sum() == pytest.approx(1.0)
-    assert parts[:5] == [1] * 5
-    assert parts[-1] == 2
-    assert min(apart) > 0.01
-    assert exploited(coins, solver.mixture(coins, state)) < 1e-4
-
-
 @pytest.mark.parametrize(("name", "options"), [("bundle", {}), ("mixture_bundle", {"parts": 2})])
 def test_softness_lets_more_counters_shape_a_step(
     small: HogEngine, name: str, options: dict[str, int]
