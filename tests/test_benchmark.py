@@ -15,7 +15,7 @@ from scipy.optimize import brentq
 
 from hogeq.benchmark.catalogue import Entry, catalogue, hog_game
 from hogeq.benchmark.form import Instance, from_hog, from_tree
-from hogeq.benchmark.generators import detection, random_tree, simulation
+from hogeq.benchmark.generators import interview, random_tree, trials
 from hogeq.evaluation.values import win_rate
 from hogeq.model.game import HogEngine
 from hogeq.search.bounds import full_memory_bound
@@ -31,7 +31,7 @@ from proofs import LinearProgram, branch_and_bound, player_tree
 from strict_files import RefusedError
 
 SMALL_HOG = (("su20", 9, 3), ("sp20", 8, 2), ("su21", 9, 2), ("fa18", 9, 3), ("fa13", 8, 2))
-TREES = (simulation(3, 3, 2, 5), detection(3, 2, 3, 5), random_tree(3, 3, 2, 5))
+TREES = (trials(3, 3, 2, 5), interview(3, 2, 3, 5), random_tree(3, 3, 2, 5))
 
 
 def read(instance: Instance) -> Any:
@@ -120,7 +120,7 @@ def test_the_command_refuses_what_it_cannot_do() -> None:
 
 # --- methods --------------------------------------------------------------------------------------
 
-TINY = (random_tree(2, 2, 2, 1), simulation(2, 3, 2, 1), detection(2, 2, 2, 1))
+TINY = (random_tree(2, 2, 2, 1), trials(2, 3, 2, 1), interview(2, 2, 2, 1))
 
 
 def entry(tree: FlatTree) -> Entry:
@@ -213,7 +213,7 @@ def test_branch_and_bound_meets_the_best_of_all(tree: FlatTree) -> None:
 
 def test_prices_of_cuts_close_what_prices_of_pasts_do_not() -> None:
     """Value and bound were found by other code, with prices summed over plans."""
-    pasts = player_tree(read(catalogue()["detection-8x3x4"].make()))
+    pasts = player_tree(read(catalogue()["interview-8x3x4"].make()))
     assert pasts.bound(pasts.legal) > 0.465
     assert LinearProgram(pasts, 30.0)(pasts.legal, None).bound == pytest.approx(0.4269859, abs=1e-6)
 
@@ -229,7 +229,7 @@ def test_a_row_that_is_met_twice_is_refused() -> None:
         player_tree(read(from_tree(driver)))
 
 
-CHECKED = ("random-3x4x4", "detection-3x3x3", "fa13-10x3-ignore", "hog_fa13-5x1-game")
+CHECKED = ("random-3x4x4", "interview-3x3x3", "fa13-10x3-ignore", "hog_fa13-5x1-game")
 
 
 @pytest.fixture(scope="module")
@@ -264,7 +264,7 @@ def test_the_checker_accepts_a_run_and_its_tables_agree(results: tuple[Path, Pat
     instances, folder = results
     assert accepts(instances, folder)
     known = json.loads((folder / "known.json").read_text())["instances"]
-    assert known["detection-3x3x3"]["bound"] - known["detection-3x3x3"]["value"] < 1e-6
+    assert known["interview-3x3x3"]["bound"] - known["interview-3x3x3"]["value"] < 1e-6
     assert known["fa13-10x3-ignore"]["bound"] - known["fa13-10x3-ignore"]["value"] < 1e-6
     assert abs(known["hog_fa13-5x1-game"]["lower"]) < 1e-6  # a symmetric game
     table = (instances / "benchmark_instances.md").read_text().splitlines()

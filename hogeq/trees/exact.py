@@ -103,7 +103,7 @@ def best_response(
         if bound < full:
             full, method = bound, METHODS[2]
     if full - best > MEETING and best <= enough:
-        strategy, bound = _by_program(form, payoffs, seconds)
+        strategy, bound = by_program(form, payoffs, seconds)
         if strategy is not None and form.realisation(strategy) @ payoffs > best:
             found, best = strategy, float(form.realisation(strategy) @ payoffs)
         if best - MEETING <= bound < full:  # else the response found refutes it, or it is none
@@ -143,7 +143,7 @@ def _by_ascent(
     return full, found, best
 
 
-def _by_program(form: SequenceForm, worth: Floats, seconds: float) -> tuple[Floats | None, float]:
+def by_program(form: SequenceForm, worth: Floats, seconds: float) -> tuple[Floats | None, float]:
     """Give the best strategy met within a time limit, or None, and the proved bound.
 
     The payoff is linear in the realisation weights of sequences. One binary for each action of a
