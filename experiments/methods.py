@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 from itertools import count, product
-from time import process_time
+from time import perf_counter
 from typing import Final
 
 import numpy as np
@@ -290,7 +290,7 @@ def multiple_policy_updating(form: SequenceForm, payoffs: Floats, seconds: float
 
     A way to set the rows so far is a vector: what each sequence of the rows before is then worth.
     """
-    end, actions = process_time() + seconds, form.tree.num_actions
+    end, actions = perf_counter() + seconds, form.tree.num_actions
     vectors, left = payoffs[None], np.ones(len(payoffs), bool)
     assert form.rank is not None  # noqa: S101 - of all trees of the benchmark
     for row in np.argsort(-form.rank, kind="stable"):
@@ -307,7 +307,7 @@ def multiple_policy_updating(form: SequenceForm, payoffs: Floats, seconds: float
         vectors = vectors[np.argsort(-vectors[:, left].sum(axis=1), kind="stable")]
         kept = np.zeros(len(vectors), bool)
         for place, one in enumerate(vectors[:, differ]):
-            if process_time() > end:
+            if perf_counter() > end:
                 return -np.inf, np.inf
             others = vectors[kept][:, differ]
             kept[place] = not (others >= one - LEAST_GAIN).all(axis=1).any()
