@@ -28,7 +28,7 @@ import numpy as np
 from check_benchmark import FORMAT, Instance, Known, Proof
 from check_trees import Tree
 from common import arguments, draw, publish
-from methods import EXACT, GRIDS, SEARCHES, Problem, Search, improved, problem_of
+from methods import EXACT, GRIDS, SEARCHES, Problem, improved, problem_of
 from proofs import FullMemory, LinearProgram, branch_and_bound, player_tree, searched
 
 from hogeq.benchmark.catalogue import GAMES, HELD_OUT, OPEN, Entry, catalogue, seeded
@@ -133,19 +133,11 @@ def compare(entries: Sequence[Entry], work: Path, given: Namespace) -> None:
             print(entry.name, flush=True)
 
 
-def searching(method: str, setting: tuple[float, ...] = ()) -> Search:
-    """Fix the setting of a method."""
-    return lambda problem, random: SEARCHES[method](problem, random, *setting)
-
-
 def grid(problem: Problem, evaluations: int) -> Record:
     """Payoff that one run of each setting of each method comes to."""
-
-    def reached(method: str, setting: tuple[float, ...]) -> float:
-        return course(problem, searching(method, setting), 0, [evaluations])[0][-1]
-
+    marks = [evaluations]
     return {
-        method: [reached(method, setting) for setting in settings]
+        method: [course(problem, method, setting, 0, marks)[0][-1] for setting in settings]
         for method, settings in GRIDS.items()
     }
 
@@ -158,11 +150,11 @@ def run(entry: Entry, chosen: Mapping[str, tuple[float, ...]], given: Namespace)
     courses, seconds = np.zeros((*shape, MARKS)), np.zeros(shape)
     best, kept = -np.inf, np.zeros(problem.shape)
     for number, method in enumerate(SEARCHES):
-        search = searching(method, chosen.get(method, ()))
-        next(search(problem, np.random.default_rng(0)))  # compiles
+        setting = chosen.get(method, ())
+        course(problem, method, setting, 0, [1])  # compiles
         for seed in range(given.seeds):
             began = time.process_time()
-            courses[number, seed], policy = course(problem, search, seed, marks)
+            courses[number, seed], policy = course(problem, method, setting, seed, marks)
             seconds[number, seed] = time.process_time() - began
             if courses[number, seed, -1] > best:
                 best, kept = courses[number, seed, -1], policy
@@ -183,12 +175,12 @@ def run(entry: Entry, chosen: Mapping[str, tuple[float, ...]], given: Namespace)
 
 
 def course(
-    problem: Problem, search: Search, seed: int, marks: Sequence[int]
+    problem: Problem, method: str, setting: Sequence[float], seed: int, marks: Sequence[int]
 ) -> tuple[list[float], Floats]:
     """Payoffs of a search after so many evaluations each, and its best policy made pure."""
     best, kept, spent = -1.0, np.full(problem.shape, 1.0 / problem.shape[-1]), 0
     payoffs = list[float]()
-    for cost, rate, policy in search(problem, np.random.default_rng(seed)):
+    for cost, rate, policy in SEARCHES[method](problem, np.random.default_rng(seed), *setting):
         spent += cost
         while spent > marks[len(payoffs)]:
             _, pure_rate, pure = improved(problem, kept, False)

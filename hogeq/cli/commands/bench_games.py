@@ -28,6 +28,10 @@ def bench_games(
         list[str] | None,
         option("Only names that contain this; may be given again.", "NAME", "--only"),
     ] = None,
+    seeds: Annotated[
+        bool,
+        option("Generated problems of ten open and ten held-out seeds instead.", None, "--seeds"),
+    ] = False,
     kicks: Annotated[
         int | None,
         option(f"Kicks of the search, in Hog. [{Budget.kicks}]", group=options.SEARCH, min=0),
@@ -45,13 +49,13 @@ def bench_games(
     and bounds it: in Hog by an attack and a responder with full memory, in game trees by an
     integer program, in games of two players by mixtures of both.
     """
-    from hogeq.benchmark.catalogue import catalogue, write_instance
+    from hogeq.benchmark.catalogue import catalogue, seeded, write_instance
 
     if folder is not None and what != "write":
         raise BadInputError(f"{what}: got {folder}; allowed: a folder for write; --only chooses")
     entries = {
         name: entry
-        for name, entry in catalogue().items()
+        for name, entry in (seeded() if seeds else catalogue()).items()
         if not only or any(part in name for part in only)
     }
     if not entries:
