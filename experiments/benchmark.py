@@ -1,48 +1,65 @@
-"""Who solves the benchmark of imperfect recall: eight methods at equal processor time, and proofs.
+"""Who comes how near to the best, at equal effort: the benchmark's second edition, and its proofs.
 
-    python experiments/benchmark.py                  # everything anew
-    python experiments/benchmark.py --only random    # some instances
+    python experiments/benchmark.py                  # everything from nothing, in 40 minutes
+    python experiments/benchmark.py --only random    # some problems
     python experiments/benchmark.py --redraw 1       # tables and figure from what is there
-    python experiments/benchmark.py --renew 1        # proofs alone, of the strategies in results
+    python experiments/benchmark.py --renew 1        # proofs of the instances of one seed
 
-Every method gets so many seconds of the processor on every problem of one player, `--large` on
-those of 100 points; compiling is not counted. Then a proof of an upper bound is looked for, in at
-most `--proof` seconds (below 100 points), and a better strategy, by attacks of four starts and 40
-kicks with seeds 0, 1, ... until `--longer` seconds are over. Both players of a game get mixtures.
-Each instance is kept in a file of `--work` as soon as it is done, and not done again. At the end
-tables, figure, strategies and proofs are written: results/benchmark.md, benchmark_instances.md and
-benchmark.png, and to the folder results/benchmark what experiments/check_benchmark.py checks.
+Problems are ten open and ten held-out seeds of each generated parameter, and `OTHERS`. One run
+of every setting of the methods with a grid chooses one, by three open problems of each parameter.
+Then every search has `--seeds` random seeds and `--evaluations`; its best policy is made pure by a
+sweep, which loses nothing. Exact methods have `--exact` seconds by the clock on those not open. At
+last a proof for each generated problem is looked for, in `--proof` seconds where it is no search.
+
+Each part is kept in a file of `--work` as soon as it is done, and not done again. To the folder of
+results go benchmark.md, benchmark_groups.md, benchmark_instances.md, benchmark.png, and the folder
+benchmark/seeds: all runs, and what experiments/check_benchmark.py checks.
 """
 
 import hashlib
 import json
 import time
 from argparse import Namespace
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from check_benchmark import FORMAT, Instance, Known, Proof
 from check_trees import Tree
 from common import arguments, draw, publish
-from methods import METHODS, Problem, improved, problem_of
+from methods import EXACT, GRIDS, SEARCHES, Problem, improved, problem_of
 from proofs import FullMemory, LinearProgram, branch_and_bound, player_tree, searched
 
-from hogeq.benchmark.catalogue import GAMES, LARGEST, Entry, catalogue
-from hogeq.search.attack import SearchResult, attack
-from hogeq.search.results import Budget
-from hogeq.strategies.arrays import one_hot
+from hogeq.benchmark.catalogue import GAMES, HELD_OUT, OPEN, Entry, catalogue, seeded
 from hogeq.support.aliases import Floats, Ints
 from hogeq.support.files import replacing, write_arrays
 from hogeq.trees.exact import equilibrium
 from hogeq.trees.loading import load_tree
+from hogeq.trees.sequences import SequenceForm, sequence_form
+
+OTHERS: Final = {
+    "Hog": (
+        "su20-14x2-always",
+        "fa18-10x3-always",
+        "fa18-10x3-ignore",
+        "fa13-20x4-always",
+    ),
+    "poker": (
+        "leduc_poker-own_actions-seat_0",
+        "leduc_poker-own_actions-seat_1",
+        "leduc_poker-last_1-seat_0",
+    ),
+}
+"""Problems without seeds on which methods differ."""
 
 FEW = 64  # rows that are set in turn
-GAIN = 1e-9  # that counts as another point of a curve
-EQUAL = 1e-6  # payoffs this close are equal
-DRAWN = 40  # points of a curve in the figure
+EQUAL = 1e-6  # shares of the largest payoff this close are equal
+CHOOSING = 3  # of the open seeds choose settings
+MARKS = 5  # powers of two of evaluations at which courses are known
 LEAST = 1e-7  # added to what is drawn, since axes are logarithmic
+NOTHING = {"value": -np.inf}
+ENDS = (("value", "lower"), ("bound", "upper"))
 
 Record = dict[str, Any]
 
@@ -52,347 +69,349 @@ def main() -> None:
     given = arguments(
         __doc__,
         only=("",),
-        seconds=1.0,
-        large=5.0,
+        evaluations=1000,
+        seeds=10,
+        exact=4.0,
         proof=20.0,
-        longer=20.0,
         work="build/benchmark",
-        part="0/1",
         redraw=0,
         renew=0,
     )
-    work = Path(given.work)
+    work, folder = Path(given.work), given.out / "benchmark"
     work.mkdir(parents=True, exist_ok=True)
-    entries = [one for one in catalogue().values() if any(part in one.name for part in given.only)]
+    all_listed, all_seeded = catalogue(), seeded()
+    compared = [all_listed[name] for names in OTHERS.values() for name in names]
+    listed, generated, compared = (
+        [one for one in entries if any(part in one.name for part in given.only)]
+        for entries in (all_listed.values(), all_seeded.values(), compared)
+    )
     if given.renew:
-        renew(entries, work, given)
-        return
-    first, width = map(int, given.part.split("/"))
-    for entry in entries[first::width]:
-        if not given.redraw and not (work / f"{entry.name}.npz").exists():
-            done = play(entry, given) if entry.family == "game" else solve(entry, given)
-            write_arrays(work / f"{entry.name}.npz", **done)
-            print(entry.name, flush=True)
-        if not given.redraw and entry.family != "game":
-            strengthen(entry, work / f"{entry.name}.npz", given)
-    records = {
-        entry.name: recorded(work / f"{entry.name}.npz")
-        for entry in entries
-        if (work / f"{entry.name}.npz").exists()
-    }
-    if first == 0 and records:
-        keep(given.out, records)
+        certify(folder, listed, arrays_in(folder, "strategies"), work, given.proof)
+    else:
+        if not given.redraw:
+            compare([*generated, *compared], work, given)
+        records = {one.name: recorded(work, one.name) for one in [*generated, *compared]}
+        strategies = {one.name: records[one.name]["strategy"] for one in generated}
+        certify(folder / "seeds", generated, strategies, work, given.proof)
+        write_arrays(
+            folder / "seeds" / "runs.npz",
+            **{f"{name}.{part}": one[part] for name, one in records.items() for part in PARTS},
+        )
         tables(given.out, records)
+    header = ["instance", "states", "rows", "value", "bound", "gap", "leaves"]
+    publish(given.out, "benchmark_instances", header, instances(folder))
 
 
-# --- one instance ---------------------------------------------------------------------------------
+# --- runs -----------------------------------------------------------------------------------------
+
+PARTS: Final = ("courses", "seconds", "exact", "largest", "marks")
 
 
-def solve(entry: Entry, given: Namespace) -> dict[str, Any]:
-    """Let all methods search, and prove a bound on what the best one finds."""
-    instance, problem = Instance(dict(entry.make()._asdict())), problem_of(entry)
-    seconds = given.large if is_large(entry) else given.seconds
-    courses, found = {}, list[Ints]()
-    for method in METHODS:
-        courses[method], policy = course(problem, method, seconds)
-        found.append(problem.rows(policy))
-    values = [instance.value(rows) for rows in found]
-    for method, value in zip(METHODS, values, strict=True):
-        courses[method][-1][1] = value
-    best = found[int(np.argmax(values))]
-    best, value, proof = proved(instance, best, 0.0 if is_large(entry) else given.proof)
-    record = {"courses": courses, "value": value, "seconds": seconds, "proof": given.proof}
-    text = np.array(json.dumps(record))
-    return {"strategy": best.astype(np.int16), "record": text, **parts("proof", proof)}
+def compare(entries: Sequence[Entry], work: Path, given: Namespace) -> None:
+    """Choose settings by problems that are not held out; run all methods on all problems."""
+    choosing = [one for one in entries if seed_of(one.name) <= CHOOSING]
+    for entry in choosing:
+        path = work / f"{entry.name}.grid.npz"
+        if not path.exists():
+            write_arrays(path, **grid(problem_of(entry), given.evaluations))
+            print(f"{entry.name}, settings", flush=True)
+    chosen = {}
+    for name in {group(one.name) for one in choosing}:
+        totals = [
+            dict(np.load(work / f"{one.name}.grid.npz"))
+            for one in choosing
+            if group(one.name) == name
+        ]
+        chosen[name] = {
+            method: settings[int(np.sum([one[method] for one in totals], axis=0).argmax())]
+            for method, settings in GRIDS.items()
+        }
+    for entry in entries:
+        path = work / f"{entry.name}.npz"
+        if not path.exists():
+            write_arrays(path, **run(entry, chosen[group(entry.name)], given))
+            print(entry.name, flush=True)
 
 
-def renew(entries: list[Entry], work: Path, given: Namespace) -> None:
-    """Prove anew what is known, and write it; the courses of methods stay."""
-    folder = given.out / "benchmark"
-    known = json.loads((folder / "known.json").read_text(encoding="utf-8"))
-    with np.load(folder / "strategies.npz") as one, np.load(folder / "proofs.npz") as other:
-        strategies, proofs = dict(one), dict(other)
+def grid(problem: Problem, evaluations: int) -> Record:
+    """Payoff that one run of each setting of each method comes to."""
+    marks = [evaluations]
+    return {
+        method: [course(problem, method, setting, 0, marks)[0][-1] for setting in settings]
+        for method, settings in GRIDS.items()
+    }
+
+
+def run(entry: Entry, chosen: Mapping[str, tuple[float, ...]], given: Namespace) -> Record:
+    """Run all methods on a problem: payoffs (methods, seeds, marks), seconds, best strategy."""
+    problem, largest, exact = problem_of(entry), 1.0, np.zeros((0, 3))
+    marks = [given.evaluations >> halved for halved in reversed(range(MARKS))]
+    shape = len(SEARCHES), given.seeds
+    courses, seconds = np.zeros((*shape, MARKS)), np.zeros(shape)
+    best, kept = -np.inf, np.zeros(problem.shape)
+    for number, method in enumerate(SEARCHES):
+        setting = chosen.get(method, ())
+        course(problem, method, setting, 0, [1])  # compiles
+        for seed in range(given.seeds):
+            began = time.process_time()
+            courses[number, seed], policy = course(problem, method, setting, seed, marks)
+            seconds[number, seed] = time.process_time() - began
+            if courses[number, seed, -1] > best:
+                best, kept = courses[number, seed, -1], policy
+    if entry.tree is not None:
+        tree = entry.tree()
+        largest, form = tree.largest_payoff, sequence_form(tree, entry.seat or 0)
+        payoffs, names = form.payoffs(tree.uniform()), () if seed_of(entry.name) in OPEN else EXACT
+        answers = [timed(name, form.inflated, payoffs, given.exact) for name in names]
+        exact = np.array(answers).reshape(-1, 3)
+    return {
+        "courses": courses,
+        "seconds": seconds,
+        "exact": exact,
+        "largest": largest,
+        "marks": marks,
+        "strategy": problem.rows(kept).astype(np.int16),
+    }
+
+
+def course(
+    problem: Problem, method: str, setting: Sequence[float], seed: int, marks: Sequence[int]
+) -> tuple[list[float], Floats]:
+    """Payoffs of a search after so many evaluations each, and its best policy made pure."""
+    best, kept, spent = -1.0, np.full(problem.shape, 1.0 / problem.shape[-1]), 0
+    payoffs = list[float]()
+    for cost, rate, policy in SEARCHES[method](problem, np.random.default_rng(seed), *setting):
+        spent += cost
+        while spent > marks[len(payoffs)]:
+            _, pure_rate, pure = improved(problem, kept, False)
+            payoffs.append(problem.payoff(pure_rate))
+            if len(payoffs) == len(marks):
+                return payoffs, pure
+        if rate > best:
+            best, kept = rate, policy.copy()
+    raise AssertionError("a search ends")
+
+
+def timed(
+    name: str, form: SequenceForm, payoffs: Floats, limit: float
+) -> tuple[float, float, float]:
+    """Share of the largest payoff that an exact method finds, its bound, and seconds taken."""
+    began = time.process_time()
+    share, bound = EXACT[name](form, payoffs, limit)
+    return share, bound, time.process_time() - began
+
+
+def recorded(work: Path, name: str) -> Record:
+    """Read what was kept of a problem."""
+    with np.load(work / f"{name}.npz") as arrays:
+        return dict(arrays)
+
+
+# --- proofs ---------------------------------------------------------------------------------------
+
+
+def certify(
+    folder: Path,
+    entries: Sequence[Entry],
+    strategies: dict[str, Any],
+    work: Path,
+    seconds: float,
+) -> None:
+    """Prove bounds, each kept in a file as soon as it is there; write all that is known.
+
+    Strategies that the search of a proof finds better are written instead.
+    """
+    listed, proofs = instances_in(folder), dict[str, Any]()
+    if listed:
+        proofs = arrays_in(folder, "proofs")
+        strategies = arrays_in(folder, "strategies") | strategies
     for entry in entries:
         path = work / f"{entry.name}.proof.npz"
         if not path.exists():
+            instance = Instance(dict(entry.make()._asdict()))
             if entry.family == "game":
-                done = play(entry, given)
+                done = play(entry, instance, seconds)
             else:
-                instance = Instance(dict(entry.make()._asdict()))
-                best = strategies[entry.name].astype(np.int64)
-                best, _, proof = proved(instance, best, given.proof)
+                best, proof = proved(instance, strategies[entry.name].astype(np.int64), seconds)
                 done = {"strategy": best.astype(np.int16), **parts("proof", proof)}
             write_arrays(path, **done)
-            print(entry.name, flush=True)
+            print(f"{entry.name}, proof", flush=True)
         with np.load(path) as arrays:
-            found = {name: array for name, array in arrays.items() if name != "record"}
-        sort(entry.name, found, strategies, proofs)
-    reader = finish(folder, strategies, proofs, known["instances"])
+            for part, array in arrays.items():
+                if part.startswith("proof"):
+                    proofs[f"{entry.name}{part.removeprefix('proof')}"] = array
+                else:
+                    name = entry.name if part == "strategy" else f"{entry.name}.{part}"
+                    strategies[name] = array
+    reader = finish(folder, strategies, proofs, listed)
     for entry in entries:
         instance = Instance(dict(entry.make()._asdict()))
-        known["instances"][entry.name] = reader.facts(entry.name, instance)
-        finish(folder, strategies, proofs, known["instances"])
-    table = given.out / "benchmark_instances.md"
-    rows = [line.split(" | ") for line in table.read_text(encoding="utf-8").splitlines()]
-    for row in rows:
-        if (name := row[0].removeprefix("| ")) in known["instances"]:
-            row[3:7] = map(str, ends(known["instances"][name]))
-    table.write_text("\n".join(map(" | ".join, rows)) + "\n", encoding="utf-8")
+        listed[entry.name] = reader.facts(entry.name, instance)
+    finish(folder, strategies, proofs, listed)
 
 
-def is_large(entry: Entry) -> bool:
-    """Whether it is a game of Hog at full size."""
-    return entry.hog is not None and entry.hog[1] == LARGEST
+def instances_in(folder: Path) -> dict[str, Any]:
+    """Read what is known, if anything is."""
+    if not (folder / "known.json").exists():
+        return {}
+    known: Record = json.loads((folder / "known.json").read_text(encoding="utf-8"))
+    return dict(known["instances"])
 
 
-def strengthen(entry: Entry, path: Path, given: Namespace) -> None:
-    """Give what was kept the longer attacks, or the seconds for a proof, that it has not had."""
-    record = recorded(path)
-    arrays = record.pop("arrays")
-    is_searched = record.get("longer", 0.0) >= given.longer
-    is_proved = is_large(entry) or record["proof"] >= given.proof
-    if is_searched and is_proved:
-        return
-    instance = Instance(dict(entry.make()._asdict()))
-    if not is_searched:
-        problem = problem_of(entry)
-        rate, policy = longest(problem, given.longer)
-        record["longer"] = given.longer
-        if problem.payoff(rate) > record["value"]:
-            rows = problem.rows(policy)
-            arrays["strategy"], record["value"] = rows.astype(np.int16), instance.value(rows)
-    if not is_proved:
-        best, value, proof = proved(instance, arrays["strategy"].astype(np.int64), given.proof)
-        arrays |= {"strategy": best.astype(np.int16), **parts("proof", proof)}
-        record |= {"value": value, "proof": given.proof}
-    write_arrays(path, **arrays, record=np.array(json.dumps(record)))
-    print(f"{entry.name}, longer", flush=True)
+def arrays_in(folder: Path, name: str) -> Record:
+    """Read strategies or proofs."""
+    with np.load(folder / f"{name}.npz") as arrays:
+        return dict(arrays)
 
 
-def longest(problem: Problem, seconds: float) -> tuple[float, Floats]:
-    """Best win rate and policy of attacks with other seeds, until so many seconds are over."""
-    end, seed = time.process_time() + seconds, 0
-    found: list[SearchResult] = []
-    while not found or time.process_time() < end:
-        budget = Budget(starts=4, kicks=40, seed=seed)
-        found.append(attack(problem.engine, problem.opponent, budget))
-        seed += 1
-    best = max(found, key=lambda one: one.win_rate)
-    return best.win_rate, one_hot(best.matrix, problem.shape[-1])
-
-
-def course(problem: Problem, method: str, seconds: float) -> tuple[list[list[float]], Floats]:
-    """Improvements of a method, pairs of seconds and payoff, and its best policy made pure."""
-    next(METHODS[method](problem))  # compiles
-    points, best, kept = list[list[float]](), -1.0, np.zeros(problem.shape)
-    began = time.process_time()
-    for value, policy in METHODS[method](problem):
-        spent = time.process_time() - began
-        if value > best + GAIN:
-            best, kept = value, policy.copy()
-            points.append([round(spent, 4), problem.payoff(value)])
-        if spent >= seconds:
-            break
-    value, kept = improved(problem, kept, False)
-    points.append([round(time.process_time() - began, 4), problem.payoff(value)])
-    return points, kept
-
-
-def proved(instance: Instance, best: Ints, seconds: float) -> tuple[Ints, float, Proof]:
+def proved(instance: Instance, best: Ints, seconds: float) -> tuple[Ints, Proof]:
     """Prove a bound, and perhaps find a better strategy."""
     if instance.memories > 1:
         full, legal = FullMemory(instance), instance.legal
-        return branch_and_bound(full, legal, instance.value, best, seconds)
+        best, _, proof = branch_and_bound(full, legal, instance.value, best, seconds)
+        return best, proof
     tree = player_tree(instance)
     if len(np.unique(tree.row)) <= FEW:
-        best, value, found = searched(tree, instance.value, best)
+        best, _, found = searched(tree, instance.value, best)
         if found is not None:
-            return best, value, found
-    return branch_and_bound(LinearProgram(tree, seconds), tree.legal, instance.value, best, seconds)
+            return best, found
+    relax = LinearProgram(tree, seconds)
+    best, _, proof = branch_and_bound(relax, tree.legal, instance.value, best, seconds)
+    return best, proof
 
 
-def play(entry: Entry, given: Namespace) -> dict[str, Any]:
+def play(entry: Entry, instance: Instance, seconds: float) -> Record:
     """Find mixtures of both players, and prove how much each allows the other."""
-    instance = Instance(dict(entry.make()._asdict()))
     name, forget = GAMES[entry.name.removesuffix("-game")]
-    mixtures = equilibrium(load_tree(name, forget), given.proof).strategies
-    done: dict[str, Any] = {"record": np.array(json.dumps({"courses": {}}))}
+    mixtures = equilibrium(load_tree(name, forget), seconds).strategies
+    done: Record = {}
     for player, mixture in enumerate(mixtures):
         weights = mixture.chances / mixture.chances.sum()
         tree = Tree(instance, 1 - player, weights, mixture.policies)
-        relax = LinearProgram(tree, given.proof)
+        relax = LinearProgram(tree, seconds)
 
         def value(rows: Ints, tree: Tree = tree) -> float:
             return tree.bound(tree.legal & (np.arange(tree.actions) == rows[:, None]))
 
         start = tree.legal.argmax(axis=1)
-        _, _, proof = branch_and_bound(relax, tree.legal, value, start, given.proof)
+        _, _, proof = branch_and_bound(relax, tree.legal, value, start, seconds)
         done |= {f"{player}.weights": weights, f"{player}.policies": mixture.policies}
         done |= parts(f"proof.{player}", proof)
     return done
 
 
-def parts(name: str, proof: Proof) -> dict[str, Any]:
+def parts(name: str, proof: Proof) -> Record:
     """Name the arrays of a proof."""
     return {f"{name}.{field}": array for field, array in proof._asdict().items()}
 
 
-# --- what is written ------------------------------------------------------------------------------
-
-
-def recorded(path: Path) -> Record:
-    """Read what was kept of an instance."""
-    with np.load(path) as arrays:
-        kept = dict(arrays)
-    return {"proof": 0.0, **json.loads(str(kept.pop("record"))), "arrays": kept}
-
-
-def keep(out: Path, records: Mapping[str, Record]) -> None:
-    """Write strategies, proofs and what is known, to the digit."""
-    folder = out / "benchmark"
-    folder.mkdir(parents=True, exist_ok=True)
-    strategies, proofs = dict[str, Any](), dict[str, Any]()
-    for name, record in records.items():
-        sort(name, record["arrays"], strategies, proofs)
-    reader = finish(folder, strategies, proofs, {})
-    found = {
-        name: reader.facts(name, Instance(dict(catalogue()[name].make()._asdict())))
-        for name in records
-    }
-    finish(folder, strategies, proofs, found)
-    for name, record in records.items():
-        record["known"] = found[name]
-
-
-def sort(
-    name: str, arrays: Mapping[str, Any], strategies: dict[str, Any], proofs: dict[str, Any]
-) -> None:
-    """Name the arrays of an instance as the results do."""
-    for part, array in arrays.items():
-        if part.startswith("proof"):
-            proofs[f"{name}{part.removeprefix('proof')}"] = array
-        else:
-            strategies[name if part == "strategy" else f"{name}.{part}"] = array
-
-
 def finish(folder: Path, strategies: Record, proofs: Record, instances: Mapping[str, Any]) -> Known:
     """Write all, and read it as the checker does."""
+    folder.mkdir(parents=True, exist_ok=True)
     known: Record = {"format": FORMAT}
     for what, arrays in (("strategies", strategies), ("proofs", proofs)):
         write_arrays(folder / f"{what}.npz", **arrays)
         known[what] = hashlib.sha256((folder / f"{what}.npz").read_bytes()).hexdigest()
-    write(folder, {**known, "instances": instances})
-    return Known(folder)
-
-
-def write(folder: Path, known: Mapping[str, Any]) -> None:
-    """Write known.json."""
     with replacing(folder / "known.json") as path:
-        path.write_text(json.dumps(known, indent=1) + "\n", encoding="utf-8")
+        text = json.dumps({**known, "instances": instances}, indent=1) + "\n"
+        path.write_text(text, encoding="utf-8")
+    return Known(folder)
 
 
 # --- tables and figure ----------------------------------------------------------------------------
 
 
-def tables(out: Path, records: Mapping[str, Record]) -> None:
-    """Write who is best on how many, all instances, and the courses."""
-    problems = {name: one for name, one in records.items() if one["courses"]}
-    header = ["method", "best", "alone", "mean short", "most short", "hog", "generated", "trees"]
-    publish(out, "benchmark", header, ranking(problems))
-    header = ["instance", "states", "rows", "value", "bound", "gap", "leaves", *METHODS]
-    publish(out, "benchmark_instances", header, lines(records))
-    if problems:
-        draw(out, "benchmark", panels(problems), "mean short of the best known")
-
-
-def short(record: Record, method: str, seconds: float = np.inf) -> float:
-    """How far a method is below the best value known after so many seconds."""
-    courses = record["courses"]
-    known = [value for spent, value in courses[method] if spent <= seconds]
-    worst = min(points[0][1] for points in courses.values())
-    return float(record["value"] - max(known, default=worst))
-
-
-def ranking(problems: Mapping[str, Record]) -> Iterator[list[object]]:
-    """Compare methods at the end of their time, in all and by family."""
-    best = {
-        name: {
-            method
-            for method in METHODS
-            if short(one, method) <= min(short(one, other) for other in METHODS) + EQUAL
-        }
-        for name, one in problems.items()
-    }
-    for method in METHODS:
-        wins = [name for name in problems if method in best[name]]
-        lags = [max(short(one, method), 0.0) for one in problems.values()]
-        families = [
-            f"{sum(group(name) == one for name in wins)}/{sum(group(n) == one for n in problems)}"
-            for one in GROUPS
-        ]
-        yield [
-            *(method, f"{len(wins)}/{len(problems)}", sum(len(best[name]) == 1 for name in wins)),
-            *(f"{np.mean(lags):.6f}", f"{max(lags):.6f}", *families),
-        ]
+def seed_of(name: str) -> int:
+    """Seed of a generated problem; 0 of another."""
+    last = name.rpartition("-")[2]
+    return int(last) if last.isdigit() else 0
 
 
 def group(name: str) -> str:
-    """Name the column of an instance."""
-    family = catalogue()[name].family
-    return {"hog": "hog", "tree": "trees"}.get(family, "generated")
+    """Name the parameter of a generated problem, or the kind of another."""
+    kinds = {one: kind for kind, names in OTHERS.items() for one in names}
+    return kinds.get(name) or name.rpartition("-")[0]
 
 
-def lines(records: Mapping[str, Record]) -> Iterator[list[object]]:
-    """List what is known of every instance, and how far below it each method ends."""
-    for name, record in records.items():
-        known = record["known"]
-        lags = ["" for _ in METHODS]
-        if record["courses"]:
-            lags = [lag(short(record, method)) for method in METHODS]
-        yield [
-            *(name, f"{known['states']:,}", f"{known['rows']:,}", *ends(known), *lags),
-        ]
+def tables(out: Path, records: Mapping[str, Record]) -> None:
+    """Write how far methods end below the best payoff known, in all and by group, and draw it."""
+    known = instances_in(out / "benchmark") | instances_in(out / "benchmark" / "seeds")
+    for name, one in records.items():
+        best = max(known.get(name, NOTHING)["value"], one["courses"].max()) / one["largest"]
+        one["short"] = np.maximum(best - one["courses"] / one["largest"], 0.0)
+        one["exact_short"] = np.maximum(best - one["exact"][:, 0], 0.0)
+        one["is_solved"] = one["exact"][:, 1] - best < EQUAL
+    held = [one for name, one in records.items() if seed_of(name) in HELD_OUT]
+    opened = [one for name, one in records.items() if seed_of(name) in OPEN]
+    header = ["method", f"best of {len(held)}", "lower quartile", "median", "upper quartile"]
+    publish(
+        out, "benchmark", [*header, "half the effort", "open", "seconds"], ranking(held, opened)
+    )
+    groups: dict[str, list[Record]] = {}
+    for name, one in records.items():
+        if seed_of(name) not in OPEN:
+            groups.setdefault(group(name), []).append(one)
+    rows = ([f"{name} ({len(some)})", *medians(some)] for name, some in groups.items())
+    publish(out, "benchmark_groups", ["problems", *SEARCHES], rows)
+    if groups:
+        draw(out, "benchmark", panels(groups), "mean distance to the best known")
 
 
-def ends(known: Mapping[str, Any]) -> list[object]:
-    """Write a value, its bound, their gap, and the leaves of the proof."""
-    low, high = (known.get(one, known.get(two)) for one, two in ENDS)
-    gap = high - low
-    written = "0" if gap < EQUAL else f"{gap:.1e}"
-    return [f"{low:.7f}", f"{high:.7f}", written, sum(np.atleast_1d(known["leaves"]))]
+def ranking(held: Sequence[Record], opened: Sequence[Record]) -> Iterator[list[object]]:
+    """Compare methods by quartiles over random seeds, on average over problems."""
+    for number, method in enumerate(SEARCHES):
+        quartiles = [np.quantile(one["short"][number, :, -1], (0.25, 0.5, 0.75)) for one in held]
+        is_best = sum(median < EQUAL for _, median, _ in quartiles)
+        averages = [thousandths(float(one)) for one in np.mean(quartiles, axis=0)]
+        less, others = medians(held, -2)[number], medians(opened)[number]
+        seconds = np.median([one["seconds"][number] for one in held])
+        yield [method, is_best, *averages, less, others, f"{seconds:.3f}"]
+    for number, method in enumerate(EXACT):
+        is_best = sum(one["is_solved"][number] for one in held)
+        mean = np.mean([one["exact_short"][number] for one in held])
+        written = thousandths(float(mean)) if mean < np.inf else ""
+        seconds = np.median([one["exact"][number, 2] for one in held])
+        yield [method, is_best, "", written, "", "", "", f"{seconds:.3f}"]
 
 
-def lag(value: float) -> str:
-    """Write how far a value is below another."""
-    return "0" if value < EQUAL else f"{value:.1e}"
+def medians(records: Sequence[Record], mark: int = -1) -> list[str]:
+    """Write the median distance of every search at a mark, on average over problems."""
+    every = [np.median(one["short"][:, :, mark], axis=1) for one in records]
+    return [thousandths(float(one)) for one in np.mean(every, axis=0)]
 
 
-def panels(problems: Mapping[str, Record]) -> dict[str, dict[str, list[tuple[float, float]]]]:
-    """Mean course of every method, by kind of problem."""
+def thousandths(share: float) -> str:
+    """Write a share of the largest payoff in thousandths."""
+    return "0" if share < EQUAL else f"{1000.0 * share:.3f}"
+
+
+def panels(
+    groups: Mapping[str, Sequence[Record]],
+) -> dict[str, dict[str, list[tuple[float, float]]]]:
+    """Mean over problems of the median course of every search, by family."""
+    families: dict[str, list[Record]] = {}
+    for name, some in groups.items():
+        families.setdefault(name.partition("-")[0], []).extend(some)
     drawn: dict[str, dict[str, list[tuple[float, float]]]] = {}
-    for title, belongs in PANELS.items():
-        records = [one for name, one in problems.items() if belongs(name)]
-        if not records:
-            continue
-        seconds = np.geomspace(FIRST, max(one["seconds"] for one in records), DRAWN)
-        drawn[f"processor seconds: {title} ({len(records)})"] = {
-            method: [
-                (float(at), LEAST + float(np.mean([short(one, method, at) for one in records])))
-                for at in seconds
-            ]
-            for method in METHODS
+    for name, some in families.items():
+        lines = np.mean([np.median(one["short"], axis=1) for one in some], axis=0) + LEAST
+        marks = some[0]["marks"].tolist()
+        drawn[f"evaluations: {name} ({len(some)})"] = {
+            method: list(zip(marks, line.tolist(), strict=True))
+            for method, line in zip(SEARCHES, lines, strict=True)
         }
     return drawn
 
 
-GROUPS = ("hog", "generated", "trees")
-ENDS = (("value", "lower"), ("bound", "upper"))
-FIRST = 2e-3  # seconds from which on courses are drawn
-PANELS: dict[str, Callable[[str], bool]] = {
-    "Hog to 100 points": lambda name: is_large(catalogue()[name]),
-    "smaller Hog": lambda name: group(name) == "hog" and not is_large(catalogue()[name]),
-    "others": lambda name: group(name) != "hog",
-}
+def instances(folder: Path) -> Iterator[list[object]]:
+    """List what is known of every instance."""
+    for part in (folder, folder / "seeds"):
+        for name, known in instances_in(part).items():
+            low, high = (known.get(one, known.get(two)) for one, two in ENDS)
+            gap = "0" if high - low < EQUAL else f"{high - low:.1e}"
+            sizes = f"{known['states']:,}", f"{known['rows']:,}"
+            leaves = sum(np.atleast_1d(known["leaves"]))
+            yield [name, *sizes, f"{low:.7f}", f"{high:.7f}", gap, leaves]
 
 
 if __name__ == "__main__":

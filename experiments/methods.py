@@ -1,48 +1,53 @@
-"""Methods for decision problems of imperfect recall, each a course of policies that go on for ever.
+"""Methods for decision problems of imperfect recall: searches by gradients, and exact ones.
 
-A problem is played by the engine of its game; in a tree nature plays for the other seat. A policy
-is made pure by one sweep of coordinate ascent, which loses nothing; a method that has come to an
-end begins anew at random.
+A search is a course of policies that goes on for ever. Its effort is counted in evaluations: one
+is a pass forward and one backward, for a value and gradient, a step of annealing, or a sweep of
+coordinate ascent. A problem is played by the engine of its game; in a tree nature plays for the
+other seat.
 
 - regret matching, also plus (O. Tammelin, arXiv 1407.5042, 2014) and predictive (G. Farina,
   C. Kroer and T. Sandholm, "Faster game solving via predictive Blackwell approachability", AAAI
-  2021), on the gradient, as E. Tewolde and others do (arXiv 2602.15252, 2026);
-- projected gradient ascent; AMSGrad with projection (S. J. Reddi, S. Kale and S. Kumar, "On the
-  convergence of Adam and beyond", ICLR 2018);
-- softmax annealing and coordinate ascent (hogeq.search.ascent); the attack (hogeq.search.attack).
+  2021), projected and optimistic gradient ascent, AMSGrad (S. J. Reddi, S. Kale and S. Kumar, "On
+  the convergence of Adam and beyond", ICLR 2018), each from one random policy and with the settings
+  of E. Tewolde and others (arXiv 2602.15252, 2026); regret matching that begins anew as well;
+- softmax annealing and coordinate ascent (hogeq.search.ascent); the attack (hogeq.search.attack);
+- enumeration (hogeq.trees.enumeration), an integer program (hogeq.trees.exact), and multiple policy
+  updating (D. D. Maua, C. P. de Campos and M. Zaffalon, "Solving limited memory influence
+  diagrams", JAIR 44, 2012), whose variables are the sequences of a tree here.
 """
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
-from itertools import cycle
+from itertools import count, product
+from time import perf_counter
 from typing import Final
 
 import numpy as np
+from hogeq.trees.enumeration import enumerated
 
 from hogeq.benchmark.catalogue import Entry
 from hogeq.model.protocol import Engine, Role
 from hogeq.search.ascent import ith_start, random_policy
-from hogeq.search.attack import ROUND, AttackSearch
+from hogeq.search.attack import AttackSearch
 from hogeq.search.results import Budget
 from hogeq.strategies.arrays import one_hot
 from hogeq.strategies.strategy import Strategy, strategy_of
 from hogeq.support.aliases import Floats, Ints
 from hogeq.support.progress import Phase
 from hogeq.trees.engine import TreeEngine
+from hogeq.trees.exact import by_program
 from hogeq.trees.flat import CHANCE, FlatTree, payoff
+from hogeq.trees.sequences import LEAST_GAIN, SequenceForm
 
-Course = Iterator[tuple[float, Floats]]
-"""Win rates and the policies that have them; a policy is overwritten by the next step."""
+Random = np.random.Generator
+Course = Iterator[tuple[int, float, Floats]]
+"""Evaluations of a step, a win rate, and the policy that has it, which the next step overwrites."""
 
 PATIENCE: Final = 50  # steps that must gain
 LEAST: Final = 1e-7  # so much, in win rate, or a start is over
 MANY: Final = 10**9
-
-# Lengths of steps, start by start: of the largest derivative's, and of a probability.
-GRADIENT_STEPS: Final = (1.0, 10.0, 0.1, 100.0)
-ADAM_STEPS: Final = (0.1, 0.01, 0.5)
-BETAS: Final = (0.9, 0.999)
+LEAST_SQUARE: Final = 1e-8  # of a derivative, in AMSGrad
 
 
 class Problem:
@@ -56,11 +61,11 @@ class Problem:
         self.policies = np.stack([opponent.mean, opponent.mean])
 
     def gradient(self, policy: Floats) -> tuple[float, Floats]:
-        """Win rate of a policy, and its derivatives."""
+        """Win rate of a policy, and the derivatives of its payoff."""
         self.policies[0] = policy
         reach = self.work.forward(self.policies)
         met = self.work.backward(reach, self.policies, Role.COUNTERFACTUAL)
-        return met.win_rate, met.values
+        return met.win_rate, self.scale * met.values
 
     def payoff(self, rate: float) -> float:
         """Payoff of a win rate."""
@@ -111,44 +116,42 @@ def against_nature(tree: FlatTree, seat: int) -> FlatTree:
     )
 
 
-def improved(problem: Problem, policy: Floats, ascends: bool) -> tuple[float, Floats]:
+def improved(problem: Problem, policy: Floats, ascends: bool) -> tuple[int, float, Floats]:
     """Sweep once, or until no row alone can be improved; never worse."""
-    policies = problem.policies
-    policies[0] = policy
-    while True:
+    policies, sweeps, changes = np.stack([policy, problem.opponent.mean]), 0, 1
+    while not sweeps or (changes and ascends):
         swept = problem.work.backward(problem.work.forward(policies), policies, Role.ASCEND)
-        if not (swept.changes and ascends):
-            return swept.win_rate, policies[0].copy()
+        sweeps, changes = sweeps + 1, swept.changes
+    return sweeps, swept.win_rate, policies[0]
+
+
+# --- searches -------------------------------------------------------------------------------------
 
 
 def restarting(
-    once: Callable[[Problem, Floats, float], Course], steps: tuple[float, ...], problem: Problem
+    once: Callable[[Problem, Random], Course], problem: Problem, random: Random
 ) -> Course:
-    """Begin at the uniform policy and, whenever a start gains no more, at a random one."""
-    random = np.random.default_rng(0)
-    policy = np.full(problem.shape, 1.0 / problem.shape[-1])
-    for step in cycle(steps):
-        best, at, left = -1.0, policy, PATIENCE
-        for value, now in once(problem, policy, step):
-            yield value, now
+    """Begin at another random policy whenever a start gains no more."""
+    while True:
+        best, at, left = -1.0, np.zeros(0), PATIENCE
+        for cost, value, policy in once(problem, random):
+            yield cost, value, policy
             left -= 1
             if value > best + LEAST:
-                best, at, left = value, now.copy(), PATIENCE
+                best, at, left = value, policy.copy(), PATIENCE
             if not left:
                 break
         yield improved(problem, at, False)
-        policy = random_policy(problem.engine, random)
 
 
 def regret_matching(
-    problem: Problem, start: Floats, step: float, *, plus: bool, predictive: bool
+    problem: Problem, random: Random, *, plus: bool = False, predictive: bool = False
 ) -> Course:
     """Play what would have been better, in proportion to the regret."""
-    del step  # there is none
-    policy, regrets = start, np.zeros(problem.shape)
+    policy, regrets = random_policy(problem.engine, random), np.zeros(problem.shape)
     while True:
         value, gradient = problem.gradient(policy)
-        yield value, policy
+        yield 1, value, policy
         instant = gradient - (gradient * policy).sum(axis=-1, keepdims=True)
         regrets += instant
         if plus:
@@ -158,48 +161,49 @@ def regret_matching(
         policy = np.where(total > 0.0, positive / np.where(total > 0.0, total, 1.0), policy)
 
 
-def projected(rows: Floats) -> Floats:
-    """Nearest probabilities, row by row."""
-    falling = -np.sort(-rows, axis=-1)
-    excess = falling.cumsum(axis=-1) - 1.0
-    count = np.arange(1, rows.shape[-1] + 1)
-    last = (falling * count > excess).sum(axis=-1, keepdims=True) - 1
-    over = np.take_along_axis(excess, last, axis=-1) / (last + 1)
-    return np.maximum(rows - over, 0.0)
+def projected(rows: Floats, weights: Floats) -> Floats:
+    """Nearest probabilities, row by row, where squared distances have weights."""
+    order = np.argsort(-rows * weights, axis=-1)
+    falling, width = (np.take_along_axis(one, order, axis=-1) for one in (rows, 1.0 / weights))
+    excess, total = falling.cumsum(axis=-1) - 1.0, width.cumsum(axis=-1)
+    last = (falling / width * total > excess).sum(axis=-1, keepdims=True) - 1
+    price = np.take_along_axis(excess, last, axis=-1) / np.take_along_axis(total, last, axis=-1)
+    return np.maximum(rows - price / weights, 0.0)
 
 
-def projected_gradient(problem: Problem, start: Floats, step: float) -> Course:
-    """Go along the gradient and back to probabilities."""
-    policy, length = start, 0.0
-    while True:
+def gradient_ascent(
+    problem: Problem, random: Random, step: float, *, optimistic: bool = False
+) -> Course:
+    """Go along the gradient and back to probabilities; optimists add the last step once more."""
+    policy = random_policy(problem.engine, random)
+    kept, even = policy, np.ones(problem.shape)
+    for number in count():
         value, gradient = problem.gradient(policy)
-        yield value, policy
-        length = length or step / max(float(np.abs(gradient).max()), 1e-300)
-        policy = projected(policy + length * gradient)
+        yield 1, value, policy
+        if number or not optimistic:
+            kept = projected(kept + step * gradient, even)
+        policy = projected(kept + step * gradient, even) if optimistic else kept
 
 
-def amsgrad(problem: Problem, start: Floats, step: float) -> Course:
-    """Adam with the largest second moment so far, and back to probabilities."""
-    policy = start
+def amsgrad(problem: Problem, random: Random, step: float, one: float, two: float) -> Course:
+    """Adam with the largest second moment so far, and back to probabilities by its metric."""
+    policy = random_policy(problem.engine, random)
     mean, square, largest = np.zeros((3, *problem.shape))
-    one, two = BETAS
     while True:
         value, gradient = problem.gradient(policy)
-        yield value, policy
+        yield 1, value, policy
         mean += (1.0 - one) * (gradient - mean)
         square += (1.0 - two) * (gradient**2 - square)
         np.maximum(largest, square, out=largest)
-        policy = projected(policy + step * mean / np.sqrt(largest + 1e-30))
+        scale = np.sqrt(np.maximum(largest, LEAST_SQUARE))
+        policy = projected(policy + step * mean / scale, scale)
 
 
-def annealing(problem: Problem) -> Course:
+def annealing(problem: Problem, random: Random) -> Course:
     """Cool a softmax responder, from the starts of the attack and then from random ones."""
-    budget, start = Budget(kicks=0), 0
-    policies = problem.policies
-    while True:
-        random = np.random.default_rng([0, start])
-        policy, cooling = ith_start(problem.engine, problem.opponent.mean, start, random)
-        policies[0] = policy
+    budget, policies = Budget(kicks=0), problem.policies.copy()
+    for start in count():
+        policies[0], cooling = ith_start(problem.engine, problem.opponent.mean, start, random)
         for temperature in np.geomspace(*cooling, budget.anneal_steps):
             softened = problem.work.backward(
                 problem.work.forward(policies),
@@ -208,45 +212,112 @@ def annealing(problem: Problem) -> Course:
                 temperature=float(temperature),
                 damping=budget.damping,
             )
-            yield softened.win_rate, policies[0]
+            yield 1, softened.win_rate, policies[0]
         yield improved(problem, policies[0], False)
-        start += 1
 
 
-def coordinate_ascent(problem: Problem) -> Course:
+def coordinate_ascent(problem: Problem, random: Random) -> Course:
     """Set row by row to its best action, from random pure strategies."""
-    random = np.random.default_rng(0)
     while True:
         rows = random.integers(problem.shape[-1], size=problem.shape[:-1])
         yield improved(problem, one_hot(rows, problem.shape[-1]), True)
 
 
-def attack(problem: Problem) -> Course:
+def attack(problem: Problem, random: Random) -> Course:
     """Search as `hogeq attack` does, with kicks without end."""
-    budget = Budget(starts=2, kicks=MANY)
-    meeting = problem.engine, problem.opponent
+    budget = Budget(starts=2, kicks=MANY, seed=int(random.integers(MANY)))
+    meeting, spent = (problem.engine, problem.opponent), 0
     search = AttackSearch(*meeting, budget, Phase("attack"))
     search.begin([one.run(*meeting) for one in search.starts()])
     while True:
         found = search.result()
-        yield found.win_rate, one_hot(found.matrix, problem.shape[-1])
-        searches = search.round(ROUND * budget.starts)
+        yield found.sweeps - spent, found.win_rate, one_hot(found.matrix, problem.shape[-1])
+        spent = found.sweeps
+        searches = search.round(budget.starts)
         search.learn(searches, [one.run(*meeting) for one in searches])
 
 
-def _matching(plus: bool, predictive: bool) -> Callable[[Problem], Course]:
-    once = partial(regret_matching, plus=plus, predictive=predictive)
-    return partial(restarting, once, (1.0,))
-
-
-METHODS: Final[dict[str, Callable[[Problem], Course]]] = {
+Search = Callable[..., Course]
+RM_PLUS: Final = partial(regret_matching, plus=True)
+SEARCHES: Final[dict[str, Search]] = {
     "attack": attack,
-    "RM": _matching(False, False),
-    "RM+": _matching(True, False),
-    "PRM+": _matching(True, True),
-    "gradient": partial(restarting, projected_gradient, GRADIENT_STEPS),
-    "AMSGrad": partial(restarting, amsgrad, ADAM_STEPS),
     "annealing": annealing,
     "ascent": coordinate_ascent,
+    "RM": regret_matching,
+    "RM+": RM_PLUS,
+    "PRM": partial(regret_matching, predictive=True),
+    "PRM+": partial(RM_PLUS, predictive=True),
+    "RM restarted": partial(restarting, regret_matching),
+    "PRM+ restarted": partial(restarting, partial(RM_PLUS, predictive=True)),
+    "PGD": gradient_ascent,
+    "OGD": partial(gradient_ascent, optimistic=True),
+    "AMSGrad": amsgrad,
 }
-"""All methods, by the names of the tables."""
+"""Methods that go on for ever, by the names of the tables."""
+
+STEPS: Final = ((1e-3,), (1e-2,), (1e-1,), (1.0,))
+GRIDS: Final[dict[str, tuple[tuple[float, ...], ...]]] = {
+    "PGD": STEPS,
+    "OGD": STEPS,
+    "AMSGrad": tuple(product((0.01, 0.1, 1.0), (0.8, 0.9, 0.99), (0.99, 0.999, 0.9999))),
+}
+"""Settings of arXiv 2602.15252: lengths of steps; of AMSGrad also how both moments decay."""
+
+
+# --- exact methods --------------------------------------------------------------------------------
+
+Answer = tuple[float, float]
+"""Share of the largest payoff that a strategy has, and a bound on all; infinite if unknown."""
+
+
+def enumeration(form: SequenceForm, payoffs: Floats, seconds: float) -> Answer:
+    """Enumerate depth first, from any strategy; it has its own limit, about a second."""
+    del seconds
+    pure = np.eye(form.tree.num_actions)[np.zeros(len(form.tree.num_legal), np.int64)]
+    return enumerated(form, payoffs, pure, float(form.realisation(pure) @ payoffs))[1:]
+
+
+def integer_program(form: SequenceForm, payoffs: Floats, seconds: float) -> Answer:
+    """Solve an integer program by HiGHS."""
+    strategy, bound = by_program(form, payoffs, seconds)
+    if strategy is None:
+        return -np.inf, bound
+    return float(form.realisation(strategy) @ payoffs), bound
+
+
+def multiple_policy_updating(form: SequenceForm, payoffs: Floats, seconds: float) -> Answer:
+    """Set rows from the last to the first, in all ways that are not dominated.
+
+    A way to set the rows so far is a vector: what each sequence of the rows before is then worth.
+    """
+    end, actions = perf_counter() + seconds, form.tree.num_actions
+    vectors, left = payoffs[None], np.ones(len(payoffs), bool)
+    assert form.rank is not None  # noqa: S101 - of all trees of the benchmark
+    for row in np.argsort(-form.rank, kind="stable"):
+        pasts = np.flatnonzero(form.row == row)
+        sequences = 1 + pasts[:, None] * actions + np.arange(actions)
+        left[sequences] = False
+        ways = []
+        for action in np.flatnonzero(form.tree.legal[row]):
+            way = vectors.copy()
+            np.add.at(way.T, form.before[pasts], vectors[:, sequences[:, action]].T)
+            ways.append(way)
+        vectors = np.concatenate(ways)
+        differ = left & (np.ptp(vectors, axis=0) > 0.0)
+        vectors = vectors[np.argsort(-vectors[:, left].sum(axis=1), kind="stable")]
+        kept = np.zeros(len(vectors), bool)
+        for place, one in enumerate(vectors[:, differ]):
+            if perf_counter() > end:
+                return -np.inf, np.inf
+            others = vectors[kept][:, differ]
+            kept[place] = not (others >= one - LEAST_GAIN).all(axis=1).any()
+        vectors = vectors[kept]
+    return float(vectors[0, 0]), float(vectors[0, 0])
+
+
+EXACT: Final[dict[str, Callable[[SequenceForm, Floats, float], Answer]]] = {
+    "enumeration": enumeration,
+    "integer program": integer_program,
+    "MPU": multiple_policy_updating,
+}
+"""Methods for game trees that end with a proof, or at a limit of time."""

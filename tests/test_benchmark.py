@@ -5,7 +5,8 @@ import json
 import shutil
 import sys
 from argparse import Namespace
-from itertools import islice, product
+from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -13,25 +14,27 @@ import numpy as np
 import pytest
 from scipy.optimize import brentq
 
-from hogeq.benchmark.catalogue import Entry, catalogue, hog_game
+from hogeq.benchmark.catalogue import Entry, catalogue, hog_game, seeded
 from hogeq.benchmark.form import Instance, from_hog, from_tree
-from hogeq.benchmark.generators import detection, random_tree, simulation
+from hogeq.benchmark.generators import interview, random_tree, trials
 from hogeq.evaluation.values import win_rate
 from hogeq.model.game import HogEngine
 from hogeq.search.bounds import full_memory_bound
 from hogeq.support.files import write_arrays
 from hogeq.trees.flat import TERMINAL, FlatTree, Node, flatten, payoff
+from hogeq.trees.sequences import sequence_form
 from tests.cli.calls import ask, refused
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "experiments"))
 import check_benchmark as checker
-from benchmark import keep, play, recorded, solve, tables
-from methods import METHODS, problem_of, projected
+from benchmark import certify, compare, course, tables
+from benchmark import instances as listing
+from methods import EXACT, GRIDS, SEARCHES, problem_of, projected
 from proofs import LinearProgram, branch_and_bound, player_tree
 from strict_files import RefusedError
 
 SMALL_HOG = (("su20", 9, 3), ("sp20", 8, 2), ("su21", 9, 2), ("fa18", 9, 3), ("fa13", 8, 2))
-TREES = (simulation(3, 3, 2, 5), detection(3, 2, 3, 5), random_tree(3, 3, 2, 5))
+TREES = (trials(3, 3, 2, 5), interview(3, 2, 3, 5), random_tree(3, 3, 2, 5))
 
 
 def read(instance: Instance) -> Any:
@@ -120,7 +123,7 @@ def test_the_command_refuses_what_it_cannot_do() -> None:
 
 # --- methods --------------------------------------------------------------------------------------
 
-TINY = (random_tree(2, 2, 2, 1), simulation(2, 3, 2, 1), detection(2, 2, 2, 1))
+TINY = (random_tree(2, 2, 2, 1), trials(2, 3, 2, 1), interview(2, 2, 2, 1))
 
 
 def entry(tree: FlatTree) -> Entry:
@@ -142,9 +145,10 @@ def test_the_gradient_is_that_of_the_value(made: Entry) -> None:
         row = tuple(random.integers(problem.shape[:-1]))
         other = policy.copy()
         other[row] = random.dirichlet(np.ones(actions))
-        # The value is linear in each row.
+        # The value is linear in each row; derivatives are those of the payoff.
         change = (gradient[row] * (other[row] - policy[row])).sum()
-        assert problem.gradient(other)[0] - value == pytest.approx(change, abs=1e-12)
+        gained = problem.gradient(other)[0] - value
+        assert problem.scale * gained == pytest.approx(change, abs=1e-12)
 
 
 @pytest.mark.parametrize("tree", TINY, ids=lambda tree: tree.name)
@@ -159,23 +163,60 @@ def test_a_policy_has_the_payoff_of_the_tree(tree: FlatTree) -> None:
     )
 
 
-@pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("tree", TINY, ids=lambda tree: tree.name)
-def test_methods_find_what_all_strategies_together_do(tree: FlatTree, method: str) -> None:
+def best_of_all(tree: FlatTree) -> float:
     every = product(*(range(legal) for legal in tree.num_legal))
     instance = read(from_tree(tree))
-    best = max(instance.value(np.array(choices)) for choices in every)
+    return max(instance.value(np.array(choices)) for choices in every)
+
+
+@pytest.mark.parametrize("method", SEARCHES)
+@pytest.mark.parametrize("tree", TINY, ids=lambda tree: tree.name)
+def test_searches_find_what_all_strategies_together_do(tree: FlatTree, method: str) -> None:
     problem = problem_of(entry(tree))
-    steps = islice(METHODS[method](problem), 20 if method == "attack" else 700)
-    found = max(value for value, _ in steps)
-    assert problem.payoff(found) == pytest.approx(best, abs=1e-6)
+    setting = GRIDS[method][-1] if method in GRIDS else ()
+    ends = [course(problem, method, setting, seed, [50, 800]) for seed in range(6)]
+    assert max(payoffs[-1] for payoffs, _ in ends) == pytest.approx(best_of_all(tree), abs=1e-6)
+    for (first, last), policy in ends:
+        assert first <= last + 1e-9
+        rows = problem.rows(policy)
+        assert last == pytest.approx(read(from_tree(tree)).value(rows), abs=1e-9)
 
 
-def test_projection_is_the_nearest_distribution() -> None:
-    rows = np.random.default_rng(6).normal(0.3, 1.0, (50, 4))
-    for row, near in zip(rows, projected(rows), strict=True):
-        shift = brentq(lambda s, row=row: np.maximum(row - s, 0.0).sum() - 1.0, -3.0, 5.0)
-        np.testing.assert_allclose(near, np.maximum(row - shift, 0.0), atol=1e-9)
+@pytest.mark.parametrize("method", EXACT)
+@pytest.mark.parametrize("tree", TINY, ids=lambda tree: tree.name)
+def test_exact_methods_prove_the_best_of_all_strategies(tree: FlatTree, method: str) -> None:
+    form = sequence_form(tree, 0)
+    value, bound = EXACT[method](form.inflated, form.payoffs(tree.uniform()), 10.0)
+    best = best_of_all(tree) / tree.largest_payoff
+    assert value == pytest.approx(best, abs=1e-9)
+    assert bound >= best - 1e-9
+    assert bound <= best + 1e-6 or not len(form.inflated.shared)  # a linear program then
+
+
+def test_a_limit_of_time_ends_multiple_policy_updating() -> None:
+    tree = random_tree(4, 3, 8, 1)
+    form = sequence_form(tree, 0)
+    answer = EXACT["MPU"](form, form.payoffs(tree.uniform()), 0.05)
+    assert answer == (-np.inf, np.inf)
+
+
+def test_the_grids_are_those_of_the_paper() -> None:
+    """Emanuel Tewolde and others, arXiv 2602.15252: 4, 4 and 27 settings."""
+    assert {name: len(grid) for name, grid in GRIDS.items()} == {"PGD": 4, "OGD": 4, "AMSGrad": 27}
+
+
+@pytest.mark.parametrize("is_even", [True, False])
+def test_projection_is_the_nearest_distribution(is_even: bool) -> None:
+    random = np.random.default_rng(6)
+    rows = random.normal(0.3, 1.0, (50, 4))
+    weights = np.ones((50, 4)) if is_even else random.uniform(0.1, 3.0, (50, 4))
+    for row, weight, near in zip(rows, weights, projected(rows, weights), strict=True):
+
+        def moved(shift: float, row: Any = row, weight: Any = weight) -> Any:
+            return np.maximum(row - shift / weight, 0.0)
+
+        shift = brentq(lambda shift, moved=moved: moved(shift).sum() - 1.0, -20.0, 20.0)
+        np.testing.assert_allclose(near, moved(shift), atol=1e-9)
 
 
 # --- proofs and the checker -----------------------------------------------------------------------
@@ -213,7 +254,7 @@ def test_branch_and_bound_meets_the_best_of_all(tree: FlatTree) -> None:
 
 def test_prices_of_cuts_close_what_prices_of_pasts_do_not() -> None:
     """Value and bound were found by other code, with prices summed over plans."""
-    pasts = player_tree(read(catalogue()["detection-8x3x4"].make()))
+    pasts = player_tree(read(catalogue()["interview-8x3x4"].make()))
     assert pasts.bound(pasts.legal) > 0.465
     assert LinearProgram(pasts, 30.0)(pasts.legal, None).bound == pytest.approx(0.4269859, abs=1e-6)
 
@@ -229,25 +270,51 @@ def test_a_row_that_is_met_twice_is_refused() -> None:
         player_tree(read(from_tree(driver)))
 
 
-CHECKED = ("random-3x4x4", "detection-3x3x3", "fa13-10x3-ignore", "hog_fa13-5x1-game")
+CHECKED = ("random-3x4x4", "interview-3x3x3", "fa13-10x3-ignore", "hog_fa13-5x1-game")
 
 
 @pytest.fixture(scope="module")
 def results(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
-    """Instances, and what a short run knows of them."""
+    """Instances, and what is proved of them."""
     folder = tmp_path_factory.mktemp("benchmark")
-    given = Namespace(seconds=0.02, large=0.02, proof=5.0)
-    records = {}
-    for name in CHECKED:
-        made = catalogue()[name]
-        write_arrays(folder / f"{name}.npz", **made.make()._asdict())
-        done = play(made, given) if made.family == "game" else solve(made, given)
-        write_arrays(folder / "record.npz", **done)
-        records[name] = recorded(folder / "record.npz")
-    keep(folder, records)
-    (folder / "record.npz").unlink()
-    tables(folder, records)
+    made = [catalogue()[name] for name in CHECKED]
+    strategies = dict[str, Any]()
+    for one in made:
+        instance = one.make()
+        write_arrays(folder / f"{one.name}.npz", **instance._asdict())
+        if one.family != "game":
+            strategies[one.name] = np.zeros(instance.rows, np.int16)
+    work = tmp_path_factory.mktemp("work")
+    certify(folder / "benchmark", made, strategies, work, 5.0)
     return folder, folder / "benchmark"
+
+
+def test_a_run_makes_tables_of_quartiles(tmp_path: Path) -> None:
+    made = [seeded()["random-4x3x8-1"], catalogue()["fa18-10x3-always"]]
+    held_out = Entry("random-4x3x8-201", "random", "", tree=partial(random_tree, 2, 2, 2, 201))
+    given = Namespace(evaluations=64, seeds=2, exact=0.2)
+    compare([*made, held_out], tmp_path, given)
+    records = {one.name: dict(np.load(tmp_path / f"{one.name}.npz")) for one in (*made, held_out)}
+    assert records["random-4x3x8-201"]["courses"].shape == (len(SEARCHES), 2, 5)
+    before = [path.stat().st_mtime_ns for path in tmp_path.iterdir()]
+    compare([*made, held_out], tmp_path, given)  # nothing anew
+    assert before == [path.stat().st_mtime_ns for path in tmp_path.iterdir()]
+    tables(tmp_path, records)
+    methods, *_ = zip(*read_table(tmp_path / "benchmark.md"), strict=True)
+    assert [*methods] == ["method", *SEARCHES, *EXACT]
+    for row in read_table(tmp_path / "benchmark.md")[1:]:
+        quartiles = [float(cell) for cell in row[2:5] if cell]
+        assert quartiles == sorted(quartiles)
+        assert row[1] == str(int(quartiles[len(quartiles) // 2] == 0.0))
+    groups = [row[0] for row in read_table(tmp_path / "benchmark_groups.md")[1:]]
+    assert groups == ["Hog (1)", "random-4x3x8 (1)"]
+    assert (tmp_path / "benchmark.png").exists()
+
+
+def read_table(path: Path) -> list[list[str]]:
+    """Cells of a table in Markdown, its header first."""
+    lines = path.read_text(encoding="utf-8").splitlines()
+    return [line.strip("| ").split(" | ") for line in lines if not line.startswith("| ---")]
 
 
 def accepts(instances: Path, folder: Path) -> bool:
@@ -261,15 +328,13 @@ def copied(results: tuple[Path, Path], tmp_path: Path) -> tuple[Path, Path]:
 
 
 def test_the_checker_accepts_a_run_and_its_tables_agree(results: tuple[Path, Path]) -> None:
-    instances, folder = results
-    assert accepts(instances, folder)
+    made, folder = results
+    assert accepts(made, folder)
     known = json.loads((folder / "known.json").read_text())["instances"]
-    assert known["detection-3x3x3"]["bound"] - known["detection-3x3x3"]["value"] < 1e-6
+    assert known["interview-3x3x3"]["bound"] - known["interview-3x3x3"]["value"] < 1e-6
     assert known["fa13-10x3-ignore"]["bound"] - known["fa13-10x3-ignore"]["value"] < 1e-6
     assert abs(known["hog_fa13-5x1-game"]["lower"]) < 1e-6  # a symmetric game
-    table = (instances / "benchmark_instances.md").read_text().splitlines()
-    assert [line.split(" | ")[0].removeprefix("| ") for line in table[2:]] == [*CHECKED]
-    assert (instances / "benchmark.png").exists()
+    assert [row[0] for row in listing(folder)] == [*CHECKED]
 
 
 def test_the_checker_refuses_a_changed_digit_of_what_is_known(copied: tuple[Path, Path]) -> None:
@@ -341,6 +406,9 @@ def test_the_checker_refuses_an_instance_under_the_name_of_another(
 
 
 @pytest.mark.slow
-def test_the_checker_accepts_all_that_is_known(tmp_path: Path) -> None:
-    ask("bench-games", "write", str(tmp_path))
-    assert accepts(tmp_path, Path(__file__).parents[1] / "results" / "benchmark")
+@pytest.mark.parametrize(("options", "part"), [([], ""), (["--seeds"], "seeds")])
+def test_the_checker_accepts_all_that_is_known(
+    tmp_path: Path, options: list[str], part: str
+) -> None:
+    ask("bench-games", "write", str(tmp_path), *options)
+    assert accepts(tmp_path, Path(__file__).parents[1] / "results" / "benchmark" / part)

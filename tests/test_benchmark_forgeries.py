@@ -20,7 +20,7 @@ import pytest
 
 from hogeq.benchmark.catalogue import hog_game
 from hogeq.benchmark.form import from_hog, from_tree
-from hogeq.benchmark.generators import detection, random_tree, simulation
+from hogeq.benchmark.generators import interview, random_tree, trials
 from hogeq.trees.flat import CHANCE, TERMINAL, FlatTree, Node, flatten
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "experiments"))
@@ -334,8 +334,8 @@ def test_prices_that_stand_nowhere_or_twice_are_refused(good: Results, folder: P
 SMALL = [
     *(random_tree(2, 2, 2, seed) for seed in range(12)),
     *(random_tree(3, 2, 1, seed) for seed in range(4)),
-    *(simulation(2, 3, 2, seed) for seed in range(4)),
-    *(detection(2, 2, 2, seed) for seed in range(4)),
+    *(trials(2, 3, 2, seed) for seed in range(4)),
+    *(interview(2, 2, 2, seed) for seed in range(4)),
 ]
 
 

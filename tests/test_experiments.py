@@ -167,35 +167,6 @@ def test_the_game_of_two_coins_is_solved_by_hand(monkeypatch: pytest.MonkeyPatch
             )
 
 
-def test_beginnings_of_mixtures(table: Run) -> None:
-    options = "--beginnings 1 2 --seconds 0.5 --starts 2 --kicks 2"
-    rows = table("mixtures", f"--goals 8 --dice 2 {options}", "beginnings")
-    assert [row.pop("seed") for row in rows] == ["1", "2"]
-    assert all(0.0 < float(excess) < 0.02 for row in rows for excess in row.values())
-
-
-def test_curvature_is_that_of_win_rates(table: Run) -> None:
-    from mixtures import curvature, tangent
-
-    game = compile_game(rules_from({"edition": "su20", "goal": 8, "max_dice": 2}))
-    random = np.random.default_rng(0)
-    policy = random.dirichlet(np.full(game.num_actions, 5.0), game.shape[:2])
-    counters = random.integers(0, game.num_actions, (2, *game.shape[:2])).astype(np.int8)
-    root = np.sqrt(policy)
-    way = tangent(root, random.normal(size=policy.shape))
-    found = way.ravel() @ (curvature(game, policy, counters, np.array([0.3, 0.7])) @ way.ravel())
-    step = 0.02 / np.abs(way / root).max()
-
-    def won(steps: float) -> float:
-        moved = policy + steps * step * root * way
-        return sum(
-            weight * win_rate(game, moved, counter).win_rate
-            for weight, counter in zip((0.3, 0.7), counters, strict=True)
-        )
-
-    assert found == pytest.approx((won(1) + won(-1) - 2 * won(0)) / step**2, rel=0.02)
-
-
 def test_parts(table: Run) -> None:
     options = "--parts 1 2 --moments 2 --starts 1 --kicks 1"
     rows = table("parts", f"--goal 8 --dice 2 --seconds 0.2 {options}")

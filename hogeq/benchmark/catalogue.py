@@ -1,14 +1,15 @@
 """The instances of the benchmark, by name."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from itertools import product
 from pathlib import Path
 from time import perf_counter
 from typing import Any, Final, NamedTuple
 
 from hogeq.baselines.registry import builtin
 from hogeq.benchmark.form import Instance, from_hog, from_tree
-from hogeq.benchmark.generators import detection, random_tree, simulation
+from hogeq.benchmark.generators import interview, random_tree, trials
 from hogeq.model.game import HogEngine, compile_game
 from hogeq.rules import rules_from
 from hogeq.search.attack import attack
@@ -42,9 +43,10 @@ GAMES: Final = {
 }
 """Games of OpenSpiel, and how they forget."""
 
-MADE: Final[tuple[tuple[Callable[..., FlatTree], tuple[tuple[int, ...], ...]], ...]] = (
-    (simulation, ((3, 3, 2), (3, 4, 3), (4, 3, 2), (4, 3, 3), (5, 3, 2), (6, 2, 2), (5, 3, 3))),
-    (detection, ((3, 3, 3), (4, 4, 3), (8, 3, 4), (4, 5, 3), (6, 5, 3), (16, 4, 4))),
+Made = tuple[tuple[Callable[..., FlatTree], tuple[tuple[int, ...], ...]], ...]
+MADE: Final[Made] = (
+    (trials, ((3, 3, 2), (3, 4, 3), (4, 3, 2), (4, 3, 3), (5, 3, 2), (6, 2, 2), (5, 3, 3))),
+    (interview, ((3, 3, 3), (4, 4, 3), (8, 3, 4), (4, 5, 3), (6, 5, 3), (16, 4, 4))),
     (
         random_tree,
         (
@@ -53,7 +55,17 @@ MADE: Final[tuple[tuple[Callable[..., FlatTree], tuple[tuple[int, ...], ...]], .
         ),
     ),
 )
-"""Generators, and the parameters of their instances."""
+"""Generators, and the parameters of their instances; seed 0."""
+
+SEEDED: Final[Made] = (
+    (interview, ((4, 4, 3), (8, 3, 4))),
+    (random_tree, ((4, 3, 8), (5, 3, 12), (6, 2, 8))),
+)
+"""Those of which methods are compared on many seeds."""
+
+OPEN: Final = range(1, 11)
+HELD_OUT: Final = range(201, 211)
+"""Seeds that no method, setting or parameter is chosen by."""
 
 
 class Entry(NamedTuple):
@@ -111,8 +123,13 @@ class Entry(NamedTuple):
 
 
 def catalogue() -> dict[str, Entry]:
-    """List all instances, by name."""
-    return {entry.name: entry for entry in (*_hog(), *_made(), *_games())}
+    """List all instances of one seed, by name."""
+    return {entry.name: entry for entry in (*_hog(), *_made(MADE, [0]), *_games())}
+
+
+def seeded() -> dict[str, Entry]:
+    """List the instances of open and held-out seeds, by name."""
+    return {entry.name: entry for entry in _made(SEEDED, [*OPEN, *HELD_OUT])}
 
 
 def hog_game(edition: str, goal: int, dice: int) -> HogEngine:
@@ -137,13 +154,13 @@ def _hog() -> Iterator[Entry]:
                 yield Entry(name, "hog", about, (edition, goal, dice, rival))
 
 
-def _made() -> Iterator[Entry]:
-    for generate, parameters in MADE:
+def _made(made: Made, seeds: Sequence[int]) -> Iterator[Entry]:
+    for generate, parameters in made:
         family = generate.__name__.removesuffix("_tree")
         about = str(generate.__doc__).partition("\n")[0]
-        for sizes in parameters:
-            name = f"{family}-{'x'.join(map(str, sizes))}"
-            yield Entry(name, family, about, tree=partial(generate, *sizes, 0))
+        for sizes, seed in product(parameters, seeds):
+            name = f"{family}-{'x'.join(map(str, sizes))}" + (f"-{seed}" if seed else "")
+            yield Entry(name, family, about, tree=partial(generate, *sizes, seed))
 
 
 def _games() -> Iterator[Entry]:

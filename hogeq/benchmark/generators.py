@@ -1,4 +1,4 @@
-"""Decision problems of one player, made by a few parameters: tests, detection, random trees.
+"""Decision problems of one player, made by a few parameters: trials, interviews, random trees.
 
 They follow the ideas of E. Tewolde, B. H. Zhang, I. Anagnostides, T. Sandholm and V. Conitzer,
 "Decision making under imperfect recall: algorithms and benchmarks", arXiv 2602.15252, 2026. No row
@@ -19,7 +19,7 @@ def _tree(name: str, look: Any) -> FlatTree:
 TESTERS = 2
 
 
-def simulation(rounds: int, actions: int, scenes: int, seed: int) -> FlatTree:
+def trials(rounds: int, actions: int, scenes: int, seed: int) -> FlatTree:
     """Act in rounds of which the last is real: those before are tests, and nobody says which.
 
     A player sees the round and its scene, and forgets earlier ones and its actions there. Each
@@ -58,10 +58,10 @@ def simulation(rounds: int, actions: int, scenes: int, seed: int) -> FlatTree:
         chances = ((0, fails), (1, 1.0 - fails))
         return Node(CHANCE, moves=[(passed, p, (*state, passed)) for passed, p in chances])
 
-    return _tree(f"simulation-{rounds}x{actions}x{scenes}-{seed}", look)
+    return _tree(f"trials-{rounds}x{actions}x{scenes}-{seed}", look)
 
 
-def detection(kinds: int, rounds: int, questions: int, seed: int) -> FlatTree:
+def interview(kinds: int, rounds: int, questions: int, seed: int) -> FlatTree:
     """Ask questions of somebody of a hidden kind, then guess the kind.
 
     For privacy the player keeps the last answer alone: it sees the round, its last question and the
@@ -89,7 +89,7 @@ def detection(kinds: int, rounds: int, questions: int, seed: int) -> FlatTree:
         known = f"round {done} last {past[-2:]}"
         return Node(0, known, moves=[(a, 1.0, (*state, a)) for a in range(choices)])
 
-    return _tree(f"detection-{kinds}x{rounds}x{questions}-{seed}", look)
+    return _tree(f"interview-{kinds}x{rounds}x{questions}-{seed}", look)
 
 
 def random_tree(depth: int, actions: int, rows: int, seed: int) -> FlatTree:

@@ -336,6 +336,7 @@ TABLE: Final[dict[str, Any]] = {
         "Its steps from each start. [as the run's figures]", group=SEARCH
     ),
     "report.kicks": option("Its kicks for each start. [as the run's figures]", group=SEARCH),
+    "seeds": option("Generated problems of ten open and ten held-out seeds instead."),
     "bench-games.kicks": (
         option(f"Kicks of the search, in Hog. [{Budget.kicks}]", group=SEARCH, min=0),
         RUN,

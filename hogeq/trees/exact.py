@@ -107,11 +107,11 @@ def best_response(
     full, found, best = _by_ascent(original, payoffs, begin)
     method, is_small = METHODS[0], len(form.shared) <= FEW and form.rank is not None
     if full - best > MEETING and best <= enough and is_small:
-        found, best, bound = _enumerated(form, payoffs, found, best)
+        found, best, bound = enumerated(form, payoffs, found, best)
         if bound < full:
             full, method = bound, METHODS[2]
     if full - best > MEETING and best <= enough:
-        strategy, bound = _by_program(form, payoffs, seconds)
+        strategy, bound = by_program(form, payoffs, seconds)
         if strategy is not None and form.realisation(strategy) @ payoffs > best:
             found, best = strategy, float(form.realisation(strategy) @ payoffs)
         if best - MEETING <= bound < full:  # else the response found refutes it, or it is none
@@ -147,7 +147,7 @@ def _by_ascent(
     return full, found, best
 
 
-def _enumerated(
+def enumerated(
     form: SequenceForm, payoffs: Floats, response: Floats, value: float
 ) -> tuple[Floats, float, float]:
     """Improve a response, (R, K), as long as enumeration can; give its payoff, and a bound on all.
@@ -186,7 +186,7 @@ def _enumerated(
         response, value = found, gained
 
 
-def _by_program(form: SequenceForm, worth: Floats, seconds: float) -> tuple[Floats | None, float]:
+def by_program(form: SequenceForm, worth: Floats, seconds: float) -> tuple[Floats | None, float]:
     """Give the best strategy met within a time limit, or None, and the proved bound.
 
     The payoff is linear in the realisation weights of sequences. One binary for each action of a

@@ -20,6 +20,7 @@ def bench_games(
     what: Literal["list", "write", "run"],
     folder: Path | None = None,
     only: list[str] | None = None,
+    seeds: bool = False,
     kicks: int | None = None,
     seconds: float | None = None,
 ) -> Result:
@@ -29,13 +30,13 @@ def bench_games(
     and bounds it: in Hog by an attack and a responder with full memory, in game trees by an
     integer program, in games of two players by mixtures of both.
     """
-    from hogeq.benchmark.catalogue import catalogue, write_instance
+    from hogeq.benchmark.catalogue import catalogue, seeded, write_instance
 
     if folder is not None and what != "write":
         raise BadInputError(f"{what}: got {folder}; allowed: a folder for write; --only chooses")
     entries = {
         name: entry
-        for name, entry in catalogue().items()
+        for name, entry in (seeded() if seeds else catalogue()).items()
         if not only or any(part in name for part in only)
     }
     if not entries:
