@@ -7,6 +7,7 @@ extensive-form adversarial team games", AAAI 2018).
 """
 
 from collections.abc import Hashable, Sequence
+from itertools import chain
 from typing import Any, NamedTuple, TypeAlias
 
 from hogeq.support.messages import refusal
