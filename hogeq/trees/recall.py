@@ -177,7 +177,9 @@ def recall_text(players: Sequence[Audit], sides: Sequence[str]) -> Text:
         text += ["", Table(alone, header, left=len(header))]
     for side, player in zip(sides, players, strict=True):
         for witness, names in player.witnesses().items():
-            heading = f"{side.capitalize()}, {', '.join(names)}: one information set after either of"
+            heading = (
+                f"{side.capitalize()}, {', '.join(names)}: one information set after either of"
+            )
             text += witness.lines(heading, (one or "the start" for one in witness.texts))
     return text
 

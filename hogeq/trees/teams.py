@@ -7,6 +7,7 @@ extensive-form adversarial team games", AAAI 2018).
 """
 
 from collections.abc import Hashable, Sequence
+from itertools import chain
 from typing import Any, NamedTuple, TypeAlias
 
 from hogeq.support.messages import refusal
@@ -41,9 +42,9 @@ def _players(teams: Teams) -> list[list[int]]:
         lists = [part.split(",") if "," in given else [*part] for part in given.split("/")]
         if given.isascii() and all(one.isdecimal() for part in lists for one in part):
             lists = [[*map(int, part)] for part in lists]
-    if isinstance(lists, Sequence) and all(isinstance(part, Sequence) for part in lists):
-        if all(type(one) is int for part in lists for one in part):
-            return [sorted(part) for part in lists]
+    are_lists = isinstance(lists, Sequence) and all(isinstance(part, Sequence) for part in lists)
+    if are_lists and all(type(one) is int for part in lists for one in part):
+        return [sorted(part) for part in lists]
     raise ValueError(refusal("teams", teams, "numbers of players in two teams, 01/2 say"))
 
 
@@ -86,7 +87,7 @@ def sides_of(teams: Teams, players: int, name: str) -> Sides | None:
             raise ValueError(f"{name}: has {players} players; allowed: 1 or 2, or two teams")
         return None
     lists = _players(teams)
-    if len(lists) != 2 or not all(lists) or sorted(sum(lists, [])) != [*range(players)]:
+    if len(lists) != 2 or not all(lists) or sorted(chain(*lists)) != [*range(players)]:
         whole = f"two teams that share players 0 to {players - 1} out"
         allowed = f"{whole}, {_text([range(players - 1), [players - 1]])} say"
         allowed = allowed if players > 1 else "none"
