@@ -15,9 +15,10 @@ from hogeq.rules import rules_from
 from hogeq.search.attack import attack
 from hogeq.search.bounds import full_memory_bound
 from hogeq.search.results import Budget
+from hogeq.solvers.dags import equilibrium
 from hogeq.strategies.strategy import Strategy
 from hogeq.support.files import write_arrays
-from hogeq.trees.exact import best_response, equilibrium
+from hogeq.trees.exact import best_response
 from hogeq.trees.flat import FlatTree
 from hogeq.trees.loading import load_tree
 from hogeq.trees.sequences import sequence_form

@@ -70,9 +70,8 @@ class DagCFR(Solver[RegretState]):
 
 def _engine_of(game: Engine) -> "DagEngine":
     from hogeq.solvers.dags import dag_engine  # here: SciPy takes a second
-    from hogeq.trees.beliefs import MOST
 
     tree = getattr(game, "tree", None)
     if tree is None:
         raise ValueError("dag_cfr: allowed: games other than Hog")
-    return dag_engine(tree, MOST)
+    return dag_engine(tree)

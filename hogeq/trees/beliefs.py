@@ -24,6 +24,7 @@ A player who forgets nothing has one decision for each information set: the sequ
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from time import perf_counter
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -179,18 +180,21 @@ def drawing(form: SequenceForm, strategies: Floats) -> BeliefDag:
 
 def remembering(form: SequenceForm) -> BeliefDag:
     """Make the DAG of a player who would forget nothing: the sequence form."""
-    legal, count = form.tree.legal[form.row], len(form.row)
-    allowed = np.append(True, legal)
-    choices = csr_array(eye_array(len(allowed)))
-    return BeliefDag(form, form.row, form.before, np.arange(count), choices, allowed)
+    allowed = np.append(True, form.tree.legal[form.row])
+    choices, order = csr_array(eye_array(len(allowed))), np.arange(len(form.row))
+    return BeliefDag(form, form.inflated.row, form.before, order, choices, allowed)
 
 
-def belief_dag(form: SequenceForm, plans: Ints | None = None, most: int = MOST) -> BeliefDag:
+def belief_dag(
+    form: SequenceForm, plans: Ints | None = None, most: int = MOST, end: float = np.inf
+) -> BeliefDag:
     """Build the DAG, or the part of it that pure strategies come to, actions (n, R') of its rows.
 
-    `TooLargeError` if it has too many entries.
+    `TooLargeError` if it has too many entries, or a time `end` comes first.
     """
-    return _Builder(form, plans, most).dag()
+    if plans is None and not len(form.inflated.shared):
+        return remembering(form)
+    return _Builder(form, plans, most, end).dag()
 
 
 class _Beliefs(NamedTuple):
@@ -205,8 +209,9 @@ class _Beliefs(NamedTuple):
 class _Builder:
     """Takes beliefs in the order of their rows, those of one turn together."""
 
-    def __init__(self, form: SequenceForm, plans: Ints | None, most: int) -> None:
-        self.form, self.inner, self.most, self.entries = form, form.inflated, most, 0
+    def __init__(self, form: SequenceForm, plans: Ints | None, most: int, end: float) -> None:
+        self.form, self.inner = form, form.inflated
+        self.most, self.end, self.entries = most, end, 0
         self.is_whole, self.tree = plans is None, self.inner.tree
         self.plans = np.zeros((0, self.tree.num_rows), np.int64) if plans is None else plans
         self.below = _rows_below(self.inner)
@@ -231,7 +236,7 @@ class _Builder:
                 met = _Beliefs(*map(np.concatenate, zip(*beliefs, strict=True)))
                 beliefs.clear()
                 self.decide(now, met)
-            if self.entries > self.most:
+            if self.entries > self.most or perf_counter() > self.end:
                 raise TooLargeError(f"a belief DAG of more than {self.most:,} entries")
         sequences, choices = np.concatenate(self.taken, axis=1)
         allowed, actions = np.concatenate(self.allowed), self.tree.num_actions

@@ -1,8 +1,7 @@
 """Best responses and equilibria under imperfect recall, exact or bounded, by HiGHS."""
 
 from collections.abc import Sequence
-from contextlib import suppress
-from functools import lru_cache, partial
+from functools import partial
 from time import perf_counter
 from typing import NamedTuple
 
@@ -275,17 +274,21 @@ def respond(
 
 
 class Side:
-    """Strategies of one player in the restricted game: flows of its belief DAG, or of a part."""
+    """Strategies of one player in the restricted game: flows of its belief DAG, or of a part.
 
-    def __init__(self, form: SequenceForm, whole: BeliefDag | None, kept: Choices | None) -> None:
-        self.form, self.whole, self.kept = form, whole, kept
+    The part is what a pool of pure strategies comes to, or some choices of a whole DAG.
+    """
+
+    def __init__(self, form: SequenceForm, whole: BeliefDag | None = None) -> None:
+        self.form, self.whole = form, whole
+        self.kept: Choices | None = None
         self.pool = np.zeros((0, form.tree.num_rows), np.int64)
-        self.dag = self._part()
+        self.dag = spanned(form, self.pool) if whole is None else whole
 
-    def _part(self) -> BeliefDag:
-        if self.whole is None:
-            return spanned(self.form, self.pool)
-        return self.whole if self.kept is None else self.whole.restricted(self.kept)[0]
+    def restrict(self, kept: Choices) -> None:
+        """Keep some choices of the whole DAG."""
+        assert self.whole is not None  # noqa: S101 - callers have it
+        self.kept, self.dag = kept, self.whole.restricted(kept)[0]
 
     def best(self, payoffs: Floats, value: float, seconds: float) -> Answer:
         """Respond: exactly by the whole DAG; else a program runs if no ascent gains on a value."""
@@ -293,18 +296,17 @@ class Side:
 
     def takes(self, answer: Answer) -> bool:
         """Take a response into the restricted game, if it is new there."""
-        acts = answer.strategy.argmax(axis=1)
-        is_new = not (self.pool == acts).all(axis=1).any()
         if self.whole is None:
+            acts = answer.strategy.argmax(axis=1)
+            if (self.pool == acts).all(axis=1).any():
+                return False
             self.pool = np.concatenate([self.pool, acts[None]])
-        elif self.kept is not None and answer.choices is not None:
-            is_new = bool((answer.choices & ~self.kept).any())
-            self.kept = self.kept | answer.choices
-        else:
+            self.dag = spanned(self.form, self.pool)
+            return True
+        if self.kept is None or answer.choices is None or not (answer.choices & ~self.kept).any():
             return False
-        if is_new:
-            self.dag = self._part()
-        return is_new
+        self.restrict(self.kept | answer.choices)
+        return True
 
 
 class Mixed(NamedTuple):
@@ -402,179 +404,176 @@ def solve_restricted(
     return both if all(np.isfinite(one).all() for one in both) else None
 
 
-@lru_cache(maxsize=4)
-def dags_of(tree: FlatTree, most: int) -> tuple[BeliefDag | None, BeliefDag | None]:
-    """Build the belief DAG of each player once; None where it is too large."""
-    return whole_dag(sequence_form(tree, 0), most), whole_dag(sequence_form(tree, 1), most)
+def whole_dag(form: SequenceForm, most: int = MOST, end: float = np.inf) -> BeliefDag | None:
+    """Build the belief DAG of a player once; None if it is too large or rows have no order."""
+    known = vars(form)  # beside its cached properties
+    if form.inflated.rank is not None and "dag" not in known and known.get("most", -1) < most:
+        try:
+            known["dag"] = belief_dag(form, most=most, end=end)
+        except TooLargeError:
+            known["most"] = most if end == np.inf else -1
+    return known.get("dag")
 
 
-def whole_dag(form: SequenceForm, most: int = MOST) -> BeliefDag | None:
-    """Build the belief DAG of a player; None where it is too large or rows have no order."""
-    if form.inflated.rank is None:
-        return None
-    with suppress(TooLargeError):
-        return belief_dag(form, most=most if len(form.inflated.shared) else len(form.at) ** 2)
-    return None
+def dags_of(tree: FlatTree, most: int = MOST, end: float = np.inf) -> list[BeliefDag | None]:
+    """Build the belief DAG of each player once, until some time at most."""
+    return [whole_dag(sequence_form(tree, player), most, end) for player in (0, 1)]
 
 
-def equilibrium(
-    tree: FlatTree,
-    seconds: float,
-    method: str = "auto",
-    *,
-    wholes: Sequence[BeliefDag | None] | None = None,
-    start: Sequence[Choices] | None = None,
-) -> Equilibrium:
+class Solving:
+    """A game while it is solved in mixtures: bounds on its value, and mixtures that prove them.
+
+    Bounds are what best responses win from mixtures. These are made of probabilities at decisions,
+    so whatever program those came from, a bound is one on the value of the game.
+    """
+
+    def __init__(self, tree: FlatTree, seconds: float) -> None:
+        self.tree, self.unit = tree, stakes(tree)
+        self.begun = perf_counter()
+        self.end = self.begun + seconds
+        self.forms = sequence_form(tree, 0), sequence_form(tree, 1)
+        self.payoffs = sequence_payoffs(*self.forms)
+        self.bounds = [np.inf, np.inf]  # what each player's opponent allows, to that player
+        self.best: list[Mixed] = []
+        self.iterations = 0
+
+    @property
+    def is_forgetful(self) -> bool:
+        """Whether a player forgets more than inflation gives back."""
+        return any(len(form.inflated.shared) for form in self.forms)
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """Bounds on the value; by rounding they may cross."""
+        lower, upper = sorted((-self.bounds[1], self.bounds[0]))
+        return lower, upper
+
+    @property
+    def is_proved(self) -> bool:
+        """Whether the bounds meet."""
+        return self.ends[1] - self.ends[0] <= MEETING
+
+    def without_dags(self) -> list[Side]:
+        """Begin with nothing of players who forget, and all of others."""
+        return [
+            Side(form, None if len(form.inflated.shared) else remembering(form))
+            for form in self.forms
+        ]
+
+    def learn(self, mixed: Sequence[Mixed], player: int, bound: float) -> None:
+        """Take a bound on what a player wins from the other's mixture."""
+        self.best = self.best or [*mixed]
+        if bound < self.bounds[player]:
+            self.bounds[player], self.best[1 - player] = bound, mixed[1 - player]
+
+    def columns(self, sides: Sequence[Side], end: float) -> None:
+        """Grow a restricted game by best responses until none gains."""
+        for player, side in enumerate(sides):  # pools begin with responses to the uniform strategy
+            plan = self.forms[1 - player].realisation(self.tree.uniform())
+            side.takes(side.best(against(self.payoffs, plan, player), -np.inf, 0.0))
+        gains = True
+        while gains:
+            dags = [side.dag for side in sides]
+            chosen = solve_restricted(self.payoffs, dags, end - perf_counter())
+            if chosen is None and self.best:
+                break
+            flows = chosen or [np.zeros(len(dag.allowed)) for dag in dags]
+            mixed = [Mixed.of(dag, one) for dag, one in zip(dags, flows, strict=True)]
+            self.iterations, gains = self.iterations + 1, False
+            for player, side in enumerate(sides):
+                left = max(end - perf_counter(), 0.0) / (2 - player)
+                worth = against(self.payoffs, mixed[1 - player].plan, player)
+                value = float(mixed[player].plan @ worth)
+                answer = side.best(worth, value, left)
+                self.learn(mixed, player, answer.bound)
+                gains |= answer.payoff - value > MEETING and side.takes(answer)
+            gains &= not self.is_proved and perf_counter() < end
+
+    def result(self, sides: Sequence[Side], method: str) -> Equilibrium:
+        """Make the result of the mixtures of both players.
+
+        The ends are of whole flows. Where strategies are fewer, best responses are to these again.
+        Large mixtures are drawn from until the time is over, the smaller one first, and for a tenth
+        of it in any case.
+        """
+        tree, best, secured = self.tree, self.best, [*self.ends]
+        order = sorted((0, 1), key=lambda player: len(best[player].dag.row))
+        now = perf_counter()
+        half = max(now + self.end, 2.0 * now + 0.1 * (self.end - self.begun)) / 2.0
+        found = {player: best[player].strategies(half) for player in order}
+        strategies, shares = [found[0][0], found[1][0]], [found[0][1], found[1][1]]
+        for player, share in enumerate(shares):
+            if share < 1.0:
+                drawn = strategies[player]
+                strategies[player], secured[player] = self._weighed(sides, player, drawn)
+        both = [end * self.unit + tree.shift + tree.centre for end in (*self.ends, *secured)]
+        return Equilibrium(
+            lower=both[0],
+            upper=both[1],
+            strategies=(strategies[0], strategies[1]),
+            is_proved=secured[1] - secured[0] <= MEETING,
+            method=method,
+            effort={
+                "iterations": self.iterations,
+                "components": [len(one.weights) for one in strategies],
+                "decisions": [len(one.dag.row) for one in best],
+                **({"shares": shares} if min(shares) < 1.0 else {}),
+            },
+            seconds=perf_counter() - self.begun,
+            units=tree.units,
+            sides=side_names(tree.sides),
+            secured=(both[2], both[3]) if min(shares) < 1.0 else None,
+        )
+
+    def _weighed(
+        self, sides: Sequence[Side], player: int, drawn: Strategy
+    ) -> tuple[Strategy, float]:
+        """Weigh a part of a mixture anew where that secures more; give how much it then does.
+
+        A linear program finds the weights, unless the other player's DAG is too large for one.
+        """
+        other, dag = sides[1 - player], drawing(self.forms[player], drawn.policies)
+        weights = [drawn.chances]
+        if len(other.dag.row) <= MOST_WEIGHED:
+            dags = [dag, other.dag] if player == 0 else [other.dag, dag]
+            left = min(self.end - perf_counter(), LONGEST)
+            chosen = solve_restricted(self.payoffs, dags, left)
+            if chosen is not None:
+                weights.append(Mixed.of(dag, chosen[player]).flow[1:])
+        plans = [dag.sequences @ np.append(1.0, one) for one in weights]
+        bounds = [
+            other.best(against(self.payoffs, plan, 1 - player), np.inf, 1.0).bound for plan in plans
+        ]
+        bound, used = min(bounds), weights[int(np.argmin(bounds))]
+        part = Strategy.unchecked(drawn.policies[used > 0.0], used[used > 0.0])
+        return part, bound if player else -bound
+
+
+def equilibrium(tree: FlatTree, seconds: float, method: str = "columns") -> Equilibrium:
     """Solve a game in mixtures; when the time is over, the bounds reached so far are given.
 
     Flows of the belief DAG are all mixtures of a player (:mod:`hogeq.trees.beliefs`); with perfect
     recall, also after inflation, they are the sequence form (Koller, Megiddo and von Stengel 1996).
-    One linear program over both is ``dag``. Where a DAG is too large, and for ``columns``, a player
-    has the part of it that a pool of pure strategies comes to, which grows by best responses
-    (McMahan, Gordon and Blum, "Planning in the presence of cost functions controlled by an
-    adversary", ICML 2003; of teams, Celli and Gatti 2018; of DAGs, Zhang, An and Zeng 2024).
-
-    Column generation uses whole DAGs, if given, for responses, and begins with choices `start`.
-    Bounds are what best responses win from mixtures. These are made of probabilities at decisions,
-    so whatever program those came from, a bound is one on the value of the game.
+    One linear program over both is ``dag``. For ``columns``, a player who forgets has the part of
+    it that a pool of pure strategies comes to, which grows by best responses (McMahan, Gordon and
+    Blum, "Planning in the presence of cost functions controlled by an adversary", ICML 2003; of
+    teams, Celli and Gatti 2018; of DAGs, Zhang, An and Zeng 2024).
     """
-    begun = perf_counter()
-    stakes(tree)  # refuses stakes too small
-    end = begun + seconds
-    forms = sequence_form(tree, 0), sequence_form(tree, 1)
-    sides = _sides(forms, method, wholes, start)
-    payoffs = sequence_payoffs(*forms)
-    for player, side in enumerate(sides):  # pools begin with responses to the uniform strategy
-        worth = against(payoffs, forms[1 - player].realisation(tree.uniform()), player)
-        side.takes(side.best(worth, -np.inf, 0.0))
-    bounds = [np.inf, np.inf]  # what each player's opponent allows, to that player
-    forgetful = any(len(form.inflated.shared) for form in forms)
-    has_dags = all(side.whole is not None for side in sides)
-    mixed = None if has_dags else _remembered(payoffs, forms, seconds / 4.0)
-    iterations, grows, best = 0, True, list[Mixed]()
-    while grows:
-        begins = iterations == 0 and mixed is not None
-        if not begins:
-            chosen = solve_restricted(payoffs, [side.dag for side in sides], end - perf_counter())
-            grows = chosen is not None
-            if chosen is not None:
-                mixed = [Mixed.of(side.dag, one) for side, one in zip(sides, chosen, strict=True)]
-        mixed = mixed or [Mixed.of(side.dag, np.zeros(len(side.dag.allowed))) for side in sides]
-        best = best or [*mixed]
-        iterations += 1
-        gains = begins
-        for player, side in enumerate(sides):
-            left = max(end - perf_counter(), 0.0) / (2 - player)
-            worth = against(payoffs, mixed[1 - player].plan, player)
-            value = float(mixed[player].plan @ worth)
-            answer = side.best(worth, value, left)
-            if answer.bound < bounds[player]:
-                bounds[player], best[1 - player] = answer.bound, mixed[1 - player]
-            gains |= answer.payoff - value > MEETING and side.takes(answer)
-        lower, upper = sorted((-bounds[1], bounds[0]))  # they may cross by rounding
-        is_proved = upper - lower <= MEETING
-        grows &= gains and not is_proved and perf_counter() < end
-    found = ("dag" if method == "dag" else "columns") if forgetful else "lp"
-    return solved(sides, payoffs, (lower, upper), best, found, iterations, begun)
+    solving = Solving(tree, seconds)
+    if method == "dag":
+        sides = [*map(Side, solving.forms, require_dags(tree, dags_of(tree)))]
+    else:
+        sides = solving.without_dags()
+    solving.columns(sides, solving.end)
+    return solving.result(sides, method if solving.is_forgetful else "lp")
 
 
-def _sides(
-    forms: Sequence[SequenceForm],
-    method: str,
-    wholes: Sequence[BeliefDag | None] | None,
-    start: Sequence[Choices] | None,
-) -> tuple[Side, Side]:
-    """Make the restricted game, or refuse one that a method cannot have."""
-    if wholes is None:
-        wholes = [whole_dag(form, MOST if method == "dag" else 0) for form in forms]
-    parts: list[Choices | None] = [None, None]
-    for player, (form, whole) in enumerate(zip(forms, wholes, strict=True)):
-        if whole is not None and method != "dag" and len(form.inflated.shared):
-            parts[player] = np.arange(len(whole.allowed)) == 0 if start is None else start[player]
-    if method == "dag" and None in wholes:
-        raise ValueError(
-            f"{forms[0].tree.name}: method dag: player {wholes.index(None)} has a belief DAG of"
-            f" more than {MOST:,} entries, or information sets in no order; allowed: columns"
-        )
-    return Side(forms[0], wholes[0], parts[0]), Side(forms[1], wholes[1], parts[1])
-
-
-def _remembered(
-    payoffs: csr_array, forms: Sequence[SequenceForm], seconds: float
-) -> list[Mixed] | None:
-    """Give the strategies of both if they forgot nothing, as far as rows can say them."""
-    dags = [remembering(form) for form in forms]
-    chosen = solve_restricted(payoffs, dags, seconds)
-    if chosen is None:
-        return None
-    plans = [Mixed.of(dag, one).plan for dag, one in zip(dags, chosen, strict=True)]
-    rows = [played(form, plan)[None] for form, plan in zip(forms, plans, strict=True)]
-    drawn = [drawing(form, one) for form, one in zip(forms, rows, strict=True)]
-    return [Mixed.of(dag, np.ones(2)) for dag in drawn]
-
-
-def solved(
-    sides: Sequence[Side],
-    payoffs: csr_array,
-    ends: tuple[float, float],
-    best: Sequence[Mixed],
-    method: str,
-    iterations: int,
-    begun: float,
-    end: float = np.inf,
-) -> Equilibrium:
-    """Make the result of the mixtures of both players, and of shares of the stakes.
-
-    The ends are of whole flows. Where strategies are fewer, best responses are to these again. The
-    player with the larger DAG has what is left of the time until `end`.
-    """
-    tree, unit = sides[0].form.tree, stakes(sides[0].form.tree)
-    order = sorted((0, 1), key=lambda player: len(best[player].dag.row))
-    half = (perf_counter() + end) / 2.0
-    found = {player: best[player].strategies(half) for player in order}
-    strategies, shares = [found[0][0], found[1][0]], [found[0][1], found[1][1]]
-    secured = [*ends]
-    for player, share in enumerate(shares):
-        if share < 1.0:
-            part = weighed(sides, payoffs, player, strategies[player], end - perf_counter())
-            strategies[player], secured[player] = part
-    both = [end * unit + tree.shift + tree.centre for end in (*ends, *secured)]
-    return Equilibrium(
-        lower=both[0],
-        upper=both[1],
-        strategies=(strategies[0], strategies[1]),
-        is_proved=secured[1] - secured[0] <= MEETING,
-        method=method,
-        effort={
-            "iterations": iterations,
-            "components": [len(one.weights) for one in strategies],
-            "decisions": [len(one.dag.row) for one in best],
-            **({"shares": shares} if min(shares) < 1.0 else {}),
-        },
-        seconds=perf_counter() - begun,
-        units=tree.units,
-        sides=side_names(tree.sides),
-        secured=(both[2], both[3]) if min(shares) < 1.0 else None,
-    )
-
-
-def weighed(
-    sides: Sequence[Side], payoffs: csr_array, player: int, drawn: Strategy, seconds: float
-) -> tuple[Strategy, float]:
-    """Weigh a part of a mixture anew where that secures more; give how much it then does.
-
-    A linear program finds the weights, unless the other player's DAG is too large for one.
-    """
-    other, dag = sides[1 - player], drawing(sides[player].form, drawn.policies)
-    weights = [drawn.chances]
-    if len(other.dag.row) <= MOST_WEIGHED:
-        dags = [dag, other.dag] if player == 0 else [other.dag, dag]
-        chosen = solve_restricted(payoffs, dags, min(seconds, LONGEST))
-        if chosen is not None:
-            weights.append(Mixed.of(dag, chosen[player]).flow[1:])
-    plans = [dag.sequences @ np.append(1.0, one) for one in weights]
-    answers = [other.best(against(payoffs, plan, 1 - player), np.inf, 1.0) for plan in plans]
-    least = min(range(len(answers)), key=lambda one: answers[one].bound)
-    used, bound = weights[least] > 0.0, answers[least].bound
-    part = Strategy.unchecked(drawn.policies[used], weights[least][used])
-    return part, bound if player else -bound
+def require_dags(tree: FlatTree, dags: Sequence[BeliefDag | None]) -> list[BeliefDag]:
+    """Refuse a game without a DAG of each side."""
+    for player, dag in enumerate(dags):
+        if dag is None:
+            raise ValueError(
+                f"{tree.name}: {side_names(tree.sides)[player]} has a belief DAG of more than"
+                f" {MOST:,} entries, or information sets in no order; allowed: columns"
+            )
+    return [dag for dag in dags if dag is not None]

@@ -11,13 +11,14 @@ from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from itertools import product
+from math import perm
 from typing import Annotated, Any, ClassVar, Final, Literal, NamedTuple
 
 from pydantic import Field
 
 from hogeq.support.messages import refusal
 from hogeq.support.parameters import Count, Natural
-from hogeq.trees.flat import CHANCE
+from hogeq.trees.flat import CHANCE, MOST_NODES
 from hogeq.trees.rules import END, GameRules, register_game
 
 Players = Annotated[int, Field(ge=2, le=9)]
@@ -148,9 +149,13 @@ class Kuhn(Poker):
     sizes: ClassVar[tuple[int, ...]] = (1,)
 
     def __post_init__(self) -> None:
-        """Refuse fewer cards than players."""
+        """Refuse fewer cards than players, and trees that are too large to be built."""
         if self.ranks < self.players:
             raise ValueError(refusal("ranks", self.ranks, f"{self.players} or more, one a player"))
+        after_deal = self.players * 2**self.players + 1  # none bets, or one: others call or fold
+        if perm(self.ranks, self.players) * after_deal > MOST_NODES:
+            allowed = f"fewer, for at most {MOST_NODES:,} nodes"
+            raise ValueError(refusal("ranks", self.ranks, allowed))
 
     def needed(self, round_: int) -> int:  # noqa: ARG002 - there is one
         return self.players

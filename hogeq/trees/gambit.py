@@ -10,10 +10,10 @@ import os
 import re
 from array import array
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
-from functools import cached_property, partial
+from functools import cached_property
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any, Final, NamedTuple, NoReturn
@@ -60,38 +60,110 @@ class Infoset(NamedTuple):
     chances: tuple[Fraction, ...]  # probabilities of chance's actions, sum 1; () of a player's
 
 
-class Outcome(NamedTuple):
-    """Payoffs that a node may have; those on the way to an end are added up."""
+def from_efg(
+    path: str | os.PathLike[str], *, forget: str | Forget | None = None, teams: Teams = None
+) -> FlatTree:
+    """Read a game of one player, or a constant-sum game of two players or teams.
 
-    number: int
-    name: str
-    payoffs: Payoffs
+    `ValueError` says in one line where a file is wrong, and how.
+    """
+    path = Path(path)
+    try:
+        text = read_whole(path, MOST_BYTES).decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise ValueError(
+            f"{printable(path)}: byte {error.start} is not text; allowed: text as UTF-8"
+        ) from None
+    except (OSError, ValueError) as error:
+        raise ValueError(unreadable(path, error)) from None
+    reader = _Reader(printable(path), text)
+    reader.head(teams)
+    reader.body()
+    return _flat(reader, printable(path.name), forget)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class ExtensiveForm:
-    """Contents of a file: a game of any number of players, zero-sum or not.
+class _Reader:
+    """Reads the text of a file, one token ahead; then holds the game.
 
     Its N nodes come as a walk through the tree meets them: after each node, all that is below its
     first action, then all that is below its second.
     """
 
-    where: str  # the file, as messages name it
-    title: str
-    comment: str
-    players: tuple[str, ...]
-    infosets: Sequence[Infoset]
-    outcomes: Sequence[Outcome]  # the first is none, and pays nothing
-    infoset: Sequence[int]  # (N,), index of the information set, -1 at ends
-    outcome: Sequence[int]  # (N,), index of the outcome
-    line: Sequence[int]  # (N,), where in the file the node stands
+    def __init__(self, where: str, text: str) -> None:
+        self.where, self.text = where, text
+        self.start = self.end = 0  # of the next token
+        self.ahead = ""
+        self.players: list[str] = []
+        self.sides: Sides | None = None
+        self.infosets: list[Infoset] = []
+        self.nodes = array("i")  # (N,), index of the information set, -1 at ends
+        self.ends: list[Node] = []
+        self.places: dict[tuple[int, int], int] = {}  # player and number: index
+        self.paid: dict[int, Payoffs] = {}  # by the number of an outcome
+        self.numbers: dict[str, Fraction] = {}
+        self.total: Fraction | None = None  # of the payoffs at each end
+        self.step()
+
+    def head(self, teams: Teams) -> None:
+        """Read what comes before the nodes."""
+        for what, allowed in (("file", ("EFG",)), ("version", ("2",)), ("numbers", ("R", "D"))):
+            if self.ahead not in allowed:
+                self.refuse(what, " or ".join(allowed))
+            self.step()
+        self.quoted("title")
+        self.symbol("{", "players")
+        while self.ahead != "}":
+            self.players.append(self.quoted("player's name"))
+        if not self.players:
+            self.refuse("players", "one or more")
+        self.step()
+        self.sides = sides_of(teams, len(self.players), self.where)
+        if self.is_quoted:
+            self.quoted("comment")
+
+    def body(self) -> None:
+        """Read all nodes."""
+        waiting = [(Fraction(),) * len(self.players)]  # paid on the way to nodes still to come
+        while waiting:
+            if len(self.nodes) == MOST_NODES:
+                raise ValueError(f"{self.where}: has more than {MOST_NODES:,} nodes")
+            start, total = self.start, waiting.pop()
+            row, paid = self.node(), self.payment()
+            if paid is not None:
+                total = tuple(map(operator.add, total, paid))
+                if not all(map(_is_short, total)):
+                    self.fail(start, f"payoffs sum to a fraction of more than {MOST_BITS} bits")
+            self.nodes.append(row)
+            if row >= 0:
+                waiting += [total] * len(self.infosets[row].actions)
+            else:
+                self.ends.append(self.end_of(total, start))
+        if self.ahead:
+            self.refuse("after the last node", "the end of the file")
+        self.text = ""
+
+    def end_of(self, paid: Payoffs, start: int) -> Node:
+        """Make an end; refuse payoffs of no constant sum."""
+        if not all(map(_is_in_range, paid)):
+            self.fail(start, f"payoffs add up out of range; {IN_RANGE}")
+        sums = paid if self.sides is None else summed(paid, self.sides)
+        total = sum(sums, Fraction())
+        self.total = total if self.total is None else self.total
+        if len(sums) == 2 and total != self.total:
+            first = one_line(self.total)
+            self.fail(
+                start,
+                f"is not zero-sum: payoffs sum to {one_line(total)}, at the first end to {first}; "
+                "allowed: zero-sum and constant-sum games",
+            )
+        return Node(TERMINAL, payoffs=tuple(map(float, paid)))
 
     @cached_property
     def sizes(self) -> Sequence[int]:
         """Number of nodes from each node on, (N,)."""
-        sizes = array("i", [1]) * len(self.infoset)
+        sizes = array("i", [1]) * len(self.nodes)
         for node in range(len(sizes) - 1, -1, -1):
-            row, after = self.infoset[node], node + 1
+            row, after = self.nodes[node], node + 1
             for _ in self.infosets[row].actions if row >= 0 else ():
                 after += sizes[after]
             sizes[node] = after - node
@@ -102,106 +174,31 @@ class ExtensiveForm:
         """Labels of the actions of each information set, no two of a set alike."""
         return [_distinct(dict(enumerate(one.actions, 1))) for one in self.infosets]
 
-    def totals(self) -> Iterator[Payoffs]:
-        """Give the payoffs up to each node, its own included; `ValueError` if they take long."""
-        waiting = [self.outcomes[0].payoffs]
-        for row, outcome, line in zip(self.infoset, self.outcome, self.line, strict=True):
-            total = waiting.pop()
-            if outcome:
-                total = tuple(map(operator.add, total, self.outcomes[outcome].payoffs))
-                if not all(map(_is_short, total)):
-                    raise ValueError(
-                        f"{self.where}: line {line}: payoffs sum to a fraction of more than "
-                        f"{MOST_BITS} bits"
-                    )
-            if row >= 0:
-                waiting += [total] * len(self.infosets[row].actions)
-            yield total
+    @cached_property
+    def moves(self) -> list[list[int]]:
+        """Numbers of moves by their labels, as OpenSpiel has them; of equal ones others."""
+        known: tuple[dict[tuple[str, int], int], ...] = {}, {}  # of players, of chance
+        numbers: list[list[int]] = []
+        for one in self.infosets:
+            met: Counter[str] = Counter()
+            table = known[one.player == CHANCE]
+            numbers.append([])
+            for label in one.actions:
+                numbers[-1].append(table.setdefault((label, met[label]), len(table)))
+                met[label] += 1
+        return numbers
 
-    def child(self, node: int, place: int) -> int:
-        """Give the node to which an action leads."""
-        after = node + 1
-        for _ in range(place):
-            after += self.sizes[after]
-        return after
-
-
-def from_efg(
-    path: str | os.PathLike[str], *, forget: str | Forget | None = None, teams: Teams = None
-) -> FlatTree:
-    """Read a game of one player, or a constant-sum game of two players or teams."""
-    path = Path(path)
-    return _flat(read_efg(path), printable(path.name), forget, teams)
-
-
-def read_efg(path: str | os.PathLike[str]) -> ExtensiveForm:
-    """Read a file; `ValueError` says in one line where it is wrong, and how."""
-    path = Path(path)
-    try:
-        text = read_whole(path, MOST_BYTES).decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise ValueError(
-            f"{printable(path)}: byte {error.start} is not text; allowed: text as UTF-8"
-        ) from None
-    except (OSError, ValueError) as error:
-        raise ValueError(unreadable(path, error)) from None
-    return _Reader(printable(path), text).form()
-
-
-class _Reader:
-    """Reads the text of a file, one token ahead."""
-
-    def __init__(self, where: str, text: str) -> None:
-        self.where, self.text = where, text
-        self.start = self.end = 0  # of the next token
-        self.ahead = ""
-        self.players: list[str] = []
-        self.infosets: list[Infoset] = []
-        self.outcomes: list[Outcome] = []
-        self.rows: dict[tuple[int, int], int] = {}  # player and number: index
-        self.paid: dict[int, int] = {}
-        self.numbers: dict[str, Fraction] = {}
-        self.step()
-
-    def form(self) -> ExtensiveForm:
-        """Read the whole file."""
-        for what, allowed in (("file", ("EFG",)), ("version", ("2",)), ("numbers", ("R", "D"))):
-            if self.ahead not in allowed:
-                self.refuse(what, " or ".join(allowed))
-            self.step()
-        title = self.quoted("title")
-        self.symbol("{", "players")
-        while self.ahead != "}":
-            self.players.append(self.quoted("player's name"))
-        if not self.players:
-            self.refuse("players", "one or more")
-        self.step()
-        comment = self.quoted("comment") if self.is_quoted else ""
-        self.outcomes.append(Outcome(0, "", (Fraction(),) * len(self.players)))
-        infoset, outcome, line = (array("i") for _ in range(3))
-        missing, counted_to, lines = 1, 0, 1
-        while missing:
-            if len(infoset) == MOST_NODES:
-                raise ValueError(f"{self.where}: has more than {MOST_NODES:,} nodes")
-            lines += self.text.count("\n", counted_to, self.start)
-            counted_to = self.start
-            line.append(lines)
-            infoset.append(self.node())
-            outcome.append(self.payment())
-            missing += len(self.infosets[infoset[-1]].actions) - 1 if infoset[-1] >= 0 else -1
-        if self.ahead:
-            self.refuse("after the last node", "the end of the file")
-        return ExtensiveForm(
-            where=self.where,
-            title=title,
-            comment=comment,
-            players=tuple(self.players),
-            infosets=self.infosets,
-            outcomes=self.outcomes,
-            infoset=infoset,
-            outcome=outcome,
-            line=line,
-        )
+    def words(self, moves: Sequence[int]) -> list[str]:
+        """Write the moves of a history in the words of the file."""
+        node, words = 0, []
+        for move in moves:
+            row = self.nodes[node]
+            place = self.moves[row].index(move)
+            words.append(self.labels[row][place])
+            node += 1
+            for _ in range(place):
+                node += self.sizes[node]
+        return words
 
     # --- nodes ------------------------------------------------------------------------------------
 
@@ -219,7 +216,7 @@ class _Reader:
         number = self.whole("information set", 0)
         name = self.quoted("name") if self.is_quoted else ""
         listed = self.actions(chance=kind == "c") if self.ahead == "{" else None
-        row = self.rows.setdefault((player, number), len(self.infosets))
+        row = self.places.setdefault((player, number), len(self.infosets))
         who = "chance" if kind == "c" else f"player {player + 1}"
         what = f"information set {number} of {who}"
         if row == len(self.infosets):
@@ -268,26 +265,24 @@ class _Reader:
             self.refuse("sum of probabilities", allowed, str(total), start)
         return tuple(labels), tuple(one / total for one in chances)
 
-    def payment(self) -> int:
-        """Read the outcome of a node; give its index."""
+    def payment(self) -> Payoffs | None:
+        """Read the outcome of a node; give what it pays."""
         start = self.start
         number = self.whole("outcome", 0)
-        name = self.quoted("outcome's name") if self.is_quoted else ""
+        if self.is_quoted:
+            self.quoted("outcome's name")
         payoffs = self.payoffs() if self.ahead == "{" else None
         what = f"outcome {number}"
         if not number:
             if payoffs is not None and any(payoffs):
                 self.refuse("payoffs of outcome 0", "none", at=start)
-            return 0
-        index = self.paid.get(number)
-        if index is None:
-            if payoffs is None:
-                self.refuse(f"{what}, its first node", "a list of payoffs, { ... }", at=start)
-            index = self.paid[number] = len(self.outcomes)
-            self.outcomes.append(Outcome(number, name, payoffs))
-        elif payoffs not in (None, self.outcomes[index].payoffs):
+            return None
+        if payoffs is None and number not in self.paid:
+            self.refuse(f"{what}, its first node", "a list of payoffs, { ... }", at=start)
+        known = self.paid.setdefault(number, payoffs or ())
+        if payoffs not in (None, known):
             self.refuse(f"{what}, its payoffs", "those of its first node", at=start)
-        return index
+        return known
 
     def payoffs(self) -> Payoffs:
         """Read the payoffs of an outcome; between two of them a comma may stand."""
@@ -361,37 +356,37 @@ class _Reader:
         start = self.start if at is None else at
         if given is None:
             given = _TOKEN.match(self.text, start)[1]  # type: ignore[index]
-        raise ValueError(refusal(f"{self.where}: line {self.line(start)}: {what}", given, allowed))
+        self.fail(start, refusal(what, given, allowed))
 
-    def line(self, start: int) -> int:
-        """Give the number of the line of a place in the text."""
-        return self.text.count("\n", 0, start) + 1
+    def fail(self, start: int, why: str) -> NoReturn:
+        """Refuse the file at a place in the text."""
+        line = self.text.count("\n", 0, start) + 1
+        raise ValueError(f"{self.where}: line {line}: {why}")
 
 
 # --- the flat tree --------------------------------------------------------------------------------
 
 
-def _flat(form: ExtensiveForm, name: str, forget: str | Forget | None, teams: Teams) -> FlatTree:
-    """Lay out a game of one player, or a constant-sum game of two players or teams."""
-    sides = sides_of(teams, len(form.players), form.where)
-    rows, names, numbers = form.infosets, _names(form.infosets), _numbers(form.infosets)
+def _flat(game: _Reader, name: str, forget: str | Forget | None) -> FlatTree:
+    """Lay out what was read."""
+    rows, names, sides = game.infosets, _names(game.infosets), game.sides
     keys: list[Any] = [f"{one.player}-{one.player}-{one.number}-{one.name}" for one in rows]
     called = dict(zip(keys, names, strict=True))
     if callable(forget):
         keys = [forget(one.player, name) for one, name in zip(rows, names, strict=True)]
     inner = []
-    for one, key, moves in zip(rows, keys, numbers, strict=True):
+    for one, key, moves in zip(rows, keys, game.moves, strict=True):
         chances: Sequence[Fraction | float] = one.chances or [1.0] * len(moves)
         after = [(move, chance, None) for move, chance in zip(moves, chances, strict=True)]
         inner.append(Node(one.player, key, moves=after))
-    nodes = zip(form.infoset, _ends(form, sides), strict=True)
+    nodes, ends = iter(game.nodes), iter(game.ends)
 
     def look(_: None) -> Node:
-        row, end = next(nodes)  # the tree is laid out in the order of the file
-        return inner[row] if end is None else end
+        row = next(nodes)  # the tree is laid out in the order of the file
+        return inner[row] if row >= 0 else next(ends)
 
-    count = len(form.infoset)
-    tree = flatten(name, None, look, partial(_words, form, numbers), deepest=count, sides=sides)
+    tree = flatten(name, None, look, game.words, deepest=len(game.nodes), sides=sides)
+    game.ends.clear()
     if callable(forget):
         return tree
     states = tree.names
@@ -402,43 +397,6 @@ def _flat(form: ExtensiveForm, name: str, forget: str | Forget | None, teams: Te
         )
     tree = replace(tree, names=[called[state] for state in states], states=states)
     return coarser(tree, forget)
-
-
-def _ends(form: ExtensiveForm, sides: Sides | None) -> list[Node | None]:
-    """Give the ends of a game, and None for each node before; refuse payoffs of no constant sum."""
-    ends: list[Node | None] = []
-    first: Fraction | None = None
-    for row, line, paid in zip(form.infoset, form.line, form.totals(), strict=True):
-        if row >= 0:
-            ends.append(None)
-            continue
-        where = f"{form.where}: line {line}"
-        if not all(map(_is_in_range, paid)):
-            raise ValueError(f"{where}: payoffs add up out of range; {IN_RANGE}")
-        sums = paid if sides is None else summed(paid, sides)
-        total = sums[0] + sums[-1]
-        first = total if first is None else first
-        if len(sums) == 2 and total != first:
-            raise ValueError(
-                f"{where}: is not zero-sum: payoffs sum to {one_line(total)}, at the first end to "
-                f"{one_line(first)}; allowed: zero-sum and constant-sum games"
-            )
-        ends.append(Node(TERMINAL, payoffs=tuple(map(float, paid))))
-    return ends
-
-
-def _numbers(infosets: Iterable[Infoset]) -> list[list[int]]:
-    """Give moves numbers by their labels, as OpenSpiel does; equal ones at a node have others."""
-    known: tuple[dict[tuple[str, int], int], ...] = {}, {}  # of players, of chance
-    numbers: list[list[int]] = []
-    for one in infosets:
-        met: Counter[str] = Counter()
-        table = known[one.player == CHANCE]
-        numbers.append([])
-        for label in one.actions:
-            numbers[-1].append(table.setdefault((label, met[label]), len(table)))
-            met[label] += 1
-    return numbers
 
 
 def _names(infosets: Sequence[Infoset]) -> list[str]:
@@ -461,17 +419,6 @@ def _distinct(labels: Mapping[int, str]) -> list[str]:
         word if word and often[word] == 1 and word not in taken else other
         for word, other in zip(words, numbered, strict=True)
     ]
-
-
-def _words(form: ExtensiveForm, numbers: list[list[int]], moves: Sequence[int]) -> list[str]:
-    """Write the moves of a history in the words of the file."""
-    node, words = 0, []
-    for move in moves:
-        row = form.infoset[node]
-        place = numbers[row].index(move)
-        words.append(form.labels[row][place])
-        node = form.child(node, place)
-    return words
 
 
 def _listed(actions: Sequence[str], chances: Sequence[Fraction]) -> str:

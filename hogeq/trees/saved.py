@@ -29,6 +29,7 @@ import math
 import os
 import re
 import zipfile
+from collections import Counter
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
@@ -66,6 +67,7 @@ def save_tree(tree: FlatTree, path: str | os.PathLike[str]) -> None:
     """Write a tree whole or not at all; read again, it has the same hash."""
     first = tree.first_after
     said, words = tree.words(np.concatenate([first, tree.after_chance]))
+    _require_names(tree.seat, [*map(str, tree.names)], f"{tree.name}: ")
     texts = [tree.name, *map(str, tree.names), *map(str, tree.states or ()), *words]
     encoded = [text.encode("utf-8", "surrogatepass") for text in texts]
     arrays = {
@@ -192,6 +194,7 @@ def _tree(arrays: Arrays) -> FlatTree:
     labels = _Labels(
         arrays["labels"], arrays["said"], list(map(printable, texts[len(texts) - words :]))
     )
+    _require_names(seat, texts[1 : 1 + rows], "text: ")
     sides, infosets = _members(arrays.get("sides"), seat, texts[1 : 1 + rows])
     labels.tree = tree = FlatTree(
         name=printable(texts[0]),
@@ -216,6 +219,14 @@ def _tree(arrays: Arrays) -> FlatTree:
         "payoff", tree.largest_payoff >= 1.0 / LARGEST, f"the largest {1.0 / LARGEST:g} or more"
     )
     return tree
+
+
+def _require_names(seat: NDArray[np.int8], names: Sequence[str], where: str) -> None:
+    """Refuse information sets of one player that have one name."""
+    for one, count in Counter(zip(seat.tolist(), names, strict=True)).items():
+        if count > 1:
+            what = f"{count} information sets of player {one[0]} are named {shown(one[1])}"
+            raise BadInputError(f"{where}{what}; allowed: different names")
 
 
 def _members(

@@ -3,7 +3,7 @@
 Different histories may lead to equal states, so a tree can be counted without being walked.
 """
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import lru_cache, partial
@@ -16,6 +16,7 @@ from hogeq.rules.memory import Memory
 from hogeq.rules.turn import Turn, TurnTable, scoreless_turn, total_rises
 from hogeq.trees.flat import CHANCE, TERMINAL, FlatTree, Node
 from hogeq.trees.rules import END, MOST_KEPT, GameRules, node_of
+from hogeq.trees.teams import Known
 
 PLAYERS = ("A", "B")
 
@@ -213,14 +214,14 @@ def _written(
     """
     yield f"EFG 2 R {_quoted(title)} {{ {' '.join(map(_quoted, players))} }}\n"
     chances = 0
-    outcomes: dict[Fraction | float, int] = {}
-    numbers: tuple[dict[Hashable, int], dict[Hashable, int]] = {}, {}
+    outcomes: dict[tuple[Fraction | float, ...], int] = {}
+    numbers: defaultdict[int, dict[Hashable, int]] = defaultdict(dict)  # by player
     waiting = [root]
     while waiting:
         node = look(waiting.pop())
         if node.player == TERMINAL:
             paid = [_short(one) for one in node.payoffs or (node.payoff, -node.payoff)]
-            outcome = outcomes.setdefault(paid[0], len(outcomes) + 1)
+            outcome = outcomes.setdefault(tuple(paid), len(outcomes) + 1)
             payoffs = ", ".join(map(str, paid))
             yield f't "" {outcome} "" {{ {payoffs} }}\n'
             continue
@@ -238,24 +239,33 @@ def _written(
 
 
 def flat_efg(tree: FlatTree) -> str:
-    """Text of the file of a flat tree; probabilities that are no short fractions are decimal."""
+    """Text of the file of a flat tree; probabilities that are no short fractions are decimal.
+
+    Of teams each member is a player of the file, and the first has what its team is paid.
+    """
     starts = np.searchsorted(tree.parent, np.arange(tree.num_nodes + 1)).tolist()
     number, words = tree.words(np.arange(tree.num_nodes))
+    sides = tuple(range(tree.num_players)) if tree.sides is None else tree.sides
 
     def look(state: int) -> Node:
-        player, payoff = int(tree.player[state]), float(tree.payoff[state])
+        row, payoff = int(tree.row[state]), float(tree.payoff[state])
         moves = [
             (words[number[child]], _short(float(tree.chance[child])), child)
             for child in range(starts[state], starts[state + 1])
         ]
-        infoset = tree.names[tree.row[state]] if player >= 0 else None
-        payoffs: Sequence[Fraction | float] = (payoff,) if tree.num_players == 1 else ()
+        if row >= 0:
+            name = tree.names[row]
+            known = name.state if isinstance(name, Known) else name
+            return Node(int(tree.member[row]), known, moves=moves)
+        paid: list[Fraction | float] = [payoff, -payoff]
         if tree.shift or tree.centre:  # exactly: all sums are to be the same
             own, shift = Fraction(_short(payoff + tree.centre)), Fraction(_short(tree.shift))
-            payoffs = (shift + own, shift - own)[: tree.num_players]
-        return Node(player, infoset, payoff, moves, payoffs)
+            paid = [shift + own, shift - own]
+        first = [sides.index(side) for side in sides]
+        payoffs = [paid[side] * (one == first[one]) for one, side in enumerate(sides)]
+        return Node(int(tree.player[state]), moves=moves, payoffs=payoffs)
 
-    return "".join(_written(0, look, tree.name, ("0", "1")[: tree.num_players]))
+    return "".join(_written(0, look, tree.name, [str(one) for one in range(len(sides))]))
 
 
 def _short(value: Fraction | float) -> Fraction | float:

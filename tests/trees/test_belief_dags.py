@@ -12,7 +12,7 @@ from hogeq.solvers.dags import DagEngine, dag_engine
 from hogeq.solvers.regret import RegretMinimiser
 from hogeq.support.aliases import Floats, Ints
 from hogeq.trees import beliefs, exact
-from hogeq.trees.beliefs import MOST, belief_dag
+from hogeq.trees.beliefs import belief_dag
 from hogeq.trees.exact import equilibrium, payoffs_against
 from hogeq.trees.sequences import SequenceForm, sequence_form
 from tests.solvers.family import FAMILY
@@ -205,7 +205,7 @@ class Twin:
 @pytest.mark.parametrize("name", FAMILY)
 def test_iterations_over_a_dag_are_those_of_the_formulas(name: str) -> None:
     for root in FORGETS[:40:10]:
-        engine = dag_engine(tree_of(root), MOST)
+        engine = dag_engine(tree_of(root))
         solver: Any = SOLVERS[name]()
         state, twin = solver.init(engine), Twin(engine)
         for number, many in ((1, 1), (2, 3)):  # some at once
@@ -258,9 +258,8 @@ def test_a_part_of_the_strategies_is_told_from_the_whole(monkeypatch: pytest.Mon
 def test_methods_have_names() -> None:
     game = hogeq.Game(tree_of(FORGETS[0]))
     found = {method: game.equilibrium(0.5, method) for method in ("dag", "columns", "cfr", "auto")}
-    assert {method: one.method for method, one in found.items()} == {
-        "dag": "dag", "columns": "columns", "cfr": "cfr", "auto": "columns",
-    }  # fmt: skip
+    assert all(found[name].method == name for name in ("dag", "columns", "cfr"))
+    assert found["auto"].method in {"columns", "dag"}  # by the time that the first takes
     known = value(payoffs(FORGETS[0]))
     assert all(one.lower - 1e-9 <= known <= one.upper + 1e-9 for one in found.values())
     with pytest.raises(ValueError, match="method: got 'simplex'; allowed: one of auto, dag"):

@@ -272,6 +272,7 @@ KUHN_CHANGES: Final[tuple[tuple[str, Any, str], ...]] = (
     ("labels", lambda a: put(a, 1, -1), "labels[1]: allowed: 0 to"),
     ("text", lambda a: a[:-1], "ends: allowed: the last at the end of text"),
     ("text", lambda a: a * 0 + 255, "text: "),
+    ("text", lambda a: np.where(a == 49, 48, a), "text: 2 information sets of player 0 are named"),
     ("ends", lambda a: a[::-1], "ends[1]: allowed: rising numbers"),
     ("ends", lambda a: put(a, 0, -1), "ends[0]: allowed: rising numbers"),
     ("ends", lambda a: a[-1:], "ends: allowed: a name, one for each information set, and words"),

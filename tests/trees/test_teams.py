@@ -10,7 +10,7 @@ import pytest
 import hogeq
 from hogeq.trees.loading import load_tree
 from hogeq.trees.rules import from_rules
-from hogeq.trees.teams import sides_of, teams_text
+from hogeq.trees.teams import side_names, sides_of, teams_text
 from tests.cli.calls import ask, refused
 
 
@@ -183,6 +183,29 @@ def test_a_saved_game_keeps_its_members(tmp_path: Path) -> None:
         np.savez(tmp_path / "bad.npz", **{**arrays, "sides": np.array(sides, np.int8)})
         with pytest.raises(ValueError, match=says):
             hogeq.Game(tmp_path / "bad.npz")
+
+
+def test_a_file_of_gambit_has_the_members(tmp_path: Path) -> None:
+    """The first member has what its team is paid."""
+    rules = Bits()
+    rules.total = 7.0
+    game = hogeq.Game(rules, teams="02/1")
+    game.write(tmp_path / "bits.efg")
+    again = hogeq.Game(tmp_path / "bits.efg", teams="02/1")
+    assert game.tree is not None
+    assert again.tree is not None
+    assert np.array_equal(again.tree.payoff, game.tree.payoff)
+    assert (again.tree.shift, again.tree.sides) == (3.5, (0, 1, 0))
+    assert again.tree.member.tolist() == [0, 2, 1]
+
+
+def test_sides_have_names() -> None:
+    assert side_names(None) == ("player 0", "player 1")
+    assert side_names((1, 0, 1)) == ("team 0 (player 1)", "team 1 (players 0, 2)")
+    solved = hogeq.Game(Bits(), teams="1/02").equilibrium(5.0)
+    meanings = [meaning for *_, meaning in solved.rows()]
+    assert meanings[0] == "payoff that team 0 (player 1) secures; proved"
+    assert meanings[1] == "payoff that team 1 (players 0, 2) allows"
 
 
 @pytest.mark.parametrize(
