@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from hogeq.baselines.registry import builtins_of, find_strategy
 from hogeq.baselines.simple import samples_of
 from hogeq.contest.advice import ConstantChanges, RuleChange, constant_changes, rule_changes
-from hogeq.contest.submission import Submission
 from hogeq.contest.tournament import WIN
 from hogeq.evaluation.counterfactual import counterfactual_values
 from hogeq.evaluation.losses import Group, by_kind, by_lead, by_phase, forgotten_rules
@@ -27,6 +26,7 @@ from hogeq.model.shared import shared_workspace
 from hogeq.search.attack import attack
 from hogeq.search.bounds import upper_bound
 from hogeq.search.results import Budget
+from hogeq.strategies.files import Submission
 from hogeq.strategies.strategy import Strategy, StrategyLike, policies_of, table_of
 from hogeq.support import html
 from hogeq.support.aliases import Floats, Matrix

@@ -19,11 +19,10 @@ import numpy as np
 
 from hogeq.baselines.registry import find_strategy, is_builtin
 from hogeq.contest.folders import Entrant, contents
-from hogeq.contest.submission import Submission, inspect_submission
+from hogeq.contest.submission import inspect_submission
 from hogeq.model.game import HogEngine
 from hogeq.strategies.arrays import StrategyError
-from hogeq.strategies.files import LONGEST_NAME, is_folder
-from hogeq.strategies.sandbox import Fault
+from hogeq.strategies.files import LONGEST_NAME, Fault, Submission, is_folder
 from hogeq.strategies.strategy import Strategy, strategy_of
 from hogeq.support.messages import one_line, printable, raised, shown
 from hogeq.support.workers import compute

@@ -1,47 +1,16 @@
-"""The validator of entries: it lists all faults of a file, not the first alone.
-
-:func:`hogeq.strategies.files.read_strategy` reads a strategy or refuses it in one line. Contestants
-and those who run a tournament want the whole list.
-"""
+"""Files as a contest takes them: one matrix, of one file, by an entrant with a name."""
 
 import re
 import shlex
-from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
-
-import numpy as np
 
 from hogeq.rules import Rules
-from hogeq.strategies.arrays import StrategyError, bad_cells, check_matrix
-from hogeq.strategies.files import ask_code, check_player_name, read_bytes, read_form
-from hogeq.strategies.sandbox import Fault
-from hogeq.strategies.strategy import Mixture, Strategy, strategy_of_shape
-from hogeq.support.messages import LONGEST_TITLE, printable
+from hogeq.strategies.arrays import StrategyError
+from hogeq.strategies.files import Fault, Sizes, Submission, check_player_name, inspect
+from hogeq.support.messages import printable
 
-
-@dataclass(frozen=True)
-class Submission:
-    """A file, as a contest would look at it."""
-
-    size: int  # bytes of the file
-    name: str | None  # name of its player or team; None if it is no ``.py`` or has none
-    strategy: Strategy | None  # a matrix; None if there is any fault
-    faults: tuple[Fault, ...]  # every kind of fault and of bad value once, with its count
-    seconds: dict[str, float]
-    """``load``, ``table`` (every position once) and ``slowest`` (one call); empty if no ``.py``."""
-    answered: int  # positions that have an answer, good or bad, of G * G
-    asked: tuple[int, int] | None = None
-    """Position that a ``.py`` was asked for when it was stopped; None if it was not."""
-    files: tuple[str, ...] = ()
-    """Other files of its folder that a ``.py`` opened, printable, as it says itself."""
-    alone: bool | None = None
-    """Whether a ``.py`` gives its table with no other file; None if it has no valid table."""
-    prints: bool = False  # whether a ``.py`` printed anything, as it says; the text is lost
-    attempts: tuple[str, ...] = ()
-    """What else a ``.py`` tried to reach, printable: its own words, for the staff alone."""
-    key: str = ""  # hash of the files that were judged, of an entry in a folder
+_RUN = {"raises", "range", "impure"}  # faults of code that runs; other code has no name either
 
 
 def contest_asks_name(rules: Rules) -> bool:
@@ -54,36 +23,22 @@ def contest_asks_name(rules: Rules) -> bool:
 def inspect_submission(
     path: Path, rules: Rules, trust: bool = False, *, time_limit: float = 60.0
 ) -> Submission:
-    """Look at a file as a contest would; `StrategyError` if there is nothing to look at.
-
-    Code is run with its file alone, and if that gives no valid table, once more with its folder.
-    """
-    data, name = read_bytes(path), printable(path)
-    goal, max_dice, least, most = rules.size, rules.max_dice, min(rules.choices), rules.most_answer
-    shape = goal, goal, rules.num_actions
-    read = read_form(path, data, goal, max_dice, least)
-    if read is None:
-        answers = ask_code(path, trust, goal, most, time_limit, least)
-        fields = answers._asdict() | {"files": tuple(map(printable, answers.files))}
-        table = fields.pop("table")
-        if table is not None:  # code that does not run has no name either
-            is_asked = contest_asks_name(rules)
-            fields["faults"] = (*_name_faults(answers.name, is_asked), *answers.faults)
-        found = Submission(len(data), strategy=None, **fields)
-    else:
-        table = read.rows
-        if isinstance(table, Mixture):
-            strategy_of_shape(shape, table).unmixed(name)
-        cells = sum(len(row) for row in table if isinstance(row, list | np.ndarray))
-        called = read.player_name and read.player_name[:LONGEST_TITLE]
-        found = Submission(len(data), called, None, (), {}, min(goal * goal, cells))
-    if found.faults:
-        return found
-    try:
-        matrix = check_matrix(table, goal, max_dice, name, least, most)
-    except StrategyError:
-        return replace(found, faults=tuple(_table_faults(table, goal, most, least)))
-    return replace(found, strategy=strategy_of_shape(shape, matrix, name, least))
+    """Look at a file as a contest would; `StrategyError` if there is nothing to look at."""
+    sizes: Sizes = {
+        "goal": rules.size,
+        "max_dice": rules.max_dice,
+        "least": min(rules.choices),
+        "most": rules.most_answer,
+    }
+    found, form = inspect(path, trust, time_limit, sizes)
+    if form is None and {fault.kind for fault in found.faults} <= _RUN:
+        named = _name_faults(found.name, contest_asks_name(rules))
+        found = replace(found, faults=(*named, *found.faults))
+    if found.strategy is not None and found.strategy.kind != "matrix":
+        found.strategy.unmixed(printable(path))
+        line = "is a policy, a probability for each roll; allowed: one roll for each position"
+        found = replace(found, faults=(*found.faults, Fault("shape", 1, line)))
+    return replace(found, strategy=None) if found.faults else found
 
 
 def as_one_file(found: Submission, path: Path, rules: str) -> Submission:
@@ -105,19 +60,3 @@ def _name_faults(name: str | None, is_asked: bool) -> list[Fault]:
     except StrategyError as error:
         return [Fault("name", 1, str(error))]
     return []
-
-
-def _table_faults(rows: Any, goal: int, max_dice: int, least: int) -> list[Fault]:
-    """List the faults of a table, each kind once."""
-    if isinstance(rows, np.ndarray) and rows.ndim != 2:
-        line = "is a policy, a probability for each roll; allowed: one roll for each position"
-        return [Fault("shape", 1, line)]
-    counts: Counter[str] = Counter()
-    lines: dict[str, str] = {}
-    for kind, line in bad_cells(rows, goal, max_dice, least):
-        counts[kind] += 1
-        lines.setdefault(kind, line)
-    return [
-        Fault("shape" if kind == "shape" else "range", times, lines[kind])
-        for kind, times in counts.items()
-    ]

@@ -14,7 +14,7 @@ from hogeq.support.messages import one_line
 
 LONGEST: Final = 4096  # bytes of a line
 
-_MOST_NOTES: Final = 200  # lines after the answers
+MOST_NOTES: Final = 200  # lines after the answers
 
 CRASH: Final = "crash", "ended without an answer (out of memory or time, or it crashed)"
 FORM: Final = "code", "gave an answer of no form that answers have"
@@ -68,7 +68,7 @@ class Heard:
         self.is_loaded = True
         for _ in range(0 if self.failed else questions):
             self.answers.append(_answer(next(lines)))
-        for _ in range(_MOST_NOTES):
+        for _ in range(MOST_NOTES):
             line = next(lines)
             if line == b"." and next(lines, None) is None:
                 return

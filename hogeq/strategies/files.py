@@ -32,14 +32,15 @@ import warnings
 import zipfile
 import zlib
 from collections.abc import Container, Iterator, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, Final, TypedDict
+from typing import IO, Any, Final, NamedTuple, TypedDict
 
 import numpy as np
 import numpy.lib.format as npy
 import numpy.typing as npt
 
-from hogeq.strategies.arrays import StrategyError, check_matrix
+from hogeq.strategies.arrays import StrategyError, bad_cells, check_matrix
 from hogeq.strategies.forms import Form, read_code, read_text, without_goal
 from hogeq.strategies.strategy import (
     Mixture,
@@ -51,10 +52,14 @@ from hogeq.strategies.strategy import (
 )
 from hogeq.support.aliases import Matrix
 from hogeq.support.files import read_whole, write_whole
-from hogeq.support.messages import BadInputError, one_line, printable, shown, unreadable
-
-if TYPE_CHECKING:
-    from hogeq.strategies.sandbox import Answers
+from hogeq.support.messages import (
+    LONGEST_TITLE,
+    BadInputError,
+    one_line,
+    printable,
+    shown,
+    unreadable,
+)
 
 MAX_BYTES: Final = 64 * 2**20  # largest file that is opened at all
 
@@ -83,6 +88,42 @@ _HEADER_BYTES: Final = 2**12  # of an .npy file
 _DIGITS: Final = "0123456789abcdefghijklmnopqrstuvwxyz"  # as int(text, 36) reads them
 
 
+class Fault(NamedTuple):
+    """One kind of fault of a file."""
+
+    kind: str
+    """"code", "time", "crash", "raises", "range", "impure", "name", "shape", "files" or "unread".
+
+    "time" and "crash" may be of the machine: another call may find another verdict.
+    """
+    times: int
+    line: str  # about the first of them
+
+
+@dataclass(frozen=True)
+class Submission:
+    """A file that was read: a strategy, or faults."""
+
+    size: int  # bytes of the file
+    name: str | None  # of its player or team, if the file says it
+    strategy: Strategy | None  # None if there is any fault
+    faults: tuple[Fault, ...]  # every kind of fault and of bad value once, with its count
+    seconds: dict[str, float]
+    """``load``, ``table`` (every position once) and ``slowest`` (one call), as a ``.py`` says
+    itself; empty if it is none."""
+    answered: int  # positions that have an answer, good or bad, of G * G
+    asked: tuple[int, int] | None = None
+    """Position that a ``.py`` was asked for when it was stopped; None if it was not."""
+    files: tuple[str, ...] = ()
+    """Other files of its folder that a ``.py`` opened, printable, as it says itself."""
+    alone: bool | None = None
+    """Whether a ``.py`` gives its table with no other file; None if it has no valid table."""
+    prints: bool = False  # whether a ``.py`` printed anything, as it says; the text is lost
+    attempts: tuple[str, ...] = ()
+    """What else a ``.py`` tried to reach, printable: its own words, for the staff alone."""
+    key: str = ""  # hash of the files that were judged, of an entry in a folder
+
+
 def read_strategy(
     path: str | os.PathLike[str],
     goal: int = 100,
@@ -102,20 +143,12 @@ def read_strategy(
                 "allowed: directories of finished runs"
             )
         path /= IN_FOLDER
-    name, shape = printable(path), (goal, goal, max_dice + 1 - least)
-    read = read_form(path, read_bytes(path), goal, max_dice, least)
-    if read is None:
-        answers = ask_code(path, trust, goal, max(most, max_dice), time_limit, least)
-        if answers.faults:
-            raise StrategyError(f"{name}: {answers.faults[0].line}")
-        read = Form(answers.table, player_name=answers.name)
-    given = read.rows
-    is_array = isinstance(given, np.ndarray) and (least == 0 or given.ndim == len(shape))
-    if not is_array and not isinstance(given, Mixture):
-        name += f" (read as {read.form})" if read.form else ""
-        given = check_matrix(given, goal, max_dice, name, least, most)
-    found = strategy_of_shape(shape, given, name, least)
-    return found.named((read.player_name or "").strip() or str(path))
+    sizes: Sizes = {"goal": goal, "max_dice": max_dice, "least": least, "most": most}
+    found, form = inspect(path, trust, time_limit, sizes)
+    if found.strategy is None:
+        read_as = f" (read as {form})" if form else ""
+        raise StrategyError(f"{printable(path)}{read_as}: {found.faults[0].line}")
+    return found.strategy.named((found.name or "").strip() or str(path))
 
 
 class Sizes(TypedDict):
@@ -132,6 +165,48 @@ def sizes_of(game: Sized) -> Sizes:
     least, max_dice = least_choice(game), game.shape[-1] - 1 + least_choice(game)
     most = getattr(getattr(game, "rules", None), "most_answer", max_dice)
     return {"goal": game.shape[0], "max_dice": max_dice, "least": least, "most": most}
+
+
+def inspect(
+    path: Path, trust: bool, time_limit: float, sizes: Sizes
+) -> tuple[Submission, str | None]:
+    """Read a file and list the faults of its table; and the form that it has, None of code.
+
+    `StrategyError` if there is nothing to look at. Code is run with its file alone, and if that
+    gives no valid table, once more with its folder.
+    """
+    data, name = read_bytes(path), printable(path)
+    goal, max_dice, least = sizes["goal"], sizes["max_dice"], sizes["least"]
+    read = read_form(path, data, goal, max_dice, least)
+    if read is None:
+        if not trust:
+            raise StrategyError(f"{name}: {NEEDS_TRUST}")
+        from hogeq.strategies.sandbox import examine  # here: most commands run no code of others
+
+        found = examine(path, goal, max_dice, time_limit, least, sizes["most"])
+        return replace(found, size=len(data)), None
+    rows, shape = read.rows, (goal, goal, max_dice + 1 - least)
+    called = read.player_name and read.player_name[:LONGEST_TITLE]
+    found = Submission(len(data), called, None, (), {}, goal * goal)
+    if isinstance(rows, Mixture) or (isinstance(rows, np.ndarray) and rows.ndim > 2):
+        return replace(found, strategy=strategy_of_shape(shape, rows, name, least)), ""
+    cells = sum(len(row) for row in rows if isinstance(row, list | np.ndarray))
+    found = replace(found, answered=min(goal * goal, cells))
+    try:
+        matrix = check_matrix(rows, goal, max_dice, name, least, sizes["most"])
+    except StrategyError:
+        faults = _table_faults(rows, goal, max(sizes["most"], max_dice), least)
+        return replace(found, faults=tuple(faults)), read.form
+    return replace(found, strategy=strategy_of_shape(shape, matrix, name, least)), read.form
+
+
+def _table_faults(rows: Any, goal: int, max_dice: int, least: int) -> Iterator[Fault]:
+    """List the faults of a table, each kind once."""
+    lines: dict[str, list[str]] = {}
+    for kind, line in bad_cells(rows, goal, max_dice, least):
+        lines.setdefault(kind, []).append(line)
+    for kind, found in lines.items():
+        yield Fault("shape" if kind == "shape" else "range", len(found), found[0])
 
 
 def read_form(path: Path, data: bytes, goal: int, max_dice: int, least: int = 0) -> Form | None:
@@ -168,17 +243,6 @@ def _read_data(suffix: str, data: bytes, goal: int, max_dice: int, least: int) -
     except UnicodeDecodeError as error:
         raise StrategyError(f"is not UTF-8 text at byte {error.start}") from error
     return read_text(text, goal, max_dice, is_json=suffix == ".json")
-
-
-def ask_code(
-    path: Path, trust: bool, goal: int, most: int, time_limit: float, least: int
-) -> "Answers":
-    """Ask the function of a ``.py`` for every position, if it is trusted."""
-    if not trust:
-        raise StrategyError(f"{printable(path)}: {NEEDS_TRUST}")
-    from hogeq.strategies.sandbox import examine  # here: most commands run no code of others
-
-    return examine(path, goal, most, time_limit, least)
 
 
 def is_folder(path: str | os.PathLike[str]) -> bool:

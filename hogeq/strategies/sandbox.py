@@ -27,11 +27,15 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from random import Random
-from typing import IO, Final, NamedTuple, cast
+from typing import IO, Final, NamedTuple
+
+import numpy as np
 
 from hogeq.strategies import child
+from hogeq.strategies.arrays import check_matrix
 from hogeq.strategies.bubblewrap import (
     ENTRY,
     HARNESS,
@@ -41,7 +45,9 @@ from hogeq.strategies.bubblewrap import (
     process_of,
     sandboxed,
 )
-from hogeq.strategies.channel import CRASH, FORM, LONGEST, Cell, Heard
+from hogeq.strategies.channel import CRASH, FORM, LONGEST, MOST_NOTES, Cell, Heard
+from hogeq.strategies.files import Fault, Submission
+from hogeq.strategies.strategy import strategy_of_shape
 from hogeq.support.messages import BadInputError, one_line, printable
 from hogeq.support.progress import tell
 
@@ -54,38 +60,6 @@ _PATIENCE: Final = 5.0  # seconds of silence before a message
 _LOOK: Final = 0.015  # seconds between two looks at a process that is waited for
 
 _MOST_KINDS: Final = 20  # of faults
-
-
-class Fault(NamedTuple):
-    """One kind of fault of a submission."""
-
-    kind: str
-    """"code", "time", "crash", "raises", "range", "impure", "name", "shape" or "unread".
-
-    "time" and "crash" may be of the machine: another call may find another verdict.
-    """
-    times: int
-    line: str  # about the first of them
-
-
-class Answers(NamedTuple):
-    """Answers of a trusted file, as the judge found them."""
-
-    table: list[list[int]] | None
-    """Dice to roll, 0 where the answer is no roll; None if there is no function to ask."""
-    faults: tuple[Fault, ...]
-    name: str | None  # ``PLAYER_NAME``, or else ``TEAM_NAME``; None if that is no text
-    seconds: dict[str, float]
-    """``load``, ``table`` (every position once) and ``slowest`` (one answer), as it says."""
-    files: tuple[str, ...]  # other files of its folder that it opened, as it says
-    answered: int  # positions that it answered, rightly or not
-    asked: tuple[int, int] | None
-    """Position it was asked for when it was stopped; None if it was not."""
-    prints: bool = False  # whether it printed anything, as it says; the text is lost
-    alone: bool | None = None
-    """Whether its file alone gives the table; None if there is no table."""
-    attempts: tuple[str, ...] = ()
-    """What else it tried to reach, in its own words, printable."""
 
 
 # --- what isolates --------------------------------------------------------------------------------
@@ -160,7 +134,7 @@ def hear(entry: Entry, cells: Sequence[Cell], seed: int = 1) -> Heard:
         questions.write(b"".join(b"%d %d\n" % cell for cell in cells))
         questions.seek(0)
         with _started(entry, questions, seed) as process:
-            said, error, fault = _listen(process, entry, 2**16 + 2 * child.LINE * len(cells))
+            said, error, fault = _listen(process, entry, LONGEST * (len(cells) + MOST_NOTES))
     heard = Heard(said, len(cells), fault)
     if heard.fault and not heard.is_ready and heard.fault[0] != "time":
         why = one_line(error[:LONGEST].decode("utf-8", "replace"))
@@ -179,7 +153,7 @@ def _listen(
         except subprocess.TimeoutExpired as waiting:
             said, error = waiting.output or b"", waiting.stderr or b""
         else:
-            return said, error, None
+            return said, error, FORM if len(said) > most else None
         passed = time.monotonic() - begun
         if len(said) > most:
             return said, error, FORM
@@ -235,22 +209,32 @@ def _children(pid: int) -> list[int]:
 # --- the verdict ----------------------------------------------------------------------------------
 
 
-def examine(path: Path, goal: int, max_dice: int, time_limit: float, least: int = 0) -> Answers:
+def examine(
+    path: Path, goal: int, max_dice: int, time_limit: float, least: int = 0, most: int = 0
+) -> Submission:
     """Run a trusted file, and judge its answer for every position.
 
     It is run with nothing beside it. If that gives no valid table, and there are other files in its
     folder, it is run again and sees them.
     """
     path = path.parent.resolve() / path.name
-    choices = range(least, max_dice + 1)
-    alone = _judged(Entry(path, True, time_limit), goal, choices)
+    table = _Table(goal, max_dice, range(least, max(most, max_dice) + 1))
+    alone = _judged(Entry(path, True, time_limit), table)
     kinds = {fault.kind for fault in alone.faults}
     if not kinds:
-        return alone._replace(alone=True)
+        return replace(alone, alone=True)
     if kinds & {"time", "crash"} or not _may_see(path.parent, path.name):
         return alone
-    beside = _judged(Entry(path, False, time_limit), goal, choices)
-    return beside._replace(alone=None if beside.faults else False)
+    beside = _judged(Entry(path, False, time_limit), table)
+    return replace(beside, alone=None if beside.faults else False)
+
+
+class _Table(NamedTuple):
+    """Sizes of the table that is asked for."""
+
+    goal: int
+    max_dice: int
+    choices: range  # those above are cut to the most dice
 
 
 def _may_see(folder: Path, name: str) -> bool:
@@ -272,8 +256,9 @@ def order_again(count: int) -> list[int]:
     return [*order, *reversed(order)]
 
 
-def _judged(entry: Entry, goal: int, choices: range) -> Answers:
+def _judged(entry: Entry, table: _Table) -> Submission:
     """Ask a process for every position, and another one in other orders, twice."""
+    goal, max_dice, choices = table
     cells = [(own, other) for own in range(goal) for other in range(goal)]
     again = [cells[index] for index in order_again(len(cells))]
     first = hear(entry, cells)
@@ -293,17 +278,22 @@ def _judged(entry: Entry, goal: int, choices: range) -> Answers:
         if cell not in changed and answer != rolls[cell]:
             changed.add(cell)
             faults.add(cell, "impure", "", f"is {rolls[cell]}, and {_said(answer, again=True)}")
-    return Answers(
-        [[cast("int", rolls[own, other]) for other in range(goal)] for own in range(goal)],
-        faults.ranked(),
+    strategy = None
+    if not faults.found:
+        rows = np.array([rolls[cell] for cell in cells]).reshape(goal, goal)
+        matrix = check_matrix(rows, goal, max_dice, "table", choices[0], choices[-1])
+        shape = goal, goal, max_dice + 1 - choices[0]
+        strategy = strategy_of_shape(shape, matrix, least=choices[0])
+    return Submission(
+        0,
         first.name,
+        strategy,
+        faults.ranked(),
         first.seconds,
-        _files(entry, [*first.files, *second.files]),
         len(cells),
-        None,
-        first.prints or second.prints,
-        None,
-        tuple(dict.fromkeys([*first.attempts, *second.attempts])),
+        files=tuple(map(printable, _files(entry, [*first.files, *second.files]))),
+        prints=first.prints or second.prints,
+        attempts=tuple(dict.fromkeys([*first.attempts, *second.attempts])),
     )
 
 
@@ -346,8 +336,8 @@ def _said(answer: int | str, *, again: bool = False) -> str:
     return f"{value} when asked again: {pure}" if again else f"is {value}"
 
 
-def _stopped(heard: Heard, cells: Sequence[Cell], answered: int | None) -> Answers:
-    """Answers of a strategy that was stopped, or could not be asked; `answered` before, if any."""
+def _stopped(heard: Heard, cells: Sequence[Cell], answered: int | None) -> Submission:
+    """Verdict on a strategy that was stopped, or could not be asked; `answered` before, if any."""
     failed = ("code", heard.failed) if heard.failed else None
     kind, line = failed or heard.fault or CRASH
     count, is_first = len(heard.answers), answered is None
@@ -362,7 +352,7 @@ def _stopped(heard: Heard, cells: Sequence[Cell], answered: int | None) -> Answe
         line = f"{line}; its code was still loading"
     fault, tried = Fault(kind, 1, line), tuple(heard.attempts)
     asked = asked if is_first else None
-    return Answers(None, (fault,), None, {}, (), done, asked, attempts=tried)
+    return Submission(0, None, None, (fault,), {}, done, asked, attempts=tried)
 
 
 def _files(entry: Entry, named: Sequence[str]) -> tuple[str, ...]:

@@ -24,12 +24,13 @@ from hogeq.contest.assessment import outcome
 from hogeq.contest.entries import entries_of
 from hogeq.contest.folders import entrants, named_entries
 from hogeq.contest.judging import Judge, facts, submission_from
-from hogeq.contest.submission import Submission, inspect_submission
+from hogeq.contest.submission import inspect_submission
 from hogeq.evaluation.values import win_rate
 from hogeq.model.game import compile_game
 from hogeq.pages.entrants import _in_our_words
 from hogeq.rules import rules_from
-from hogeq.strategies.sandbox import Fault, isolation
+from hogeq.strategies.files import Fault, Submission
+from hogeq.strategies.sandbox import isolation
 from hogeq.support import files
 from hogeq.support.messages import printable
 from tests.cli.calls import ask, ok

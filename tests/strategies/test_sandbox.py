@@ -7,14 +7,13 @@ import sys
 import time
 from ast import literal_eval
 from collections.abc import Sequence
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from hogeq.strategies import bubblewrap, channel, sandbox
-from hogeq.strategies.files import read_strategy
+from hogeq.strategies.files import Submission, read_strategy
 from hogeq.support.messages import BadInputError
 from tests.strategies import hostile
 from tests.strategies.strategy_files import DICE, GOAL, ROWS, file, refused
@@ -196,11 +195,11 @@ def reached(
         before = sorted(everybody.rglob("*")), path.stat()
         answers = sandbox.examine(path, hostile.GOAL, 10, 60.0)
     assert answers.faults == ()
-    assert answers.table is not None
+    assert answers.strategy is not None
     assert answers.alone == (folder == everybody)
     assert (sorted(everybody.rglob("*")), path.stat()) == before
     assert (canary.read_text(), other.read_text()) == ("kept", "kept")
-    return dict(zip(hostile.ATTEMPTS, chain.from_iterable(answers.table), strict=False))
+    return dict(zip(hostile.ATTEMPTS, answers.strategy.array.ravel().tolist(), strict=False))
 
 
 @boxed
@@ -424,7 +423,7 @@ FAULTS = {
 HONEST = "def final_strategy(score, opponent):\n    return 3 + (score + opponent) % 2\n"
 
 
-def forged(folder: Path, text: str, **options: Any) -> sandbox.Answers:
+def forged(folder: Path, text: str, **options: Any) -> Submission:
     path = file(folder, "final_strategy.py", PRELUDE + text)
     answers = sandbox.examine(path, GOAL, DICE, **({"time_limit": 0.8} | options))
     lines = [fault.line for fault in answers.faults]
@@ -461,7 +460,8 @@ def test_the_answers_are_what_plays_whatever_the_function_is(tmp_path: Path) -> 
     """A harness that is exchanged answers, no more: its table is checked and asked for again."""
     swap = "sys.modules['__main__'].answer = lambda f, own, other: str({})\n" + HONEST
     good = forged(tmp_path, swap.format("own"), time_limit=20.0)
-    assert (good.faults, good.table) == ((), [[own] * 4 for own in range(4)])
+    assert good.strategy is not None
+    assert good.strategy.array.tolist() == [[own] * 4 for own in range(4)]
     for bad, says in (
         ("13", "is 13 (int); allowed: ints from 0 to 12"),
         ("-1", "is -1 (int); allowed: ints from 0 to 12"),
@@ -650,7 +650,9 @@ def test_a_plain_process_gives_the_same_verdicts(
     file(tmp_path, "beside", "3")
     path = code(tmp_path, "return int(open('beside').read())")
     beside = sandbox.examine(path, GOAL, DICE, 20.0)
-    assert (beside.table, beside.alone, beside.files) == ([[3] * 4] * 4, False, ("beside",))
+    assert beside.strategy is not None
+    assert beside.strategy.array.tolist() == [[3] * 4] * 4
+    assert (beside.alone, beside.files) == (False, ("beside",))
     assert sandbox.examine(code(tmp_path, "return 3"), GOAL, DICE, 20.0).alone
     refused(code(tmp_path, "import os; os._exit(0)"), "ended without an answer", trust=True)
 
