@@ -35,6 +35,7 @@ from hogeq.benchmark.catalogue import GAMES, HELD_OUT, OPEN, Entry, catalogue, s
 from hogeq.support.aliases import Floats, Ints
 from hogeq.support.files import replacing, write_arrays
 from hogeq.trees.exact import equilibrium
+from hogeq.trees.flat import FlatTree
 from hogeq.trees.loading import load_tree
 from hogeq.trees.sequences import SequenceForm, sequence_form
 
@@ -158,8 +159,7 @@ def run(entry: Entry, chosen: Mapping[str, tuple[float, ...]], given: Namespace)
             seconds[number, seed] = time.process_time() - began
             if courses[number, seed, -1] > best:
                 best, kept = courses[number, seed, -1], policy
-    if entry.tree is not None:
-        tree = entry.tree()
+    if isinstance(tree := entry.load(), FlatTree):
         largest, form = tree.largest_payoff, sequence_form(tree, entry.seat or 0)
         payoffs, names = form.payoffs(tree.uniform()), () if seed_of(entry.name) in OPEN else EXACT
         answers = [timed(name, form.inflated, payoffs, given.exact) for name in names]

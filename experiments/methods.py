@@ -11,8 +11,7 @@ other seat.
   the convergence of Adam and beyond", ICLR 2018), each from one random policy and with the settings
   of E. Tewolde and others (arXiv 2602.15252, 2026); regret matching that begins anew as well;
 - softmax annealing and coordinate ascent (hogeq.search.ascent); the attack (hogeq.search.attack);
-- enumeration (hogeq.trees.enumeration), an integer program (hogeq.trees.exact), and multiple policy
-  updating (D. D. Maua, C. P. de Campos and M. Zaffalon, "Solving limited memory influence
+- enumeration and an integer program (hogeq.trees.exact), and multiple policy updating (D. D. Maua, C. P. de Campos and M. Zaffalon, "Solving limited memory influence
   diagrams", JAIR 44, 2012), whose variables are the sequences of a tree here.
 """
 
@@ -80,9 +79,9 @@ class Problem:
 
 def problem_of(entry: Entry) -> Problem:
     """Make the problem of an instance."""
-    if entry.tree is None:
-        return Problem(*entry.match(), 0.5, 1.0)
-    tree, seat = entry.tree(), entry.seat or 0
+    tree, seat = entry.load(), entry.seat or 0
+    if not isinstance(tree, FlatTree):
+        return Problem(*tree, 0.5, 1.0)
     if entry.seat is not None:
         tree = against_nature(tree, seat)
     engine, uniform = TreeEngine(tree), tree.uniform()

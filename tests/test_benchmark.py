@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from scipy.optimize import brentq
 
-from hogeq.benchmark.catalogue import Entry, catalogue, hog_game, seeded
+from hogeq.benchmark.catalogue import Entry, catalogue, hog_game, match, seeded
 from hogeq.benchmark.form import Instance, from_hog, from_tree
 from hogeq.benchmark.generators import interview, random_tree, trials
 from hogeq.evaluation.values import win_rate
@@ -127,10 +127,10 @@ TINY = (random_tree(2, 2, 2, 1), trials(2, 3, 2, 1), interview(2, 2, 2, 1))
 
 
 def entry(tree: FlatTree) -> Entry:
-    return Entry(tree.name, "tiny", "", tree=lambda: tree)
+    return Entry(tree.name, "tiny", "", lambda: tree)
 
 
-HOG_8 = Entry("su20-8x2", "hog", "", ("su20", 8, 2, "always_roll:1"))
+HOG_8 = Entry("su20-8x2", "hog", "", partial(match, "su20", 8, 2, "always_roll:1"))
 
 
 @pytest.mark.parametrize("made", [*map(entry, TINY), HOG_8], ids=lambda made: made.name)
@@ -291,7 +291,7 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
 
 def test_a_run_makes_tables_of_quartiles(tmp_path: Path) -> None:
     made = [seeded()["random-4x3x8-1"], catalogue()["fa18-10x3-always"]]
-    held_out = Entry("random-4x3x8-201", "random", "", tree=partial(random_tree, 2, 2, 2, 201))
+    held_out = Entry("random-4x3x8-201", "random", "", partial(random_tree, 2, 2, 2, 201))
     given = Namespace(evaluations=64, seeds=2, exact=0.2)
     compare([*made, held_out], tmp_path, given)
     records = {one.name: dict(np.load(tmp_path / f"{one.name}.npz")) for one in (*made, held_out)}

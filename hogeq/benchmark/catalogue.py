@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import product
 from pathlib import Path
-from time import perf_counter
 from typing import Any, Final, NamedTuple
 
 from hogeq.baselines.registry import builtin
@@ -33,6 +32,7 @@ HOG: Final = {
 """Goals and most dice of each edition."""
 
 LARGEST: Final = 100
+CHAMPION: Final = {"champion": "champion:policy"}
 
 GAMES: Final = {
     "leduc_poker-own_actions": ("leduc_poker", "own_actions"),
@@ -45,6 +45,7 @@ GAMES: Final = {
 """Games of OpenSpiel, and how they forget."""
 
 Made = tuple[tuple[Callable[..., FlatTree], tuple[tuple[int, ...], ...]], ...]
+
 MADE: Final[Made] = (
     (trials, ((3, 3, 2), (3, 4, 3), (4, 3, 2), (4, 3, 3), (5, 3, 2), (6, 2, 2), (5, 3, 3))),
     (interview, ((3, 3, 3), (4, 4, 3), (8, 3, 4), (4, 5, 3), (6, 5, 3), (16, 4, 4))),
@@ -69,39 +70,24 @@ HELD_OUT: Final = range(201, 211)
 """Seeds that no method, setting or parameter is chosen by."""
 
 
+Match = tuple[HogEngine, Strategy]  # a game of Hog, and the opponent
+
+
 class Entry(NamedTuple):
     """An instance that can be made: of Hog, or of a game tree."""
 
     name: str
     family: str
     about: str
-    hog: tuple[str, int, int, str] | None = None  # edition, goal, most dice and opponent
-    tree: Callable[[], FlatTree] | None = None
-    seat: int | None = None
-    """Seat in a tree against the uniform strategy; None if nobody or both play against it."""
+    load: Callable[[], Match | FlatTree]
+    seat: int | None = None  # in a tree, against the uniform strategy; None: no opponent, or both
 
     def make(self) -> Instance:
         """Make its arrays."""
-        if self.tree is None:
-            game, opponent = self.match()
-            return from_hog(game, opponent.policy)
-        tree = self.tree()
-        return from_tree(tree) if self.seat is None else from_tree(tree, self.seat, tree.uniform())
-
-    def match(self) -> tuple[HogEngine, Strategy]:
-        """Compile a game of Hog, and make the opponent."""
-        if self.hog is None:
-            raise ValueError(f"{self.name}: no game of Hog")
-        edition, goal, dice, opponent = self.hog
-        game = hog_game(edition, goal, dice)
-        return game, builtin(opponent, game)
-
-    def measured(self, kicks: int, seconds: float) -> dict[str, Any]:
-        """Solve it: name, value, bound and seconds taken."""
-        began = perf_counter()
-        value, bound = self.solve(kicks, seconds)
-        taken = perf_counter() - began
-        return {"name": self.name, "value": value, "bound": bound, "seconds": taken}
+        made = self.load()
+        if not isinstance(made, FlatTree):
+            return from_hog(made[0], made[1].policy)
+        return from_tree(made) if self.seat is None else from_tree(made, self.seat, made.uniform())
 
     def solve(self, kicks: int, seconds: float) -> tuple[float, float]:
         """Give a value that player 0 can get, and a bound that no strategy exceeds.
@@ -110,11 +96,9 @@ class Entry(NamedTuple):
         forgets nothing. In a game tree a program has some seconds; a game of two players is solved
         in mixtures.
         """
-        if self.tree is None:
-            game, opponent = self.match()
-            found = attack(game, opponent, Budget(kicks=kicks))
-            return found.win_rate, full_memory_bound(game, opponent)
-        tree = self.tree()
+        tree = self.load()
+        if not isinstance(tree, FlatTree):
+            return attack(*tree, Budget(kicks=kicks)).win_rate, full_memory_bound(*tree)
         if self.family == "game":
             solved = equilibrium(tree, seconds)
             return solved.lower, solved.upper
@@ -138,21 +122,20 @@ def hog_game(edition: str, goal: int, dice: int) -> HogEngine:
     return compile_game(rules_from({"edition": edition, "goal": goal, "max_dice": dice}))
 
 
-def opponent_name(kind: str, dice: int) -> str:
-    """Name the opponent as the other commands do."""
-    if kind == "always":
-        return f"always_roll:{min(6, dice)}"
-    return {"champion": "champion:policy", "ignore": "ignore_memory"}[kind]
+def match(edition: str, goal: int, dice: int, opponent: str) -> Match:
+    """Compile a game of Hog, and make the opponent."""
+    game = hog_game(edition, goal, dice)
+    return game, builtin(opponent, game)
 
 
 def _hog() -> Iterator[Entry]:
     for edition, sizes in HOG.items():
         for goal, dice in sizes:
-            for kind in ("always", "ignore", *(["champion"] if goal == LARGEST else [])):
+            rivals = {"always": f"always_roll:{min(6, dice)}", "ignore": "ignore_memory"}
+            for kind, rival in {**rivals, **(CHAMPION if goal == LARGEST else {})}.items():
                 name = f"{edition}-{goal}x{dice}-{kind}"
-                rival = opponent_name(kind, dice)
                 about = f"{edition} to {goal} points with {dice} dice, against {rival}"
-                yield Entry(name, "hog", about, (edition, goal, dice, rival))
+                yield Entry(name, "hog", about, partial(match, edition, goal, dice, rival))
 
 
 def _made(made: Made, seeds: Sequence[int]) -> Iterator[Entry]:
@@ -161,7 +144,7 @@ def _made(made: Made, seeds: Sequence[int]) -> Iterator[Entry]:
         about = str(generate.__doc__).partition("\n")[0]
         for sizes, seed in product(parameters, seeds):
             name = f"{family}-{'x'.join(map(str, sizes))}" + (f"-{seed}" if seed else "")
-            yield Entry(name, family, about, tree=partial(generate, *sizes, seed))
+            yield Entry(name, family, about, partial(generate, *sizes, seed))
 
 
 def _games() -> Iterator[Entry]:
@@ -170,8 +153,8 @@ def _games() -> Iterator[Entry]:
         tree = partial(load_tree, game, forget)
         for seat in (0, 1):
             about = f"{game}{forgetting}: player {seat} against the uniform strategy"
-            yield Entry(f"{name}-seat_{seat}", "tree", about, tree=tree, seat=seat)
-        yield Entry(f"{name}-game", "game", f"{game}{forgetting}: both players", tree=tree)
+            yield Entry(f"{name}-seat_{seat}", "tree", about, tree, seat)
+        yield Entry(f"{name}-game", "game", f"{game}{forgetting}: both players", tree)
 
 
 def write_instance(folder: Path, entry: Entry) -> dict[str, Any]:
