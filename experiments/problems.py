@@ -198,7 +198,7 @@ UNSAFE: Final = re.compile(r"[\s/:=#]+")  # in names, where they have a meaning
 
 def text_of(tree: FlatTree) -> Iterator[str]:
     """Write a tree, line by line; of what has a meaning in names is made ``_``."""
-    words = tree.words(range(tree.num_nodes))
+    which, words = tree.words(np.arange(tree.num_nodes))
     first = tree.parent.searchsorted(np.arange(tree.num_nodes + 1, dtype=np.int32)).tolist()
     paths, among = ["/"], [list[str]() for _ in range(tree.num_rows)]
     for node, (player, row) in enumerate(zip(tree.player.tolist(), tree.row.tolist(), strict=True)):
@@ -210,7 +210,7 @@ def text_of(tree: FlatTree) -> Iterator[str]:
             continue
         labels: dict[str, str] = {}
         for child in range(first[node], first[node + 1]):
-            name = UNSAFE.sub("_", printable(words[child])) or "_"
+            name = UNSAFE.sub("_", printable(words[which[child]])) or "_"
             while name in labels:
                 name += "_"
             labels[name] = f"{name}={float(tree.chance[child])!r}" if player == CHANCE else name
