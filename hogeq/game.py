@@ -293,8 +293,7 @@ class Game:
         Raises
         ------
         ValueError
-            If a player can meet an information set twice in a play; if a game of Hog has too many
-            histories for an integer program.
+            If a game of Hog has too many histories for an integer program.
         """
         target, budget = self.second.strategy(strategy), budget or Budget()
         if self.tree is not None:
@@ -362,8 +361,8 @@ class Game:
         Raises
         ------
         ValueError
-            If a player can meet an information set twice in a play, the time does not suffice for
-            one iteration, or a belief DAG is too large for the method.
+            If one of two players can meet an information set twice in a play, the time does not
+            suffice for one iteration, or a belief DAG is too large for the method.
         """
         from hogeq.solvers import dags
         from hogeq.trees.answers import hog_tree, solve_hog
@@ -471,8 +470,9 @@ class Game:
         from hogeq.trees.tree import flat_efg
 
         tree, suffix = self._flat, Path(path).suffix.lower()
-        if suffix not in TREES:
-            raise ValueError(refusal("path", str(path), f"names ending in {' or '.join(TREES)}"))
+        if suffix not in TREES[:2]:
+            allowed = f"names ending in {' or '.join(TREES[:2])}"
+            raise ValueError(refusal("path", str(path), allowed))
         if suffix == ".npz":
             save_tree(tree, path)
         else:

@@ -311,3 +311,53 @@ def test_imperfect_recall_games(table: Run) -> None:
     assert wichardt["by policies"] == "-1.0000 to 0.0000"
     assert [row["in mixtures"] for row in hog] == ["0.0000"] * 2  # the coin makes both alike
     assert all(row["perfect recall"] == "no/no" for row in hog)
+
+
+DRIVER = """node / player 1 actions exit on
+node /P1:exit leaf payoffs 1=0
+node /P1:on player 1 actions exit on
+node /P1:on/P1:exit leaf payoffs 1=4
+node /P1:on/P1:on leaf payoffs 1=0
+infoset highway nodes / /P1:on
+"""
+
+
+def test_absent_minded(table: Run) -> None:
+    """Of a folder all files are taken, with a suffix or without; 4x(1 - x) is 1 at 1/2."""
+    folder = table.out / "suite" / "simple"
+    folder.mkdir(parents=True)
+    for name in ("driver", "again.txt"):
+        (folder / name).write_text(DRIVER)
+    options = f"--problems {folder.parent} --seconds 3 --iterations 300 --seeds 33 34"
+    rows = table("absent_minded", options)
+    assert [row["problem"] for row in rows] == ["again.txt", "driver"]
+    for row in rows:
+        assert (row["nodes"], row["sets"], row["visits"]) == ("5", "1", "2")
+        assert float(row["best value"]) == pytest.approx(1.0, abs=1e-9)
+        assert 1.0 - 1e-9 <= float(row["bound"]) <= 1.0 + 1e-8
+    text = (table.out / "absent_minded_methods.md").read_text().splitlines()[2:]
+    lines = [[cell.strip() for cell in line.split("|")[1:-1]] for line in text]
+    methods = ["RM", "RM+", "PRM", "PRM+", "PGD", "OGD", "AMSGrad"]
+    assert [line[1] for line in lines] == 2 * methods
+    for *_, ended, iterations, gap, share, _ in lines:
+        assert ended == "2 of 2"
+        assert int(iterations) < 300
+        assert float(gap) <= 1e-6
+        assert float(share) == pytest.approx(1.0, abs=1e-4)
+    assert (table.out / "absent_minded.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_points_are_projected_by_weights(table: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The nearest probabilities: what is moved, times the weight, is one number where any are."""
+    projected = runpy.run_path(str(FOLDER / "absent_minded.py"))["projected"]
+    random = np.random.default_rng(0)
+    points = random.normal(size=(20, 5, 3))
+    points[:5, 3:] = -np.inf  # illegal
+    weights = random.uniform(0.1, 3.0, size=points.shape)
+    found = projected(points, weights)
+    assert found.sum(axis=1) == pytest.approx(1.0)
+    moved = (points - found) * weights
+    level = np.where(found > 0.0, moved, -np.inf).max(axis=1, keepdims=True)
+    assert (np.abs(moved - level)[found > 0.0] < 1e-9).all()
+    assert (moved <= level + 1e-9).all()
+    assert (found >= 0.0).all()

@@ -21,8 +21,8 @@ RUN_FILES: Final = ("config.yaml", "manifest.json")
 OPENSPIEL: Final = "openspiel:"
 """Begins the name of a game that is OpenSpiel's, whatever else has that name."""
 
-TREES: Final = (".efg", ".npz")
-"""Suffixes of files of games other than Hog."""
+TREES: Final = (".efg", ".npz", ".txt")
+"""Suffixes of files of games other than Hog; those with the first two are written, too."""
 
 _ALLOWED: Final = "an edition's name, a YAML file of rule parts, or a run"
 

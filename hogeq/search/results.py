@@ -126,7 +126,7 @@ class Response:
     """
 
     strategy: Strategy
-    """The response, pure, in either seat."""
+    """The response, in either seat: pure, unless a responder is absent-minded."""
     value: float
     """What it gets, exactly: the mean over both seats."""
     bound: float
@@ -137,8 +137,8 @@ class Response:
     is_proved: bool
     """Whether both meet within 1e-9 of the stakes: it is a best response."""
     method: str
-    """What the bound is of: ``full memory``, ``belief DAG``, ``enumeration`` or ``integer
-    program``."""
+    """What the bound is of: ``full memory``, ``belief DAG``, ``enumeration``, ``integer
+    program`` or, if a responder is absent-minded, ``branch and bound``."""
     seconds: float
     """Spent on it."""
     seats: tuple[float, float]
@@ -277,7 +277,7 @@ class Equilibrium:
     """Whether what `strategies` secure and allow meets within 1e-9 of the stakes."""
     method: str
     """``lp``, one linear program; ``columns``, column generation, or double oracle; ``tablebase``,
-    optimal play by the scores; or a solver."""
+    optimal play by the scores; ``branch and bound``, of one absent-minded player; or a solver."""
     effort: Mapping[str, Any]
     """Rounds, and the components of each strategy."""
     seconds: float

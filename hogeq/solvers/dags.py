@@ -15,6 +15,7 @@ from hogeq.strategies.strategy import Strategy
 from hogeq.support.aliases import Floats
 from hogeq.support.messages import refusal
 from hogeq.trees import exact
+from hogeq.trees.absent import optimum
 from hogeq.trees.beliefs import Choices
 from hogeq.trees.engine import TreeEngine
 from hogeq.trees.exact import Mixed, Side, Solving, against, dags_of, require_dags
@@ -122,6 +123,8 @@ def equilibrium(tree: FlatTree, seconds: float, method: str = "auto") -> Equilib
     """
     if method not in METHODS:
         raise ValueError(refusal("method", method, f"one of {', '.join(METHODS)}", METHODS))
+    if any(sequence_form(tree, player).is_absent_minded for player in (0, 1)):
+        return optimum(tree, seconds)
     if method in {"dag", "columns"}:
         return exact.equilibrium(tree, seconds, method)
     solving = Solving(tree, seconds)

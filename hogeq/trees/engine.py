@@ -36,6 +36,8 @@ class TreeEngine:
         self.tree, self.device = tree, device
         self.forms = sequence_form(tree, 0), sequence_form(tree, 1)
         first, second = (form.rank for form in self.forms)
+        for form in self.forms:
+            form.require_once()
         if first is None or second is None:
             raise ValueError(f"{tree.name}: allowed: games whose information sets have an order")
         self.rank: Ints = np.where(tree.seat == 0, first, second)

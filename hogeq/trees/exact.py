@@ -13,6 +13,7 @@ from hogeq.kernels.row_search import Progress, search_rows
 from hogeq.search.results import Equilibrium, Response
 from hogeq.strategies.strategy import Strategy
 from hogeq.support.aliases import Floats
+from hogeq.trees.absent import Decision
 from hogeq.trees.beliefs import (
     MOST,
     BeliefDag,
@@ -30,7 +31,7 @@ from hogeq.trees.teams import side_names
 
 MEETING = 1e-9  # largest gap at which bounds meet, a share of the stakes
 LEAST_STAKES = 1e-150  # as a share of the largest payoff: what is divided by it keeps its digits
-METHODS = ("full memory", "belief DAG", "enumeration", "integer program")
+METHODS = ("full memory", "belief DAG", "enumeration", "integer program", "branch and bound")
 STARTS = 15
 MOST_DRAWN = 1000  # strategies of a mixture that are given
 MOST_WEIGHED = 5_000  # decisions of a player against whom a part of them is weighed anew
@@ -92,16 +93,11 @@ def best_response(
     integer program. `begin`, (R, K), is where the first ascent begins. After an ascent to more than
     `enough` nothing else is tried.
     """
-    tree = original.tree
     if dag is not None:
         best, chosen = dag.respond(payoffs)
         flow = dag.flow(chosen)
         return Answer(pure_rows(original, dag.sequences @ flow), best, best, METHODS[1], flow > 0.0)
-    if next(original.met_again(), None) is not None:  # a pure response need not be best
-        raise ValueError(
-            f"{tree.name}: {original.side} can meet an information set twice in a play; allowed:"
-            " games without absent-mindedness"
-        )
+    original.require_once()  # else a pure response need not be best
     form = original.inflated
     full, found, best = _by_ascent(original, payoffs, begin)
     method, is_small = METHODS[0], len(form.shared) <= FEW and form.rank is not None
@@ -252,13 +248,18 @@ def respond(
         payoffs = payoffs_against(target, form)
         memory.append(float(form.remember(payoffs)[0][0]))
         left = (begun + seconds - perf_counter()) / (2 - player)
-        answers.append(best_response(form, payoffs, left, begin, dag=wholes[player]))
+        if form.is_absent_minded:
+            solved = Decision(form, payoffs).solve(left)
+            answers.append(Answer(solved.policy, solved.value, solved.bound, METHODS[4]))
+        else:
+            answers.append(best_response(form, payoffs, left, begin, dag=wholes[player]))
     first, second = answers
     rows = np.where(tree.seat[:, None] == 0, first.strategy, second.strategy)
     value, bound = (first.payoff + second.payoff) / 2, (first.bound + second.bound) / 2
     full_memory = sum(memory) / 2
+    is_pure = bool((rows.max(axis=1, initial=0.0) == 1.0).all())
     return Response(
-        strategy=tree_strategy(tree, rows.argmax(axis=1)),
+        strategy=tree_strategy(tree, rows.argmax(axis=1) if is_pure else rows),
         value=value * unit + tree.shift,
         bound=bound * unit + tree.shift,
         full_memory=full_memory * unit + tree.shift,

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from hogeq.trees.flat import FlatTree
 
 ALLOWED: Final = (
-    "an edition of Hog, a mapping or YAML file of rule parts, a run, a .efg file, a .npz file "
-    "of a tree, a game of OpenSpiel or of the papers (3K4) by its name, or rules of one's own"
+    "an edition of Hog, a mapping or YAML file of rule parts, a run, a .efg or .txt file, a .npz "
+    "file of a tree, a game of OpenSpiel or of the papers (3K4) by its name, or rules of one's own"
 )
 
 
@@ -89,6 +89,10 @@ def _written(name: str, forget: Any, trust: bool, teams: Teams) -> "Rules | Flat
         from hogeq.trees.gambit import from_efg
 
         return from_efg(name, forget=forget, teams=teams)
+    if name.lower().endswith(".txt"):
+        from hogeq.trees.text import from_text
+
+        return from_text(name, forget=forget, teams=teams)
     if name.lower().endswith(".npz"):
         from hogeq.trees.forgetting import coarser
         from hogeq.trees.saved import load_tree_file

@@ -6,14 +6,14 @@ the way to history h, Y(h) what the opponent met and did.
 
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hogeq.support.aliases import Floats, Ints
-from hogeq.support.messages import Table, Text
+from hogeq.support.messages import Table, Text, printable
 from hogeq.trees.flat import TERMINAL, FlatTree, History
 from hogeq.trees.sequences import SequenceForm, sequence_form
 
@@ -21,6 +21,8 @@ MOST_PLAYS: Final = 20_000_000
 """Pairs of a history of a player and a play through it, up to which well-formedness is decided;
 that takes some ten seconds."""
 
+
+MOST_NAMED: Final = 20  # information sets that are met again
 
 SAME: Final = 1e-9  # by which equal factors may differ, relative to their size
 LEAST_SHARE: Final = -1e300  # stands for the logarithm of 0
@@ -33,6 +35,7 @@ NEITHER: Final = (
     "neither the coarsest refinement that has perfect recall nor perfect information will do"
 )
 NEVER: Final = "the opponent's past of the first never goes with the own past of the second"
+ONCE: Final = "the theorem is for players without absent-mindedness"
 NO_PLAY: Final = "no play with the own past of the second can end as one through the first can"
 
 
@@ -94,6 +97,8 @@ class Audit:
     forgets : dict of str to Loss
         Of Hog, by what is lost: ``own action``, ``own observation``, ``opponent's action``,
         ``chance``, ``seat``.
+    met_again : dict of hashable to int
+        Information sets that a play can meet again, and how often at most, in the part walked.
     members : tuple of Audit
         Of a team, by their numbers: recall of each player as if all others were one opponent.
 
@@ -113,6 +118,7 @@ class Audit:
     forgetful: frozenset[Hashable]
     free: frozenset[Hashable]
     forgets: dict[str, Loss]
+    met_again: dict[Hashable, int] = field(default_factory=dict)
     members: tuple["Audit", ...] = ()
 
     def forgotten_at(self, infoset: Hashable) -> tuple[str, ...]:
@@ -136,8 +142,9 @@ class Audit:
         """Return the properties, by name, as plain values.
 
         Each with ``holds``, ``witness`` (two histories) and ``note``; ``absent_minded`` holds if
-        the player is. ``free_in_mixtures`` is the ``count`` of information sets that forget nothing
-        in mixtures, ``of`` those that join different own pasts.
+        the player is, with ``infosets``: how often a play can meet each one that it can meet again.
+        ``free_in_mixtures`` is the ``count`` of information sets that forget nothing in mixtures,
+        ``of`` those that join different own pasts.
         """
         known: dict[str, Any] = {}
         for name, finding in self.findings.items():
@@ -149,6 +156,9 @@ class Audit:
                 "witness": list(witness.texts) if witness else [],
                 "note": finding.note or (witness.note if witness else ""),
             }
+        known["absent_minded"]["infosets"] = {
+            str(name): most for name, most in self.met_again.items()
+        }
         known["free_in_mixtures"] = {"count": len(self.free), "of": len(self.forgetful)}
         if self.members:
             known["members"] = {str(one.player): one.to_json() for one in self.members}
@@ -176,6 +186,11 @@ def recall_text(players: Sequence[Audit], sides: Sequence[str]) -> Text:
         header = ("each member alone", *(f"player {one.player}" for one in members))
         text += ["", Table(alone, header, left=len(header))]
     for side, player in zip(sides, players, strict=True):
+        if player.met_again:
+            often = [f"{printable(name)} ({most} times)" for name, most in player.met_again.items()]
+            often[MOST_NAMED:] = [f"and {len(often) - MOST_NAMED} more"] * (len(often) > MOST_NAMED)
+            heading = f"{side.capitalize()} can meet again in a play, at most so often"
+            text += ["", f"{heading}: {', '.join(often)}"]
         for witness, names in player.witnesses().items():
             heading = (
                 f"{side.capitalize()}, {', '.join(names)}: one information set after either of"
@@ -239,6 +254,9 @@ class Recall:
         }
         names = ("well-formed", "skew well-formed", "chance-relaxed skew well-formed")
         findings |= zip(names, self._well_formed(whole=whole, ranked=ranked), strict=True)
+        if self.form.is_absent_minded:  # their theorem is for other players
+            unknown = dict.fromkeys(names, Finding(None, None, ONCE))
+            findings |= {name: one for name, one in unknown.items() if findings[name].holds}
         tree, form = self.tree, self.form
         free = [*self.shared] if findings["no absent-mindedness"].holds else []
         if free:
@@ -249,7 +267,10 @@ class Recall:
             for rows in (np.flatnonzero(tree.seat == self.player).tolist(), self.shared, free)
         ]
         histories = int((tree.player == self.player).sum())
-        return Audit(self.player, sets[0], histories, whole, findings, sets[1], sets[2], {})
+        often = sorted(zip(form.visits.tolist(), form.row.tolist(), strict=True))
+        again = {tree.names[row]: visits for visits, row in often if visits > 1}
+        known = self.player, sets[0], histories, whole, findings
+        return Audit(*known, sets[1], sets[2], {}, met_again=again)
 
     def pair(self, first: int, second: int, note: str = "") -> Pair:
         """Pair two nodes."""
@@ -293,10 +314,10 @@ class Recall:
     def _twice(self) -> Iterator[Pair]:
         """Pair the first and a later visit of one information set in a play."""
         tree, fewest = self.tree, self.tree.num_nodes
-        for row, later in self.form.met_again():
+        for later in self.form.first[self.form.visits > 1].tolist():
             if self.depth[later] >= fewest:  # those that follow are as deep
                 return
-            first = later
+            first, row = later, tree.row[later]
             node = int(tree.parent[later])
             while node >= 0:
                 first = node if tree.row[node] == row else first

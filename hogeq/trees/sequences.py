@@ -225,18 +225,28 @@ class SequenceForm:
         """Rows that join several refined information sets."""
         return np.flatnonzero(np.bincount(self.row, minlength=self.tree.num_rows) > 1)
 
-    def met_again(self) -> Iterator[tuple[int, int]]:
-        """List the rows that are met twice in a play, with a shortest node of a later visit."""
-        if self.rank is not None:
-            return
-        above = self.above
-        is_again, left, up = np.zeros(len(above), bool), np.arange(len(above)), above
+    @cached_property
+    def visits(self) -> Ints:
+        """How often a play has met the row at each refined information set, this time too, (J,)."""
+        visits, left, up = np.ones(len(self.row), np.int64), np.arange(len(self.row)), self.above
         while len(left):
             left, up = left[up >= 0], up[up >= 0]
-            is_again[left] |= self.row[up] == self.row[left]
-            up = above[up]
-        again = np.flatnonzero(is_again)
-        yield from zip(self.row[again].tolist(), self.first[again].tolist(), strict=True)
+            visits[left] += self.row[up] == self.row[left]
+            up = self.above[up]
+        return visits
+
+    @property
+    def is_absent_minded(self) -> bool:
+        """Whether a row can be met twice in a play: then the payoff is not linear in it."""
+        return bool(self.visits.max(initial=1) > 1)
+
+    def require_once(self) -> None:
+        """Refuse absent-mindedness."""
+        if self.is_absent_minded:
+            raise ValueError(
+                f"{self.tree.name}: {self.side} can meet an information set twice in a play;"
+                " allowed: games without absent-mindedness"
+            )
 
 
 @lru_cache(maxsize=4)

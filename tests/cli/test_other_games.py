@@ -61,7 +61,7 @@ def test_a_team_shows_the_plans_that_it_draws_from(folder: Path) -> None:
         (("attack", "always_roll:6", *GAME), "allowed: uniform, a run, a file .npz"),
         (("audit", *GAME, "--forget", "all"), "allowed: own_actions, order, or last:K"),
         (("run", "both.yaml"), "rules: got 'su20'; allowed: none where a game is given"),
-        (("equilibrium", "--game", "driver.efg"), "allowed: games without absent-mindedness"),
+        (("diff", "uniform", "uniform", "--game", "driver.efg"), "games without absent-mindedness"),
         (("play", *GAME), "--game: play is of Hog alone (turns are Hog's); allowed: --rules"),
         (("attack", "uniform", *GAME, "--rules", "su20"), "--rules: allowed only without --game"),
         (("attack", "uniform", *GAME, "--certify", "1"), "--certify: allowed only for Hog; liars"),

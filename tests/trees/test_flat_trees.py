@@ -13,7 +13,7 @@ import hogeq
 from hogeq.strategies.strategy import Strategy
 from hogeq.support.aliases import Floats
 from hogeq.trees import flat
-from hogeq.trees.exact import equilibrium, respond
+from hogeq.trees.exact import best_response, equilibrium, respond
 from hogeq.trees.flat import FlatTree, payoff
 from hogeq.trees.gambit import from_efg
 from hogeq.trees.openspiel import from_openspiel
@@ -156,9 +156,11 @@ def test_recall_of_known_games(tmp_path: Path) -> None:
 
 def test_an_absent_minded_player_has_no_pure_best_response(tmp_path: Path) -> None:
     tree = read(tmp_path, DRIVER)
-    assert next(sequence_form(tree, 0).met_again()) == (0, 2)
+    form = sequence_form(tree, 0)
+    assert form.visits.tolist() == [1, 2]
     with pytest.raises(ValueError, match="allowed: games without absent-mindedness"):
-        respond(tree, tree.uniform(), 1.0)
+        best_response(form, form.payoffs(tree.uniform()), 1.0)
+    assert respond(tree, tree.uniform(), 1.0).seats[0] == pytest.approx(4 / 3)
 
 
 @pytest.mark.parametrize(

@@ -140,5 +140,5 @@ def test_a_player_who_can_meet_a_row_twice_is_refused(tmp_path: Any) -> None:
 
     path = tmp_path / "driver.efg"
     path.write_text(DRIVER)
-    with pytest.raises(ValueError, match="allowed: games whose information sets have an order"):
+    with pytest.raises(ValueError, match="allowed: games without absent-mindedness"):
         TreeEngine(from_efg(path))

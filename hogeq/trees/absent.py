@@ -1,0 +1,324 @@
+"""Decisions of a player who may meet an information set again: absent-mindedness.
+
+With the others' rows fixed, the payoff to a policy x is a polynomial: a sum over sequences s of
+payoff(s) times the product of x(I, a) over the steps of s. A row that is met m times has degree m,
+and no pure policy need be best (Piccione and Rubinstein, GEB 20, 1997). The derivative by x(I, a)
+is a sum over the pasts of I: reach times what follows a.
+
+**Search.** Regret matching+ on the derivatives from several starts; then rows one at a time, along
+lines to the ends of the simplex: the payoff is a polynomial in one number there, and the best is
+among the roots of its derivative.
+
+**Bound.** Rows met again lie in boxes; others, in which the payoff is linear, are free or pinned to
+an action. Two bounds hold over a box: (a) a player who remembers the own past (the coarsest
+refinement with perfect recall) and acts within the box at each past; (b) the same at one point of
+the box, plus the most that intervals of the derivative allow. ``docs/absent-mindedness.md`` has the
+proofs. Branch and bound halves boxes and pins rows; its steps are the proof of the bound.
+"""
+
+from heapq import heappop, heappush
+from time import perf_counter
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+from numpy.polynomial import Chebyshev
+from scipy.sparse import csr_array
+
+from hogeq.search.results import PROVED, Equilibrium
+from hogeq.strategies.strategy import Strategy
+from hogeq.support.aliases import Floats, Ints
+from hogeq.trees.flat import TERMINAL, FlatTree, reach
+from hogeq.trees.sequences import SequenceForm, sequence_form
+from hogeq.trees.teams import side_names
+
+STARTS: Final = 12
+ROUNDS: Final = 500  # of regret matching
+SWEEPS: Final = 200  # over the rows, of an ascent
+DEGREE: Final = 64  # most of a polynomial on a line
+ENTRIES: Final = 1_000_000  # of the arrays of a pass over several policies
+LEAVES: Final = 2**26  # most numbers of the boxes that wait
+THIN: Final = 1e-12  # box that is not halved
+
+
+class Step(NamedTuple):
+    """A split of a leaf; the leaves it makes are numbered on, after the root, 0."""
+
+    leaf: int
+    row: int
+    action: int  # -1: a leaf for each action that the row is pinned to
+    cut: float  # else probabilities up to here, and from here on
+
+
+class Solved(NamedTuple):
+    """A policy, its payoff, and a bound on that of every policy, proved by steps."""
+
+    policy: Floats  # (R, K)
+    value: float
+    bound: float
+    steps: list[Step]
+
+
+class Gaps(NamedTuple):
+    """What a policy falls short by in three solution concepts; each implies the one before.
+
+    Tewolde et al., IJCAI 2023, of one player; IJCAI 2024, of players against each other.
+    """
+
+    kkt: float  # CDT: most that moving to an action of one row gains, by the derivative
+    edt: tuple[float, float]  # EDT: most that another row gains, at least and at most
+    ex_ante: tuple[float, float]  # most that another policy gains, at least and at most
+
+
+class Decision:
+    """The payoff of a player as a polynomial in its rows, and passes over policies (R, K, S)."""
+
+    def __init__(self, form: SequenceForm, payoffs: Floats, unit: float = 1.0) -> None:
+        self.form, self.payoffs = form, payoffs  # by sequence, others and chance weighed in
+        self.unit = unit  # the stakes, which payoffs are compared by
+        self.legal, count = form.tree.legal, len(form.row)
+        self.rows, shape = np.unique(form.row), (form.tree.num_rows, count)
+        self.visits: Ints = np.zeros(shape[0], np.int64)  # most of each row in a play
+        np.maximum.at(self.visits, form.row, form.visits)
+        self.again = np.flatnonzero(self.visits > 1)
+        self.by_row = csr_array((np.ones(count), (form.row, np.arange(count))), shape)
+        self.levels = []
+        for refined in form.levels:
+            ordered = refined[np.argsort(form.before[refined], kind="stable")]
+            self.levels.append((ordered, *np.unique(form.before[ordered], return_index=True)))
+
+    @classmethod
+    def of(cls, tree: FlatTree, policy: Floats, player: int = 0) -> "Decision":
+        """Decide for a player in the game's own payoffs, the other playing a policy, (R, K)."""
+        form, ends = sequence_form(tree, player), tree.player == TERMINAL
+        own = tree.shift + (tree.payoff + tree.centre) * (1.0 if player == 0 else -1.0)
+        won = np.where(tree.possible, reach(tree, policy, player) * own, 0.0)[ends]
+        payoffs = np.bincount(form.at[ends], won, 1 + len(form.row) * tree.num_actions)
+        return cls(form, payoffs.astype(np.float64), tree.expected * tree.largest_payoff)
+
+    def _worth(self, lower: Floats, upper: Floats | None = None, sign: int = 1) -> Any:
+        """Payoff of policies, (S,), and after every step, (J, K, S); of boxes the most or least."""
+        worth = np.repeat(sign * self.payoffs[:, None], lower.shape[2], axis=1)
+        after = worth[1:].reshape(-1, *lower.shape[1:])
+        for refined, befores, starts in reversed(self.levels):
+            rows, then = self.form.row[refined], after[refined]
+            each = (lower[rows] * then).sum(axis=1)
+            if upper is not None:
+                each = _most(then, lower[rows], upper[rows])
+            worth[befores] += np.add.reduceat(each, starts)
+        return sign * worth[0], sign * after
+
+    def _reach(self, policies: Floats) -> Floats:
+        """Probability of coming to every past by the own actions, (J, 1, S)."""
+        weights = np.ones((len(self.payoffs), policies.shape[2]))
+        after = weights[1:].reshape(-1, *policies.shape[1:])
+        for refined, *_ in self.levels:
+            before, rows = self.form.before[refined], self.form.row[refined]
+            after[refined] = weights[before, None] * policies[rows]
+        return weights[self.form.before, None]
+
+    def _per_row(self, by_past: Floats) -> Floats:
+        """Sum over the pasts of each row, (R, ...)."""
+        flat = self.by_row @ by_past.reshape(len(by_past), -1)
+        return np.asarray(flat).reshape(-1, *by_past.shape[1:])
+
+    def values(self, policies: Floats) -> tuple[Floats, Floats, Floats]:
+        """Payoffs, (S,), derivatives, (R, K, S), and KKT gaps of rows: best less mean, (R, S)."""
+        worth, after = self._worth(policies)
+        slopes = self._per_row(self._reach(policies) * after)
+        best = np.where(self.legal[..., None], slopes, -np.inf).max(axis=1)
+        return worth, slopes, best - (policies * slopes).sum(axis=1)
+
+    def value(self, policy: Floats) -> float:
+        """Payoff of a policy, (R, K)."""
+        return float(self._worth(policy[..., None])[0][0])
+
+    def _along(self, policy: Floats, row: int) -> Floats:
+        """Best policy on the lines from a row to the ends of its simplex."""
+        ends = np.eye(self.legal.shape[1])[self.legal[row]]
+
+        def moved(shares: Floats) -> Floats:  # (ends, n): (R, K, ends * n)
+            rows = (1.0 - shares[..., None]) * policy[row] + shares[..., None] * ends[:, None]
+            policies = np.repeat(policy[..., None], shares.size, axis=2)
+            policies[row] = rows.reshape(-1, policy.shape[1]).T
+            return policies
+
+        count = min(int(self.visits[row]), DEGREE) + 1
+        at = (1.0 - np.cos(np.pi * (np.arange(count) + 0.5) / count)) / 2.0
+        met = self._worth(moved(np.tile(at, (len(ends), 1))))[0].reshape(len(ends), count)
+        shares = np.tile([0.0, 0.0, 1.0], (len(ends), 1))  # stay, the best between, go
+        for line, best in zip(met, shares, strict=True):
+            curve = Chebyshev.fit(at, line, count - 1, domain=[0.0, 1.0])
+            roots = np.clip(np.append(np.real(curve.deriv().roots()), 0.0), 0.0, 1.0)
+            best[1] = roots[curve(roots).argmax()]
+        policies = moved(shares)
+        return np.asarray(policies[..., self._worth(policies)[0].argmax()])
+
+    def ascend(self, policy: Floats, rows: Ints, end: float = np.inf) -> Floats:
+        """Improve some rows one at a time until none can be improved or the time is over."""
+        least = 1e-14 * self.unit
+        for _ in range(SWEEPS):
+            value, _, gaps = self.values(policy[..., None])
+            for row in rows[(gaps[rows, 0] > least) | (self.visits[rows] > 1)].tolist():
+                if perf_counter() > end:
+                    return policy
+                moved = self._along(policy, row)
+                if self.value(moved) > self.value(policy) + least:
+                    policy = moved
+            if self.value(policy) <= value[0] + least:
+                break
+        return policy
+
+    def search(self, rows: Ints, start: Floats, end: float) -> Floats:
+        """Find a good policy that differs from a start in some rows alone, (R, K)."""
+        random, count = np.random.default_rng(0), max(1, ENTRIES // len(self.payoffs))
+        drawn = random.exponential(size=(*start.shape, min(STARTS, count))) * self.legal[..., None]
+        drawn[..., 0] = self.legal
+        policies = np.repeat(start[..., None], drawn.shape[2], axis=2)
+        policies[rows] = (drawn / drawn.sum(axis=1, keepdims=True))[rows]
+        regrets, tops = np.zeros_like(policies), [start]
+        for _ in range(ROUNDS):
+            values, slopes, _ = self.values(policies)
+            if values.max() > self.value(tops[0]):
+                tops[0] = policies[..., values.argmax()].copy()
+            if perf_counter() > end:
+                return tops[0]
+            gains = slopes - (policies * slopes).sum(axis=1, keepdims=True)
+            regrets = np.maximum(regrets + gains * self.legal[..., None], 0.0)
+            total = regrets.sum(axis=1, keepdims=True)
+            moved = np.where(total > 0.0, regrets / np.where(total > 0.0, total, 1.0), policies)
+            policies[rows] = moved[rows]
+        tops += [policies[..., one] for one in np.argsort(-values)[:3]]
+        return max((self.ascend(one, rows, end) for one in tops), key=self.value)
+
+    def bounds(self, lower: Floats, upper: Floats) -> tuple[Floats, Floats, Floats]:
+        """Bounds of boxes, (S,), how much each row adds to them, (R, S), and mean derivatives."""
+        (bound, high), (_, low) = self._worth(lower, upper), self._worth(lower, upper, -1)
+        least, most, centre = self._reach(lower), self._reach(upper), middles(lower, upper)
+        apart = most[:, 0] * _most(high, lower[self.form.row], upper[self.form.row])
+        score = self._per_row(apart) - _most(self._per_row(most * high), lower, upper)
+        # What all actions of a past have in common moves no probability.
+        level = ((high + low) / 2.0 * centre[self.form.row]).sum(axis=1, keepdims=True)
+        high, low = high - level, low - level
+        top = self._per_row(np.where(high > 0.0, most, least) * high)
+        bottom = self._per_row(np.where(low > 0.0, least, most) * low)
+        middle, half = (top + bottom) / 2.0, (top - bottom) / 2.0
+        score = np.maximum(score, 0.0) + ((upper - lower) * half).sum(axis=1)
+        at, pinned = self.again, (lower.copy(), upper.copy())
+        pinned[0][at] = pinned[1][at] = centre[at]
+        moved = _most(middle[at], lower[at], upper[at]) - (middle * centre)[at].sum(axis=1)
+        slack = (np.maximum(upper - centre, centre - lower) * half)[at].sum(axis=(0, 1))
+        return np.minimum(bound, self._worth(*pinned)[0] + moved.sum(axis=0) + slack), score, middle
+
+    def solve(
+        self, seconds: float, start: Floats | None = None, rows: Ints | None = None
+    ) -> Solved:
+        """Maximise over some rows, by default all, the others being those of a start, (R, K)."""
+        end, rows = perf_counter() + seconds, self.rows if rows is None else rows
+        start = self.form.tree.uniform() if start is None else start
+        policy = self.search(rows, start, perf_counter() + seconds / 3.0)
+        value, steps, number, closed = self.value(policy), list[Step](), 1, -np.inf
+        lower, upper = start.copy(), start.copy()
+        lower[rows], upper[rows] = 0.0, self.legal[rows]
+        splits = np.intersect1d(np.union1d(self.again, self.form.shared), rows)
+        pure = np.setdiff1d(rows, self.again)
+        waiting: list[Any] = []
+        most = ENTRIES // (8 * len(self.payoffs))  # boxes at once, one more at least
+        ahead = [(0, np.inf, *tightened(lower, upper))]
+        while True:
+            boxes = [np.stack([one[side] for one in ahead], axis=2) for side in (2, 3)]
+            bounds, scores, slopes = self.bounds(*boxes)
+            tried = middles(*boxes)
+            best = np.where(self.legal[pure, :, None], slopes[pure], -np.inf).argmax(axis=1)
+            best = np.moveaxis(np.eye(tried.shape[1])[best], 2, 1)
+            tried[pure] = np.clip(best, boxes[0][pure], boxes[1][pure])
+            worth = self._worth(tried)[0]
+            if worth.max() > value + 1e-12 * self.unit:
+                policy = self.ascend(tried[..., worth.argmax()], rows, end)
+                value = self.value(policy)
+            for (leaf, above, *box), bound, score in zip(ahead, bounds, scores.T, strict=True):
+                wide = (box[1] - box[0])[splits].max(axis=1, initial=0.0) > THIN
+                if wide.any():
+                    row = int(splits[np.where(wide, score[splits], -np.inf).argmax()])
+                    heappush(waiting, (-min(bound, above), leaf, row, *box))
+                else:
+                    closed = max(closed, min(bound, above))
+            enough = value + PROVED * self.unit / 2.0
+            top = -waiting[0][0] if waiting else -np.inf
+            if top <= enough or perf_counter() > end or len(waiting) * lower.size > LEAVES:
+                return Solved(policy, value, float(max(value, closed, top)), steps)
+            ahead = []
+            while waiting and -waiting[0][0] > enough and len(ahead) <= most:
+                bound, leaf, row, *box = heappop(waiting)
+                step, children = self._split(leaf, row, *box)
+                steps.append(step)
+                ahead += [(number + place, -bound, *one) for place, one in enumerate(children)]
+                number += len(children)
+
+    def _split(self, leaf: int, row: int, lower: Floats, upper: Floats) -> tuple[Step, Any]:
+        """Halve a box in a row that is met again, at its longest side; pin any other row."""
+        boxes = []
+        if self.visits[row] > 1:
+            action = int((upper[row] - lower[row]).argmax())
+            cut = float(upper[row, action] + lower[row, action]) / 2.0
+            for side in (1, 0):
+                boxes.append((lower.copy(), upper.copy()))
+                boxes[-1][side][row, action] = cut
+            return Step(leaf, row, action, cut), [tightened(*box) for box in boxes]
+        for one in np.flatnonzero(self.legal[row]).tolist():
+            boxes.append((lower.copy(), upper.copy()))
+            boxes[-1][0][row] = boxes[-1][1][row] = np.arange(lower.shape[1]) == one
+        return Step(leaf, row, -1, 0.0), boxes
+
+    def gaps(self, policy: Floats, seconds: float = 10.0) -> Gaps:
+        """Measure how far a policy, (R, K), is from each solution concept."""
+        (value,), _, gaps = self.values(policy[..., None])
+        left, pure = seconds / (1 + len(self.again)), np.setdiff1d(self.rows, self.again)
+        edt = [(0.0, 0.0), *((gap, gap) for gap in gaps[pure, 0].tolist())]
+        found = [self.solve(left, policy, np.array([row])) for row in self.again]
+        edt += [(one.value - value, one.bound - value) for one in found]
+        least, most = (float(max(ends)) for ends in zip(*edt, strict=True))
+        best = self.solve(left, policy)
+        ex_ante = max(float(best.value - value), least), max(float(best.bound - value), least)
+        return Gaps(float(gaps.max(initial=0.0)), (least, most), ex_ante)
+
+
+def _most(worth: Floats, lower: Floats, upper: Floats) -> Floats:
+    """Most that probabilities between ends are worth, (n, S), of (n, K, S): the best first."""
+    order = np.argsort(-worth, axis=1)
+    room = np.take_along_axis(upper - lower, order, 1)
+    before = np.cumsum(room, axis=1) - room
+    given = np.clip(1.0 - lower.sum(axis=1, keepdims=True) - before, 0.0, room)
+    best = np.take_along_axis(worth, order, 1)
+    return np.asarray((lower * worth).sum(axis=1) + (given * best).sum(axis=1))
+
+
+def middles(lower: Floats, upper: Floats) -> Floats:
+    """Probabilities in boxes, as far from all lower ends towards the upper ones."""
+    room, left = upper - lower, 1.0 - lower.sum(axis=1, keepdims=True)
+    total = room.sum(axis=1, keepdims=True)
+    return np.asarray(lower + room * left / np.where(total > 0.0, total, 1.0))
+
+
+def tightened(lower: Floats, upper: Floats) -> tuple[Floats, Floats]:
+    """Leave out of boxes, (R, K), what no probabilities reach, since they sum to 1."""
+    least = np.maximum(lower, 1.0 - upper.sum(axis=1, keepdims=True) + upper)
+    most = np.minimum(upper, 1.0 - lower.sum(axis=1, keepdims=True) + lower)
+    return np.minimum(least, most), most
+
+
+def optimum(tree: FlatTree, seconds: float) -> Equilibrium:
+    """Solve a problem of one absent-minded player: the ex ante optimal policy, and a bound."""
+    begun, player = perf_counter(), int(tree.seat[0])
+    if (tree.seat != player).any():
+        raise ValueError(
+            f"{tree.name}: a player can meet an information set twice in a play; allowed: games"
+            " without absent-mindedness, or of one player"
+        )
+    decision = Decision.of(tree, tree.uniform(), player)
+    found = decision.solve(seconds)
+    ends, both = (found.value, found.bound), (Strategy.unchecked(found.policy),) * 2
+    if player == 1:  # what player 0 is left with
+        ends = 2.0 * tree.shift - found.bound, 2.0 * tree.shift - found.value
+    how = "branch and bound", {"iterations": len(found.steps), "components": [1, 1]}
+    is_proved, spent = ends[1] - ends[0] <= PROVED * decision.unit, perf_counter() - begun
+    return Equilibrium(*ends, both, is_proved, *how, spent, tree.units, side_names(tree.sides))

@@ -1,0 +1,425 @@
+"""Absent-minded decisions: published values, and random trees against a twin in fractions."""
+
+import re
+import runpy
+from collections.abc import Callable, Iterator
+from itertools import product
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+import hogeq
+from hogeq.support.aliases import Floats
+from hogeq.trees.absent import Decision
+from hogeq.trees.flat import TERMINAL, FlatTree, Node, flatten, payoff
+from hogeq.trees.loading import load_tree
+from hogeq.trees.rules import from_rules
+from tests.cli.calls import ok
+from tests.trees.absent_twin import Problem
+
+PROBLEMS = Path(__file__).parents[2] / "experiments" / "problems.py"
+
+# E. Tewolde et al., arXiv 2602.15252: the small problems of its repository. Each value follows by
+# hand: 4x(1 - x) at 1/2; 27(1 - x)xx at 2/3; of Piccione and Rubinstein's, "On the interpretation
+# of decision problems with imperfect recall", GEB 20, 1997, all are best pure.
+DRIVER = """# two exits that look alike, the second pays 4
+node / player 1 actions exit on
+node /P1:exit leaf payoffs 1=0
+node /P1:on player 1 actions exit on
+node /P1:on/P1:exit leaf payoffs 1=4
+node /P1:on/P1:on leaf payoffs 1={last}
+infoset highway nodes / /P1:on
+"""
+EXTENDED = """node / player 1 actions exit on
+node /P1:exit leaf payoffs 1=0
+node /P1:on player 1 actions exit on
+node /P1:on/P1:exit leaf payoffs 1=0
+node /P1:on/P1:on player 1 actions exit on
+node /P1:on/P1:on/P1:exit leaf payoffs 1=27
+node /P1:on/P1:on/P1:on leaf payoffs 1=0
+infoset highway nodes / /P1:on /P1:on/P1:on
+"""
+FIGURE_2 = """node / chance actions heads=1/2 tails=0.5
+node /C:heads player 1 actions stay go
+node /C:heads/P1:stay leaf payoffs 1=2
+node /C:heads/P1:go player 1 actions left right
+node /C:heads/P1:go/P1:left leaf payoffs 1=3
+node /C:heads/P1:go/P1:right leaf payoffs 1=0
+node /C:tails player 1 actions stay go
+node /C:tails/P1:stay leaf payoffs 1=2
+node /C:tails/P1:go player 1 actions left right
+node /C:tails/P1:go/P1:left leaf payoffs 1=0
+node /C:tails/P1:go/P1:right leaf payoffs 1=4
+infoset first nodes /C:heads
+infoset other nodes /C:tails
+infoset last nodes /C:heads/P1:go /C:tails/P1:go
+"""
+FIGURE_3 = """node / player 1 actions l r
+node /P1:l player 1 actions L R
+node /P1:l/P1:L leaf payoffs 1=1
+node /P1:l/P1:R leaf payoffs 1=0
+node /P1:r player 1 actions L R
+node /P1:r/P1:L leaf payoffs 1=0
+node /P1:r/P1:R leaf payoffs 1=2
+infoset first nodes /
+infoset last nodes /P1:l /P1:r
+"""
+FIGURE_6 = """node / chance actions l=0.5 r=0.5
+node /C:l player 1 actions stay go
+node /C:l/P1:stay leaf payoffs 1=3
+node /C:l/P1:go player 1 actions stop on
+node /C:l/P1:go/P1:stop leaf payoffs 1=0
+node /C:l/P1:go/P1:on leaf payoffs 1=2
+node /C:r player 1 actions stop on
+node /C:r/P1:stop leaf payoffs 1=3
+node /C:r/P1:on player 1 actions stay go
+node /C:r/P1:on/P1:stay leaf payoffs 1=0
+node /C:r/P1:on/P1:go leaf payoffs 1=2
+infoset one nodes /C:r /C:l/P1:go
+infoset two nodes /C:l /C:r/P1:on
+"""
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def seeds(few: int, many: int) -> list[Any]:
+    """Give seeds, of which some are for long tests."""
+    return [*range(few), *(pytest.param(one, marks=pytest.mark.slow) for one in range(few, many))]
+
+
+def game(text: str) -> hogeq.Game:
+    Path("problem.txt").write_text(text)
+    return hogeq.Game("problem.txt")
+
+
+def tree_of(text: str) -> FlatTree:
+    tree = game(text).tree
+    assert tree is not None
+    return tree
+
+
+@pytest.fixture(scope="module")
+def problems() -> Any:
+    """Games that `experiments/problems.py` registers, while these tests run."""
+    from hogeq.trees.rules import GAMES
+
+    before = dict(GAMES)
+    yield SimpleNamespace(**runpy.run_path(str(PROBLEMS)))
+    GAMES.clear()
+    GAMES.update(before)
+
+
+def drawn(problems: Any, seed: int, **more: int) -> FlatTree:
+    """Draw a small tree with a decision or more."""
+    tree = from_rules(problems.RandomTree(**{"most": 4, "sets": 1, "seed": seed, **more}))
+    return tree if tree.num_rows else drawn(problems, seed + 1000, **more)
+
+
+def random_policy(tree: FlatTree, random: Any) -> Floats:
+    weights = random.random((tree.num_rows, tree.num_actions)) * tree.legal
+    return np.asarray(weights / weights.sum(axis=1, keepdims=True))
+
+
+@pytest.mark.parametrize(
+    ("text", "value", "policy"),
+    [
+        # Piccione and Rubinstein's own driver, 0, 4 and 1: 4x - 3xx.
+        (DRIVER.format(last=1), 4 / 3, [1 / 3, 2 / 3]),
+        (DRIVER.format(last=0), 1.0, [1 / 2, 1 / 2]),
+        (EXTENDED, 4.0, [1 / 3, 2 / 3]),
+        (FIGURE_2, 3.0, None),
+        (FIGURE_3, 2.0, None),
+        (FIGURE_6, 3.0, None),
+    ],
+)
+def test_published_values(text: str, value: float, policy: Any) -> None:
+    solved = game(text).equilibrium(10.0)
+    assert solved.is_proved
+    assert solved.lower == pytest.approx(value, abs=1e-9)
+    assert solved.upper == pytest.approx(value, abs=1e-8)
+    if policy is not None:
+        assert solved.strategies[0].policy[0] == pytest.approx(policy, abs=1e-5)
+
+
+def test_solution_concepts_of_the_driver() -> None:
+    """By hand: 4x - 3xx has the slope 1 at 1/2, half of which is moved; and 5/4 there, not 4/3."""
+    tree = tree_of(DRIVER.format(last=1))
+    decision = Decision.of(tree, tree.uniform())
+    gaps = decision.gaps(tree.uniform())
+    assert gaps.kkt == pytest.approx(1 / 2)
+    assert gaps.edt == pytest.approx((1 / 12, 1 / 12), abs=1e-8)
+    assert gaps.ex_ante == pytest.approx((1 / 12, 1 / 12), abs=1e-8)
+    best = decision.gaps(np.array([[1 / 3, 2 / 3]]))
+    assert max(best.kkt, best.edt[1], best.ex_ante[1]) < 1e-8
+
+
+def test_the_concepts_differ() -> None:
+    """Two rows, l and L: no row alone gains, so it is an EDT equilibrium, worth 1 of 2."""
+    found = Decision.of(tree := tree_of(FIGURE_3), tree.uniform())
+    worse = np.array([[1.0, 0.0], [1.0, 0.0]])
+    gaps = found.gaps(worse)
+    assert gaps.kkt == pytest.approx(0.0)
+    assert gaps.edt == pytest.approx((0.0, 0.0))
+    assert gaps.ex_ante == pytest.approx((1.0, 1.0), abs=1e-8)
+    # A row that is met twice: to go on once more is worse, to go on twice is best.
+    far = (
+        DRIVER.format(last=3)
+        .replace("1=4", "1=-1")
+        .replace("exit leaf payoffs 1=0", "exit leaf payoffs 1=1")
+    )
+    decision = Decision.of(tree := tree_of(far), tree.uniform())
+    gaps = decision.gaps(np.array([[1.0, 0.0]]))
+    assert gaps.kkt == pytest.approx(0.0)
+    assert gaps.edt == pytest.approx((2.0, 2.0), abs=1e-8)
+
+
+@pytest.mark.parametrize("seed", seeds(5, 15))
+def test_payoffs_and_derivatives(seed: int, problems: Any) -> None:
+    random, tree = np.random.default_rng(seed), drawn(problems, seed, most=5)
+    policy = random_policy(tree, random)
+    decision, twin = Decision.of(tree, policy), Problem(tree, 0, policy)
+    assert decision.value(policy) == pytest.approx(float(twin.value(policy)))
+    _, slopes, gaps = decision.values(policy[..., None])
+    step = 1e-6
+    for row in decision.rows:
+        assert decision.visits[row] == twin.visits()[row]
+        for action in np.flatnonzero(tree.legal[row]):
+            moved = [policy.copy(), policy.copy()]
+            for sign, one in zip((-1, 1), moved, strict=True):
+                one[row, action] += sign * step
+            down, up = map(decision.value, moved)
+            assert slopes[row, action, 0] == pytest.approx((up - down) / (2 * step), abs=1e-6)
+        best = slopes[row, tree.legal[row], 0].max()
+        assert gaps[row, 0] == pytest.approx(best - policy[row] @ slopes[row, :, 0])
+
+
+def grid(tree: FlatTree, parts: int) -> Iterator[Floats]:
+    """Policies whose probabilities are multiples of 1 / parts."""
+    rows = [
+        [one for one in product(range(parts + 1), repeat=int(count)) if sum(one) == parts]
+        for count in tree.num_legal
+    ]
+    for chosen in product(*rows):
+        policy = np.zeros((tree.num_rows, tree.num_actions))
+        for row, one in enumerate(chosen):
+            policy[row, : len(one)] = np.array(one) / parts
+        yield policy
+
+
+@pytest.mark.parametrize("seed", seeds(6, 40))
+def test_no_policy_of_a_grid_is_better(seed: int, problems: Any) -> None:
+    width, sets = (3, 1) if seed == 0 else (2, 1 + seed % 2)
+    tree = drawn(problems, seed, width=width, sets=sets, most=5)
+    decision, twin = Decision.of(tree, tree.uniform()), Problem(tree, 0, tree.uniform())
+    solved = decision.solve(5.0)
+    assert solved.value == pytest.approx(float(twin.value(solved.policy)), abs=1e-12)
+    best = max(map(decision.value, grid(tree, 12 if tree.num_rows > 1 else 200)))
+    assert best - 1e-12 <= solved.value <= solved.bound
+    assert solved.bound <= solved.value + 1e-3  # most are closed, and all nearly
+    assert decision.solve(0.0).bound >= solved.value - 1e-12
+
+
+@pytest.mark.parametrize("seed", seeds(8, 40))
+def test_no_policy_in_a_box_exceeds_its_bound(seed: int, problems: Any) -> None:
+    """Pinned rows that are met once bound all of their free selves, too."""
+    random = np.random.default_rng(seed)
+    tree = drawn(problems, seed, most=5, width=3, sets=1 + seed % 3)
+    decision = Decision.of(tree, tree.uniform())
+    for size in (1.0, 0.3, 0.01):
+        points = np.stack([random_policy(tree, random) for _ in range(50)], axis=2)
+        points = points[..., :1] + size * (points - points[..., :1])
+        lower, upper = points.min(axis=2), points.max(axis=2)
+        bound = decision.bounds(lower[..., None], upper[..., None])[0][0]
+        worth = decision.values(points)[0]
+        assert worth.max() <= bound + 1e-12
+        if size < 0.1:  # by the square of the width
+            assert bound <= worth.max() + 0.1
+
+
+@pytest.mark.parametrize("seed", seeds(8, 40))
+def test_steps_prove_the_bound_in_fractions(seed: int, problems: Any) -> None:
+    tree = drawn(problems, seed, width=2 + seed % 2, sets=1 + seed % 2)
+    decision = Decision.of(tree, tree.uniform())
+    solved = decision.solve(0.05)
+    assert len(solved.steps) < 2000
+    steps = solved.steps[:40]
+    proved = float(Problem(tree, 0, tree.uniform()).proved(steps))
+    # A part of the steps proves less.
+    assert (proved <= solved.bound + 1e-12) or len(steps) < len(solved.steps)
+    assert proved >= solved.value - 1e-12
+
+
+def test_a_twin_finds_a_false_proof() -> None:
+    tree = tree_of(DRIVER.format(last=1))
+    solved = Decision.of(tree, tree.uniform()).solve(5.0)
+    twin = Problem(tree, 0, tree.uniform())
+    assert float(twin.proved(solved.steps)) == pytest.approx(solved.bound, abs=1e-12)
+    assert float(twin.proved(solved.steps[:-5])) > solved.bound + 1e-10
+
+
+def test_two_players_answer_each_other() -> None:
+    """The driver meets a second player, who blocks the second exit or not and sees nothing."""
+    text = """node / player 1 actions exit on
+node /P1:exit leaf payoffs 1=0 2=0
+node /P1:on player 1 actions exit on
+node /P1:on/P1:exit player 2 actions block open
+node /P1:on/P1:exit/P2:block leaf payoffs 1=-2 2=2
+node /P1:on/P1:exit/P2:open leaf payoffs 1=4 2=-4
+node /P1:on/P1:on leaf payoffs 1=1 2=-1
+infoset highway nodes / /P1:on
+infoset gate nodes /P1:on/P1:exit
+"""
+    made = game(text)
+    assert made.tree is not None
+    found = made.attack(np.array([[0.5, 0.5], [0.0, 1.0]]))
+    # The driver meets an open gate: 4/3. The gatekeeper meets 1/2: 2/4 - 1/4.
+    assert found.is_proved
+    assert found.seats == pytest.approx((4 / 3, 1 / 4))
+    assert found.strategy.policy[0] == pytest.approx([1 / 3, 2 / 3], abs=1e-5)
+    assert found.strategy.policy[1] == pytest.approx([1.0, 0.0])
+    # Against a gate that is open half of the time, the middle of both payoffs counts: 1.
+    half = made.attack(hogeq.Mixture([0.5, 0.5], [[[1, 0], [1, 0]], [[1, 0], [0, 1]]]))
+    assert half.seats[0] == pytest.approx(1.0)  # x(1 - x) + xx: on for ever
+    with pytest.raises(ValueError, match="allowed: games without absent-mindedness, or of one"):
+        made.equilibrium(1.0)
+    with pytest.raises(ValueError, match="allowed: games without absent-mindedness, or of one"):
+        made.in_policies(1.0)
+
+
+LINEAR: list[Callable[[hogeq.Game], Any]] = [
+    lambda made: made.solve("cfr", 1),
+    lambda made: made.solve("bundle", 1),
+    lambda made: made.purify("uniform"),
+    lambda made: made.diff("uniform", "uniform"),
+    lambda made: made.engine,
+]
+
+
+@pytest.mark.parametrize("ask", LINEAR)
+def test_what_needs_linear_rows_refuses(ask: Callable[[hogeq.Game], Any]) -> None:
+    with pytest.raises(ValueError, match="allowed: games without absent-mindedness"):
+        ask(game(DRIVER.format(last=1)))
+
+
+def test_an_audit_names_the_rows_that_are_met_again() -> None:
+    found = game(EXTENDED).audit()[0]
+    assert found.met_again == {"highway": 3}
+    assert found.to_json()["absent_minded"]["infosets"] == {"highway": 3}
+    text = ok("audit", "--game", "problem.txt")
+    assert "Player 0 can meet again in a play, at most so often: highway (3 times)\n" in text
+    assert game(FIGURE_3).audit()[0].met_again == {}
+
+
+def test_text_is_written_and_read_alike(problems: Any) -> None:
+    trees = [drawn(problems, seed, most=5, sets=2) for seed in range(5)]
+    trees += [load_tree("2K3"), from_rules(problems.Simulation(tests=2, cases=2))]
+    trees += [from_rules(problems.Detection(rounds=2))]
+    for tree in trees:
+        Path("again.txt").write_text("".join(problems.text_of(tree)))
+        again = load_tree("again.txt")
+        for field in ("player", "parent"):
+            assert np.array_equal(getattr(again, field), getattr(tree, field))
+        # Rows have other numbers; nodes share one as before.
+        own = tree.row >= 0
+        assert len({*zip(tree.row[own], again.row[own], strict=True)}) == tree.num_rows
+        assert again.num_rows == tree.num_rows
+        assert again.payoff + again.centre == pytest.approx(tree.payoff + tree.centre)
+        assert again.chance == pytest.approx(tree.chance)
+
+
+ENDS = "node /P1:a leaf payoffs 1=0\nnode /P1:b leaf payoffs 1=1\n"
+ROOT = "node / player 1 actions a b\n"
+SET = "infoset here nodes /\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("", "at the start: no node /"),
+        ("hello\n", "line 1: got 'hello'; allowed: node PATH player 1 actions"),
+        ("node start player 1 actions a b\n", "at the start: no node /"),
+        (ROOT + SET, "after player 0: a: no node /P1:a"),
+        (ROOT + ENDS, "line 1: the node is in no infoset"),
+        (ROOT + ENDS + SET + SET, "line 5: / is there twice"),
+        (ROOT + ROOT + ENDS + SET, "line 2: / is there twice"),
+        (ROOT + ENDS + SET.replace("/", "/ /P1:c"), "1 path of no node, or after no action"),
+        (ROOT + ENDS + SET + "node /P1:c leaf payoffs 1=0", "1 path of no node, or after no"),
+        (ROOT + ENDS.replace("=1", "=x") + SET, "line 3: Invalid literal for Fraction: 'x'"),
+        (ROOT + ENDS.replace("=1", "=1e999") + SET, "line 3: integer division result too large"),
+        (ROOT.replace("b", "b=1") + ENDS + SET, "line 1: got 'player 1 actions a b=1'; allowed"),
+        ("node / chance actions a=1 b\n", "line 1: got 'chance actions a=1 b'; allowed"),
+        ("node / chance actions a=1 b=\n", "line 1: Invalid literal for Fraction: ''"),
+        (ROOT + ENDS.replace("1=1", "2=1") + SET, "line 3: got 'leaf payoffs 2=1'; allowed"),
+        (ROOT.replace("1", "2") + ENDS + SET, "line 1: got 'player 2 actions a b'; allowed"),
+        ("node / chance actions a=-1 b=2\n", "an action of chance is of probability -1"),
+        ("node / chance actions a=0 b=0\n", "line 1: float division by zero"),
+    ],
+)
+def test_other_texts_are_refused_in_a_line(text: str, reason: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(reason)) as refused:
+        game(text)
+    assert "\n" not in str(refused.value)
+
+
+def test_weights_of_chance_are_scaled_and_three_players_need_teams() -> None:
+    weighed = tree_of("node / chance actions a=1 b=3\n" + ENDS.replace("P1", "C"))
+    assert weighed.odds == pytest.approx([1 / 4, 3 / 4])
+    three = ENDS.replace("=0", "=0 2=0 3=0").replace("=1", "=1 2=0 3=-1")
+    with pytest.raises(ValueError, match="has 3 players; allowed: 1 or 2, or two teams"):
+        game(ROOT + three + SET)
+
+
+def test_problems_with_seeds(problems: Any) -> None:
+    """By hand: two lines in a row of three cells share the middle; one question finds it."""
+    one = from_rules(problems.RandomTree(seed=1))
+    assert one.digest() == from_rules(problems.RandomTree(seed=1)).digest()
+    assert one.digest() != from_rules(problems.RandomTree(seed=2)).digest()
+    detection = problems.Detection(height=1, width=3, length=2, rounds=1, seed=3)
+    worth = [float(one) for one in problems._lines(1, 3, 2, 3).values()]
+    assert hogeq.Game(detection).equilibrium().lower == pytest.approx(sum(worth) / 2)
+    # With one test and one scenario, b the probability to act badly: passing it is 1 - 0.7 b.
+    simulation = problems.Simulation(scenarios=1, tests=1, cases=1, seed=0)
+    ((good, bad),) = problems._rewards(1, 0)
+    made = hogeq.Game(simulation)
+    best = max(
+        (0.3 + 0.7 * (1 - b)) * (float(good) * (1 - b) + float(bad) * b)
+        for b in np.linspace(0.0, 1.0, 10_001)
+    )
+    assert made.audit()[0].met_again == {"scenario 0": 2}
+    assert made.equilibrium().lower == pytest.approx(best, abs=1e-7)
+    assert from_rules(problems.Detection(height=3, width=3, length=3, rounds=3)).num_nodes > 4000
+
+
+@pytest.mark.parametrize("seed", seeds(4, 20))
+def test_absent_minded_players_answer_a_policy(seed: int) -> None:
+    """In games of two who may meet anything again, each response is as good as a grid's."""
+    random = np.random.default_rng(seed)
+
+    def look(path: tuple[int, ...]) -> Node:
+        if len(path) == 4:
+            return Node(TERMINAL, payoff=float(np.random.default_rng([seed, *path]).integers(9)))
+        mover = int(np.random.default_rng([seed, 7, *path]).integers(-1, 2))
+        moves = [(place, 0.5, (*path, place)) for place in (0, 1)]
+        return Node(mover, "only" if mover >= 0 else None, moves=moves)
+
+    tree = flatten("both", (), look, lambda moves: [*map(str, moves)])
+    if {*tree.seat.tolist()} != {0, 1}:
+        return
+    target = random_policy(tree, random)
+    found = hogeq.Game(tree).attack(target)
+    assert found.is_proved
+    for player in (0, 1):
+        policies = []
+        for share in np.linspace(0.0, 1.0, 501):
+            policy = target.copy()
+            policy[tree.seat == player] = share, 1.0 - share
+            policies.append(policy)
+        sign = 1 - 2 * player
+        worth = [sign * payoff(tree, one, one) + 2 * player * tree.shift for one in policies]
+        assert max(worth) - 1e-9 <= found.seats[player] <= max(worth) + 1e-3
