@@ -152,7 +152,7 @@ TARGETS = (
     Target(
         "kernels",
         "kernels",
-        "recurrence cell_values cell_reach",
+        "recurrence cell_passes",
         "model/layouts kernels/program evaluation/random_games evaluation/tablebase",
         each=4,
     ),

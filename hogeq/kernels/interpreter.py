@@ -9,7 +9,6 @@ from hogeq.kernels.recurrence import EVALUATE, FULL_MEMORY
 from hogeq.kernels.recurring import settle, stay_of, visit_block, visit_pair
 from hogeq.kernels.turns import (
     average,
-    clear,
     maximise,
     mix,
     roll_out,
@@ -22,31 +21,20 @@ from hogeq.kernels.turns import (
 
 
 @kernel
-def backward(
-    turns,
-    loops,
-    role,
-    policies,
-    weights,
-    reach,
-    values,
-    filled,
-    temperature,
-    damping,
-    scratch,
-    links,
-):
+def backward(turns, loops, how, policies, weights, reach, values, filled, scratch, links):
     """Backward induction over all cells; returns the changes of ASCEND.
 
-    `policies` (1 + n, C, K) are of player 0, whose rows ASCEND and SOFTMAX change, and of its
-    opponents; (1, C, K) is self-play. A row of player 0 is set at once against all opponents, by
-    their `weights` (n,). `reach` (n, 2, C, H) is of :func:`forward`, for all but EVALUATE and
-    FULL_MEMORY. Filled are `values` (n, 2, C, H), the win probability of player 0 by who moves, and
-    `filled`: by FULL_MEMORY the last, the choice (C, H), and by the others (C, K), counterfactual
-    values after COUNTERFACTUAL, and the reach (C,).
+    `how` has the role, the temperature and the damping. `policies` (1 + n, C, K) are of player 0,
+    whose rows ASCEND and SOFTMAX change, and of its opponents; (1, C, K) is self-play. A row of
+    player 0 is set at once against all opponents, by their `weights` (n,). `reach` (n, 2, C, H) is
+    of :func:`forward`, for all but EVALUATE and FULL_MEMORY. Filled are `values` (n, 2, C, H), the
+    win probability of player 0 by who moves, and `filled`: by FULL_MEMORY the last, the choice
+    (C, H), and by the others (C, K), counterfactual values after COUNTERFACTUAL, and the reach
+    (C,).
 
     `loops` and `links` are None where no position recurs; else there is one opponent.
     """
+    role, temperature, damping = how
     averages, infoset_reach, choice = filled
     ends, wanted = scratch.ends, scratch.wanted
     changes = 0
@@ -60,13 +48,12 @@ def backward(
             cells = loops.cells[loops.start[block] : loops.start[block + 1]]
             is_loop = loops.block[cells[0]] >= 0
             if is_loop:
-                arrays = reach[0], values[0], averages
-                how = temperature, damping, scratch, links
-                changes += settle(turns, loops, role, policies, cells, *arrays, *how)
+                arrays = policies, reach[0], values[0], averages
+                changes += settle(turns, loops, how, cells, arrays, scratch, links)
         for cell in cells:
             row, found, here = policies[0, cell], averages[cell], 0.0
             if row_values:
-                clear(found)
+                found[:] = 0.0
             # First player 0 against everybody, then, with its row set, everybody against it.
             for step in range(2 * len(weights)):
                 player, pair = step // len(weights), step % len(weights)

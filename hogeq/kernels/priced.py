@@ -22,7 +22,7 @@ from hogeq.kernels.turns import (
     value_ways,
     want,
 )
-from hogeq.kernels.vectors import item, larger, largest, load, splat, store, store_one
+from hogeq.kernels.vectors import larger, largest, load, splat, store
 
 Floats = NDArray[np.float64]
 
@@ -229,7 +229,7 @@ def lift(turns, responder, claims, cell, claimed, weights, lent, lane):
             for roll in range(len(places)):
                 place = places[roll, memory]
                 worths[roll] = responder.rolled[here, place] - responder.prices[here, memory, roll]
-                fallen[roll] = worths[roll] - item(rolled, place * width + last)
+                fallen[roll] = worths[roll] - rolled[place * width + last]
                 best, lower = max(best, worths[roll]), max(lower, fallen[roll])
             usual = 0  # the best roll once values have fallen
             while fallen[usual] < lower - AS_GOOD:
@@ -254,9 +254,9 @@ def lift(turns, responder, claims, cell, claimed, weights, lent, lane):
                 claims.loans[here, memory, roll] = loan
             at = (here * memories + memory) * width
             store(claims.values[0], at, value)
-            store_one(claims.values[0], at + last, best - lower)
+            claims.values[0, at + last] = best - lower
         for place in range(responder.rolled.shape[1] if led else 0):
-            claims.falls[here, place] = item(rolled, place * width + last)
+            claims.falls[here, place] = rolled[place * width + last]
         claim_theirs(turns, responder, claims, here, lane)
 
 
@@ -279,7 +279,7 @@ def lend(turns, responder, claims, cell, row, kept, lane):
             mover, memory = state // memories, state % memories
             if claims.alive[mover, here] and responder.met[mover, here, memory]:
                 last = (here * memories + memory + 1) * width - 1
-                responder.values[mover, here, memory] -= item(claims.values[mover], last)
+                responder.values[mover, here, memory] -= claims.values[mover, last]
                 for roll in range(claims.loans.shape[2] if mover == 0 and here != cell else 0):
                     loan = claims.loans[here, memory, roll]
                     responder.prices[here, memory, roll] -= loan

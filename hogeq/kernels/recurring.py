@@ -30,7 +30,6 @@ from hogeq.kernels.turns import (
     AGAIN,
     WIN,
     average,
-    clear,
     roll_out,
     set_row,
     value_ends,
@@ -280,20 +279,7 @@ def visit_block(turns, loops, policies, cells, masses, reach, links):
 
 
 @routine
-def settle(
-    turns,
-    loops,
-    role,
-    policies,
-    cells,
-    reach,
-    values,
-    averages,
-    temperature,
-    damping,
-    scratch,
-    links,
-):
+def settle(turns, loops, how, cells, arrays, scratch, links):
     """Value the entered states of a block, with rows as the role sets them; returns the changes.
 
     ASCEND and SOFTMAX take its cells one after the other and solve it anew after each. Without
@@ -302,6 +288,8 @@ def settle(
     favours can lose: so a change is kept only if it wins, and in one pass a block changes one row
     only, since the reach of its other rows then is out of date.
     """
+    role, temperature, damping = how
+    policies, reach, values, averages = arrays
     left, before, rolled = links.left, links.before, scratch.rolled[0]
     players, members, memories, changes = len(policies), len(cells), values.shape[2], 0
     for cell in cells:
@@ -328,7 +316,7 @@ def settle(
         cell = cells[member]
         row, found = policies[0, cell], averages[cell]
         add_stays(turns, loops, cell, values[0], values[1], left[member, 0], rolled)
-        clear(found)
+        found[:] = 0.0
         here = average(turns, cell, 1.0, reach[0], rolled, found)
         if checks:
             gain = 0.0

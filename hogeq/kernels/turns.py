@@ -173,13 +173,6 @@ def maximise(turns, cell, rolled, values, choice):
 
 
 @part
-def clear(averages):
-    """Set the counterfactual values of a cell to 0."""
-    for roll in range(len(averages)):
-        averages[roll] = 0.0
-
-
-@part
 def average(turns, cell, weight, reach, rolled, averages):
     """Add the counterfactual values of all rolls at a cell; returns its reach."""
     situation = turns.situation[cell]

@@ -288,18 +288,6 @@ def largest(typing, vector):
 
 
 @intrinsic
-def item(typing, array, at):
-    """Return ``array[at]`` for `at` from 0."""
-    return _written(types.float64, (array, types.int64), 1, Data.number)
-
-
-@intrinsic
-def store_one(typing, array, at, value):
-    """Set ``array[at]`` for `at` from 0."""
-    return _written(types.void, (array, types.int64, types.float64), 1, Data.put)
-
-
-@intrinsic
 def load(typing, array, at, lane):
     """Return ``array[at:][:L]``."""
     kind = VectorType(len(lane))

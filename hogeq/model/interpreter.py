@@ -85,9 +85,10 @@ class Interpreter:
         if self._second and role == recurrence.EVALUATE and len(played) == 2:
             # Each moves in half of the cells: one strategy does as both do, in half the time.
             played = np.hstack([played[:1, : self._second], played[1:, self._second :]])
-        how = filled, temperature, damping, self._scratch, self._links
-        arrays = played, reach.weights, self.reach, self.values
-        changes = interpreter.backward(self.turns, self._loops, int(role), *arrays, *how)
+        how = int(role), float(temperature), float(damping)
+        arrays = played, reach.weights, self.reach, self.values, filled
+        work = self._scratch, self._links
+        changes = interpreter.backward(self.turns, self._loops, how, *arrays, *work)
         if role == recurrence.FULL_MEMORY and self.recurrence is not None:
             self._leave_on_ties(self.recurrence, self.choice)
         if self._second:
