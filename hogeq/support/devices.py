@@ -1,6 +1,6 @@
 """Devices that run the passes of game trees: a core, or a GPU, which nobody gets by default."""
 
-from typing import Final
+from typing import Any, Final
 
 from hogeq.support.messages import refusal
 
@@ -23,4 +23,5 @@ def has_gpu() -> bool:
         from numba import cuda
     except ImportError:  # announced to become a package of its own
         return False
-    return bool(cuda.is_available())
+    gpu: Any = cuda  # without types
+    return bool(gpu.is_available())

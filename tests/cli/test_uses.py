@@ -17,13 +17,6 @@ from hogeq.cli.commands import COMMANDS, name_of
 from hogeq.support import workers
 from tests.cli.calls import ok, said
 
-PLUGIN = """
-import hogeq
-print("the plugin is read")
-@hogeq.baseline("plugged", "rolls two")
-def plugged(game):
-    return [[2] * game.goal] * game.goal
-"""
 SLOW = """
 import time
 PLAYER_NAME = "Slow"
@@ -39,7 +32,6 @@ CALLS: dict[str, list[str]] = {
     "analyze": [
         AT,
         f"{AT} --json",
-        f"{AT} --plugin plug.py",
         f"--rules turns.yaml {AT} --turn 1",
         f"--rules parts.yaml {AT}",
     ],
@@ -49,7 +41,6 @@ CALLS: dict[str, list[str]] = {
         "always_roll:2 --starts 2 --kicks 5 --until-saturated",
         "always_roll:2 --starts 2 --kicks 0 --certify 0.01",
         "always_roll:2 --starts 2 --kicks 0 --out there.csv",
-        "plugged --starts 2 --kicks 0 --plugin plug.py",
         f"uniform {TREE}",
         f"uniform {TREE} --json",
         f"uniform {TREE} --out there.npz",
@@ -64,7 +55,7 @@ CALLS: dict[str, list[str]] = {
         "always_roll:1 always_roll:2 --starts 2 --out there.csv",
         "slow.py always_roll:2",
     ],
-    "audit": ["--goal 4", "--goal 4 --json", TREE, f"{TREE} --json", "--goal 4 --plugin plug.py"],
+    "audit": ["--goal 4", "--goal 4 --json", TREE, f"{TREE} --json"],
     "beliefs": [f"always_roll:1 {AT}", f"always_roll:1 {AT} --json", f"slow.py {AT}"],
     "bench-games": [
         "list",
@@ -96,8 +87,8 @@ CALLS: dict[str, list[str]] = {
         f"uniform best.npz {TREE}",
         f"uniform best.npz {TREE} --json",
     ],
-    "doctor": ["", "--json", "--plugin plug.py"],
-    "equilibrium": [TREE, f"{TREE} --json", f"{TREE} --out there.npz", "", "--plugin plug.py"],
+    "doctor": ["", "--json"],
+    "equilibrium": [TREE, f"{TREE} --json", f"{TREE} --out there.npz", ""],
     "export": [
         "a.csv --out new.csv",
         "a.csv --out new.csv --json",
@@ -109,7 +100,6 @@ CALLS: dict[str, list[str]] = {
     "export-game": [
         "--goal 2 --out g.efg",
         "--goal 2 --out g.efg --json",
-        "--goal 2 --plugin plug.py",
         f"{TREE} --out g.efg",
         f"{TREE} --out g.efg --json",
     ],
@@ -133,23 +123,21 @@ CALLS: dict[str, list[str]] = {
         "slow.py --out new.csv",
         f"uniform {TREE} --method local_search --out new.npz --json",
         f"uniform {TREE} --out there.npz",
-        f"uniform {TREE} --out new.npz --plugin plug.py",
     ],
     "report": ["results/hog --out r.html", "results/hog --out r.html --against slow.py"],
-    "review": ["game.json", "game.json --json", "game.json --plugin plug.py"],
-    "rules": ["", "--json", "fa22", "fa22 --json", "--plugin plug.py"],
+    "review": ["game.json", "game.json --json"],
+    "rules": ["", "--json", "fa22", "fa22 --json"],
     "run": [
         "config.yaml",
         "config.yaml --json",
         "newtree.yaml",
         "--resume results/hog",
-        "config.yaml --plugin plug.py",
         "taken.yaml",
     ],
-    "runs": ["", "--json", "--plugin plug.py"],
+    "runs": ["", "--json"],
     "show": ["a.csv", "a.csv --json", "slow.py", f"uniform {TREE}", f"uniform {TREE} --json"],
-    "strategies": ["", "--json", "--plugin plug.py"],
-    "sweep": ["sweep.yaml", "sweep.yaml --json", "done.yaml", "sweep.yaml --plugin plug.py"],
+    "strategies": ["", "--json"],
+    "sweep": ["sweep.yaml", "sweep.yaml --json", "done.yaml"],
     "tablebase": ["", "--json", "--rules fa22.yaml", "--against slow.py"],
     "tournament": [
         "a.csv b.csv",
@@ -163,7 +151,6 @@ CALLS: dict[str, list[str]] = {
     "warmup": [
         "--rules fa22.yaml",
         "--rules fa22.yaml --json",
-        "--rules fa22.yaml --plugin plug.py",
     ],
 }
 
@@ -177,7 +164,6 @@ SAMPLES: dict[str, str] = {
     "--checkpoint": "rounds.npz",
     "--csv": "ranks.csv",
     "--device": "cuda",
-    "--digits": "7",
     "--engine": "always_roll:1",
     "--exact": "0",
     "--first": "engine",
@@ -204,7 +190,6 @@ SAMPLES: dict[str, str] = {
     "--part": "1",
     "--player-name": "You",
     "--plot": "plot.png",
-    "--plugin": "plug.py --trust",
     "--remembered": "yes",
     "--resume": "results/hog",
     "--rules": "fa22.yaml",
@@ -248,23 +233,29 @@ OF_COMMANDS = {
 """The same, where a command takes something else."""
 
 GRANTS = {
-    "Hog": {"--trust", "--time-limit", "--skip-bad", "--seconds", "--exact"},
+    "Hog": {"--time-limit", "--skip-bad", "--seconds", "--exact"},
     "tree": {"--exact", "--seconds", "--starts", "--anneal-steps", "--kicks", "--seed"}
     | {"--until-saturated"},
 }
 """What allows more, or limits: a call that needs none of it has kept to it."""
 
-EVERY = {"--digits", "--trust", "--plugin"}
-"""Options that every command takes, whether it needs them or not."""
-
 WRITERS = {"export", "improve", "purify", "run", "sweep"}
 """Commands that write files without an option, which --overwrite allows to replace."""
 
-UNSEEN = {"--game", "--no-sandbox", "--open", "equilibrium --seconds", "warmup --jobs"}
+UNSEEN = {
+    "--digits",
+    "--trust",
+    "--plugin",
+    "--game",
+    "--no-sandbox",
+    "--open",
+    "equilibrium --seconds",
+    "warmup --jobs",
+}
 UNSEEN |= {"equilibrium --method", "equilibrium --policies"}
-"""What chooses the other kind of game, which has calls of its own; what opens a browser, or needs a
-machine without bubblewrap; a game that is solved at once, and nothing left to compile, need no
-limit.
+"""Options of every command, which takes them whether it needs them or not; what chooses the other
+kind of game, which has calls of its own; what opens a browser, or needs a machine without
+bubblewrap; a game that is solved at once, and nothing left to compile, need no limit.
 """
 
 QUICK = ("audit", "compare", "export-game")
@@ -297,7 +288,6 @@ def inputs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         "fa22.yaml": "{edition: fa22, goal: 6, max_dice: 2}",
         "turns.yaml": "{edition: su21, goal: 6, max_dice: 2}",
         "parts.yaml": "{edition: fa13, goal: 6, max_dice: 2}",
-        "plug.py": PLUGIN,
         "slow.py": SLOW,
         "a.csv": table,
         "b.csv": table.replace("1", "0", 3),
@@ -402,8 +392,6 @@ def options_of(command: str) -> dict[str, tuple[str, bool]]:
 
 def is_granted(call: str, option: str) -> bool:
     """Whether a call may need nothing of what an option allows."""
-    if option in EVERY:
-        return True
     if option == "--overwrite":
         return "--out" in call or call.partition(" ")[0] in WRITERS
     is_tree = any(word in call for word in (TREE, LARGER, "results/tree"))
@@ -450,5 +438,5 @@ def test_every_option_does_something_or_is_refused(
                 used.add(option)
             elif before.status != 2 and option not in call and not is_granted(call, option):
                 faults.append(f"{call} {option}: vanished")
-    faults += [f"{command} {one}: of no use" for one in sorted({*options} - used - EVERY)]
+    faults += [f"{command} {one}: of no use" for one in sorted({*options} - used)]
     assert not faults, "\n".join(faults)
