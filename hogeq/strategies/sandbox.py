@@ -46,8 +46,7 @@ from hogeq.strategies.bubblewrap import (
     sandboxed,
 )
 from hogeq.strategies.channel import CRASH, FORM, LONGEST, MOST_NOTES, Cell, Heard
-from hogeq.strategies.files import Fault, Submission
-from hogeq.strategies.strategy import strategy_of_shape
+from hogeq.strategies.strategy import Fault, Submission, strategy_of_shape
 from hogeq.support.messages import BadInputError, one_line, printable
 from hogeq.support.progress import tell
 

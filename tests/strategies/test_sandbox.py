@@ -13,7 +13,8 @@ from typing import Any
 import pytest
 
 from hogeq.strategies import bubblewrap, channel, sandbox
-from hogeq.strategies.files import Submission, read_strategy
+from hogeq.strategies.files import read_strategy
+from hogeq.strategies.strategy import Submission
 from hogeq.support.messages import BadInputError
 from tests.strategies import hostile
 from tests.strategies.strategy_files import DICE, GOAL, ROWS, file, refused
