@@ -22,8 +22,8 @@ from hogeq.contest.folders import Entrant, contents
 from hogeq.contest.submission import inspect_submission
 from hogeq.model.game import HogEngine
 from hogeq.strategies.arrays import StrategyError
-from hogeq.strategies.files import LONGEST_NAME, Fault, Submission, is_folder
-from hogeq.strategies.strategy import Strategy, strategy_of
+from hogeq.strategies.files import LONGEST_NAME, is_folder
+from hogeq.strategies.strategy import Fault, Strategy, Submission, strategy_of
 from hogeq.support.messages import one_line, printable, raised, shown
 from hogeq.support.workers import compute
 

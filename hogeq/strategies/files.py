@@ -32,9 +32,9 @@ import warnings
 import zipfile
 import zlib
 from collections.abc import Container, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import IO, Any, Final, NamedTuple, TypedDict
+from typing import IO, Any, Final, TypedDict
 
 import numpy as np
 import numpy.lib.format as npy
@@ -43,10 +43,12 @@ import numpy.typing as npt
 from hogeq.strategies.arrays import StrategyError, bad_cells, check_matrix
 from hogeq.strategies.forms import Form, read_code, read_text, without_goal
 from hogeq.strategies.strategy import (
+    Fault,
     Mixture,
     Sized,
     Strategy,
     StrategyLike,
+    Submission,
     least_choice,
     strategy_of_shape,
 )
@@ -86,42 +88,6 @@ LONGEST_NAME: Final = 64  # most characters of a player's name
 _HEADER_BYTES: Final = 2**12  # of an .npy file
 
 _DIGITS: Final = "0123456789abcdefghijklmnopqrstuvwxyz"  # as int(text, 36) reads them
-
-
-class Fault(NamedTuple):
-    """One kind of fault of a file."""
-
-    kind: str
-    """"code", "time", "crash", "raises", "range", "impure", "name", "shape", "files" or "unread".
-
-    "time" and "crash" may be of the machine: another call may find another verdict.
-    """
-    times: int
-    line: str  # about the first of them
-
-
-@dataclass(frozen=True)
-class Submission:
-    """A file that was read: a strategy, or faults."""
-
-    size: int  # bytes of the file
-    name: str | None  # of its player or team, if the file says it
-    strategy: Strategy | None  # None if there is any fault
-    faults: tuple[Fault, ...]  # every kind of fault and of bad value once, with its count
-    seconds: dict[str, float]
-    """``load``, ``table`` (every position once) and ``slowest`` (one call), as a ``.py`` says
-    itself; empty if it is none."""
-    answered: int  # positions that have an answer, good or bad, of G * G
-    asked: tuple[int, int] | None = None
-    """Position that a ``.py`` was asked for when it was stopped; None if it was not."""
-    files: tuple[str, ...] = ()
-    """Other files of its folder that a ``.py`` opened, printable, as it says itself."""
-    alone: bool | None = None
-    """Whether a ``.py`` gives its table with no other file; None if it has no valid table."""
-    prints: bool = False  # whether a ``.py`` printed anything, as it says; the text is lost
-    attempts: tuple[str, ...] = ()
-    """What else a ``.py`` tried to reach, printable: its own words, for the staff alone."""
-    key: str = ""  # hash of the files that were judged, of an entry in a folder
 
 
 def read_strategy(

@@ -46,8 +46,7 @@ from hogeq.strategies.bubblewrap import (
     sandboxed,
 )
 from hogeq.strategies.channel import CRASH, FORM, LONGEST, MOST_NOTES, Cell, Heard
-from hogeq.strategies.files import Fault, Submission
-from hogeq.strategies.strategy import strategy_of_shape
+from hogeq.strategies.strategy import Fault, Submission, strategy_of_shape
 from hogeq.support.messages import BadInputError, one_line, printable
 from hogeq.support.progress import tell
 
@@ -147,7 +146,8 @@ def _listen(
 ) -> tuple[bytes, bytes, tuple[str, str] | None]:
     """Read what a process writes, until it ends or has to be stopped, for a fault that is given."""
     begun, patience, is_boxed = time.monotonic(), _PATIENCE, bool(isolation().bubblewrap)
-    while True:
+    fault: tuple[str, str] | None = None
+    while fault is None:
         try:
             said, error = process.communicate(timeout=_LOOK)
         except subprocess.TimeoutExpired as waiting:
@@ -156,16 +156,19 @@ def _listen(
             return said, error, FORM if len(said) > most else None
         passed = time.monotonic() - begun
         if len(said) > most:
-            return said, error, FORM
-        if passed >= entry.seconds:
-            return said, error, ("time", f"gave no answer within {entry.seconds:g} seconds")
-        if is_boxed and said and _is_crowd(process.pid):
+            fault = FORM
+        elif passed >= entry.seconds:
+            fault = "time", f"gave no answer within {entry.seconds:g} seconds"
+        elif is_boxed and said and _is_crowd(process.pid):
             allowed = f"1 process of {_MOST_THREADS} threads"
-            line = f"started other processes or too many threads; allowed: {allowed}"
-            return said, error, ("code", line)
-        if passed >= patience:
+            fault = "code", f"started other processes or too many threads; allowed: {allowed}"
+        elif passed >= patience:
             patience = math.inf
             tell(f"hogeq: waiting for {printable(entry.path)}, at most {entry.seconds:g} s")
+    process.kill()
+    with contextlib.suppress(subprocess.TimeoutExpired):  # Windows gives nothing before
+        said, error = process.communicate(timeout=_LOOK)
+    return said, error, fault
 
 
 @contextlib.contextmanager

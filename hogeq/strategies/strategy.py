@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Final, Literal, Protocol, TypeAlias
+from typing import Any, Final, Literal, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
@@ -270,6 +270,42 @@ class Strategy:
         if player_name is not None and Path(path).suffix.lower() != ".py":
             raise StrategyError(refusal("player_name", player_name, "for a .py alone"))
         write_strategy(path, self, player_name)
+
+
+class Fault(NamedTuple):
+    """One kind of fault of a file."""
+
+    kind: str
+    """"code", "time", "crash", "raises", "range", "impure", "name", "shape", "files" or "unread".
+
+    "time" and "crash" may be of the machine: another call may find another verdict.
+    """
+    times: int
+    line: str  # about the first of them
+
+
+@dataclass(frozen=True)
+class Submission:
+    """A file that was read: a strategy, or faults."""
+
+    size: int  # bytes of the file
+    name: str | None  # of its player or team, if the file says it
+    strategy: Strategy | None  # None if there is any fault
+    faults: tuple[Fault, ...]  # every kind of fault and of bad value once, with its count
+    seconds: dict[str, float]
+    """``load``, ``table`` (every position once) and ``slowest`` (one call), as a ``.py`` says
+    itself; empty if it is none."""
+    answered: int  # positions that have an answer, good or bad, of G * G
+    asked: tuple[int, int] | None = None
+    """Position that a ``.py`` was asked for when it was stopped; None if it was not."""
+    files: tuple[str, ...] = ()
+    """Other files of its folder that a ``.py`` opened, printable, as it says itself."""
+    alone: bool | None = None
+    """Whether a ``.py`` gives its table with no other file; None if it has no valid table."""
+    prints: bool = False  # whether a ``.py`` printed anything, as it says; the text is lost
+    attempts: tuple[str, ...] = ()
+    """What else a ``.py`` tried to reach, printable: its own words, for the staff alone."""
+    key: str = ""  # hash of the files that were judged, of an entry in a folder
 
 
 Rule: TypeAlias = Callable[[int, int], int]

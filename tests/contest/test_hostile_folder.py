@@ -29,8 +29,8 @@ from hogeq.evaluation.values import win_rate
 from hogeq.model.game import compile_game
 from hogeq.pages.entrants import _in_our_words
 from hogeq.rules import rules_from
-from hogeq.strategies.files import Fault, Submission
 from hogeq.strategies.sandbox import isolation
+from hogeq.strategies.strategy import Fault, Submission
 from hogeq.support import files
 from hogeq.support.messages import printable
 from tests.cli.calls import ask, ok

@@ -13,7 +13,8 @@ from typing import Any
 import pytest
 
 from hogeq.strategies import bubblewrap, channel, sandbox
-from hogeq.strategies.files import Submission, read_strategy
+from hogeq.strategies.files import read_strategy
+from hogeq.strategies.strategy import Submission
 from hogeq.support.messages import BadInputError
 from tests.strategies import hostile
 from tests.strategies.strategy_files import DICE, GOAL, ROWS, file, refused
@@ -116,18 +117,18 @@ def test_what_defines_no_strategy_is_refused(tmp_path: Path, content: str | byte
 )
 def test_code_that_does_not_end_is_stopped(tmp_path: Path, body: str) -> None:
     start = time.perf_counter()
-    says = r"final_strategy\(2, 1\) gave no answer within 0\.5 seconds; 9 of 16 positions"
+    says = r"final_strategy\(2, 1\) gave no answer within 1 seconds; 9 of 16 positions"
     refused(
         code(tmp_path, f"if (score, opponent) == (2, 1):\n        {body}\n    return 1"),
         says,
         trust=True,
-        time_limit=0.5,
+        time_limit=1.0,
     )
     refused(
         file(tmp_path, "final_strategy.py", body),
         ": gave no answer within",
         trust=True,
-        time_limit=0.5,
+        time_limit=1.0,
     )
     again = f"calls.append(1)\n    if len(calls) > 20:\n        {body}\n    return 1"
     path = code(tmp_path, again)
@@ -137,9 +138,9 @@ def test_code_that_does_not_end_is_stopped(tmp_path: Path, body: str) -> None:
         path,
         rf"\({row}, {column}\), asked again, gave no answer.*; 16 of 16",
         trust=True,
-        time_limit=0.5,
+        time_limit=1.0,
     )
-    assert time.perf_counter() - start < 5
+    assert time.perf_counter() - start < 8
 
 
 def test_what_is_waited_for_is_said(
