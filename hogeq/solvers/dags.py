@@ -81,8 +81,9 @@ class DagEngine(TreeEngine):
         """Do an iteration for each row of `factors`, in place."""
         dags, rows, strategy = self.dags, self.seat_rows, np.zeros(self.shape)
         predicted = regrets[:0] if prediction is None else prediction
-        for dag, own in zip(dags, rows, strict=True):
-            dag_flows.match_all(regrets[own], predicted[own], dag.legal, epsilon, strategy[own])
+        counts = [dag.legal.sum(axis=1) for dag in dags]
+        for many, own in zip(counts, rows, strict=True):
+            dag_flows.match_all(regrets[own], predicted[own], many, epsilon, strategy[own])
         flows = [dag.flow(strategy[own]) for dag, own in zip(dags, rows, strict=True)]
         plans = [dag.sequences @ flow for dag, flow in zip(dags, flows, strict=True)]
         for factor, turn in product(factors, [(0,), (1,)] if alternating else [(0, 1)]):
@@ -92,7 +93,7 @@ class DagEngine(TreeEngine):
                 dag_flows.learn(
                     dag.ends,
                     dag.source,
-                    dag.legal,
+                    counts[player],
                     factor,
                     plus,
                     epsilon,
