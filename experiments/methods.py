@@ -23,7 +23,6 @@ from time import perf_counter
 from typing import Final
 
 import numpy as np
-from hogeq.trees.enumeration import enumerated
 
 from hogeq.benchmark.catalogue import Entry
 from hogeq.model.protocol import Engine, Role
@@ -35,7 +34,7 @@ from hogeq.strategies.strategy import Strategy, strategy_of
 from hogeq.support.aliases import Floats, Ints
 from hogeq.support.progress import Phase
 from hogeq.trees.engine import TreeEngine
-from hogeq.trees.exact import by_program
+from hogeq.trees.exact import by_program, enumerated
 from hogeq.trees.flat import CHANCE, FlatTree, payoff
 from hogeq.trees.sequences import LEAST_GAIN, SequenceForm
 

@@ -207,14 +207,18 @@ def in_policies(tree: FlatTree, solved: Equilibrium, seconds: float) -> InPolici
     """
     if not tree.num_rows:
         raise ValueError(f"{tree.name}: nobody decides; allowed: games with decisions")
-    begun, ends = perf_counter(), [-np.inf, np.inf]
+    begun, unit, ends = perf_counter(), exact.stakes(tree), [-np.inf, np.inf]
     engine, run = TreeEngine(tree), SOLVERS["bundle"]()
+    wholes = dags_of(tree, end=begun + BUILDING * seconds)
     best = [Strategy.unchecked(tree.uniform())] * 2
     state = run.init(engine)
     while True:
         policy = Strategy.unchecked(engine.legal(run.average(engine, state)))
         for player in (0, 1):
-            secures = _secured(tree, policy, player)
+            form = sequence_form(tree, 1 - player)
+            worth = exact.payoffs_against(policy, form)
+            bound = exact.best_response(form, worth, 10.0, dag=wholes[1 - player]).bound
+            secures = (bound if player else -bound) * unit + tree.shift + tree.centre
             if secures > ends[player] if player == 0 else secures < ends[player]:
                 ends[player], best[player] = secures, policy
         last = perf_counter() - begun
@@ -229,13 +233,3 @@ def in_policies(tree: FlatTree, solved: Equilibrium, seconds: float) -> InPolici
         mixtures=solved,
         seconds=perf_counter() - begun,
     )
-
-
-def _secured(tree: FlatTree, policy: Strategy, player: int) -> float:
-    """Payoff to player 0 that the policy of a player is proved to secure."""
-    form = sequence_form(tree, 1 - player)
-    worth = exact.payoffs_against(policy, form)
-    whole = dags_of(tree)[1 - player]
-    bound = exact.best_response(form, worth, 10.0, dag=whole).bound
-    sign = -1.0 if player == 0 else 1.0
-    return sign * bound * exact.stakes(tree) + tree.shift + tree.centre
