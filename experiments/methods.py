@@ -12,8 +12,8 @@ other seat.
   of E. Tewolde and others (arXiv 2602.15252, 2026); regret matching that begins anew as well;
 - softmax annealing and coordinate ascent (hogeq.search.ascent); the attack (hogeq.search.attack);
 - enumeration and an integer program (hogeq.trees.exact), and multiple policy updating (D. D. Maua,
-  C. P. de Campos and M. Zaffalon, "Solving limited memory influence diagrams", JAIR 44, 2012), whose
-  variables are the sequences of a tree here.
+  C. P. de Campos and M. Zaffalon, "Solving limited memory influence diagrams", JAIR 44, 2012),
+  whose variables are the sequences of a tree here.
 """
 
 from collections.abc import Callable, Iterator
