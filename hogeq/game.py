@@ -352,7 +352,7 @@ class Game:
         ``cfr``
             Discounted CFR over the DAGs, which ends with the time.
         ``auto``
-            ``columns`` for a tenth of the time, then ``dag``; of large DAGs ``columns`` with
+            ``columns`` for a fifth of the time, then ``dag``; of large DAGs ``columns`` with
             responses by these, begun with what CFR plays, or ``cfr``. The best ends are kept.
 
         A game of Hog is alike for both players, and worth 1/2. Without hidden memory optimal play

@@ -117,7 +117,7 @@ def dag_engine(tree: FlatTree) -> DagEngine:
 def equilibrium(tree: FlatTree, seconds: float, method: str = "auto") -> Equilibrium:
     """Solve a game in mixtures by a named method; all but ``cfr`` are :mod:`hogeq.trees.exact`'s.
 
-    ``auto`` first gives a tenth of the time to column generation without DAGs. Where these are
+    ``auto`` first gives a fifth of the time to column generation without DAGs. Where these are
     large, it then begins with what discounted CFR plays after some rounds, if that is a small part
     of the DAGs, and else leaves all the time to CFR. The best bounds of all are kept.
     """
@@ -128,7 +128,7 @@ def equilibrium(tree: FlatTree, seconds: float, method: str = "auto") -> Equilib
     solving = Solving(tree, seconds)
     sides, end = solving.without_dags(), np.inf
     if method == "auto":
-        first = min(FIRST, seconds / 10.0) if solving.is_forgetful else seconds
+        first = min(FIRST, seconds / 5.0) if solving.is_forgetful else seconds
         solving.columns(sides, solving.begun + first)
         if solving.is_proved or not solving.is_forgetful:
             return solving.result(sides, "columns" if solving.is_forgetful else "lp")
