@@ -351,8 +351,8 @@ class Game:
         ``cfr``
             Discounted CFR over the DAGs, which ends with the time.
         ``auto``
-            ``columns`` with responses by the DAGs, and with a part to begin with that CFR plays;
-            by the integer program where a DAG is too large, and ``cfr`` where that part is.
+            ``columns`` for a fifth of the time, then ``dag``; of large DAGs ``columns`` with
+            responses by these, begun with what CFR plays, or ``cfr``. The best ends are kept.
 
         A game of Hog is alike for both players, and worth 1/2. Without hidden memory optimal play
         by the scores is an equilibrium. Where there are too many histories, the solver

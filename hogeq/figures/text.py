@@ -59,7 +59,7 @@ def infosets(strategy: Strategy, tree: "FlatTree") -> Laid:
 
 def plans_of_sides(strategy: Strategy, tree: "FlatTree") -> tuple[list[dict[str, Any]], Text]:
     """List the actions of each plan of each side at the information sets that it comes to."""
-    from hogeq.trees.plans import plans
+    from hogeq.trees.strategies import plans
     from hogeq.trees.teams import side_names
 
     data: list[dict[str, Any]] = []

@@ -7,7 +7,8 @@ those to decision d are from ``ends[d]`` to before ``ends[d + 1]``, and begin wi
 
 import numpy as np
 
-from hogeq.kernels.cache import kernel, part
+from hogeq.kernels.cache import kernel
+from hogeq.kernels.sequences import match
 
 
 @kernel
@@ -38,37 +39,18 @@ def rise_best(ends, source, legal, worth, best):
             worth[source[edge]] += value
 
 
-@part
-def match(regrets, prediction, legal, at, epsilon, strategy):
-    """Set a decision in proportion to positive regrets, no legal entry below `epsilon`."""
-    total, many = 0.0, 0
-    for action in range(legal.shape[1]):
-        strategy[at, action] = 0.0
-        if legal[at, action]:
-            regret = regrets[at, action]
-            if len(prediction):
-                regret += prediction[at, action]
-            strategy[at, action] = max(regret, 0.0)
-            total += strategy[at, action]
-            many += 1
-    for action in range(legal.shape[1]):
-        if legal[at, action]:
-            share = strategy[at, action] / total if total > 0.0 else 1.0 / many
-            strategy[at, action] = epsilon + (1.0 - many * epsilon) * share
-
-
 @kernel
-def match_all(regrets, prediction, legal, epsilon, strategy):
+def match_all(regrets, prediction, counts, epsilon, strategy):
     """Set all decisions of a player by their regrets."""
     for at in range(len(strategy)):
-        match(regrets, prediction, legal, at, epsilon, strategy)
+        match(regrets, prediction, at, counts[at], epsilon, strategy)
 
 
 @kernel
 def learn(
     ends,
     source,
-    legal,
+    counts,
     factors,
     plus,
     epsilon,
@@ -81,7 +63,8 @@ def learn(
 ):
     """Add an iteration to the tables of a player, and set all decisions by them.
 
-    `flow` is that of `strategy`; `worth`, that of the choices alone, gets what follows as well.
+    The first of `counts`, (D,), actions are legal. `flow` is that of `strategy`; `worth`, that of
+    the choices alone, gets what follows as well.
     """
     actions = strategy.shape[1]
     weight, gained, lost = factors
@@ -91,15 +74,14 @@ def learn(
             now += strategy[at, action] * worth[1 + at * actions + action]
         for edge in range(ends[at], ends[at + 1]):
             worth[source[edge]] += now
-        for action in range(actions):
+        for action in range(counts[at]):
             choice = 1 + at * actions + action
-            if legal[at, action]:
-                instant = worth[choice] - now
-                regret = regrets[at, action] + instant
-                if plus:
-                    regret = max(regret, 0.0)
-                regrets[at, action] = regret * (gained if regret > 0.0 else lost)
-                strategy_sum[at, action] += weight * flow[choice]
-                if len(prediction):
-                    prediction[at, action] = instant
-        match(regrets, prediction, legal, at, epsilon, strategy)
+            instant = worth[choice] - now
+            regret = regrets[at, action] + instant
+            if plus:
+                regret = max(regret, 0.0)
+            regrets[at, action] = regret * (gained if regret > 0.0 else lost)
+            strategy_sum[at, action] += weight * flow[choice]
+            if len(prediction):
+                prediction[at, action] = instant
+        match(regrets, prediction, at, counts[at], epsilon, strategy)

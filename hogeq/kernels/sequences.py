@@ -239,9 +239,9 @@ def backward(role, tree, policies, own, other, worth, reach, values, temperature
 
 
 @part
-def match(regrets, prediction, row, epsilon, policy):
-    """Set a row in proportion to positive regrets, no entry below `epsilon`."""
-    actions, total, scaled = policy.shape[1], 0.0, 0.0
+def match(regrets, prediction, row, actions, epsilon, policy):
+    """Set the first actions of a row in proportion to positive regrets, none below `epsilon`."""
+    total, scaled = 0.0, 0.0
     for action in range(actions):
         regret = regrets[row, action]
         if len(prediction):
@@ -298,7 +298,7 @@ def minimise(
     set; `policy`, `weights`, `worth` and `values` are scratch.
     """
     for row in range(len(policy)):
-        match(regrets, prediction, row, epsilon, policy)
+        match(regrets, prediction, row, policy.shape[1], epsilon, policy)
     weigh_all(tree, policy, weights)
     for iteration in range(len(factors)):
         weight, gained, lost = factors[iteration]
@@ -327,7 +327,7 @@ def minimise(
                     prediction,
                     strategy_sum,
                 )
-                match(regrets, prediction, row, epsilon, policy)
+                match(regrets, prediction, row, policy.shape[1], epsilon, policy)
             weigh(tree, policy, tree.seats[low], tree.seats[high], weights)
 
 

@@ -32,7 +32,7 @@ from hogeq.support.files import write_whole
 from hogeq.support.messages import EXACT, Table, Text, counted
 from hogeq.support.parameters import plain
 from hogeq.support.progress import Phase, phase
-from hogeq.trees.policies import policy_csv
+from hogeq.trees.strategies import policy_csv
 
 # --- measuring ------------------------------------------------------------------------------------
 

@@ -47,12 +47,11 @@ class DagCFR(Solver[RegretState]):
         return self._inner.step(_engine_of(game), state)
 
     def average(self, game: Engine, state: RegretState) -> Floats:
+        from hogeq.trees.exact import played
+
         both = self._average(game, state)
-        tree = both[0].dag.form.tree
-        first, second = (one.dag.form.by_rows(one.plan) for one in both)
-        weights = first + second
-        total = weights.sum(axis=1, keepdims=True)
-        return np.where(total > 0.0, weights / np.where(total > 0.0, total, 1.0), tree.uniform())
+        first, second = (played(one.dag.form, one.plan) for one in both)
+        return np.where(both[0].dag.form.tree.seat[:, None] == 0, first, second)
 
     def mixture(self, game: Engine, state: RegretState) -> Strategy:
         first, second = (one.strategies()[0] for one in self._average(game, state))

@@ -82,8 +82,9 @@ class DagEngine(TreeEngine):
         """Do an iteration for each row of `factors`, in place."""
         dags, rows, strategy = self.dags, self.seat_rows, np.zeros(self.shape)
         predicted = regrets[:0] if prediction is None else prediction
-        for dag, own in zip(dags, rows, strict=True):
-            dag_flows.match_all(regrets[own], predicted[own], dag.legal, epsilon, strategy[own])
+        counts = [dag.legal.sum(axis=1) for dag in dags]
+        for many, own in zip(counts, rows, strict=True):
+            dag_flows.match_all(regrets[own], predicted[own], many, epsilon, strategy[own])
         flows = [dag.flow(strategy[own]) for dag, own in zip(dags, rows, strict=True)]
         plans = [dag.sequences @ flow for dag, flow in zip(dags, flows, strict=True)]
         for factor, turn in product(factors, [(0,), (1,)] if alternating else [(0, 1)]):
@@ -93,7 +94,7 @@ class DagEngine(TreeEngine):
                 dag_flows.learn(
                     dag.ends,
                     dag.source,
-                    dag.legal,
+                    counts[player],
                     factor,
                     plus,
                     epsilon,
@@ -117,7 +118,7 @@ def dag_engine(tree: FlatTree) -> DagEngine:
 def equilibrium(tree: FlatTree, seconds: float, method: str = "auto") -> Equilibrium:
     """Solve a game in mixtures by a named method; all but ``cfr`` are :mod:`hogeq.trees.exact`'s.
 
-    ``auto`` first gives a tenth of the time to column generation without DAGs. Where these are
+    ``auto`` first gives a fifth of the time to column generation without DAGs. Where these are
     large, it then begins with what discounted CFR plays after some rounds, if that is a small part
     of the DAGs, and else leaves all the time to CFR. The best bounds of all are kept.
     """
@@ -130,7 +131,7 @@ def equilibrium(tree: FlatTree, seconds: float, method: str = "auto") -> Equilib
     solving = Solving(tree, seconds)
     sides, end = solving.without_dags(), np.inf
     if method == "auto":
-        first = min(FIRST, seconds / 10.0) if solving.is_forgetful else seconds
+        first = min(FIRST, seconds / 5.0) if solving.is_forgetful else seconds
         solving.columns(sides, solving.begun + first)
         if solving.is_proved or not solving.is_forgetful:
             return solving.result(sides, "columns" if solving.is_forgetful else "lp")
@@ -209,14 +210,18 @@ def in_policies(tree: FlatTree, solved: Equilibrium, seconds: float) -> InPolici
     """
     if not tree.num_rows:
         raise ValueError(f"{tree.name}: nobody decides; allowed: games with decisions")
-    begun, ends = perf_counter(), [-np.inf, np.inf]
+    begun, unit, ends = perf_counter(), exact.stakes(tree), [-np.inf, np.inf]
     engine, run = TreeEngine(tree), SOLVERS["bundle"]()
+    wholes = dags_of(tree, end=begun + BUILDING * seconds)
     best = [Strategy.unchecked(tree.uniform())] * 2
     state = run.init(engine)
     while True:
         policy = Strategy.unchecked(engine.legal(run.average(engine, state)))
         for player in (0, 1):
-            secures = _secured(tree, policy, player)
+            form = sequence_form(tree, 1 - player)
+            worth = exact.payoffs_against(policy, form)
+            bound = exact.best_response(form, worth, 10.0, dag=wholes[1 - player]).bound
+            secures = (bound if player else -bound) * unit + tree.shift + tree.centre
             if secures > ends[player] if player == 0 else secures < ends[player]:
                 ends[player], best[player] = secures, policy
         last = perf_counter() - begun
@@ -231,13 +236,3 @@ def in_policies(tree: FlatTree, solved: Equilibrium, seconds: float) -> InPolici
         mixtures=solved,
         seconds=perf_counter() - begun,
     )
-
-
-def _secured(tree: FlatTree, policy: Strategy, player: int) -> float:
-    """Payoff to player 0 that the policy of a player is proved to secure."""
-    form = sequence_form(tree, 1 - player)
-    worth = exact.payoffs_against(policy, form)
-    whole = dags_of(tree)[1 - player]
-    bound = exact.best_response(form, worth, 10.0, dag=whole).bound
-    sign = -1.0 if player == 0 else 1.0
-    return sign * bound * exact.stakes(tree) + tree.shift + tree.centre

@@ -436,7 +436,7 @@ class Solving:
         self.payoffs = sequence_payoffs(*self.forms)
         self.bounds = [np.inf, np.inf]  # what each player's opponent allows, to that player
         self.best: list[Mixed] = []
-        self.iterations = 0
+        self.iterations, self.has_begun = 0, False
 
     @property
     def is_forgetful(self) -> bool:
@@ -472,15 +472,20 @@ class Solving:
         for player, side in enumerate(sides):  # pools begin with responses to the uniform strategy
             plan = self.forms[1 - player].realisation(self.tree.uniform())
             side.takes(side.best(against(self.payoffs, plan, player), -np.inf, 0.0))
-        gains = True
+        start, gains = None, True
+        if not self.has_begun and any(side.whole is None for side in sides):
+            start = self._remembered((end - perf_counter()) / 4.0)
+            self.has_begun = start is not None
         while gains:
-            dags = [side.dag for side in sides]
-            chosen = solve_restricted(self.payoffs, dags, end - perf_counter())
-            if chosen is None and self.best:
-                break
-            flows = chosen or [np.zeros(len(dag.allowed)) for dag in dags]
-            mixed = [Mixed.of(dag, one) for dag, one in zip(dags, flows, strict=True)]
-            self.iterations, gains = self.iterations + 1, False
+            mixed, gains = start, start is not None
+            if mixed is None:
+                dags = [side.dag for side in sides]
+                chosen = solve_restricted(self.payoffs, dags, end - perf_counter())
+                if chosen is None and self.best:
+                    break
+                flows = chosen or [np.zeros(len(dag.allowed)) for dag in dags]
+                mixed = [Mixed.of(dag, one) for dag, one in zip(dags, flows, strict=True)]
+            self.iterations, start = self.iterations + 1, None
             for player, side in enumerate(sides):
                 left = max(end - perf_counter(), 0.0) / (2 - player)
                 worth = against(self.payoffs, mixed[1 - player].plan, player)
@@ -489,6 +494,21 @@ class Solving:
                 self.learn(mixed, player, answer.bound)
                 gains |= answer.payoff - value > MEETING and side.takes(answer)
             gains &= not self.is_proved and perf_counter() < end
+
+    def _remembered(self, seconds: float) -> list[Mixed] | None:
+        """Give the strategies of both if they forgot nothing, as far as rows can say them.
+
+        In some games they are all but an equilibrium, as in imperfect-recall liar's dice.
+        """
+        dags = [remembering(form) for form in self.forms]
+        chosen = solve_restricted(self.payoffs, dags, seconds)
+        if chosen is None:
+            return None
+        mixed = []
+        for dag, one in zip(dags, chosen, strict=True):
+            drawn = drawing(dag.form, played(dag.form, Mixed.of(dag, one).plan)[None])
+            mixed.append(Mixed.of(drawn, np.ones(2)))
+        return mixed
 
     def result(self, sides: Sequence[Side], method: str) -> Equilibrium:
         """Make the result of the mixtures of both players.

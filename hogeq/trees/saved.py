@@ -33,7 +33,7 @@ from collections import Counter
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import IO, Any, Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,7 +58,6 @@ FIELDS: Final = {
 TEAMS: Final = {**FIELDS, "sides": "|i1"}
 MEMBER: Final = re.compile(r"player (\d{1,3}): ")
 MOST_BYTES: Final = 2**33  # of a file
-BLOCK: Final = 2**22  # bytes read at once
 
 Arrays = dict[str, NDArray[Any]]
 
@@ -121,15 +120,14 @@ def _arrays(archive: zipfile.ZipFile, size: int) -> Arrays:
     arrays = {}
     with phase("reading the tree", size, "bytes") as progress:
         for name, member in zip(names, members, strict=True):
-            with archive.open(member) as file:
-                arrays[name] = _array(file, name, member)
+            arrays[name] = _array(archive, name, member)
             progress.step(member.file_size)
     return arrays
 
 
-def _array(file: IO[bytes], name: str, member: zipfile.ZipInfo) -> NDArray[Any]:
-    start = file.read(min(member.file_size, 2**12))
-    shape, _, dtype, length = npy_header(start)
+def _array(archive: zipfile.ZipFile, name: str, member: zipfile.ZipInfo) -> NDArray[Any]:
+    with archive.open(member) as file:
+        shape, _, dtype, length = npy_header(file.read(2**12))
     wanted = np.dtype(TEAMS[name])
     if dtype.str != wanted.str or len(shape) != 1:
         raise BadInputError(
@@ -137,15 +135,8 @@ def _array(file: IO[bytes], name: str, member: zipfile.ZipInfo) -> NDArray[Any]:
         )
     if length + math.prod(shape) * wanted.itemsize != member.file_size:
         raise BadInputError(f"{name}: has shape {shape}, but {member.file_size - length} bytes")
-    array = np.empty(shape, wanted)
-    into, done, block = array.view(np.uint8), 0, start[length:]
-    while block:
-        into[done : done + len(block)] = np.frombuffer(block, np.uint8)
-        done += len(block)
-        block = file.read(BLOCK)  # its checksum is looked at where it ends
-    if done < len(into):
-        raise BadInputError(f"{name}: ends before its array does")
-    return array
+    with archive.open(member) as file:  # in blocks, and its checksum is looked at
+        return np.lib.format.read_array(file, allow_pickle=False)
 
 
 # --- checks ---------------------------------------------------------------------------------------

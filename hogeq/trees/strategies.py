@@ -1,9 +1,14 @@
-"""Strategies of games other than Hog: arrays, files, and those of other programs."""
+"""Strategies of games other than Hog: arrays, files, those of other programs, and plans.
 
+A file ``.csv`` has a line for each action of each information set, by their names.
+"""
+
+import csv
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from io import StringIO
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,9 +19,8 @@ from hogeq.strategies.files import is_folder, read_arrays, read_bytes
 from hogeq.strategies.profiles import Infoset, profile_rows, profile_text
 from hogeq.strategies.strategy import Mixture, Strategy, StrategyLike, strategy_of_shape
 from hogeq.support.aliases import Floats, Ints
-from hogeq.support.messages import printable, shown
-from hogeq.trees.flat import FlatTree, payoff
-from hogeq.trees.policies import read_policy_csv
+from hogeq.support.messages import printable, refusal, shown
+from hogeq.trees.flat import FlatTree, payoff, reach
 
 IN_FOLDER: Final = "policy.npz"  # the strategy that the folder of a run means
 FORMS: Final = (
@@ -24,6 +28,10 @@ FORMS: Final = (
 )
 POLICIES: Final = ("policy", "policies", "strategies")
 MATRICES: Final = ("matrix", "matrices")
+COLUMNS: Final = ("player", "infoset", "action", "probability")  # of CSV
+ROUNDED: Final = 1e-9  # probabilities below are 0 in plans
+
+Places = dict[tuple[str, ...], tuple[int, int]]  # player, set and action: row and column
 
 
 def tree_strategy(tree: FlatTree, given: Any, name: str = "strategy") -> Strategy:
@@ -166,3 +174,88 @@ def joined(tree: FlatTree, first: Strategy, second: Strategy) -> Strategy:
     )
     policies: Floats = np.where(tree.seat[:, None] == 0, mine, theirs)
     return Strategy.unchecked(policies, np.diff(cuts, prepend=0.0))
+
+
+# --- CSV ------------------------------------------------------------------------------------------
+
+
+def policy_csv(tree: FlatTree, policy: Floats) -> str:
+    """Write a policy: one line for each action of each information set."""
+    text = StringIO(newline="")
+    lines = csv.writer(text, lineterminator="\n")
+    lines.writerow(COLUMNS)
+    for key, place in _places(tree).items():
+        lines.writerow((*key, repr(float(policy[place]))))
+    return text.getvalue()
+
+
+def read_policy_csv(tree: FlatTree, text: str, where: str) -> Floats:
+    """Read a policy, (R, K); actions that have no line have probability 0."""
+    policy = np.full((tree.num_rows, tree.num_actions), np.nan)
+    lines = csv.reader(StringIO(text, newline=""), strict=True)
+    try:
+        _fill(policy, _places(tree), lines)
+    except (ValueError, csv.Error) as error:
+        raise ValueError(f"{where}: line {lines.line_num}: {error}") from error
+    return tree.check_strategy(np.nan_to_num(policy), where)
+
+
+def _fill(policy: Floats, places: Places, lines: Iterator[list[str]]) -> None:
+    header = tuple(next(lines, ()))
+    if header != COLUMNS:
+        raise ValueError(refusal("columns", ",".join(header), ",".join(COLUMNS)))
+    for line in lines:
+        place = places.get(tuple(line[:3])) if len(line) == len(COLUMNS) else None
+        if place is None:
+            allowed = "player, infoset and action of this game, and a probability"
+            raise ValueError(f"got {shown(','.join(line))}; allowed: {allowed}")
+        if not np.isnan(policy[place]):
+            raise ValueError(f"{shown(','.join(line[:3]))} is there twice")
+        policy[place] = float(line[3])
+        if not 0.0 <= policy[place] <= 1.0:
+            raise ValueError(refusal("probability", line[3], "0 to 1"))
+
+
+def _places(tree: FlatTree) -> Places:
+    """Row and column in a policy of each action, by player, information set and name."""
+    names = [printable(name) for name in tree.names]
+    places: Places = {}
+    for row, (seat, name) in enumerate(zip(tree.seat.tolist(), names, strict=True)):
+        for column, label in enumerate(tree.labels[row]):
+            key, again = (str(seat), name, printable(label)), 1
+            while key in places:  # two that are written alike
+                again += 1
+                key = (*key[:2], f"{printable(label)} ({again})")
+            places[key] = (row, column)
+    return places
+
+
+# --- plans ----------------------------------------------------------------------------------------
+
+
+class Plan(NamedTuple):
+    """One way to play, and the probability of drawing it."""
+
+    probability: float
+    policy: Floats  # (R, K), 0 at information sets that the plan never comes to
+
+    def actions(self, tree: FlatTree, row: int) -> dict[str, float]:
+        """Give the probabilities of actions at a row; none if the plan does not come there."""
+        shares = zip(tree.labels[row], self.policy[row].tolist(), strict=False)
+        return {name: share for name, share in shares if share}
+
+
+def plans(tree: FlatTree, strategy: Strategy, player: int) -> list[Plan]:
+    """List the plans of one side, the likeliest first; components that play alike are one."""
+    drawn: dict[bytes, Plan] = {}
+    for chance, policy in zip(strategy.chances.tolist(), strategy.policies, strict=True):
+        own = np.where(policy > ROUNDED, policy, 0.0)
+        comes = (tree.player == player) & (reach(tree, own, 1 - player) > 0.0)
+        rows = np.zeros(tree.num_rows, bool)
+        rows[tree.row[comes]] = True
+        own *= rows[:, None]
+        key = own.round(9).tobytes()
+        before = drawn[key].probability if key in drawn else 0.0
+        drawn[key] = Plan(before + chance, own)
+    found = [one for one in drawn.values() if one.probability > ROUNDED]
+    return sorted(found, key=lambda one: -one.probability)

@@ -41,7 +41,7 @@ def test_an_equilibrium_is_proved_and_written(tmp_path: Path) -> None:
 
 def test_a_team_shows_the_plans_that_it_draws_from(folder: Path) -> None:
     game = ("--game", "3K4", "--teams", "01/2")
-    ok("equilibrium", *game, "--out", "agreed.npz")
+    ok("equilibrium", *game, "--method", "columns", "--out", "agreed.npz")
     text = ok("show", "agreed.npz", *game)
     assert "agreed.npz, 3K4, teams 01/2: each side draws a plan before the game" in text
     assert "\nteam 0 (players 0, 1) draws  " in text
@@ -50,7 +50,8 @@ def test_a_team_shows_the_plans_that_it_draws_from(folder: Path) -> None:
     for side in (0, 1):
         assert sum(one["probability"] for one in found if one["player"] == side) == pytest.approx(1)
     first = [one["actions"]["player 0: 3 ccb"] for one in found if one["player"] == 0]
-    assert first == [{"call": 1.0}] * len(first)
+    assert len(first) > 1  # several plans, each without a draw of its own
+    assert all([*one.values()] == [1.0] for one in first)
 
 
 @pytest.mark.parametrize(

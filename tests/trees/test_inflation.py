@@ -209,6 +209,16 @@ def test_leduc_poker_loses_nothing_by_forgetting_own_actions() -> None:
     assert len(solved.strategies[0].weights) > 1  # one strategy secures less
 
 
+def test_liars_dice_loses_nothing_where_old_bids_are_forgotten() -> None:
+    """Found from the strategies of players who forget nothing; columns alone take minutes."""
+    name = "liars_dice_ir(dice_sides=4)"
+    solved = equilibrium(load_tree(name), 60.0)
+    assert solved.is_proved
+    assert solved.effort["iterations"] < 10
+    assert solved.lower == pytest.approx(1 / 16, abs=1e-9)  # as by the belief DAG
+    assert equilibrium(load_tree(name), 60.0, "dag").lower == pytest.approx(1 / 16, abs=1e-9)
+
+
 @pytest.mark.parametrize(
     ("name", "forget", "free"),
     [

@@ -14,8 +14,8 @@ from hogeq.trees import flat
 from hogeq.trees.exact import equilibrium
 from hogeq.trees.flat import FlatTree, payoff
 from hogeq.trees.openspiel import from_openspiel
-from hogeq.trees.policies import policy_csv, read_policy_csv
 from hogeq.trees.rules import GameRules, from_rules, named_rules
+from hogeq.trees.strategies import policy_csv, read_policy_csv
 from hogeq.trees.tree import flat_efg
 
 KUHN = Path(__file__).parents[2] / "examples" / "own_game.py"

@@ -6,7 +6,7 @@ import pytest
 from hogeq.strategies.strategy import Strategy
 from hogeq.trees.flat import payoff, reach
 from hogeq.trees.loading import load_tree
-from hogeq.trees.plans import plans
+from hogeq.trees.strategies import plans
 
 
 @pytest.mark.parametrize("player", [0, 1])

@@ -552,8 +552,9 @@ def test_every_program_has_the_time_that_is_left(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(exact, "linprog", timed)
     equilibrium(tree_of(random_game(SLOW, 5)), 5.0)
     assert len(limits) > 2
-    assert limits == sorted(limits, reverse=True)
-    assert limits[0] <= 5.0
+    assert limits[0] <= 1.25  # of the players who forget nothing
+    assert limits[1:] == sorted(limits[1:], reverse=True)
+    assert limits[1] <= 5.0
 
 
 # --- depth ----------------------------------------------------------------------------------------

@@ -67,7 +67,7 @@ def equilibrium(
 ) -> Result:
     """Solve a game in mixtures, with proved bounds on its value.
 
-    Games are of two players and zero-sum. A mixture draws one strategy before the game and keeps to
+    Games are of two players or teams, of constant sum. A mixture draws one strategy and keeps to
     it. With imperfect recall an equilibrium exists among mixtures; one among policies need not.
     Both players of Hog are alike, so that its value is 1/2: the mixture secures both ends.
 
