@@ -182,7 +182,7 @@ def dealt(cards: int) -> FlatTree:
     parent = [np.array([-1])]
     for number, (width, end) in enumerate(zip(widths[1:], ends, strict=False)):
         parent.append(end - widths[number] + np.arange(width) // (width // widths[number]))
-    player, row, seat = [np.array([CHANCE])], [np.array([-1])], []
+    player, row = [np.array([CHANCE])], [np.array([-1])]
     sets = [[cards * ACTIONS**move for move in range(first, MOVES, 2)] for first in (0, 1)]
     begin = [0, sum(sets[0])]
     for move in range(MOVES):

@@ -352,9 +352,8 @@ class Loops:
     def visits(self):
         """How often chance and an opponent at random lead to each refined information set."""
         tree, weights = self.tree, np.zeros(self.tree.roots[2])
-        legal = np.zeros(len(tree.row))
-        legal[tree.row] = tree.legal
-        evenly = np.repeat(1.0 / legal[:, None], tree.legal.max(initial=1), axis=1)[None]
+        actions = int(tree.legal.max(initial=1))
+        evenly = np.full((1, len(tree.row), actions), 1.0 / actions)
         forward(tree, evenly, np.ones(1), weights, weights, weights, weights[:0])
         shape = len(tree.before), len(weights)
         return csr_array((tree.chance, tree.node_other, tree.node), shape) @ weights

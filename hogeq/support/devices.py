@@ -13,7 +13,7 @@ def require_device(device: str) -> None:
     if device not in {CPU, CUDA}:
         raise ValueError(refusal("device", device, f"{CPU} or {CUDA}", (CPU, CUDA)))
     if device == CUDA and not has_gpu():
-        allowed = f"{CPU} where numba finds no GPU, for which pip install 'hogeq[gpu]' has drivers"
+        allowed = f"{CPU}, for numba finds no GPU; pip install 'hogeq[gpu]' brings what it needs"
         raise ValueError(refusal("device", device, allowed))
 
 

@@ -105,7 +105,8 @@ class TreeEngine:
         if self.device == CUDA:
             from hogeq.kernels import cuda
 
-            return cuda.Loops(self._on_device)
+            on_device: Any = cuda.Loops(self._on_device)  # the same methods
+            return on_device
         from hogeq.kernels.sequences import Loops
 
         return Loops(self.sequences)

@@ -250,13 +250,13 @@ class FlatTree:
         return labels
 
     @property
-    def first_after(self) -> Ints:
+    def first_after(self) -> Indices:
         """First node after each action of each row, one row after another."""
         first = np.full(self.moves.size + len(self.odds) + 1, -1, np.int32)
         first[self.edge[::-1]] = np.arange(self.num_nodes)[::-1]  # of many the last one stays
         return first[: self.moves.size][self.legal.ravel()]
 
-    def words(self, nodes: Ints) -> tuple[Indices, list[str]]:
+    def words(self, nodes: Ints | Indices) -> tuple[Indices, list[str]]:
         """Name the steps that lead to nodes: which of some words each has, and the words."""
         number, words = np.full(self.num_nodes, -1, np.int32), {"": 0}
         number[0] = 0

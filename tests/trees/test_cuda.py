@@ -95,7 +95,7 @@ def test_a_game_is_solved_and_attacked_on_a_gpu() -> None:
 
 @pytest.mark.skipif(has_gpu(), reason="a GPU is there")
 def test_a_gpu_that_is_not_there_is_refused() -> None:
-    with pytest.raises(ValueError, match=r"^device: got 'cuda'; allowed: cpu where numba finds no"):
+    with pytest.raises(ValueError, match=r"^device: got 'cuda'; allowed: cpu, for numba finds no"):
         hogeq.Game("kuhn_poker", device="cuda")
 
 

@@ -11,7 +11,7 @@ from open_spiel.python.algorithms import exploitability
 from hogeq.model.protocol import Role
 from hogeq.search.attack import attack
 from hogeq.search.results import Budget
-from hogeq.solvers import SOLVERS
+from hogeq.solvers import SOLVERS, regret
 from hogeq.support.aliases import Floats
 from hogeq.trees.engine import TreeEngine
 from hogeq.trees.exact import respond
@@ -109,6 +109,22 @@ def in_openspiel(engine: TreeEngine, name: str, rows: Floats) -> Any:
         for place, move in enumerate(state.legal_actions()):
             table.action_probability_array[index, move] = row[place]
     return game, table
+
+
+@pytest.mark.parametrize("name", ["leduc_poker", FORGETFUL])
+def test_loops_are_the_passes_where_rows_differ_in_their_actions(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine, solver = engine_of(name), SOLVERS["dcfr"]()
+    assert len(np.unique(engine.tree.num_legal)) > 1
+    loops, _ = solver.steps(engine, solver.init(engine), 30)
+    monkeypatch.setattr(regret, "shared_minimiser", lambda _: None)
+    passes = solver.init(engine)
+    for _ in range(30):
+        passes = solver.step(engine, passes)
+    # Sums of weights up to 900 are as exact as doubles of their size are.
+    for one, other in zip(loops, passes, strict=True):
+        assert one == pytest.approx(other, abs=1e-12 * max(1.0, np.abs(other).max(initial=0.0)))
 
 
 @pytest.mark.parametrize("name", ["kuhn_poker", "leduc_poker"])
