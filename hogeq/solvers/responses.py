@@ -135,15 +135,15 @@ class FictitiousPlay(Solver[FictitiousState]):
     def _response(self, game: Engine, target: Strategy) -> Floats:
         """Response to a strategy, (G, G, K)."""
         uniform = np.full(game.shape, 1.0 / game.num_actions)
-        how = self.responder_steps, (self.hot, self.cold), self.damping
+        steps, cooling = self.responder_steps, (self.hot, self.cold)
         if self.responder == "stochastic":
             context = SearchContext.of(game, target)
             context.policies[0] = uniform
-            context.anneal(self.responder_steps, self.damping, (self.hot, self.cold))
+            context.anneal(steps, self.damping, cooling)
             return context.policies[0].copy()
         sweeps = 1 if self.responder == "annealed" else None
-        found = CounterSearch(uniform, *how, sweeps).run(game, target)
-        return one_hot(found.matrix, game.num_actions)
+        search = CounterSearch(uniform, steps, cooling, self.damping, sweeps)
+        return one_hot(search.run(game, target).matrix, game.num_actions)
 
 
 class OracleState(NamedTuple):
