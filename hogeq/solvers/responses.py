@@ -1,7 +1,7 @@
 """Solvers that respond to a mixture of earlier responses: their average, or an equilibrium.
 
 Fictitious play (Brown 1951; in behaviour strategies Heinrich et al. 2015), and double oracle with
-an exact meta-game (McMahan et al. 2003), over matrices or policies.
+an exact meta-game (McMahan et al. 2003).
 """
 
 from functools import partial
@@ -12,16 +12,17 @@ from numpy.typing import NDArray
 
 from hogeq.evaluation.counterfactual import policy_of_mixture
 from hogeq.model.protocol import Engine
-from hogeq.model.shared import quick_workspace, shared_workspace
-from hogeq.search.ascent import TEMPERATURES, anneal, random_policy, to_matrix
-from hogeq.search.counter_search import CounterSearch
+from hogeq.model.shared import shared_workspace
+from hogeq.search.ascent import random_policy, to_matrix
+from hogeq.search.counter_search import CounterSearch, SearchState
+from hogeq.search.moves import SearchContext
 from hogeq.search.population import Population
 from hogeq.solvers.base import Solver, solver
 from hogeq.strategies.arrays import normalised, one_hot
 from hogeq.strategies.strategy import Mixture, Strategy, strategy_of
-from hogeq.support.aliases import Floats
+from hogeq.support.aliases import Floats, Matrix
 from hogeq.support.messages import refusal
-from hogeq.support.parameters import Count, NotNegative, Positive, PositiveShare, Seed, parameters
+from hogeq.support.parameters import Count, Positive, PositiveShare, Seed, parameters
 from hogeq.support.workers import compute
 
 SUPPORT = 1e-9  # weights of the meta-game below this are rounding errors
@@ -31,7 +32,7 @@ class FictitiousState(NamedTuple):
     """State of a run; n is the number of iterations done."""
 
     average: Floats  # (G, G, K), behaviour strategy of the average so far
-    matrices: NDArray[Any]  # the responses, as in `OracleState.pool`; empty unless kept
+    matrices: NDArray[Any]  # the responses, (n, G, G), or (n, G, G, K) if mixed; empty unless kept
     responder_win: Floats  # (), win rate of the last response against what it responds to
     iteration: NDArray[np.int64]  # ()
 
@@ -134,18 +135,21 @@ class FictitiousPlay(Solver[FictitiousState]):
     def _response(self, game: Engine, target: Strategy) -> Floats:
         """Response to a strategy, (G, G, K)."""
         uniform = np.full(game.shape, 1.0 / game.num_actions)
-        how = self.responder_steps, (self.hot, self.cold), self.damping
+        steps, cooling = self.responder_steps, (self.hot, self.cold)
         if self.responder == "stochastic":
-            return softened(game, target, uniform, *how)
+            context = SearchContext.of(game, target)
+            context.policies[0] = uniform
+            context.anneal(steps, self.damping, cooling)
+            return context.policies[0].copy()
         sweeps = 1 if self.responder == "annealed" else None
-        found = CounterSearch(uniform, *how, sweeps).run(game, target)
-        return one_hot(found.matrix, game.num_actions)
+        search = CounterSearch(uniform, steps, cooling, self.damping, sweeps)
+        return one_hot(search.run(game, target).matrix, game.num_actions)
 
 
 class OracleState(NamedTuple):
-    """State of a run; n is the number of strategies in the pool."""
+    """State of a run; n is the number of matrices in the pool."""
 
-    pool: NDArray[Any]  # (n, G, G) of matrices, int8, or (n, G, G, K) of policies, float64
+    pool: Matrix  # (n, G, G)
     payoffs: Floats  # (n, n), exact win rates of row against column
     weights: Floats  # (n,), equilibrium of the meta-game
     responder_win: Floats  # (), win rate of the last response against what it responds to
@@ -155,16 +159,10 @@ class OracleState(NamedTuple):
 @solver("double_oracle")
 @parameters
 class DoubleOracle(Solver[OracleState]):
-    """Add a response to the equilibrium of a pool of strategies to that pool, again and again.
-
-    With `temperature` the responses are policies: softmax responses, which lose less to what the
-    pool does not hold yet (McKelvey and Palfrey 1995, "Quantal response equilibria for normal form
-    games"). The meta-game is as exact.
+    """Add a response to the equilibrium of a pool of matrices to that pool, again and again.
 
     Attributes
     ----------
-    temperature : float
-        Where annealing ends if responses are to be policies; 0: matrices, improved by ascent.
     responder_steps : int
         Steps of annealing; each costs one pass per matrix in the mixture.
     damping : float
@@ -178,16 +176,14 @@ class DoubleOracle(Solver[OracleState]):
 
     GROWS: ClassVar = frozenset({"pool", "payoffs", "weights"})
 
-    temperature: NotNegative = 0.0
     responder_steps: Count = 30
     damping: PositiveShare = 0.5
     responders: Count = 1
     seed: Seed = 0
 
     def init(self, game: Engine) -> OracleState:
-        first: NDArray[Any] = np.zeros((1, *game.shape[:-1]), np.int8)
         return OracleState(
-            one_hot(first, game.num_actions) if self.temperature > 0.0 else first,
+            np.zeros((1, *game.shape[:-1]), np.int8),
             np.full((1, 1), 0.5),
             np.ones(1),
             np.array(0.5),
@@ -196,9 +192,8 @@ class DoubleOracle(Solver[OracleState]):
 
     def step(self, game: Engine, state: OracleState) -> OracleState:
         answers = compute(partial(self._respond, game, state), range(self.responders))
-        response = max(answers, key=lambda answer: answer[1])[0]
-        new = response if self.temperature > 0.0 else to_matrix(response)
-        wins = Population(game, state.pool).rates_of(response)
+        new = max(answers, key=lambda answer: answer.rate).matrix
+        wins = Population(game, state.pool).rates_of(one_hot(new, game.num_actions))
         rate = float(wins @ state.weights)
         iteration = np.array(int(state.iteration) + 1, np.int64)
         if (state.pool == new).all(axis=tuple(range(1, new.ndim + 1))).any():
@@ -223,38 +218,14 @@ class DoubleOracle(Solver[OracleState]):
             "support": float((state.weights > 0.0).sum()),
         }
 
-    def _respond(self, game: Engine, state: OracleState, start: int) -> tuple[Floats, float]:
-        """Response to the mixture from one start, one-hot or a policy, and its win rate."""
-        mixture = self.mixture(game, state)
+    def _respond(self, game: Engine, state: OracleState, start: int) -> SearchState:
+        """Respond to the mixture from one start."""
         policy = 0.5 * Population(game, state.pool[-1:]).policies[0] + 0.5 / game.num_actions
         if start > 0:
             random = np.random.default_rng([self.seed, int(state.iteration), start])
             policy = random_policy(game, random)
-        if self.temperature > 0.0:
-            cooling = max(TEMPERATURES[0], self.temperature), self.temperature
-            how = self.responder_steps, cooling, self.damping
-            response = softened(game, mixture, policy, *how)
-            rates = Population(game, mixture.policies).rates_of(response)
-            return response, float(mixture.chances @ rates)
         search = CounterSearch(policy, self.responder_steps, damping=self.damping)
-        found = search.run(game, mixture)
-        return one_hot(found.matrix, game.num_actions), found.rate
-
-
-def softened(
-    game: Engine,
-    target: Strategy,
-    policy: Floats,
-    steps: int,
-    cooling: tuple[float, float],
-    damping: float,
-) -> Floats:
-    """Softmax response to a strategy, (G, G, K), annealed from a policy."""
-    policies = np.concatenate([policy[None], target.policies])
-    weights = target.chances if len(target.chances) > 1 else None
-    work = quick_workspace(game, len(policies))
-    anneal(work, policies, steps, damping, cooling, weights=weights)
-    return policies[0].copy()
+        return search.run(game, self.mixture(game, state))
 
 
 def equilibrium(payoffs: Floats) -> Floats:

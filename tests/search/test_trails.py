@@ -66,13 +66,3 @@ def test_a_trail_that_begins_forgets_where_it_was(game: HogEngine, policy: Any, 
     assert np.array_equal(one.matrices, two.matrices)
     on = Trails(one.matrices, one.left).followed(game, policy, none, 3, 10, (1, 2))
     assert rates(game, on.matrices, policy)[0] >= rates(game, one.matrices, policy)[0] - 1e-9
-
-
-def test_a_trail_that_ends_takes_the_place_of_the_weakest_responder(game: HogEngine) -> None:
-    _, state = family.run(game, "cfr_br", 1, responders=4, trails=3, kicks=2, life=4)
-    assert state.kicks_left.tolist() == [-4, 1, 2]
-    uniform = Strategy.unchecked(np.full(game.shape, 1 / game.num_actions))
-    known = {matrix.tobytes() for matrix in state.counters}
-    assert state.trails[0].tobytes() in known
-    assert state.win_rates.max() == pytest.approx(max(rates(game, state.trails[:1], uniform)))
-    assert len(state.counters) == len(state.win_rates) == 4

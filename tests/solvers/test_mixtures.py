@@ -184,19 +184,7 @@ def test_a_double_oracle_gives_the_equilibrium_of_its_meta_game(coins: HogEngine
     drawn = solver.mixture(coins, state)
     assert drawn.is_pure
     assert exploited(coins, drawn) < 1e-9
-    assert exploited(coins, solver.average(coins, state)) >= 1 / 216
-
-
-def test_a_double_oracle_over_policies_has_an_exact_meta_game(coins: HogEngine) -> None:
-    solver, state = run(coins, "double_oracle", 12, temperature=0.02)
-    drawn = solver.mixture(coins, state)
-    assert not drawn.is_pure
-    assert exploited(coins, drawn) < 0.02
     for row, one in zip(state.payoffs, state.pool, strict=True):
         rates = [win_rate(coins, one, other).win_rate for other in state.pool]
         np.testing.assert_allclose(row, rates, atol=1e-12)
-    # A softmax response at this temperature: no roll is certain where play may come to.
-    newest = state.pool[-1, 0, 1]
-    assert 0.0 < newest.min() < newest.max() < 1.0
-    won = [win_rate(coins, one, drawn).win_rate for one in state.pool]
-    assert max(won) <= 0.5 + 1e-9
+    assert exploited(coins, solver.average(coins, state)) >= 1 / 216
