@@ -72,7 +72,7 @@ def main() -> None:
         only=("",),
         evaluations=1000,
         seeds=10,
-        exact=4.0,
+        exact=10.0,
         proof=20.0,
         work="build/benchmark",
         redraw=0,

@@ -285,7 +285,7 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
         if one.family != "game":
             strategies[one.name] = np.zeros(instance.rows, np.int16)
     work = tmp_path_factory.mktemp("work")
-    certify(folder / "benchmark", made, strategies, work, 5.0)
+    certify(folder / "benchmark", made, strategies, work, 20.0)
     return folder, folder / "benchmark"
 
 
