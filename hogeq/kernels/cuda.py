@@ -164,7 +164,8 @@ def learn(count, span, row, factors, visited, plus, policy, values, regrets, pre
 def match(count, span, row, regrets, predicted, epsilon, policy):
     """Set rows in proportion to their positive regrets."""
     for number in range(cuda.grid(1), count, cuda.gridsize(1)):
-        match_row(regrets, predicted, row[place_of(number, span)], epsilon, policy)
+        mine = row[place_of(number, span)]
+        match_row(regrets, predicted, mine, policy.shape[1], epsilon, policy)
 
 
 # --- the loops ------------------------------------------------------------------------------------
