@@ -126,13 +126,3 @@ def with_random_rolls(
     changed = matrix.copy()
     changed[cells] = random.integers(num_actions, size=int(cells.sum()))
     return changed
-
-
-def perturbed(
-    matrix: Matrix, shares: tuple[float, float], num_actions: int, random: np.random.Generator
-) -> Matrix:
-    """Matrix with random rolls in some cells, whose share is drawn log-uniformly."""
-    share = log_uniform(random, shares)
-    chosen = random.random(matrix.shape) < share
-    rolls = random.integers(num_actions, size=matrix.shape)
-    return np.where(chosen, rolls, matrix).astype(np.int8)

@@ -25,7 +25,7 @@ from pydantic import Field
 
 from hogeq.evaluation.counterfactual import policy_of_mixture
 from hogeq.model.protocol import Engine
-from hogeq.search.ascent import log_uniform, perturbed, random_policy
+from hogeq.search.ascent import log_uniform, random_policy, with_random_rolls
 from hogeq.search.counter_search import (
     CROSSED,
     PERTURBED_SHARES,
@@ -441,6 +441,7 @@ class MixtureBundle(BundleMethod):
             longer = 3 * self.responder_sweeps if iteration % self.deep_every else None
             chances = trial.weights / trial.weights.sum()
             for counter in random.choice(len(chances), self.perturbed, p=chances):
-                matrix = perturbed(state.pool[counter], PERTURBED_SHARES, game.num_actions, random)
+                share, kept = log_uniform(random, PERTURBED_SHARES), state.pool[counter]
+                matrix = with_random_rolls(kept, share, game.num_actions, random)
                 starts.append(CounterSearch(matrix, sweeps=longer))
         return starts

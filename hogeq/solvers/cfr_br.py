@@ -10,7 +10,7 @@ from pydantic import Field
 from hogeq.evaluation.counterfactual import Counterfactual, RegretWeight, counterfactual_values
 from hogeq.model.protocol import Engine
 from hogeq.model.shared import quick_workspace, shared_workspace
-from hogeq.search.ascent import ascend, ith_start, perturbed, to_matrix
+from hogeq.search.ascent import ascend, ith_start, log_uniform, to_matrix, with_random_rolls
 from hogeq.search.counter_search import PERTURBED_SHARES, CounterSearch
 from hogeq.solvers.base import Solver, solver, start_of
 from hogeq.solvers.regret import check_weight
@@ -184,7 +184,8 @@ class CFRBR(Solver[CFRBRState]):
                 how = self.responder_steps, cooling, self.damping, self.responder_sweeps
                 searches.append(CounterSearch(first, *how))
             else:
-                matrix = perturbed(parent, PERTURBED_SHARES, game.num_actions, random)
+                share = log_uniform(random, PERTURBED_SHARES)
+                matrix = with_random_rolls(parent, share, game.num_actions, random)
                 searches.append(CounterSearch(matrix, sweeps=self.responder_steps))
         return searches
 
