@@ -12,7 +12,6 @@ NATURE = 2
 CELLS = 2**27  # of an array that is computed
 MOST = 2**26  # parts of a search
 SEARCHED, ABOVE, FULL = range(3)
-compiled: Any = njit
 
 
 class Tree:
@@ -165,7 +164,7 @@ def search(tree: Tree, allowed: Array, target: float, most: int = MOST) -> Found
     return Found(bound, status, strategy)
 
 
-@compiled
+@njit
 def _most(gain: Array, legal: Array) -> float:
     """Most that rows gain, each by one action."""
     total = 0.0
@@ -174,7 +173,7 @@ def _most(gain: Array, legal: Array) -> float:
     return total
 
 
-@compiled
+@njit
 def _search(
     row: Array,
     before: Array,
