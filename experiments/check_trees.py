@@ -12,6 +12,7 @@ NATURE = 2
 CELLS = 2**27  # of an array that is computed
 MOST = 2**26  # parts of a search
 SEARCHED, ABOVE, FULL = range(3)
+compiled: Any = njit
 
 
 class Tree:
@@ -164,7 +165,7 @@ def search(tree: Tree, allowed: Array, target: float, most: int = MOST) -> Found
     return Found(bound, status, strategy)
 
 
-@njit
+@compiled
 def _most(gain: Array, legal: Array) -> float:
     """Most that rows gain, each by one action."""
     total = 0.0
@@ -173,7 +174,7 @@ def _most(gain: Array, legal: Array) -> float:
     return total
 
 
-@njit
+@compiled
 def _search(
     row: Array,
     before: Array,
