@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from hogeq.contest.tournament import WinRates
     from hogeq.contest.transcript import Review, Transcript
     from hogeq.solvers.solving import Solution
+    from hogeq.trees.absent import Gaps
     from hogeq.trees.engine import TreeEngine
     from hogeq.trees.flat import FlatTree
     from hogeq.trees.recall import Audit
@@ -448,6 +449,19 @@ class Game:
 
         tree, solved = self._flat, self.equilibrium(seconds / 2.0, method)
         return dags.in_policies(tree, solved, seconds - solved.seconds)
+
+    def gaps(self, strategy: StrategySpec, seconds: float = 10.0) -> "tuple[Gaps, Gaps]":
+        """How far a policy is from ex ante optimal, an EDT and a CDT equilibrium, by player.
+
+        Of games other than Hog, with absent-mindedness or without. Each player answers the other's
+        rows of the policy.
+        """
+        from hogeq.trees.absent import Decision
+
+        tree, policy = self._flat, self.strategy(strategy).policy
+        sides = (Decision.of(tree, policy, player) for player in (0, 1))
+        first, second = (side.gaps(policy, seconds / 2.0) for side in sides)
+        return first, second
 
     def joined(self, first: StrategySpec, second: StrategySpec) -> Strategy:
         """One mixture for both seats, of a strategy of the first player and one of the second.

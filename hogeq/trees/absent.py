@@ -271,6 +271,8 @@ class Decision:
 
     def gaps(self, policy: Floats, seconds: float = 10.0) -> Gaps:
         """Measure how far a policy, (R, K), is from each solution concept."""
+        if not len(self.rows):  # there is nothing to decide
+            return Gaps(0.0, (0.0, 0.0), (0.0, 0.0))
         (value,), _, gaps = self.values(policy[..., None])
         left, pure = seconds / (1 + len(self.again)), np.setdiff1d(self.rows, self.again)
         edt = [(0.0, 0.0), *((gap, gap) for gap in gaps[pure, 0].tolist())]

@@ -179,6 +179,17 @@ def test_the_concepts_differ() -> None:
     assert gaps.edt == pytest.approx((2.0, 2.0), abs=1e-8)
 
 
+def test_gaps_of_two_players_sum_to_nash_conv() -> None:
+    """NashConv is what both gain by best responses (Lanctot et al., NIPS 2017)."""
+    game = hogeq.Game("kuhn_poker")
+    first, second = game.gaps("uniform")
+    gained = first.ex_ante[0] + second.ex_ante[0]
+    assert gained == pytest.approx(2.0 * game.exploitability("uniform").lower)
+    assert first.kkt == pytest.approx(first.edt[1])  # no row is met twice
+    nothing = game.gaps(game.joined(*game.equilibrium().strategies))[0]
+    assert max(nothing.kkt, nothing.edt[1], nothing.ex_ante[1]) < 1e-8
+
+
 @pytest.mark.parametrize("seed", seeds(5, 15))
 def test_payoffs_and_derivatives(seed: int, problems: Any) -> None:
     random, tree = np.random.default_rng(seed), drawn(problems, seed, most=5)
