@@ -21,7 +21,8 @@ from hogeq.evaluation.values import win_rate
 from hogeq.model.game import HogEngine
 from hogeq.search.bounds import full_memory_bound
 from hogeq.support.files import write_arrays
-from hogeq.trees.flat import TERMINAL, FlatTree, Node, flatten, payoff
+from hogeq.trees.building import Node, flatten
+from hogeq.trees.flat import TERMINAL, FlatTree, payoff
 from hogeq.trees.sequences import sequence_form
 from tests.cli.calls import ask, refused
 

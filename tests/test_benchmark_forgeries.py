@@ -21,7 +21,8 @@ import pytest
 from hogeq.benchmark.catalogue import hog_game
 from hogeq.benchmark.form import from_hog, from_tree
 from hogeq.benchmark.generators import interview, random_tree, trials
-from hogeq.trees.flat import CHANCE, TERMINAL, FlatTree, Node, flatten
+from hogeq.trees.building import Node, flatten
+from hogeq.trees.flat import CHANCE, TERMINAL, FlatTree
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "experiments"))
 import check_benchmark as checker

@@ -14,9 +14,10 @@ import numpy as np
 
 from hogeq.strategies.arrays import one_hot
 from hogeq.support.aliases import Floats
+from hogeq.trees.building import Node as TreeNode
+from hogeq.trees.building import flatten
 from hogeq.trees.engine import TreeEngine
-from hogeq.trees.flat import CHANCE, TERMINAL, FlatTree, flatten
-from hogeq.trees.flat import Node as TreeNode
+from hogeq.trees.flat import CHANCE, TERMINAL, FlatTree
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from hogeq.trees.flat import CHANCE, TERMINAL, FlatTree, Node, flatten
+from hogeq.trees.building import Node, flatten
+from hogeq.trees.flat import CHANCE, TERMINAL, FlatTree
 
 
 def _tree(name: str, look: Any) -> FlatTree:

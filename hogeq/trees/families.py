@@ -18,7 +18,8 @@ from pydantic import Field
 
 from hogeq.support.messages import refusal
 from hogeq.support.parameters import Count, Natural
-from hogeq.trees.flat import CHANCE, MOST_NODES
+from hogeq.trees.building import MOST_NODES
+from hogeq.trees.flat import CHANCE
 from hogeq.trees.rules import END, GameRules, register_game
 
 Players = Annotated[int, Field(ge=2, le=9)]

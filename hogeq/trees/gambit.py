@@ -20,15 +20,8 @@ from typing import Any, Final, NamedTuple, NoReturn
 
 from hogeq.support.files import read_whole
 from hogeq.support.messages import counted, one_line, printable, refusal, shown, unreadable
-from hogeq.trees.flat import (
-    CHANCE,
-    MOST_NODES,
-    TERMINAL,
-    FlatTree,
-    Forget,
-    Node,
-    flatten,
-)
+from hogeq.trees.building import MOST_NODES, Node, flatten
+from hogeq.trees.flat import CHANCE, TERMINAL, FlatTree, Forget
 from hogeq.trees.forgetting import coarser
 from hogeq.trees.teams import Known, Sides, Teams, sides_of, summed
 

@@ -11,15 +11,8 @@ from typing import Any, Final, TypeVar
 from hogeq.support.messages import one_line, raised, refusal
 from hogeq.support.parameters import ParameterError, parameters, read
 from hogeq.support.plugins import entering
-from hogeq.trees.flat import (
-    CHANCE,
-    TERMINAL,
-    FlatTree,
-    Forget,
-    Node,
-    NodeError,
-    flatten,
-)
+from hogeq.trees.building import Node, NodeError, flatten
+from hogeq.trees.flat import CHANCE, TERMINAL, FlatTree, Forget
 from hogeq.trees.forgetting import coarser
 from hogeq.trees.teams import Teams, sides_of
 

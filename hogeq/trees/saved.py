@@ -43,7 +43,7 @@ from hogeq.support.aliases import Ints
 from hogeq.support.files import opened, write_arrays
 from hogeq.support.messages import BadInputError, one_line, printable, shown, unreadable
 from hogeq.support.progress import phase
-from hogeq.trees import flat
+from hogeq.trees import building, flat
 from hogeq.trees.flat import CHANCE, LARGEST, TERMINAL, FlatTree, Indices
 from hogeq.trees.teams import Known, Sides
 
@@ -116,7 +116,7 @@ def _arrays(archive: zipfile.ZipFile, size: int) -> Arrays:
         )
     if sum(one.file_size for one in members) > size:
         raise BadInputError("holds more than its size; allowed: arrays that are not compressed")
-    flat.require_memory(f"has {size:,} bytes", 3 * size)
+    building.require_memory(f"has {size:,} bytes", 3 * size)
     arrays = {}
     with phase("reading the tree", size, "bytes") as progress:
         for name, member in zip(names, members, strict=True):
@@ -240,7 +240,7 @@ def _members(
 def _moves(parent: Indices, row: Indices) -> Indices:
     """Give the number of moves of each node; refuse arrays of no tree in the order of a walk."""
     size = len(parent)
-    _require("parent", 0 < size <= flat.MOST_NODES, f"1 to {flat.MOST_NODES:,} nodes")
+    _require("parent", 0 < size <= building.MOST_NODES, f"1 to {building.MOST_NODES:,} nodes")
     _require("row", len(row) == size, f"{size}, as many as in parent")
     _require("parent", bool(parent[0] == -1), "-1 for the root")
     _require("parent", (parent[1:] >= 0) & (parent[1:] < np.arange(1, size)), "nodes before")
@@ -252,8 +252,8 @@ def _moves(parent: Indices, row: Indices) -> Indices:
 def _actions(arrays: Arrays, num_legal: Ints) -> NDArray[np.bool_]:
     """Give which actions are legal, (R, K); refuse numbers of actions that are no such."""
     rows, most = len(num_legal), int(num_legal.max(initial=1))
-    flat.require_memory(
-        f"has {rows:,} information sets", rows * (flat.ROW_BYTES + most * flat.ACTION_BYTES)
+    building.require_memory(
+        f"has {rows:,} information sets", rows * (building.ROW_BYTES + most * building.ACTION_BYTES)
     )
     for name in ("moves", "labels"):
         _require(name, len(arrays[name]) == num_legal.sum(), "one for each action of a set")

@@ -19,7 +19,8 @@ from typing import Any, Final
 
 from hogeq.support.files import read_whole
 from hogeq.support.messages import counted, printable, refusal, unreadable
-from hogeq.trees.flat import CHANCE, ROW_SUM, TERMINAL, FlatTree, Forget, Node, NodeError, flatten
+from hogeq.trees.building import Node, NodeError, flatten
+from hogeq.trees.flat import CHANCE, ROW_SUM, TERMINAL, FlatTree, Forget
 from hogeq.trees.forgetting import coarser
 from hogeq.trees.teams import Teams, sides_of
 

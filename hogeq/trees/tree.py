@@ -14,7 +14,8 @@ import numpy as np
 from hogeq.rules import Rules
 from hogeq.rules.memory import Memory
 from hogeq.rules.turn import Turn, TurnTable, scoreless_turn, total_rises
-from hogeq.trees.flat import CHANCE, TERMINAL, FlatTree, Node
+from hogeq.trees.building import Node
+from hogeq.trees.flat import CHANCE, TERMINAL, FlatTree
 from hogeq.trees.rules import END, MOST_KEPT, GameRules, node_of
 from hogeq.trees.teams import Known
 

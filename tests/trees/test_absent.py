@@ -14,7 +14,8 @@ import pytest
 import hogeq
 from hogeq.support.aliases import Floats
 from hogeq.trees.absent import Decision
-from hogeq.trees.flat import TERMINAL, FlatTree, Node, flatten, payoff
+from hogeq.trees.building import Node, flatten
+from hogeq.trees.flat import TERMINAL, FlatTree, payoff
 from hogeq.trees.loading import load_tree
 from hogeq.trees.rules import from_rules
 from tests.cli.calls import ok

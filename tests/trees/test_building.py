@@ -17,8 +17,9 @@ import pytest
 
 import hogeq
 from hogeq.support.aliases import Ints
-from hogeq.trees import flat
-from hogeq.trees.flat import FlatTree, flatten
+from hogeq.trees import building, flat
+from hogeq.trees.building import flatten
+from hogeq.trees.flat import FlatTree
 from hogeq.trees.openspiel import _seen, from_openspiel
 from hogeq.trees.rules import GameRules, from_rules, node_of
 from hogeq.trees.saved import FIELDS, load_tree_file, save_tree
@@ -98,7 +99,7 @@ def asked(rules: GameRules) -> tuple[int, str]:
     """Give how many nodes are looked at until a game is refused, and why it is."""
     calls = [0]
 
-    def look(state: Any) -> flat.Node:
+    def look(state: Any) -> building.Node:
         calls[0] += 1
         return node_of(rules, state)
 
@@ -115,16 +116,16 @@ def test_a_vast_tree_is_refused_at_once() -> None:
 
 
 def test_a_tree_ten_times_too_large_is_refused_soon(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(flat, "MOST_NODES", 1_000_000)
+    monkeypatch.setattr(building, "MOST_NODES", 1_000_000)
     calls, _ = asked(Counting(3, 15))  # 3**15 ends are 14 million
     assert calls < 200_000
 
 
 def test_no_tree_within_the_limit_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     tree = tree_of(random_game(3, depth=9))
-    monkeypatch.setattr(flat, "MOST_NODES", tree.num_nodes)
+    monkeypatch.setattr(building, "MOST_NODES", tree.num_nodes)
     assert tree_of(random_game(3, depth=9)).num_nodes == tree.num_nodes > 1000
-    monkeypatch.setattr(flat, "MOST_NODES", tree.num_nodes - 1)
+    monkeypatch.setattr(building, "MOST_NODES", tree.num_nodes - 1)
     with pytest.raises(ValueError, match="has more than"):
         tree_of(random_game(3, depth=9))
 
@@ -137,7 +138,7 @@ def test_chess_is_refused_in_seconds() -> None:
 
 
 def test_the_mean_of_the_estimates_is_the_number_of_nodes() -> None:
-    estimate = flat._Estimate(*seen("leduc_poker"))
+    estimate = building._Estimate(*seen("leduc_poker"))
     sums = [estimate.play() for _ in range(2000)]
     error = np.std(sums) / np.sqrt(len(sums))
     assert abs(np.mean(sums) - 9457) < 4.0 * error

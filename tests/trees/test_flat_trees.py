@@ -12,7 +12,7 @@ from open_spiel.python.algorithms import expected_game_score, exploitability
 import hogeq
 from hogeq.strategies.strategy import Strategy
 from hogeq.support.aliases import Floats
-from hogeq.trees import flat
+from hogeq.trees import building
 from hogeq.trees.exact import best_response, equilibrium, respond
 from hogeq.trees.flat import FlatTree, payoff
 from hogeq.trees.gambit import from_efg
@@ -179,7 +179,7 @@ def test_other_games_are_refused_in_one_line(name: str, reason: str) -> None:
 
 
 def test_a_tree_that_is_too_large_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(flat, "MOST_NODES", 100)
+    monkeypatch.setattr(building, "MOST_NODES", 100)
     with pytest.raises(ValueError, match="has more than 100 nodes"):
         from_openspiel("leduc_poker")
 

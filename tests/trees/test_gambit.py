@@ -21,7 +21,8 @@ from hogeq.evaluation.values import win_rate
 from hogeq.model.game import compile_game
 from hogeq.rules import EDITIONS, Rules, rules_from
 from hogeq.trees.audit import audit
-from hogeq.trees.flat import CHANCE, TERMINAL, Node, payoff
+from hogeq.trees.building import Node
+from hogeq.trees.flat import CHANCE, TERMINAL, payoff
 from hogeq.trees.gambit import from_efg
 from hogeq.trees.recall import Recall
 from hogeq.trees.rules import node_of

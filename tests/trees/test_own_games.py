@@ -10,7 +10,7 @@ import pytest
 
 import hogeq
 from hogeq.support.plugins import load_plugin
-from hogeq.trees import flat
+from hogeq.trees import building
 from hogeq.trees.exact import equilibrium
 from hogeq.trees.flat import FlatTree, payoff
 from hogeq.trees.openspiel import from_openspiel
@@ -148,13 +148,13 @@ class Endless(GameRules):
 def test_a_game_that_does_not_end_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     rules = Endless()
     with monkeypatch.context() as patch:
-        patch.setattr(flat, "MOST_NODES", 1000)
+        patch.setattr(building, "MOST_NODES", 1000)
         with pytest.raises(ValueError, match=r"Endless: has more than 1,000 nodes$"):
             from_rules(rules)
-    monkeypatch.setattr(flat, "memory", lambda: 10**4)
+    monkeypatch.setattr(building, "memory", lambda: 10**4)
     with pytest.raises(ValueError, match=r"more memory than the 0\.0 GiB of this machine$"):
         from_rules(rules)
-    monkeypatch.setattr(flat, "memory", lambda: 10**12)
+    monkeypatch.setattr(building, "memory", lambda: 10**12)
     rules.moves = ("h",)
     with pytest.raises(ValueError, match=r"Endless: has plays of more than 100,000 moves$"):
         from_rules(rules)

@@ -8,8 +8,9 @@ import pytest
 from hogeq.model.protocol import Role
 from hogeq.strategies.arrays import one_hot
 from hogeq.support.aliases import Floats
+from hogeq.trees.building import Node, flatten
 from hogeq.trees.engine import TreeEngine
-from hogeq.trees.flat import CHANCE, TERMINAL, Node, flatten
+from hogeq.trees.flat import CHANCE, TERMINAL
 from tests.twin.trees import Tree, random_tree
 
 WEIGHTS = np.array([0.5, 0.2, 0.3])

@@ -16,8 +16,9 @@ import hogeq
 from hogeq.benchmark.generators import random_tree
 from hogeq.support.aliases import Floats
 from hogeq.trees import exact
+from hogeq.trees.building import Node, flatten
 from hogeq.trees.exact import best_response, equilibrium, respond
-from hogeq.trees.flat import CHANCE, TERMINAL, FlatTree, Node, flatten, payoff
+from hogeq.trees.flat import CHANCE, TERMINAL, FlatTree, payoff
 from hogeq.trees.recall import Recall
 from hogeq.trees.sequences import sequence_form
 from tests import toys

@@ -1,0 +1,342 @@
+"""The builder of flat trees: a game that names the moves at a state is walked once, depth first."""
+
+import math
+from array import array
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from fractions import Fraction
+from operator import itemgetter
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hogeq.support.messages import counted, one_line, raised
+from hogeq.support.progress import phase
+from hogeq.support.workers import memory
+from hogeq.trees.flat import (
+    CHANCE,
+    IN_RANGE,
+    LARGEST,
+    ROW_SUM,
+    TERMINAL,
+    FlatTree,
+    Forget,
+    HistoryStep,
+)
+from hogeq.trees.teams import Known, Sides, summed, teams_of
+
+MOST_NODES: Final = 20_000_000  # of the largest tree that is built
+MOST_MOVES: Final = 100_000  # of a play, unless a file says that it ends
+NODE_BYTES: Final = 25  # of a tree while it is built, ...
+LEVEL_BYTES: Final = 1000  # ... of a depth, ...
+ROW_BYTES: Final = 300  # ... of an information set, and ...
+ACTION_BYTES: Final = 12  # ... of an action there, of which all sets have as many
+FIRST_LOOK: Final = 64  # nodes after which ...
+LOOK_UP: Final = 2**14  # ... and again after so many, progress, memory and size are looked at
+ESTIMATED: Final = 10  # moves of a walk for one of the random plays that estimate its size
+SURE: Final = 20 * math.log(10)  # of 10**20 games that are not too large one may be called so
+ENOUGH: Final = 1e60  # nodes in an estimate, after which a play need not go on
+ROUNDED: Final = 1e-12  # share of the payoffs at an end that their sum may miss by rounding
+
+Moves = Sequence[tuple[Any, Fraction | float, Any]]
+"""Name or number of each move, its probability (1 of a player's), the state it leads to."""
+
+
+class Node(NamedTuple):
+    """Node of a game at a state: the player to move, and the moves."""
+
+    player: int  # who moves: a number from 0, `CHANCE` or `TERMINAL`
+    infoset: Hashable = None  # all that the player knows; equal ones are one information set
+    payoff: float = 0.0  # to player 0 at the end
+    moves: Moves = ()
+    payoffs: Sequence[Fraction | float] = ()  # to every player, if others than payoff and -payoff
+
+
+class NodeError(ValueError):
+    """Refusal of a node; `flatten` puts the game and the history before it."""
+
+
+def flatten(
+    name: str,
+    root: Any,
+    look: Callable[[Any], Node],
+    describe: Callable[[Sequence[int]], list[str]],
+    longest: int | None = None,
+    deepest: int | None = None,
+    forget: str | Forget | None = None,
+    sides: Sides | None = None,
+) -> FlatTree:
+    """Lay out a game whose moves are numbers, or all that comes in `longest` moves of players.
+
+    Nodes are met depth first, so that few states are held at once. With `deepest`, the number of
+    nodes of a file, `look` is asked once for each node, in this order.
+    """
+    walk, count, known, again = _Walk(forget if callable(forget) else None, sides), 0, 1, FIRST_LOOK
+    estimate = _Estimate(root, look) if deepest is longest is None else None
+    waiting: list[Iterator[Any]] = [iter([(0, 1.0, root)])]  # siblings still to come, by depth
+    path: list[int] = []  # numbers of the moves to the node at hand, after one for the root
+    movers: list[int] = []  # who made them
+    with phase(f"tree of {name}", unit="nodes") as progress:
+        while waiting:
+            step = next(waiting[-1], None)
+            if step is None:
+                waiting.pop()
+                continue
+            depth = len(waiting) - 1
+            path[depth:], movers[depth:] = step[:1], ()
+            try:
+                node = look(step[2])
+                is_last = longest is not None and sum(one >= 0 for one in movers) >= longest
+                moves = walk.settle(node, depth, is_last)
+            except Exception as error:
+                where = _where(movers, path[1:], describe)
+                reason = error if isinstance(error, NodeError) else raised(error)
+                raise ValueError(f"{name}: {where}: {reason}") from error
+            count += 1
+            if moves:
+                waiting.append(iter(moves))
+                movers.append(node.player)
+                known += len(moves)
+                if known > MOST_NODES:
+                    raise ValueError(f"{name}: has more than {MOST_NODES:,} nodes")
+                if depth >= (deepest or MOST_MOVES):
+                    raise ValueError(f"{name}: has plays of more than {depth:,} moves")
+            if count == again:
+                again = (count // LOOK_UP + 1) * LOOK_UP
+                progress.reach(count)
+                need = NODE_BYTES * known + LEVEL_BYTES * len(walk.levels)
+                need += len(walk.legal) * (ROW_BYTES + ACTION_BYTES * walk.most)
+                require_memory(f"{name}: has more than {count:,} nodes", need)
+                if estimate is not None and estimate.is_vast(count // ESTIMATED):
+                    raise ValueError(f"{name}: has more than {MOST_NODES:,} nodes")
+                progress.measured(estimate.figure if estimate else "")
+    tree = walk.tree(name, describe)
+    if tree.largest_payoff < 1.0 / LARGEST:
+        raise ValueError(
+            f"{name}: the largest payoff is {tree.largest_payoff:g}; {IN_RANGE}, the largest "
+            f"{1.0 / LARGEST:g} or more, or all 0"
+        )
+    return tree
+
+
+class _Estimate:
+    """Number of nodes by random plays, which tell that a tree is too large long before a walk does.
+
+    The sum over the nodes of a play of one over the probability to come there has as its mean the
+    number of nodes, N (Knuth 1975, "Estimating the efficiency of backtrack programs"). So if N is
+    at most `MOST_NODES`, M, who bets a tenth of a fortune on every play, at odds X / M for a sum
+    X, has a supermartingale: by Ville's inequality a fortune ever grows by `SURE` with a
+    probability of at most 1 / SURE.
+    """
+
+    def __init__(self, root: Any, look: Callable[[Any], Node]) -> None:
+        self.root, self.look = root, look
+        self.random = np.random.default_rng(0)
+        self.fortune = self.sum = 0.0  # of the first the logarithm
+        self.plays = self.spent = 0  # spent: moves looked at
+
+    def is_vast(self, moves: int) -> bool:
+        """Play until so many moves were looked at; tell whether the tree has too many nodes."""
+        while self.spent <= moves and self.fortune < SURE:
+            found = self.play()
+            self.plays, self.sum = self.plays + 1, self.sum + found
+            self.fortune += math.log(0.9 + 0.1 * found / MOST_NODES)
+        return self.fortune >= SURE
+
+    @property
+    def figure(self) -> str:
+        """The estimate in words."""
+        found = f"some {self.sum / self.plays:.1g} by {counted(self.plays, 'random play')}"
+        return f"{found}, at most {MOST_NODES:,}"
+
+    def play(self) -> float:
+        """Give the sum of one play, or of its first moves."""
+        state, weight, total = self.root, 1.0, 1.0
+        for _ in range(MOST_MOVES):
+            self.spent += 1
+            try:
+                moves = self.look(state).moves
+            except Exception:  # noqa: BLE001 - the walk will come there and refuse it
+                break
+            if not moves or total > ENOUGH:
+                break
+            self.spent += len(moves)
+            weight *= len(moves)
+            total += weight
+            state = moves[int(self.random.integers(len(moves)))][2]
+        return total
+
+
+def require_memory(given: str, need: int) -> None:
+    """Refuse trees that need more bytes than there are."""
+    if need > memory():
+        machine = f"{memory() / 2**30:.1f} GiB of this machine"
+        raise ValueError(f"{given}, which need more memory than the {machine}")
+
+
+def _drawn(moves: Moves) -> Moves:
+    """Scale probabilities of chance that sum to nearly 1; refuse others."""
+    chances = [float(chance) for _, chance, _ in moves]
+    total = sum(chances)
+    for chance in chances:
+        if not 0.0 <= chance <= 1.0 + ROW_SUM:
+            raise NodeError(f"an action of chance is of probability {chance:g}; allowed: 0 to 1")
+    if abs(total - 1.0) > ROW_SUM:
+        sums = f"probabilities of chance sum to {total:.12g}"
+        raise NodeError(f"{sums}; allowed: 1 within {ROW_SUM:g}")
+    if abs(total - 1.0) <= np.finfo(float).eps * len(chances):  # by rounding alone
+        return moves
+    return [(number, float(chance) / total, after) for number, chance, after in moves]
+
+
+_number: Final = itemgetter(0)  # of a move
+
+
+class _Level(NamedTuple):
+    """Nodes of one depth, as a walk meets them."""
+
+    row: "array[Any]"  # information set of each node, in the order of first meetings; else -1
+    many: "array[Any]"  # its moves
+    payoff: "array[Any]"  # of ends alone
+    chance: "array[Any]"  # of the moves of chance, and ...
+    drawn: "array[Any]"  # ... their numbers
+
+
+class _Walk:
+    """Nodes by depth in the order of a depth-first walk, and the information sets met."""
+
+    def __init__(self, forget: Forget | None, sides: Sides | None) -> None:
+        self.forget, self.sides = forget, sides
+        self.levels: list[_Level] = []
+        self.rows: dict[int, dict[Hashable, int]] = {}  # by player or team
+        self.legal: list[Sequence[int]] = []  # numbers of each row's actions
+        self.seen: dict[tuple[int, ...], Sequence[int]] = {}  # such numbers, each once
+        self.most = 1  # actions of a row
+        self.num_players = 0  # 0 until an end is met
+        self.total: Any = 0  # what the payoffs at every end sum to
+
+    def settle(self, node: Node, depth: int, is_last: bool) -> Moves:
+        """Enter a node; give the moves that are laid out, none of a player where play is cut."""
+        if depth == len(self.levels):
+            self.levels.append(_Level(array("i"), array("i"), array("d"), array("d"), array("i")))
+        level, row, moves = self.levels[depth], -1, node.moves
+        if node.player >= 0:
+            row, moves = self.row_of(node), () if is_last else moves
+        elif node.player == CHANCE:
+            moves = _drawn(moves)
+            level.chance.extend([float(chance) for _, chance, _ in moves])
+            level.drawn.extend(map(_number, moves))
+        else:
+            moves = ()
+            level.payoff.append(self.payoff_of(node))
+        level.row.append(row)
+        level.many.append(len(moves))
+        return moves
+
+    def row_of(self, node: Node) -> int:
+        """Find the information set of a node; all nodes of one have the same actions."""
+        known = self.forget(node.player, node.infoset) if self.forget else node.infoset
+        player, key = node.player, known
+        if self.sides is not None:
+            player, key = self.sides[node.player], Known(node.player, known)
+        row = self.rows.setdefault(player, {}).setdefault(key, len(self.legal))
+        numbers = list(map(_number, node.moves))
+        wrong = ""
+        if row == len(self.legal):
+            self.legal.append(self.seen.setdefault(tuple(numbers), numbers))
+            self.most = max(self.most, len(numbers))
+            if len(set(numbers)) < len(numbers):
+                wrong = "has two equal actions; allowed: different ones"
+            elif not numbers:
+                wrong = "has no action; allowed: one or more"
+        elif self.legal[row] != numbers:
+            wrong = "histories differ in their legal actions"
+        if wrong:
+            raise NodeError(f"information state {one_line(known)}: {wrong}")
+        return row
+
+    def payoff_of(self, end: Node) -> float:
+        """Give the payoff to player 0 at an end; both players' payoffs have one sum."""
+        paid: Sequence[Any] = end.payoffs or (end.payoff, -end.payoff)
+        for one in paid:
+            if not abs(one) <= LARGEST:
+                raise NodeError(f"payoff {float(one):g}; {IN_RANGE}")
+        largest = max(map(abs, paid))
+        if self.sides is not None:
+            paid = summed(paid, self.sides)
+        total = sum(paid) if len(paid) > 1 else 0
+        if not self.num_players:
+            self.num_players = len(paid)
+            self.total = 0 if abs(total) <= ROUNDED * largest else total
+        if len(paid) != self.num_players:
+            raise NodeError(f"{len(paid)} payoffs; allowed: {self.num_players}")
+        if total != self.total and abs(total - self.total) > ROUNDED * largest:
+            sums = f"{one_line(total)}, at the first end to {one_line(self.total)}"
+            allowed = "allowed: zero-sum and constant-sum games"
+            raise NodeError(f"is not zero-sum: payoffs sum to {sums}; {allowed}")
+        return float(paid[0])
+
+    def joined(self, field: str, kind: Any) -> NDArray[Any]:
+        """Join and forget an array of all levels."""
+        parts = [np.frombuffer(getattr(level, field), kind) for level in self.levels]
+        self.levels = [level._replace(**{field: array("b")}) for level in self.levels]
+        return np.concatenate(parts)
+
+    def tree(self, name: str, describe: Callable[[Sequence[int]], list[str]]) -> FlatTree:
+        """Put the nodes in the order of their depth, with few copies at a time."""
+        names: list[Any] = []
+        seat, first_numbers = array("b"), array("i")
+        for player in sorted(self.rows):
+            known = sorted(self.rows[player], key=str)
+            names += known
+            seat.extend([player] * len(known))
+            first_numbers.extend(map(self.rows[player].__getitem__, known))
+        self.rows.clear()
+        new = np.full(len(names) + 1, -1, np.int32)
+        new[first_numbers] = np.arange(len(names))
+        num_legal = np.array([len(self.legal[number]) for number in first_numbers], np.int64)
+        moves = np.zeros((len(names), self.most), np.int32)
+        for row, number in enumerate(first_numbers):
+            moves[row, : num_legal[row]] = self.legal[number]
+        paid = self.joined("payoff", np.float64)
+        half, centre = float(self.total) / 2, 0.0
+        least, most = paid.min(initial=np.inf), paid.max(initial=-np.inf)
+        middle = least / 2 + most / 2
+        # A constant that is large beside the stakes would hide them.
+        if self.total or abs(middle) > most - least > 0.0:
+            paid -= middle
+            centre = float(middle) - half
+        row = new[self.joined("row", np.int32)]
+        many = self.joined("many", np.int32)
+        player = np.array([*seat, CHANCE], np.int8)[row]
+        player[(row < 0) & (many == 0)] = TERMINAL
+        inner = np.flatnonzero(many)
+        many = np.append(np.int32(1), many[inner])  # the root comes once, after no node
+        parent = np.repeat(np.append(-1, inner).astype(np.int32), many)
+        return FlatTree(
+            name=name if self.sides is None else f"{name}, teams {teams_of(self.sides)}",
+            player=player,
+            parent=parent,
+            row=row,
+            paid=paid,
+            seat=np.array(seat, np.int8),
+            num_legal=num_legal,
+            moves=moves,
+            drawn=self.joined("drawn", np.int32),
+            odds=self.joined("chance", np.float64),
+            names=names,
+            describe=describe,
+            num_players=self.num_players or 2,
+            shift=half,
+            centre=centre,
+            sides=self.sides,
+        )
+
+
+def _where(
+    movers: Sequence[int], moves: Sequence[int], describe: Callable[[Sequence[int]], list[str]]
+) -> str:
+    """Name a node for a refusal, by the moves to it."""
+    players = [None if mover == CHANCE else mover for mover in movers]
+    steps = map(HistoryStep, players, [None] * len(moves), describe(moves))
+    return f"after {one_line('; '.join(map(str, steps)))}" if moves else "at the start"
