@@ -339,5 +339,5 @@ def bandits(num_actions: int, moves: Collection[str] = USUAL) -> dict[str, Bandi
     }
     # No dice give certain points, so they come as often as all others together.
     others = num_actions - 1
-    made["roll"] = Bandit([*map(str, range(num_actions))], [others] + [1] * others)
+    made["roll"] = Bandit([*map(str, range(num_actions))], [max(others, 1)] + [1] * others)
     return made

@@ -221,7 +221,7 @@ def in_policies(tree: FlatTree, solved: Equilibrium, seconds: float) -> InPolici
             form = sequence_form(tree, 1 - player)
             worth = exact.payoffs_against(policy, form)
             bound = exact.best_response(form, worth, 10.0, dag=wholes[1 - player]).bound
-            secures = (bound if player else -bound) * unit + tree.shift + tree.centre
+            secures = (bound if player else -bound) * unit + (tree.shift + tree.centre)
             if secures > ends[player] if player == 0 else secures < ends[player]:
                 ends[player], best[player] = secures, policy
         last = perf_counter() - begun

@@ -87,10 +87,15 @@ class Decision:
             self.levels.append((ordered, *np.unique(form.before[ordered], return_index=True)))
 
     @classmethod
-    def of(cls, tree: FlatTree, policy: Floats, player: int = 0) -> "Decision":
-        """Decide for a player in the game's own payoffs, the other playing a policy, (R, K)."""
-        form, ends = sequence_form(tree, player), tree.player == TERMINAL
-        own = tree.shift + (tree.payoff + tree.centre) * (1.0 if player == 0 else -1.0)
+    def of(
+        cls, tree: FlatTree, policy: Floats, player: int = 0, *, around: bool = False
+    ) -> "Decision":
+        """Decide for a player in the game's own payoffs, the other playing a policy, (R, K).
+
+        `around` leaves them around 0, as they are in the tree.
+        """
+        form, ends, sign = sequence_form(tree, player), tree.player == TERMINAL, 1.0 - 2.0 * player
+        own = tree.payoff * sign if around else tree.shift + (tree.payoff + tree.centre) * sign
         won = np.where(tree.possible, reach(tree, policy, player) * own, 0.0)[ends]
         payoffs = np.bincount(form.at[ends], won, 1 + len(form.row) * tree.num_actions)
         return cls(form, payoffs.astype(np.float64), tree.expected * tree.largest_payoff)
@@ -316,11 +321,12 @@ def optimum(tree: FlatTree, seconds: float) -> Equilibrium:
             f"{tree.name}: a player can meet an information set twice in a play; allowed: games"
             " without absent-mindedness, or of one player"
         )
-    decision = Decision.of(tree, tree.uniform(), player)
+    decision = Decision.of(tree, tree.uniform(), player, around=True)
+    level = tree.shift + tree.centre
     found = decision.solve(seconds)
-    ends, both = (found.value, found.bound), (Strategy.unchecked(found.policy),) * 2
+    ends, both = (found.value + level, found.bound + level), (Strategy.unchecked(found.policy),) * 2
     if player == 1:  # what player 0 is left with
-        ends = 2.0 * tree.shift - found.bound, 2.0 * tree.shift - found.value
+        ends = level - found.bound, level - found.value
     how = "branch and bound", {"iterations": len(found.steps), "components": [1, 1]}
-    is_proved, spent = ends[1] - ends[0] <= PROVED * decision.unit, perf_counter() - begun
+    is_proved, spent = found.bound - found.value <= PROVED * decision.unit, perf_counter() - begun
     return Equilibrium(*ends, both, is_proved, *how, spent, tree.units, side_names(tree.sides))

@@ -304,8 +304,8 @@ class _Walk:
         middle = least / 2 + most / 2
         # A constant that is large beside the stakes would hide them.
         if self.total or abs(middle) > most - least > 0.0:
-            paid -= middle
             centre = float(middle) - half
+            paid -= half + centre  # what comes back, to the last digit
         row = new[self.joined("row", np.int32)]
         many = self.joined("many", np.int32)
         player = np.array([*seat, CHANCE], np.int8)[row]

@@ -267,8 +267,8 @@ def respond(
         method=max((one.method for one in answers), key=METHODS.index),
         seconds=perf_counter() - begun,
         seats=(
-            first.payoff * unit + tree.shift + tree.centre,
-            second.payoff * unit + tree.shift - tree.centre,
+            first.payoff * unit + (tree.shift + tree.centre),
+            second.payoff * unit + (tree.shift - tree.centre),
         ),
         units=tree.units,
     )
@@ -527,7 +527,7 @@ class Solving:
             if share < 1.0:
                 drawn = strategies[player]
                 strategies[player], secured[player] = self._weighed(sides, player, drawn)
-        both = [end * self.unit + tree.shift + tree.centre for end in (*self.ends, *secured)]
+        both = [end * self.unit + (tree.shift + tree.centre) for end in (*self.ends, *secured)]
         return Equilibrium(
             lower=both[0],
             upper=both[1],

@@ -320,4 +320,4 @@ def reach(tree: FlatTree, joint: Floats, player: int | None = None) -> Floats:
 def payoff(tree: FlatTree, first: Floats, second: Floats) -> float:
     """Compute the payoff to player 0 where one strategy sits at seat 0, another at seat 1."""
     joint = np.where(tree.seat[:, None] == 0, first, second)
-    return float(reach(tree, joint) @ tree.payoff) + tree.shift + tree.centre
+    return float(reach(tree, joint) @ tree.payoff) + (tree.shift + tree.centre)

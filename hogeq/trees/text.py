@@ -100,7 +100,7 @@ def _node(at: str, line: str, sets: Any, numbers: dict[str, int], players: int) 
         return Node(TERMINAL, payoffs=weights)
     if player >= 0 and at not in sets:
         raise ValueError("the node is in no infoset; allowed: each node of a player in one")
-    total = 1.0 if player >= 0 or abs(sum(weights) - 1.0) <= ROW_SUM else sum(weights)
+    total = 1.0 if player >= 0 or abs(sum(weights) - 1.0) <= ROW_SUM else abs(sum(weights))
     step = f"{at.rstrip('/')}/{'C' if player == CHANCE else f'P{player + 1}'}:"
     moves = [
         (numbers.setdefault(name, len(numbers)), weight / total, step + name)

@@ -11,7 +11,7 @@ from hogeq.model.protocol import Reach, Role, Valued
 from hogeq.model.shared import quick_workspace
 from hogeq.rules import rules_from
 from hogeq.search.attack import ENOUGH, ROUNDS, Saturation, attack, saturation
-from hogeq.search.moves import FAR, FLOOR, MOVES, NEAR, STAY, Bandit, SearchContext
+from hogeq.search.moves import FAR, FLOOR, MOVES, NEAR, STAY, Bandit, SearchContext, bandits
 from hogeq.search.results import Budget
 from hogeq.strategies.arrays import one_hot
 from hogeq.strategies.strategy import Mixture
@@ -101,6 +101,10 @@ def test_what_pays_by_the_sweep_is_chosen() -> None:
 
 
 # --- the search -----------------------------------------------------------------------------------
+
+
+def test_a_game_of_one_action_has_one_roll() -> None:
+    assert bandits(1)["roll"].chances().tolist() == [1.0]
 
 
 def test_kicks_do_not_depend_on_threads_and_wins_are_exact() -> None:

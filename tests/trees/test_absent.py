@@ -319,6 +319,13 @@ def test_what_needs_linear_rows_refuses(ask: Callable[[hogeq.Game], Any]) -> Non
         ask(game(DRIVER.format(last=1)))
 
 
+def test_payoffs_far_from_0_keep_their_digits() -> None:
+    text = DRIVER.format(last=1).replace("1=0", "1=1000000000000").replace("1=4", "1=1000000000004")
+    found = game(text.replace("1=1\n", "1=1000000000001\n")).equilibrium(2.0)
+    assert found.is_proved
+    assert found.strategies[0].policies[0, 0] == pytest.approx([1 / 3, 2 / 3], abs=1e-4)
+
+
 def test_an_audit_names_the_rows_that_are_met_again() -> None:
     found = game(EXTENDED).audit()[0]
     assert found.met_again == {"highway": 3}
@@ -370,6 +377,7 @@ SET = "infoset here nodes /\n"
         (ROOT + ENDS.replace("1=1", "2=1") + SET, "line 3: got 'leaf payoffs 2=1'; allowed"),
         (ROOT.replace("1", "2") + ENDS + SET, "line 1: got 'player 2 actions a b'; allowed"),
         ("node / chance actions a=-1 b=2\n", "an action of chance is of probability -1"),
+        ("node / chance actions a=-1 b=-3\n", "an action of chance is of probability -0.25"),
         ("node / chance actions a=0 b=0\n", "line 1: float division by zero"),
     ],
 )

@@ -123,6 +123,17 @@ def test_the_sum_of_payoffs_may_be_any_constant() -> None:
     assert (other.lower, other.upper) == pytest.approx((6.5, 6.5), abs=1e-9)
 
 
+@pytest.mark.parametrize("total", [1e9, -1e12])
+def test_a_sum_far_from_0_takes_no_digits_of_the_first_team(total: float) -> None:
+    rules = Bits()
+    rules.total = total
+    game = hogeq.Game(rules, teams="01/2")
+    solved = game.equilibrium()
+    assert (solved.lower, solved.upper) == pytest.approx((0.5, 0.5), abs=1e-9)
+    assert game.value("uniform", "uniform").first == pytest.approx(0.25, abs=1e-12)
+    assert game.attack("uniform").seats[0] == pytest.approx(0.5, abs=1e-12)
+
+
 def test_rows_keep_the_member() -> None:
     tree = from_rules(Bits(), teams="02/1")
     assert [str(name) for name in tree.names] == [
