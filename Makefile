@@ -87,6 +87,7 @@ fmt: .venv/.test
 .venv/.run: pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("hogeq needs Python 3.11 or \
 	newer; $(PYTHON) is %d.%d.%d; allowed: make run PYTHON=python3.12" % sys.version_info[:3])'
+	@echo installing hogeq and its libraries into .venv, which takes some minutes
 	test -e $@ || $(PYTHON) -m venv --clear .venv
 	$(PIP) --only-binary :all: --editable '.[openspiel,report]'
 	touch $@

@@ -52,6 +52,7 @@ def test_what_another_python_left_is_cleared(tmp_path: Path) -> None:
         shutil.copy(ROOT / name, tmp_path)
     (tmp_path / ".venv").mkdir()
     told = make(tmp_path, "--dry-run", "run", f"PYTHON={sys.executable}").stdout
+    assert "echo installing hogeq" in told
     assert f"test -e .venv/.run || {sys.executable} -m venv --clear .venv\n" in told
 
 

@@ -391,7 +391,9 @@ TABLE: Final[dict[str, Any]] = {
     ),
     "sweep.config": argument("SWEEP", "YAML file: configs/sweep.yaml", callback=readable),
     "overrides": option("Set a key: solver.iterations=50", "KEY=VALUE", name="--set"),
-    "purify.overrides": option("Set a parameter: rounds=100", "KEY=VALUE", name="--set"),
+    "purify.overrides": option(
+        "Set a parameter: rounds=100 of local_search", "KEY=VALUE", name="--set"
+    ),
     "run.out_root": (option("Where runs are kept.", "DIR"), without("--resume")),
     "sweep.out_root": option("Where the sweep's folder is made.", "DIR"),
     "resume": option("Continue the run in this directory.", "DIR"),

@@ -31,6 +31,15 @@ function percent(value, digits = 2) {
   return `${decimals(Math.abs(share), digits)} %`;
 }
 
+// A lower bound in per cent, rounded down, and an upper one, rounded up.
+function atLeast(bound) {
+  return percent(known(bound) ? Math.floor(1e4 * (bound + 1e-12)) / 1e4 : bound);
+}
+
+function atMost(bound) {
+  return percent(known(bound) ? Math.ceil(1e4 * (bound - 1e-12)) / 1e4 : bound);
+}
+
 // A difference of probabilities, in percentage points.
 function pp(value, digits = 2) {
   if (!known(value)) return MISSING;

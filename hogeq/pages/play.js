@@ -103,7 +103,6 @@ class Play {
 
   enter(edition) {
     this.about.replaceChildren(...edition.parts.flatMap(([part, text]) => [h("dt", {}, part), h("dd", {}, text.replace(/ \(\w+\)$/, ""))]));
-    this.alert.textContent = "";
     this.start(PERFECT);
   }
 
@@ -117,6 +116,7 @@ class Play {
   // Whatever is being shown, no longer.
   clear() {
     this.busy++;
+    this.alert.textContent = "";
     this.rolling = false;
     this.rolledBy.textContent = "";
     this.tray.replaceChildren();
@@ -212,7 +212,7 @@ class Play {
     const { game, opponent } = this.board;
     if (state.winner !== null) return "";
     if (state.mover === 0) return "Your turn: how many dice?";
-    return opponent.kind === "friend" ? "Your friend: how many dice?" : `${game.names[1]} is to move`;
+    return opponent.kind === "friend" ? `${game.names[1]}: how many dice?` : `${game.names[1]} is to move`;
   }
 
   refresh() {
@@ -265,7 +265,7 @@ class Play {
     const { winner, scores } = game.state;
     this.ending.hidden = winner === null;
     if (winner === null) return;
-    const title = winner === 0 ? "You win" : opponent.kind === "friend" ? "Your friend wins" : `${game.names[1]} wins`;
+    const title = winner === 0 ? "You win" : `${game.names[1]} wins`;
     this.ending.replaceChildren(
       h("p", { class: "verdict" }, `${title}, ${scores[winner]} to ${scores[1 - winner]}`),
       h(

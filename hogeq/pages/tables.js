@@ -56,8 +56,8 @@ function fillFigures(data) {
       .filter(([, found]) => found)
       .map(([what, found]) => [
         `${run.name}: ${what}`,
-        percent(found.attack),
-        percent(found.bound),
+        atLeast(found.attack),
+        atMost(found.bound),
         run.solver,
         run.iterations,
         effortText(found.effort ?? run.effort, found.saturation?.saturated),
@@ -77,10 +77,10 @@ function fillMetrics(data) {
       name,
       iteration,
       fixed(metrics.seconds[i], 2),
-      percent(metrics.attack[i]),
-      percent(metrics.bound[i]),
-      percent(metrics.purified_attack[i]),
-      ...(mixtures ? [percent(metrics.mixture_attack?.[i])] : []),
+      atLeast(metrics.attack[i]),
+      atMost(metrics.bound[i]),
+      atLeast(metrics.purified_attack[i]),
+      ...(mixtures ? [atLeast(metrics.mixture_attack?.[i])] : []),
     ]),
   );
   const header = ["run", "iteration", "seconds", "attack", "bound", "attack on the matrix"];

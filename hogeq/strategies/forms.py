@@ -116,6 +116,8 @@ def _from_object(content: Any, goal: int) -> Form:
             f"is {shown(content)}; allowed: a list of {goal} lists of {goal} numbers "
             f"or an object of {goal * goal} numbers"
         )
+    if content.get("format") == "hogeq transcript":
+        raise StrategyError("is a saved game; allowed: a table; `hogeq review` opens games")
     tables = [value for value in content.values() if isinstance(value, list | dict)]
     if len(tables) == 1 and len(content) <= _MOST_KEYS and goal > 1:
         called = (content[key] for key in content if key.lower() in _NAMES)

@@ -340,12 +340,15 @@ def test_a_file_is_dropped_on_the_page(board: Played) -> None:
     # What hogeq export wrote: named by its player.
     board.page.evaluate(drop, ["final_strategy.py", contest_code(np.array(whole()), "Ana <Good>")])
     board.page.wait_for_selector(".them .name >> text=Ana <Good>")
-    # A saved game, wherever it is dropped, is reviewed.
+    # A saved game, wherever it is dropped, is reviewed, and what was refused before it is no more.
+    board.page.evaluate(drop, ["bad.csv", "1,2\n"])
+    board.page.wait_for_selector("#play .side > .alert >> text=/^bad.csv/")
     rules = rules_from(HIDDEN)
-    played = Transcript.of([[3, 4], [2]], rules, ("Eve", "Bob"))
+    played = Transcript.of([[3, 4], [2], [3]], rules, ("Eve", "Bob"))
     board.page.evaluate(drop, ["game.json", played.to_json()])
     board.page.wait_for_selector("#learn .review tbody tr >> text=Eve")
-    assert not board.page.is_visible("#play .side > .alert")
+    assert board.page.text_content("#play .side > .alert") == ""
+    assert board.page.text_content("#play .turn-line") == "Bob: how many dice?"
 
 
 # --- what hogeq export writes ---------------------------------------------------------------------

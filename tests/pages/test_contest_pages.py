@@ -84,3 +84,21 @@ def test_bars_of_win_rates_have_a_mark_and_a_colour_for_a_loss(browser: Any, her
     assert bars["good"].evaluate(colour) == "rgb(5, 78, 145)"
     assert bars["bad"].evaluate(colour) == "rgb(165, 25, 35)"  # the most that a map can show
     page.close()
+
+
+@pytest.mark.parametrize("width", [1000, 1280])
+def test_a_long_name_cuts_no_column_of_an_entrants_page(
+    browser: Any, here: Path, width: int
+) -> None:
+    Path("class").mkdir()
+    for dice in (1, 2):
+        name = ("--player-name", f"{dice} " + "a long name " * 5)
+        ok("export", f"always_roll:{dice}", *R, *name, "--out", f"class/s{dice}.py")
+    ok("tournament", "class", *R, "--trust", "--no-sandbox", "--out", "contest")
+    page = browser.new_page(viewport={"width": width, "height": 900})
+    for path in (here / "contest" / "staff" / "entrants").iterdir():
+        page.goto(path.as_uri())
+        assert "the hardest first" in page.inner_text("main")
+        cut = "all => all.filter((one) => one.scrollWidth > one.clientWidth).length"
+        assert page.eval_on_selector_all(".wide", cut) == 0
+    page.close()

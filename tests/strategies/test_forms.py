@@ -159,6 +159,7 @@ REFUSED: dict[str, tuple[str, str]] = {
         FORMS["nested.json"].replace('"13"', '"x"', 1),
         "key '0,x'; allowed: two scores from 0 to 13",
     ),
+    "game.json": ('{"format": "hogeq transcript", "turns": []}', "a saved game; allowed: a table;"),
     "records.json": (json.dumps([*records(LONG), {"score": 1}]), "records whose keys differ"),
     "code.py": ("import os\nROLLS = [[1]]", "reading a .py runs its code"),
     "square.csv": (lines([[1] * 30] * 30), "cell (row 0, column 14) is one too many"),
