@@ -368,6 +368,7 @@ class Game:
         from hogeq.solvers import dags
         from hogeq.trees.answers import hog_tree, solve_hog
 
+        Budget(seconds=seconds)  # refuses what is no time
         if self.tree is not None:
             return dags.equilibrium(self.tree, seconds, method)
         if method != "auto":
@@ -459,7 +460,7 @@ class Game:
         from hogeq.trees.absent import Decision
 
         tree, policy = self._flat, self.strategy(strategy).policy
-        sides = (Decision.of(tree, policy, player) for player in (0, 1))
+        sides = (Decision.of(tree, policy, player, around=True) for player in (0, 1))
         first, second = (side.gaps(policy, seconds / 2.0) for side in sides)
         return first, second
 

@@ -118,22 +118,27 @@ def dag_engine(tree: FlatTree) -> DagEngine:
 def equilibrium(tree: FlatTree, seconds: float, method: str = "auto") -> Equilibrium:
     """Solve a game in mixtures by a named method; all but ``cfr`` are :mod:`hogeq.trees.exact`'s.
 
-    ``auto`` first gives a fifth of the time to column generation without DAGs. Where these are
-    large, it then begins with what discounted CFR plays after some rounds, if that is a small part
-    of the DAGs, and else leaves all the time to CFR. The best bounds of all are kept.
+    ``auto`` first gives a fifth of the time to column generation without DAGs, or half of it to one
+    program where nobody forgets. Where DAGs are large, it then begins with what discounted CFR
+    plays after some rounds, if that is a small part of them, and else leaves all the time to CFR.
+    The best bounds of all are kept.
     """
     if method not in METHODS:
         raise ValueError(refusal("method", method, f"one of {', '.join(METHODS)}", METHODS))
+    over = perf_counter() + seconds
     if any(sequence_form(tree, player).is_absent_minded for player in (0, 1)):
-        return optimum(tree, seconds)
+        if method != "auto":
+            allowed = "auto, where an information set can be met twice in a play"
+            raise ValueError(refusal("method", method, allowed))
+        return optimum(tree, over - perf_counter())
     if method in {"dag", "columns"}:
         return exact.equilibrium(tree, seconds, method)
     solving = Solving(tree, seconds)
-    sides, end = solving.without_dags(), np.inf
+    sides, end = solving.without_dags(), np.inf  # of building DAGs
     if method == "auto":
-        first = min(FIRST, seconds / 5.0) if solving.is_forgetful else seconds
+        first = min(FIRST, seconds / 5.0) if solving.is_forgetful else seconds / 2.0
         solving.columns(sides, solving.begun + first)
-        if solving.is_proved or not solving.is_forgetful:
+        if solving.is_proved:
             return solving.result(sides, "columns" if solving.is_forgetful else "lp")
         end = perf_counter() + BUILDING * seconds
     try:
@@ -143,7 +148,7 @@ def equilibrium(tree: FlatTree, seconds: float, method: str = "auto") -> Equilib
             raise
         solving.columns(sides, solving.end)
         return solving.result(sides, "columns")
-    return _by_dags(solving, engine, cfr=method == "cfr")
+    return _by_dags(solving, engine, cfr=method == "cfr" or not solving.is_forgetful)
 
 
 def _by_dags(solving: Solving, engine: DagEngine, *, cfr: bool) -> Equilibrium:

@@ -29,7 +29,7 @@ MOST_BYTES: Final = 2**28  # of a file
 LONGEST_NUMBER: Final = 500  # characters, and highest power of ten
 MOST_BITS: Final = 4096  # of numerator and denominator of a sum
 ROUNDING: Final = Fraction(1, 10**9)  # by which the sum of decimal probabilities may miss 1
-LARGEST: Final = Fraction(10) ** 300  # number, and 1 / LARGEST is the smallest other than 0
+LARGEST: Final = Fraction(1e300)  # number, and 1 / LARGEST is the smallest other than 0
 IN_RANGE: Final = "allowed: 0, or sizes from 1e-300 to 1e300"
 
 # A quoted text, a brace, a comma, a word, or the end. White space is that of C, as in Gambit.
@@ -331,14 +331,10 @@ class _Reader:
         """Read a whole number, a fraction or a decimal."""
         number = self.numbers.get(self.ahead)
         if number is None:
-            if len(self.ahead) > LONGEST_NUMBER:
-                self.refuse(what, f"numbers of at most {LONGEST_NUMBER} characters")
-            found = _NUMBER.fullmatch(self.ahead)
-            if found is None or int(found[1] or 0) > LONGEST_NUMBER:
-                self.refuse(what, "a number: 2, -1/3 or 0.5e-3 say")
-            number = self.numbers[self.ahead] = Fraction(self.ahead)
-            if not _is_in_range(number):
-                self.refuse(what, IN_RANGE.removeprefix("allowed: "))
+            try:
+                number = self.numbers[self.ahead] = number_of(self.ahead)
+            except ValueError as error:
+                self.refuse(what, str(error))
         self.step()
         return number
 
@@ -423,6 +419,19 @@ def _listed(actions: Sequence[str], chances: Sequence[Fraction]) -> str:
 def _is_short(number: Fraction) -> bool:
     """Whether sums of such numbers take no long time."""
     return max(number.numerator.bit_length(), number.denominator.bit_length()) <= MOST_BITS
+
+
+def number_of(text: str) -> Fraction:
+    """Read a whole number, a fraction or a decimal; `ValueError` says what is allowed."""
+    if len(text) > LONGEST_NUMBER:
+        raise ValueError(f"numbers of at most {LONGEST_NUMBER} characters")
+    found = _NUMBER.fullmatch(text)
+    if found is None or int(found[1] or 0) > LONGEST_NUMBER:
+        raise ValueError("a number: 2, -1/3 or 0.5e-3 say")
+    number = Fraction(text)
+    if not _is_in_range(number):
+        raise ValueError(IN_RANGE.removeprefix("allowed: "))
+    return number
 
 
 def _is_in_range(number: Fraction) -> bool:

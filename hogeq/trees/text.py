@@ -13,7 +13,6 @@ Numbers of chance are weights. Lines with ``#`` are comments. Names in place of 
 
 import os
 import re
-from fractions import Fraction
 from pathlib import Path
 from typing import Any, Final
 
@@ -22,6 +21,7 @@ from hogeq.support.messages import counted, printable, refusal, unreadable
 from hogeq.trees.building import Node, NodeError, flatten
 from hogeq.trees.flat import CHANCE, ROW_SUM, TERMINAL, FlatTree, Forget
 from hogeq.trees.forgetting import coarser
+from hogeq.trees.gambit import number_of
 from hogeq.trees.teams import Teams, sides_of
 
 MOST_BYTES: Final = 2**34  # of a file
@@ -93,7 +93,14 @@ def _node(at: str, line: str, sets: Any, numbers: dict[str, int], players: int) 
     names, equal, values = zip(*(word.partition("=") for word in found[3].split()), strict=True)
     if any((sign == "=") != (player < 0) for sign in equal):
         raise ValueError(refusal("", line, _ALLOWED))
-    weights = [1.0 if player >= 0 else float(Fraction(value)) for value in values]
+    if player >= 0 and any("/" in name for name in names):
+        raise ValueError(refusal("", line, "names of actions without /"))
+    if player < 0 and at in sets:
+        raise ValueError(f"is in infoset {printable(sets[at])}; allowed there: nodes of players")
+    try:
+        weights = [1.0 if player >= 0 else float(number_of(value)) for value in values]
+    except ValueError as error:
+        raise ValueError(refusal("", line, str(error))) from None
     if player == TERMINAL:
         if [*names] != [str(one + 1) for one in range(players)]:
             raise ValueError(refusal("", line, f"payoffs to players 1 to {players}"))

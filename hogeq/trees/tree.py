@@ -260,8 +260,8 @@ def flat_efg(tree: FlatTree) -> str:
             return Node(int(tree.member[row]), known, moves=moves)
         paid: list[Fraction | float] = [payoff, -payoff]
         if tree.shift or tree.centre:  # exactly: all sums are to be the same
-            own, shift = Fraction(_short(payoff + tree.centre)), Fraction(_short(tree.shift))
-            paid = [shift + own, shift - own]
+            own = Fraction(_short(payoff + (tree.shift + tree.centre)))
+            paid = [own, Fraction(_short(2.0 * tree.shift)) - own]
         first = [sides.index(side) for side in sides]
         payoffs = [paid[side] * (one == first[one]) for one, side in enumerate(sides)]
         return Node(int(tree.player[state]), moves=moves, payoffs=payoffs)

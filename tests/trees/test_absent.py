@@ -302,6 +302,10 @@ infoset gate nodes /P1:on/P1:exit
         made.equilibrium(1.0)
     with pytest.raises(ValueError, match="allowed: games without absent-mindedness, or of one"):
         made.in_policies(1.0)
+    with pytest.raises(
+        ValueError, match="allowed: auto, where an information set can be met twice"
+    ):
+        made.equilibrium(1.0, "cfr")
 
 
 LINEAR: list[Callable[[hogeq.Game], Any]] = [
@@ -369,13 +373,17 @@ SET = "infoset here nodes /\n"
         (ROOT + ROOT + ENDS + SET, "line 2: / is there twice"),
         (ROOT + ENDS + SET.replace("/", "/ /P1:c"), "1 path of no node, or after no action"),
         (ROOT + ENDS + SET + "node /P1:c leaf payoffs 1=0", "1 path of no node, or after no"),
-        (ROOT + ENDS.replace("=1", "=x") + SET, "line 3: Invalid literal for Fraction: 'x'"),
-        (ROOT + ENDS.replace("=1", "=1e999") + SET, "line 3: integer division result too large"),
+        (ROOT + ENDS.replace("=1", "=x") + SET, "1=x'; allowed: a number"),
+        (ROOT + ENDS.replace("=1", "=1e999") + SET, "1=1e999'; allowed: a number"),
         (ROOT.replace("b", "b=1") + ENDS + SET, "line 1: got 'player 1 actions a b=1'; allowed"),
         ("node / chance actions a=1 b\n", "line 1: got 'chance actions a=1 b'; allowed"),
-        ("node / chance actions a=1 b=\n", "line 1: Invalid literal for Fraction: ''"),
+        ("node / chance actions a=1 b=\n", "b='; allowed: a number"),
         (ROOT + ENDS.replace("1=1", "2=1") + SET, "line 3: got 'leaf payoffs 2=1'; allowed"),
         (ROOT.replace("1", "2") + ENDS + SET, "line 1: got 'player 2 actions a b'; allowed"),
+        (ROOT + ENDS.replace("=1", "=1e99999999") + SET, "1=1e99999999'; allowed: a number"),
+        (ROOT + ENDS.replace("=1", "=1_0") + SET, "1=1_0'; allowed: a number"),
+        (ROOT.replace("b", "b/P1:c") + ENDS + SET, "allowed: names of actions without /"),
+        (ROOT + ENDS + SET.replace("/", "/ /P1:a"), "line 2: is in infoset here; allowed there"),
         ("node / chance actions a=-1 b=2\n", "an action of chance is of probability -1"),
         ("node / chance actions a=-1 b=-3\n", "an action of chance is of probability -0.25"),
         ("node / chance actions a=0 b=0\n", "line 1: float division by zero"),

@@ -255,6 +255,16 @@ def test_a_part_of_the_strategies_is_told_from_the_whole(monkeypatch: pytest.Mon
     assert told > 3
 
 
+def test_a_program_that_takes_too_long_leaves_half_of_the_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Kuhn poker is worth -1/18 (Kuhn 1950); nobody forgets there, so `auto` is one program."""
+    monkeypatch.setattr(exact, "solve_restricted", lambda *_: None)
+    solved = hogeq.Game("kuhn_poker").equilibrium(2.0)
+    assert solved.method == "cfr"
+    assert solved.lower <= -1 / 18 <= solved.upper <= solved.lower + 0.02
+
+
 def test_methods_have_names() -> None:
     game = hogeq.Game(tree_of(FORGETS[0]))
     found = {method: game.equilibrium(0.5, method) for method in ("dag", "columns", "cfr", "auto")}
