@@ -138,7 +138,13 @@ CALLS: dict[str, list[str]] = {
     "show": ["a.csv", "a.csv --json", "slow.py", f"uniform {TREE}", f"uniform {TREE} --json"],
     "strategies": ["", "--json"],
     "sweep": ["sweep.yaml", "sweep.yaml --json", "done.yaml"],
-    "tablebase": ["", "--json", "--rules fa22.yaml", "--against slow.py"],
+    "tablebase": [
+        "",
+        "--json",
+        "--rules fa22.yaml",
+        "--rules fa22.yaml --out there.csv",
+        "--against slow.py",
+    ],
     "tournament": [
         "a.csv b.csv",
         "a.csv b.csv --json",

@@ -41,9 +41,8 @@ def bench_games(
         if not only or any(part in name for part in only)
     }
     if not entries:
-        raise BadInputError(
-            refusal("--only", only, "parts of names that `hogeq bench-games list` gives")
-        )
+        listing = f"`hogeq bench-games list{' --seeds' * seeds}`"
+        raise BadInputError(refusal("--only", only, f"parts of names that {listing} gives"))
     if what == "list":
         data = [
             {"name": one.name, "family": one.family, "about": one.about} for one in entries.values()
