@@ -70,7 +70,9 @@ class Strategies(NamedTuple):
     mixture: StrategyLike | None
 
 
-def attacked(game: Game, strategy: StrategyLike, budget: Budget) -> Measured:
+def attacked(
+    game: Game, strategy: StrategyLike, budget: Budget, *, bounds: bool = True
+) -> Measured:
     """Attack a strategy; where nothing is forgotten in a tree, the response is exact."""
     target = game.strategy(strategy)
     if game.tree is not None:
@@ -79,7 +81,8 @@ def attacked(game: Game, strategy: StrategyLike, budget: Budget) -> Measured:
         course = None if found.search is None else found.search.saturation
         return Measured(found.value, found.bound, budget, course, found.seats)
     search = attack(game.hog, target, budget)
-    return Measured(search.win_rate, full_memory_bound(game.hog, target), budget, search.saturation)
+    upper = full_memory_bound(game.hog, target) if bounds else 1.0
+    return Measured(search.win_rate, upper, budget, search.saturation)
 
 
 def measured(game: Game, strategies: Strategies, budget: Budget) -> dict[str, float]:
@@ -101,7 +104,7 @@ def measured(game: Game, strategies: Strategies, budget: Budget) -> dict[str, fl
         matrix = argmax(game.engine, strategies.policy)  # searches for a better one come at the end
         gap = kkt_gap(game.engine, strategies.policy)
         found["kkt_gap"] = gap * game.engine.payoff_per_win_rate
-        found["purified_attack"] = attacked(game, matrix, budget).lower
+        found["purified_attack"] = attacked(game, matrix, budget, bounds=False).lower
         return found
 
 
