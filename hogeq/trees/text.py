@@ -63,11 +63,12 @@ def from_text(
             raise ValueError(f"{where}: line {number}: {printable(min(twice))} is there twice")
         known.update(among)
     numbers: dict[str, int] = {}
+    owners: dict[Any, int] = {}
 
     def look(at: str) -> Node:
         number, line = nodes.get(at, (0, ""))
         try:
-            return _node(at, line, sets, numbers, players)
+            return _owned(_node(at, line, sets, numbers, players), owners)
         except (ValueError, ArithmeticError) as error:
             raise NodeError(f"line {number}: {error}" if number else f"no node {at}") from None
 
@@ -82,6 +83,13 @@ def from_text(
     if unknown := len(sets.keys() - nodes.keys()) or len(nodes) - tree.num_nodes:
         raise ValueError(f"{where}: {counted(unknown, 'path')} of no node, or after no action")
     return coarser(tree, forget)
+
+
+def _owned(node: Node, owners: dict[Any, int]) -> Node:
+    """Refuse an information set of two players."""
+    if node.player >= 0 and owners.setdefault(node.infoset, node.player) != node.player:
+        raise ValueError(f"infoset {printable(node.infoset)} is of two players; allowed: one")
+    return node
 
 
 def _node(at: str, line: str, sets: Any, numbers: dict[str, int], players: int) -> Node:

@@ -386,6 +386,12 @@ SET = "infoset here nodes /\n"
         (ROOT + ENDS.replace("=1", "=1_0") + SET, "1=1_0'; allowed: a number"),
         (ROOT.replace("b", "b/P1:c") + ENDS + SET, "allowed: names of actions without /"),
         (ROOT + ENDS + SET.replace("/", "/ /P1:a"), "line 2: is in infoset here; allowed there"),
+        (
+            ROOT
+            + "node /P1:a player 2 actions c\nnode /P1:a/P2:c leaf payoffs 1=0 2=0\n"
+            + "node /P1:b leaf payoffs 1=1 2=-1\ninfoset here nodes / /P1:a\n",
+            "line 2: infoset here is of two players",
+        ),
         ("node / chance actions a=-1 b=2\n", "an action of chance is of probability -1"),
         ("node / chance actions a=-1 b=-3\n", "an action of chance is of probability -0.25"),
         ("node / chance actions a=0 b=0\n", "line 1: float division by zero"),
