@@ -3,12 +3,13 @@
     python experiments/absent_minded.py                  # problems with seeds of our own
     python experiments/absent_minded.py --problems FOLDER --seconds 14400
 
-Problems are files in the text format of the suite or names of games; of a folder all files in it,
-with or without a suffix. The methods, their settings and the protocol are those of E. Tewolde,
-B. H. Zhang, I. Anagnostides, T. Sandholm and V. Conitzer, "Decision making under imperfect recall:
-algorithms and benchmarks", arXiv 2602.15252, 2026: regret matching, RM+, and predictive PRM, PRM+;
-projected gradient PGD and optimistic OGD, 4 rates each; AMSGrad, 27 settings; seeds 33 to 44 draw
-the starts, and a run ends after 6,000 iterations or at a KKT gap of 1e-6.
+Problems are files in the text format of the suite or names of games; of a folder all files in it
+that end in .txt or have no suffix. A file that cannot be read is named and left out; Ctrl-C ends
+with the tables of the problems so far. The methods, their settings and the protocol are those of E.
+Tewolde, B. H. Zhang, I. Anagnostides, T. Sandholm and V. Conitzer, "Decision making under imperfect
+recall: algorithms and benchmarks", arXiv 2602.15252, 2026: regret matching, RM+, and predictive
+PRM, PRM+; projected gradient PGD and optimistic OGD, 4 rates each; AMSGrad, 27 settings; seeds 33
+to 44 draw the starts, and a run ends after 6,000 iterations or at a KKT gap of 1e-6.
 
 Two tables go to the folder of results: `absent_minded.md`, with the nodes, the rows and how often
 one is met at most, the best value known, a bound on all policies by branch and bound in so many
@@ -17,6 +18,7 @@ method the best setting of a problem counts, the one of most runs that end in ti
 shares of the best known. Curves of the median gap go to `absent_minded.png`.
 """
 
+import sys
 import time
 from argparse import Namespace
 from collections.abc import Callable, Iterator
@@ -171,8 +173,35 @@ def load(name: str) -> FlatTree:
 def named(given: Namespace) -> Iterator[str]:
     """List the problems asked for."""
     for name in given.problems:
-        files = sorted(one for one in Path(name).rglob("*") if one.is_file())
+        files = sorted(
+            one for one in Path(name).rglob("[!.]*") if one.is_file() and one.suffix in {"", ".txt"}
+        )
         yield from map(str, files) if Path(name).is_dir() else [name]
+
+
+def readable(given: Namespace) -> Iterator[tuple[str, FlatTree]]:
+    """Read the problems asked for; name those that cannot be read, and leave them out."""
+    names = [*named(given)]
+    if not names:
+        where = ", ".join(given.problems)
+        raise SystemExit(
+            f"{where}: no problems; allowed: folders with files named *.txt or without a suffix"
+        )
+    for name in names:
+        try:
+            tree = load(name)
+        except (OSError, ValueError) as error:
+            print(f"left out: {error}", file=sys.stderr)
+        else:
+            yield name, tree
+
+
+def until_stopped(rows: Iterator[list[object]]) -> Iterator[list[object]]:
+    """Give rows until Ctrl-C."""
+    try:
+        yield from rows
+    except KeyboardInterrupt:
+        print("stopped; the tables have the problems so far", file=sys.stderr)
 
 
 def main() -> None:
@@ -191,19 +220,20 @@ def main() -> None:
         *("problem", "nodes", "sets", "visits", "best value", "bound", "gap", "by"),
         *("CDT gap", "EDT gap", "seconds"),
     ]
-    publish(given.out, "absent_minded", header, rows(given, lines, methods))
+    publish(given.out, "absent_minded", header, until_stopped(rows(given, lines, methods)))
     header = ["problem", "method", "setting", "ended", "iterations", "KKT gap", "share", "seconds"]
     publish(given.out, "absent_minded_methods", header, methods)
     first = dict(list(lines.items())[:4])  # as many panels as one can read
-    draw(given.out, "absent_minded", first, "median KKT gap")
+    if first:
+        draw(given.out, "absent_minded", first, "median KKT gap")
 
 
 def rows(
     given: Namespace, lines: dict[str, dict[str, Points]], methods: list[list[object]]
 ) -> Iterator[list[object]]:
     """Solve one problem after the other, by branch and bound and by all methods."""
-    for name in named(given):
-        tree, began = load(name), time.process_time()
+    for name, tree in readable(given):
+        began = time.process_time()
         decision = Decision.of(tree, tree.uniform())
         solved = decision.solve(given.seconds)
         seconds, best, by = time.process_time() - began, solved.policy, "search"

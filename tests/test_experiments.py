@@ -323,9 +323,11 @@ infoset highway nodes / /P1:on
 
 
 def test_absent_minded(table: Run) -> None:
-    """Of a folder all files are taken, with a suffix or without; 4x(1 - x) is 1 at 1/2."""
+    """Of a folder all texts that can be read are taken; 4x(1 - x) is 1 at 1/2."""
     folder = table.out / "suite" / "simple"
     folder.mkdir(parents=True)
+    (folder / "a_broken.txt").write_text("hello\n")
+    (folder / "notes.md").write_text(DRIVER)
     for name in ("driver", "again.txt"):
         (folder / name).write_text(DRIVER)
     options = f"--problems {folder.parent} --seconds 3 --iterations 300 --seeds 33 34"

@@ -15,7 +15,7 @@ import hogeq
 from hogeq.support.aliases import Floats
 from hogeq.trees.absent import Decision
 from hogeq.trees.building import Node, flatten
-from hogeq.trees.flat import TERMINAL, FlatTree, payoff
+from hogeq.trees.flat import TERMINAL, FlatTree, payoff, reach
 from hogeq.trees.loading import load_tree
 from hogeq.trees.rules import from_rules
 from tests.cli.calls import ok
@@ -148,6 +148,129 @@ def test_published_values(text: str, value: float, policy: Any) -> None:
     assert solved.upper == pytest.approx(value, abs=1e-8)
     if policy is not None:
         assert solved.strategies[0].policy[0] == pytest.approx(policy, abs=1e-5)
+
+
+def efg(*lines: str) -> hogeq.Game:
+    """Read a game in Gambit's format: `p player set` of two actions, `t number payoff` to one."""
+    full = []
+    for kind, first, last in (line.split(maxsplit=2) for line in lines):
+        tail = f'{first} {last} "" {{ "1" "2" }} 0' if kind == "p" else f'{first} ""'
+        tail = f"{tail} {{ {last}, -{last} }}" if kind == "t" else tail
+        full.append(f'{kind} "" {last if kind == "c" else tail}\n')
+    Path("game.efg").write_text('EFG 2 R "game" { "one" "two" }\n' + "".join(full))
+    return hogeq.Game("game.efg")
+
+
+def test_examples_of_gilboa() -> None:
+    """I. Gilboa, "A comment on the absent-minded driver paradox", GEB 20, 1997, figures 1 and 2.
+
+    As Gambit's catalogue has them, gilboa1997/fig1 and fig2. By hand, with exits at e and f: the
+    driver gets (1-e)(1+3e), which is 4/3 at 1/3; two selves in either order get half of
+    (1-e)(1+3f) + (1-f)(1+3e), which is 2 if one exits. Both slopes are 0 at 1/3: the driver's
+    optimum is an equilibrium of the selves, though 2/3 below theirs.
+    """
+    driver = efg("p 1 1", "t 1 0", "p 1 1", "t 2 4", "t 3 1")
+    assert driver.audit()[0].met_again == {"(1)": 2}
+    assert driver.equilibrium().lower == pytest.approx(4 / 3)
+    gaps = driver.gaps([[1 / 3, 2 / 3]])[0]
+    assert max(gaps.kkt, gaps.edt[1], gaps.ex_ante[1]) < 1e-8
+    first = "p 1 1", "t 1 0", "p 1 2", "t 2 4", "t 3 1"
+    second = "p 1 2", "t 4 0", "p 1 1", "t 5 4", "t 6 1"
+    selves = efg('c - 1 "" { "a" 1/2 "b" 1/2 } 0', *first, *second)
+    assert selves.audit()[0].met_again == {}
+    assert selves.equilibrium().lower == pytest.approx(2.0)
+    gaps = selves.gaps([[1 / 3, 2 / 3]] * 2)[0]
+    assert max(gaps.kkt, gaps.edt[1]) < 1e-8
+    assert gaps.ex_ante == pytest.approx((2 / 3, 2 / 3), abs=1e-8)
+
+
+@pytest.mark.parametrize(
+    ("lines", "again", "reached", "gained", "best"),
+    [
+        # noPR-AM-driver-one-player: once 1, then 5 pays 4 + a - 4aa, best at 1/8; uniform 53/16.
+        (
+            ("p 1 1", "p 1 2", "p 1 1", "t 1 1", "p 1 3", "t 2 2", "t 3 5", "t 4 3", "t 5 4"),
+            ({"(1)": 2}, {}),
+            [1, 1 / 2, 1 / 8],
+            (12 / 16, 0),
+            65 / 16,
+        ),
+        # noPR-action-AM: always 2 gets the mean of 7 and 8, not of 1 to 8; the other takes 1/2.
+        (
+            (
+                *("p 1 1", "p 1 1", "p 2 1", "t 1 1", "t 2 2", "p 2 2", "t 3 3", "t 4 4"),
+                *("p 1 1", "p 2 3", "t 5 5", "t 6 6", "p 2 4", "t 7 7", "t 8 8"),
+            ),
+            ({"(1)": 2}, {}),
+            [1, 1 / 4, 1 / 4, 1 / 4, 1 / 4],
+            (3, 1 / 2),
+            15 / 2,
+        ),
+        # noPR-action-AM-three-chain: 2 at once gets 7, uniform 353/64; and the other, met with
+        # 1/16, pays 5 - q - qq, at least 3 and 17/4 at 1/2.
+        (
+            (
+                *("p 1 1", "p 1 2", "p 1 1", "t 1 1", "p 1 1", "t 2 2", "p 2 1", "p 2 1"),
+                *("t 3 3", "t 4 4", "t 5 5", "t 6 6", "t 7 7"),
+            ),
+            ({"(1)": 3}, {"(1)": 2}),
+            [1, 1 / 2, 1 / 16],
+            (95 / 64, 5 / 64),
+            7,
+        ),
+    ],
+)
+def test_games_of_gambit(
+    lines: Any, again: Any, reached: list[float], gained: Any, best: float
+) -> None:
+    """Games of Gambit's tests, met again and reached once at least as its tests say, uniformly.
+
+    tests/test_games, ABSENT_MINDEDNESS_CASES and test_absent_minded_infoset_prob (#676, #835). It
+    has no payoffs: those, against the uniform policy, are by hand.
+    """
+    made = efg(*lines)
+    assert tuple(one.met_again for one in made.audit()) == again
+    tree = made.tree
+    assert tree is not None
+    come, first = reach(tree, tree.uniform()), dict[int, float]()
+    for node in np.flatnonzero(tree.row >= 0).tolist():
+        above, row = int(tree.parent[node]), int(tree.row[node])
+        while above > 0 and tree.row[above] != row:
+            above = int(tree.parent[above])
+        if node == 0 or tree.row[above] != row:
+            first[row] = first.get(row, 0.0) + float(come[node])
+    assert [*first.values()] == pytest.approx(reached)
+    for one, gain in zip(made.gaps("uniform"), gained, strict=True):
+        assert one.ex_ante == pytest.approx((gain, gain), abs=1e-8)
+    assert made.attack("uniform").seats[0] == pytest.approx(best)
+
+
+def test_policies_of_two_players_have_no_value() -> None:
+    """An absent-minded driver and a policeman, who waits at the first exit or at the end.
+
+    By hand: on by p the driver gets 1 - p or pp, at best (3 - 5**0.5) / 2 for sure. The policeman
+    who waits with q gives away the most of q(1-p) + (1-q)pp, which is convex in p: max(q, 1 - q).
+    """
+    made = efg(*("p 1 1", "p 1 1", "p 2 1", "t 1 0", "t 2 1", "t 3 0", "p 2 1", "t 4 1", "t 5 0"))
+    on = (5**0.5 - 1) / 2
+    found = made.attack([[on, 1 - on], [0.5, 0.5]])
+    assert found.is_proved
+    assert found.seats == pytest.approx((1 / 2, -(1 - on)))
+    for share in np.linspace(0.0, 1.0, 21):
+        seats = made.attack([[share, 1 - share], [share, 1 - share]]).seats
+        assert seats[0] >= 1 / 2 - 1e-12
+        assert -seats[1] <= 1 - on
+
+
+def test_a_driver_of_three_exits_has_three_cdt_equilibria() -> None:
+    """By hand: 7 - 7p + 22pp - 20ppp falls at 0, and has no slope at 7/30 and 1/2; 7 is best."""
+    made = efg("p 1 1", "p 1 1", "p 1 1", "t 1 2", "t 2 22", "t 3 0", "t 4 7")
+    for on in (0.0, 7 / 30, 1 / 2):
+        gaps = made.gaps([[on, 1 - on]])[0]
+        short = 7 * on - 22 * on**2 + 20 * on**3
+        assert gaps.kkt == pytest.approx(0.0, abs=1e-9)
+        assert gaps.ex_ante == pytest.approx((short, short), abs=1e-7)
+    assert made.gaps([[0.4, 0.6]])[0].kkt > 0.1
 
 
 def test_solution_concepts_of_the_driver() -> None:
