@@ -18,6 +18,7 @@ benchmark/seeds: all runs, and what experiments/check_benchmark.py checks.
 
 import hashlib
 import json
+import math
 import time
 from argparse import Namespace
 from collections.abc import Iterator, Mapping, Sequence
@@ -32,6 +33,7 @@ from methods import EXACT, GRIDS, SEARCHES, Problem, improved, problem_of
 from proofs import FullMemory, LinearProgram, branch_and_bound, player_tree, searched
 
 from hogeq.benchmark.catalogue import GAMES, HELD_OUT, OPEN, Entry, catalogue, seeded
+from hogeq.search.certificate import read_certificate
 from hogeq.support.aliases import Floats, Ints
 from hogeq.support.files import replacing, write_arrays
 from hogeq.trees.exact import equilibrium
@@ -59,6 +61,7 @@ EQUAL = 1e-6  # shares of the largest payoff this close are equal
 CHOOSING = 3  # of the open seeds choose settings
 MARKS = 5  # powers of two of evaluations at which courses are known
 LEAST = 1e-7  # added to what is drawn, since axes are logarithmic
+SHOWN = 10**7  # digits of the table of instances
 NOTHING = {"value": -np.inf}
 ENDS = (("value", "lower"), ("bound", "upper"))
 
@@ -99,7 +102,7 @@ def main() -> None:
             **{f"{name}.{part}": one[part] for name, one in records.items() for part in PARTS},
         )
         tables(given.out, records)
-    header = ["instance", "states", "rows", "value", "bound", "gap", "leaves"]
+    header = ["instance", "states", "rows", "value", "bound", "gap", "proof"]
     publish(given.out, "benchmark_instances", header, instances(folder))
 
 
@@ -408,10 +411,15 @@ def instances(folder: Path) -> Iterator[list[object]]:
     for part in (folder, folder / "seeds"):
         for name, known in instances_in(part).items():
             low, high = (known.get(one, known.get(two)) for one, two in ENDS)
+            leaves = sum(np.atleast_1d(known["leaves"]))
+            proof = f"{leaves:,} leaves" if leaves > 1 else "one leaf"
+            path = part / "certificates" / f"{name}.json.gz"
+            if path.exists() and (found := read_certificate(path)).bound < high:
+                high, proof = found.bound, f"{len(found.steps):,} steps"
             gap = "0" if high - low < EQUAL else f"{high - low:.1e}"
             sizes = f"{known['states']:,}", f"{known['rows']:,}"
-            leaves = sum(np.atleast_1d(known["leaves"]))
-            yield [name, *sizes, f"{low:.7f}", f"{high:.7f}", gap, leaves]
+            ends = math.floor(low * SHOWN) / SHOWN, math.ceil(high * SHOWN) / SHOWN
+            yield [name, *sizes, *(f"{end:.7f}" for end in ends), gap, proof]
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
     python experiments/certificates.py --sizes 16x4 24x5 40x6 --seconds 60
     python experiments/certificates.py --against cfr bundle --sizes 16x4 24x5 40x6 --seconds 60
+    python experiments/certificates.py --benchmark fa18-100x10 --seconds 300
 
 Against the average policy of discounted CFR: the attack found, the certified bound
 (hogeq/search/lifted_bound.py), the full-memory bound, and what share of the distance between
@@ -10,25 +11,42 @@ Against a mixture full memory is told the draw; "not told" is who remembers all 
 draws one of three policies, by discounted CFR, by CFR+ and by CFR against best responders; `bundle`
 is a mixture of four by `mixture_bundle`, in a quarter of the iterations; 100x10 means the champion.
 Seconds are the processor's. Prints a Markdown table and writes results/certificates.md.
+
+With --benchmark, instances of Hog with such parts in their names: a certificate that is in
+results/benchmark/certificates is proved again, for the game and opponent of the instance; one that
+is missing is made. The table is results/certified.md.
 """
 
 import argparse
+import json
+import math
 import time
 from collections.abc import Iterator
 from itertools import product
-from typing import Any
+from pathlib import Path
+from typing import Any, cast
 
 import numpy as np
 from common import HOG, arguments, publish, small_game, solved
 
 from hogeq.baselines.registry import find_strategy
-from hogeq.model.game import HogEngine
+from hogeq.benchmark.catalogue import Match, catalogue
+from hogeq.benchmark.form import from_hog
+from hogeq.model.game import HogEngine, compile_game
 from hogeq.search.attack import attack
 from hogeq.search.bounds import upper_bound
-from hogeq.search.certificate import certify
+from hogeq.search.certificate import (
+    certified_bound,
+    certify,
+    check_certificate,
+    read_certificate,
+    write_certificate,
+)
 from hogeq.search.results import Budget
 from hogeq.solvers import SOLVERS
 from hogeq.strategies.strategy import Mixture, Strategy, strategy_of
+
+SHOWN = 10**6  # digits of bounds, which are rounded up
 
 
 def main() -> None:
@@ -41,10 +59,39 @@ def main() -> None:
         seconds=60.0,
         iterations=100,
         kicks=20,
+        benchmark=("",),
     )
+    if given.benchmark != ("",):
+        header = ["instance", "value", "certified", "full memory", "taken off", "steps"]
+        publish(given.out, "certified", header, certified(given))
+        return
     columns = ["edition", "goal", "dice", "against", "attack", "certified", "not told"]
     header = [*columns, "full memory", "taken off", "steps", "seconds"]
     publish(given.out, "certificates", header, lines(given))
+
+
+def certified(given: argparse.Namespace) -> Iterator[list[object]]:
+    """Prove certificates of the benchmark's instances again, and make those that are missing."""
+    folder: Path = given.out / "benchmark"
+    known = json.loads((folder / "known.json").read_text(encoding="utf-8"))["instances"]
+    (folder / "certificates").mkdir(exist_ok=True)
+    for name, entry in catalogue().items():
+        if entry.family != "hog" or not any(part in name for part in given.benchmark):
+            continue
+        path = folder / "certificates" / f"{name}.json.gz"
+        if not path.exists():
+            game, opponent = cast("Match", entry.load())
+            write_certificate(path, certified_bound(game, opponent, given.seconds))
+        said = read_certificate(path)
+        proved = check_certificate(said)
+        proved.require_same(said, path.name)
+        about = from_hog(compile_game(said.rules), said.strategy.policy).digest
+        if about != known[name]["instance"]:
+            raise SystemExit(f"{path.name}: is about another game or opponent")
+        value, full = known[name]["value"], proved.full_memory
+        ends = value, *(math.ceil(end * SHOWN) / SHOWN for end in (proved.bound, full))
+        figures = [f"{end:.6f}" for end in ends]
+        yield [name, *figures, taken_off(full, proved.bound, value), len(proved.steps)]
 
 
 def lines(given: argparse.Namespace) -> Iterator[list[object]]:
@@ -58,11 +105,15 @@ def lines(given: argparse.Namespace) -> Iterator[list[object]]:
         began = time.process_time()
         proved = certify(game.rules, strategy, given.seconds, time.process_time)
         spent, bound, full = time.process_time() - began, proved.bound(), proved.full_memory
-        share = (full - bound) / (full - found) if full - found > 1e-9 else 0.0
         figures = [f"{rate:.6f}" for rate in (found, bound)]
         untold = f"{upper_bound(game, strategy):.6f}" if strategy.kind == "mixture" else ""
-        counted = [f"{full:.6f}", f"{share:.0%}", len(proved.steps), f"{spent:.0f}"]
+        counted = [f"{full:.6f}", taken_off(full, bound, found), len(proved.steps), f"{spent:.0f}"]
         yield [edition, goal, dice, against, *figures, untold, *counted]
+
+
+def taken_off(full: float, bound: float, found: float) -> str:
+    """Write how much of the distance between full memory and what is found a bound takes off."""
+    return f"{(full - bound) / (full - found) if full - found > 1e-9 else 0.0:.0%}"
 
 
 def opponent(game: HogEngine, against: str, iterations: int) -> Strategy:

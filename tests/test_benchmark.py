@@ -18,8 +18,9 @@ from hogeq.benchmark.catalogue import Entry, catalogue, hog_game, match, seeded
 from hogeq.benchmark.form import Instance, from_hog, from_tree
 from hogeq.benchmark.generators import interview, random_tree, trials
 from hogeq.evaluation.values import win_rate
-from hogeq.model.game import HogEngine
+from hogeq.model.game import HogEngine, compile_game
 from hogeq.search.bounds import full_memory_bound
+from hogeq.search.certificate import CertificateError, read_certificate, write_certificate
 from hogeq.support.files import write_arrays
 from hogeq.trees.building import Node, flatten
 from hogeq.trees.flat import TERMINAL, FlatTree, payoff
@@ -30,10 +31,12 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "experiments"))
 import check_benchmark as checker
 from benchmark import certify, compare, course, tables
 from benchmark import instances as listing
+from certificates import certified
 from methods import EXACT, GRIDS, SEARCHES, problem_of, projected
 from proofs import LinearProgram, branch_and_bound, player_tree
 from strict_files import RefusedError
 
+RESULTS = Path(__file__).parents[1] / "results" / "benchmark"
 SMALL_HOG = (("su20", 9, 3), ("sp20", 8, 2), ("su21", 9, 2), ("fa18", 9, 3), ("fa13", 8, 2))
 TREES = (trials(3, 3, 2, 5), interview(3, 2, 3, 5), random_tree(3, 3, 2, 5))
 
@@ -106,7 +109,7 @@ def test_the_command_lists_and_writes_what_the_form_says(tmp_path: Path) -> None
 def test_the_command_solves_and_bounds() -> None:
     names = ("random-3x4x4", "fa13-10x3-always", "liars_dice_ir-4-game")
     run = ask("bench-games", "run", "--seconds", "2", *(f"--only={name}" for name in names))
-    results = Path(__file__).parents[1] / "results" / "benchmark"
+    results = RESULTS
     known = json.loads((results / "known.json").read_text(encoding="utf-8"))["instances"]
     for row in run["instances"]:
         one = known[row["name"]]
@@ -412,4 +415,50 @@ def test_the_checker_accepts_all_that_is_known(
     tmp_path: Path, options: list[str], part: str
 ) -> None:
     ask("bench-games", "write", str(tmp_path), *options)
-    assert accepts(tmp_path, Path(__file__).parents[1] / "results" / "benchmark" / part)
+    assert accepts(tmp_path, RESULTS / part)
+
+
+@pytest.fixture
+def certificates(tmp_path: Path) -> Path:
+    """Copy what is known, and two certificates of small games."""
+    (folder := tmp_path / "benchmark" / "certificates").mkdir(parents=True)
+    shutil.copy(RESULTS / "known.json", tmp_path / "benchmark")
+    for name in ("sp20-20x4-always", "sp20-20x4-ignore"):
+        shutil.copy(RESULTS / "certificates" / f"{name}.json.gz", folder)
+    return folder
+
+
+def prove(folder: Path, *names: str) -> list[list[object]]:
+    return list(certified(Namespace(out=folder.parents[1], benchmark=names, seconds=0.5)))
+
+
+def test_shipped_certificates_are_about_their_instances() -> None:
+    known = json.loads((RESULTS / "known.json").read_text())["instances"]
+    paths = sorted((RESULTS / "certificates").iterdir())
+    assert len(paths) > 15
+    for path in paths:
+        said, name = read_certificate(path), path.name.removesuffix(".json.gz")
+        assert known[name]["value"] <= said.bound < known[name]["bound"], name
+        if said.rules.size < 100 or said.rules.name == "fa13":
+            about = from_hog(compile_game(said.rules), said.strategy.policy)
+            assert about.digest == known[name]["instance"], name
+
+
+@pytest.mark.slow
+def test_certificates_are_proved_again_and_made_where_missing(certificates: Path) -> None:
+    rows = prove(certificates, "sp20-20x4")
+    assert [row[0] for row in rows] == ["sp20-20x4-always", "sp20-20x4-ignore"]
+    (made,) = prove(certificates, "su20-14x2-always")
+    assert (certificates / "su20-14x2-always.json.gz").exists()
+    assert float(str(made[1])) <= float(str(made[2])) < float(str(made[3]))
+
+
+def test_certificates_of_other_instances_and_of_too_little_are_refused(certificates: Path) -> None:
+    name = "sp20-20x4-always"
+    good = read_certificate(path := certificates / f"{name}.json.gz")
+    write_certificate(path, good._replace(bound=good.bound - 1e-6))
+    with pytest.raises(CertificateError, match="prove"):
+        prove(certificates, name)
+    shutil.copy(certificates / "sp20-20x4-ignore.json.gz", path)
+    with pytest.raises(SystemExit, match="another game or opponent"):
+        prove(certificates, name)
