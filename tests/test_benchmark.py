@@ -423,7 +423,7 @@ def certificates(tmp_path: Path) -> Path:
     """Copy what is known, and two certificates of small games."""
     (folder := tmp_path / "benchmark" / "certificates").mkdir(parents=True)
     shutil.copy(RESULTS / "known.json", tmp_path / "benchmark")
-    for name in ("sp20-20x4-always", "sp20-20x4-ignore"):
+    for name in ("sp20-20x4-always", "su20-20x4-ignore"):
         shutil.copy(RESULTS / "certificates" / f"{name}.json.gz", folder)
     return folder
 
@@ -446,8 +446,8 @@ def test_shipped_certificates_are_about_their_instances() -> None:
 
 @pytest.mark.slow
 def test_certificates_are_proved_again_and_made_where_missing(certificates: Path) -> None:
-    rows = prove(certificates, "sp20-20x4")
-    assert [row[0] for row in rows] == ["sp20-20x4-always", "sp20-20x4-ignore"]
+    rows = prove(certificates, "su20-20x4-ignore", "sp20-20x4-always")
+    assert [row[0] for row in rows] == ["su20-20x4-ignore", "sp20-20x4-always"]
     (made,) = prove(certificates, "su20-14x2-always")
     assert (certificates / "su20-14x2-always.json.gz").exists()
     assert float(str(made[1])) <= float(str(made[2])) < float(str(made[3]))
@@ -459,6 +459,6 @@ def test_certificates_of_other_instances_and_of_too_little_are_refused(certifica
     write_certificate(path, good._replace(bound=good.bound - 1e-6))
     with pytest.raises(CertificateError, match="prove"):
         prove(certificates, name)
-    shutil.copy(certificates / "sp20-20x4-ignore.json.gz", path)
+    shutil.copy(certificates / "su20-20x4-ignore.json.gz", path)
     with pytest.raises(SystemExit, match="another game or opponent"):
         prove(certificates, name)
