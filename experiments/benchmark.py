@@ -26,11 +26,10 @@ from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
-from check_benchmark import FORMAT, Instance, Known, Proof
-from check_trees import Tree
+from check_benchmark import FORMAT, Instance, Known, Proof, Tree, player_tree
 from common import arguments, draw, publish
 from methods import EXACT, GRIDS, SEARCHES, Problem, improved, problem_of
-from proofs import FullMemory, LinearProgram, branch_and_bound, player_tree, searched
+from proofs import FullMemory, LinearProgram, branch_and_bound, searched
 
 from hogeq.benchmark.catalogue import GAMES, HELD_OUT, OPEN, Entry, catalogue, seeded
 from hogeq.search.certificate import read_certificate

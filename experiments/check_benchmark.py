@@ -12,47 +12,61 @@ import hashlib
 import json
 import math
 import sys
-from collections.abc import Iterator
 from fractions import Fraction
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from check_trees import CELLS, NATURE, Tree
-from strict_files import (
-    Array,
-    RefusedError,
-    arrays_of,
-    demand,
-    error,
-    parse,
-    read,
-    rises,
-    short,
-    typed,
-)
+from numba import njit
+from strict_files import Array, RefusedError, arrays_of, demand, parse, read, rises, typed
 
-FIELDS = (  # type and number of axes
-    "level i4 1, player i1 1, row i4 1, fixed f8 2, situation i4 1, way i4 3, lane i4 1, "
-    "following i4 2, first i4 1, chance f8 1, end i4 1, place i4 1, next i4 1, label i2 1, "
-    "payoff f8 1, start i4 2, start_chance f8 1"
-)
-FORM = {name: (kind, int(axes)) for name, kind, axes in map(str.split, FIELDS.split(","))}
-MIXTURE = ("weights", "policies")
+FORM = {  # type, axes by name, and least number and the first that is too large, if it is a number
+    "level": "i4 L",
+    "player": "i1 C : 0 3",
+    "row": "i4 C : 0 C",
+    "fixed": "f8 F K",
+    "situation": "i4 C : 0 S",
+    "way": "i4 S H K : -1 W",
+    "lane": "i4 H : 0 lanes",
+    "following": "i4 labels lanes : 0 H",
+    "first": "i4 W+1",
+    "chance": "f8 outcomes",
+    "end": "i4 outcomes : 0 ends",
+    "place": "i4 C : 0 ends",
+    "next": "i4 ends : -T C",
+    "label": "i2 ends : 0 labels",
+    "payoff": "f8 T",
+    "start": "i4 n 2",
+    "start_chance": "f8 n",
+}
+NATURE = 2
+CELLS = 2**27  # of an array that is computed
+MOST = 2**26  # parts of a search
+SUM = 1e-9  # by which probabilities may miss 1
+ROUNDING = 2.0**-53
+LARGE = 1e300  # larger numbers might overflow
+compiled: Any = njit
 FORMAT = "benchmark of imperfect recall 2"
 DIGITS = 10  # of values, which are rounded down, and of bounds, which are rounded up
 LEAST = Fraction(1, 10**13)  # error: more than underflow, or the last place of a claim, can be
 
+Form: Any = NamedTuple("Form", [(name, Array) for name in FORM])  # type: ignore[misc]
 
-class Step(NamedTuple):
-    """Positions of one level and one situation, and all that an action can lead to."""
 
-    positions: Array  # (n,)
-    after: Array  # (n, E), next position, or -1 - t
-    label: Array  # (n, E)
-    ways: Array  # (W, E), probability of each end
-    plays: Array  # (H, K), which way, W where there is no such action
+def short(name: str, chances: Array) -> float:
+    """By how much rows of probabilities miss a sum of 1 at most."""
+    demand((chances >= 0.0).all(), f"{name}: a negative probability")
+    found = float(np.abs(chances.sum(axis=-1) - 1.0).max())
+    demand(found <= SUM, f"{name}: no probabilities, they miss 1 by {found:.1e}")
+    return found + chances.shape[-1] * ROUNDING
+
+
+def error(size: float, roundings: float, misses: float) -> float:
+    """How far a number may be off: 1.02 M (n u + m e), given M, n and m e."""
+    share = roundings * ROUNDING + misses
+    demand(share < 1 / 200 and size < LARGE, "numbers: too many, or too large")
+    return 1.02 * size * share
 
 
 class Instance:
@@ -60,104 +74,84 @@ class Instance:
 
     def __init__(self, arrays: dict[str, Array]) -> None:
         demand(sorted(arrays) == sorted(FORM), "arrays: not those of the form")
-        for name, (kind, axes) in FORM.items():
-            typed(name, arrays[name], kind, axes)
-            demand(arrays[name].size, f"{name}: is empty")
-        self.arrays = arrays
-        self.memories, self.actions = self["way"].shape[1:]
-        self.own = self["player"] != NATURE
-        self.rows = int(self["row"][self.own].max()) + 1  # somebody moves, or this raises
-        self.states = int(self.own.sum()) * self.memories
+        self.form = form = Form(*(np.ascontiguousarray(arrays[name]) for name in FORM))
         self._check_ranges()
-        counts = np.diff(self["first"])
-        ways = np.zeros((len(counts), 1 + int(self["end"].max())))
-        np.add.at(ways, (np.repeat(np.arange(len(ways)), counts), self["end"]), self["chance"])
-        self.steps = list(self._steps(ways))
+        self.memories, self.actions = form.way.shape[1:]
+        self.own, self.prices = form.player != NATURE, 0
+        self.rows = int(form.row[self.own].max()) + 1  # somebody moves, or this raises
+        self.states = int(self.own.sum()) * self.memories
         self.legal = self._legal_actions()
-        levels, most = len(self["level"]), int(counts.max())
-        start = short("start_chance", self["start_chance"], len(self["start"]))
-        chance = short("chance", ways, most)
-        fixed = short("fixed", self["fixed"], self.actions)
-        self.misses = start + levels * (chance + fixed)
-        self.roundings = levels * (most + self.actions + 2) + len(self["start"]) + 2
-        self.size = float(np.abs(self["payoff"]).max())
+        self._check_order()
+        levels, ways = len(form.level), list(pairwise(form.first))
+        chance = max(short("chance", form.chance[low:high]) for low, high in ways)
+        turns = levels * (chance + short("fixed", form.fixed))
+        self.misses = short("start_chance", form.start_chance) + turns
+        longest = max(high - low for low, high in ways)
+        self.roundings = levels * (longest + self.actions + 2) + len(form.start) + 2
+        self.size = float(np.abs(form.payoff).max())
         self.error = error(self.size, self.roundings, self.misses)
-
-    def __getitem__(self, name: str) -> Array:
-        return self.arrays[name]
 
     def digest(self) -> str:
         """SHA-256 of names, types, shapes and bytes."""
         found = hashlib.sha256()
-        for name in FORM:
-            array = self[name]
+        for name, array in self.form._asdict().items():
             found.update(f"{name} {array.dtype.str} {array.shape}\n".encode())
-            found.update(np.ascontiguousarray(array).tobytes())
+            found.update(array.tobytes())
         return found.hexdigest()
 
     def _check_ranges(self) -> None:
-        positions, ends, outcomes = (len(self[name]) for name in ("player", "next", "chance"))
-        ways, starts = len(self["first"]) - 1, len(self["start_chance"])
-        labels, lanes = self["following"].shape
-        demand(positions * self.memories * self.actions <= CELLS, "way: too large")
-        demand(ways * (1 + int(self["end"].max())) <= CELLS, "end: too large")
-        columns = self["start"].shape[1] == 2 and self["fixed"].shape[1] == self.actions
-        demand(columns, "start, fixed: another number of columns")
-        ranges = {  # length; least number, and the first that is too large
-            "player": (positions, 0, NATURE + 1),
-            "row": (positions, 0, np.where(self.own, positions, len(self["fixed"]))),
-            "situation": (positions, 0, len(self["way"])),
-            "way": (len(self["way"]), -1, ways),
-            "lane": (self.memories, 0, lanes),
-            "following": (labels, 0, self.memories),
-            "end": (outcomes, 0, ends),
-            "place": (positions, 0, ends),
-            "next": (ends, -len(self["payoff"]), positions),
-            "label": (ends, 0, labels),
-            "start": (starts, 0, np.array([positions, self.memories])),
-        }
-        for name, (length, least, most) in ranges.items():
-            demand(len(self[name]) == length, f"{name}: its length is not {length}")
-            inside = (self[name] >= least) & (self[name] < most)
-            demand(inside.all(), f"{name}: a number out of range")
-        rises("level", self["level"], positions)
-        rises("first", self["first"], outcomes)
-
-    def _steps(self, ways: Array) -> Iterator[Step]:
-        for low, high in reversed(list(pairwise(self["level"]))):
-            situations = self["situation"][low:high]
-            for kind in np.unique(situations):
-                positions, way = low + np.flatnonzero(situations == kind), self["way"][kind]
-                used = np.unique(way[way >= 0])
-                plays = np.where(way < 0, len(used), np.searchsorted(used, way))
-                most = 1 + int(np.flatnonzero(ways[used].any(axis=0)).max(initial=0))
-                room = (len(used) + len(positions) * self["following"].shape[1]) * most
-                demand(room <= CELLS, "end: too many")
-                at = self["place"][positions][:, None] + np.arange(most)
-                demand(at.max() < len(self["next"]), "place: beyond all ends")
-                after = self["next"][at]
-                demand(((after < 0) | (after >= high)).all(), "next: an earlier position")
-                yield Step(positions, after, self["label"][at], ways[used, :most], plays)
+        sizes, form = {"2": 2}, self.form
+        for name, array in form._asdict().items():
+            kind, *axes = FORM[name].partition(" :")[0].split()
+            typed(name, array, kind, len(axes))
+            demand(array.size, f"{name}: is empty")
+            for axis, length in zip(axes, array.shape, strict=True):
+                demand(sizes.setdefault(axis, length) == length, f"{name}: has not {axis} numbers")
+        sizes |= {"0": 0, "-1": -1, "3": 3, "-T": -sizes["T"], "W": sizes["W+1"] - 1}
+        for name, array in form._asdict().items():
+            if ranges := FORM[name].partition(" : ")[2]:
+                least, most = (sizes[one] for one in ranges.split())
+                inside = (array >= least) & (array < most)
+                demand(inside.all(), f"{name}: a number out of range")
+        inside = (form.row < sizes["F"]) | (form.player != NATURE)
+        demand(inside.all(), "row: a number out of range")
+        inside = (form.start >= 0) & (form.start < (sizes["C"], sizes["H"]))
+        demand(inside.all(), "start: a number out of range")
+        rises("level", form.level, sizes["C"])
+        rises("first", form.first, sizes["outcomes"])
+        demand(sizes["C"] * sizes["H"] * sizes["K"] <= CELLS, "way: too large")
+        demand(sizes["C"] * int(np.diff(form.first).max()) <= CELLS, "first: too large")
 
     def _legal_actions(self) -> Array:
         """Which actions rows have, (R, K), in all memories and at all positions alike."""
-        player, row = self["player"], self["row"]
-        met = [np.bincount(row[player == one], minlength=self.rows) for one in (0, 1)]
+        form, own = self.form, self.own
+        met = [np.bincount(form.row[form.player == one], minlength=self.rows) for one in (0, 1)]
         demand(((met[0] > 0) ^ (met[1] > 0)).all(), "row: of nobody, or of both players")
         # With memory, positions do not recur, so neither do rows of one position each.
         demand(self.memories == 1 or max(map(np.max, met)) == 1, "row: twice, with memory")
+        always, ever = (form.way >= 0).all(axis=1), (form.way >= 0).any(axis=1)  # by situation
+        fixed = form.fixed[form.row[~own]] * ~always[form.situation[~own]]
+        demand(not fixed.any(), "fixed: an action that is none")
+        here, row = always[form.situation[own]], form.row[own]
+        demand((here == ever[form.situation[own]]).all(), "way: actions hang on memory")
+        demand(here.any(axis=1).all(), "way: no action")
         legal = np.zeros((self.rows, self.actions), bool)
-        for step in self.steps:
-            exists = step.plays < len(step.ways)
-            own = self.own[step.positions]
-            fixed = self["fixed"][row[step.positions[~own]]]
-            demand(not fixed[:, ~exists.all(axis=0)].any(), "fixed: an action that is none")
-            demand((exists == exists[0]).all() or not own.any(), "way: actions hang on memory")
-            known = legal[row[step.positions[own]]]
-            known = known[known.any(axis=1)]
-            demand((known == exists[0]).all(), "way: actions hang on the position")
-            legal[row[step.positions[own]]] = exists[0]
+        legal[row] = here
+        demand((legal[row] == here).all(), "way: actions hang on the position")
         return legal
+
+    def _check_order(self) -> None:
+        """Refuse a turn that does not end in a later level."""
+        form = self.form
+        level = np.searchsorted(form.level, np.arange(len(self.own)), side="right")
+        for situation, ways in enumerate(form.way):
+            positions = np.flatnonzero(form.situation == situation)[:, None]
+            for way in np.unique(ways[ways >= 0]):
+                at = form.place[positions] + form.end[form.first[way] : form.first[way + 1]]
+                demand(at.max(initial=0) < len(form.next), "place: beyond all ends")
+                after = form.next[at]
+                is_later = (after < 0) | (level[np.maximum(after, 0)] > level[positions])
+                demand(is_later.all(), "next: an earlier position")
 
     def value(self, strategies: Array) -> float:
         """Payoff to player 0 where rows play pure strategies, (R,), but for `error`."""
@@ -166,31 +160,204 @@ class Instance:
         demand((chosen & self.legal).any(axis=1).all(), "strategy: an action that does not exist")
         return self._best(chosen)
 
-    def bound(self, allowed: Array, kept: dict[int, Array] | None = None) -> float:
-        """Most that a player wins who knows every state, of actions (R, K); keep all values."""
-        return self._best(allowed, kept) + self.error
+    def bound(self, allowed: Array, _: Array | None = None) -> float:
+        """Most that a player wins who knows every state, of actions (R, K); without prices."""
+        return self._best(allowed & self.legal) + self.error
 
-    def _best(self, allowed: Array, kept: dict[int, Array] | None = None) -> float:
-        worth, lanes = np.zeros((len(self.own), self.memories)), self["following"].shape[1]
-        for step in self.steps:
-            memory = self["following"][step.label]  # (n, E, lanes)
-            ends = worth[np.maximum(step.after, 0)[:, :, None], memory]
-            payoff = self["payoff"][np.maximum(-1 - step.after, 0)]
-            ends = np.where(step.after[:, :, None] >= 0, ends, payoff[:, :, None])
-            played = np.full((len(ends), len(step.ways) + 1, lanes), np.nan)
-            played[:, :-1] = step.ways @ ends
-            values = played[:, step.plays, self["lane"][:, None]]  # (n, H, K)
-            if kept is not None:
-                kept[len(kept)] = values
-            own, rows = self.own[step.positions], self["row"][step.positions]
-            fixed = self["fixed"][rows[~own]][:, None]
-            exists = ~np.isnan(values)
-            drawn = np.where(exists, values, 0.0)[~own] * fixed
-            worth[step.positions[~own]] = drawn.sum(axis=2)
-            may = allowed[rows[own]][:, None] & exists[own]
-            worth[step.positions[own]] = np.where(may, values[own], -np.inf).max(axis=2)
-        at, memory = self["start"].T
-        return float(self["start_chance"] @ worth[at, memory])
+    def _best(self, allowed: Array) -> float:
+        at, memory = self.form.start.T
+        return float(self.form.start_chance @ worths(self.form, allowed)[at, memory])
+
+
+@compiled
+def worths(form: Any, allowed: Array) -> Array:
+    """Worth of states, (C, H), to a player who knows them, of actions (R, K)."""
+    worth = np.zeros((len(form.player), len(form.lane)))
+    for position in range(len(worth) - 1, -1, -1):
+        row = form.row[position]
+        for memory in range(len(form.lane)):
+            best, drawn = -np.inf, 0.0
+            for action in range(allowed.shape[1]):
+                if form.player[position] == NATURE:
+                    if form.fixed[row, action] > 0.0:
+                        won = played(form, worth, position, memory, action)
+                        drawn += form.fixed[row, action] * won
+                elif allowed[row, action]:
+                    best = max(best, played(form, worth, position, memory, action))
+            worth[position, memory] = drawn if form.player[position] == NATURE else best
+    return worth
+
+
+@compiled
+def played(form: Any, worth: Array, position: int, memory: int, action: int) -> float:
+    """Worth of an action that exists."""
+    way, total = form.way[form.situation[position], memory, action], 0.0
+    for outcome in range(form.first[way], form.first[way + 1]):
+        at = form.place[position] + form.end[outcome]
+        if form.next[at] < 0:
+            total += form.chance[outcome] * form.payoff[-1 - form.next[at]]
+        else:
+            after = form.following[form.label[at], form.lane[memory]]
+            total += form.chance[outcome] * worth[form.next[at], after]
+    return total
+
+
+class Tree:
+    """What one player of a game tree can do, others playing a mixture; it remembers its own past.
+
+    Sequence 0 is the empty one. After action a at *past* j, a row and the sequence that led there,
+    the sequence is 1 + j K + a. Pasts come after those that led to them.
+    """
+
+    def __init__(self, instance: Instance, player: int, weights: Array, others: Array) -> None:
+        form, own = instance.form, instance.form.player == player
+        self.legal, (self.rows, self.actions) = instance.legal, instance.legal.shape
+        demand(len(form.lane) == len(form.start) == 1, "tree: has memory, or more than one start")
+        fits = others.shape == (len(weights), self.rows, self.actions)
+        demand(fits and others.size, "policies: not of this instance")
+        demand(len(weights) * len(own) * self.actions <= CELLS, "policies: too many")
+        demand(not others[:, ~self.legal].any(), "policies: an action that does not exist")
+        nature = ~instance.own[:, None]
+        fixed = form.fixed[np.where(instance.own, 0, form.row)]
+        plays = np.where(nature, fixed, others[:, np.where(instance.own, form.row, 0)])
+        plays[:, own] = 1.0
+        self.before, self.row, payoff, terms, met = _remembered(form, own, weights, plays)
+        demand((met <= 1).all(), "next: a position with two ways to it is none of a tree")
+        self.payoff, self.prices = payoff * (1 - 2 * player), len(payoff) - 1
+        earlier = self.before
+        while earlier.any():
+            past = np.maximum(earlier - 1, 0) // self.actions
+            demand(((self.row[past] != self.row) | (earlier == 0)).all(), "row: met twice")
+            earlier = np.where(earlier > 0, self.before[past], 0)
+        self.size, self.misses = instance.size, instance.misses
+        turns = len(form.level) * (2 + int(np.bincount(self.before).max(initial=0)))
+        self.roundings = instance.roundings + len(weights) + int(terms.max()) + turns
+
+    def bound(self, allowed: Array, prices: Array | None = None) -> float:
+        """Most that a player wins who remembers its past, at prices (J, K) with their refund."""
+        prices = np.zeros(self.prices) if prices is None else prices.ravel()
+        demand((prices >= 0.0).all(), "proof: a negative price")
+        tree = self.before, self.row, allowed & self.legal
+        bound = _worth(*tree, self.payoff - np.append(0.0, prices))[0]
+        row, action = np.repeat(self.row, self.actions), np.arange(self.prices) % self.actions
+        for one in np.unique(row[prices > 0.0]):
+            priced = [prices * ((row == one) & (action == other)) for other in range(self.actions)]
+            refunds = [_worth(*tree, np.append(0.0, other))[0] for other in priced]
+            bound += max(refunds)
+        roundings = self.roundings + len(self.row) + self.rows
+        size = self.size + 2.0 * float(prices.sum())
+        return float(bound) + error(size, 3 * roundings, self.misses)
+
+    def search(self, allowed: Array, target: float, most: int = MOST) -> tuple[float, Array]:
+        """Highest bound of the parts of a search; or one above the target, of the strategy given.
+
+        Rows are set, those first that are met first, while the bound of a part is above the target.
+        Rows that are set say which pasts are met next. A row plays one action at all of these: the
+        most that this is worth to a player who remembers from then on bounds it, the sum the part.
+        """
+        follows = np.argsort(self.before, kind="stable")  # pasts, by the sequence before them
+        ends = np.searchsorted(self.before[follows], np.arange(len(self.payoff) + 1))
+        legal = allowed & self.legal
+        worth = _worth(self.before, self.row, legal, self.payoff)[1:].reshape(-1, self.actions)
+        tree = self.row, follows, ends, self.payoff, worth
+        bound, last = _search(tree, legal, target, most)
+        return bound, last.argmax(axis=1)
+
+    def searched(self, allowed: Array, target: float, most: int = MOST) -> float:
+        """Bound by a search that finds no strategy above the target."""
+        bound, _ = self.search(allowed, target, most)
+        demand(bound <= target, "search: a strategy above the target")
+        return bound + error(self.size, 2 * self.roundings + len(self.row), self.misses)
+
+
+@compiled
+def _remembered(form: Any, own: Array, weights: Array, plays: Array) -> Any:
+    """Sequences before pasts, rows of pasts, payoffs of sequences, their terms, ways to positions.
+
+    Own moves count 1 in `plays`, (components, C, K).
+    """
+    _, positions, actions = plays.shape
+    reach, met = np.zeros((positions, len(weights))), np.zeros(positions, np.int64)
+    payoff, sequence = np.zeros(1 + positions * actions), np.zeros(positions, np.int64)
+    terms, before, row = np.zeros(len(payoff), np.int64), [0][:0], [0][:0]
+    numbers = dict()  # noqa: C408 - numba knows no empty {}
+    reach[form.start[0, 0]], met[form.start[0, 0]] = form.start_chance[0], 1
+    for position in range(positions):
+        key = sequence[position], form.row[position]
+        if own[position] and key not in numbers:
+            numbers[key] = len(row)
+            before.append(key[0])
+            row.append(key[1])
+        for action in range(actions):
+            way, after = form.way[form.situation[position], 0, action], sequence[position]
+            if way < 0:
+                continue
+            if own[position]:
+                after = 1 + numbers[key] * actions + action
+            for outcome in range(form.first[way], form.first[way + 1]):
+                comes = reach[position] * plays[:, position, action] * form.chance[outcome]
+                then = form.next[form.place[position] + form.end[outcome]]
+                if then < 0:
+                    payoff[after] += (weights * comes).sum() * form.payoff[-1 - then]
+                    terms[after] += 1
+                else:
+                    sequence[then], reach[then] = after, comes
+                    met[then] += 1
+    return np.array(before), np.array(row), payoff[: 1 + len(row) * actions], terms, met
+
+
+@compiled
+def _worth(before: Array, row: Array, allowed: Array, payoff: Array) -> Array:
+    """Most that is won from each sequence on, (1 + J K,), of payoffs at sequences."""
+    worth, actions = payoff.copy(), allowed.shape[1]
+    for past in range(len(row) - 1, -1, -1):
+        best = -np.inf
+        for action in range(actions):
+            if allowed[row[past], action]:
+                best = max(best, worth[1 + past * actions + action])
+        worth[before[past]] += best
+    return worth
+
+
+@compiled
+def _search(tree: Any, legal: Array, target: float, most: int) -> Any:
+    row, follows, ends, payoff, worth = tree
+    highest, count = -np.inf, 0
+    parts = [(legal, follows[: ends[1]].copy(), payoff[0])]  # what is allowed, met next, and won
+    while parts:
+        allowed, pasts, won = parts.pop()
+        count += 1
+        if count > most:
+            raise RefusedError("search: too many parts")
+        gain = np.where(allowed, 0.0, -np.inf)
+        for past in pasts:
+            gain[row[past]] += worth[past]
+        best = gain[:, 0]
+        for action in range(1, gain.shape[1]):
+            best = np.maximum(best, gain[:, action])
+        bound = won + best.sum()
+        if bound <= target:
+            highest = max(highest, bound)
+            continue
+        if not len(pasts):
+            return bound, allowed
+        mine = row[pasts[0]]
+        for action in np.flatnonzero(allowed[mine]):
+            left, then, wins = allowed.copy(), [past for past in pasts if row[past] != mine], won
+            left[mine] = False
+            left[mine, action] = True
+            for past in pasts:
+                if row[past] == mine:
+                    after = 1 + past * legal.shape[1] + action
+                    wins += payoff[after]
+                    then.extend(follows[ends[after] : ends[after + 1]])
+            parts.append((left, np.array(then), wins))
+    return highest, legal
+
+
+def player_tree(instance: Instance) -> Tree:
+    """Reduce a problem of one player to its pasts, which are less than its states."""
+    return Tree(instance, 0, np.ones(1), np.zeros((1, *instance.legal.shape)))
 
 
 class Proof(NamedTuple):
@@ -209,8 +376,7 @@ class Proof(NamedTuple):
         demand(self.questions.shape[1] == 2, "questions: not rows and actions")
         demand(len(self.place) == len(self.price), "place: not as many as prices")
         rises("first", self.first, len(self.place))
-        every = len(self.target) in {0, len(self.first) - 1}
-        demand(every, "target: not one for each leaf")
+        demand(len(self.target) in {0, len(self.first) - 1}, "target: not one for each leaf")
         found, stack = list[float](), [legal]
         for row, action in self.questions.tolist():
             demand(stack, "proof: more than one tree")
@@ -232,17 +398,13 @@ class Proof(NamedTuple):
     def _leaf(self, relaxed: Instance | Tree, allowed: Array, leaf: int) -> float:
         demand(leaf < len(self.first) - 1, "first: too few leaves")
         span = slice(*self.first[leaf : leaf + 2])
-        place, target = self.place[span], self.target[leaf : leaf + 1]
-        if isinstance(relaxed, Instance):
-            demand(not len(place) + len(target), "proof: prices or targets where there is memory")
-            return relaxed.bound(allowed)
-        if len(target):
-            demand(not len(place), "proof: prices of a search")
-            return relaxed.searched(allowed, float(target[0]))
-        prices = np.zeros((len(relaxed.row), relaxed.actions))
-        inside = ((place >= 0) & (place < prices.size)).all() and (place[1:] > place[:-1]).all()
+        place, prices = self.place[span], np.zeros(relaxed.prices)
+        inside = ((place >= 0) & (place < len(prices))).all() and (place[1:] > place[:-1]).all()
         demand(inside, "place: beyond all prices, or not rising")
-        prices.ravel()[place] = self.price[span]
+        if len(self.target):
+            demand(isinstance(relaxed, Tree) and not len(place), "target: of no search")
+            return relaxed.searched(allowed, float(self.target[leaf]))
+        prices[place] = self.price[span]
         return relaxed.bound(allowed, prices)
 
 
@@ -266,11 +428,8 @@ class Known:
             self.arrays.append(arrays_of(data))
 
     def bound(self, name: str, problem: Instance | Tree) -> tuple[float, int]:
-        """Bound that a proof gives, and its leaves; the past of a tree is less than its states."""
+        """Bound that a proof gives, and its leaves."""
         proof = Proof(*(self.arrays[1][f"{name}.{field}"] for field in Proof._fields))
-        if isinstance(problem, Instance) and problem.memories == 1:
-            nobody = np.zeros((1, problem.rows, problem.actions))
-            problem = Tree(problem, 0, np.ones(1), nobody)
         return rounded_up(proof.bound(problem, problem.legal)), len(proof.first) - 1
 
     def facts(self, name: str, instance: Instance) -> dict[str, Any]:
@@ -279,27 +438,28 @@ class Known:
         facts: dict[str, Any] = {"instance": instance.digest()}
         facts |= {"states": instance.states, "rows": instance.rows}
         if name in strategies:
-            demand(not (instance["player"] == 1).any(), "player: a game, no problem of one player")
+            is_alone = (instance.form.player != 1).all()
+            demand(is_alone, "player: a game, no problem of one player")
             typed("strategy", strategies[name], "i2", 1)
-            facts["value"] = 0.0 - rounded_up(instance.error - instance.value(strategies[name]))
-            facts["bound"], facts["leaves"] = self.bound(name, instance)
-            demand(facts["value"] <= facts["bound"], "value: above the bound, so one is wrong")
-            return facts
-        # What a mixture of one player allows the other, from the side of player 0.
-        ends, leaves = [], []
-        for player in (0, 1):
-            weights, policies = (strategies[f"{name}.{player}.{what}"] for what in MIXTURE)
-            typed("weights", weights, "f8", 1)
-            typed("policies", policies, "f8", 3)
-            tree = Tree(instance, 1 - player, weights, policies)
-            tree.misses += short("weights", weights, len(weights))
-            tree.misses += len(instance["level"]) * short("policies", policies, instance.actions)
-            bound, count = self.bound(f"{name}.{player}", tree)
-            ends.append(bound)
-            leaves.append(count)
-        facts |= {"lower": 0.0 - ends[0], "upper": ends[1], "leaves": leaves}
-        demand(facts["lower"] <= facts["upper"], "lower: above upper, so one is wrong")
-        return facts
+            value = 0.0 - rounded_up(instance.error - instance.value(strategies[name]))
+            problem = player_tree(instance) if instance.memories == 1 else instance
+            bound, leaves = self.bound(name, problem)
+            demand(value <= bound, "value: above the bound, so one is wrong")
+            return {**facts, "value": value, "bound": bound, "leaves": leaves}
+        against = [self.against(f"{name}.{player}", instance, player) for player in (0, 1)]
+        (low, fewer), (upper, more) = against  # from the side of the other player
+        demand(-low <= upper, "lower: above upper, so one is wrong")
+        return {**facts, "lower": 0.0 - low, "upper": upper, "leaves": [fewer, more]}
+
+    def against(self, name: str, instance: Instance, player: int) -> tuple[float, int]:
+        """Bound what a mixture of a player allows the other."""
+        weights, policies = (self.arrays[0][f"{name}.{what}"] for what in ("weights", "policies"))
+        typed("weights", weights, "f8", 1)
+        typed("policies", policies, "f8", 3)
+        tree = Tree(instance, 1 - player, weights, policies)
+        tree.misses += len(instance.form.level) * short("policies", policies)
+        tree.misses += short("weights", weights)
+        return self.bound(name, tree)
 
     def check(self, name: str, folder: Path) -> None:
         """Refuse what known.json says of an instance, unless it is found anew."""
@@ -311,26 +471,15 @@ class Known:
             same = json.dumps(said[key]) == json.dumps(fact)  # 1, 1.0 and true are three
             demand(same, f"{key}: {said[key]} is said, {fact} is found")
 
-
-def check_all(instances: str, folder: str, *only: str) -> int:
-    """Check all instances, or those with a part of their names given; count what is refused."""
-    known, refused = Known(Path(folder)), 0
-    for arrays in known.arrays:
-        same = {key.split(".")[0] for key in arrays} == set(known.listed)
-        demand(same, "known.json: lists not what the arrays are of")
-    names = {*known.listed, *(path.stem for path in Path(instances).glob("*.npz"))}
-    for part in only or ("",):
-        demand(any(part in name for name in known.listed), f"{part}: in no name of known.json")
-    for name in sorted(name for name in names if any(part in name for part in only or ("",))):
-        shown = ascii(name)[1:-1]  # one line, whatever the name is
-        try:
-            known.check(name, Path(instances))
-            print(f"{shown}: accepted", flush=True)
-        except Exception as wrong:  # noqa: BLE001 - whatever prevents a check
-            print(f"{shown}: {line_of(wrong)}", flush=True)
-            refused += 1
-    print(f"{refused} refused" if refused else "all accepted")
-    return refused
+    def named(self, instances: Path, *only: str) -> list[str]:
+        """List all instances, or those with a part of their names given."""
+        for arrays in self.arrays:
+            same = {key.split(".")[0] for key in arrays} == set(self.listed)
+            demand(same, "known.json: lists not what the arrays are of")
+        for part in only:
+            demand(any(part in name for name in self.listed), f"{part}: in no name of known.json")
+        names = {*self.listed, *(path.stem for path in instances.glob("*.npz"))}
+        return sorted(name for name in names if any(part in name for part in only or ("",)))
 
 
 def line_of(wrong: Exception) -> str:
@@ -341,11 +490,23 @@ def line_of(wrong: Exception) -> str:
 
 def main(*given: str) -> int:
     """Check what a command line names; 0 if all is accepted."""
+    refused = 0
     try:
-        return min(check_all(*given), 1)
-    except Exception as wrong:  # noqa: BLE001 - as above
+        instances, folder, *only = given
+        known = Known(Path(folder))
+        names = known.named(Path(instances), *only)
+    except Exception as wrong:  # noqa: BLE001 - whatever prevents a check
         print(line_of(wrong))
         return 1
+    for name in names:
+        said = "accepted"
+        try:
+            known.check(name, Path(instances))
+        except Exception as wrong:  # noqa: BLE001 - as above
+            said, refused = line_of(wrong), refused + 1
+        print(f"{ascii(name)[1:-1]}: {said}", flush=True)  # one line, whatever the name is
+    print(f"{refused} refused" if refused else "all accepted")
+    return min(refused, 1)
 
 
 if __name__ == "__main__":

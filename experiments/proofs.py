@@ -9,14 +9,14 @@ import heapq
 from collections.abc import Callable
 from itertools import count
 from time import process_time
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import highspy
 import numpy as np
-from check_benchmark import Instance, Proof
-from check_trees import ABOVE, MOST, NATURE, SEARCHED, Tree, search
+from check_benchmark import NATURE, Instance, Proof, Tree, compiled, played, worths
 from numpy.typing import NDArray
 from scipy.sparse import csc_array
+from strict_files import RefusedError
 
 from hogeq.support.aliases import Floats, Ints
 
@@ -25,11 +25,6 @@ Allowed = NDArray[np.bool_]
 LEAST = 1e-9  # prices below are none
 BROKEN = 1e-6  # by how much a cut is broken
 CLOSE = 1e-8  # of a bound to a value that counts as met
-
-
-def player_tree(instance: Instance) -> Tree:
-    """Reduce a problem of one player to its pasts."""
-    return Tree(instance, 0, np.ones(1), np.zeros((1, instance.rows, instance.actions)))
 
 
 class Relaxed(NamedTuple):
@@ -124,14 +119,16 @@ def searched(
     """Search for better strategies, until none is left, which is proved, or it takes too long."""
     while True:
         best = value(pure)
-        found = search(tree, tree.legal, best + CLOSE, MOST)
-        if found.status != ABOVE or value(found.strategy) <= best + LEAST:
-            break
-        pure = found.strategy
-    if found.status != SEARCHED:
-        return pure, best, None
-    leaf = Branch((-1, -1), 0, 0, Relaxed(found.bound, None, -1, -1, pure))
-    return pure, best, _proof([leaf])._replace(target=np.array([best + CLOSE]))
+        try:
+            bound, better = tree.search(tree.legal, best + CLOSE)
+        except RefusedError:
+            return pure, best, None
+        if bound <= best + CLOSE:
+            leaf = Branch((-1, -1), 0, 0, Relaxed(bound, None, -1, -1, pure))
+            return pure, best, _proof([leaf])._replace(target=np.array([best + CLOSE]))
+        if value(better) <= best + LEAST:
+            return pure, best, None
+        pure = better
 
 
 # --- game trees -----------------------------------------------------------------------------------
@@ -222,7 +219,7 @@ class LinearProgram:
         tree, found = self.tree, []
         weights = solved[1 : self.sequences].reshape(-1, tree.actions)
         for place, row in enumerate(self.shared):
-            most, chain = self._chains(int(row), weights)
+            most, chain = _chains(tree.before, tree.row, weights, row)
             for action in np.flatnonzero(tree.legal[row]):
                 choice = place * tree.actions + int(action)
                 if most[action] > solved[self.sequences + choice] + BROKEN:
@@ -241,25 +238,31 @@ class LinearProgram:
             )
         return len(found)
 
-    def _chains(self, row: int, weights: Floats) -> tuple[Floats, Allowed]:
-        """Most that choices of what follows let the weights of a row sum to, and their pasts."""
-        tree = self.tree
-        sums = np.zeros((len(tree.row), tree.actions))
-        after = np.zeros((1 + weights.size, tree.actions))
-        for pasts in tree.levels:
-            here = after[1:].reshape(*weights.shape, -1)[pasts].sum(axis=1)
-            own = tree.row[pasts] == row
-            sums[pasts] = np.where(own[:, None], weights[pasts], here)
-            np.maximum.at(after, tree.before[pasts], sums[pasts])
-        first = np.full(after.shape, len(sums))
-        is_best = sums >= after[tree.before]
-        at, action = np.nonzero(is_best)
-        np.minimum.at(first, (tree.before[at], action), at)
-        chain: Allowed = first[tree.before] == np.arange(len(sums))[:, None]
-        for pasts in tree.levels[::-1]:
-            later = pasts[tree.before[pasts] > 0]
-            chain[later] &= chain[(tree.before[later] - 1) // tree.actions]
-        return after[0], chain & (tree.row == row)[:, None]
+
+@compiled
+def _chains(before: Ints, row: Ints, weights: Floats, mine: int) -> tuple[Floats, Allowed]:
+    """Most that choices of what follows let the weights of a row sum to, and their pasts."""
+    pasts, actions = weights.shape
+    sums, chain = np.zeros((pasts, actions)), np.zeros((pasts, actions), np.bool_)
+    after = np.zeros((1 + pasts * actions, actions))
+    best = np.zeros(after.shape, np.int64)
+    for past in range(pasts - 1, -1, -1):
+        first = 1 + past * actions
+        sums[past] = after[first : first + actions].sum(axis=0)
+        if row[past] == mine:
+            sums[past] = weights[past]
+        for action in range(actions):
+            if sums[past, action] >= after[before[past], action]:
+                after[before[past], action] = sums[past, action]
+                best[before[past], action] = past
+    for past in range(pasts):
+        last = before[past]
+        for action in range(actions):
+            is_best = best[last, action] == past
+            chain[past, action] = is_best and (not last or chain[(last - 1) // actions, action])
+    for past in range(pasts):
+        chain[past] &= row[past] == mine
+    return after[0], chain
 
 
 # --- hidden memory --------------------------------------------------------------------------------
@@ -274,10 +277,8 @@ class FullMemory:
     def __call__(self, allowed: Allowed, before: Floats | None) -> Relaxed:
         """Solve it where rows have these actions."""
         del before  # there are no prices
-        instance = self.instance
-        values: dict[int, Floats] = {}
-        bound = instance.bound(allowed, values)
-        lost = self._losses(allowed, values)
+        bound = self.instance.bound(allowed)
+        lost = _losses(self.instance.form, allowed)
         best = np.where(allowed, lost, np.inf)
         pure = best.argmin(axis=1)
         least = np.where(np.isfinite(best.min(axis=1)), best.min(axis=1), 0.0)
@@ -286,36 +287,32 @@ class FullMemory:
             return Relaxed(bound, None, -1, -1, pure)
         return Relaxed(bound, None, row, int(pure[row]), pure)
 
-    def _losses(self, allowed: Allowed, values: dict[int, Floats]) -> Floats:
-        """Compute what one action in all states of a row loses, (R, K), as play comes there."""
-        instance = self.instance
-        mass = np.zeros((len(instance["player"]), instance.memories))
-        np.add.at(mass, tuple(instance["start"].T), instance["start_chance"])
-        lost = np.zeros((instance.rows, instance.actions))
-        lanes = instance["following"].shape[1]
-        for place in range(len(instance.steps) - 1, -1, -1):
-            step, worth = instance.steps[place], values[place]
-            own = instance["player"][step.positions] != NATURE
-            rows = instance["row"][step.positions]
-            here = mass[step.positions]
-            may = np.where(own[:, None], allowed[np.minimum(rows, len(allowed) - 1)], True)
-            usable = np.where(may[:, None] & ~np.isnan(worth), worth, -np.inf)
-            best = usable.max(axis=2)
-            with np.errstate(invalid="ignore"):
-                short = np.where(np.isfinite(usable), best[:, :, None] - usable, 1.0)
-            losses = (here[:, :, None] * short).sum(axis=1)
-            np.add.at(lost, rows[own], losses[own])
-            chosen = np.eye(instance.actions)[usable.argmax(axis=2)]
-            fixed = instance["fixed"][np.minimum(rows, len(instance["fixed"]) - 1)]
-            chosen = np.where(own[:, None, None], chosen, fixed[:, None])
-            rolled = np.zeros((len(here), len(step.ways) + 1, lanes))
-            flat = here[:, :, None] * chosen  # (n, H, K)
-            for memory in range(instance.memories):
-                lane = instance["lane"][memory]
-                for action in range(instance.actions):
-                    rolled[:, step.plays[memory, action], lane] += flat[:, memory, action]
-            ends = np.einsum("we,nwl->nel", step.ways, rolled[:, :-1])
-            goes_on = step.after >= 0
-            memories = instance["following"][step.label]
-            np.add.at(mass, (step.after[goes_on][:, None], memories[goes_on]), ends[goes_on])
-        return lost
+
+@compiled
+def _losses(form: Any, allowed: Allowed) -> Floats:
+    """Compute what one action in all states of a row loses, (R, K), as play comes there."""
+    worth, lost = worths(form, allowed), np.zeros(allowed.shape)
+    mass = np.zeros(worth.shape)
+    for at in range(len(form.start)):
+        mass[form.start[at, 0], form.start[at, 1]] += form.start_chance[at]
+    for position in range(len(mass)):
+        row, is_fixed = form.row[position], form.player[position] == NATURE
+        for memory in range(mass.shape[1]):
+            plays, here = np.zeros(allowed.shape[1]), mass[position, memory]
+            if is_fixed:
+                plays[:] = form.fixed[row]
+            elif here > 0.0:
+                values = np.full(len(plays), -np.inf)
+                for action in np.flatnonzero(allowed[row]):
+                    values[action] = played(form, worth, position, memory, action)
+                plays[values.argmax()] = 1.0
+                lost[row] += here * np.where(allowed[row], values.max() - values, 1.0)
+            for action in np.flatnonzero(plays * here):
+                way = form.way[form.situation[position], memory, action]
+                for outcome in range(form.first[way], form.first[way + 1]):
+                    end = form.place[position] + form.end[outcome]
+                    if form.next[end] >= 0:
+                        after = form.following[form.label[end], form.lane[memory]]
+                        goes = here * plays[action] * form.chance[outcome]
+                        mass[form.next[end], after] += goes
+    return lost

@@ -2,7 +2,6 @@
 
 import io
 import json
-import math
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -10,8 +9,6 @@ from typing import Any
 import numpy as np
 
 BYTES = 2**28  # of a file, and of all arrays in it
-SUM = 1e-9  # by which probabilities may miss 1
-ROUNDING = 2.0**-53
 
 Array = np.ndarray[Any, Any]
 
@@ -27,18 +24,9 @@ def demand(holds: object, line: str) -> None:
 
 
 def typed(name: str, array: Array, kind: str, axes: int) -> None:
-    """Refuse an array of another type, or with a number that is not finite."""
-    demand(array.dtype == np.dtype(f"<{kind}"), f"{name}: its type is {array.dtype}, not {kind}")
-    demand(array.ndim == axes, f"{name}: has {array.ndim} axes, not {axes}")
-    demand(np.isfinite(array).all(), f"{name}: has numbers that are not finite")
-
-
-def short(name: str, chances: Array, terms: int) -> float:
-    """By how much rows, each of at most so many probabilities, miss a sum of 1 at most."""
-    demand((chances >= 0.0).all(), f"{name}: a negative probability")
-    found = float(np.abs(chances.sum(axis=-1) - 1.0).max())
-    demand(found <= SUM, f"{name}: no probabilities, they miss 1 by {found:.1e}")
-    return found + terms * ROUNDING
+    """Refuse an array of another type or shape, or with a number that is not finite."""
+    fits = (array.dtype, array.ndim) == (np.dtype(f"<{kind}"), axes)
+    demand(fits and np.isfinite(array).all(), f"{name}: not {axes} axes of finite {kind}")
 
 
 def rises(name: str, array: Array, last: int) -> None:
@@ -47,17 +35,10 @@ def rises(name: str, array: Array, last: int) -> None:
     demand(ends and (array[1:] >= array[:-1]).all(), f"{name}: does not rise from 0 to {last}")
 
 
-def error(size: float, roundings: float, misses: float) -> float:
-    """How far a number may be off: 1.02 M (n u + m e), given M, n and m e."""
-    share = roundings * ROUNDING + misses
-    demand(share < 1 / 200 and math.isfinite(size), "numbers: too many, or too large")
-    return 1.02 * size * share
-
-
 def read(path: Path) -> bytes:
     """Read a file that is no larger than allowed."""
-    demand(path.is_file(), f"{path.name}: is not a file")
-    demand(path.stat().st_size <= BYTES, f"{path.name}: has more than {BYTES} bytes")
+    fits = path.is_file() and path.stat().st_size <= BYTES
+    demand(fits, f"{path.name}: is not a file of at most {BYTES} bytes")
     return path.read_bytes()
 
 
@@ -73,15 +54,11 @@ def parse(data: bytes) -> Any:
 
 def arrays_of(data: bytes) -> dict[str, Array]:
     """Read an .npz file that has each array once, no objects, and no more than it may unpack to."""
-    with zipfile.ZipFile(io.BytesIO(data)) as archive:
-        members = archive.infolist()
+    with np.load(io.BytesIO(data)) as archive:
+        members = archive.zip.infolist()
         # zipfile reads no more than file_size bytes of these two kinds, and of no other.
         kinds = {one.compress_type for one in members}
         demand(kinds <= {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}, "arrays: packed otherwise")
         demand(sum(one.file_size for one in members) <= BYTES, f"arrays: over {BYTES} bytes")
-        names = {one.filename.removesuffix(".npy"): one for one in members}
-        demand(len(names) == len(members), "arrays: one of them twice")
-        return {
-            name: np.lib.format.read_array(io.BytesIO(archive.read(one)))
-            for name, one in names.items()
-        }
+        demand(len({*archive.files}) == len(members), "arrays: one of them twice")
+        return dict(archive)

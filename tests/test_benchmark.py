@@ -32,8 +32,9 @@ import check_benchmark as checker
 from benchmark import certify, compare, course, tables
 from benchmark import instances as listing
 from certificates import certified
+from check_benchmark import player_tree
 from methods import EXACT, GRIDS, SEARCHES, problem_of, projected
-from proofs import LinearProgram, branch_and_bound, player_tree
+from proofs import LinearProgram, branch_and_bound
 from strict_files import RefusedError
 
 RESULTS = Path(__file__).parents[1] / "results" / "benchmark"

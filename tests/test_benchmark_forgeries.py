@@ -26,7 +26,8 @@ from hogeq.trees.flat import CHANCE, TERMINAL, FlatTree
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "experiments"))
 import check_benchmark as checker
-from proofs import LinearProgram, branch_and_bound, player_tree
+from check_benchmark import player_tree
+from proofs import LinearProgram, branch_and_bound
 from strict_files import RefusedError
 
 Arrays = dict[str, Any]
@@ -231,7 +232,7 @@ def infinite_prices(good: Results, kind: Any) -> Results:
     forged = good.copy()
     instance = checker.Instance(forged.instances[TREE])
     pasts = player_tree(instance)
-    root = pasts.levels[-1]
+    root = pasts.before == 0
     prices = np.zeros((len(pasts.row), pasts.actions))
     prices[root] = np.inf
     place = np.flatnonzero(prices).astype(np.int32)
@@ -401,19 +402,36 @@ def test_a_search_meets_the_best_of_all_and_proves_no_less(tree: FlatTree) -> No
         pasts.searched(pasts.legal, best + 1e-8, 0)
 
 
-def test_a_search_of_rows_that_are_met_in_two_orders_is_refused() -> None:
+def orders(seed: int) -> FlatTree:
+    """Three rows of two actions, met in an order that chance draws, with payoffs at random."""
+    draw = np.random.default_rng(seed)
+    order, payoffs = [draw.permutation(3) for _ in range(4)], draw.random((4, 2, 2, 2))
+
     def look(moves: tuple[int, ...]) -> Node:
         if not moves:
-            return Node(CHANCE, moves=[(move, 0.5, (move,)) for move in (0, 1)])
-        if len(moves) == 3:
-            return Node(TERMINAL, payoff=float(sum(moves)))
-        row = "one" if (moves[0] == 0) == (len(moves) == 1) else "other"
+            return Node(CHANCE, moves=[(move, 0.25, (move,)) for move in range(4)])
+        if len(moves) == 4:
+            return Node(TERMINAL, payoff=float(payoffs[moves]))
+        row = f"row {order[moves[0]][len(moves) - 1]}"
         return Node(0, row, moves=[(move, 1.0, (*moves, move)) for move in (0, 1)])
 
-    tree = flatten("orders", (), look, lambda moves: [str(move) for move in moves])
-    pasts = player_tree(checker.Instance(from_tree(tree)._asdict()))
-    with pytest.raises(RefusedError, match="met in two orders"):
-        pasts.searched(pasts.legal, 10.0)
+    return flatten(f"orders-{seed}", (), look, lambda moves: [str(move) for move in moves])
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_search_of_rows_that_are_met_in_several_orders_is_true(seed: int) -> None:
+    instance = checker.Instance(from_tree(orders(seed))._asdict())
+    best, pure = best_of_all(instance)
+    pasts, draw = player_tree(instance), np.random.default_rng(seed)
+    assert best <= pasts.searched(pasts.legal, best + 1e-8) <= best + 2e-8
+    with pytest.raises(RefusedError, match="a strategy above the target"):
+        pasts.searched(pasts.legal, best - 1e-8)
+    bound, strategy = pasts.search(pasts.legal, best - 0.05)
+    assert best - 0.05 < instance.value(strategy) == pytest.approx(bound, abs=1e-12)
+    for target in best + draw.exponential(0.1, 20):
+        allowed = pasts.legal & (draw.random(pasts.legal.shape) < 0.7)
+        allowed[np.arange(3), pure] = True
+        assert best <= pasts.searched(allowed, target)
 
 
 @pytest.mark.parametrize("size", [1e8, 1e12, 1e16, 1e17, 1e20, 1e30])
@@ -422,7 +440,7 @@ def test_prices_that_swallow_all_payoffs_do_not_lower_a_bound(size: float) -> No
         instance = checker.Instance(from_tree(tree)._asdict())
         pasts = player_tree(instance)
         prices = np.zeros((len(pasts.row), pasts.actions))
-        prices[pasts.levels[-1]] = size  # paid at the first move for certain, and paid back
+        prices[pasts.before == 0] = size  # paid at the first move for certain, and paid back
         place = np.flatnonzero(prices).tolist()
         proof = checker.Proof(**priced(place, [size] * len(place)))
         assert proof.bound(pasts, pasts.legal) >= best_of_all(instance)[0]
