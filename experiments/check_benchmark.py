@@ -130,14 +130,14 @@ class Instance:
         # With memory, positions do not recur, so neither do rows of one position each.
         demand(self.memories == 1 or max(map(np.max, met)) == 1, "row: twice, with memory")
         always, ever = (form.way >= 0).all(axis=1), (form.way >= 0).any(axis=1)  # by situation
-        fixed = form.fixed[form.row[~own]] * ~always[form.situation[~own]]
-        demand(not fixed.any(), "fixed: an action that is none")
         here, row = always[form.situation[own]], form.row[own]
         demand((here == ever[form.situation[own]]).all(), "way: actions hang on memory")
         demand(here.any(axis=1).all(), "way: no action")
         legal = np.zeros((self.rows, self.actions), bool)
         legal[row] = here
         demand((legal[row] == here).all(), "way: actions hang on the position")
+        fixed = form.fixed[form.row[~own]] * ~always[form.situation[~own]]
+        demand(not fixed.any(), "fixed: an action that is none")
         return legal
 
     def _check_order(self) -> None:

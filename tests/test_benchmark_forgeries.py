@@ -224,6 +224,72 @@ def test_every_number_of_an_instance_that_is_none_is_refused(good: Results, fold
     assert tried > 500
 
 
+def first_own(arrays: Arrays) -> int:
+    return int(np.flatnonzero(arrays["player"] == 0)[0])
+
+
+def place_of(arrays: Arrays, position: int) -> int:
+    return int(arrays["place"][position])
+
+
+# Of each condition of the theorem one instance that breaks it alone: what is said of it, which
+# instance and array, and what number is changed to what.
+BROKEN: dict[str, tuple[str, str, Callable[[Arrays], tuple[Any, Any]]]] = {
+    "next: an earlier position": (HOG, "next", lambda _: (0, 0)),
+    "place: beyond all ends": (HOG, "place", lambda of: (-1, len(of["next"]) - 1)),
+    "fixed: an action that is none": (TREE, "fixed", lambda _: (0, [0.0, 1.0])),
+    "way: actions hang on memory": (
+        HOG,
+        "way",
+        lambda of: ((of["situation"][first_own(of)], 0, 1), -1),
+    ),
+    "way: actions hang on the position": (
+        TREE,
+        "situation",
+        lambda of: (np.flatnonzero(of["player"] == 0)[-1], of["situation"][0]),
+    ),
+    "way: no action": (TREE, "way", lambda of: (of["situation"][first_own(of)], -1)),
+    "row: of nobody": (
+        TREE,
+        "row",
+        lambda of: (of["player"] == 0, of["row"][of["player"] == 0] + 1),
+    ),
+    "row: twice, with memory": (HOG, "row", lambda of: (of["player"] == 0, 0)),
+    "row: a number out of range": (HOG, "row", lambda of: (1, len(of["fixed"]))),
+    "start: a number out of range": (HOG, "start", lambda of: ((0, 1), len(of["lane"]))),
+    "level: does not rise": (HOG, "level", lambda _: (1, 10**6)),
+    "first: does not rise": (HOG, "first", lambda of: (1, len(of["chance"]) + 1)),
+    "next: a position with two ways": (
+        TREE,
+        "next",
+        lambda of: (0, of["next"][place_of(of, 0) + 1]),
+    ),
+    "chance: no probabilities": (HOG, "chance", lambda _: (0, 0.5 + 1e-6)),
+    "chance: a negative": (HOG, "chance", lambda _: (0, -0.5)),
+    "numbers: too many, or too large": (TREE, "payoff", lambda _: (0, 1.5e308)),
+}
+
+
+@pytest.mark.parametrize("what", BROKEN)
+def test_every_condition_of_the_theorem_is_demanded(good: Results, what: str) -> None:
+    name, key, change = BROKEN[what]
+    arrays = dict(good.instances[name])
+    player_tree(checker.Instance(good.instances[TREE]))
+    place, number = change(arrays)
+    arrays[key] = arrays[key].copy()
+    arrays[key][place] = number
+    with pytest.raises(RefusedError, match=what):
+        player_tree(checker.Instance(arrays))
+
+
+@pytest.mark.parametrize("key", ["row", "next", "label", "start_chance"])
+def test_arrays_of_other_lengths_are_refused(good: Results, key: str) -> None:
+    arrays = dict(good.instances[HOG])
+    arrays[key] = np.concatenate([arrays[key], arrays[key][-1:]])
+    with pytest.raises(RefusedError, match="numbers"):
+        checker.Instance(arrays)
+
+
 # --- proofs that prove nothing --------------------------------------------------------------------
 
 
