@@ -26,6 +26,7 @@ from hogeq.trees.flat import CHANCE, TERMINAL, FlatTree
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "experiments"))
 import check_benchmark as checker
+import strict_files
 from check_benchmark import player_tree
 from proofs import LinearProgram, branch_and_bound
 from strict_files import RefusedError
@@ -282,6 +283,26 @@ def test_every_condition_of_the_theorem_is_demanded(good: Results, what: str) ->
         player_tree(checker.Instance(arrays))
 
 
+def test_what_is_no_instance_of_the_form_is_refused(good: Results) -> None:
+    hog, coin = good.instances[HOG], checker.Instance(good.instances[GAME])
+    nothing = {"start": np.zeros((0, 2), np.int32), "start_chance": np.zeros(0)}
+    for what, arrays in (
+        ("not those of the form", {**hog, "more": np.zeros(1)}),
+        ("is empty", {**hog, **nothing}),
+    ):
+        with pytest.raises(RefusedError, match=what):
+            checker.Instance(arrays)
+    with pytest.raises(RefusedError, match="has memory"):
+        player_tree(checker.Instance(hog))
+    with pytest.raises(RefusedError, match="action that does not exist"):
+        coin.value(np.array([2, 0]))
+    with pytest.raises(RefusedError, match="one action for each row"):
+        coin.value(np.array([0, 0, 0]))
+    searched = checker.Proof(**{**leaf(), "target": np.ones(1)})
+    with pytest.raises(RefusedError, match="of no search"):
+        searched.bound(checker.Instance(hog), checker.Instance(hog).legal)
+
+
 @pytest.mark.parametrize("key", ["row", "next", "label", "start_chance"])
 def test_arrays_of_other_lengths_are_refused(good: Results, key: str) -> None:
     arrays = dict(good.instances[HOG])
@@ -327,6 +348,13 @@ def test_probability_of_actions_that_do_not_exist_is_refused(good: Results, fold
         assert claims(folder, forged, GAME) is None
 
 
+def test_weights_of_other_policies_are_refused(good: Results, folder: Path) -> None:
+    for player, count in product((0, 1), (2, 3)):
+        forged = good.copy()
+        forged.strategies[f"{GAME}.{player}.weights"] = np.full(count, 1.0 / count)
+        assert claims(folder, forged, GAME) is None
+
+
 @pytest.mark.parametrize("miss", [-9e-10, 9e-10, -1e-12, 1e-12])
 def test_probabilities_that_miss_one_move_no_digit_the_wrong_way(
     good: Results, folder: Path, miss: float
@@ -337,6 +365,16 @@ def test_probabilities_that_miss_one_move_no_digit_the_wrong_way(
         forged.strategies[key] = forged.strategies[key] * (1.0 + miss)
         said = claims(folder, forged, GAME)
         assert said is None or said["lower"] <= 1.0 <= said["upper"], key
+
+
+def test_chance_that_misses_one_moves_no_value_above_the_best(good: Results, folder: Path) -> None:
+    best, _ = best_of_all(checker.Instance(good.instances[TREE]))
+    for miss in (-9e-10, 9e-10):
+        forged = good.copy()
+        forged.instances[TREE]["chance"] = forged.instances[TREE]["chance"] * (1.0 + miss)
+        said = claims(folder, forged, TREE)
+        assert said is not None
+        assert said["value"] <= best <= said["bound"]
 
 
 def asked(*questions: tuple[int, int], leaves: int) -> Arrays:
@@ -677,6 +715,41 @@ def test_files_that_are_no_archives_are_refused_in_a_line(
         capsys.readouterr()
         assert not accepts(folder, TREE)
         assert capsys.readouterr().out.count("\n") <= 2  # the last one counts
+
+
+def test_arrays_of_nobody_and_other_packing_are_refused(good: Results, folder: Path) -> None:
+    forged = good.copy()
+    forged.strategies["nobody"] = np.zeros(1, np.int16)
+    forged.write(folder)
+    assert not accepts(folder, TREE)
+    good.copy().write(folder)
+    path = folder / f"{TREE}.npz"
+    with zipfile.ZipFile(path) as archive:
+        contents = {name: archive.read(name) for name in archive.namelist()}
+    for how, is_fine in ((zipfile.ZIP_DEFLATED, True), (zipfile.ZIP_BZIP2, False)):
+        with zipfile.ZipFile(path, "w", how) as archive:
+            for name, content in contents.items():
+                archive.writestr(name, content)
+        assert accepts(folder, TREE) == is_fine
+
+
+def test_a_true_array_that_unpacks_to_too_much_is_refused(
+    good: Results, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    good.copy().write(folder)
+    np.savez_compressed(folder / f"{TREE}.npz", **good.instances[TREE])
+    assert accepts(folder, TREE)
+    most = sum(array.nbytes for array in good.instances[TREE].values())
+    monkeypatch.setattr(strict_files, "BYTES", most)  # headers are more
+    with pytest.raises(RefusedError, match="arrays: over"):
+        strict_files.arrays_of((folder / f"{TREE}.npz").read_bytes())
+
+
+def test_a_claim_more_is_refused(good: Results, folder: Path) -> None:
+    forged = good.copy()
+    forged.known["instances"][TREE]["optimal"] = True
+    forged.write(folder)
+    assert not accepts(folder, TREE)
 
 
 def test_an_array_twice_in_an_archive_is_refused(good: Results, folder: Path) -> None:
