@@ -409,8 +409,9 @@ class Proof(NamedTuple):
 
 
 def rounded_up(value: float) -> float:
-    """Round up to a decimal number."""
-    return math.ceil((Fraction(value) + LEAST) * 10**DIGITS) / 10**DIGITS
+    """Round up to a decimal number, or to the next float if it has more digits than floats."""
+    found = math.ceil((Fraction(value) + LEAST) * 10**DIGITS) / 10**DIGITS
+    return found if found > value else math.nextafter(value, math.inf)
 
 
 class Known:

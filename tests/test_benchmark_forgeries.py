@@ -11,6 +11,7 @@ import sys
 import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from fractions import Fraction
 from itertools import product
 from pathlib import Path
 from typing import Any, cast
@@ -775,3 +776,11 @@ def test_the_command_accepts_what_is_true(good: Results, folder: Path) -> None:
     assert output(folder)[0] == 0
     status, said = output(folder, "nowhere")
     assert (status, said.count("\n")) == (1, 1)
+
+
+@pytest.mark.parametrize("value", [0.0, -0.5, 511.7, 1023.9, -1e6, 1e6 / 3, 2.0**40 + 0.1, -1e299])
+def test_a_claim_is_never_below_what_it_is_rounded_from(value: float) -> None:
+    claim = checker.rounded_up(value)
+    assert value < claim <= value + 1.1e-10 + 1e-15 * abs(value)
+    found = Fraction(claim) - Fraction(value)
+    assert found > Fraction(4, 10**14)  # more than underflow
