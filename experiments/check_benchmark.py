@@ -74,7 +74,8 @@ class Instance:
 
     def __init__(self, arrays: dict[str, Array]) -> None:
         demand(sorted(arrays) == sorted(FORM), "arrays: not those of the form")
-        self.form = form = Form(*(np.ascontiguousarray(arrays[name]) for name in FORM))
+        form: Any = Form(*(np.ascontiguousarray(arrays[name]) for name in FORM))
+        self.form = form
         self._check_ranges()
         self.memories, self.actions = form.way.shape[1:]
         self.own, self.prices = form.player != NATURE, 0
@@ -333,8 +334,8 @@ def _search(tree: Any, legal: Array, target: float, most: int) -> Any:
         for past in pasts:
             gain[row[past]] += worth[past]
         best = gain[:, 0]
-        for action in range(1, gain.shape[1]):
-            best = np.maximum(best, gain[:, action])
+        for other in range(1, gain.shape[1]):
+            best = np.maximum(best, gain[:, other])
         bound = won + best.sum()
         if bound <= target:
             highest = max(highest, bound)
@@ -401,9 +402,9 @@ class Proof(NamedTuple):
         place, prices = self.place[span], np.zeros(relaxed.prices)
         inside = ((place >= 0) & (place < len(prices))).all() and (place[1:] > place[:-1]).all()
         demand(inside, "place: beyond all prices, or not rising")
-        if len(self.target):
-            demand(isinstance(relaxed, Tree) and not len(place), "target: of no search")
+        if len(self.target) and isinstance(relaxed, Tree) and not len(place):
             return relaxed.searched(allowed, float(self.target[leaf]))
+        demand(not len(self.target), "target: of no search")
         prices[place] = self.price[span]
         return relaxed.bound(allowed, prices)
 
