@@ -236,8 +236,6 @@ class _Builder:
                 met = _Beliefs(*map(np.concatenate, zip(*beliefs, strict=True)))
                 beliefs.clear()
                 self.decide(now, met)
-            if self.entries > self.most or perf_counter() > self.end:
-                raise TooLargeError(f"a belief DAG of more than {self.most:,} entries")
         sequences, choices = np.concatenate(self.taken, axis=1)
         allowed, actions = np.concatenate(self.allowed), self.tree.num_actions
         shape = 1 + len(self.inner.row) * actions, len(allowed)
@@ -256,6 +254,7 @@ class _Builder:
         """Let the beliefs after some choices wait for the turns of their first rows."""
         if not len(refined):
             return
+        self.require(int(np.diff(self.below.indptr)[refined].sum()))
         part = _components(choice, self.below[refined])
         order = np.lexsort((refined, part))
         refined = refined[order]
@@ -267,6 +266,11 @@ class _Builder:
             heads = order[first[these]]
             members = refined[np.repeat(these, sizes)]
             self.waiting[now].append(_Beliefs(choice[heads], sizes[these], members, who[heads]))
+
+    def require(self, more: int) -> None:
+        """Refuse so many entries more than there are."""
+        if self.entries + more > self.most or perf_counter() > self.end:
+            raise TooLargeError(f"a belief DAG of more than {self.most:,} entries")
 
     def decide(self, now: int, met: _Beliefs) -> None:
         """Make a decision of each set of equal beliefs; enter the beliefs after it."""
@@ -284,6 +288,8 @@ class _Builder:
         row = np.minimum.reduceat(rows, np.cumsum(sizes) - sizes)
         acts = rows == row[decision]
         able, takes = self.able(row, which, met.who)
+        self.entries += len(met.choice) + int((sizes * able.sum(axis=1)).sum())
+        self.require(0)
         # Every member by every action: those that act give way to what follows.
         member, action = np.nonzero(able[decision])
         is_act, refined = acts[member], members[member]
@@ -295,7 +301,6 @@ class _Builder:
         choice = np.append(np.repeat(choice[is_act], many), choice[~is_act])
         place, action = np.divmod(choice - 1 - self.number * actions, actions)
         self.enter(choice, np.append(after, refined[~is_act]), takes[place, action])
-        self.entries += len(met.choice) + len(member)
         self.number += len(row)
         self.rows.append(row)
         self.allowed.append(able.ravel())

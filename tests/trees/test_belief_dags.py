@@ -5,6 +5,7 @@ from typing import Any, Final
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 
 import hogeq
 from hogeq.solvers import SOLVERS
@@ -14,6 +15,7 @@ from hogeq.support.aliases import Floats, Ints
 from hogeq.trees import beliefs, exact
 from hogeq.trees.beliefs import belief_dag
 from hogeq.trees.exact import equilibrium, payoffs_against
+from hogeq.trees.loading import load_tree
 from hogeq.trees.sequences import SequenceForm, sequence_form
 from tests.solvers.family import FAMILY
 from tests.toys import Choice, tree_of
@@ -143,6 +145,21 @@ def test_a_dag_that_is_too_large_is_refused_before_it_is_built() -> None:
     form = sequence_form(tree_of(next(root for root in FORGETS)), 0)
     with pytest.raises(beliefs.TooLargeError, match="a belief DAG of more than 3 entries"):
         belief_dag(form, most=3)
+
+
+def test_no_step_of_a_dag_that_is_too_large_takes_more_than_it_may(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    form, links, build = sequence_form(load_tree("liars_dice_ir"), 0), [0], beliefs._components
+
+    def counted(group: Ints, below: csr_array) -> Ints:
+        links.append(int(below.nnz))
+        return build(group, below)
+
+    monkeypatch.setattr(beliefs, "_components", counted)
+    with pytest.raises(beliefs.TooLargeError):
+        belief_dag(form, most=200_000)
+    assert 1000 < max(links) <= 200_000
 
 
 class Twin:
