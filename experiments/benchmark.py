@@ -21,7 +21,7 @@ import json
 import math
 import time
 from argparse import Namespace
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -33,9 +33,9 @@ from proofs import FullMemory, LinearProgram, branch_and_bound, searched
 
 from hogeq.benchmark.catalogue import GAMES, HELD_OUT, OPEN, Entry, catalogue, seeded
 from hogeq.search.certificate import read_certificate
+from hogeq.solvers.dags import equilibrium
 from hogeq.support.aliases import Floats, Ints
 from hogeq.support.files import replacing, write_arrays
-from hogeq.trees.exact import equilibrium
 from hogeq.trees.flat import FlatTree
 from hogeq.trees.loading import load_tree
 from hogeq.trees.sequences import SequenceForm, sequence_form
@@ -55,7 +55,7 @@ OTHERS: Final = {
 }
 """Problems without seeds on which methods differ."""
 
-FEW = 64  # rows that are set in turn
+MOST_PARTS = 2**24  # of a search: a minute or two
 EQUAL = 1e-6  # shares of the largest payoff this close are equal
 CHOOSING = 3  # of the open seeds choose settings
 MARKS = 5  # powers of two of evaluations at which courses are known
@@ -273,12 +273,17 @@ def proved(instance: Instance, best: Ints, seconds: float) -> tuple[Ints, Proof]
         best, _, proof = branch_and_bound(full, legal, instance.value, best, seconds)
         return best, proof
     tree = player_tree(instance)
-    if len(np.unique(tree.row)) <= FEW:
-        best, _, found = searched(tree, instance.value, best)
-        if found is not None:
-            return best, found
-    relax = LinearProgram(tree, seconds)
-    best, _, proof = branch_and_bound(relax, tree.legal, instance.value, best, seconds)
+    return bounded(tree, instance.value, best, seconds)
+
+
+def bounded(
+    tree: Tree, value: Callable[[Ints], float], best: Ints, seconds: float
+) -> tuple[Ints, Proof]:
+    """Search a tree; if that takes too many parts, ask questions, with prices at the leaves."""
+    best, proof = searched(tree, value, best, MOST_PARTS)
+    if proof is None:
+        relax = LinearProgram(tree, seconds)
+        best, _, proof = branch_and_bound(relax, tree.legal, value, best, seconds)
     return best, proof
 
 
@@ -290,13 +295,11 @@ def play(entry: Entry, instance: Instance, seconds: float) -> Record:
     for player, mixture in enumerate(mixtures):
         weights = mixture.chances / mixture.chances.sum()
         tree = Tree(instance, 1 - player, weights, mixture.policies)
-        relax = LinearProgram(tree, seconds)
 
         def value(rows: Ints, tree: Tree = tree) -> float:
             return tree.bound(tree.legal & (np.arange(tree.actions) == rows[:, None]))
 
-        start = tree.legal.argmax(axis=1)
-        _, _, proof = branch_and_bound(relax, tree.legal, value, start, seconds)
+        _, proof = bounded(tree, value, tree.legal.argmax(axis=1), seconds)
         done |= {f"{player}.weights": weights, f"{player}.policies": mixture.policies}
         done |= parts(f"proof.{player}", proof)
     return done

@@ -249,26 +249,23 @@ class Tree:
         size = self.size + 2.0 * float(prices.sum())
         return float(bound) + error(size, 3 * roundings, self.misses)
 
-    def search(self, allowed: Array, target: float, most: int = MOST) -> tuple[float, Array]:
-        """Highest bound of the parts of a search; or one above the target, of the strategy given.
+    def searched(self, allowed: Array, floor: float, most: int = MOST) -> float:
+        """Bound what is won with these actions; above a floor it is the most that a strategy wins.
 
-        Rows are set, those first that are met first, while the bound of a part is above the target.
-        Rows that are set say which pasts are met next. A row plays one action at all of these: the
-        most that this is worth to a player who remembers from then on bounds it, the sum the part.
+        Pasts that are met next fall apart where no open row is at or below both. In each part the
+        first row is set to one action after the other. What one action of a row is worth at its
+        pasts to a player who remembers from then on bounds the row, the sum over rows the part.
         """
+        legal, count = allowed & self.legal, len(self.row)
+        demand(count * self.rows <= CELLS, "tree: too large for a search")
+        worth = _worth(self.before, self.row, legal, self.payoff)[1:].reshape(count, -1)
         follows = np.argsort(self.before, kind="stable")  # pasts, by the sequence before them
         ends = np.searchsorted(self.before[follows], np.arange(len(self.payoff) + 1))
-        legal = allowed & self.legal
-        worth = _worth(self.before, self.row, legal, self.payoff)[1:].reshape(-1, self.actions)
-        tree = self.row, follows, ends, self.payoff, worth
-        bound, last = _search(tree, legal, target, most)
-        return bound, last.argmax(axis=1)
-
-    def searched(self, allowed: Array, target: float, most: int = MOST) -> float:
-        """Bound by a search that finds no strategy above the target."""
-        bound, _ = self.search(allowed, target, most)
-        demand(bound <= target, "search: a strategy above the target")
-        return bound + error(self.size, 2 * self.roundings + len(self.row), self.misses)
+        below = _rows_below(self.before, self.row, legal)
+        tree = self.row, follows, ends, self.payoff, worth, below
+        found = _searched(tree, legal, follows[: ends[1]], floor - self.payoff[0], np.array([most]))
+        roundings = 2 * (self.roundings + count + self.rows)
+        return float(self.payoff[0] + found) + error(self.size, roundings, self.misses)
 
 
 @compiled
@@ -321,39 +318,78 @@ def _worth(before: Array, row: Array, allowed: Array, payoff: Array) -> Array:
 
 
 @compiled
-def _search(tree: Any, legal: Array, target: float, most: int) -> Any:
-    row, follows, ends, payoff, worth = tree
-    highest, count = -np.inf, 0
-    parts = [(legal, follows[: ends[1]].copy(), payoff[0])]  # what is allowed, met next, and won
-    while parts:
-        allowed, pasts, won = parts.pop()
-        count += 1
-        if count > most:
-            raise RefusedError("search: too many parts")
-        gain = np.where(allowed, 0.0, -np.inf)
-        for past in pasts:
-            gain[row[past]] += worth[past]
-        best = gain[:, 0]
-        for other in range(1, gain.shape[1]):
-            best = np.maximum(best, gain[:, other])
-        bound = won + best.sum()
-        if bound <= target:
-            highest = max(highest, bound)
-            continue
-        if not len(pasts):
-            return bound, allowed
-        mine = row[pasts[0]]
+def _rows_below(before: Array, row: Array, legal: Array) -> Array:
+    """Which rows are at or below pasts, (J, R)."""
+    below = np.zeros((len(row), len(legal)), np.bool_)
+    for past in range(len(row) - 1, -1, -1):
+        below[past, row[past]] = True
+        if before[past]:
+            below[(before[past] - 1) // legal.shape[1]] |= below[past]
+    return below
+
+
+@compiled
+def _parts(pasts: Array, row: Array, below: Array, is_open: Array) -> Array:
+    """Give pasts that are linked by open rows one number."""
+    leader, part = np.arange(len(is_open)), row[pasts]
+    for place in range(len(pasts)):
+        first = -1
+        for one in range(len(is_open)):
+            if is_open[one] and below[pasts[place], one]:
+                top = leader[one]
+                while leader[top] != top:
+                    top = leader[top]
+                first = top if first < 0 else first
+                leader[top], leader[one], part[place] = first, first, first
+    for place in range(len(pasts)):
+        while leader[part[place]] != part[place]:
+            part[place] = leader[part[place]]
+    return part
+
+
+@compiled
+def _searched(tree: Any, allowed: Array, pasts: Array, floor: float, left: Array) -> float:
+    """Most that is won from pasts on, or a bound on it that is no more than the floor."""
+    row, follows, ends, payoff, worth, below = tree
+    left[0] -= 1
+    if left[0] < 0:
+        raise RefusedError("search: too many parts")
+    bound = _bound(row, worth, allowed, pasts)
+    if bound <= floor:
+        return bound
+    part = _parts(pasts, row, below, allowed.sum(axis=1) > 1)
+    parts = np.unique(part)
+    bounds = np.array([_bound(row, worth, allowed, pasts[part == one]) for one in parts])
+    for place in range(len(parts)):
+        if bounds.sum() <= floor:
+            break
+        here, highest = pasts[part == parts[place]], -np.inf
+        lowest, mine = floor - (bounds.sum() - bounds[place]), row[here[0]]
         for action in np.flatnonzero(allowed[mine]):
-            left, then, wins = allowed.copy(), [past for past in pasts if row[past] != mine], won
-            left[mine] = False
-            left[mine, action] = True
-            for past in pasts:
+            acts, then, wins = allowed.copy(), [past for past in here if row[past] != mine], 0.0
+            acts[mine] = False
+            acts[mine, action] = True
+            for past in here:
                 if row[past] == mine:
-                    after = 1 + past * legal.shape[1] + action
+                    after = 1 + past * allowed.shape[1] + action
                     wins += payoff[after]
                     then.extend(follows[ends[after] : ends[after + 1]])
-            parts.append((left, np.array(then), wins))
-    return highest, legal
+            more = max(lowest, highest) - wins
+            highest = max(highest, wins + _searched(tree, acts, np.array(then), more, left))
+        bounds[place] = highest
+    return bounds.sum()
+
+
+@compiled
+def _bound(row: Array, worth: Array, allowed: Array, pasts: Array) -> float:
+    """Most that is won from pasts on if each row acts alike at these, and remembers afterwards."""
+    gain, bound = np.where(allowed, 0.0, -np.inf), 0.0
+    for past in pasts:
+        for action in range(allowed.shape[1]):
+            gain[row[past], action] += worth[past, action]
+    for one in range(len(gain)):
+        bound += gain[one].max()
+    return bound
 
 
 def player_tree(instance: Instance) -> Tree:

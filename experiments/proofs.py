@@ -114,21 +114,24 @@ def _proof(branches: list[Branch]) -> Proof:
 
 
 def searched(
-    tree: Tree, value: Callable[[Ints], float], pure: Ints
-) -> tuple[Ints, float, Proof | None]:
-    """Search for better strategies, until none is left, which is proved, or it takes too long."""
-    while True:
-        best = value(pure)
-        try:
-            bound, better = tree.search(tree.legal, best + CLOSE)
-        except RefusedError:
-            return pure, best, None
-        if bound <= best + CLOSE:
-            leaf = Branch((-1, -1), 0, 0, Relaxed(bound, None, -1, -1, pure))
-            return pure, best, _proof([leaf])._replace(target=np.array([best + CLOSE]))
-        if value(better) <= best + LEAST:
-            return pure, best, None
-        pure = better
+    tree: Tree, value: Callable[[Ints], float], pure: Ints, most: int
+) -> tuple[Ints, Proof | None]:
+    """Search for the best strategy, and prove it by a leaf, unless that takes too many parts."""
+    best, left = value(pure), tree.legal.copy()
+    try:
+        bound = tree.searched(left, best + CLOSE, most)
+        if bound > best + 2.0 * CLOSE:
+            for row, action in np.argwhere(tree.legal).tolist():
+                one = left.copy()
+                one[row] &= np.arange(tree.actions) == action
+                if one[row].any() and tree.searched(one, bound - CLOSE, most) > bound - CLOSE / 2.0:
+                    left = one
+            pure = left.argmax(axis=1)
+            best = value(pure)
+    except RefusedError:
+        return pure, None
+    leaf = Branch((-1, -1), 0, 0, Relaxed(best + CLOSE, None, -1, -1, pure))
+    return pure, _proof([leaf])._replace(target=np.array([best + CLOSE]))
 
 
 # --- game trees -----------------------------------------------------------------------------------
