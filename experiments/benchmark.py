@@ -1,6 +1,6 @@
 """Who comes how near to the best, at equal effort: the benchmark's second edition, and its proofs.
 
-    python experiments/benchmark.py                  # everything from nothing, in 40 minutes
+    python experiments/benchmark.py                  # everything from nothing, in 45 minutes
     python experiments/benchmark.py --only random    # some problems
     python experiments/benchmark.py --redraw 1       # tables and figure from what is there
     python experiments/benchmark.py --renew 1        # proofs of the instances of one seed
