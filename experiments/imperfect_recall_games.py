@@ -23,10 +23,11 @@ from common import arguments, draw, publish
 
 import hogeq.trees.openspiel  # noqa: F401 - registers Hog
 from hogeq.solvers import SOLVERS
+from hogeq.solvers.dags import equilibrium
 from hogeq.support.aliases import Floats
 from hogeq.trees.building import Node, flatten
 from hogeq.trees.engine import TreeEngine
-from hogeq.trees.exact import best_response, equilibrium, respond
+from hogeq.trees.exact import best_response, respond
 from hogeq.trees.flat import CHANCE, TERMINAL, FlatTree
 from hogeq.trees.loading import load_tree
 from hogeq.trees.openspiel import from_openspiel
