@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.optimize import linprog
 
 import hogeq
 from hogeq.support.aliases import Floats
@@ -245,11 +246,13 @@ def test_games_of_gambit(
     assert made.attack("uniform").seats[0] == pytest.approx(best)
 
 
-def test_policies_of_two_players_have_no_value() -> None:
+def test_policies_of_two_players_have_no_value_but_mixtures_of_them_do() -> None:
     """An absent-minded driver and a policeman, who waits at the first exit or at the end.
 
     By hand: on by p the driver gets 1 - p or pp, at best (3 - 5**0.5) / 2 for sure. The policeman
     who waits with q gives away the most of q(1-p) + (1-q)pp, which is convex in p: max(q, 1 - q).
+    With 1/2 that is 1/2. A driver who draws between p = 0 and p = 1 gets half of 1 + 0 wherever the
+    policeman is: the value is 1/2.
     """
     made = efg(*("p 1 1", "p 1 1", "p 2 1", "t 1 0", "t 2 1", "t 3 0", "p 2 1", "t 4 1", "t 5 0"))
     on = (5**0.5 - 1) / 2
@@ -260,6 +263,72 @@ def test_policies_of_two_players_have_no_value() -> None:
         seats = made.attack([[share, 1 - share], [share, 1 - share]]).seats
         assert seats[0] >= 1 / 2 - 1e-12
         assert -seats[1] <= 1 - on
+    solved = made.equilibrium(10.0)
+    assert solved.is_proved
+    assert (solved.lower, solved.upper) == pytest.approx((1 / 2, 1 / 2), abs=1e-9)
+    driver, policeman = solved.strategies
+    assert sorted(driver.policies[:, 0, 0]) == pytest.approx([0.0, 1.0], abs=1e-6)
+    assert driver.chances == pytest.approx([1 / 2, 1 / 2])
+    assert policeman.policies[:, 1] == pytest.approx(np.full((1, 2), 1 / 2))
+
+
+def test_who_cannot_act_differently_twice() -> None:
+    """Two acts of one row differ with d = 2p(1-p), in mixtures anything from 0 to 1/2.
+
+    By hand: a guesser loses 3 for "alike" if they differ, 1 for "different" if not: 3d or 1 - d,
+    alike at d = 1/4, worth 3/4; to guess "alike" with 1/4 costs 3/4 whatever d is. If the other
+    acts twice as well, e alike, de + (1-d)(1-e) is paid: d = 0 secures 1 - e, so 1/2 or more, and
+    e = 1/2 allows 1/2. Mixtures of pure strategies have d = e = 0: there both were worth 0 and 1.
+    """
+
+    def twice(player: int, alike: Any, differ: Any) -> list[str]:
+        act = f"p {player} 1"
+        return [act, act, *alike, *differ, act, *differ, *alike]
+
+    guessed = twice(1, ["p 2 1", "t 1 0", "t 2 1"], ["p 2 1", "t 3 3", "t 1 0"])
+    met = twice(1, twice(2, ["t 1 1"], ["t 2 0"]), twice(2, ["t 2 0"], ["t 1 1"]))
+    for lines, value in ((guessed, 3 / 4), (met, 1 / 2)):
+        solved = efg(*lines).equilibrium(10.0)
+        assert solved.is_proved
+        assert (solved.lower, solved.upper) == pytest.approx((value, value), abs=1e-8)
+
+
+def both(seed: int, depth: int = 4, width: int = 2) -> FlatTree:
+    """Draw a game of two players, of whom each sees nothing and remembers nothing."""
+
+    def look(path: tuple[int, ...]) -> Node:
+        if len(path) == depth:
+            return Node(TERMINAL, payoff=float(np.random.default_rng([seed, *path]).integers(9)))
+        mover = int(np.random.default_rng([seed, 7, *path]).integers(-1, 2))
+        moves = [(place, 1 / width, (*path, place)) for place in range(width)]
+        return Node(mover, "only" if mover >= 0 else None, moves=moves)
+
+    return flatten("both", (), look, lambda moves: [*map(str, moves)])
+
+
+@pytest.mark.parametrize("seed", seeds(4, 20))
+def test_no_policy_of_a_grid_beats_an_equilibrium(seed: int) -> None:
+    """The twin: every policy of a grid against each mixture, and the program of the whole grid."""
+    tree = both(seed)
+    if {*tree.seat.tolist()} != {0, 1}:
+        return
+    solved = hogeq.Game(tree).equilibrium(10.0)
+    shares = np.linspace(0.0, 1.0, 41)
+    every = [np.array([[one, 1.0 - one]] * 2) for one in shares]
+    worth = np.array([[payoff(tree, one, two) for two in every] for one in every])
+    first, second = solved.strategies
+    drawn = [*zip(first.chances, first.policies, strict=True)]
+    for policy in every:
+        assert sum(w * payoff(tree, one, policy) for w, one in drawn) >= solved.lower - 1e-12
+    drawn = [*zip(second.chances, second.policies, strict=True)]
+    for policy in every:
+        assert sum(w * payoff(tree, policy, one) for w, one in drawn) <= solved.upper + 1e-12
+    ends = np.append(np.zeros(41), -1.0), np.append(np.ones(41), 0.0)[None]
+    limits = [*[(0.0, None)] * 41, (None, None)]
+    above = np.column_stack([-worth.T, np.ones(41)])
+    found = linprog(ends[0], above, np.zeros(41), *(ends[1], [1.0]), limits)
+    assert solved.lower - 1e-2 <= -found.fun <= solved.upper + 1e-2
+    assert solved.upper - solved.lower <= 1e-6
 
 
 def test_a_driver_of_three_exits_has_three_cdt_equilibria() -> None:
@@ -423,12 +492,12 @@ infoset gate nodes /P1:on/P1:exit
     # Against a gate that is open half of the time, the middle of both payoffs counts: 1.
     half = made.attack(hogeq.Mixture([0.5, 0.5], [[[1, 0], [1, 0]], [[1, 0], [0, 1]]]))
     assert half.seats[0] == pytest.approx(1.0)  # x(1 - x) + xx: on for ever
-    with pytest.raises(ValueError, match="allowed: games without absent-mindedness, or of one"):
-        made.equilibrium(1.0)
-    with pytest.raises(ValueError, match="allowed: games without absent-mindedness, or of one"):
-        made.in_policies(1.0)
+    # On for ever gets 1; a gate blocked with 1/3 or more allows x(1 - x)c + xx, c <= 2: no more.
+    solved = made.equilibrium(5.0)
+    assert solved.is_proved
+    assert (solved.lower, solved.upper) == pytest.approx((1.0, 1.0), abs=1e-8)
     with pytest.raises(
-        ValueError, match="allowed: auto, where an information set can be met twice"
+        ValueError, match="allowed: auto or columns, where an information set can be met twice"
     ):
         made.equilibrium(1.0, "cfr")
 
@@ -437,6 +506,7 @@ LINEAR: list[Callable[[hogeq.Game], Any]] = [
     lambda made: made.solve("cfr", 1),
     lambda made: made.solve("bundle", 1),
     lambda made: made.purify("uniform"),
+    lambda made: made.in_policies(1.0),
     lambda made: made.diff("uniform", "uniform"),
     lambda made: made.engine,
 ]
@@ -558,16 +628,7 @@ def test_problems_with_seeds(problems: Any) -> None:
 @pytest.mark.parametrize("seed", seeds(4, 20))
 def test_absent_minded_players_answer_a_policy(seed: int) -> None:
     """In games of two who may meet anything again, each response is as good as a grid's."""
-    random = np.random.default_rng(seed)
-
-    def look(path: tuple[int, ...]) -> Node:
-        if len(path) == 4:
-            return Node(TERMINAL, payoff=float(np.random.default_rng([seed, *path]).integers(9)))
-        mover = int(np.random.default_rng([seed, 7, *path]).integers(-1, 2))
-        moves = [(place, 0.5, (*path, place)) for place in (0, 1)]
-        return Node(mover, "only" if mover >= 0 else None, moves=moves)
-
-    tree = flatten("both", (), look, lambda moves: [*map(str, moves)])
+    random, tree = np.random.default_rng(seed), both(seed)
     if {*tree.seat.tolist()} != {0, 1}:
         return
     target = random_policy(tree, random)
