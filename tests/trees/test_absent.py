@@ -3,6 +3,7 @@
 import re
 import runpy
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from itertools import product
 from pathlib import Path
 from types import SimpleNamespace
@@ -14,7 +15,7 @@ from scipy.optimize import linprog
 
 import hogeq
 from hogeq.support.aliases import Floats
-from hogeq.trees.absent import Decision
+from hogeq.trees.absent import Decision, Step
 from hogeq.trees.building import Node, flatten
 from hogeq.trees.flat import TERMINAL, FlatTree, payoff, reach
 from hogeq.trees.loading import load_tree
@@ -293,15 +294,18 @@ def test_who_cannot_act_differently_twice() -> None:
         assert (solved.lower, solved.upper) == pytest.approx((value, value), abs=1e-8)
 
 
-def both(seed: int, depth: int = 4, width: int = 2) -> FlatTree:
-    """Draw a game of two players, of whom each sees nothing and remembers nothing."""
+def both(
+    seed: int, most: int = 2, depth: int = 4, sets: int = 1, scale: float = 1.0, above: float = 0.0
+) -> FlatTree:
+    """Draw a game of players who see the number of actions and one of some sets, no more."""
 
     def look(path: tuple[int, ...]) -> Node:
+        draw = np.random.default_rng([seed, *(1 + place for place in path)])
         if len(path) == depth:
-            return Node(TERMINAL, payoff=float(np.random.default_rng([seed, *path]).integers(9)))
-        mover = int(np.random.default_rng([seed, 7, *path]).integers(-1, 2))
+            return Node(TERMINAL, payoff=above + scale * float(draw.integers(9)))
+        mover, width, key = (int(draw.integers(*one)) for one in ((-1, 2), (2, most + 1), (sets,)))
         moves = [(place, 1 / width, (*path, place)) for place in range(width)]
-        return Node(mover, "only" if mover >= 0 else None, moves=moves)
+        return Node(mover, f"{width}, {key}" if mover >= 0 else None, moves=moves)
 
     return flatten("both", (), look, lambda moves: [*map(str, moves)])
 
@@ -461,12 +465,134 @@ def test_steps_prove_the_bound_in_fractions(seed: int, problems: Any) -> None:
     assert proved >= solved.value - 1e-12
 
 
+def scaled(seed: int) -> tuple[FlatTree, Floats, Any]:
+    """Draw a game with payoffs of any size, a policy of both players, and a generator."""
+    random = np.random.default_rng([1, seed])
+    most, sets = int(random.integers(2, 4)), int(random.integers(1, 3))
+    scale = float(10.0 ** random.integers(-6, 7))
+    above = float(random.choice([0.0, -4.0, 100.0])) * scale
+    depth = int(random.integers(3, 6 if most == 2 else 5))
+    tree = both(seed + 1000, most, depth, sets, scale, above)
+    return (tree, random_policy(tree, random), random) if tree.num_rows else scaled(seed + 10_000)
+
+
+def climbed(worth: Callable[[Floats], float], policy: Floats, rows: Any, legal: Any) -> float:
+    """Climb by differences, one action of one row at a time: the best payoff on the way."""
+    best, step = worth(policy), 0.5
+    while step > 1e-3:
+        moves = []
+        for row in rows:
+            for action in np.flatnonzero(legal[row]):
+                moved = policy.copy()
+                moved[row] *= 1.0 - step
+                moved[row, action] += step
+                moves.append((worth(moved), moved))
+        top, moved = max(moves, key=lambda one: one[0])
+        policy, step = (moved, step) if top > best else (policy, step / 2.0)
+        best = max(best, top)
+    return best
+
+
+@pytest.mark.parametrize("seed", seeds(30, 400))
+def test_no_policy_beats_a_bound(seed: int) -> None:
+    """The attack: random policies, pure ones and climbs, in payoffs of the tree itself."""
+    tree, policy, random = scaled(seed)
+    player = int(random.choice(tree.seat))
+    own = np.flatnonzero(tree.seat == player)
+    decision = Decision.of(tree, policy, player)
+
+    def worth(one: Floats) -> float:
+        first, second = (one, policy) if player == 0 else (policy, one)
+        paid = payoff(tree, first, second)
+        return paid if player == 0 else 2.0 * tree.shift - paid
+
+    def moved(rows: Floats) -> Floats:
+        return np.where(tree.seat[:, None] == player, rows, policy)
+
+    tries = [moved(random_policy(tree, random)) for _ in range(40)]
+    eye = np.eye(tree.num_actions)
+    tries += [moved(eye[random.integers(tree.num_legal)]) for _ in range(40)]
+    best = max(map(worth, tries))
+    for one in (max(tries, key=worth), tries[0], moved(tree.uniform())):
+        best = max(best, climbed(worth, one, own, tree.legal))
+    slack = 1e-12 * decision.unit + 1e-15 * float(np.abs(decision.payoffs).max())
+    for seconds in (0.0, 0.1):
+        solved = decision.solve(seconds)
+        assert worth(moved(solved.policy)) == pytest.approx(solved.value, abs=slack, rel=1e-12)
+        assert max(best, solved.value) <= solved.bound + slack
+    rows = own[random.random(len(own)) < 0.5]  # the others stay as they are
+    found = decision.solve(0.05, policy, rows)
+    assert climbed(worth, policy, rows, tree.legal) <= found.bound + slack if len(rows) else True
+
+
+def forged(steps: list[Step], tree: FlatTree, twin: Problem, random: Any) -> list[Any]:
+    """Make a proof false in one of many ways."""
+    steps, at, rows = [*steps], int(random.integers(len(steps))), [*twin.visits()]
+    one, way = steps[at], int(random.integers(10))
+    if way == 0:
+        del steps[at]
+    elif way == 1:
+        steps.insert(at, one)
+    elif way == 2:
+        steps[at] = one._replace(leaf=int(random.integers(-2, 2 * len(steps) + 3)))
+    elif way == 3:
+        steps[at] = one._replace(row=int(random.integers(-1, tree.num_rows + 1)))
+    elif way == 4:
+        steps[at] = one._replace(
+            cut=float(random.choice([0, 1, -0.5, 2.0, np.nan, random.random()]))
+        )
+    elif way == 5:
+        steps[at] = one._replace(action=int(random.integers(-3, tree.num_actions + 1)))
+    elif way == 6:
+        steps[at] = Step(one.leaf, int(random.choice(rows)), -1, 0.0)
+    elif way == 7:
+        random.shuffle(steps)
+    elif way == 8:
+        steps = steps[:at]
+    else:
+        steps[at] = Step(one.leaf, int(random.choice(rows)), 0, float(random.random()))
+    return steps
+
+
+@pytest.mark.parametrize("seed", seeds(12, 150))
+def test_no_false_proof_is_taken(seed: int) -> None:
+    """The twin refuses it, or what it proves is true all the same; and a lower bound never is."""
+    tree, policy, random = scaled(seed)
+    twin = Problem(tree, int(random.choice(tree.seat)), policy)
+    if tree.num_nodes > 120:
+        return
+    decision = Decision.of(tree, policy, twin.player)
+    solved = decision.solve(0.05)
+    steps, best = solved.steps[:12], twin.value(solved.policy)
+    true = twin.proved(steps)
+    assert true >= best
+    if len(steps) == len(solved.steps):
+        assert float(true) <= solved.bound + 1e-12 * max(decision.unit, abs(solved.bound))
+    for _ in range(10 if steps else 0):
+        with suppress(ValueError):
+            assert twin.proved(forged(steps, tree, twin, random)) >= best
+
+
 def test_a_twin_finds_a_false_proof() -> None:
     tree = tree_of(DRIVER.format(last=1))
     solved = Decision.of(tree, tree.uniform()).solve(5.0)
     twin = Problem(tree, 0, tree.uniform())
     assert float(twin.proved(solved.steps)) == pytest.approx(solved.bound, abs=1e-12)
     assert float(twin.proved(solved.steps[:-5])) > solved.bound + 1e-10
+    first, *others = solved.steps
+    for wrong in (
+        [first._replace(action=-1)],  # pure is not enough
+        [first._replace(action=-2)],
+        [first._replace(action=2)],
+        [first._replace(cut=1.0)],
+        [first._replace(cut=np.nan)],
+        [first._replace(row=1)],
+        [first._replace(leaf=-1)],
+        [first, first],
+        others,
+    ):
+        with pytest.raises(ValueError, match="step "):
+            twin.proved(wrong)
 
 
 def test_two_players_answer_each_other() -> None:
