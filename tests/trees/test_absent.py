@@ -153,12 +153,13 @@ def test_published_values(text: str, value: float, policy: Any) -> None:
 
 
 def efg(*lines: str) -> hogeq.Game:
-    """Read a game in Gambit's format: `p player set` of two actions, `t number payoff` to one."""
+    """Read Gambit's format: `p player set` of two actions, or `u` of one, `t number payoff`."""
     full = []
     for kind, first, last in (line.split(maxsplit=2) for line in lines):
-        tail = f'{first} {last} "" {{ "1" "2" }} 0' if kind == "p" else f'{first} ""'
+        actions = {"p": '"1" "2"', "u": '"1"'}.get(kind)
+        tail = f'{first} {last} "" {{ {actions} }} 0' if actions else f'{first} ""'
         tail = f"{tail} {{ {last}, -{last} }}" if kind == "t" else tail
-        full.append(f'{kind} "" {last if kind == "c" else tail}\n')
+        full.append(f'{"p" if actions else kind} "" {last if kind == "c" else tail}\n')
     Path("game.efg").write_text('EFG 2 R "game" { "one" "two" }\n' + "".join(full))
     return hogeq.Game("game.efg")
 
@@ -187,7 +188,7 @@ def test_examples_of_gilboa() -> None:
 
 
 @pytest.mark.parametrize(
-    ("lines", "again", "reached", "gained", "best"),
+    ("lines", "again", "reached", "gained", "best", "value"),
     [
         # noPR-AM-driver-one-player: once 1, then 5 pays 4 + a - 4aa, best at 1/8; uniform 53/16.
         (
@@ -196,8 +197,10 @@ def test_examples_of_gilboa() -> None:
             [1, 1 / 2, 1 / 8],
             (12 / 16, 0),
             65 / 16,
+            65 / 16,
         ),
-        # noPR-action-AM: always 2 gets the mean of 7 and 8, not of 1 to 8; the other takes 1/2.
+        # noPR-action-AM: always 2 gets the mean of 7 and 8, not of 1 to 8; the other takes 1/2. If
+        # that takes all, x gets 7 - 6x.
         (
             (
                 *("p 1 1", "p 1 1", "p 2 1", "t 1 1", "t 2 2", "p 2 2", "t 3 3", "t 4 4"),
@@ -207,6 +210,7 @@ def test_examples_of_gilboa() -> None:
             [1, 1 / 4, 1 / 4, 1 / 4, 1 / 4],
             (3, 1 / 2),
             15 / 2,
+            7,
         ),
         # noPR-action-AM-three-chain: 2 at once gets 7, uniform 353/64; and the other, met with
         # 1/16, pays 5 - q - qq, at least 3 and 17/4 at 1/2.
@@ -219,11 +223,12 @@ def test_examples_of_gilboa() -> None:
             [1, 1 / 2, 1 / 16],
             (95 / 64, 5 / 64),
             7,
+            7,
         ),
     ],
 )
 def test_games_of_gambit(
-    lines: Any, again: Any, reached: list[float], gained: Any, best: float
+    lines: Any, again: Any, reached: list[float], gained: Any, best: float, value: float
 ) -> None:
     """Games of Gambit's tests, met again and reached once at least as its tests say, uniformly.
 
@@ -245,6 +250,70 @@ def test_games_of_gambit(
     for one, gain in zip(made.gaps("uniform"), gained, strict=True):
         assert one.ex_ante == pytest.approx((gain, gain), abs=1e-8)
     assert made.attack("uniform").seats[0] == pytest.approx(best)
+    solved = made.equilibrium()
+    assert solved.is_proved
+    assert (solved.lower, solved.upper) == pytest.approx((value, value), abs=1e-7)
+
+
+@pytest.mark.parametrize(
+    ("lines", "again", "value"),
+    [
+        # AM-driver-one-infoset: x for the first action gets 3 - x - xx.
+        (("p 1 1", "p 1 1", "t 1 1", "t 2 2", "t 3 3"), ({"(1)": 2}, {}), 3),
+        # AM-driver-subgame: against 2, 4 - 2x - xx; against 3 more.
+        (
+            ("p 1 1", "p 1 1", "t 1 1", "p 2 1", "t 2 2", "t 3 3", "t 4 4"),
+            ({"(1)": 2}, {}),
+            4,
+        ),
+        # AM-subgames: against the first actions xx + 3x(1 - x) + 5(1 - x), 5 - 2x - 2xx.
+        (
+            (
+                *("p 1 1", "p 1 1", "p 2 1", "t 1 1", "t 2 2", "p 2 2", "t 3 3", "t 4 4"),
+                *("p 2 3", "t 5 5", "t 6 6"),
+            ),
+            ({"(1)": 2}, {}),
+            5,
+        ),
+        # noPR-action-AM2: both at their best later, 2xx + 3x(1 - x) + 6x(1 - x) + 7(1 - x)(1 - x).
+        (
+            (
+                *("p 1 1", "p 1 1", "p 1 2", "t 1 1", "t 2 2", "p 2 1", "t 3 3", "t 4 4"),
+                *("p 1 1", "p 1 3", "t 5 5", "t 6 6", "p 2 2", "t 7 7", "t 8 8"),
+            ),
+            ({"(1)": 2}, {}),
+            7,
+        ),
+        # noPR-action-big-AM: 2 thrice, then 2 gets 18 or more; the other can keep it at 18.
+        (
+            (
+                *("p 1 1", "p 1 1", "p 1 1", "p 2 1", "t 1 1", "t 2 2", "p 2 2", "t 3 3", "t 4 4"),
+                *("p 1 1", "p 2 3", "t 5 5", "t 6 6", "p 2 3", "t 7 7", "t 8 8", "p 1 1", "p 1 1"),
+                *("p 2 4", "t 9 9", "t 10 10", "p 2 4", "t 11 11", "t 12 12", "p 1 1", "p 1 2"),
+                *("p 1 3", "t 13 13", "t 14 14", "p 2 5", "t 15 15", "t 16 16", "p 1 2", "t 17 17"),
+                *("p 2 6", "t 18 18", "p 1 4", "t 19 19", "t 20 20"),
+            ),
+            ({"(1)": 3}, {}),
+            18,
+        ),
+        # AM-unary-branches: the other opens; it leaves a choice between 1 and 2, or gives 3.
+        (
+            (
+                *("p 2 1", "u 1 1", "u 1 1", "u 1 2", "u 2 2", "p 1 3", "u 2 2", "t 1 1", "t 2 2"),
+                *("u 1 2", "t 3 3"),
+            ),
+            ({"(1)": 2}, {"(2)": 2}),
+            2,
+        ),
+    ],
+)
+def test_more_games_of_gambit(lines: Any, again: Any, value: float) -> None:
+    """Games of its tests/test_games; its tests have no values: these are by hand."""
+    made = efg(*lines)
+    assert tuple(one.met_again for one in made.audit()) == again
+    solved = made.equilibrium()
+    assert solved.is_proved
+    assert (solved.lower, solved.upper) == pytest.approx((value, value), abs=1e-7)
 
 
 def test_policies_of_two_players_have_no_value_but_mixtures_of_them_do() -> None:
