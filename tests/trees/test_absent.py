@@ -247,7 +247,7 @@ def test_games_of_gambit(
         if node == 0 or tree.row[above] != row:
             first[row] = first.get(row, 0.0) + float(come[node])
     assert [*first.values()] == pytest.approx(reached)
-    for one, gain in zip(made.gaps("uniform"), gained, strict=True):
+    for one, gain in zip(made.gaps("uniform", 60.0), gained, strict=True):
         assert one.ex_ante == pytest.approx((gain, gain), abs=1e-8)
     assert made.attack("uniform").seats[0] == pytest.approx(best)
     solved = made.equilibrium()
@@ -491,7 +491,8 @@ def grid(tree: FlatTree, parts: int) -> Iterator[Floats]:
         yield policy
 
 
-@pytest.mark.parametrize("seed", seeds(6, 40))
+# Of 31 the bound is loose until a row that is met once is pinned.
+@pytest.mark.parametrize("seed", [31, *seeds(6, 31)])
 def test_no_policy_of_a_grid_is_better(seed: int, problems: Any) -> None:
     width, sets = (3, 1) if seed == 0 else (2, 1 + seed % 2)
     tree = drawn(problems, seed, width=width, sets=sets, most=5)
