@@ -362,8 +362,8 @@ class Game:
         Raises
         ------
         ValueError
-            If one of two players can meet an information set twice in a play, the time does not
-            suffice for one iteration, or a belief DAG is too large for the method.
+            If the time does not suffice for one iteration, a belief DAG is too large for the
+            method, or it takes no game in which an information set can be met twice in a play.
         """
         from hogeq.solvers import dags
         from hogeq.trees.answers import hog_tree, solve_hog
@@ -448,6 +448,7 @@ class Game:
         """
         from hogeq.solvers import dags
 
+        self._tree_engine  # noqa: B018 - refuses absent-mindedness
         tree, solved = self._flat, self.equilibrium(seconds / 2.0, method)
         return dags.in_policies(tree, solved, seconds - solved.seconds)
 

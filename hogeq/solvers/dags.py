@@ -127,10 +127,12 @@ def equilibrium(tree: FlatTree, seconds: float, method: str = "auto") -> Equilib
         raise ValueError(refusal("method", method, f"one of {', '.join(METHODS)}", METHODS))
     over = perf_counter() + seconds
     if any(sequence_form(tree, player).is_absent_minded for player in (0, 1)):
-        if method != "auto":
-            allowed = "auto, where an information set can be met twice in a play"
+        if method not in {"auto", "columns"}:
+            allowed = "auto or columns, where an information set can be met twice in a play"
             raise ValueError(refusal("method", method, allowed))
-        return optimum(tree, over - perf_counter())
+        if len({*tree.seat.tolist()}) == 1:
+            return optimum(tree, over - perf_counter())
+        method = "columns"
     if method in {"dag", "columns"}:
         return exact.equilibrium(tree, seconds, method)
     solving = Solving(tree, seconds)

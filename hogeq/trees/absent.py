@@ -215,9 +215,16 @@ class Decision:
         return np.minimum(bound, self._worth(*pinned)[0] + moved.sum(axis=0) + slack), score, middle
 
     def solve(
-        self, seconds: float, start: Floats | None = None, rows: Ints | None = None
+        self,
+        seconds: float,
+        start: Floats | None = None,
+        rows: Ints | None = None,
+        enough: float = np.inf,
     ) -> Solved:
-        """Maximise over some rows, by default all, the others being those of a start, (R, K)."""
+        """Maximise over some rows, by default all, the others being those of a start, (R, K).
+
+        A value above `enough` ends it, if finite a bound below it too.
+        """
         end, rows = perf_counter() + seconds, self.rows if rows is None else rows
         start = self.form.tree.uniform() if start is None else start
         policy = self.search(rows, start, perf_counter() + seconds / 3.0)
@@ -247,12 +254,14 @@ class Decision:
                     heappush(waiting, (-min(bound, above), leaf, row, *box))
                 else:
                     closed = max(closed, min(bound, above))
-            enough = value + PROVED * self.unit / 2.0
+            least = PROVED * self.unit / 4.0
+            met = value + 2.0 * least if enough == np.inf else enough + least
             top = -waiting[0][0] if waiting else -np.inf
-            if top <= enough or perf_counter() > end or len(waiting) * lower.size > LEAVES:
+            is_over = perf_counter() > end or len(waiting) * lower.size > LEAVES
+            if top <= met or value > enough or is_over:
                 return Solved(policy, value, float(max(value, closed, top)), steps)
             ahead = []
-            while waiting and -waiting[0][0] > enough and len(ahead) <= most:
+            while waiting and -waiting[0][0] > met and len(ahead) <= most:
                 bound, leaf, row, *box = heappop(waiting)
                 step, children = self._split(leaf, row, *box)
                 steps.append(step)
@@ -316,11 +325,6 @@ def tightened(lower: Floats, upper: Floats) -> tuple[Floats, Floats]:
 def optimum(tree: FlatTree, seconds: float) -> Equilibrium:
     """Solve a problem of one absent-minded player: the ex ante optimal policy, and a bound."""
     begun, player = perf_counter(), int(tree.seat[0])
-    if (tree.seat != player).any():
-        raise ValueError(
-            f"{tree.name}: a player can meet an information set twice in a play; allowed: games"
-            " without absent-mindedness, or of one player"
-        )
     decision = Decision.of(tree, tree.uniform(), player, around=True)
     level = tree.shift + tree.centre
     found = decision.solve(seconds)

@@ -160,18 +160,20 @@ class BeliefDag:
         yield float(left[0]), dag.sequences @ one  # what rounding left
 
 
-def spanned(form: SequenceForm, plans: Ints) -> BeliefDag:
-    """Build the part of the DAG that pure strategies come to, actions (n, R) of all rows.
+def spanned(form: SequenceForm, strategies: Floats) -> BeliefDag:
+    """Build the part of the DAG that some pure strategies (n, R, K) come to.
 
-    Where rows have no order, there is no DAG: then one decision draws one of the strategies.
+    Where rows have no order, there is no DAG: then one decision draws one of the strategies, which
+    may be policies.
     """
     if form.inflated.rank is not None:
-        return belief_dag(form, plans[:, form.origin])
-    return drawing(form, np.eye(form.tree.num_actions)[plans])
+        return belief_dag(form, strategies.argmax(axis=2)[:, form.origin])
+    return drawing(form, strategies)
 
 
 def drawing(form: SequenceForm, strategies: Floats) -> BeliefDag:
     """Make a DAG of one decision, which draws one of some strategies (n, R, K)."""
+    strategies = np.asarray(strategies, np.float64)
     none = np.zeros(1 + len(form.row) * form.tree.num_actions)
     columns = csr_array(np.array([none, *map(form.realisation, strategies)]).T)
     begin, allowed = np.zeros(1, np.int64), np.ones(1 + len(strategies), bool)

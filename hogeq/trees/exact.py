@@ -30,6 +30,8 @@ from hogeq.trees.strategies import tree_strategy
 from hogeq.trees.teams import side_names
 
 MEETING = 1e-9  # largest gap at which bounds meet, a share of the stakes
+LEAST_NEW = MEETING / 8.0  # by which a response must gain to be new
+SHARE = 1 / 64  # of the gap that an absent-minded response must gain, or prove that none does
 LEAST_STAKES = 1e-150  # as a share of the largest payoff: what is divided by it keeps its digits
 METHODS = ("full memory", "belief DAG", "enumeration", "integer program", "branch and bound")
 STARTS = 15
@@ -86,18 +88,20 @@ def best_response(
     enough: float = np.inf,
     dag: BeliefDag | None = None,
 ) -> Answer:
-    """Find the best pure response of a player, and a bound that no response exceeds.
+    """Find the best response of a player, and a bound that no response exceeds.
 
-    With the whole belief DAG one pass does. With A-loss recall full memory is the bound, and is
-    met. Elsewhere ascents are followed by enumeration if few rows are shared, and that by an
-    integer program. `begin`, (R, K), is where the first ascent begins. After an ascent to more than
-    `enough` nothing else is tried.
+    It is pure unless the player is absent-minded. With the whole belief DAG one pass does. With
+    A-loss recall full memory is the bound, and is met. Elsewhere ascents are followed by
+    enumeration if few rows are shared, and that by an integer program. `begin`, (R, K), is where
+    the first ascent begins. After an ascent to more than `enough` nothing else is tried.
     """
     if dag is not None:
         best, chosen = dag.respond(payoffs)
         flow = dag.flow(chosen)
         return Answer(pure_rows(original, dag.sequences @ flow), best, best, METHODS[1], flow > 0.0)
-    original.require_once()  # else a pure response need not be best
+    if original.is_absent_minded:
+        solved = Decision(original, payoffs).solve(seconds, begin, enough=enough)
+        return Answer(solved.policy, solved.value, solved.bound, METHODS[4])
     form = original.inflated
     full, found, best = _by_ascent(original, payoffs, begin)
     method, is_small = METHODS[0], len(form.shared) <= FEW and form.rank is not None
@@ -248,11 +252,7 @@ def respond(
         payoffs = payoffs_against(target, form)
         memory.append(float(form.remember(payoffs)[0][0]))
         left = (begun + seconds - perf_counter()) / (2 - player)
-        if form.is_absent_minded:
-            solved = Decision(form, payoffs).solve(left)
-            answers.append(Answer(solved.policy, solved.value, solved.bound, METHODS[4]))
-        else:
-            answers.append(best_response(form, payoffs, left, begin, dag=wholes[player]))
+        answers.append(best_response(form, payoffs, left, begin, dag=wholes[player]))
     first, second = answers
     rows = np.where(tree.seat[:, None] == 0, first.strategy, second.strategy)
     value, bound = (first.payoff + second.payoff) / 2, (first.bound + second.bound) / 2
@@ -277,13 +277,15 @@ def respond(
 class Side:
     """Strategies of one player in the restricted game: flows of its belief DAG, or of a part.
 
-    The part is what a pool of pure strategies comes to, or some choices of a whole DAG.
+    The part is what a pool of pure strategies comes to, or some choices of a whole DAG. Of an
+    absent-minded player the pool has policies, one of which is drawn.
     """
 
     def __init__(self, form: SequenceForm, whole: BeliefDag | None = None) -> None:
         self.form, self.whole = form, whole
         self.kept: Choices | None = None
-        self.pool = np.zeros((0, form.tree.num_rows), np.int64)
+        dtype = np.float64 if form.is_absent_minded else np.bool_
+        self.pool: Floats = np.zeros((0, form.tree.num_rows, form.tree.num_actions), dtype)
         self.dag = spanned(form, self.pool) if whole is None else whole
 
     def restrict(self, kept: Choices) -> None:
@@ -291,17 +293,23 @@ class Side:
         assert self.whole is not None  # noqa: S101 - callers have it
         self.kept, self.dag = kept, self.whole.restricted(kept)[0]
 
-    def best(self, payoffs: Floats, value: float, seconds: float) -> Answer:
-        """Respond: exactly by the whole DAG; else a program runs if no ascent gains on a value."""
-        return best_response(self.form, payoffs, seconds, None, value + MEETING, self.whole)
+    def best(self, payoffs: Floats, value: float, seconds: float, gap: float = 0.0) -> Answer:
+        """Respond: exactly by the whole DAG; else a program runs if no ascent gains on a value.
+
+        That of an absent-minded player ends when a share of the gap is gained, or cannot be.
+        """
+        begin, enough = None, value + LEAST_NEW
+        if self.form.is_absent_minded and len(self.pool):
+            begin = self.pool[(self.dag.sequences.T @ payoffs)[1:].argmax()]
+            enough = max(enough, value + SHARE * gap) if np.isfinite(gap) else -np.inf
+        return best_response(self.form, payoffs, seconds, begin, enough, self.whole)
 
     def takes(self, answer: Answer) -> bool:
         """Take a response into the restricted game, if it is new there."""
         if self.whole is None:
-            acts = answer.strategy.argmax(axis=1)
-            if (self.pool == acts).all(axis=1).any():
+            if (self.pool == answer.strategy).all(axis=(1, 2)).any():
                 return False
-            self.pool = np.concatenate([self.pool, acts[None]])
+            self.pool = np.append(self.pool, answer.strategy[None].astype(self.pool.dtype), axis=0)
             self.dag = spanned(self.form, self.pool)
             return True
         if self.kept is None or answer.choices is None or not (answer.choices & ~self.kept).any():
@@ -437,6 +445,7 @@ class Solving:
         self.bounds = [np.inf, np.inf]  # what each player's opponent allows, to that player
         self.best: list[Mixed] = []
         self.iterations, self.has_begun = 0, False
+        self.is_absent_minded = any(form.is_absent_minded for form in self.forms)
 
     @property
     def is_forgetful(self) -> bool:
@@ -486,13 +495,15 @@ class Solving:
                 flows = chosen or [np.zeros(len(dag.allowed)) for dag in dags]
                 mixed = [Mixed.of(dag, one) for dag, one in zip(dags, flows, strict=True)]
             self.iterations, start = self.iterations + 1, None
+            gap = sum(self.bounds) if self.is_absent_minded else 0.0
             for player, side in enumerate(sides):
                 left = max(end - perf_counter(), 0.0) / (2 - player)
                 worth = against(self.payoffs, mixed[1 - player].plan, player)
                 value = float(mixed[player].plan @ worth)
-                answer = side.best(worth, value, left)
+                answer = side.best(worth, value, left, gap)
                 self.learn(mixed, player, answer.bound)
-                gains |= answer.payoff - value > MEETING and side.takes(answer)
+                gains |= answer.payoff - value > LEAST_NEW and side.takes(answer)
+            gains |= sum(self.bounds) < gap / 2.0  # then a smaller share can be sought
             gains &= not self.is_proved and perf_counter() < end
 
     def _remembered(self, seconds: float) -> list[Mixed] | None:
@@ -578,7 +589,9 @@ def equilibrium(tree: FlatTree, seconds: float, method: str = "columns") -> Equi
     One linear program over both is ``dag``. For ``columns``, a player who forgets has the part of
     it that a pool of pure strategies comes to, which grows by best responses (McMahan, Gordon and
     Blum, "Planning in the presence of cost functions controlled by an adversary", ICML 2003; of
-    teams, Celli and Gatti 2018; of DAGs, Zhang, An and Zeng 2024).
+    teams, Celli and Gatti 2018; of DAGs, Zhang, An and Zeng 2024). Absent-minded players respond by
+    policies, which are not finite in number: bounds meet in the limit (Adam, Horčík, Kasl and
+    Kroupa, "Double oracle algorithm for computing equilibria in continuous games", AAAI 2021).
     """
     solving = Solving(tree, seconds)
     if method == "dag":

@@ -156,9 +156,10 @@ class SequenceForm:
     def inflated(self) -> "SequenceForm":
         """The same sequences, rows split where own actions exclude each other; new ones are last.
 
-        What a pure strategy does with these rows one of the rows before does too.
+        What a pure strategy does with these rows one of the rows before does too. The theorem is
+        for players who meet no row twice.
         """
-        if not len(self.shared):
+        if self.is_absent_minded or not len(self.shared):
             return self
         tree = self.tree
         parts = _parts_of_rows(self.row, self.above, (self.before - 1) % tree.num_actions)

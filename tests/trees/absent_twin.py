@@ -139,23 +139,27 @@ class Problem:
         return box
 
     def proved(self, steps: Sequence[Any]) -> Fraction:
-        """Replay the splits of the whole; give the largest bound of a leaf."""
+        """Replay the splits of the whole; give the largest bound of a leaf. ValueError if false."""
         visits, number = self.visits(), 1
         leaves: dict[int, tuple[Fraction, Box]] = {}
         box = self.root({})
         leaves[0] = self.bound(box), box
-        for leaf, row, action, cut in steps:
+        for place, (leaf, row, action, cut) in enumerate(steps):
+            if leaf not in leaves or row not in box:
+                raise ValueError(f"step {place}: of leaf {leaf}, row {row}; one is not there")
             above, box = leaves.pop(leaf)
             lower, upper = box[row]
             children: list[Row] = []
-            if action >= 0:
+            if 0 <= action < len(lower):
+                if not lower[action] < cut < upper[action]:
+                    raise ValueError(f"step {place}: the cut {cut} is outside")
                 at = Fraction(cut)
-                assert lower[action] < at < upper[action]
                 ends = [*upper], [*lower]
                 ends[0][action] = ends[1][action] = at
                 children = [tight(lower, ends[0]), tight(ends[1], upper)]
             else:
-                assert visits[row] == 1  # else pure is not enough
+                if action != -1 or visits[row] > 1:  # then pure is not enough
+                    raise ValueError(f"step {place}: action {action} of row {row}")
                 for one in range(len(lower)):
                     pure = [Fraction(place == one) for place in range(len(lower))]
                     children.append((pure, pure))

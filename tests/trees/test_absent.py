@@ -3,6 +3,7 @@
 import re
 import runpy
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from itertools import product
 from pathlib import Path
 from types import SimpleNamespace
@@ -10,10 +11,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.optimize import linprog
 
 import hogeq
 from hogeq.support.aliases import Floats
-from hogeq.trees.absent import Decision
+from hogeq.trees.absent import Decision, Step
 from hogeq.trees.building import Node, flatten
 from hogeq.trees.flat import TERMINAL, FlatTree, payoff, reach
 from hogeq.trees.loading import load_tree
@@ -151,12 +153,13 @@ def test_published_values(text: str, value: float, policy: Any) -> None:
 
 
 def efg(*lines: str) -> hogeq.Game:
-    """Read a game in Gambit's format: `p player set` of two actions, `t number payoff` to one."""
+    """Read Gambit's format: `p player set` of two actions, or `u` of one, `t number payoff`."""
     full = []
     for kind, first, last in (line.split(maxsplit=2) for line in lines):
-        tail = f'{first} {last} "" {{ "1" "2" }} 0' if kind == "p" else f'{first} ""'
+        actions = {"p": '"1" "2"', "u": '"1"'}.get(kind)
+        tail = f'{first} {last} "" {{ {actions} }} 0' if actions else f'{first} ""'
         tail = f"{tail} {{ {last}, -{last} }}" if kind == "t" else tail
-        full.append(f'{kind} "" {last if kind == "c" else tail}\n')
+        full.append(f'{"p" if actions else kind} "" {last if kind == "c" else tail}\n')
     Path("game.efg").write_text('EFG 2 R "game" { "one" "two" }\n' + "".join(full))
     return hogeq.Game("game.efg")
 
@@ -185,7 +188,7 @@ def test_examples_of_gilboa() -> None:
 
 
 @pytest.mark.parametrize(
-    ("lines", "again", "reached", "gained", "best"),
+    ("lines", "again", "reached", "gained", "best", "value"),
     [
         # noPR-AM-driver-one-player: once 1, then 5 pays 4 + a - 4aa, best at 1/8; uniform 53/16.
         (
@@ -194,8 +197,10 @@ def test_examples_of_gilboa() -> None:
             [1, 1 / 2, 1 / 8],
             (12 / 16, 0),
             65 / 16,
+            65 / 16,
         ),
-        # noPR-action-AM: always 2 gets the mean of 7 and 8, not of 1 to 8; the other takes 1/2.
+        # noPR-action-AM: always 2 gets the mean of 7 and 8, not of 1 to 8; the other takes 1/2. If
+        # that takes all, x gets 7 - 6x.
         (
             (
                 *("p 1 1", "p 1 1", "p 2 1", "t 1 1", "t 2 2", "p 2 2", "t 3 3", "t 4 4"),
@@ -205,6 +210,7 @@ def test_examples_of_gilboa() -> None:
             [1, 1 / 4, 1 / 4, 1 / 4, 1 / 4],
             (3, 1 / 2),
             15 / 2,
+            7,
         ),
         # noPR-action-AM-three-chain: 2 at once gets 7, uniform 353/64; and the other, met with
         # 1/16, pays 5 - q - qq, at least 3 and 17/4 at 1/2.
@@ -217,11 +223,12 @@ def test_examples_of_gilboa() -> None:
             [1, 1 / 2, 1 / 16],
             (95 / 64, 5 / 64),
             7,
+            7,
         ),
     ],
 )
 def test_games_of_gambit(
-    lines: Any, again: Any, reached: list[float], gained: Any, best: float
+    lines: Any, again: Any, reached: list[float], gained: Any, best: float, value: float
 ) -> None:
     """Games of Gambit's tests, met again and reached once at least as its tests say, uniformly.
 
@@ -240,16 +247,82 @@ def test_games_of_gambit(
         if node == 0 or tree.row[above] != row:
             first[row] = first.get(row, 0.0) + float(come[node])
     assert [*first.values()] == pytest.approx(reached)
-    for one, gain in zip(made.gaps("uniform"), gained, strict=True):
+    for one, gain in zip(made.gaps("uniform", 60.0), gained, strict=True):
         assert one.ex_ante == pytest.approx((gain, gain), abs=1e-8)
     assert made.attack("uniform").seats[0] == pytest.approx(best)
+    solved = made.equilibrium()
+    assert solved.is_proved
+    assert (solved.lower, solved.upper) == pytest.approx((value, value), abs=1e-7)
 
 
-def test_policies_of_two_players_have_no_value() -> None:
+@pytest.mark.parametrize(
+    ("lines", "again", "value"),
+    [
+        # AM-driver-one-infoset: x for the first action gets 3 - x - xx.
+        (("p 1 1", "p 1 1", "t 1 1", "t 2 2", "t 3 3"), ({"(1)": 2}, {}), 3),
+        # AM-driver-subgame: against 2, 4 - 2x - xx; against 3 more.
+        (
+            ("p 1 1", "p 1 1", "t 1 1", "p 2 1", "t 2 2", "t 3 3", "t 4 4"),
+            ({"(1)": 2}, {}),
+            4,
+        ),
+        # AM-subgames: against the first actions xx + 3x(1 - x) + 5(1 - x), 5 - 2x - 2xx.
+        (
+            (
+                *("p 1 1", "p 1 1", "p 2 1", "t 1 1", "t 2 2", "p 2 2", "t 3 3", "t 4 4"),
+                *("p 2 3", "t 5 5", "t 6 6"),
+            ),
+            ({"(1)": 2}, {}),
+            5,
+        ),
+        # noPR-action-AM2: both at their best later, 2xx + 3x(1 - x) + 6x(1 - x) + 7(1 - x)(1 - x).
+        (
+            (
+                *("p 1 1", "p 1 1", "p 1 2", "t 1 1", "t 2 2", "p 2 1", "t 3 3", "t 4 4"),
+                *("p 1 1", "p 1 3", "t 5 5", "t 6 6", "p 2 2", "t 7 7", "t 8 8"),
+            ),
+            ({"(1)": 2}, {}),
+            7,
+        ),
+        # noPR-action-big-AM: 2 thrice, then 2 gets 18 or more; the other can keep it at 18.
+        (
+            (
+                *("p 1 1", "p 1 1", "p 1 1", "p 2 1", "t 1 1", "t 2 2", "p 2 2", "t 3 3", "t 4 4"),
+                *("p 1 1", "p 2 3", "t 5 5", "t 6 6", "p 2 3", "t 7 7", "t 8 8", "p 1 1", "p 1 1"),
+                *("p 2 4", "t 9 9", "t 10 10", "p 2 4", "t 11 11", "t 12 12", "p 1 1", "p 1 2"),
+                *("p 1 3", "t 13 13", "t 14 14", "p 2 5", "t 15 15", "t 16 16", "p 1 2", "t 17 17"),
+                *("p 2 6", "t 18 18", "p 1 4", "t 19 19", "t 20 20"),
+            ),
+            ({"(1)": 3}, {}),
+            18,
+        ),
+        # AM-unary-branches: the other opens; it leaves a choice between 1 and 2, or gives 3.
+        (
+            (
+                *("p 2 1", "u 1 1", "u 1 1", "u 1 2", "u 2 2", "p 1 3", "u 2 2", "t 1 1", "t 2 2"),
+                *("u 1 2", "t 3 3"),
+            ),
+            ({"(1)": 2}, {"(2)": 2}),
+            2,
+        ),
+    ],
+)
+def test_more_games_of_gambit(lines: Any, again: Any, value: float) -> None:
+    """Games of its tests/test_games; its tests have no values: these are by hand."""
+    made = efg(*lines)
+    assert tuple(one.met_again for one in made.audit()) == again
+    solved = made.equilibrium()
+    assert solved.is_proved
+    assert (solved.lower, solved.upper) == pytest.approx((value, value), abs=1e-7)
+
+
+def test_policies_of_two_players_have_no_value_but_mixtures_of_them_do() -> None:
     """An absent-minded driver and a policeman, who waits at the first exit or at the end.
 
     By hand: on by p the driver gets 1 - p or pp, at best (3 - 5**0.5) / 2 for sure. The policeman
     who waits with q gives away the most of q(1-p) + (1-q)pp, which is convex in p: max(q, 1 - q).
+    With 1/2 that is 1/2. A driver who draws between p = 0 and p = 1 gets half of 1 + 0 wherever the
+    policeman is: the value is 1/2.
     """
     made = efg(*("p 1 1", "p 1 1", "p 2 1", "t 1 0", "t 2 1", "t 3 0", "p 2 1", "t 4 1", "t 5 0"))
     on = (5**0.5 - 1) / 2
@@ -260,6 +333,75 @@ def test_policies_of_two_players_have_no_value() -> None:
         seats = made.attack([[share, 1 - share], [share, 1 - share]]).seats
         assert seats[0] >= 1 / 2 - 1e-12
         assert -seats[1] <= 1 - on
+    solved = made.equilibrium(10.0)
+    assert solved.is_proved
+    assert (solved.lower, solved.upper) == pytest.approx((1 / 2, 1 / 2), abs=1e-9)
+    driver, policeman = solved.strategies
+    assert sorted(driver.policies[:, 0, 0]) == pytest.approx([0.0, 1.0], abs=1e-6)
+    assert driver.chances == pytest.approx([1 / 2, 1 / 2])
+    assert policeman.policies[:, 1] == pytest.approx(np.full((1, 2), 1 / 2))
+
+
+def test_who_cannot_act_differently_twice() -> None:
+    """Two acts of one row differ with d = 2p(1-p), in mixtures anything from 0 to 1/2.
+
+    By hand: a guesser loses 3 for "alike" if they differ, 1 for "different" if not: 3d or 1 - d,
+    alike at d = 1/4, worth 3/4; to guess "alike" with 1/4 costs 3/4 whatever d is. If the other
+    acts twice as well, e alike, de + (1-d)(1-e) is paid: d = 0 secures 1 - e, so 1/2 or more, and
+    e = 1/2 allows 1/2. Mixtures of pure strategies have d = e = 0: there both were worth 0 and 1.
+    """
+
+    def twice(player: int, alike: Any, differ: Any) -> list[str]:
+        act = f"p {player} 1"
+        return [act, act, *alike, *differ, act, *differ, *alike]
+
+    guessed = twice(1, ["p 2 1", "t 1 0", "t 2 1"], ["p 2 1", "t 3 3", "t 1 0"])
+    met = twice(1, twice(2, ["t 1 1"], ["t 2 0"]), twice(2, ["t 2 0"], ["t 1 1"]))
+    for lines, value in ((guessed, 3 / 4), (met, 1 / 2)):
+        solved = efg(*lines).equilibrium(10.0)
+        assert solved.is_proved
+        assert (solved.lower, solved.upper) == pytest.approx((value, value), abs=1e-8)
+
+
+def both(
+    seed: int, most: int = 2, depth: int = 4, sets: int = 1, scale: float = 1.0, above: float = 0.0
+) -> FlatTree:
+    """Draw a game of players who see the number of actions and one of some sets, no more."""
+
+    def look(path: tuple[int, ...]) -> Node:
+        draw = np.random.default_rng([seed, *(1 + place for place in path)])
+        if len(path) == depth:
+            return Node(TERMINAL, payoff=above + scale * float(draw.integers(9)))
+        mover, width, key = (int(draw.integers(*one)) for one in ((-1, 2), (2, most + 1), (sets,)))
+        moves = [(place, 1 / width, (*path, place)) for place in range(width)]
+        return Node(mover, f"{width}, {key}" if mover >= 0 else None, moves=moves)
+
+    return flatten("both", (), look, lambda moves: [*map(str, moves)])
+
+
+@pytest.mark.parametrize("seed", seeds(4, 20))
+def test_no_policy_of_a_grid_beats_an_equilibrium(seed: int) -> None:
+    """The twin: every policy of a grid against each mixture, and the program of the whole grid."""
+    tree = both(seed)
+    if {*tree.seat.tolist()} != {0, 1}:
+        return
+    solved = hogeq.Game(tree).equilibrium(10.0)
+    shares = np.linspace(0.0, 1.0, 41)
+    every = [np.array([[one, 1.0 - one]] * 2) for one in shares]
+    worth = np.array([[payoff(tree, one, two) for two in every] for one in every])
+    first, second = solved.strategies
+    drawn = [*zip(first.chances, first.policies, strict=True)]
+    for policy in every:
+        assert sum(w * payoff(tree, one, policy) for w, one in drawn) >= solved.lower - 1e-12
+    drawn = [*zip(second.chances, second.policies, strict=True)]
+    for policy in every:
+        assert sum(w * payoff(tree, policy, one) for w, one in drawn) <= solved.upper + 1e-12
+    ends = np.append(np.zeros(41), -1.0), np.append(np.ones(41), 0.0)[None]
+    limits = [*[(0.0, None)] * 41, (None, None)]
+    above = np.column_stack([-worth.T, np.ones(41)])
+    found = linprog(ends[0], above, np.zeros(41), *(ends[1], [1.0]), limits)
+    assert solved.lower - 1e-2 <= -found.fun <= solved.upper + 1e-2
+    assert solved.upper - solved.lower <= 1e-6
 
 
 def test_a_driver_of_three_exits_has_three_cdt_equilibria() -> None:
@@ -349,7 +491,8 @@ def grid(tree: FlatTree, parts: int) -> Iterator[Floats]:
         yield policy
 
 
-@pytest.mark.parametrize("seed", seeds(6, 40))
+# Of 31 the bound is loose until a row that is met once is pinned.
+@pytest.mark.parametrize("seed", [31, *seeds(6, 31)])
 def test_no_policy_of_a_grid_is_better(seed: int, problems: Any) -> None:
     width, sets = (3, 1) if seed == 0 else (2, 1 + seed % 2)
     tree = drawn(problems, seed, width=width, sets=sets, most=5)
@@ -392,12 +535,134 @@ def test_steps_prove_the_bound_in_fractions(seed: int, problems: Any) -> None:
     assert proved >= solved.value - 1e-12
 
 
+def scaled(seed: int) -> tuple[FlatTree, Floats, Any]:
+    """Draw a game with payoffs of any size, a policy of both players, and a generator."""
+    random = np.random.default_rng([1, seed])
+    most, sets = int(random.integers(2, 4)), int(random.integers(1, 3))
+    scale = float(10.0 ** random.integers(-6, 7))
+    above = float(random.choice([0.0, -4.0, 100.0])) * scale
+    depth = int(random.integers(3, 6 if most == 2 else 5))
+    tree = both(seed + 1000, most, depth, sets, scale, above)
+    return (tree, random_policy(tree, random), random) if tree.num_rows else scaled(seed + 10_000)
+
+
+def climbed(worth: Callable[[Floats], float], policy: Floats, rows: Any, legal: Any) -> float:
+    """Climb by differences, one action of one row at a time: the best payoff on the way."""
+    best, step = worth(policy), 0.5
+    while step > 1e-3:
+        moves = []
+        for row in rows:
+            for action in np.flatnonzero(legal[row]):
+                moved = policy.copy()
+                moved[row] *= 1.0 - step
+                moved[row, action] += step
+                moves.append((worth(moved), moved))
+        top, moved = max(moves, key=lambda one: one[0])
+        policy, step = (moved, step) if top > best else (policy, step / 2.0)
+        best = max(best, top)
+    return best
+
+
+@pytest.mark.parametrize("seed", seeds(30, 400))
+def test_no_policy_beats_a_bound(seed: int) -> None:
+    """The attack: random policies, pure ones and climbs, in payoffs of the tree itself."""
+    tree, policy, random = scaled(seed)
+    player = int(random.choice(tree.seat))
+    own = np.flatnonzero(tree.seat == player)
+    decision = Decision.of(tree, policy, player)
+
+    def worth(one: Floats) -> float:
+        first, second = (one, policy) if player == 0 else (policy, one)
+        paid = payoff(tree, first, second)
+        return paid if player == 0 else 2.0 * tree.shift - paid
+
+    def moved(rows: Floats) -> Floats:
+        return np.where(tree.seat[:, None] == player, rows, policy)
+
+    tries = [moved(random_policy(tree, random)) for _ in range(40)]
+    eye = np.eye(tree.num_actions)
+    tries += [moved(eye[random.integers(tree.num_legal)]) for _ in range(40)]
+    best = max(map(worth, tries))
+    for one in (max(tries, key=worth), tries[0], moved(tree.uniform())):
+        best = max(best, climbed(worth, one, own, tree.legal))
+    slack = 1e-12 * decision.unit + 1e-15 * float(np.abs(decision.payoffs).max())
+    for seconds in (0.0, 0.1):
+        solved = decision.solve(seconds)
+        assert worth(moved(solved.policy)) == pytest.approx(solved.value, abs=slack, rel=1e-12)
+        assert max(best, solved.value) <= solved.bound + slack
+    rows = own[random.random(len(own)) < 0.5]  # the others stay as they are
+    found = decision.solve(0.05, policy, rows)
+    assert climbed(worth, policy, rows, tree.legal) <= found.bound + slack if len(rows) else True
+
+
+def forged(steps: list[Step], tree: FlatTree, twin: Problem, random: Any) -> list[Any]:
+    """Make a proof false in one of many ways."""
+    steps, at, rows = [*steps], int(random.integers(len(steps))), [*twin.visits()]
+    one, way = steps[at], int(random.integers(10))
+    if way == 0:
+        del steps[at]
+    elif way == 1:
+        steps.insert(at, one)
+    elif way == 2:
+        steps[at] = one._replace(leaf=int(random.integers(-2, 2 * len(steps) + 3)))
+    elif way == 3:
+        steps[at] = one._replace(row=int(random.integers(-1, tree.num_rows + 1)))
+    elif way == 4:
+        steps[at] = one._replace(
+            cut=float(random.choice([0, 1, -0.5, 2.0, np.nan, random.random()]))
+        )
+    elif way == 5:
+        steps[at] = one._replace(action=int(random.integers(-3, tree.num_actions + 1)))
+    elif way == 6:
+        steps[at] = Step(one.leaf, int(random.choice(rows)), -1, 0.0)
+    elif way == 7:
+        random.shuffle(steps)
+    elif way == 8:
+        steps = steps[:at]
+    else:
+        steps[at] = Step(one.leaf, int(random.choice(rows)), 0, float(random.random()))
+    return steps
+
+
+@pytest.mark.parametrize("seed", seeds(12, 150))
+def test_no_false_proof_is_taken(seed: int) -> None:
+    """The twin refuses it, or what it proves is true all the same; and a lower bound never is."""
+    tree, policy, random = scaled(seed)
+    twin = Problem(tree, int(random.choice(tree.seat)), policy)
+    if tree.num_nodes > 120:
+        return
+    decision = Decision.of(tree, policy, twin.player)
+    solved = decision.solve(0.05)
+    steps, best = solved.steps[:12], twin.value(solved.policy)
+    true = twin.proved(steps)
+    assert true >= best
+    if len(steps) == len(solved.steps):
+        assert float(true) <= solved.bound + 1e-12 * max(decision.unit, abs(solved.bound))
+    for _ in range(10 if steps else 0):
+        with suppress(ValueError):
+            assert twin.proved(forged(steps, tree, twin, random)) >= best
+
+
 def test_a_twin_finds_a_false_proof() -> None:
     tree = tree_of(DRIVER.format(last=1))
     solved = Decision.of(tree, tree.uniform()).solve(5.0)
     twin = Problem(tree, 0, tree.uniform())
     assert float(twin.proved(solved.steps)) == pytest.approx(solved.bound, abs=1e-12)
     assert float(twin.proved(solved.steps[:-5])) > solved.bound + 1e-10
+    first, *others = solved.steps
+    for wrong in (
+        [first._replace(action=-1)],  # pure is not enough
+        [first._replace(action=-2)],
+        [first._replace(action=2)],
+        [first._replace(cut=1.0)],
+        [first._replace(cut=np.nan)],
+        [first._replace(row=1)],
+        [first._replace(leaf=-1)],
+        [first, first],
+        others,
+    ):
+        with pytest.raises(ValueError, match="step "):
+            twin.proved(wrong)
 
 
 def test_two_players_answer_each_other() -> None:
@@ -423,12 +688,12 @@ infoset gate nodes /P1:on/P1:exit
     # Against a gate that is open half of the time, the middle of both payoffs counts: 1.
     half = made.attack(hogeq.Mixture([0.5, 0.5], [[[1, 0], [1, 0]], [[1, 0], [0, 1]]]))
     assert half.seats[0] == pytest.approx(1.0)  # x(1 - x) + xx: on for ever
-    with pytest.raises(ValueError, match="allowed: games without absent-mindedness, or of one"):
-        made.equilibrium(1.0)
-    with pytest.raises(ValueError, match="allowed: games without absent-mindedness, or of one"):
-        made.in_policies(1.0)
+    # On for ever gets 1; a gate blocked with 1/3 or more allows x(1 - x)c + xx, c <= 2: no more.
+    solved = made.equilibrium(5.0)
+    assert solved.is_proved
+    assert (solved.lower, solved.upper) == pytest.approx((1.0, 1.0), abs=1e-8)
     with pytest.raises(
-        ValueError, match="allowed: auto, where an information set can be met twice"
+        ValueError, match="allowed: auto or columns, where an information set can be met twice"
     ):
         made.equilibrium(1.0, "cfr")
 
@@ -437,6 +702,7 @@ LINEAR: list[Callable[[hogeq.Game], Any]] = [
     lambda made: made.solve("cfr", 1),
     lambda made: made.solve("bundle", 1),
     lambda made: made.purify("uniform"),
+    lambda made: made.in_policies(1.0),
     lambda made: made.diff("uniform", "uniform"),
     lambda made: made.engine,
 ]
@@ -558,16 +824,7 @@ def test_problems_with_seeds(problems: Any) -> None:
 @pytest.mark.parametrize("seed", seeds(4, 20))
 def test_absent_minded_players_answer_a_policy(seed: int) -> None:
     """In games of two who may meet anything again, each response is as good as a grid's."""
-    random = np.random.default_rng(seed)
-
-    def look(path: tuple[int, ...]) -> Node:
-        if len(path) == 4:
-            return Node(TERMINAL, payoff=float(np.random.default_rng([seed, *path]).integers(9)))
-        mover = int(np.random.default_rng([seed, 7, *path]).integers(-1, 2))
-        moves = [(place, 0.5, (*path, place)) for place in (0, 1)]
-        return Node(mover, "only" if mover >= 0 else None, moves=moves)
-
-    tree = flatten("both", (), look, lambda moves: [*map(str, moves)])
+    random, tree = np.random.default_rng(seed), both(seed)
     if {*tree.seat.tolist()} != {0, 1}:
         return
     target = random_policy(tree, random)

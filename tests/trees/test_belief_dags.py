@@ -90,9 +90,10 @@ def test_what_pure_strategies_span_is_a_part_of_the_whole() -> None:
     for root in FORGETS[::5]:
         form = sequence_form(tree_of(root), 0)
         pool = draw.integers(form.tree.num_legal, size=(3, form.tree.num_rows))
-        part, whole = beliefs.spanned(form, pool), belief_dag(form)
+        pure = np.eye(form.tree.num_actions)[pool]
+        part, whole = beliefs.spanned(form, pure), belief_dag(form)
         worth = draw.normal(size=whole.sequences.shape[0])
-        of_pool = [form.realisation(np.eye(form.tree.num_actions)[one]) @ worth for one in pool]
+        of_pool = [form.realisation(one) @ worth for one in pure]
         assert max(of_pool) - 1e-12 <= part.respond(worth)[0] <= whole.respond(worth)[0] + 1e-12
         kept = draw.random(len(whole.allowed)) < 0.6
         acts = draw.integers(whole.legal.sum(axis=1))
