@@ -38,6 +38,7 @@ from common import Points, arguments, draw, publish
 import hogeq
 from hogeq.support.aliases import Floats
 from hogeq.support.files import write_arrays
+from hogeq.support.messages import printable
 from hogeq.support.progress import phase
 from hogeq.trees.absent import Decision
 from hogeq.trees.loading import load_tree
@@ -206,13 +207,14 @@ class Problem:
             return Namespace(**arrays)
 
 
-def named(given: Namespace) -> Iterator[str]:
-    """List the problems asked for."""
+def named(given: Namespace) -> dict[str, str]:
+    """List the problems asked for, files of a folder by their paths in it."""
+    names = {}
     for name in given.problems:
-        files = sorted(
-            one for one in Path(name).rglob("[!.]*") if one.is_file() and one.suffix in {"", ".txt"}
-        )
-        yield from map(str, files) if Path(name).is_dir() else [name]
+        files = [one for one in sorted(Path(name).rglob("[!.]*")) if one.suffix in {"", ".txt"}]
+        inside = {printable(one.relative_to(name)): str(one) for one in files if one.is_file()}
+        names |= inside if Path(name).is_dir() else {printable(Path(name).name): name}
+    return names
 
 
 def until_stopped(rows: Iterator[list[object]]) -> Iterator[list[object]]:
@@ -255,26 +257,25 @@ def solved(
     given: Namespace, lines: dict[str, dict[str, Points]], methods: list[list[object]]
 ) -> Iterator[list[object]]:
     """Solve one problem after the other; name those that cannot be read, and leave them out."""
-    names = [*named(given)]
+    names = named(given)
     if not names:
         where = ", ".join(given.problems)
         raise SystemExit(
             f"{where}: no problems; allowed: folders with files named *.txt or without a suffix"
         )
     with phase("problems", len(names), "problems") as progress:
-        for name in names:
+        for name, where in names.items():
             try:
-                yield row(Problem(name, given), lines, methods)
+                yield row(name, Problem(where, given), lines, methods)
             except (OSError, ValueError) as error:
-                print(f"left out: {error}", file=sys.stderr)
+                print(f"{name} is left out: {error}", file=sys.stderr)
             progress.step()
 
 
 def row(
-    problem: Problem, lines: dict[str, dict[str, Points]], methods: list[list[object]]
+    name: str, problem: Problem, lines: dict[str, dict[str, Points]], methods: list[list[object]]
 ) -> list[object]:
     """Solve a problem, by branch and bound and by all methods."""
-    name = Path(problem.name).name
     with phase(name, 1 + sum(map(len, METHODS.values()))) as progress:
         progress.now("search")
         found = problem.kept("search", search)
