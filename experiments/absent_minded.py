@@ -53,6 +53,7 @@ OWN: Final = (
     "am_random(least=5,most=9,width=3,sets=4)",
 )
 SETTINGS: Final = ("seeds", "iterations", "gap", "seconds")  # that results depend on
+ENTRIES: Final = 2**26  # of an array of a pass over several policies
 TINY: Final = 1e-8  # squares of derivatives below are taken for this
 
 Step = Callable[[Floats, Floats, Any], tuple[Floats, Any]]  # of policy, derivatives and state
@@ -139,8 +140,11 @@ def run(step: Step, decision: Decision, given: Namespace) -> dict[str, Any]:
     policy, state, began = starts(decision, given.seeds), None, time.process_time()
     legal, curve = decision.legal[..., None], []
     ended = np.full(policy.shape[2], given.iterations, np.int64)
+    seeds, count = np.arange(len(ended)), len(ended) * len(decision.payoffs) // ENTRIES
+    groups = np.array_split(seeds, min(1 + count, len(ended)))
     for iteration in range(given.iterations):
-        values, slopes, gaps = decision.values(policy)
+        parts = [decision.values(policy[..., some]) for some in groups]
+        values, slopes, gaps = (np.concatenate(one, axis=-1) for one in zip(*parts, strict=True))
         gap = gaps.max(axis=0)
         ended = np.where((gap <= given.gap) & (ended == given.iterations), iteration, ended)
         if not (iteration & (iteration - 1)):  # powers of two

@@ -1,7 +1,6 @@
 """The experiments run, on games small enough for a test, and their tables say what they should."""
 
 import json
-import re
 import runpy
 import sys
 from fractions import Fraction
@@ -344,9 +343,8 @@ def test_absent_minded(table: Run, capsys: pytest.CaptureFixture[str]) -> None:
     options = f"--problems {folder.parent} --seconds 3 --iterations 300 --seeds 33 34"
     rows = table("absent_minded", f"{options} --work {table.out / 'work'}")
     left_out = capsys.readouterr().err
-    assert re.search(
-        "^simple/a_broken.txt is left out: .*: line 1: got 'hello'", left_out, re.MULTILINE
-    )
+    assert "simple/a_broken.txt is left out: " in left_out
+    assert "a_broken.txt: line 1: got 'hello'" in left_out
     assert "kuhn.txt: is of two players; allowed: problems of one player" in left_out
     assert [row["problem"] for row in rows] == ["simple/again.txt", "simple/driver"]
     for row in rows:
