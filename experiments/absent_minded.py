@@ -211,14 +211,13 @@ class Problem:
             return Namespace(**arrays)
 
 
-def named(given: Namespace) -> dict[str, str]:
-    """List the problems asked for, files of a folder by their paths in it."""
-    names = {}
+def named(given: Namespace) -> Iterator[tuple[str, str]]:
+    """Name and find the problems asked for: games, files, and the files of folders."""
     for name in given.problems:
         files = [one for one in sorted(Path(name).rglob("[!.]*")) if one.suffix in {"", ".txt"}]
-        inside = {printable(one.relative_to(name)): str(one) for one in files if one.is_file()}
-        names |= inside if Path(name).is_dir() else {printable(Path(name).name): name}
-    return names
+        inside = [str(one) for one in files if one.is_file()] if Path(name).is_dir() else [name]
+        for one in inside:
+            yield printable(Path(one).relative_to(Path(name).parent)), one
 
 
 def until_stopped(rows: Iterator[list[object]]) -> Iterator[list[object]]:
@@ -261,14 +260,14 @@ def solved(
     given: Namespace, lines: dict[str, dict[str, Points]], methods: list[list[object]]
 ) -> Iterator[list[object]]:
     """Solve one problem after the other; name those that cannot be read, and leave them out."""
-    names = named(given)
+    names = [*named(given)]
     if not names:
         where = ", ".join(given.problems)
         raise SystemExit(
             f"{where}: no problems; allowed: folders with files named *.txt or without a suffix"
         )
     with phase("problems", len(names), "problems") as progress:
-        for name, where in names.items():
+        for name, where in names:
             try:
                 yield row(name, Problem(where, given), lines, methods)
             except (OSError, ValueError) as error:

@@ -343,10 +343,10 @@ def test_absent_minded(table: Run, capsys: pytest.CaptureFixture[str]) -> None:
     options = f"--problems {folder.parent} --seconds 3 --iterations 300 --seeds 33 34"
     rows = table("absent_minded", f"{options} --work {table.out / 'work'}")
     left_out = capsys.readouterr().err
-    assert "simple/a_broken.txt is left out: " in left_out
+    assert "suite/simple/a_broken.txt is left out: " in left_out
     assert "a_broken.txt: line 1: got 'hello'" in left_out
     assert "kuhn.txt: is of two players; allowed: problems of one player" in left_out
-    assert [row["problem"] for row in rows] == ["simple/again.txt", "simple/driver"]
+    assert [row["problem"] for row in rows] == ["suite/simple/again.txt", "suite/simple/driver"]
     for row in rows:
         assert (row["nodes"], row["sets"], row["visits"]) == ("5", "1", "2")
         assert float(row["best value"]) == pytest.approx(1.0, abs=1e-9)
