@@ -35,7 +35,7 @@ from hogeq.trees.forgetting import coarser
 from hogeq.trees.gambit import number_of
 from hogeq.trees.teams import Teams, sides_of
 
-MOST_BYTES: Final = 2**34  # of a file
+MOST_BYTES: Final = 2**36  # of a file
 NODE_BYTES: Final = 50  # of a node, while paths are sorted
 LONGEST: Final = 1000  # bytes of a line that is refused, as far as they are shown
 BOM: Final = b"\xef\xbb\xbf"  # before UTF-8
