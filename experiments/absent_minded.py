@@ -4,12 +4,15 @@
     python experiments/absent_minded.py --problems FOLDER --seconds 14400
 
 Problems are files in the text format of the suite or names of games; of a folder all files in it
-that end in .txt or have no suffix. A file that cannot be read is named and left out; Ctrl-C ends
-with the tables of the problems so far. The methods, their settings and the protocol are those of E.
-Tewolde, B. H. Zhang, I. Anagnostides, T. Sandholm and V. Conitzer, "Decision making under imperfect
-recall: algorithms and benchmarks", arXiv 2602.15252, 2026: regret matching, RM+, and predictive
-PRM, PRM+; projected gradient PGD and optimistic OGD, 4 rates each; AMSGrad, 27 settings; seeds 33
-to 44 draw the starts, and a run ends after 6,000 iterations or at a KKT gap of 1e-6.
+that end in .txt or have no suffix. A file that cannot be read is named and left out. Each search
+and each setting of a method is kept in a file of `--work` as soon as it is done, and not done again
+unless the problem or the options change; Ctrl-C ends with the tables of the problems so far.
+
+The methods, their settings and the protocol are those of E. Tewolde, B. H. Zhang, I.
+Anagnostides, T. Sandholm and V. Conitzer, "Decision making under imperfect recall: algorithms and
+benchmarks", arXiv 2602.15252, 2026: regret matching, RM+, and predictive PRM, PRM+; projected
+gradient PGD and optimistic OGD, 4 rates each; AMSGrad, 27 settings; seeds 33 to 44 draw the starts,
+and a run ends after 6,000 iterations or at a KKT gap of 1e-6.
 
 Two tables go to the folder of results: `absent_minded.md`, with the nodes, the rows and how often
 one is met at most, the best value known, a bound on all policies by branch and bound in so many
@@ -22,19 +25,23 @@ import sys
 import time
 from argparse import Namespace
 from collections.abc import Callable, Iterator
-from functools import partial
+from functools import cached_property, partial
+from hashlib import file_digest, sha256
 from itertools import product
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import numpy as np
 import problems  # noqa: F401 - registers games
 from common import Points, arguments, draw, publish
 
 import hogeq
-from hogeq.support.aliases import Floats, Ints
+from hogeq.support.aliases import Floats
+from hogeq.support.files import write_arrays
+from hogeq.support.messages import printable
+from hogeq.support.progress import phase
 from hogeq.trees.absent import Decision
-from hogeq.trees.flat import FlatTree
+from hogeq.trees.loading import load_tree
 from hogeq.trees.text import from_text
 
 OWN: Final = (
@@ -45,6 +52,8 @@ OWN: Final = (
     "am_random(least=4,most=8,width=2,sets=2)",
     "am_random(least=5,most=9,width=3,sets=4)",
 )
+SETTINGS: Final = ("seeds", "iterations", "gap", "seconds")  # that results depend on
+ENTRIES: Final = 2**26  # of an array of a pass over several policies
 TINY: Final = 1e-8  # squares of derivatives below are taken for this
 
 Step = Callable[[Floats, Floats, Any], tuple[Floats, Any]]  # of policy, derivatives and state
@@ -114,17 +123,6 @@ METHODS: Final[dict[str, dict[str, Step]]] = {
 """Settings of each method."""
 
 
-class Runs(NamedTuple):
-    """Runs of one setting, one for each seed."""
-
-    values: Floats  # (S,), at the last point
-    gaps: Floats  # (S,)
-    iterations: Ints  # (S,), until the gap was small, or the run was over
-    seconds: float  # a run, all of them having been done together
-    policy: Floats  # (R, K), the best
-    curve: Points  # median gap by iterations
-
-
 def starts(decision: Decision, seeds: tuple[int, ...]) -> Floats:
     """Draw policies by exponential weights, (R, K, S)."""
     legal = decision.legal
@@ -137,13 +135,16 @@ def starts(decision: Decision, seeds: tuple[int, ...]) -> Floats:
     return np.stack(drawn, axis=2)
 
 
-def run(decision: Decision, step: Step, given: Namespace) -> Runs:
-    """Run a setting from all starts at once; a run that has ended stays where it is."""
+def run(step: Step, decision: Decision, given: Namespace) -> dict[str, Any]:
+    """Run a setting from all S starts at once; a run that has ended stays where it is."""
     policy, state, began = starts(decision, given.seeds), None, time.process_time()
     legal, curve = decision.legal[..., None], []
     ended = np.full(policy.shape[2], given.iterations, np.int64)
+    seeds, count = np.arange(len(ended)), len(ended) * len(decision.payoffs) // ENTRIES
+    groups = np.array_split(seeds, min(1 + count, len(ended)))
     for iteration in range(given.iterations):
-        values, slopes, gaps = decision.values(policy)
+        parts = [decision.values(policy[..., some]) for some in groups]
+        values, slopes, gaps = (np.concatenate(one, axis=-1) for one in zip(*parts, strict=True))
         gap = gaps.max(axis=0)
         ended = np.where((gap <= given.gap) & (ended == given.iterations), iteration, ended)
         if not (iteration & (iteration - 1)):  # powers of two
@@ -156,44 +157,67 @@ def run(decision: Decision, step: Step, given: Namespace) -> Runs:
         moved /= moved.sum(axis=1, keepdims=True)
         policy = np.where(ended == given.iterations, moved, policy)
     curve.append((iteration + 1, max(float(np.median(gap)), given.gap)))
-    seconds = (time.process_time() - began) / len(ended)
-    return Runs(values, gap, ended, seconds, policy[..., values.argmax()], curve)
+    return {
+        "values": values,  # (S,), at the last point
+        "policy": policy[..., values.argmax()],  # (R, K), the best
+        "curve": curve,  # median gap by iterations
+        # The best setting has most runs that end, then the shortest ones, then the smallest gap.
+        "rank": (-np.count_nonzero(gap <= given.gap), np.median(ended), np.median(gap)),
+        "seconds": (time.process_time() - began) / len(ended),
+    }
 
 
-def load(name: str) -> FlatTree:
-    """Find a problem: a file of the suite, or a game by its name."""
-    if Path(name).is_file() and Path(name).suffix in {"", ".txt"}:
-        return from_text(name)
-    tree = hogeq.Game(name).tree
-    if tree is None:
-        raise ValueError(f"{name}: is Hog; allowed: problems of one player")
-    return tree
+def search(decision: Decision, given: Namespace) -> dict[str, Any]:
+    """Search and bound."""
+    began, tree = time.process_time(), decision.form.tree
+    solved = decision.solve(given.seconds)
+    return {
+        "policy": solved.policy,
+        "ends": (solved.value, solved.bound),
+        "unit": decision.unit,
+        "sizes": (tree.num_nodes, tree.num_rows, int(decision.visits.max(initial=0))),
+        "seconds": time.process_time() - began,
+    }
 
 
-def named(given: Namespace) -> Iterator[str]:
-    """List the problems asked for."""
+class Problem:
+    """A file of the suite, or a game by its name, and what is kept of it."""
+
+    def __init__(self, name: str, given: Namespace) -> None:
+        self.name, self.given, self.tree = name, given, None
+        if Path(name).is_file() and Path(name).suffix in {"", ".txt"}:
+            with Path(name).open("rb") as file:
+                self.digest = file_digest(file, "sha256").hexdigest()
+            return
+        self.tree = load_tree(name)
+        self.digest = self.tree.digest()
+
+    @cached_property
+    def decision(self) -> Decision:
+        """The problem, which is read only if there is something to do."""
+        tree = self.tree or from_text(self.name)
+        if tree.num_players > 1:
+            raise ValueError(f"{self.name}: is of two players; allowed: problems of one player")
+        return Decision.of(tree, tree.uniform())
+
+    def kept(self, what: str, make: Callable[[Decision, Namespace], dict[str, Any]]) -> Namespace:
+        """Read results, or make and keep them."""
+        options = vars(self.given)
+        key = [what, self.digest, hogeq.__version__, *(options[one] for one in SETTINGS)]
+        path = Path(self.given.work) / f"{sha256(repr(key).encode()).hexdigest()[:32]}.npz"
+        if not path.exists():
+            write_arrays(path, **make(self.decision, self.given))
+        with np.load(path) as arrays:
+            return Namespace(**arrays)
+
+
+def named(given: Namespace) -> Iterator[tuple[str, str]]:
+    """Name and find the problems asked for: games, files, and the files of folders."""
     for name in given.problems:
-        files = sorted(
-            one for one in Path(name).rglob("[!.]*") if one.is_file() and one.suffix in {"", ".txt"}
-        )
-        yield from map(str, files) if Path(name).is_dir() else [name]
-
-
-def readable(given: Namespace) -> Iterator[tuple[str, FlatTree]]:
-    """Read the problems asked for; name those that cannot be read, and leave them out."""
-    names = [*named(given)]
-    if not names:
-        where = ", ".join(given.problems)
-        raise SystemExit(
-            f"{where}: no problems; allowed: folders with files named *.txt or without a suffix"
-        )
-    for name in names:
-        try:
-            tree = load(name)
-        except (OSError, ValueError) as error:
-            print(f"left out: {error}", file=sys.stderr)
-        else:
-            yield name, tree
+        files = [one for one in sorted(Path(name).rglob("[!.]*")) if one.suffix in {"", ".txt"}]
+        inside = [str(one) for one in files if one.is_file()] if Path(name).is_dir() else [name]
+        for one in inside:
+            yield printable(Path(one).relative_to(Path(name).parent)), one
 
 
 def until_stopped(rows: Iterator[list[object]]) -> Iterator[list[object]]:
@@ -213,14 +237,18 @@ def main() -> None:
         iterations=6000,
         gap=1e-6,
         seconds=60.0,
+        work="build/absent_minded",
     )
+    Path(given.work).mkdir(parents=True, exist_ok=True)
     lines: dict[str, dict[str, Points]] = {}
     methods: list[list[object]] = []
     header = [
         *("problem", "nodes", "sets", "visits", "best value", "bound", "gap", "by"),
         *("CDT gap", "EDT gap", "seconds"),
     ]
-    publish(given.out, "absent_minded", header, until_stopped(rows(given, lines, methods)))
+    with hogeq.show_progress():
+        rows = until_stopped(solved(given, lines, methods))
+        publish(given.out, "absent_minded", header, rows)
     header = ["problem", "method", "setting", "ended", "iterations", "KKT gap", "share", "seconds"]
     publish(given.out, "absent_minded_methods", header, methods)
     first = dict(list(lines.items())[:4])  # as many panels as one can read
@@ -228,49 +256,61 @@ def main() -> None:
         draw(given.out, "absent_minded", first, "median KKT gap")
 
 
-def rows(
+def solved(
     given: Namespace, lines: dict[str, dict[str, Points]], methods: list[list[object]]
 ) -> Iterator[list[object]]:
-    """Solve one problem after the other, by branch and bound and by all methods."""
-    for name, tree in readable(given):
-        began = time.process_time()
-        decision = Decision.of(tree, tree.uniform())
-        solved = decision.solve(given.seconds)
-        seconds, best, by = time.process_time() - began, solved.policy, "search"
-        found = {}
+    """Solve one problem after the other; name those that cannot be read, and leave them out."""
+    names = [*named(given)]
+    if not names:
+        where = ", ".join(given.problems)
+        raise SystemExit(
+            f"{where}: no problems; allowed: folders with files named *.txt or without a suffix"
+        )
+    with phase("problems", len(names), "problems") as progress:
+        for name, where in names:
+            try:
+                yield row(name, Problem(where, given), lines, methods)
+            except (OSError, ValueError) as error:
+                print(f"{name} is left out: {error}", file=sys.stderr)
+            progress.step()
+
+
+def row(
+    name: str, problem: Problem, lines: dict[str, dict[str, Points]], methods: list[list[object]]
+) -> list[object]:
+    """Solve a problem, by branch and bound and by all methods."""
+    with phase(name, 1 + sum(map(len, METHODS.values()))) as progress:
+        progress.now("search")
+        found = problem.kept("search", search)
+        (value, bound), best, by = found.ends.tolist(), found.policy, "search"
+        chosen = {}
         for method, settings in METHODS.items():
-            runs = {key: run(decision, step, given) for key, step in settings.items()}
-            key = min(runs, key=partial(order, runs, given.gap))
-            found[method] = key, runs[key]
-            for one in runs.values():
-                if one.values.max() > decision.value(best) + 1e-9 * decision.unit:
-                    best, by = one.policy, method
-        value = decision.value(best)
-        problem = Path(name).name
-        lines[f"iterations, {problem}"] = {name: one.curve for name, (_, one) in found.items()}
-        for method, (key, one) in found.items():
-            share = float(np.median(one.values)) / value if value else float("nan")
-            methods.append(
-                [
-                    *(problem, method, key, f"{(one.gaps <= given.gap).sum()} of {len(one.gaps)}"),
-                    *(f"{np.median(one.iterations):.0f}", f"{np.median(one.gaps):.1e}"),
-                    *(f"{share:.4f}", f"{one.seconds:.3f}"),
-                ]
-            )
-        gaps = decision.gaps(best, given.seconds / 4.0)
-        bound = max(solved.bound, value)
-        yield [
-            *(problem, f"{tree.num_nodes:,}", tree.num_rows, int(decision.visits.max(initial=0))),
-            *(f"{value:.9f}", f"{bound:.9f}", f"{bound - value:.1e}", by),
-            *(f"{gaps.kkt:.1e}", f"{gaps.edt[0]:.1e} to {gaps.edt[1]:.1e}", f"{seconds:.1f}"),
-        ]
-
-
-def order(runs: dict[str, Runs], gap: float, key: str) -> tuple[float, ...]:
-    """Order settings: by runs that end, then by their median length, then by the gap."""
-    one = runs[key]
-    medians = float(np.median(one.iterations)), float(np.median(one.gaps))
-    return -int((one.gaps <= gap).sum()), *medians
+            runs = {}
+            for key, step in settings.items():
+                progress.step(doing=key)
+                one = runs[key] = problem.kept(key, partial(run, step))
+                if one.values.max() > value + 1e-9 * found.unit:
+                    value, best, by = float(one.values.max()), one.policy, method
+            key = min(runs, key=lambda key, runs=runs: runs[key].rank.tolist())
+            chosen[method] = key, runs[key]
+        progress.step(doing="gaps")
+        gaps = problem.kept(
+            "gaps", lambda one, given: one.gaps(best, given.seconds / 4.0)._asdict()
+        )
+    lines[f"iterations, {name}"] = {label: one.curve for label, (_, one) in chosen.items()}
+    for method, (key, one) in chosen.items():
+        share = float(np.median(one.values)) / value if value else float("nan")
+        methods.append(
+            [
+                *(name, method, key, f"{-one.rank[0]:.0f} of {len(one.values)}"),
+                *(f"{one.rank[1]:.0f}", f"{one.rank[2]:.1e}", f"{share:.4f}", f"{one.seconds:.3f}"),
+            ]
+        )
+    bound, (nodes, *sizes) = max(bound, value), found.sizes.tolist()
+    return [
+        *(name, f"{nodes:,}", *sizes, f"{value:.9f}", f"{bound:.9f}", f"{bound - value:.1e}", by),
+        *(f"{gaps.kkt:.1e}", f"{gaps.edt[0]:.1e} to {gaps.edt[1]:.1e}", f"{found.seconds:.1f}"),
+    ]
 
 
 if __name__ == "__main__":

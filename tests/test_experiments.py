@@ -5,6 +5,7 @@ import runpy
 import sys
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -18,6 +19,7 @@ from hogeq.search.attack import Saturation, SearchResult
 from hogeq.search.results import Budget
 from hogeq.strategies.files import read_strategy, write_strategy
 from hogeq.strategies.strategy import Strategy
+from hogeq.support import files
 
 pytestmark = pytest.mark.slow
 
@@ -322,7 +324,14 @@ infoset highway nodes / /P1:on
 """
 
 
-def test_absent_minded(table: Run) -> None:
+BET = """node / player 1 actions bet fold
+node /P1:bet leaf payoffs 1=1 2=-1
+node /P1:fold leaf payoffs 1=0 2=0
+infoset start nodes /
+"""
+
+
+def test_absent_minded(table: Run, capsys: pytest.CaptureFixture[str]) -> None:
     """Of a folder all texts that can be read are taken; 4x(1 - x) is 1 at 1/2."""
     folder = table.out / "suite" / "simple"
     folder.mkdir(parents=True)
@@ -330,9 +339,14 @@ def test_absent_minded(table: Run) -> None:
     (folder / "notes.md").write_text(DRIVER)
     for name in ("driver", "again.txt"):
         (folder / name).write_text(DRIVER)
+    (folder / "kuhn.txt").write_text(BET)
     options = f"--problems {folder.parent} --seconds 3 --iterations 300 --seeds 33 34"
-    rows = table("absent_minded", options)
-    assert [row["problem"] for row in rows] == ["again.txt", "driver"]
+    rows = table("absent_minded", f"{options} --work {table.out / 'work'}")
+    left_out = capsys.readouterr().err
+    assert "suite/simple/a_broken.txt is left out: " in left_out
+    assert "a_broken.txt: line 1: got 'hello'" in left_out
+    assert "kuhn.txt: is of two players; allowed: problems of one player" in left_out
+    assert [row["problem"] for row in rows] == ["suite/simple/again.txt", "suite/simple/driver"]
     for row in rows:
         assert (row["nodes"], row["sets"], row["visits"]) == ("5", "1", "2")
         assert float(row["best value"]) == pytest.approx(1.0, abs=1e-9)
@@ -347,6 +361,46 @@ def test_absent_minded(table: Run) -> None:
         assert float(gap) <= 1e-6
         assert float(share) == pytest.approx(1.0, abs=1e-4)
     assert (table.out / "absent_minded.png").read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize("last", [3, 60])
+def test_absent_minded_goes_on(table: Run, last: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Stopped in its first or second problem and begun again, it writes the tables of one go."""
+    folder, done = table.out / "suite", list[str]()
+    folder.mkdir()
+    (folder / "a.txt").write_text(DRIVER)
+    (folder / "b.txt").write_text(DRIVER.replace("1=4", "1=8"))
+    write = files.write_arrays
+
+    def counted(path: Path, **arrays: Any) -> None:
+        write(path, **arrays)
+        done.append(path.name)
+        if len(done) == last:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(files, "write_arrays", counted)
+
+    def tables(work: str, iterations: int = 40) -> list[str]:
+        options = f"--problems {folder} --seconds 3 --iterations {iterations} --seeds 33"
+        table.start("absent_minded", f"{options} --work {table.out / work}")
+        return [(table.out / f"absent_minded{part}.md").read_text() for part in ("", "_methods")]
+
+    def timeless(texts: list[str]) -> list[list[str]]:
+        return [line.split("|")[:-2] for text in texts for line in text.splitlines()]
+
+    assert tables("parts")[0].count(".txt") == last // 41  # a search, 39 settings, gaps
+    both = tables("parts")
+    assert len(done) == len({*done})
+    count = len(done)
+    assert tables("parts") == both  # of the same seconds
+    assert len(done) == count
+    assert timeless(tables("one_go")) == timeless(both)
+    assert done[count:] == done[:count]
+    tables("parts", iterations=41)
+    (folder / "a.txt").write_text(DRIVER + "# changed")
+    tables("parts")
+    assert len(done) == 3.5 * count
+    assert len({*done}) == 2.5 * count
 
 
 def test_points_are_projected_by_weights(table: Run, monkeypatch: pytest.MonkeyPatch) -> None:

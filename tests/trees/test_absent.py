@@ -15,6 +15,8 @@ from scipy.optimize import linprog
 
 import hogeq
 from hogeq.support.aliases import Floats
+from hogeq.trees import building
+from hogeq.trees import text as text_format
 from hogeq.trees.absent import Decision, Step
 from hogeq.trees.building import Node, flatten
 from hogeq.trees.flat import TERMINAL, FlatTree, payoff, reach
@@ -790,6 +792,38 @@ def test_other_texts_are_refused_in_a_line(text: str, reason: str) -> None:
     with pytest.raises(ValueError, match=re.escape(reason)) as refused:
         game(text)
     assert "\n" not in str(refused.value)
+
+
+def test_texts_of_any_kind_of_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Windows' breaks, a mark of the order of bytes, tabs, comments, no break at the end."""
+    monkeypatch.setattr(building, "MOST_NODES", 2)  # of trees whose size no file tells
+    lines = ["# é", "", "\t infoset  h\u00e9re nodes\t/", *(ROOT + ENDS).split("\n"), " #"]
+    for end in ("\n", "\r\n"):
+        Path("problem.txt").write_bytes(("\ufeff" + end.join(lines)).encode())
+        tree = load_tree("problem.txt")
+        assert tree.num_nodes == 3
+        assert tree.names == ["h\u00e9re"]
+    Path("problem.txt").write_bytes((ROOT + SET + ENDS).encode() + b"\xff")
+    with pytest.raises(ValueError, match=r"line 5: got '.ufffd'; allowed: node PATH player"):
+        load_tree("problem.txt")
+    Path("problem.txt").write_bytes((SET + ENDS).encode() + b"node / player 1 actions a \xff")
+    with pytest.raises(ValueError, match="line 4: 'utf-8' codec can't decode"):
+        load_tree("problem.txt")
+
+
+@pytest.mark.parametrize("number", [0, 7])
+def test_paths_of_one_hash_are_not_taken_for_each_other(
+    number: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(text_format, "hash", lambda _: number, raising=False)
+    for given, reason in (
+        (ROOT + ENDS + SET, "line 2: /P1:a has another's hash: read it again"),
+        (ROOT + SET + SET, "line 3: / is there twice"),
+        (ROOT + SET, "after player 0: a: no node /P1:a"),
+        (ROOT + SET.replace("/", "/P1:a"), "line 1: the node is in no infoset"),
+    ):
+        with pytest.raises(ValueError, match=re.escape(reason)):
+            game(given)
 
 
 def test_weights_of_chance_are_scaled_and_three_players_need_teams() -> None:
