@@ -380,7 +380,7 @@ def test_the_checker_believes_no_claim_whose_hash_is_right(copied: tuple[Path, P
     with np.load(folder / "strategies.npz") as stored:
         strategies = dict(stored)
     free = {**proofs, "random-3x4x4.target": np.zeros(0)}
-    low = {**proofs, "random-3x4x4.target": proofs["random-3x4x4.target"] - 1e-6}
+    high = {**proofs, "random-3x4x4.target": proofs["random-3x4x4.target"] + 0.1}
     shorter = {**proofs, "random-3x4x4.questions": proofs["random-3x4x4.questions"][:-1]}
     price: dict[str, Any] = {"first": np.array([0, 1], np.int32)}
     price |= {"place": np.zeros(1, np.int32), "price": -np.ones(1, np.float32)}
@@ -388,7 +388,7 @@ def test_the_checker_believes_no_claim_whose_hash_is_right(copied: tuple[Path, P
     other = 1 - np.minimum(strategies["random-3x4x4"], 1)
     played = {**strategies, "random-3x4x4": other}
     for what, arrays in (
-        *(("proofs", one) for one in (free, low, shorter, negative)),
+        *(("proofs", one) for one in (free, high, shorter, negative)),
         ("strategies", played),
     ):
         original = proofs if what == "proofs" else strategies
