@@ -511,6 +511,7 @@ class Known:
 
     def named(self, instances: Path, *only: str) -> list[str]:
         """List all instances, or those with a part of their names given."""
+        demand(self.listed, "known.json: lists no instance")
         for arrays in self.arrays:
             same = {key.split(".")[0] for key in arrays} == set(self.listed)
             demand(same, "known.json: lists not what the arrays are of")

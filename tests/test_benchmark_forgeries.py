@@ -312,6 +312,18 @@ def test_arrays_of_other_lengths_are_refused(good: Results, key: str) -> None:
         checker.Instance(arrays)
 
 
+def test_payoffs_that_are_far_from_0_are_those_of_the_game() -> None:
+    def look(moves: tuple[int, ...]) -> Node:
+        if len(moves) == 1:
+            return Node(TERMINAL, payoffs=[(7.0, 6.0), (8.0, 5.0)][moves[0]])
+        return Node(0, "row", moves=[(move, 1.0, (move,)) for move in (0, 1)])
+
+    tree = flatten("far", (), look, lambda moves: [str(move) for move in moves])
+    assert tree.shift
+    assert tree.centre
+    assert best_of_all(checker.Instance(from_tree(tree)._asdict()))[0] == 8.0
+
+
 # --- proofs that prove nothing --------------------------------------------------------------------
 
 

@@ -152,7 +152,8 @@ def from_tree(tree: FlatTree, seat: int | None = None, joint: Floats | None = No
         fixed = np.concatenate([fixed, joint[theirs]])
         player = np.where(player == seat, 0, NATURE)
         sign = 1.0 - 2.0 * seat
-    inner_levels = [level.start for level in tree.levels]
+    level = tree.shift + sign * tree.centre
+    inner_levels = [one.start for one in tree.levels]
     return _narrow(
         level=np.append(np.unique(np.searchsorted(inner, inner_levels)), len(inner)),
         player=player,
@@ -168,7 +169,7 @@ def from_tree(tree: FlatTree, seat: int | None = None, joint: Floats | None = No
         place=at[:-1],
         next=children,
         label=np.zeros(len(children)),
-        payoff=sign * payoff,
+        payoff=sign * payoff + level if level else sign * payoff,  # -0.0 and its digest stay
         start=np.zeros((1, 2)),
         start_chance=np.ones(1),
     )
