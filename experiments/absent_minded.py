@@ -249,7 +249,10 @@ def main() -> None:
     with hogeq.show_progress():
         rows = until_stopped(solved(given, lines, methods))
         publish(given.out, "absent_minded", header, rows)
-    header = ["problem", "method", "setting", "ended", "iterations", "KKT gap", "share", "seconds"]
+    header = [
+        *("problem", "method", "setting", "ended", "iterations", "KKT gap"),
+        *("lower quartile", "median share", "upper quartile", "seconds"),
+    ]
     publish(given.out, "absent_minded_methods", header, methods)
     first = dict(list(lines.items())[:4])  # as many panels as one can read
     if first:
@@ -299,11 +302,13 @@ def row(
         )
     lines[f"iterations, {name}"] = {label: one.curve for label, (_, one) in chosen.items()}
     for method, (key, one) in chosen.items():
-        share = float(np.median(one.values)) / value if value else float("nan")
+        shares = np.quantile(one.values / value, (0.25, 0.5, 0.75)) if value else [np.nan] * 3
         methods.append(
             [
                 *(name, method, key, f"{-one.rank[0]:.0f} of {len(one.values)}"),
-                *(f"{one.rank[1]:.0f}", f"{one.rank[2]:.1e}", f"{share:.4f}", f"{one.seconds:.3f}"),
+                *(f"{one.rank[1]:.0f}", f"{one.rank[2]:.1e}"),
+                *(f"{share:.4f}" for share in shares),
+                f"{one.seconds:.3f}",
             ]
         )
     bound, (nodes, *sizes) = max(bound, value), found.sizes.tolist()
