@@ -278,6 +278,11 @@ def solved(
             progress.step()
 
 
+def rank(run: tuple[str, Namespace]) -> list[float]:
+    """Order the settings of a method."""
+    return list(run[1].rank)
+
+
 def row(
     name: str, problem: Problem, lines: dict[str, dict[str, Points]], methods: list[list[object]]
 ) -> list[object]:
@@ -294,8 +299,7 @@ def row(
                 one = runs[key] = problem.kept(key, partial(run, step))
                 if one.values.max() > value + 1e-9 * found.unit:
                     value, best, by = float(one.values.max()), one.policy, method
-            key = min(runs, key=lambda key, runs=runs: runs[key].rank.tolist())
-            chosen[method] = key, runs[key]
+            chosen[method] = min(runs.items(), key=rank)
         progress.step(doing="gaps")
         gaps = problem.kept(
             "gaps", lambda one, given: one.gaps(best, given.seconds / 4.0)._asdict()
