@@ -443,7 +443,8 @@ def test_prices_that_stand_nowhere_or_twice_are_refused(good: Results, folder: P
         (HOG, priced([0], [0.5])),
         (HOG, {"target": np.ones(1)}),
         (TREE, {**leaf(), "target": np.ones(2)}),  # more than leaves
-        (TREE, {**leaf(), "target": np.zeros(1)}),  # less than a strategy wins
+        (TREE, {**leaf(), "target": np.full(1, np.nan)}),
+        (TREE, {**priced([0], [0.5]), "target": np.ones(1)}),  # a floor beside prices
     ):
         forged = good.copy()
         forged.proofs |= {f"{name}.{key}": array for key, array in proof.items()}
