@@ -503,7 +503,8 @@ class Solving:
                 answer = side.best(worth, value, left, gap)
                 self.learn(mixed, player, answer.bound)
                 gains |= answer.payoff - value > LEAST_NEW and side.takes(answer)
-            gains |= sum(self.bounds) < gap / 2.0  # then a smaller share can be sought
+            # A smaller share of a smaller gap can be sought.
+            gains |= self.is_absent_minded and sum(self.bounds) < gap / 2.0
             gains &= not self.is_proved and perf_counter() < end
 
     def _remembered(self, seconds: float) -> list[Mixed] | None:
