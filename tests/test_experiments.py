@@ -355,11 +355,12 @@ def test_absent_minded(table: Run, capsys: pytest.CaptureFixture[str]) -> None:
     lines = [[cell.strip() for cell in line.split("|")[1:-1]] for line in text]
     methods = ["RM", "RM+", "PRM", "PRM+", "PGD", "OGD", "AMSGrad"]
     assert [line[1] for line in lines] == 2 * methods
-    for *_, ended, iterations, gap, share, _ in lines:
+    for *_, ended, iterations, gap, least, share, most, _ in lines:
         assert ended == "2 of 2"
         assert int(iterations) < 300
         assert float(gap) <= 1e-6
         assert float(share) == pytest.approx(1.0, abs=1e-4)
+        assert float(least) <= float(share) <= float(most)
     assert (table.out / "absent_minded.png").read_bytes().startswith(b"\x89PNG")
 
 
