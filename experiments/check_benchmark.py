@@ -43,6 +43,7 @@ FORM = {  # type, axes by name, and least number and the first that is too large
 NATURE = 2
 CELLS = 2**27  # of an array that is computed
 MOST = 2**26  # parts of a search
+DEEPEST = 1000  # of these inside each other: the stack of a processor is limited
 SUM = 1e-9  # by which probabilities may miss 1
 ROUNDING = 2.0**-53
 LARGE = 1e300  # larger numbers might overflow
@@ -263,7 +264,8 @@ class Tree:
         ends = np.searchsorted(self.before[follows], np.arange(len(self.payoff) + 1))
         below = _rows_below(self.before, self.row, legal)
         tree = self.row, follows, ends, self.payoff, worth, below
-        found = _searched(tree, legal, follows[: ends[1]], floor - self.payoff[0], np.array([most]))
+        left = np.array([most, DEEPEST])
+        found = _searched(tree, legal, follows[: ends[1]], floor - self.payoff[0], left)
         roundings = 2 * (self.roundings + count + self.rows)
         return float(self.payoff[0] + found) + error(self.size, roundings, self.misses)
 
@@ -352,11 +354,12 @@ def _searched(tree: Any, allowed: Array, pasts: Array, floor: float, left: Array
     """Most that is won from pasts on, or a bound on it that is no more than the floor."""
     row, follows, ends, payoff, worth, below = tree
     left[0] -= 1
-    if left[0] < 0:
-        raise RefusedError("search: too many parts")
+    if left.min() < 0:
+        raise RefusedError("search: too many parts, or too deep")
     bound = _bound(row, worth, allowed, pasts)
     if bound <= floor:
         return bound
+    left[1] -= 1
     part = _parts(pasts, row, below, allowed.sum(axis=1) > 1)
     parts = np.unique(part)
     bounds = np.array([_bound(row, worth, allowed, pasts[part == one]) for one in parts])
@@ -377,6 +380,7 @@ def _searched(tree: Any, allowed: Array, pasts: Array, floor: float, left: Array
             more = max(lowest, highest) - wins
             highest = max(highest, wins + _searched(tree, acts, np.array(then), more, left))
         bounds[place] = highest
+    left[1] += 1
     return bounds.sum()
 
 

@@ -10,7 +10,7 @@ import subprocess
 import sys
 import zipfile
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from fractions import Fraction
 from itertools import product
 from pathlib import Path
@@ -540,6 +540,38 @@ def test_a_search_meets_the_best_of_all_and_proves_no_less(tree: FlatTree) -> No
             assert best_of_these <= found <= max(best_of_these, floor) + 1e-9
     with pytest.raises(RefusedError, match="too many parts"):
         pasts.searched(pasts.legal, best + 1e-8, 0)
+
+
+def test_a_search_is_refused_before_it_is_too_deep_for_the_stack() -> None:
+    """A chain of rows that stop or go on: one part inside the other."""
+    for rows, is_deep in ((900, False), (9000, True)):
+        onwards = np.append(np.arange(1, rows), -2)
+        numbers = {
+            "level": np.arange(rows + 1),
+            "row": np.arange(rows),
+            "player": np.zeros(rows),
+            "situation": np.zeros(rows),
+            "fixed": [[1.0, 0.0]],
+            "way": [[[0, 1]]],
+            "lane": [0],
+            "following": [[0]],
+            "first": [0, 1, 2],
+            "chance": [1.0, 1.0],
+            "end": [0, 1],
+            "place": 2 * np.arange(rows),
+            "label": np.zeros(2 * rows),
+            "payoff": [0.5, 1.0],
+            "start": [[0, 0]],
+            "start_chance": [1.0],
+            "next": np.stack([np.full(rows, -1), onwards], axis=1).ravel(),
+        }
+        kinds = {name: form.split()[0] for name, form in checker.FORM.items()}
+        pasts = player_tree(
+            checker.Instance({name: np.asarray(numbers[name], kinds[name]) for name in kinds})
+        )
+        with pytest.raises(RefusedError, match="too deep") if is_deep else nullcontext():
+            assert pasts.searched(pasts.legal, -1e9) == pytest.approx(1.0)
+        assert pasts.searched(pasts.legal, 1.0) == pytest.approx(1.0)
 
 
 def orders(seed: int) -> FlatTree:
