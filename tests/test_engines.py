@@ -12,9 +12,11 @@ import numpy as np
 import pytest
 from numpy.typing import DTypeLike
 
+from hogeq.graph.hog import of_hog
 from hogeq.kernels import recurrence
 from hogeq.model.cell_passes import CellPasses
 from hogeq.model.game import HogEngine, compile_game
+from hogeq.model.graph_engine import GraphEngine
 from hogeq.model.interpreter import Interpreter
 from hogeq.model.memory_passes import MemoryDuel, MemoryPasses
 from hogeq.model.protocol import Engine, MatrixPasses, Precision, Role
@@ -29,6 +31,7 @@ from hogeq.strategies.strategy import strategy_of
 from hogeq.support.aliases import Floats
 from hogeq.support.devices import has_gpu
 from hogeq.trees.engine import TreeEngine
+from hogeq.trees.graphs import of_tree
 from tests import toys
 from tests.solvers.family import FAMILY, TREES_ALONE
 from tests.toy_engine import TwoNumbers
@@ -66,7 +69,12 @@ def hog(kind: type[HogEngine], edition: str, goal: int, **changes: Any) -> HogEn
     if kind is HogEngine:
         assert isinstance(game.layout(2), Interpreter)
         return game
-    return kind(game.rules, game.tables, game.memories, game.recurrence)
+    return kind(game.rules, game.tables, game.memories)
+
+
+def graph_of(edition: str, goal: int, **changes: Any) -> GraphEngine:
+    """Compile a game of Hog to a graph, and that to the reference engine."""
+    return GraphEngine(of_hog(rules_from({"edition": edition, "goal": goal, **changes})))
 
 
 ENGINES: dict[str, Callable[[], Any]] = {
@@ -76,6 +84,10 @@ ENGINES: dict[str, Callable[[], Any]] = {
     "memories": lambda: hog(InMemories, "su20", 5),
     "tree": toys.kuhn,
     "tree of imperfect recall": toys.bits,
+    "graph of Hog": lambda: graph_of("su20", 5, max_dice=2),
+    "graph that recurs": lambda: graph_of("fa15", 6, max_dice=2, piggy_back=False),
+    "graph of a tree": lambda: GraphEngine(of_tree(toys.kuhn().tree)),
+    "graph of imperfect recall": lambda: GraphEngine(of_tree(toys.bits().tree)),
     "numpy": TwoNumbers,
 }
 if has_gpu():  # or one that numba simulates
@@ -87,6 +99,7 @@ TINY: dict[str, Callable[[], Any]] = {
     "interpreter": lambda: hog(HogEngine, "su20", 2, max_dice=2),
     "positions recur": lambda: hog(HogEngine, "sp22", 2, max_dice=2),
     "cells": lambda: hog(InCells, "su21", 2, max_dice=3),
+    "graph": lambda: graph_of("sp22", 2, max_dice=2),
     "tree": toys.bits,
     "tree of imperfect recall": toys.forgetful_rock_paper_scissors,
 }

@@ -17,10 +17,10 @@ from hogeq.evaluation.counterfactual import counterfactual_values
 from hogeq.evaluation.losses import Group, by_kind, by_lead, by_phase, forgotten_rules
 from hogeq.evaluation.losses import losses as losses_of
 from hogeq.evaluation.values import win_rate
+from hogeq.graph.endless import EndlessError
 from hogeq.model.game import HogEngine, compile_game
 from hogeq.model.hidden import best_rolls
 from hogeq.model.protocol import WinRate
-from hogeq.model.recurring import EndlessError
 from hogeq.model.rows import TIE
 from hogeq.model.shared import shared_workspace
 from hogeq.search.attack import attack

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from hogeq.graph.endless import EndlessError
 from hogeq.model import hidden
 from hogeq.model.game import HogEngine
 from hogeq.model.protocol import WinRate
-from hogeq.model.recurring import EndlessError
 from hogeq.model.shared import shared_duels, shared_workspace
 from hogeq.rules import Rules
 from hogeq.rules.memory import (

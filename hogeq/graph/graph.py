@@ -137,7 +137,8 @@ class Graph:
         """Legal actions of each row, (R, K); all False where a number is no row."""
         legal = np.zeros((self.rows, self.num_actions), bool)
         moves = self.player != NATURE
-        legal[self.row[moves]] = (self.way >= 0).all(axis=1)[self.situation[moves]]
+        exists: NDArray[np.bool_] = np.all(self.way >= 0, axis=1)
+        legal[self.row[moves]] = exists[self.situation[moves]]
         return legal
 
     @cached_property
@@ -166,7 +167,7 @@ class Graph:
     @cached_property
     def recurring(self) -> NDArray[np.bool_]:
         """Which levels recur: a turn can end in the level that it began in, (L,)."""
-        recurs = np.zeros(len(self.level) - 1, bool)
+        recurs: NDArray[np.bool_] = np.zeros(len(self.level) - 1, bool)
         after = self.next[self.ends.entry]
         here, there = self.level_of[self.ends.position], self.level_of[np.maximum(after, 0)]
         recurs[here[(after >= 0) & (here == there)]] = True
@@ -221,10 +222,11 @@ class Graph:
         if seat == 1:
             payoff = self.total - payoff if self.total else -payoff
             endless = None if endless is None else self.total - endless
+        player = np.where(self.player == seat, 0, NATURE)
         return replace(
             self,
-            player=np.where(self.player == seat, 0, NATURE),
-            row=row,
+            player=player.astype(np.int8),
+            row=row.astype(np.int32),
             fixed=np.concatenate([self.fixed, chosen]),
             payoff=payoff,
             total=0.0,
@@ -394,9 +396,10 @@ def _check_chances(name: str, chances: Floats, legal: NDArray[np.bool_]) -> None
 def _check_rows(graph: Graph) -> None:
     """Refuse rows whose actions hang on the memory or on the position."""
     nature, exists = graph.player == NATURE, graph.way >= 0
-    always, ever = exists.all(axis=1), exists.any(axis=1)  # by situation
-    _require("way", (always == ever).all(axis=1), "the same actions in every memory")
-    _require("way", always.any(axis=1), "at least one action")
+    always: NDArray[np.bool_] = np.all(exists, axis=1)  # by situation
+    ever: NDArray[np.bool_] = np.any(exists, axis=1)
+    _require("way", np.asarray(np.all(always == ever, axis=1)), "the same actions in every memory")
+    _require("way", np.asarray(np.any(always, axis=1)), "at least one action")
     _require("row", ~nature | (graph.row < len(graph.fixed)), "rows of `fixed`")
     _require("row", nature | (graph.row < graph.positions), "at most one row a position")
     legal = graph.legal[graph.row[~nature]]

@@ -7,16 +7,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
-from hogeq.model.cell_passes import CellPasses, stay_in_pairs, suit_cell_vectors
+from hogeq.graph.endless import State, Staying, never_left, staying_actions, ways_to_stay
+from hogeq.graph.graph import Graph
+from hogeq.graph.hog import of_hog
+from hogeq.model.cell_passes import CellPasses, suit_cell_vectors
 from hogeq.model.interpreter import Interpreter
 from hogeq.model.memory_passes import MemoryDuel, MemoryPasses, can_duel, suit_memory_vectors
 from hogeq.model.protocol import Engine, MatrixPasses, Passes, Precision
-from hogeq.model.recurring import Recurrence, find_recurrence
 from hogeq.model.shared import shared_workspace
 from hogeq.model.tables import Tables, tables_of
-from hogeq.model.workspace import Layout, RecurringMixture, Workspace
+from hogeq.model.workspace import Layout, Workspace
 from hogeq.rules import Rules
 from hogeq.rules.memory import Memory, all_memories, memory_sizes, states
+from hogeq.rules.turn import total_rises
 from hogeq.support.aliases import Floats
 from hogeq.support.messages import refusal
 
@@ -28,14 +31,18 @@ MEMORY_LIMIT = 4 << 30  # bytes of one game's largest arrays
 class HogEngine:
     """A compiled game.
 
-    Its `tables` are what the kernels read; `memories`, H of them, are the values of the hidden
-    memory of the player to move; `recurrence` tells how positions recur, or is None.
+    Its `tables` are what the staged kernels read; `memories`, H of them, are the values of the
+    hidden memory of the player to move.
     """
 
     rules: Rules
     tables: Tables
     memories: tuple[Memory, ...]
-    recurrence: Recurrence | None
+
+    @cached_property
+    def graph(self) -> Graph:
+        """The game as arrays, both players live."""
+        return of_hog(self.rules)
 
     def __repr__(self) -> str:
         """Name the game: its tables would fill pages."""
@@ -76,15 +83,29 @@ class HogEngine:
         """Whether each player has a goal of its own: `rules` are the first player's."""
         return isinstance(self.rules.goal, tuple)
 
-    @property
+    @cached_property
     def positions_recur(self) -> bool:
-        """Whether a turn can leave the total score as it was, so that a position can come again."""
-        return self.recurrence is not None
+        """Whether a position can come again, so that a row can be reached more than once."""
+        return not self.totals_rise and bool(self.graph.recurring.any())
 
-    @property
+    @cached_property
+    def totals_rise(self) -> bool:
+        """Whether every turn raises the total score, as staged layouts need."""
+        if total_rises(replace(self.rules, goal=self.goal)):
+            return True
+        graph, total = self.graph, np.add(*divmod(self.graph.row, self.goal))
+        position, entry = graph.ends
+        after = graph.next[entry]
+        return not (total[np.maximum(after, 0)] == total[position])[after >= 0].any()
+
+    @cached_property
+    def _staying(self) -> dict[State, list[Staying]]:
+        return staying_actions(self.graph) if self.positions_recur else {}
+
+    @cached_property
     def can_be_endless(self) -> bool:
         """Whether two players can leave the scores as they are for ever; that is then a draw."""
-        return self.recurrence is not None and len(self.recurrence.certain) > 0
+        return bool(never_left(self.graph, self._staying, [None, None]))
 
     payoff_per_win_rate = 1.0
 
@@ -98,23 +119,30 @@ class HogEngine:
         return self.goal, self.goal, self.num_actions
 
     def ways_to_stay(self, policies: Floats) -> list[tuple[tuple[int, ...], int]]:
-        """List scores and rolls by which player 0 of two could stay for ever."""
-        return [] if self.recurrence is None else self.recurrence.ways_to_stay(policies)
+        """List scores and rolls by which player 0 of two could stay for ever.
+
+        Staying there, and wherever player 0 comes to move before that again, is for ever, since the
+        other player stays too.
+        """
+        if not self.can_be_endless:
+            return []
+        rows = policies.reshape(2, -1, self.num_actions)
+        found = ways_to_stay(self.graph, self._staying, rows)
+        return [(divmod(row, self.goal), action) for row, action in found]
 
     def endless_position(self, policies: Floats) -> tuple[int, int] | None:
         """Find scores, the mover's first, from which a game of policies (2, G, G, K) never ends."""
-        if self.recurrence is None or not self.can_be_endless:
+        if not self.can_be_endless:
             return None
-        certain = self.recurrence.certain
-        half, cell = np.divmod(certain[:, 0], self.goal**2)
-        for_ever = self.recurrence.endless_turns(policies)
-        for player in np.flatnonzero(for_ever.any(axis=1)).tolist():
-            moves = half == player * self.has_own_goals
-            met = cell[for_ever[player] & moves & (self._reach_of(player, policies)[cell] > 0.0)]
-            if len(met):
-                own, opponent = divmod(int(met[0]), self.goal)
-                return own, opponent
-        return None
+        graph, rows = self.graph, [*policies.reshape(2, -1, self.num_actions)]
+        for_ever = {state[0] for state in never_left(graph, self._staying, rows)}
+        reach = [self._reach_of(player, policies) if for_ever else [] for player in (0, 1)]
+        met = [
+            (int(graph.player[place]), int(graph.row[place]))
+            for place in sorted(for_ever)
+            if reach[graph.player[place]][graph.row[place]] > 0.0
+        ]
+        return divmod(min(met)[1], self.goal) if met else None
 
     def _reach_of(self, player: int, policies: Floats) -> Floats:
         """Reach of every cell, (G * G,), one of two players to move."""
@@ -128,8 +156,6 @@ class HogEngine:
     def workspace(self, players: int, dtype: DTypeLike = np.float64) -> Passes:
         """Fresh passes; see :mod:`hogeq.model.protocol`."""
         opponents, seats = max(1, players - 1), min(2, players)
-        if opponents > 1 and self.positions_recur:
-            return RecurringMixture([self.workspace(2, dtype) for _ in range(opponents)])
         layout = self.layout(seats, dtype, opponents)
         interpreter = partial(self.interpreter, seats, opponents)
         shape = players, *self.shape
@@ -150,12 +176,12 @@ class HogEngine:
 
     def interpreter(self, players: int, opponents: int = 1) -> Interpreter:
         """Fresh arrays for interpreted passes, which keep values and reach by memory."""
-        return Interpreter(self.rules, self.recurrence, players, opponents)
+        return Interpreter(self.graph, self.shape, players, opponents)
 
     @cached_property
     def has_large_memory(self) -> bool:
         """Whether vectors hold the memories of a cell."""
-        if self.has_own_goals or self.recurrence is not None:
+        if self.has_own_goals or not self.totals_rise:
             return False
         return suit_memory_vectors(self.tables)
 
@@ -164,16 +190,13 @@ class HogEngine:
         """Whether vectors hold cells of one diagonal."""
         if self.has_own_goals or self.has_large_memory or self.goal < LARGE:
             return False
-        suits = self.recurrence is None or stay_in_pairs(self.tables)
-        return suits and suit_cell_vectors(self.tables)
+        return self.totals_rise and suit_cell_vectors(self.tables)
 
     def duels(self) -> MatrixPasses | None:
         """Fresh arrays for win rates of two matrices; None if they are those of policies."""
         if not self.has_own_goals and can_duel(self.tables):
             return MemoryDuel(self.tables)
-        # Policies are asked first whether their game ends.
-        suits = self.has_cell_vectors and self.recurrence is None
-        return CellPasses(self.tables, 2) if suits else None
+        return CellPasses(self.tables, 2) if self.has_cell_vectors else None
 
     def minimiser(self) -> None:
         """Regret minimisers use the passes."""
@@ -222,15 +245,7 @@ def _compile(rules: Rules) -> HogEngine:
             f"{need / 2**30:.1f} GiB; allowed: {MEMORY_LIMIT >> 30}: lower goal or max_dice"
         )
     tables = tables_of(replace(rules, goal=rules.size))
-    try:
-        recurrence = find_recurrence(rules)
-    except ValueError as error:
-        raise ValueError(
-            f"rules: {error} (zero_dice is {rules.zero_dice}, pig_out {rules.pig_out}, "
-            f"piggy_back {rules.piggy_back}, feral_hogs {rules.feral_hogs}, "
-            f"time_trot {rules.time_trot})"
-        ) from None
-    return HogEngine(rules, tables, all_memories(rules), recurrence)
+    return HogEngine(rules, tables, all_memories(rules))
 
 
 _compiled = cache(_compile)

@@ -1,10 +1,8 @@
 """Values and reach of every hidden state of a game of Hog, in the order of `HogEngine.memories`."""
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hogeq.model.game import HogEngine
 from hogeq.model.interpreter import Interpreter
@@ -26,7 +24,7 @@ def best_rolls(game: HogEngine, policies: Floats) -> tuple[Matrix, float, Interp
     Then its win probability when it moves first, and the values.
     """
     values, first = _valued(game, policies, Role.FULL_MEMORY)
-    return _by_position(game, values.choice), first, values
+    return values.of_states(values.passes.choice), first, values
 
 
 def _valued(game: HogEngine, policies: Floats, role: Role) -> tuple[Interpreter, float]:
@@ -36,17 +34,11 @@ def _valued(game: HogEngine, policies: Floats, role: Role) -> tuple[Interpreter,
     return passes, float(starts[0, 0])
 
 
-def _by_position(game: HogEngine, cells: NDArray[Any]) -> NDArray[Any]:
-    """Copy the states of player 0, (C, H), as (G, G, H)."""
-    shape = game.goal, game.goal, game.memory_size
-    return cells[: game.goal**2].reshape(shape).copy()
-
-
 def hidden_reach(game: HogEngine, policies: Floats) -> Floats:
     """Reach probability of every hidden state, player 0 to move: float64 (G, G, H)."""
     passes = game.interpreter(len(policies))
     passes.forward(plain(policies))
-    return _by_position(game, passes.reach[0, 0])
+    return passes.of_states(passes.passes.reach[0])
 
 
 def backward_by(

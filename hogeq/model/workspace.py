@@ -1,15 +1,14 @@
 """Passes of :mod:`hogeq.model.protocol` over a game of Hog, by the loops of a layout."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import cached_property
 from typing import Final, Protocol
 
 import numpy as np
 
-from hogeq.model import rows
 from hogeq.model.interpreter import Interpreter
-from hogeq.model.protocol import Passes, Reach, Role, Valued, WinRate
-from hogeq.model.rows import TIE, plain
+from hogeq.model.protocol import Reach, Role, Valued, WinRate
+from hogeq.model.rows import plain
 from hogeq.support.aliases import Floats
 
 IN_LAYOUTS: Final = frozenset({Role.EVALUATE, Role.COUNTERFACTUAL, Role.ASCEND, Role.SOFTMAX})
@@ -122,80 +121,3 @@ class Workspace:
         if policies.shape != self._shape:  # kernels would read beyond them
             raise ValueError(f"policies: shape is {policies.shape}; allowed: {self._shape}")
         return plain(policies)
-
-
-class RecurringMixture:
-    """Passes against n opponents where positions can recur, by those against each.
-
-    The rows of the player are changed all at once. ASCEND changes only as many of them, those that
-    gain most, as raise its win rate.
-    """
-
-    def __init__(self, works: Sequence[Passes]) -> None:
-        self._works = works
-        self._equal = np.full(len(works), 1.0 / len(works))
-        self._each: list[Reach] = []
-
-    def forward(self, policies: Floats, weights: Floats | None = None) -> Reach:
-        """Compute reach, pair by pair."""
-        shares = self._equal if weights is None else weights
-        self._each = [
-            work.forward(policies[[0, 1 + pair]]) for pair, work in enumerate(self._works)
-        ]
-        return Reach(np.tensordot(shares, [one.rows for one in self._each], 1), shares)
-
-    def cell_reach(self, policies: Floats) -> Floats:
-        """Reach probability of every cell, player 0 to move: float64 (G, G), a fresh array."""
-        return self.forward(policies).rows
-
-    def backward(
-        self,
-        reach: Reach,
-        policies: Floats,
-        role: Role,
-        *,
-        temperature: float = 1.0,
-        damping: float = 1.0,
-    ) -> Valued:
-        """Compute values against the mixture, and change rows by them."""
-        met = [
-            work.backward(here, policies[[0, 1 + pair]], Role.COUNTERFACTUAL)
-            for pair, (work, here) in enumerate(zip(self._works, self._each, strict=True))
-        ]
-        starts = reach.weights @ [(one.first, one.other) for one in met]
-        values = np.tensordot(reach.weights, [one.values for one in met], 1)
-        now = Valued(float(starts[0]), float(starts[1]), 0, values)
-        if role == Role.ASCEND:
-            return self._ascend(policies, now, reach)
-        if role == Role.SOFTMAX:
-            rows.soften(policies[0], values, reach.rows, temperature, damping)
-            rate = self.win_rate(policies, weights=reach.weights)
-            return Valued(rate.first, 1.0 - rate.second, 0, values)
-        return now
-
-    def _ascend(self, policies: Floats, now: Valued, reach: Reach) -> Valued:
-        """Change as many rows as raise the win rate against the mixture."""
-        policy, shape = policies[0].copy(), now.values.shape
-        better = rows.improvable(policy, now.values, reach.rows)
-        best = np.eye(shape[-1])[now.values.argmax(axis=-1)]
-        is_mixed = policy.max(axis=-1) < 1.0
-        while len(better):
-            at = np.unravel_index(better, shape[:-1])
-            policies[0][at] = best[at]
-            rate = self.win_rate(policies, weights=reach.weights)
-            gained = rate.win_rate - now.win_rate
-            if gained > 0.0 or (gained >= -TIE and is_mixed[at].all()):
-                return Valued(rate.first, 1.0 - rate.second, len(better), now.values)
-            policies[0] = policy
-            better = better[: len(better) // 2]
-        return now
-
-    def win_rate(
-        self, policies: Floats, role: Role = Role.EVALUATE, weights: Floats | None = None
-    ) -> WinRate:
-        """Exact win rate of player 0, its role being EVALUATE or FULL_MEMORY."""
-        shares = self._equal if weights is None else weights
-        met = [
-            work.win_rate(policies[[0, 1 + pair]], role) for pair, work in enumerate(self._works)
-        ]
-        return WinRate(*(float(mean) for mean in shares @ met))

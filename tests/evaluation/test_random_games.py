@@ -13,8 +13,8 @@ import pytest
 from hogeq.evaluation.counterfactual import RegretWeight, counterfactual_values
 from hogeq.evaluation.tablebase import solve
 from hogeq.evaluation.values import reach, win_rate
+from hogeq.graph.endless import EndlessError
 from hogeq.model.game import HogEngine, compile_game
-from hogeq.model.recurring import EndlessError
 from hogeq.rules import Rules, parts
 from hogeq.search.attack import attack
 from hogeq.search.bounds import full_memory_bound

@@ -1,0 +1,215 @@
+"""One turn from a position of any graph: values backward, reach forward; what a role does to a row.
+
+Sizes: C positions, H memories, K actions, S situations, W ways (each of one action), J lanes,
+padded to whole vectors, E ends, R rows. Values are payoffs to the player whose pass it is.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hogeq.kernels import LEAST_WEIGHT, TIE
+from hogeq.kernels.cache import part
+from hogeq.kernels.recurrence import ASCEND, SOFTMAX
+from hogeq.kernels.vectors import load, splat, store
+
+STEP = (0,) * 16  # numbers of a vector
+NATURE = 2
+
+
+class Lists(NamedTuple):
+    """A graph in the order of a pass."""
+
+    order: NDArray[np.int32]  # (C,) positions, block by block
+    start: NDArray[np.int64]  # (B + 1,) where blocks begin: positions of one row, or that recur
+    recurs: NDArray[np.uint8]  # (B,)
+    mirror: NDArray[np.int32]  # (C,) the position with the players exchanged; (0,) if none is
+    player: NDArray[np.int8]  # (C,)
+    row: NDArray[np.int32]  # (C,)
+    fixed: NDArray[np.float64]  # (F, K)
+    situation: NDArray[np.int32]  # (C,)
+    place: NDArray[np.uint32]  # (S, K, H) way and lane, way * J + lane; of no action the first's
+    legal: NDArray[np.uint8]  # (S, K)
+    ways: NDArray[np.int32]  # ways that a situation has, one situation after another
+    ways_start: NDArray[np.int64]  # (S + 1,)
+    ends: NDArray[np.int64]  # (S,) number of ends that a turn can have
+    action: NDArray[np.int32]  # (W,) of a way
+    lanes: NDArray[np.int64]  # (W, 2) range of the lanes in which a way can be
+    end_lanes: NDArray[np.int64]  # (E, 2) range of the lanes in which an end can be
+    following: NDArray[np.int32]  # (labels, J)
+    first: NDArray[np.int64]  # (W + 1,)
+    chance: NDArray[np.float64]
+    end: NDArray[np.int64]
+    base: NDArray[np.int64]  # (C,) where the ends of a position begin
+    next: NDArray[np.int32]
+    label: NDArray[np.int16]
+
+
+class Scratch(NamedTuple):
+    """Arrays that passes work in."""
+
+    rolled: NDArray[np.float64]  # (n, W * J) values of ways, by opponent
+    ends: NDArray[np.float64]  # (E * J,)
+    masses: NDArray[np.float64]  # (W * J,), zeros before and after
+    flows: NDArray[np.float64]  # (E * J,), zeros before and after
+    error: NDArray[np.float64]  # (1,) what iteration may have missed
+
+
+@part
+def row_of(lists, position, me, policies, opponent):
+    """Probabilities by which who moves at a position acts, against one of the opponents."""
+    row, mover = lists.row[position], lists.player[position]
+    if mover == NATURE:
+        return lists.fixed[row]
+    # In self-play there is one policy.
+    return policies[0 if mover == me or len(policies) == 1 else 1 + opponent, row]
+
+
+@part
+def value_ways(lists, position, row, everything, values, payoff, ends, rolled):
+    """Value the ways that a row uses at a position, or all that it has, (W * J,)."""
+    situation, base = lists.situation[position], lists.base[position]
+    lanes = lists.following.shape[1]
+    for end in range(lists.ends[situation]):
+        there, at = lists.next[base + end], end * lanes
+        low, high = lists.end_lanes[end]
+        if there < 0:
+            paid = payoff[-1 - there]
+            for lane in range(low, high):
+                ends[at + lane] = paid
+        else:
+            learned, after = lists.following[lists.label[base + end]], values[there]
+            for lane in range(low, high):
+                ends[at + lane] = after[learned[lane]]
+    for x in range(lists.ways_start[situation], lists.ways_start[situation + 1]):
+        way = lists.ways[x]
+        if everything or row[lists.action[way]] > 0.0:
+            low, high = lists.lanes[way]
+            for lane in range(low, high, len(STEP)):
+                total = splat(0.0, STEP)
+                for y in range(lists.first[way], lists.first[way + 1]):
+                    total += lists.chance[y] * load(ends, lists.end[y] * lanes + lane, STEP)
+                store(rolled, way * lanes + lane, total)
+
+
+@part
+def mix(lists, position, row, rolled, values):
+    """Value of a position's memories whose actions are drawn from a row."""
+    places = lists.place[lists.situation[position]]
+    for memory in range(len(values)):
+        value = 0.0
+        for action in range(len(row)):
+            if row[action] > 0.0:
+                value += row[action] * rolled[places[action, memory]]
+        values[memory] = value
+
+
+@part
+def maximise(lists, position, sign, rolled, values, choice):
+    """Value of a position's memories, each taking its best action, the first on ties."""
+    places = lists.place[lists.situation[position]]
+    for memory in range(len(values)):
+        best = -np.inf
+        for action in range(len(places)):
+            best = max(best, sign * rolled[places[action, memory]])
+        values[memory] = sign * best
+        action = 0
+        while sign * rolled[places[action, memory]] < best - TIE:
+            action += 1
+        choice[memory] = action
+
+
+@part
+def average(lists, position, weight, reach, rolled, found):
+    """Add the values of a position's actions, weighted by reach; returns its reach."""
+    places = lists.place[lists.situation[position]]
+    here = 0.0
+    for memory in range(len(reach)):
+        mass = weight * reach[memory]
+        if mass > 0.0:
+            here += mass
+            for action in range(len(found)):
+                found[action] += mass * rolled[places[action, memory]]
+    return here
+
+
+@part
+def send(lists, position, row, reach, every, masses, flows, sole):
+    """Send the reach of a position's memories to the states that follow: the transpose of values.
+
+    With `sole` reach that comes to the second of two mirrored positions goes to the first.
+    """
+    situation, base = lists.situation[position], lists.base[position]
+    places, lanes = lists.place[situation], lists.following.shape[1]
+    for action in range(len(row)):
+        weight = row[action]
+        if weight > 0.0:
+            for memory in range(len(reach)):
+                masses[places[action, memory]] += weight * reach[memory]
+    for x in range(lists.ways_start[situation], lists.ways_start[situation + 1]):
+        way = lists.ways[x]
+        if row[lists.action[way]] > 0.0:
+            low, high = lists.lanes[way]
+            for lane in range(low, high, len(STEP)):
+                mass = load(masses, way * lanes + lane, STEP)
+                store(masses, way * lanes + lane, splat(0.0, STEP))
+                for y in range(lists.first[way], lists.first[way + 1]):
+                    at = lists.end[y] * lanes + lane
+                    store(flows, at, lists.chance[y] * mass + load(flows, at, STEP))
+    for end in range(lists.ends[situation]):
+        there, at = lists.next[base + end], end * lanes
+        low, high = lists.end_lanes[end]
+        if there >= 0:
+            if sole and lists.player[there] == 1:
+                there = lists.mirror[there]
+            learned, after = lists.following[lists.label[base + end]], every[there]
+            for lane in range(low, high):
+                after[learned[lane]] += flows[at + lane]
+        for lane in range(low, high):
+            flows[at + lane] = 0.0
+
+
+@part
+def take_best(row, found, here):
+    """Put all probability on the best action; keep the present one on a tie. 1 if it changed."""
+    best = -np.inf
+    for action in range(len(row)):
+        best = max(best, found[action])
+    chosen = -1
+    for action in range(len(row)):
+        if found[action] >= best - TIE * here and (chosen < 0 or row[action] == 1.0):
+            chosen = action
+    changed = 1 if row[chosen] != 1.0 else 0
+    for action in range(len(row)):
+        row[action] = 1.0 if action == chosen else 0.0
+    return changed
+
+
+@part
+def soften(row, found, here, temperature, damping):
+    """Move a row part of the way to the softmax of its values, given arrival."""
+    best = -np.inf
+    for action in range(len(row)):
+        best = max(best, found[action])
+    weight = max(here * temperature, LEAST_WEIGHT)
+    total = 0.0
+    for action in range(len(row)):
+        found[action] = math.exp((found[action] - best) / weight)
+        total += found[action]
+    for action in range(len(row)):
+        row[action] += damping * (found[action] / total - row[action])
+
+
+@part
+def set_row(role, legal, row, found, here, temperature, damping):
+    """Change a row as a role does; 1 if ASCEND chose another action. No action is worth -inf."""
+    for action in range(len(row)):
+        if not legal[action]:
+            found[action] = -np.inf
+    if here > 0.0 and role == ASCEND:
+        return take_best(row, found, here)
+    if here > 0.0 and role == SOFTMAX:
+        soften(row, found, here, temperature, damping)
+    return 0

@@ -1,0 +1,214 @@
+"""Any graph as algorithms know a game: the reference of every other engine.
+
+A payoff u of player 0 counts as the win rate 1/2 + (u - c) / d, where c is the mean of its largest
+and its smallest payoff and d their difference: one affine map, made when the engine is built.
+
+Where positions have mirrors, as in Hog, the start has both cases of the coin, and a pass is of
+player 0 alone. Elsewhere the coin says which seat a strategy takes: a pass for each.
+"""
+
+from dataclasses import replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from hogeq.graph.endless import State, Staying, staying_actions, ways_to_stay
+from hogeq.graph.graph import NATURE, Graph
+from hogeq.model.graph_passes import GraphPasses, lists_of
+from hogeq.model.protocol import Precision, Reach, Role, Valued, WinRate
+from hogeq.model.rows import TIE, plain
+from hogeq.support.aliases import Floats
+from hogeq.support.messages import refusal
+
+
+class GraphEngine:
+    """A graph, as algorithms know a game.
+
+    A row with fewer than K actions takes another for one of them at random, as in
+    :class:`hogeq.trees.engine.TreeEngine`. FULL_MEMORY knows the whole state: in a tree of hidden
+    cards that is more than perfect recall.
+    """
+
+    def __init__(self, graph: Graph) -> None:
+        low, high = float(graph.payoff.min()), float(graph.payoff.max())
+        self.payoff_per_win_rate = (high - low) or 1.0
+        middle, scale = (low + high) / 2.0, self.payoff_per_win_rate
+        paid = 0.5 + (graph.payoff - middle) / scale
+        endless = None if graph.endless is None else 0.5 + (graph.endless - middle) / scale
+        self.graph = replace(graph, payoff=paid, total=1.0, endless=endless)
+        self.mirrored = len(lists_of(self.graph).mirror) > 0
+        self.own_rows = [graph.rows_of(player) for player in (0, 1)]
+        if not self.mirrored and len(np.intersect1d(*self.own_rows)):
+            allowed = "graphs whose players see rows of their own, or whose positions have mirrors"
+            raise ValueError(refusal("graph", repr(graph), allowed))
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Shape of a policy, (R, K)."""
+        return self.graph.rows, self.graph.num_actions
+
+    @property
+    def num_actions(self) -> int:
+        """Most actions of a row, K."""
+        return self.graph.num_actions
+
+    @cached_property
+    def has_memory(self) -> bool:
+        """Whether some row joins several states of its player."""
+        moves = self.graph.player != NATURE
+        seen = np.stack([self.graph.player[moves], self.graph.row[moves]])
+        return self.graph.memories > 1 or np.unique(seen, axis=1).shape[1] < seen.shape[1]
+
+    @property
+    def positions_recur(self) -> bool:
+        """Whether a row can be reached more than once in a play."""
+        return bool(lists_of(self.graph).recurs.any())
+
+    @property
+    def seat_rows(self) -> tuple[slice, slice] | None:
+        """Rows of each seat; None where one table plays both."""
+        if self.mirrored:
+            return None
+        first = len(self.own_rows[0])
+        return slice(0, first), slice(first, None)
+
+    @cached_property
+    def _staying(self) -> dict[State, list[Staying]]:
+        return staying_actions(self.graph)
+
+    def ways_to_stay(self, policies: Floats) -> list[tuple[tuple[int, ...], int]]:
+        """List rows and actions by which player 0 of two could stay for ever."""
+        played = self.legal(policies)
+        found = ways_to_stay(self.graph, self._staying, played) if self._staying else []
+        return [((row,), action) for row, action in found]
+
+    def quick_dtype(self, opponents: int = 1) -> Precision:  # noqa: ARG002 - of the protocol
+        """Precision of passes that need not be exact."""
+        return np.float64
+
+    def workspace(self, players: int, dtype: DTypeLike = np.float64) -> "GraphWorkspace":  # noqa: ARG002
+        """Fresh passes for so many policies."""
+        return GraphWorkspace(self, players)
+
+    def duels(self) -> None:
+        """Matrices are met as policies are."""
+
+    def minimiser(self) -> None:
+        """Regret minimisers use the passes."""
+
+    def legal(self, policy: Floats) -> Floats:
+        """Spread the probabilities of illegal actions evenly over the legal ones of their rows."""
+        legal = self.graph.legal
+        illegal = np.where(legal, 0.0, policy).sum(axis=-1)
+        # Rows of ones stay: they say that own actions count 1.
+        stays = (policy == 1.0).all(axis=-1) | (illegal <= TIE)
+        spread = np.where(stays, 0.0, illegal / np.maximum(legal.sum(axis=1), 1))
+        return np.asarray((policy + spread[..., None]) * legal)
+
+
+class GraphWorkspace:
+    """The passes of :class:`hogeq.model.protocol.Passes` over a graph."""
+
+    def __init__(self, engine: GraphEngine, players: int) -> None:
+        self._engine, self._shape = engine, (players, *engine.shape)
+        opponents, mirrored = max(1, players - 1), engine.mirrored
+        self._equal = np.full(opponents, 1.0 / opponents)
+        self._seats = [
+            GraphPasses(engine.graph, opponents, seat, sole=mirrored and players == 1)
+            for seat in ((0,) if mirrored else (0, 1))
+        ]
+        # In self-play both seats count, else each one half; with mirrors the start has both.
+        self._share = 1.0 if mirrored or players == 1 else 0.5
+        self._latest: Reach | None = None
+
+    def forward(self, policies: Floats, weights: Floats | None = None) -> Reach:
+        """Compute the reach of every row of player 0."""
+        played, shares = self._played(policies), self._weights(weights)
+        if self._engine.positions_recur and policies.sum(axis=-1).max() > 1.0 + 1e-9:
+            raise ValueError(
+                "reach: rows that sum to more than 1, allowed where positions can recur are "
+                "policies alone (regret_weight: reach or belief)"
+            )
+        rows = sum(shares @ seat.forward(played) for seat in self._seats) * self._share
+        self._latest = Reach(np.asarray(rows), shares)
+        return self._latest
+
+    def cell_reach(self, policies: Floats) -> Floats:
+        """Reach of every row of player 0, a fresh array."""
+        return self.forward(policies).rows.copy()
+
+    def backward(
+        self,
+        reach: Reach,
+        policies: Floats,
+        role: Role,
+        *,
+        temperature: float = 1.0,
+        damping: float = 1.0,
+    ) -> Valued:
+        """Compute values, player 0 acting by its role."""
+        if reach is not self._latest:
+            raise ValueError("reach: allowed: that of this workspace's last pass forward")
+        played = self._played(policies)
+        before = played[0].copy()
+        met = [
+            seat.backward(role, played, reach.weights, temperature, damping) for seat in self._seats
+        ]
+        changes = sum(changed for _, changed in met)
+        values = self._values(policies[0]) if role == Role.COUNTERFACTUAL else before
+        if role in {Role.ASCEND, Role.SOFTMAX}:
+            is_new = (played[0] != before).any(axis=-1)
+            policies[0][is_new] = played[0][is_new]
+            if len(policies) == 1:
+                rate = self.win_rate(policies)  # of new rows against new rows
+                return Valued(rate.first, rate.first, changes, values)
+        first, second = self._rates([starts for starts, _ in met], reach.weights)
+        return Valued(first, first if len(policies) == 1 else 1.0 - second, changes, values)
+
+    def win_rate(
+        self, policies: Floats, role: Role = Role.EVALUATE, weights: Floats | None = None
+    ) -> WinRate:
+        """Exact win rate of player 0, its role being EVALUATE or FULL_MEMORY."""
+        played, shares, alone = self._played(policies), self._weights(weights), len(policies) == 1
+        both = alone and role == Role.FULL_MEMORY
+        met = [seat.backward(role, played, shares, both=both)[0] for seat in self._seats]
+        first, second = self._rates(met, shares)
+        return WinRate.from_starts(first, first if alone else 1.0 - second)
+
+    @property
+    def error(self) -> float:
+        """Bound on what iteration may have missed in the last pass, as a win rate."""
+        return max(seat.error for seat in self._seats)
+
+    def _rates(self, met: list[Floats], weights: Floats) -> tuple[float, float]:
+        """Win rate of player 0 in the first seat and in the second, from values at the starts."""
+        if self._engine.mirrored:
+            first, second = weights @ met[0]
+            return float(first), float(second)
+        chances = self._engine.graph.start_chance
+        first, second = (float(weights @ (starts @ chances)) for starts in met)
+        return first, second
+
+    def _values(self, policy: Floats) -> Floats:
+        """Counterfactual values; of an illegal action the mean of the legal ones, if it is played.
+
+        Else the least of them.
+        """
+        legal, total = self._engine.graph.legal, np.zeros(self._engine.shape)
+        for seat in self._seats:
+            own = self._engine.own_rows[seat.me]
+            total[own] += self._share * seat.action_values[own]
+        total[~legal] = 0.0
+        mean = total.sum(axis=1) / np.maximum(legal.sum(axis=1), 1)
+        least = np.where(legal, total, np.inf).min(axis=1)
+        is_played = np.where(legal, 0.0, policy).sum(axis=1) > TIE
+        return np.where(legal, total, np.where(is_played, mean, least)[:, None])
+
+    def _weights(self, weights: Floats | None) -> Floats:
+        return self._equal if weights is None else np.array(weights, np.float64)
+
+    def _played(self, policies: Floats) -> Floats:
+        if policies.shape != self._shape:  # kernels would read beyond them
+            raise ValueError(f"policies: shape is {policies.shape}; allowed: {self._shape}")
+        return plain(self._engine.legal(policies))

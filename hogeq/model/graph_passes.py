@@ -1,0 +1,278 @@
+"""Passes over any graph by the interpreting kernels, in double precision."""
+
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hogeq.graph.graph import NATURE, Graph
+from hogeq.graph.levels import levels_of, spans
+from hogeq.kernels import graph_passes as kernels
+from hogeq.kernels.graph_loops import MOST_DENSE, Loop
+from hogeq.kernels.graph_turns import STEP, Lists, Scratch
+from hogeq.support.aliases import Floats, Ints
+
+NONE = np.zeros(0, np.int32)
+
+
+@lru_cache(maxsize=4)
+def lists_of(graph: Graph) -> Lists:
+    """Put a graph into the order of a pass."""
+    situations, _, actions = graph.way.shape
+    exists = graph.way >= 0
+    legal = exists.all(axis=1)
+    # Each way is of one action.
+    key = graph.way.astype(np.int64) * actions + np.arange(actions)
+    keys, number = np.unique(key, return_inverse=True)
+    there = np.flatnonzero(np.isin(keys, key[exists]))
+    old, action = keys[there] // actions, keys[there] % actions
+    way = np.searchsorted(there, number.reshape(graph.way.shape))
+    chosen = legal.argmax(axis=1)  # stands for actions that do not exist
+    way = np.where(exists, way, np.take_along_axis(way, chosen[:, None, None], axis=2))
+    outcomes = spans(graph.first[old], graph.first[old + 1])
+    first = np.append(0, np.cumsum(graph.first[old + 1] - graph.first[old]))
+    end = graph.end[outcomes].astype(np.int64)
+
+    lanes = graph.following.shape[1]
+    width = -(-lanes // len(STEP)) * len(STEP)
+    can = np.zeros((len(old), width), bool)
+    can[way, graph.lane[:, None]] = True
+    ranges = np.stack([can.argmax(axis=1), width - can[:, ::-1].argmax(axis=1)], axis=1)
+    end_lanes = np.repeat([[width, 0]], int(end.max()) + 1, axis=0)
+    way_of = np.repeat(np.arange(len(old)), np.diff(first))
+    np.minimum.at(end_lanes[:, 0], end, ranges[way_of, 0])
+    np.maximum.at(end_lanes[:, 1], end, ranges[way_of, 1])
+    # Lanes are taken a vector at a time, which must not reach beyond a way's own.
+    whole = -(-(ranges[:, 1] - ranges[:, 0]) // len(STEP)) * len(STEP)
+    ranges[:, 0] -= np.maximum(0, ranges[:, 0] + whole - width)
+    following = np.zeros((len(graph.following), width), np.int32)
+    following[:, :lanes] = graph.following
+
+    pairs = np.unique(np.arange(situations)[:, None, None] * len(old) + way)
+    most = np.maximum.reduceat(end, first[:-1]) + 1
+    begins = np.searchsorted(pairs // len(old), np.arange(situations + 1))
+    used = pairs % len(old)
+    order, start, recurs = _blocks(graph)
+    return Lists(
+        order=order.astype(np.int32),
+        start=start,
+        recurs=recurs.astype(np.uint8),
+        mirror=_mirror(graph),
+        player=graph.player.copy(),
+        row=graph.row.copy(),
+        fixed=graph.fixed.copy(),
+        situation=graph.situation.copy(),
+        place=(way * width + graph.lane[:, None]).transpose(0, 2, 1).astype(np.uint32, order="C"),
+        legal=np.asarray(legal, np.uint8),
+        ways=used.astype(np.int32),
+        ways_start=begins,
+        ends=np.maximum.reduceat(most[used], begins[:-1]),
+        action=action.astype(np.int32),
+        lanes=ranges,
+        end_lanes=end_lanes,
+        following=following,
+        first=first,
+        chance=graph.chance[outcomes],
+        end=end,
+        base=graph.place.astype(np.int64),
+        next=graph.next.copy(),
+        label=graph.label.copy(),
+    )
+
+
+def _blocks(graph: Graph) -> tuple[Ints, Ints, NDArray[np.bool_]]:
+    """Sort positions into blocks: order, where each begins, and which recur.
+
+    A block has the positions of one row of a player, or of nature one. Blocks that lead to each
+    other, or to themselves, are one that recurs.
+    """
+    positions = np.arange(graph.positions)
+    moves = graph.player != NATURE
+    key = np.where(
+        moves, graph.player.astype(np.int64) * graph.rows + graph.row, 2 * graph.rows + positions
+    )
+    _, group = np.unique(key, return_inverse=True)
+    groups, level = int(group.max()) + 1, graph.level_of
+    alone = groups == graph.positions
+    if alone and not graph.recurring.any():
+        return positions, np.arange(graph.positions + 1), np.zeros(graph.positions, bool)
+    low, high = np.full(groups, len(graph.level)), np.zeros(groups, np.int64)
+    np.minimum.at(low, group, level)
+    np.maximum.at(high, group, level)
+    rank = low if (low == high).all() else np.zeros(groups, np.int64)
+    source, after = graph.ends.position, graph.next[graph.ends.entry]
+    source, target = group[source[after >= 0]], group[after[after >= 0]]
+    found = levels_of(rank, source, target)
+    # Of those that do not recur each group is a block.
+    block_of = np.zeros(groups, np.int64)
+    block_of[found.order] = np.repeat(np.arange(len(found.start) - 1), np.diff(found.start))
+    recurs = np.zeros(groups, bool)
+    inside = block_of[source] == block_of[target]
+    recurs[np.isin(block_of, np.unique(block_of[source[inside]]))] = True
+    key = np.where(recurs[group], groups, group)
+    order = np.lexsort((positions, key, block_of[group]))
+    changes = np.diff(key[order], prepend=-1) | np.diff(block_of[group][order], prepend=-1)
+    start = np.flatnonzero(changes)
+    return order, np.append(start, graph.positions), recurs[group[order[start]]]
+
+
+def _mirror(graph: Graph) -> NDArray[np.int32]:
+    """Give each position's mirror, in which the players are exchanged; empty if there is none.
+
+    They are looked for side by side, as those of Hog with one goal lie.
+    """
+    size, (position, entry) = graph.positions, graph.ends
+    twin = np.arange(size, dtype=np.int32) ^ 1
+    first, second = (array for array in (slice(0, None, 2), slice(1, None, 2)))
+    if size % 2 or (graph.player[first] != 0).any() or (graph.player[second] != 1).any():
+        return NONE
+    for array in (graph.row, graph.situation):
+        if (array[first] != array[second]).any():
+            return NONE
+    here, there = entry[position % 2 == 0], entry[position % 2 == 1]
+    after, its = graph.next[here], graph.next[there]
+    ends = after < 0
+    paid = graph.payoff[np.where(ends, -1 - after, 0)] + graph.payoff[np.where(ends, -1 - its, 0)]
+    alike = (its < 0) == ends
+    alike &= np.where(ends, paid == graph.total, its == (after ^ 1))
+    alike &= ends | (graph.label[here] == graph.label[there])
+    states = zip(graph.start.tolist(), graph.start_chance.tolist(), strict=True)
+    starts = {(*state, share) for state, share in states}
+    turned = {(place ^ 1, memory, share) for place, memory, share in starts}
+    even = graph.endless is None or 2.0 * graph.endless == graph.total
+    return twin if alike.all() and starts == turned and even else NONE
+
+
+def _scratch(lists: Lists, matches: int) -> Scratch:
+    places = len(lists.lanes) * lists.following.shape[1]
+    ends = len(lists.end_lanes) * lists.following.shape[1]
+    rolled, masses = np.zeros((matches, places)), np.zeros(places)
+    return Scratch(rolled, np.zeros(ends), masses, np.zeros(ends), np.zeros(1))
+
+
+def _loop(graph: Graph, lists: Lists) -> Loop | None:
+    """Make arrays for blocks that recur; None if there is none."""
+    if not lists.recurs.any():
+        return None
+    sizes = np.diff(lists.start)
+    block, member = np.full(graph.positions, -1), np.zeros(graph.positions, np.int64)
+    leads = np.zeros(graph.positions, np.uint8)
+    for number in np.flatnonzero(lists.recurs):
+        positions = lists.order[lists.start[number] : lists.start[number + 1]]
+        block[positions], member[positions] = number, np.arange(len(positions))
+        rows = np.stack([lists.player[positions], lists.row[positions]])
+        leads[positions[np.unique(rows, axis=1, return_index=True)[1]]] = 1
+    states = sizes[lists.recurs > 0] * graph.memories
+    small = int(states[states <= MOST_DENSE].max(initial=0))
+    values = graph.positions, graph.memories
+    endless = graph.payoff[0] if graph.endless is None else graph.endless
+    return Loop(
+        block=block,
+        member=member,
+        leads=leads,
+        endless=float(endless),
+        size=float(np.abs(graph.payoff).max()),
+        matrix=np.zeros((small, small)),
+        gain=np.zeros(small),
+        leave=np.zeros(small),
+        pivot=np.zeros(small),
+        before=np.zeros(graph.num_actions),
+        turns=np.zeros(values),
+        done=np.zeros(values),
+        nothing=np.zeros(len(graph.payoff)),
+        no_choice=np.zeros((0, 0), np.int8),
+    )
+
+
+class GraphPasses:
+    """Values and reach of every state of a graph, for one player against n opponents.
+
+    `values` (n, C, H) are payoffs to that player, `reach` (n, C, H) and `row_reach` (n, R)
+    probabilities or expected visits, `action_values` (R, K) counterfactual values, -inf where
+    there is no action; `choice` (C, H) is of FULL_MEMORY. Policies are (1 + n, R, K), the player's
+    first. One alone is self-play; `sole` values only half of positions that have a mirror. Rows are
+    those of the graph, or more.
+    """
+
+    def __init__(
+        self,
+        graph: Graph,
+        matches: int = 1,
+        me: int = 0,
+        *,
+        sole: bool = False,
+        rows: int | None = None,
+    ) -> None:
+        size = graph.rows if rows is None else rows
+        self.graph, self.me, self.sole = graph, me, sole
+        self.lists = lists = lists_of(graph)
+        states = matches, graph.positions, graph.memories
+        self.values, self.reach = np.zeros(states), np.zeros(states)
+        self.choice = np.zeros(states[1:], np.int8)
+        self.action_values = np.zeros((size, graph.num_actions))
+        self.row_reach = np.zeros((matches, size))
+        self._rows = np.zeros(size)
+        self.payoff = graph.payoff.copy() if me == 0 else graph.total - graph.payoff
+        self._scratch = _scratch(lists, matches)
+        self._loop = _loop(graph, lists)
+        if self._loop is not None and me == 1:
+            self._loop = self._loop._replace(endless=graph.total - self._loop.endless)
+
+    def forward(self, policies: Floats) -> Floats:
+        """Fill `reach` and `row_reach`, and return the latter."""
+        self.reach.fill(0.0)
+        graph = self.graph
+        for (position, memory), share in zip(graph.start, graph.start_chance, strict=True):
+            folds = self.sole and graph.player[position] == 1
+            self.reach[:, self.lists.mirror[position] if folds else position, memory] += share
+        for match, (reach, rows) in enumerate(zip(self.reach, self.row_reach, strict=True)):
+            played = policies if len(policies) <= 2 else policies[[0, match + 1]]
+            kernels.forward(
+                self.lists, self.me, self.sole, played, reach, rows, self._scratch, self._loop
+            )
+        return self.row_reach
+
+    def backward(
+        self,
+        role: int,
+        policies: Floats,
+        weights: Floats,
+        temperature: float = 1.0,
+        damping: float = 1.0,
+        *,
+        both: bool = False,
+    ) -> tuple[Floats, int]:
+        """Fill `values`; of COUNTERFACTUAL `action_values`, of FULL_MEMORY `choice`.
+
+        In FULL_MEMORY `both` players take their best actions. Returns values at the starts, (n,
+        starts), and how many rows ASCEND changed.
+        """
+        filled = self.action_values, self._rows, self.choice
+        numbers = float(temperature), float(damping), self.me, self.sole, both
+        how = int(role), *numbers, float(self.graph.total)
+        self._scratch.error[0] = 0.0
+        changes = kernels.backward(
+            self.lists,
+            how,
+            policies,
+            weights,
+            self.payoff,
+            self.reach,
+            self.values,
+            filled,
+            self._scratch,
+            self._loop,
+        )
+        position, memory = self.graph.start.T
+        return self.values[:, position, memory], int(changes)
+
+    @property
+    def error(self) -> float:
+        """Bound on what iteration of positions that recur may have missed in the last pass."""
+        return float(self._scratch.error[0])
+
+    def values_at(self, position: int, match: int = 0) -> Floats:
+        """Value of every action in the states of a position, by the values that follow: (H, K)."""
+        kernels.action_values(self.lists, position, self.values[match], self.payoff, self._scratch)
+        place = self.lists.place[self.graph.situation[position]].T
+        return self._scratch.rolled[0][place]
