@@ -1,6 +1,4 @@
-"""One turn of any game, for the passes of :mod:`hogeq.kernels.interpreter`: values and reach.
-
-They are for games that are not worth compiling for.
+"""One turn of any game of Hog, for the passes of :mod:`hogeq.kernels.priced`: values and reach.
 
 Values are win probabilities of player 0 in every hidden state, with player 0 to move (*mine*, or
 index 0) and with the other to move (*theirs*, index 1).
@@ -13,15 +11,12 @@ they start), R records, J lanes: memories in one lane hand over the same. Lanes 
 vectors.
 """
 
-import math
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hogeq.kernels import LEAST_WEIGHT, TIE
 from hogeq.kernels.cache import part
-from hogeq.kernels.recurrence import ASCEND, SOFTMAX
 from hogeq.kernels.vectors import load, splat, store
 
 OTHER, AGAIN, WIN, LOSS = range(4)
@@ -155,73 +150,3 @@ def send(turns, cell, moving, waiting, scratch):
                 moving[there, turns.following[1, record, lane]] += ends[end * lanes + lane]
         for lane in range(low, high):
             ends[end * lanes + lane] = 0.0
-
-
-@part
-def maximise(turns, cell, rolled, values, choice):
-    """Value of a cell's memories, each taking its own best roll, the fewest dice on ties."""
-    situation = turns.situation[cell]
-    for memory in range(values.shape[1]):
-        best = -1.0
-        for roll in range(turns.place.shape[1]):
-            best = max(best, rolled[turns.place[situation, roll, memory]])
-        values[cell, memory] = best
-        roll = 0
-        while rolled[turns.place[situation, roll, memory]] < best - TIE:
-            roll += 1
-        choice[cell, memory] = roll
-
-
-@part
-def average(turns, cell, weight, reach, rolled, averages):
-    """Add the counterfactual values of all rolls at a cell; returns its reach."""
-    situation = turns.situation[cell]
-    here = 0.0
-    for memory in range(reach.shape[1]):
-        mass = weight * reach[cell, memory]
-        if mass > 0.0:
-            here += mass
-            for roll in range(len(averages)):
-                averages[roll] += mass * rolled[turns.place[situation, roll, memory]]
-    return here
-
-
-@part
-def take_best(row, averages, here):
-    """Put all probability on the best roll; keep the present one on a tie. 1 if it changed."""
-    best = -1.0
-    for roll in range(len(row)):
-        best = max(best, averages[roll])
-    chosen = -1
-    for roll in range(len(row)):
-        if averages[roll] >= best - TIE * here and (chosen < 0 or row[roll] == 1.0):
-            chosen = roll
-    changed = 1 if row[chosen] != 1.0 else 0
-    for roll in range(len(row)):
-        row[roll] = 1.0 if roll == chosen else 0.0
-    return changed
-
-
-@part
-def soften(row, averages, here, temperature, damping):
-    """Move a row part of the way to the softmax of its values, given arrival at the cell."""
-    best = -1.0
-    for roll in range(len(row)):
-        best = max(best, averages[roll])
-    weight = max(here * temperature, LEAST_WEIGHT)
-    total = 0.0
-    for roll in range(len(row)):
-        averages[roll] = math.exp((averages[roll] - best) / weight)
-        total += averages[roll]
-    for roll in range(len(row)):
-        row[roll] += damping * (averages[roll] / total - row[roll])
-
-
-@part
-def set_row(role, row, averages, here, temperature, damping):
-    """Change a row as a role does; 1 if ASCEND chose another roll."""
-    if here > 0.0 and role == ASCEND:
-        return take_best(row, averages, here)
-    if here > 0.0 and role == SOFTMAX:
-        soften(row, averages, here, temperature, damping)
-    return 0

@@ -191,7 +191,8 @@ class GraphPasses:
     probabilities or expected visits, `action_values` (R, K) counterfactual values, -inf where
     there is no action; `choice` (C, H) is of FULL_MEMORY. Policies are (1 + n, R, K), the player's
     first. One alone is self-play; `sole` values only half of positions that have a mirror. Rows are
-    those of the graph, or more.
+    those of the graph, or more. `order` is one of positions that is better for a cache: all that
+    follows a position comes later, and none recurs.
     """
 
     def __init__(
@@ -202,10 +203,13 @@ class GraphPasses:
         *,
         sole: bool = False,
         rows: int | None = None,
+        order: Ints | None = None,
     ) -> None:
         size = graph.rows if rows is None else rows
         self.graph, self.me, self.sole = graph, me, sole
         self.lists = lists = lists_of(graph)
+        if order is not None:
+            self.lists = lists = lists._replace(order=order.astype(np.int32))
         states = matches, graph.positions, graph.memories
         self.values, self.reach = np.zeros(states), np.zeros(states)
         self.choice = np.zeros(states[1:], np.int8)

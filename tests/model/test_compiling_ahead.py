@@ -9,10 +9,9 @@ import numpy as np
 import pytest
 from numba.core import config
 
-from hogeq.kernels import cache, interpreter
+from hogeq.kernels import cache, graph_passes
 from hogeq.model.compiling import compile_now, expect, missing
 from hogeq.model.game import HogEngine, compile_game
-from hogeq.model.interpreter import Interpreter
 from hogeq.rules import rules_from
 
 
@@ -25,7 +24,7 @@ def game_of(period: int) -> HogEngine:
 @pytest.fixture(autouse=True)
 def helpers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     """Have two cores, a cache of one's own, and nothing loaded; the processes that are started."""
-    for kernel in (interpreter.forward, interpreter.roll_values):
+    for kernel in (graph_passes.forward, graph_passes.action_values):
         kernel._make_finalizer()()
         kernel._reset_overloads()
     started, popen = list[Any](), subprocess.Popen
@@ -43,9 +42,9 @@ def helpers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Any]:
 
 def reach_and_values(game: HogEngine) -> tuple[Any, Any]:
     """Call two kernels."""
-    passes = Interpreter(game.rules, game.recurrence, 2)
+    passes = game.interpreter(2)
     passes.forward(np.full((2, *game.shape), 1.0 / game.num_actions))
-    return passes.reach, passes.at(0, 0)
+    return passes.passes.reach, passes.at(0, 0)
 
 
 def hits(kernel: Any) -> int:
@@ -56,14 +55,14 @@ def test_a_helper_compiles_what_is_needed_next(
     helpers: list[Any], caplog: pytest.LogCaptureFixture
 ) -> None:
     game = game_of(37)
-    before = hits(interpreter.roll_values)
+    before = hits(graph_passes.action_values)
     expect(game, "hidden states")
     reach, values = reach_and_values(game)
-    assert hits(interpreter.roll_values) == before + 1  # read, not compiled here
+    assert hits(graph_passes.action_values) == before + 1  # read, not compiled here
     assert [helper.returncode for helper in helpers] == [0]
     assert caplog.messages == ["hogeq: compiling kernels, once"]
     assert not list(missing(game, "hidden states"))
-    assert reach[0, :, 0, 0].tolist() == [0.5, 0.5]  # of who begins
+    assert reach[0, :2, 0].tolist() == [0.5, 0.5]  # of who begins
     assert values.shape == (game.memory_size, game.num_actions)
     assert np.isfinite(values).all()
 
@@ -100,7 +99,7 @@ def test_what_several_processes_need_is_compiled_before(helpers: list[Any]) -> N
     compile_now([rules, rules], ["hidden states"])
     assert not list(missing(compile_game(rules), "hidden states"))
     assert {file.name.partition("-")[0] for file in cache.stored()} == {
-        "interpreter.forward",
-        "interpreter.roll_values",
+        "graph_passes.forward",
+        "graph_passes.action_values",
     }
     assert len(helpers) == 1

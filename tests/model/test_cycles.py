@@ -28,24 +28,26 @@ def random_one_hot(game: HogEngine, seed: int) -> Floats:
 
 
 @pytest.mark.parametrize("name", RECURRING)
-def test_components_are_the_cells_that_can_reach_each_other_on_a_diagonal(name: str) -> None:
+def test_levels_are_the_cells_that_can_reach_each_other_on_a_diagonal(name: str) -> None:
     game, play = compile_game(RECURRING[name]), Play(RECURRING[name])
-    assert game.recurrence is not None
-    found, goal = game.recurrence.loops, game.goal
+    graph, goal = game.graph, game.goal
     joined = np.zeros((goal * goal, goal * goal), bool)
     for state, roll in product(play.states(), play.rolls()):
         for branch in play.staying(state, roll):
             source, target = (one.own * goal + one.opponent for one in (state, branch.state))
             joined[source, target] = True
     reached = np.linalg.matrix_power(np.eye(goal * goal) + joined, 4) > 0  # pairs are the longest
-    assert sorted(found.cells) == list(range(goal * goal))
-    component = np.zeros(goal * goal, int)
-    component[found.cells] = np.repeat(np.arange(len(found.start) - 1), np.diff(found.start))
-    assert ((component[:, None] == component) == (reached & reached.T)).all()
+    level = np.zeros(goal * goal, int)
+    level[graph.row] = graph.level_of  # of both players alike
+    assert (level[graph.row] == graph.level_of).all()
+    together = (reached & reached.T) & (
+        joined.any(axis=1)[:, None] | np.eye(goal * goal, dtype=bool)
+    )
+    assert (level[:, None] == level)[together].all()
+    assert (graph.recurring[level] == (joined & reached.T).any(axis=1)).all()
     # Solved backward, what a cell needs comes first.
-    assert (component[:, None] >= component)[joined].all()
-    total = np.add(*divmod(found.cells, goal))
-    assert (np.diff(total) <= 0).all()
+    assert (level[:, None] <= level)[joined].all()
+    assert (np.diff(np.add(*divmod(graph.row, goal))) >= 0).all()
 
 
 def test_a_game_that_hardly_ever_moves_loses_no_digits() -> None:
@@ -125,8 +127,8 @@ def test_a_roll_that_stays_for_certain_is_no_harm_where_nothing_leads_back(
     monkeypatch.setitem(ZERO_DICE, "nothing_on_four", lambda _, opponent: int(opponent != 4))
     monkeypatch.setitem(parts.ZERO_DICE, "nothing_on_four", ZERO_DICE["nothing_on_four"])
     game = compile_game(Rules(goal=8, max_dice=1, zero_dice="nothing_on_four", square_swine=True))
-    assert game.recurrence is not None
-    assert not game.recurrence.loops.entered.any()
+    assert not game.positions_recur
+    assert not game.totals_rise
     a, b = random_policy(game, 15), random_policy(game, 16)
     match = Match(Play(game.rules), a, b)
     expected = arrays(match.play, lambda state: match.value(0, state))

@@ -1,6 +1,5 @@
 """Games that could go on for ever, and those that are refused for it or for too much memory."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +9,7 @@ from typer.testing import CliRunner
 from hogeq.cli import app
 from hogeq.evaluation.tablebase import solve
 from hogeq.evaluation.values import win_rate
+from hogeq.graph.endless import staying_actions
 from hogeq.model.game import compile_game
 from hogeq.rules import EDITIONS, Rules
 from hogeq.rules.parts import ZERO_DICE
@@ -17,15 +17,16 @@ from hogeq.strategies.arrays import one_hot
 from tests.cli.calls import ask, ok
 
 
-def test_a_game_with_memory_that_could_go_on_for_ever_is_refused(
+def test_a_game_with_memory_that_could_go_on_for_ever_is_a_draw(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setitem(ZERO_DICE, "nothing", lambda *_: 0)
-    with pytest.raises(
-        ValueError, match=r"rules: a game could go on .* 0 dice .* nothing is hidden .*zero_dice"
-    ) as refusal:
-        compile_game(Rules(goal=9, max_dice=2, zero_dice="nothing", feral_hogs="dice"))
-    assert "\n" not in str(refusal.value)
+    game = compile_game(Rules(goal=9, max_dice=2, zero_dice="nothing", feral_hogs="dice"))
+    assert game.can_be_endless
+    none, one = (np.full((9, 9), dice, np.int8) for dice in (0, 1))
+    with pytest.raises(ValueError, match=r"never end: at 0 to 0 .*allowed: .* end$"):
+        win_rate(game, none, none)
+    assert win_rate(game, one, none).win_rate == pytest.approx(1.0, abs=1e-14)
 
 
 @pytest.mark.parametrize(
@@ -95,12 +96,15 @@ def both_stay_for_ever(a: float, b: float) -> tuple[float, float]:
 def test_nobody_wants_to_move_first_at_some_positions_of_spring_2022() -> None:
     game = compile_game(EDITIONS["sp22"])
     best = solve(game)
-    assert game.recurrence is not None
-    certain = game.recurrence.certain
-    assert len(certain) == 100
-    assert not certain[:, [1, 3]].any()  # no dice, and the other player moves next
+    staying = {
+        (int(game.graph.row[position]), one.action, game.graph.row[next(iter(one.after))[0]])
+        for (position, _), every in staying_actions(game.graph).items()
+        for one in every
+    }
+    assert len(staying) == 100
+    assert not any(action for _, action, _ in staying)  # no dice
     drawn = set()
-    for cell, _, other, _ in certain.tolist():
+    for cell, _, other in staying:
         pair = divmod(cell, 100), divmod(other, 100)
         leaves = [best.roll_values(*scores)[0, 1:].max() for scores in pair]
         worth = [best.roll_values(*scores)[0].max() for scores in pair]
@@ -118,12 +122,8 @@ def test_nobody_wants_to_move_first_at_some_positions_of_spring_2022() -> None:
     assert win_rate(game, none, none).win_rate == 0.5
 
 
-def test_turns_that_hardly_ever_score_are_refused_where_something_is_hidden() -> None:
-    coins = Rules(goal=2, max_dice=10, sides=2, pig_out=0, feral_hogs="points")
-    with pytest.raises(
-        ValueError, match=r"10 dice leaves both .* 0\.999023, .* 0\.999,"
-    ) as refusal:
-        compile_game(coins)
-    assert "\n" not in str(refusal.value)
-    assert compile_game(replace(coins, max_dice=9)).positions_recur
-    assert compile_game(replace(coins, feral_hogs="none")).positions_recur
+def test_turns_that_hardly_ever_score_are_valued_where_something_is_hidden() -> None:
+    # Ten coins score nothing unless all show 2, once in 1,024 turns, and then they win.
+    game = compile_game(Rules(goal=2, max_dice=10, sides=2, pig_out=0, feral_hogs="points"))
+    ten = np.full((2, 2), 10)
+    assert win_rate(game, ten, ten).first == pytest.approx(1.0 / (2.0 - 2.0**-10), abs=1e-13)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from hogeq.evaluation.counterfactual import counterfactual_values
-from hogeq.model.cell_passes import CellPasses, stay_in_pairs, suit_cell_vectors
+from hogeq.model.cell_passes import CellPasses, suit_cell_vectors
 from hogeq.model.game import HogEngine, compile_game
 from hogeq.model.interpreter import Interpreter
 from hogeq.model.memory_passes import (
@@ -65,7 +65,7 @@ def compiled(name: str) -> tuple[HogEngine, Callable[..., Layout]]:
 
 
 def interpreted(game: HogEngine, players: int) -> Interpreter:
-    return Interpreter(game.rules, game.recurrence, players)
+    return game.interpreter(players)
 
 
 def random_policies(game: HogEngine, random: np.random.Generator, count: int) -> Any:
@@ -114,30 +114,17 @@ def test_passes_are_the_interpreted_ones(name: str) -> None:
 def test_random_games() -> None:
     for number in range(RANDOM):
         game, _ = game_number(number)
-        if not game.positions_recur and suit_cell_vectors(game.tables):
+        if game.totals_rise and suit_cell_vectors(game.tables):
             try:
                 compare(game, CellPasses, number)
             except Exception as difference:
                 raise AssertionError(f"game {number}, {game.rules}") from difference
 
 
-def test_turns_that_stay_feed_cells_in_pairs() -> None:
+def test_turns_that_stay_are_interpreted() -> None:
     game = compile_game(replace(EDITIONS["sp22"], goal=34))
-    assert stay_in_pairs(game.tables)
-    assert isinstance(game.layout(2), CellPasses)
+    assert isinstance(game.layout(2), Interpreter)
     assert game.duels() is None  # matrices may never end: that is asked of policies
-    compare(game, CellPasses, 0, 1)
-    # In self-play the rows of a pair are set at once, and not one after the other.
-    passes, slow = game.layout(1), interpreted(game, 1)
-    (policies,) = random_policies(game, np.random.default_rng(1), 1)[None]
-    found, expected = results(passes, policies), results(slow, policies)
-    for name in ("reach", "starts, EVALUATE", "action values"):
-        np.testing.assert_allclose(found[name], expected[name], rtol=0.0, atol=EXACT)
-    never_leaves = np.zeros((1, *game.shape))
-    never_leaves[..., 0] = 1.0
-    nothing = Reach(np.zeros(game.shape[:2]), np.ones(1)), 1.0, 1.0
-    ends = [x.backward(Role.EVALUATE, never_leaves, *nothing)[0][0, 0] for x in (passes, slow)]
-    assert ends[0] == pytest.approx(ends[1], abs=EXACT)
 
 
 MATRICES = [name for name in MEMORIES if name != "lanes of 24"]
