@@ -39,7 +39,7 @@ class GraphEngine:
         self.graph = replace(graph, payoff=paid, total=1.0, endless=endless)
         self.mirrored = len(lists_of(self.graph).mirror) > 0
         self.own_rows = [graph.rows_of(player) for player in (0, 1)]
-        if not self.mirrored and len(np.intersect1d(*self.own_rows)):
+        if not self.mirrored and np.isin(self.own_rows[0], self.own_rows[1]).any():
             allowed = "graphs whose players see rows of their own, or whose positions have mirrors"
             raise ValueError(refusal("graph", repr(graph), allowed))
 

@@ -10,6 +10,7 @@ from hogeq.graph.levels import levels_of, spans
 from hogeq.kernels import graph_passes as kernels
 from hogeq.kernels.graph_loops import MOST_DENSE, Loop
 from hogeq.kernels.graph_turns import STEP, Lists, Scratch
+from hogeq.kernels.recurrence import ASCEND
 from hogeq.support.aliases import Floats, Ints
 
 NONE = np.zeros(0, np.int32)
@@ -52,12 +53,13 @@ def lists_of(graph: Graph) -> Lists:
     most = np.maximum.reduceat(end, first[:-1]) + 1
     begins = np.searchsorted(pairs // len(old), np.arange(situations + 1))
     used = pairs % len(old)
-    order, start, recurs = _blocks(graph)
+    mirror = _mirror(graph)
+    order, start, recurs = _blocks(graph, mirror)
     return Lists(
         order=order.astype(np.int32),
         start=start,
         recurs=recurs.astype(np.uint8),
-        mirror=_mirror(graph),
+        mirror=mirror,
         player=graph.player.copy(),
         row=graph.row.copy(),
         fixed=graph.fixed.copy(),
@@ -80,11 +82,11 @@ def lists_of(graph: Graph) -> Lists:
     )
 
 
-def _blocks(graph: Graph) -> tuple[Ints, Ints, NDArray[np.bool_]]:
+def _blocks(graph: Graph, mirror: NDArray[np.int32]) -> tuple[Ints, Ints, NDArray[np.bool_]]:
     """Sort positions into blocks: order, where each begins, and which recur.
 
     A block has the positions of one row of a player, or of nature one. Blocks that lead to each
-    other, or to themselves, are one that recurs.
+    other, or to themselves, are one that recurs; it has the mirrors of its positions, too.
     """
     positions = np.arange(graph.positions)
     moves = graph.player != NATURE
@@ -96,24 +98,28 @@ def _blocks(graph: Graph) -> tuple[Ints, Ints, NDArray[np.bool_]]:
     alone = groups == graph.positions
     if alone and not graph.recurring.any():
         return positions, np.arange(graph.positions + 1), np.zeros(graph.positions, bool)
-    low, high = np.full(groups, len(graph.level)), np.zeros(groups, np.int64)
-    np.minimum.at(low, group, level)
-    np.maximum.at(high, group, level)
-    rank = low if (low == high).all() else np.zeros(groups, np.int64)
+    both = group.copy()
+    if len(mirror):
+        _, both = np.unique(np.minimum(group, group[mirror]), return_inverse=True)
+    sets = int(both.max()) + 1
+    low, high = np.full(sets, len(graph.level)), np.zeros(sets, np.int64)
+    np.minimum.at(low, both, level)
+    np.maximum.at(high, both, level)
+    rank = low if (low == high).all() else np.zeros(sets, np.int64)
     source, after = graph.ends.position, graph.next[graph.ends.entry]
-    source, target = group[source[after >= 0]], group[after[after >= 0]]
+    source, target = both[source[after >= 0]], both[after[after >= 0]]
     found = levels_of(rank, source, target)
     # Of those that do not recur each group is a block.
-    block_of = np.zeros(groups, np.int64)
+    block_of = np.zeros(sets, np.int64)
     block_of[found.order] = np.repeat(np.arange(len(found.start) - 1), np.diff(found.start))
-    recurs = np.zeros(groups, bool)
     inside = block_of[source] == block_of[target]
-    recurs[np.isin(block_of, np.unique(block_of[source[inside]]))] = True
-    key = np.where(recurs[group], groups, group)
-    order = np.lexsort((positions, key, block_of[group]))
-    changes = np.diff(key[order], prepend=-1) | np.diff(block_of[group][order], prepend=-1)
+    recurs = np.isin(block_of, np.unique(block_of[source[inside]]))[both]
+    block_of = block_of[both]
+    key = np.where(recurs, groups, group)
+    order = np.lexsort((positions, key, block_of))
+    changes = np.diff(key[order], prepend=-1) | np.diff(block_of[order], prepend=-1)
     start = np.flatnonzero(changes)
-    return order, np.append(start, graph.positions), recurs[group[order[start]]]
+    return order, np.append(start, graph.positions), recurs[order[start]]
 
 
 def _mirror(graph: Graph) -> NDArray[np.int32]:
@@ -255,6 +261,7 @@ class GraphPasses:
         numbers = float(temperature), float(damping), self.me, self.sole, both
         how = int(role), *numbers, float(self.graph.total)
         self._scratch.error[0] = 0.0
+        before = None if self._loop is None else policies[0].copy()
         changes = kernels.backward(
             self.lists,
             how,
@@ -267,6 +274,8 @@ class GraphPasses:
             self._scratch,
             self._loop,
         )
+        if before is not None:  # where positions recur a row can be changed several times
+            changes = (policies[0] != before).any(axis=-1).sum() if role == ASCEND else 0
         position, memory = self.graph.start.T
         return self.values[:, position, memory], int(changes)
 

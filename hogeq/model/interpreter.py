@@ -1,12 +1,15 @@
 """The passes over the graph of a game of Hog, as a layout."""
 
+from typing import Any
+
 import numpy as np
+from numpy.typing import NDArray
 
 from hogeq.graph.graph import Graph
 from hogeq.kernels.recurrence import FULL_MEMORY
 from hogeq.model.graph_passes import GraphPasses, lists_of
 from hogeq.model.protocol import Reach
-from hogeq.support.aliases import Floats, Ints, Matrix
+from hogeq.support.aliases import Floats, Ints
 
 
 class Interpreter:
@@ -64,7 +67,7 @@ class Interpreter:
         found = self.passes.values_at(position)
         return found if player == 0 else 1.0 - found
 
-    def of_states(self, states: Floats | Matrix) -> Floats | Matrix:
+    def of_states(self, states: NDArray[Any]) -> NDArray[Any]:
         """Copy numbers of states, (C, H), for player 0: (G, G, H), 0 where play never is."""
         there = self._position[0]
         found = np.where((there >= 0)[:, None], states[there], 0).astype(states.dtype)
