@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from numpy.typing import DTypeLike
 
+from hogeq.graph.graph import Graph
 from hogeq.graph.hog import of_hog
 from hogeq.kernels import recurrence
 from hogeq.model.cell_passes import CellPasses
@@ -537,3 +538,62 @@ def test_a_tree_needs_no_compiler() -> None:
 def test_the_page_shows_the_engine_that_is_tested() -> None:
     source = Path(__file__).with_name("toy_engine.py").read_text()
     assert source in PAGE.read_text()
+
+
+# --- every engine is the graph --------------------------------------------------------------------
+
+SAME: dict[str, Callable[[], tuple[Any, GraphEngine]]] = {
+    name: lambda make=make: (engine := make(), GraphEngine(of_engine(engine)))
+    for name, make in {
+        "interpreter": lambda: hog(HogEngine, "su20", 6, max_dice=2),
+        "positions recur": lambda: hog(HogEngine, "fa15", 8, max_dice=2, piggy_back=False),
+        "cells": lambda: hog(InCells, "su21", 6, max_dice=3),
+        "memories": lambda: hog(InMemories, "su20", 5),
+        "tree": toys.kuhn,
+        "tree of imperfect recall": toys.bits,
+        "forgetful": toys.forgetful_rock_paper_scissors,
+    }.items()
+}
+
+
+def of_engine(engine: Any) -> Graph:
+    """Compile an engine's game to a graph."""
+    return of_tree(engine.tree) if isinstance(engine, TreeEngine) else of_hog(engine.rules)
+
+
+@pytest.mark.parametrize("name", SAME)
+@pytest.mark.parametrize("seed", range(3))
+def test_every_engine_does_as_the_graph(name: str, seed: int) -> None:
+    engine, graph = SAME[name]()
+    random = np.random.default_rng(seed)
+    players = int(random.choice([1, 2, 3]))
+    policies = drawn(engine, players, seed)
+    weights = random.dirichlet(np.ones(max(1, players - 1)))
+    shape = (players, *graph.shape)
+    works = engine.workspace(players), graph.workspace(players)
+    played = policies, policies.reshape(shape).copy()
+    reach = [work.forward(own, weights) for work, own in zip(works, played, strict=True)]
+    assert reach[0].rows.ravel() == pytest.approx(reach[1].rows, abs=1e-12)
+    met = [
+        work.backward(one, own, Role.COUNTERFACTUAL)
+        for work, one, own in zip(works, reach, played, strict=True)
+    ]
+    assert met[0].first == pytest.approx(met[1].first, abs=1e-12)
+    assert met[0].other == pytest.approx(met[1].other, abs=1e-12)
+    slopes = [one.values.reshape(graph.shape) for one in met]
+    slopes = [one - one[:, :1] for one in slopes]  # rows sum to 1
+    assert slopes[0] == pytest.approx(slopes[1], abs=1e-12)
+    if isinstance(engine, HogEngine):
+        full = [
+            work.win_rate(own, Role.FULL_MEMORY, weights)
+            for work, own in zip(works, played, strict=True)
+        ]
+        assert full[0] == pytest.approx(full[1], abs=1e-12)
+    role = Role(int(random.choice([Role.ASCEND, Role.SOFTMAX])))
+    if players > 1:
+        moved = [
+            work.backward(work.forward(own, weights), own, role, temperature=0.1)
+            for work, own in zip(works, played, strict=True)
+        ]
+        assert moved[0].win_rate == pytest.approx(moved[1].win_rate, abs=1e-12)
+        assert played[0].reshape(shape) == pytest.approx(played[1], abs=1e-10)
