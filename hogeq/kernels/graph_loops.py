@@ -284,9 +284,11 @@ def a_round(lists, me, searchers, policies, pair, arrays, add, keep, scratch, lo
 def iterate(lists, me, searchers, policies, pair, arrays, bounds, scratch, loop):
     """Value a large block by iteration; add a bound on what is missed to `scratch.error`."""
     positions, choice, _, _ = arrays
-    change, rounds = np.inf, 0
-    while change > SETTLED * loop.size and rounds < MOST_ROUNDS:
+    change, rounds, most = np.inf, 0, MOST_ROUNDS
+    while change > 0.0 and rounds < most:
         rounds += 1
+        if change <= SETTLED * loop.size and most == MOST_ROUNDS:
+            most = 2 * rounds  # the rest is rounding, which may go round in a circle
         change = a_round(lists, me, searchers, policies, pair, arrays, 0.0, False, scratch, loop)
     if not bounds:
         return
@@ -406,6 +408,22 @@ def settle(lists, how, positions, arrays, scratch, loop):
 
 
 @routine
+def leave(lists, positions, reach, loop, sole):
+    """Add the masses that left a block to the reach of where they went."""
+    for position in positions:
+        base = lists.base[position]
+        for end in range(lists.ends[lists.situation[position]]):
+            there = lists.next[base + end]
+            if there >= 0:
+                if sole and lists.player[there] == 1:
+                    there = lists.mirror[there]
+                for memory in range(reach.shape[1]):
+                    if loop.block[there] != loop.block[position]:
+                        reach[there, memory] += loop.turns[there, memory]
+                    loop.turns[there, memory] = 0.0
+
+
+@routine
 def visit(lists, me, sole, policies, positions, reach, scratch, loop):
     """Turn the flow into the states of a block into the expected visits, and send them on.
 
@@ -428,30 +446,30 @@ def visit(lists, me, sole, policies, positions, reach, scratch, loop):
             for earlier in range(state):
                 visits[state] += visits[earlier] * loop.matrix[earlier, state]
             visits[state] /= loop.pivot[state]
-        for state in range(count):
-            loop.done[positions[state // memories], state % memories] = visits[state]
+    for position in positions:
+        for memory in range(memories):
+            loop.turns[position, memory] = reach[position, memory]
+            reach[position, memory] = 0.0
+    # Masses wait in `turns`, where those that leave the block are collected, too.
     grows, rounds = True, 0
     while grows and rounds < (1 if small else MOST_ROUNDS):
         grows, rounds = False, rounds + 1
         for position in positions:
             if sole and lists.player[position] == 1:
                 continue
-            masses, here = loop.turns[position], 0.0  # scratch here
+            masses, here = loop.done[position], 0.0  # scratch here
             for memory in range(memories):
-                done = loop.done[position, memory]
-                mass = done if small else reach[position, memory] - done
-                masses[memory] = mass if mass > SETTLED * done else 0.0
+                mass = loop.turns[position, memory]
+                if small:  # the visits are known, and what comes back is among them
+                    mass = loop.gain[loop.member[position] * memories + memory]
+                reach[position, memory] += mass
+                loop.turns[position, memory] = 0.0
+                masses[memory] = mass if mass > SETTLED * reach[position, memory] else 0.0
                 here += masses[memory]
-                if not small:
-                    loop.done[position, memory] = done + masses[memory]
             if here > 0.0:
                 grows = True
-                row = row_of(lists, position, me, policies, 0)
-                send(lists, position, row, masses, reach, scratch.masses, scratch.flows, sole)
+                row, into = row_of(lists, position, me, policies, 0), loop.turns
+                send(lists, position, row, masses, into, scratch.masses, scratch.flows, sole)
             for memory in range(memories):
                 masses[memory] = 0.0
-    for position in positions:
-        for memory in range(memories):
-            if small:
-                reach[position, memory] = loop.done[position, memory]
-            loop.done[position, memory] = 0.0
+    leave(lists, positions, reach, loop, sole)

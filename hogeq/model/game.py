@@ -136,7 +136,9 @@ class HogEngine:
             return None
         graph, rows = self.graph, [*policies.reshape(2, -1, self.num_actions)]
         for_ever = {state[0] for state in never_left(graph, self._staying, rows)}
-        reach = [self._reach_of(player, policies) if for_ever else [] for player in (0, 1)]
+        if not for_ever:
+            return None
+        reach = [self._reach_of(player, policies) for player in (0, 1)]
         met = [
             (int(graph.player[place]), int(graph.row[place]))
             for place in sorted(for_ever)

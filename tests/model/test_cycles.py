@@ -1,6 +1,7 @@
 """Games in which a turn can leave the total score as it was: components, limits, ascent."""
 
 from itertools import product
+from typing import Any
 
 import numpy as np
 import pytest
@@ -37,7 +38,7 @@ def test_levels_are_the_cells_that_can_reach_each_other_on_a_diagonal(name: str)
             source, target = (one.own * goal + one.opponent for one in (state, branch.state))
             joined[source, target] = True
     reached = np.linalg.matrix_power(np.eye(goal * goal) + joined, 4) > 0  # pairs are the longest
-    level = np.zeros(goal * goal, int)
+    level: Any = np.zeros(goal * goal, int)
     level[graph.row] = graph.level_of  # of both players alike
     assert (level[graph.row] == graph.level_of).all()
     together = (reached & reached.T) & (
