@@ -37,7 +37,6 @@ from hogeq.search.results import (
 from hogeq.strategies.profiles import hog_profile, is_profile
 from hogeq.strategies.strategy import Strategy, StrategyLike, strategy_of
 from hogeq.support.aliases import Floats
-from hogeq.support.devices import CPU, require_device
 from hogeq.support.files import write_whole
 from hogeq.support.messages import refusal
 
@@ -79,8 +78,6 @@ class Game:
         forgets.
     trust : bool
         Whether the code of ``.py`` files may be run, in processes of its own.
-    device : {"cpu", "cuda"}
-        What runs the passes of games other than Hog: a core, or a GPU.
 
     Attributes
     ----------
@@ -116,16 +113,12 @@ class Game:
         forget: Any = None,
         teams: Any = None,
         trust: bool = False,
-        device: str = CPU,
     ) -> None:
         """Find the game and compile it; the same rules are compiled once."""
         from hogeq.trees.loading import find_game
 
-        require_device(device)
         found = find_game(given, forget, trust, teams)
-        if isinstance(found, Rules) and device != CPU:
-            raise ValueError(refusal("device", device, f"{CPU} for games of Hog"))
-        self.trust, self.device = trust, device
+        self.trust = trust
         self.tree: FlatTree | None = None
         if isinstance(found, Rules):
             self._hog: HogEngine | None = compile_game(found, own_goals=True)
@@ -154,7 +147,7 @@ class Game:
     def _tree_engine(self) -> "TreeEngine":
         from hogeq.trees.engine import TreeEngine
 
-        return TreeEngine(self._flat, self.device)
+        return TreeEngine(self._flat)
 
     @property
     def _flat(self) -> "FlatTree":
@@ -300,7 +293,7 @@ class Game:
         if self.tree is not None:
             from hogeq.trees.answers import respond
 
-            return respond(self.tree, target, budget, self.device)
+            return respond(self.tree, target, budget)
         if not budget.exact_seconds:
             known = solved.counters(self._compiled, target)
             return bounds.respond(self._compiled, target, budget, known)

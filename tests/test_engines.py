@@ -27,8 +27,6 @@ from hogeq.solvers import SOLVERS, regret
 from hogeq.strategies.arrays import normalised, one_hot
 from hogeq.strategies.strategy import strategy_of
 from hogeq.support.aliases import Floats
-from hogeq.support.devices import has_gpu
-from hogeq.trees.engine import TreeEngine
 from tests import toys
 from tests.solvers.family import FAMILY, TREES_ALONE
 from tests.toy_engine import TwoNumbers
@@ -78,11 +76,6 @@ ENGINES: dict[str, Callable[[], Any]] = {
     "tree of imperfect recall": toys.bits,
     "numpy": TwoNumbers,
 }
-if has_gpu():  # or one that numba simulates
-    ENGINES |= {
-        "cuda": lambda: TreeEngine(toys.kuhn().tree, "cuda"),
-        "cuda of imperfect recall": lambda: TreeEngine(toys.bits().tree, "cuda"),
-    }
 TINY: dict[str, Callable[[], Any]] = {
     "interpreter": lambda: hog(HogEngine, "su20", 2, max_dice=2),
     "positions recur": lambda: hog(HogEngine, "sp22", 2, max_dice=2),
@@ -90,8 +83,6 @@ TINY: dict[str, Callable[[], Any]] = {
     "tree": toys.bits,
     "tree of imperfect recall": toys.forgetful_rock_paper_scissors,
 }
-if has_gpu():
-    TINY["cuda"] = lambda: TreeEngine(toys.forgetful_rock_paper_scissors().tree, "cuda")
 """So small that all matrices can be tried."""
 
 

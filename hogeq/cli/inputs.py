@@ -107,7 +107,6 @@ class Chosen:
         own_goals: bool = False,
         at: tuple[int, int] | None = None,
         start: str | None = None,
-        device: str = "cpu",
     ) -> "Game":
         """Settle the game and build it, and announce the kernels of Hog to compile.
 
@@ -127,9 +126,7 @@ class Chosen:
                 require_game(self._run or str(self.spec))
                 from hogeq.game import Game
 
-                self.game = Game(
-                    self._run or self.spec, **self.how, trust=self.trust, device=device
-                )
+                self.game = Game(self._run or self.spec, **self.how, trust=self.trust)
             return self.game
         self.scores = self.start(start)
         for option, own, goal in zip(POSITION, at or (), self.rules.goals, strict=False):

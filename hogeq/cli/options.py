@@ -462,10 +462,6 @@ TABLE: Final[dict[str, Any]] = {
     "diff.plot": (option("Draw the result.", "PNG"), PICTURE, OF_HOG),
     "overwrite": option("Replace files that are there."),
     # Who computes; and the options of every command.
-    "device": (
-        option("What runs passes over trees: cpu, or cuda, a GPU. [cpu]", "DEVICE", WORKERS),
-        OF_TREES,
-    ),
     "jobs": option(
         "Threads, or processes; the result does not depend on it. [all cores]",
         group=WORKERS,

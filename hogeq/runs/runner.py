@@ -116,7 +116,7 @@ class Signals(contextlib.ExitStack):
 def game_of(config: Config) -> Game:
     """Build the game of a config, and announce the other kernels to compile."""
     if config.game:
-        return Game(config.game, **config.how, device=config.device)
+        return Game(config.game, **config.how)
     game = Game(config.rules)
     expect(game.hog, *KERNELS)
     return game

@@ -16,7 +16,6 @@ from hogeq.search.results import WIN_RATES, Budget, Equilibrium, Response
 from hogeq.strategies.arrays import one_hot
 from hogeq.strategies.strategy import Strategy, strategy_of
 from hogeq.support.aliases import Floats
-from hogeq.support.devices import CPU
 from hogeq.trees import exact
 from hogeq.trees.engine import TreeEngine
 from hogeq.trees.flat import FlatTree
@@ -29,7 +28,7 @@ MOST_ENTRIES: Final = 2_000_000  # of belief DAGs that respond in place of a sea
 MOST_NODES: Final = 1_000_000  # of a game of Hog that is laid out as a tree
 
 
-def respond(tree: FlatTree, target: Strategy, budget: Budget, device: str = CPU) -> Response:
+def respond(tree: FlatTree, target: Strategy, budget: Budget) -> Response:
     """Find the best response to a strategy, in either seat.
 
     Where the responder forgets nothing, one pass backward does; so it does over the belief DAG, for
@@ -48,7 +47,7 @@ def respond(tree: FlatTree, target: Strategy, budget: Budget, device: str = CPU)
             return exact.respond(tree, target, 0.0, None, wholes)
     search, begin = None, None
     if all(sequence_form(tree, player).rank is not None for player in (0, 1)):
-        engine = TreeEngine(tree, device)
+        engine = TreeEngine(tree)
         search = attack(engine, target, budget)
         begin = engine.legal(one_hot(search.matrix, tree.num_actions))
     seconds = EXACT_SECONDS if budget.exact_seconds is None else budget.exact_seconds

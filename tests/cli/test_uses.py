@@ -169,7 +169,6 @@ SAMPLES: dict[str, str] = {
     "--certify": "0.01",
     "--checkpoint": "rounds.npz",
     "--csv": "ranks.csv",
-    "--device": "cuda",
     "--engine": "always_roll:1",
     "--exact": "0",
     "--first": "engine",

@@ -29,7 +29,6 @@ def attack_(
     certificate: Path | None = None,
     jobs: int | None = None,
     on: str | None = None,
-    device: str | None = None,
 ) -> Result:
     """Find a best response to a strategy, and bound all responses.
 
@@ -41,7 +40,7 @@ def attack_(
     """
     proofs = ["certificates"] * (certify is not None)
     parts = "search", "full memory", *proofs
-    game = chosen.load(*parts, strategies=[strategy], own_goals=True, device=device or "cpu")
+    game = chosen.load(*parts, strategies=[strategy], own_goals=True)
     budget = Budget(
         starts=starts,
         anneal_steps=anneal_steps,

@@ -18,7 +18,6 @@ def run(
     trust: bool = False,
     jobs: int | None = None,
     on: str | None = None,
-    device: str | None = None,
 ) -> Result:
     """One experiment: solve, measure, purify, export."""
     if config is None and resume is None:
@@ -26,7 +25,7 @@ def run(
             "CONFIG: missing; allowed: a YAML file, or --resume DIR; see hogeq run --help"
         )
     config = config or Path(resume or "") / "config.yaml"
-    named = {"game": game, "forget": forget, "teams": teams, "device": device}
+    named = {"game": game, "forget": forget, "teams": teams}
     chosen = [f"{key}={value}" for key, value in named.items() if value is not None]
     from hogeq.runs.config import load_config
     from hogeq.runs.files import finite
