@@ -127,7 +127,7 @@ TARGETS = (
     Target(
         "purification",
         "purification",
-        "local_search integer base",
+        "integer base",
         "purification",
         each=7,
     ),

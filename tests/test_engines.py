@@ -447,7 +447,6 @@ PURIFYING: dict[str, dict[str, Any]] = {
     "threshold": {"samples": 2},
     "sample": {"samples": 2},
     "integer": {"rounds": 1, "trails": 1},
-    "local_search": {"rounds": 1, "trails": 1},
 }
 
 

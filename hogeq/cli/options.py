@@ -373,7 +373,7 @@ TABLE: Final[dict[str, Any]] = {
     "equilibrium.seconds": option("Time limit; both bounds hold at any time.", min=0),
     "equilibrium.method": (option("auto, dag, columns or cfr.", "METHOD"), OF_TREES),
     "policies": (option("Policies as well, whose players draw apart: the TME of teams."), OF_TREES),
-    "purify.method": option("How: argmax, threshold, local_search or integer.", "METHOD"),
+    "purify.method": option("How: argmax, threshold or integer.", "METHOD"),
     "checkpoint": (
         option(
             "With a method of rounds: keep every round, and go on from it if it is there.",
@@ -391,9 +391,7 @@ TABLE: Final[dict[str, Any]] = {
     ),
     "sweep.config": argument("SWEEP", "YAML file: configs/sweep.yaml", callback=readable),
     "overrides": option("Set a key: solver.iterations=50", "KEY=VALUE", name="--set"),
-    "purify.overrides": option(
-        "Set a parameter: rounds=100 of local_search", "KEY=VALUE", name="--set"
-    ),
+    "purify.overrides": option("Set a parameter: rounds=100 of integer", "KEY=VALUE", name="--set"),
     "run.out_root": (option("Where runs are kept.", "DIR"), without("--resume")),
     "sweep.out_root": option("Where the sweep's folder is made.", "DIR"),
     "resume": option("Continue the run in this directory.", "DIR"),
