@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
+from sys import float_info
 from typing import TYPE_CHECKING, Any
 
 from hogeq.baselines import solved
@@ -52,7 +53,10 @@ if TYPE_CHECKING:
     from hogeq.trees.recall import Audit
 
 StrategySpec = StrategyLike | str | Path | Mapping[str, Any]
-"""A strategy, or its function, array, name, file, run's folder or states of OpenSpiel."""
+"""A strategy, or its function, array, name, file, run's folder or states of OpenSpiel; or a result.
+
+Of an `Equilibrium` it is the `profile`, of other results the `strategy`.
+"""
 
 
 class Game:
@@ -197,11 +201,12 @@ class Game:
 
         Parameters
         ----------
-        given : str, path, function, array_like, Mixture or Strategy
+        given : str, path, function, array_like, Mixture, Strategy or result
             A name such as ``"always_roll:6"`` or, of other games, ``"uniform"``; a file; a run's
             folder; a matrix, an action for every row; a policy, probabilities; a mixture of such;
-            a tabular policy of OpenSpiel, or what its ``to_dict`` gives. Of Hog also a function of
-            the own score and the opponent's. Rows are (G, G) in Hog, elsewhere those of `tree`.
+            a tabular policy of OpenSpiel, or what its ``to_dict`` gives; what `equilibrium`,
+            `solve` or `attack` returned. Of Hog also a function of the own score and the
+            opponent's. Rows are (G, G) in Hog, elsewhere those of `tree`.
         trust : bool
             As for the game: of this strategy alone.
         time_limit : float
@@ -234,8 +239,10 @@ class Game:
 
         return playable(self.tree, self._tree_engine.legal, solved, name)
 
-    def value(self, a: StrategySpec, b: StrategySpec) -> Value:
-        """Exact payoff to strategy `a` against `b`: in Hog its win rate.
+    def value(self, a: StrategySpec, b: StrategySpec | None = None) -> Value:
+        """Exact payoff to strategy `a` against `b`, by default itself: in Hog its win rate.
+
+        Of an equilibrium, ``game.value(solved).first`` is the value of the game to the first side.
 
         Raises
         ------
@@ -244,6 +251,7 @@ class Game:
         ValueError
             If a game between the two may never end.
         """
+        b = a if b is None else b
         if self.tree is None:
             return Value(*self.win_rate(a, b))
         from hogeq.trees.strategies import value
@@ -289,7 +297,7 @@ class Game:
         ValueError
             If a game of Hog has too many histories for an integer program.
         """
-        target, budget = self.second.strategy(strategy), budget or Budget()
+        target, budget = self.second.strategy(strategy).whole(), budget or Budget()
         if self.tree is not None:
             from hogeq.trees.answers import respond
 
@@ -311,7 +319,7 @@ class Game:
             Of a mixture in Hog: that of the grid of beliefs about the draw. At 1 the responder
             knows the draw, the crudest bound; by default one that takes seconds.
         """
-        target = self.second.strategy(strategy)
+        target = self.second.strategy(strategy).whole()
         if resolution is not None and target.kind != "mixture":
             allowed = f"for mixtures, not for a {target.kind}"
             raise ValueError(refusal("resolution", resolution, allowed))
@@ -329,8 +337,11 @@ class Game:
         if self.tree is None:
             self.rules.require_one_goal()  # with two no game is even
         response = self.attack(strategy, budget)
-        even = response.units.even
-        return Interval(response.value - even, response.bound - even, response)
+        lower, upper = (end - response.units.even for end in (response.value, response.bound))
+        tree = self.tree
+        if tree is not None and lower <= float_info.epsilon * tree.num_nodes * tree.largest_payoff:
+            lower = min(lower, 0.0)  # it may be rounding alone, and nothing is below 0
+        return Interval(lower, upper, response)
 
     def equilibrium(self, seconds: float = 60.0, method: str = "auto") -> Equilibrium:
         """Solve the game in mixtures, which are mixed strategies; best responses prove both ends.
@@ -405,7 +416,7 @@ class Game:
         """
         from hogeq.contest import field
 
-        one, two = self.strategy(first), self.strategy(second)
+        one, two = self.strategy(first).whole(), self.strategy(second).whole()
         if self.tree is not None:
             rivals = [one] if against is None else self._rivals(against)
             return field.diff_rows(self._tree_engine, one, two, rivals)
@@ -429,7 +440,32 @@ class Game:
         """Make a matrix of a policy by a purifier's name and parameters."""
         from hogeq.purification import purify
 
-        return self.playable(purify(self.engine, self.strategy(strategy), method, **parameters))
+        target = self.strategy(strategy).whole()
+        return self.playable(purify(self.engine, target, method, **parameters))
+
+    def action_values(
+        self, a: StrategySpec, b: StrategySpec | None = None, weight: RegretWeight = "reach"
+    ) -> Floats:
+        """Counterfactual value of every action at every information set, (G, G, K).
+
+        In games other than Hog it is a payoff to the player who moves, (R, K); NaN where the
+        information set has no such action.
+
+        Parameters
+        ----------
+        a, b : strategy
+            Of the player whose actions are valued, and of the other; by default the same.
+        weight : {"reach", "counterfactual", "belief"}
+            How hidden states are weighted: by reach, which is the gradient of the win rate; without
+            the player's own actions, as CFR is defined; or given that the information set is
+            reached.
+        """
+        one, two = self._both(a, b)
+        if self.tree is None:
+            return counterfactual.action_values(self._compiled, one, two, weight)
+        from hogeq.trees.strategies import action_values
+
+        return action_values(self.tree, one, one if two is None else two, weight)
 
     # --- games other than Hog ---------------------------------------------------------------------
 
@@ -453,19 +489,23 @@ class Game:
         """
         from hogeq.trees.absent import Decision
 
-        tree, policy = self._flat, self.strategy(strategy).policy
+        tree, policy = self._flat, self.strategy(strategy).whole().policy
         sides = (Decision.of(tree, policy, player, around=True) for player in (0, 1))
         first, second = (side.gaps(policy, seconds / 2.0) for side in sides)
         return first, second
 
     def joined(self, first: StrategySpec, second: StrategySpec) -> Strategy:
-        """One mixture for both seats, of a strategy of the first player and one of the second.
+        """One strategy for both seats, of one of the first player and one of the second.
 
-        Of games other than Hog: their rows are of one seat each.
+        Of games other than Hog: their rows are of one seat each. `Equilibrium.profile` is this of
+        its two strategies.
         """
-        from hogeq.trees.strategies import joined
+        from hogeq.strategies.strategy import joined
+        from hogeq.trees.strategies import seated
 
-        return joined(self._flat, self.strategy(first), self.strategy(second))
+        tree, two = self._flat, (self.strategy(first), self.strategy(second))
+        one, other = (seated(tree, strategy, seat) for seat, strategy in enumerate(two))
+        return joined(tree.seat, one, other)
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write the tree of a game other than Hog to a file that `Game` reads.
@@ -547,22 +587,6 @@ class Game:
         """Posterior distribution of the draws of mixtures, given that a position is reached."""
         one, two = self._both(a, b)
         return values.components_at(self._compiled, one, score, opponent, two)
-
-    def action_values(
-        self, a: StrategySpec, b: StrategySpec | None = None, weight: RegretWeight = "reach"
-    ) -> Floats:
-        """Counterfactual value of every action at every information set, (G, G, K).
-
-        Parameters
-        ----------
-        a, b : strategy
-            Of the player whose actions are valued, and of the other; by default the same.
-        weight : {"reach", "counterfactual", "belief"}
-            How hidden states are weighted: by reach, which is the gradient of the win rate; without
-            the player's own actions, as CFR is defined; or given that the information set is
-            reached.
-        """
-        return counterfactual.action_values(self._compiled, *self._both(a, b), weight)
 
     def gains(self, counter: StrategySpec, strategy: StrategySpec) -> Gains:
         """Exact gain of every cell of a counter-strategy over the rolls of a strategy."""

@@ -6,11 +6,15 @@ where 0 is.
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from hogeq.model.protocol import Engine
 from hogeq.search.budget import Budget
-from hogeq.strategies.strategy import Strategy
+from hogeq.strategies.strategy import Strategy, joined
 from hogeq.support import html
 from hogeq.support.aliases import Matrix
 from hogeq.support.messages import at_least, at_most, between, loss, percent
@@ -265,6 +269,8 @@ class Equilibrium:
     >>> solved = hogeq.Game("kuhn_poker").equilibrium()
     >>> round(solved.lower, 6), solved.is_proved  # Kuhn 1950: -1/18
     (-0.055556, True)
+    >>> solved.profile  # one strategy for both seats
+    Strategy(policy; 12 x 2)
     """
 
     lower: float
@@ -272,7 +278,7 @@ class Equilibrium:
     upper: float
     """What it is at most: the second player's mixture allows it."""
     strategies: tuple[Strategy, Strategy]
-    """Of the first player and of the second; rows of the other seat are not used."""
+    """Of the first player and of the second, each in its own seat alone; see `profile`."""
     is_proved: bool
     """Whether what `strategies` secure and allow meets within 1e-9 of the stakes."""
     method: str
@@ -289,6 +295,15 @@ class Equilibrium:
     secured: tuple[float, float] | None = None
     """What `strategies` secure and allow where they are a part of the mixtures that were found,
     which had too many; None where they are all, and secure both ends."""
+    seats: NDArray[np.int8] | None = None
+    """Seat of every row of a tree, (R,); None in Hog, where both players are alike."""
+
+    @cached_property
+    def profile(self) -> Strategy:
+        """One strategy for both seats: `strategies`, joined; in Hog the first of them."""
+        if self.seats is None:
+            return self.strategies[0]
+        return joined(self.seats, *self.strategies)
 
     def __repr__(self) -> str:
         """Say both ends."""
@@ -354,11 +369,17 @@ class InPolicies:
     upper: float
     """Payoff to player 0 that the policy of player 1 allows."""
     strategies: tuple[Strategy, Strategy]
-    """The policies found, of player 0 and of player 1."""
+    """The policies found, of player 0 and of player 1, each in its own seat alone."""
     mixtures: Equilibrium
     """Equilibrium in mixtures, which bounds both from the other side."""
     seconds: float
     """Spent on the search."""
+
+    @cached_property
+    def strategy(self) -> Strategy:
+        """One policy for both seats: `strategies`, joined."""
+        assert self.mixtures.seats is not None  # noqa: S101 - of a tree
+        return joined(self.mixtures.seats, *self.strategies)
 
     @property
     def prices(self) -> tuple[float, float]:

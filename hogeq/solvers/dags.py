@@ -6,6 +6,7 @@ from time import perf_counter
 from typing import Final
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from hogeq.kernels import dag_flows
 from hogeq.search.results import Equilibrium, InPolicies
@@ -17,10 +18,11 @@ from hogeq.support.messages import refusal
 from hogeq.trees import exact
 from hogeq.trees.absent import optimum
 from hogeq.trees.beliefs import Choices
-from hogeq.trees.engine import TreeEngine
+from hogeq.trees.engine import TreeEngine, TreePasses
 from hogeq.trees.exact import Mixed, Side, Solving, against, dags_of, require_dags
 from hogeq.trees.flat import FlatTree
 from hogeq.trees.sequences import sequence_form
+from hogeq.trees.strategies import seated
 
 METHODS: Final = ("auto", "dag", "columns", "cfr")
 SMALL: Final = 2_000  # decisions of both DAGs, from which on CFR is worth its time
@@ -63,6 +65,12 @@ class DagEngine(TreeEngine):
         """Mixture of each player that a policy of decisions is."""
         weights = [np.append(1.0, policy[rows]) for rows in self.seat_rows]
         return [Mixed.of(dag, one) for dag, one in zip(self.dags, weights, strict=True)]
+
+    def workspace(self, players: int, dtype: DTypeLike = np.float64) -> TreePasses:
+        """Refuse: the passes of a tree are over its information sets."""
+        allowed = "regret minimisers, or the engine of the game"
+        has = "decisions of belief DAGs have no passes"
+        raise ValueError(f"{self.tree.name}: {has}; allowed: {allowed}")
 
     def minimiser(self) -> "DagEngine":  # type: ignore[override]
         """Loops of regret minimisers."""
@@ -239,7 +247,7 @@ def in_policies(tree: FlatTree, solved: Equilibrium, seconds: float) -> InPolici
     return InPolicies(
         lower=min(ends[0], solved.upper),
         upper=max(ends[1], solved.lower),
-        strategies=(best[0], best[1]),
+        strategies=(seated(tree, best[0], 0), seated(tree, best[1], 1)),
         mixtures=solved,
         seconds=perf_counter() - begun,
     )

@@ -29,7 +29,7 @@ class Solution:
     >>> import hogeq
     >>> game = hogeq.Game("kuhn_poker")
     >>> solved = game.solve("cfr_plus", iterations=100)
-    >>> game.exploitability(solved.policy).upper < 0.01
+    >>> game.exploitability(solved).upper < 0.01
     True
     """
 
@@ -45,6 +45,11 @@ class Solution:
     """Iterations done."""
     seconds: float
     """Spent on them."""
+
+    @property
+    def strategy(self) -> Strategy:
+        """The mixture, if the solver looks for one, or else the policy; both play in both seats."""
+        return self.policy if self.mixture is None else self.mixture
 
     def __repr__(self) -> str:
         """Name the solver and how long it ran."""

@@ -15,7 +15,7 @@ That is how hogeq writes them, but for .tsv. What is in a file decides how it is
 any of the forms of :mod:`hogeq.strategies.forms`, and a ``.py`` that only defines a list is read
 without running it. A table of G + 1 rows and columns has cells for the goal too, at which nobody is
 asked. A mixture is an ``.npz`` of ``weights`` (n,) and ``matrices`` (n, G, G) or ``policies``
-(n, G, G, K).
+(n, G, G, K). A strategy of one seat of a game tree has the number of its ``seat`` beside the rest.
 
 Reading runs no code, except that of a ``.py`` that is trusted, and that in a process of its own.
 Whatever the bytes of a file are, it gives a valid array or raises `StrategyError`.
@@ -262,15 +262,17 @@ def read_bytes(path: Path) -> bytes:
 
 def read_arrays(
     path: Path, shapes: Mapping[str, tuple[int, ...]]
-) -> tuple[npt.NDArray[Any], npt.NDArray[Any] | None]:
-    """Read the one array of these names from an ``.npz`` file, and its `weights` if it has any.
+) -> tuple[npt.NDArray[Any], npt.NDArray[Any] | None, int | None]:
+    """Read the one array of these names from an ``.npz`` file, and its `weights` and `seat` if any.
 
     With `weights` (n,) the array has n of the shape that its name has.
     """
     data = read_bytes(path)
     with _refusals_of(printable(path)):
-        arrays = _arrays_in(data, {*shapes, "weights"})
-        weights = arrays.pop("weights", None)
+        arrays = _arrays_in(data, {*shapes, "weights", "seat"})
+        weights, seat = arrays.pop("weights", None), arrays.pop("seat", None)
+        if seat is not None and (seat.shape or seat.item() not in {0, 1}):
+            raise StrategyError(f"seat is {shown(seat.tolist())}; allowed: 0 or 1")
         titles = [*arrays]
         if len(titles) != 1 or titles[0] not in shapes:
             raise StrategyError(f"holds {shown(titles)}; allowed: one of {', '.join(shapes)}")
@@ -278,7 +280,7 @@ def read_arrays(
         shape = shape if weights is None else (weights.size, *shape)
         if table.shape != shape:
             raise StrategyError(f"has shape {table.shape}; allowed: {shape}")
-    return table, weights
+    return table, weights, None if seat is None else int(seat)
 
 
 def _arrays_in(data: bytes, known: Container[str]) -> dict[str, npt.NDArray[Any]]:
@@ -385,15 +387,15 @@ def write_strategy(
         given_as = f"suffix {path.suffix!a}" if suffix else "a name without suffix"
         raise StrategyError(f"{name}: {given_as}; allowed: {', '.join(WRITTEN)}")
     strategy = strategy_of_shape(None, given)
-    table = strategy.dice
-    arrays: dict[str, Any] = {strategy.kind: table}
-    if strategy.kind == "mixture":
-        if suffix != ".npz":
-            raise StrategyError(f"{name}: a mixture can be written to .npz, not {suffix}")
-        kind = "matrices" if strategy.is_pure else "policies"
-        arrays = {"weights": strategy.weights, kind: table}
-    elif strategy.kind == "policy" and suffix not in {".npy", ".npz"}:
+    if strategy.kind == "policy" and suffix not in {".npy", ".npz"}:
         raise StrategyError(f"{name}: a policy can be written to .npz and .npy, not {suffix}")
+    for kind, is_such in (
+        ("mixture", strategy.kind == "mixture"),
+        ("strategy of one seat", strategy.seat is not None),
+    ):
+        if is_such and suffix != ".npz":
+            raise StrategyError(f"{name}: a {kind} can be written to .npz, not {suffix}")
+    table = strategy.dice
     if suffix == ".py":
         data = contest_code(table, player_name or "").encode()
     elif suffix in {".npy", ".npz"}:
@@ -401,7 +403,7 @@ def write_strategy(
         if suffix == ".npy":
             np.save(file, table)
         else:
-            np.savez_compressed(file, **arrays)
+            np.savez_compressed(file, **_arrays_of(strategy))
         data = file.getvalue()
     else:
         rows = table.tolist()
@@ -411,6 +413,15 @@ def write_strategy(
             text = "[\n" + ",\n".join(map(json.dumps, rows)) + "\n]\n"
         data = text.encode()
     write_whole(path, data)
+
+
+def _arrays_of(strategy: Strategy) -> dict[str, Any]:
+    """Arrays of a strategy in an ``.npz`` file, by their names."""
+    arrays: dict[str, Any] = {strategy.kind: strategy.dice}
+    if strategy.kind == "mixture":
+        kind = "matrices" if strategy.is_pure else "policies"
+        arrays = {"weights": strategy.weights, kind: strategy.dice}
+    return arrays if strategy.seat is None else {**arrays, "seat": np.int8(strategy.seat)}
 
 
 def check_player_name(name: str) -> None:

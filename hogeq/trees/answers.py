@@ -125,4 +125,5 @@ def solve_hog(engine: HogEngine, tree: FlatTree, seconds: float) -> Equilibrium:
         upper=_rate(found.upper),
         strategies=(first, second),
         units=WIN_RATES,
+        seats=None,
     )

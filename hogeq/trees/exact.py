@@ -26,7 +26,7 @@ from hogeq.trees.beliefs import (
 )
 from hogeq.trees.flat import TERMINAL, FlatTree, reach
 from hogeq.trees.sequences import LEAST_GAIN, SequenceForm, sequence_form
-from hogeq.trees.strategies import tree_strategy
+from hogeq.trees.strategies import seated, tree_strategy
 from hogeq.trees.teams import side_names
 
 MEETING = 1e-9  # largest gap at which bounds meet, a share of the stakes
@@ -543,7 +543,7 @@ class Solving:
         return Equilibrium(
             lower=both[0],
             upper=both[1],
-            strategies=(strategies[0], strategies[1]),
+            strategies=(seated(tree, strategies[0], 0), seated(tree, strategies[1], 1)),
             is_proved=secured[1] - secured[0] <= MEETING,
             method=method,
             effort={
@@ -556,6 +556,7 @@ class Solving:
             units=tree.units,
             sides=side_names(tree.sides),
             secured=(both[2], both[3]) if min(shares) < 1.0 else None,
+            seats=tree.seat,
         )
 
     def _weighed(

@@ -79,8 +79,7 @@ def equilibrium(
         apart = game.in_policies(seconds, method) if policies else None
         solved = game.equilibrium(seconds, method) if apart is None else apart.mixtures
     if out is not None:
-        both = solved.strategies[0] if game.tree is None else game.joined(*solved.strategies)
-        both.write(out)
+        solved.profile.write(out)
     mixtures = " and ".join(map(str, solved.effort["components"]))
     found = f"in mixtures of {mixtures}, by {solved.method}"
     heading = f"{chosen.title}: {solved.units.figure} of {solved.sides[0]}, {found}"

@@ -144,7 +144,7 @@ def show(strategy: str, chosen: AnyChosen, out: Path | None = None) -> Result:
     """
     game = chosen.load(strategies=[strategy])
     with refusing():
-        one = game.strategy(strategy)
+        one = game.strategy(strategy).whole()
     from hogeq import figures
     from hogeq.figures import text
 
