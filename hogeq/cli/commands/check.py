@@ -23,9 +23,9 @@ def check(
     Every kind of fault is listed with its count, and the exit status is 2 if there is one. For a
     valid submission come groups of what it loses to a best response against a strong opponent: by
     mistake, phase and lead, each with the whole as its sum. Then simple changes that gain most,
-    other numbers in its code, what it wins against the strategies of the package, and last single
-    positions. With hidden memory nobody can compute a best response: losses are measured by the
-    best one that a short search finds, with its effort, and by a bound that none exceeds.
+    what it wins against the strategies of the package, and last single positions. With hidden
+    memory nobody can compute a best response: losses are measured by the best one that a short
+    search finds, with its effort, and by a bound that none exceeds.
 
     JSON: the keys of `hogeq.contest.assessment.facts_of`, and attempts (at forbidden
     things, in the file's own words).
@@ -56,8 +56,7 @@ def check(
         named = against or usual_reference(engine)
         chosen.expect("matches", "search", "full memory", strategies=[against or "", *OPPONENTS])
         reference = Reference(chosen.table(named).named(named), opponents(engine))
-    code = file if submission.alone else None
-    data, assessed = facts_of(engine, str(file), chosen.name, submission, reference, code)
+    data, assessed = facts_of(engine, str(file), chosen.name, submission, reference)
     about = {**data, "rules": chosen.title}
     if page is not None:
         with refusing():
