@@ -129,7 +129,7 @@ def _command(function: Callable[..., Any], written: str) -> Callable[..., Any]:
     if is_any:
         uses |= {"--rules": [options.without("--game")], "--digits": [options.OF_HOG]}
 
-    def checked(given: dict[str, Any], trust: bool) -> dict[str, Any]:
+    def checked(given: dict[str, Any], trust: bool, plugins: list[Path]) -> dict[str, Any]:
         overwrite = given.pop("overwrite") if kept else True
         reads = options.texts(value for name, value in given.items() if name not in outputs)
         is_tree = is_any and options.tree_of(given) is not None
@@ -145,6 +145,7 @@ def _command(function: Callable[..., Any], written: str) -> Callable[..., Any]:
             chosen: dict[str, Any] = {name: given.pop(name) for name in by}
             why = "" if is_any else options.HOG_ALONE.get(written, "the command is of Hog")
             given[choice] = Chosen(**chosen, trust=trust, hog_alone=why)
+            given[choice].plugins = plugins
         return {**given, "trust": trust} if "trust" in own else given
 
     @wraps(function)
@@ -155,7 +156,7 @@ def _command(function: Callable[..., Any], written: str) -> Callable[..., Any]:
             with _answer_alone() if as_json else nullcontext():
                 for path in plugins or ():
                     load_plugin(path, trust)
-                result = function(**checked(given, trust))
+                result = function(**checked(given, trust, plugins or []))
             if isinstance(result, Result):
                 show(result.with_files({name: given[name] for name in outputs}), as_json)
                 if result.status:

@@ -2,6 +2,7 @@
 
 import os
 import re
+import shlex
 import warnings
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -59,6 +60,7 @@ class Chosen:
             self.how = {"forget": forget, "teams": teams and teams_text(teams)}
         self._rules: Rules | None = None
         self._run, self.scores = "", (0, 0)
+        self.plugins: Sequence[Path] = ()  # of --plugin
 
     @classmethod
     def of(cls, rules: Rules, trust: bool = False) -> "Chosen":
@@ -71,6 +73,12 @@ class Chosen:
     def rules(self) -> Rules:
         """The rules of a game of Hog."""
         return self._rules or Rules()
+
+    def command(self, *words: object) -> str:
+        """Write a command of hogeq that a user may type, with the plugins that this one has."""
+        plugins = [word for path in self.plugins for word in ("--plugin", path)]
+        trust = ["--trust"] if plugins and "--trust" not in words else []
+        return shlex.join(map(str, ["hogeq", *words, *plugins, *trust]))
 
     def choose(self, strategies: Iterable[str | None] = (), *, own_goals: bool = False) -> Rules:
         """Settle the game, with a notice where none was named; give the rules of Hog.

@@ -46,12 +46,12 @@ ASSESSED = (
     *("loss", "loss_by_phase", "loss_by_lead", "rule_changes"),
     *("losses", "changes", "changed", "endless"),
 )
-"""Facts about a submission that are None if it is not valid."""
+"""Facts about a submission that are None if it has no valid table."""
 
 GROUPED = {"loss": "mistake", "loss_by_phase": "phase", "loss_by_lead": "lead"}
 """Groupings of the loss, and how they are headed."""
 
-SUBMITTED = ("name", "answered", "asked", "files", "alone", "prints")
+SUBMITTED = ("name", "answered", "asked", "files", "alone", "prints", "draws")
 """Facts that a `Submission` has by the same names."""
 
 ENDLESS = 1e-9  # what is lost by games that never end, if it is more than rounding
@@ -149,13 +149,14 @@ def facts_of(
     submission: Submission,
     reference: Reference | None,
 ) -> tuple[dict[str, Any], Assessment | None]:
-    """Give a submission as plain values, fit for JSON, and how it does if it is valid.
+    """Give a submission as plain values, fit for JSON, and how it does if its table is valid.
 
     ``rules``, ``file``, ``valid``, ``player_name``, ``name`` (the same), ``bytes``, ``answered``
     (positions), ``asked`` (the one at which it was stopped), ``files`` (other files that it says
     it used), ``alone`` (whether it works without them), ``prints`` (whether it says that it prints,
-    which is lost), ``seconds`` (load, table, slowest: the longest wait for an answer; None for a
-    table), ``faults`` (kind, count, told); and, None if not valid: ``win_rates`` (strategy,
+    which is lost), ``draws`` (whether it says that it draws random numbers without a seed),
+    ``seconds`` (load, table, slowest: the longest wait for an answer; None for a table), ``faults``
+    (kind, count, told); and, None if there is no valid table: ``win_rates`` (strategy,
     win_rate, first, second), ``against``, ``win_rate``, ``best_response`` (with hidden memory, win
     rate of the best found), ``bound`` (no response wins more), ``effort`` (of that search: starts,
     anneal_steps, damping, kicks, seed; None if best_response is exact), ``loss`` (kind, loss,
@@ -336,6 +337,9 @@ def contest_notes(found: Mapping[str, Any]) -> list[str]:
     if found["files"]:
         alone = "works without them" if found["alone"] else "does not work without them"
         notes.append(f"it reads other files, and {alone}: {', '.join(found['files'])}")
+    if found["draws"]:
+        seed = "without a seed of its own: another run may give other answers"
+        notes.append(f"it draws random numbers {seed}")
     if found["prints"]:
         notes.append("it prints: what it prints is not shown")
     return notes

@@ -20,7 +20,8 @@ _LEAST_REACH: Final = 0.01  # of the colours, on either side of one half
 
 SHARED: Final = "scheme numbers grid"  # scripts of every page
 
-_NARROW: Final = {"rank", "strategy", "won", "mean win rate"}  # columns that a phone has room for
+_NARROW: Final = {"rank", "strategy", "won", "tie-break", "mean win rate"}
+"""Columns that a phone has room for."""
 
 
 def field_page(

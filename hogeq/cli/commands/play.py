@@ -113,8 +113,9 @@ def _save(path: Path, talk: "Talk", chosen: Chosen) -> None:
         chosen.scores,
     )
     write_whole(path, played.to_json())
-    start = "" if chosen.scores == (0, 0) else " --start {}:{}".format(*chosen.scores)
-    say(f"saved to {path}: hogeq review {path}{start} says what each turn cost")
+    start = () if chosen.scores == (0, 0) else ("--start", "{}:{}".format(*chosen.scores))
+    review = chosen.command("review", path, *start)
+    say(f"saved to {path}: {review} says what each turn cost")
 
 
 # --- a game that was played -----------------------------------------------------------------------
