@@ -246,10 +246,10 @@ AnyChosen: TypeAlias = Annotated[Chosen, ANY_GAME]
 """Marks a command that takes games other than Hog as well, by --game."""
 
 
-def default_rules() -> str:
+def default_rules(*, is_told: bool = True) -> str:
     """Give the rules where none are named, with a notice unless HOGEQ_RULES has them."""
     chosen = os.environ.get(VARIABLE, "").strip()
-    if not chosen:
+    if not chosen and is_told:
         warn(f"rules {DEFAULT}, the default; --rules or {VARIABLE} chooses others")
     return chosen or DEFAULT
 

@@ -270,6 +270,11 @@ TABLE: Final[dict[str, Any]] = {
     "review.rules": option("Refuse a game by other rules than these. [the transcript's]", "RULES"),
     "name": argument("RULES", "An edition, a YAML file or a run, shown in full."),
     "dice": (option("Mean points by dice and sides."), TEXT),
+    "parts": (
+        option("Keys of a YAML file of rules, and what their values mean."),
+        TEXT,
+        When("without RULES", lambda given: "name" not in given),
+    ),
     "audit.goal": (
         option("Goal of the game walked. [6, or less where that is too large]", "G", min=1),
         OF_HOG,

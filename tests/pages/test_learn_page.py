@@ -186,7 +186,7 @@ def test_a_saved_game_is_opened_and_told(tab: Tab) -> None:
     page.click("#learn button >> text=Play on from here")
     assert page.is_visible("#play .choices")
     assert (tab.text(".you .score"), tab.text(".them .score")) == (str(own), str(other))
-    assert [tab.text(f".{who} .name") for who in ("you", "them")] == ["You", "Perfect play"]
+    assert [tab.text(f".{who} .name") for who in ("you", "them")] == ["You", "Optimal play"]
 
 
 def turns_shown(tab: Tab) -> list[str]:
