@@ -123,16 +123,9 @@ class Chosen:
         a position, and those at the `start`.
         """
         named = [name for name in strategies if name]
-        self.choose(named, own_goals=own_goals)
+        self.settle(named, own_goals=own_goals)
         if not self.is_hog:
-            from hogeq.trees.loading import require_game
-
             with refusing():
-                for name in named:
-                    from hogeq.trees.strategies import require_named
-
-                    require_named(name)
-                require_game(self._run or str(self.spec))
                 from hogeq.game import Game
 
                 self.game = Game(
@@ -143,9 +136,23 @@ class Chosen:
         for option, own, goal in zip(POSITION, at or (), self.rules.goals, strict=False):
             if not 0 <= own < goal:
                 raise BadInputError(f"{option}: {own}; allowed: 0 to {goal - 1}")
-        _require_known(named)
         self._compiled().expect(*parts, strategies=named)
         return self.game
+
+    def settle(self, named: Sequence[str], *, own_goals: bool = False) -> None:
+        """Settle the game, and refuse names of no game and no strategy; nothing is built."""
+        self.choose(named, own_goals=own_goals)
+        if self.is_hog:
+            _require_known(named)
+            return
+        from hogeq.trees.loading import require_game
+
+        with refusing():
+            for name in named:
+                from hogeq.trees.strategies import require_named
+
+                require_named(name)
+            require_game(self._run or str(self.spec))
 
     def _compiled(self) -> "Chosen":
         """Make the game of the rules."""

@@ -91,7 +91,7 @@ def _by_scores(game: HogEngine, matrix: Matrix, gains: Floats) -> Iterator[_Cand
             sums = np.zeros((len(limits), game.num_actions))
             np.add.at(sums, key.max() - key[where], gains[where])
             best = np.argsort(-sums.cumsum(axis=0), axis=0, kind="stable")[:LISTED]
-            instead = "" if before is None else f", not {names[before]},"
+            instead = "" if before is None else f" instead of {names[before]}"
             for (_, roll), place in np.ndenumerate(best):
                 limit = int(limits[place])
                 change = f"{names[roll]}{instead} {text.format(abs(limit))}"

@@ -110,7 +110,7 @@ class Ranking:
                 **({} if self.goals is None else {"goal": self.goals[one.entry]}),
                 "wins": one.wins,
                 "ties": one.ties,
-                **({} if broken is None else {"tie_break": abs(broken[one.entry])}),
+                **({} if broken is None else {"tie_break": self._told(broken[one.entry])}),
                 "mean_win_rate": means[one.entry],
                 "nash": float(weights[one.entry]),
                 "lowest_win_rate": lowest[one.entry][0],
@@ -131,6 +131,10 @@ class Ranking:
             "remarks": [one._asdict() for one in self.field.remarks],
             **({} if self.tie_break is None else {"tie_break": self.tie_break}),
         }
+
+    def _told(self, number: float) -> float:
+        """Give what ties are broken by: bytes, of which fewer are better, or a win rate."""
+        return int(-number) if self.tie_break == "bytes" else number
 
     def to_json(self) -> dict[str, Any]:
         """Return it as plain values.

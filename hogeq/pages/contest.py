@@ -13,7 +13,7 @@ from hogeq.pages import frame
 from hogeq.pages.entrants import LATEST, entrants_pages
 from hogeq.pages.field import public_page
 from hogeq.support.files import csv_text, write_whole
-from hogeq.support.messages import counted
+from hogeq.support.messages import counted, percent
 
 _FIGURES: Final = (
     *("wins", "ties", "tie_break"),
@@ -142,7 +142,8 @@ def _listing(title: str, keys: Sequence[str], rows: Sequence[Mapping[str, Any]])
     """Make a table of texts, each student's with a link to the page."""
     lines = []
     for row in rows:
-        cells = {key: html.escape(str(row[key])) for key in keys}
+        texts = {key: percent(row[key]) if type(row[key]) is float else row[key] for key in keys}
+        cells = {key: html.escape(str(text)) for key, text in texts.items()}
         cells["student"] = f'<a href="{html.escape(row["page"])}">{cells["student"]}</a>'
         lines.append([cells[key] for key in keys])
     header = [_HEADS.get(key, key) for key in keys]

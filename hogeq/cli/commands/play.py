@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal
 import typer
 
 from hogeq.cli.inputs import ENDLESS, Chosen
+from hogeq.cli.options import PLAYERS as OPTIMAL
 from hogeq.cli.shell import Result, refusing, say
 from hogeq.rules import ALIASES
 from hogeq.support.files import write_whole
@@ -14,8 +15,6 @@ from hogeq.support.messages import one_line
 
 if TYPE_CHECKING:
     from hogeq.contest.talk import Talk
-
-OPTIMAL = ("optimal", "memory")
 
 
 def play(
