@@ -270,6 +270,11 @@ TABLE: Final[dict[str, Any]] = {
     "review.rules": option("Refuse a game by other rules than these. [the transcript's]", "RULES"),
     "name": argument("RULES", "An edition, a YAML file or a run, shown in full."),
     "dice": (option("Mean points by dice and sides."), TEXT),
+    "parts": (
+        option("Keys of a YAML file of rules, and what their values mean."),
+        TEXT,
+        When("without RULES", lambda given: "name" not in given),
+    ),
     "audit.goal": (
         option("Goal of the game walked. [6, or less where that is too large]", "G", min=1),
         OF_HOG,
@@ -423,7 +428,7 @@ TABLE: Final[dict[str, Any]] = {
     "player_name": option("Your name in the contest; for .py. [PLAYER_NAME of a .py read]", "NAME"),
     "part": option("Of a mixture: its N-th component alone, from 1.", "N"),
     # Files to write.
-    "out": (option("A name ending in .html.", "FILE"), PAGE),
+    "out": (option("A name ending in .html.", "FILE"), Output(PAGE.suffixes, is_kept=True)),
     "attack.out": (option("Write the response.", "FILE"), MATRIX),
     "attack-field.out": (option("Write the answer.", "FILE"), MATRIX),
     "equilibrium.out": (
@@ -433,11 +438,15 @@ TABLE: Final[dict[str, Any]] = {
     "export.out": (option("The suffix is the format.", "FILE"), SUBMISSION),
     "export-game.out": (
         option("A name ending in .efg, or with --game in .npz.", "FILE"),
-        Output((".efg",), of_games=(".efg", ".npz")),
+        Output((".efg",), is_kept=True, of_games=(".efg", ".npz")),
     ),
     "improve.out": (option("Where the better table goes.", "FILE"), SUBMISSION),
     "purify.out": (option("The suffix is the format.", "FILE"), MATRIX),
-    "show.out": (option("Draw to a file. [text in the terminal]", "PNG"), PICTURE, OF_HOG),
+    "show.out": (
+        option("Draw to a file. [text in the terminal]", "PNG"),
+        Output(PICTURE.suffixes, is_kept=True),
+        OF_HOG,
+    ),
     "tablebase.out": (
         option("Write its matrix (rules without memory).", "FILE"),
         Output(MATRIX_SUFFIXES, is_kept=True),
@@ -491,6 +500,12 @@ TABLE: Final[dict[str, Any]] = {
     ),
 }
 """Options and arguments by the names of parameters, or those of one command; with their marks."""
+
+STRATEGIES: Final = ("strategy", "a", "b", "table", "against", "opponent", "engine", "strategies")
+"""Parameters that name strategies."""
+
+PLAYERS: Final = ("optimal", "memory")
+"""Best play that remembers everything, which `play` takes beside strategies."""
 
 CHOICE: Final = ("rules", "game", "forget", "teams")
 """Parameters by which any game is chosen."""

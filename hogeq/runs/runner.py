@@ -6,6 +6,7 @@ moment and resumed ends with the same policy, bit for bit, and the same metrics 
 
 import contextlib
 import dataclasses
+import shlex
 import signal
 import threading
 import time
@@ -266,8 +267,9 @@ class _Runner:
             if self.is_whole:
                 self._save()
             self._write_manifest("interrupted")
-            again = f"to continue: hogeq run --resume {directory.path}"
-            then = f" after iteration {self.saved_iteration}; {again}"
+            trust = ["--trust"] if self.config.plugins else []
+            again = shlex.join(["hogeq", "run", "--resume", str(directory.path), *trust])
+            then = f" after iteration {self.saved_iteration}; to continue: {again}"
             raise Interrupted(stop.signum, then) from None
         except ResultsError as error:
             raise ResultsError(f"{error}; {self._saved()}") from error

@@ -74,6 +74,9 @@ LIST_BYTES_PER_CELL: Final = 32
 SUFFIXES: Final = (".csv", ".tsv", ".txt", ".json", ".npy", ".npz", ".py")
 """Of strategy files in a folder; a file that is named may have any."""
 
+SUBMISSION: Final = "final_strategy.py"
+"""Name of a student's file, whatever else lies in the student's folder."""
+
 PICKLES: Final = (".pickle", ".pkl", ".p", ".pck", ".joblib")
 
 IN_FOLDER: Final = "matrix.csv"  # the matrix in the folder of a run
@@ -106,7 +109,7 @@ def read_strategy(
         if not os.access(path / IN_FOLDER, os.F_OK):
             raise StrategyError(
                 f"{printable(path)}: is not a file, and as a folder has no {IN_FOLDER}; "
-                "allowed: directories of finished runs"
+                f"allowed: directories of finished runs{_inside(path)}"
             )
         path /= IN_FOLDER
     sizes: Sizes = {"goal": goal, "max_dice": max_dice, "least": least, "most": most}
@@ -240,10 +243,21 @@ def file_size(path: Path) -> int:
     except (OSError, ValueError) as error:  # ValueError: a null character in the name
         raise StrategyError(unreadable(path, error)) from error
     with _refusals_of(printable(path)):
+        if stat.S_ISDIR(status.st_mode):
+            raise StrategyError(f"is a folder; allowed: a file{_inside(path)}")
         if not stat.S_ISREG(status.st_mode):
             raise StrategyError("is not a file")
         _check_size(status.st_size, MAX_BYTES)
     return status.st_size
+
+
+def _inside(folder: Path) -> str:
+    """Name the strategy file of a folder: a submission's, else the first by name."""
+    with contextlib.suppress(OSError):
+        names = sorted(one.name for one in folder.iterdir() if one.suffix.lower() in SUFFIXES)
+        chosen = SUBMISSION if SUBMISSION in names else next(iter(names), None)
+        return f"; nearest: {printable(folder / chosen)}" if chosen else ""
+    return ""
 
 
 def _check_size(size: int, most: int) -> None:

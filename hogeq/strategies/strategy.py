@@ -322,6 +322,7 @@ class Submission:
     alone: bool | None = None
     """Whether a ``.py`` gives its table with no other file; None if it has no valid table."""
     prints: bool = False  # whether a ``.py`` printed anything, as it says; the text is lost
+    draws: bool = False  # whether it drew random numbers without a seed of its own, as it says
     attempts: tuple[str, ...] = ()
     """What else a ``.py`` tried to reach, printable: its own words, for the staff alone."""
     key: str = ""  # hash of the files that were judged, of an entry in a folder

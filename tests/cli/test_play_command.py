@@ -65,7 +65,7 @@ def answers(*lines: str, **more: Any) -> list[str]:
 def test_the_start_says_who_plays_what(folder: Path) -> None:
     text = play("quit")
     assert text.startswith("fa22 with goal=20, max_dice=3, you against optimal play, seed 1\n")
-    assert "Square Swine  a new score that is a perfect square becomes the next one" in text
+    assert "Square Swine  a new score that is a perfect square, 0 too, becomes the next one" in text
     assert "Win probabilities count on both playing optimally from the next turn on" in text
     assert "turn 1: you 0, engine 0" in text
     assert text.endswith("left at you 0, engine 0\n\n")

@@ -115,7 +115,7 @@ def test_a_whole_game_by_keys_has_the_odds_of_python(board: Played, hidden: HogE
         board.page.keyboard.press(str(3 + rolls % 2))
         rolls += 1
     assert rolls >= 2
-    winner = "You win" if board.scores()[0] >= board.scores()[1] else "Perfect play wins"
+    winner = "You win" if board.scores()[0] >= board.scores()[1] else "Optimal play wins"
     assert winner in board.text(".ending")
     assert board.page.get_attribute(".bar", "aria-valuenow") in {"0.00", "100.00"}
     board.page.click("#play button >> text=Review this game")

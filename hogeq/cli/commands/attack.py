@@ -83,7 +83,8 @@ def attack_(
         from hogeq.search.certificate import write_certificate
 
         write_certificate(certificate, proof)
-        text.append(f"certificate written to {certificate}: hogeq certify {certificate}")
+        checks = chosen.command("certify", certificate)
+        text.append(f"certificate written to {certificate}: {checks}")
     if out is not None:
         found.strategy.write(out)
     return Result(data, text)

@@ -223,8 +223,7 @@ def _explained(chosen: Chosen, table: str, against: list[str] | None) -> Result:
     if len(rivals) > 1:
         raise BadInputError(f"--against: {len(rivals)} opponents; allowed with --explain: one")
     ((name, rival),) = rivals.items()
-    is_code = chosen.trust and Path(table).suffix.lower() == ".py"
-    found = assess(game.hog, game.strategy(table), rival, Path(table) if is_code else None)
+    found = assess(game.hog, game.strategy(table), rival)
     why = {"against": name, **assessed_facts(found)}
     data = {**chosen.facts, "table": table, "against": [name], "why": why}
     title = f"{table}, {chosen.title}"
