@@ -1,5 +1,7 @@
 """Absent-minded decisions: published values, and random trees against a twin in fractions."""
 
+import itertools
+import os
 import re
 import runpy
 from collections.abc import Callable, Iterator
@@ -761,7 +763,6 @@ SET = "infoset here nodes /\n"
         ("hello\n", "line 1: got 'hello'; allowed: node PATH player 1 actions"),
         ("node start player 1 actions a b\n", "at the start: no node /"),
         (ROOT + SET, "after player 0: a: no node /P1:a"),
-        (ROOT + ENDS, "line 1: the node is in no infoset"),
         (ROOT + ENDS + SET + SET, "line 5: / is there twice"),
         (ROOT + ROOT + ENDS + SET, "line 2: / is there twice"),
         (ROOT + ENDS + SET.replace("/", "/ /P1:c"), "1 path of no node, or after no action"),
@@ -820,10 +821,84 @@ def test_paths_of_one_hash_are_not_taken_for_each_other(
         (ROOT + ENDS + SET, "line 2: /P1:a has another's hash: read it again"),
         (ROOT + SET + SET, "line 3: / is there twice"),
         (ROOT + SET, "after player 0: a: no node /P1:a"),
-        (ROOT + SET.replace("/", "/P1:a"), "line 1: the node is in no infoset"),
+        (ROOT + SET.replace("/", "/P1:a"), "line 1: /P1:a has another's hash: read it again"),
     ):
         with pytest.raises(ValueError, match=re.escape(reason)):
             game(given)
+
+
+COIN = """# Coin against a guesser, who does not see it
+node / player 1 actions left right
+node /P1:left player 2 actions left right
+node /P1:left/P2:left leaf payoffs 1=-3 2=3
+node /P1:left/P2:right leaf payoffs 1=2 2=-2
+node /P1:right player 2 actions left right
+node /P1:right/P2:left leaf payoffs 1=1 2=-1
+node /P1:right/P2:right leaf payoffs 1=0 2=0
+infoset two nodes /P1:left /P1:right
+"""
+
+
+def test_a_node_of_no_information_set_is_one_by_itself() -> None:
+    """As in LiteEFG: [[-3, 2], [1, 0]] has the value 2/6, as two lines of algebra show."""
+    alone, named = game(COIN), game(COIN + "infoset one nodes /\n")
+    assert tree_of(COIN).names == ["node /", "two"]
+    for one in (alone, named):
+        assert one.equilibrium(5.0).lower == pytest.approx(1 / 3, abs=1e-9)
+        assert one.equilibrium(5.0).upper == pytest.approx(1 / 3, abs=1e-9)
+    seen = game(COIN.replace("infoset", "#"))  # who sees the coin
+    assert seen.equilibrium(5.0).lower == pytest.approx(0.0, abs=1e-9)
+    assert tree_of(COIN.replace("two", "/")).names == ["node /", "/"]  # a name may be like a path
+
+
+@pytest.mark.parametrize("block", [1, 7, 64])
+@pytest.mark.parametrize("part", [1, 30, 2**20])
+def test_blocks_of_any_size_hold_the_same_game(
+    block: int, part: int, problems: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    texts = [COIN, COIN.replace("\n", "\r\n"), DRIVER.format(last=1)]
+    texts += ["".join(problems.text_of(drawn(problems, seed, most=5, sets=2))) for seed in range(3)]
+    for text in texts:
+        expected = tree_of(text)
+        with monkeypatch.context() as patch:
+            patch.setattr(text_format, "BLOCK", block)
+            patch.setattr(text_format, "BLOCKS", 2)
+            patch.setattr(text_format, "PART", part)
+            found = tree_of(text)
+        assert found.digest() == expected.digest()
+
+
+@pytest.mark.parametrize("when", ["paths", "nodes", "end"])
+@pytest.mark.parametrize("change", ["cut", "emptied", "longer", "touched"])
+def test_a_text_that_changes_while_it_is_read_is_refused_in_a_line(
+    when: str, change: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A map of it would end the process with the signal SIGBUS."""
+    text = COIN + "# " + "x" * 100_000 + "\n"
+    Path("problem.txt").write_text(text)
+
+    def changes() -> None:
+        size = {"cut": 200, "emptied": 0}.get(change)
+        if size is not None:
+            os.truncate("problem.txt", size)
+        elif change == "longer":
+            with Path("problem.txt").open("a") as file:
+                file.write("node /P1:new leaf payoffs 1=0 2=0\n")
+        else:
+            os.utime("problem.txt", (1, 1))
+
+    name = {"paths": "_read", "nodes": "look", "end": "require_unchanged"}[when]
+    before, calls = getattr(text_format._Text, name), itertools.count()
+
+    def call(*given: Any) -> Any:
+        if next(calls) == 0:
+            changes()
+        return before(*given)
+
+    monkeypatch.setattr(text_format._Text, name, call)
+    with pytest.raises(ValueError, match=r"^problem\.txt: ") as refused:
+        load_tree("problem.txt")
+    assert str(refused.value) == "problem.txt: cannot be read: was changed while it was read"
 
 
 def test_weights_of_chance_are_scaled_and_three_players_need_teams() -> None:
