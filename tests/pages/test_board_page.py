@@ -592,7 +592,8 @@ def test_a_new_game_is_begun_on_a_phone(browser: Any, written: Path) -> None:
 EXAMPLE = Path(__file__).parents[2] / "docs" / "_static" / "board.html"
 
 MADE_BY = (
-    "hogeq board --rules fa25 --rules su20 --rules fa22 --rules hw13 --out docs/_static/board.html"
+    "hogeq board --rules fa25 --rules su20 --rules fa22 --rules hw13 --out docs/_static/board.html "
+    "--overwrite"
 )
 
 
