@@ -23,8 +23,7 @@ A player who forgets nothing has one decision for each information set: the sequ
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
-from time import perf_counter
+from functools import cached_property, lru_cache
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -35,6 +34,7 @@ from scipy.sparse.csgraph import connected_components
 from hogeq.kernels import dag_flows
 from hogeq.model.rows import plain
 from hogeq.support.aliases import Floats, Ints
+from hogeq.support.deadline import FOREVER, Deadline
 from hogeq.trees.sequences import LEAST_GAIN, SequenceForm
 
 MOST: Final = 20_000_000
@@ -45,6 +45,10 @@ Choices = NDArray[np.bool_]
 
 class TooLargeError(ValueError):
     """Refusal of a DAG of too many entries."""
+
+
+class TooSlowError(TooLargeError):
+    """Refusal of a DAG for which there is no time."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -188,15 +192,18 @@ def remembering(form: SequenceForm) -> BeliefDag:
 
 
 def belief_dag(
-    form: SequenceForm, plans: Ints | None = None, most: int = MOST, end: float = np.inf
+    form: SequenceForm,
+    plans: Ints | None = None,
+    most: int = MOST,
+    deadline: Deadline = FOREVER,
 ) -> BeliefDag:
     """Build the DAG, or the part of it that pure strategies come to, actions (n, R') of its rows.
 
-    `TooLargeError` if it has too many entries, or a time `end` comes first.
+    `TooLargeError` if it has too many entries, or more than there is time for.
     """
     if plans is None and not len(form.inflated.shared):
         return remembering(form)
-    return _Builder(form, plans, most, end).dag()
+    return _Builder(form, plans, most, deadline).dag()
 
 
 class _Beliefs(NamedTuple):
@@ -211,13 +218,14 @@ class _Beliefs(NamedTuple):
 class _Builder:
     """Takes beliefs in the order of their rows, those of one turn together."""
 
-    def __init__(self, form: SequenceForm, plans: Ints | None, most: int, end: float) -> None:
+    def __init__(
+        self, form: SequenceForm, plans: Ints | None, most: int, deadline: Deadline
+    ) -> None:
         self.form, self.inner = form, form.inflated
-        self.most, self.end, self.entries = most, end, 0
+        self.most, self.deadline, self.entries = most, deadline, 0
         self.is_whole, self.tree = plans is None, self.inner.tree
         self.plans = np.zeros((0, self.tree.num_rows), np.int64) if plans is None else plans
-        self.below = _rows_below(self.inner)
-        self.turn = _turns(self.inner, self.below)
+        self.below, self.turn = _below_and_turns(self.inner)
         self.waiting: list[list[_Beliefs]] = [[] for _ in range(1 + int(self.turn.max(initial=0)))]
         self.by_sequence = np.argsort(self.inner.before, kind="stable")
         sequences = np.arange(2 + len(self.inner.row) * self.tree.num_actions)
@@ -270,9 +278,11 @@ class _Builder:
             self.waiting[now].append(_Beliefs(choice[heads], sizes[these], members, who[heads]))
 
     def require(self, more: int) -> None:
-        """Refuse so many entries more than there are."""
-        if self.entries + more > self.most or perf_counter() > self.end:
+        """Refuse so many entries more than there are, if they are too many or too late."""
+        if self.entries + more > self.most:
             raise TooLargeError(f"a belief DAG of more than {self.most:,} entries")
+        if not self.deadline.allows(more):
+            raise TooSlowError(f"a belief DAG of more than {self.entries:,} entries")
 
     def decide(self, now: int, met: _Beliefs) -> None:
         """Make a decision of each set of equal beliefs; enter the beliefs after it."""
@@ -290,8 +300,9 @@ class _Builder:
         row = np.minimum.reduceat(rows, np.cumsum(sizes) - sizes)
         acts = rows == row[decision]
         able, takes = self.able(row, which, met.who)
-        self.entries += len(met.choice) + int((sizes * able.sum(axis=1)).sum())
-        self.require(0)
+        more = len(met.choice) + int((sizes * able.sum(axis=1)).sum())
+        self.require(more)
+        self.entries += more
         # Every member by every action: those that act give way to what follows.
         member, action = np.nonzero(able[decision])
         is_act, refined = acts[member], members[member]
@@ -322,6 +333,13 @@ def _ranges(starts: Ints, sizes: Ints) -> Ints:
     """Whole numbers from each start on, so many of each, one range after the other."""
     shifts = np.repeat(starts - np.cumsum(sizes) + sizes, sizes)
     return np.arange(len(shifts)) + shifts
+
+
+@lru_cache(maxsize=4)
+def _below_and_turns(form: SequenceForm) -> tuple[csr_array, Ints]:
+    """Lay out for builders, once, the rows below refined information sets and their turns."""
+    below = _rows_below(form)
+    return below, _turns(form, below)
 
 
 def _rows_below(form: SequenceForm) -> csr_array:
