@@ -22,9 +22,10 @@ A player who forgets nothing has one decision for each information set: the sequ
 """
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
-from typing import Final, NamedTuple
+from functools import cached_property
+from typing import Any, Final, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -164,14 +165,16 @@ class BeliefDag:
         yield float(left[0]), dag.sequences @ one  # what rounding left
 
 
-def spanned(form: SequenceForm, strategies: Floats) -> BeliefDag:
+def spanned(form: SequenceForm, strategies: Floats, deadline: Deadline = FOREVER) -> BeliefDag:
     """Build the part of the DAG that some pure strategies (n, R, K) come to.
 
     Where rows have no order, there is no DAG: then one decision draws one of the strategies, which
-    may be policies.
+    may be policies. So it does where there is no time to build the part.
     """
     if form.inflated.rank is not None:
-        return belief_dag(form, strategies.argmax(axis=2)[:, form.origin])
+        with suppress(TooSlowError):
+            plans = strategies.argmax(axis=2)[:, form.origin]
+            return belief_dag(form, plans, deadline=deadline)
     return drawing(form, strategies)
 
 
@@ -225,7 +228,7 @@ class _Builder:
         self.most, self.deadline, self.entries = most, deadline, 0
         self.is_whole, self.tree = plans is None, self.inner.tree
         self.plans = np.zeros((0, self.tree.num_rows), np.int64) if plans is None else plans
-        self.below, self.turn = _below_and_turns(self.inner)
+        self.below, self.turn = _below_and_turns(self.inner, deadline)
         self.waiting: list[list[_Beliefs]] = [[] for _ in range(1 + int(self.turn.max(initial=0)))]
         self.by_sequence = np.argsort(self.inner.before, kind="stable")
         sequences = np.arange(2 + len(self.inner.row) * self.tree.num_actions)
@@ -335,18 +338,22 @@ def _ranges(starts: Ints, sizes: Ints) -> Ints:
     return np.arange(len(shifts)) + shifts
 
 
-@lru_cache(maxsize=4)
-def _below_and_turns(form: SequenceForm) -> tuple[csr_array, Ints]:
-    """Lay out for builders, once, the rows below refined information sets and their turns."""
-    below = _rows_below(form)
-    return below, _turns(form, below)
+def _below_and_turns(form: SequenceForm, deadline: Deadline) -> tuple[csr_array, Ints]:
+    """Find the rows below refined information sets, and their turns, once."""
+    known: dict[str, Any] = vars(form)  # beside its cached properties
+    if "below_and_turns" not in known:
+        below = _rows_below(form, deadline)
+        known["below_and_turns"] = below, _turns(form, below)
+    return cast("tuple[csr_array, Ints]", known["below_and_turns"])
 
 
-def _rows_below(form: SequenceForm) -> csr_array:
+def _rows_below(form: SequenceForm, deadline: Deadline = FOREVER) -> csr_array:
     """Mark the shared rows at or below each refined information set, (J, R)."""
     up = np.flatnonzero(np.isin(form.row, form.shared))
     rows, pairs = form.row[up], [np.zeros((2, 0), np.int64)]
     while len(up):
+        if not deadline.allows(len(up)):
+            raise TooSlowError("a belief DAG of too many rows below others")
         pairs.append(np.unique(np.stack([up, rows]), axis=1))
         up, rows = form.above[pairs[-1][0]], pairs[-1][1]
         up, rows = up[up >= 0], rows[up >= 0]

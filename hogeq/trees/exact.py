@@ -26,7 +26,7 @@ from hogeq.trees.beliefs import (
     spanned,
 )
 from hogeq.trees.flat import TERMINAL, FlatTree, reach
-from hogeq.trees.sequences import LEAST_GAIN, SequenceForm, sequence_form
+from hogeq.trees.sequences import LEAST_GAIN, SequenceForm, inflated_forms, sequence_form
 from hogeq.trees.strategies import tree_strategy
 from hogeq.trees.teams import side_names
 
@@ -42,7 +42,7 @@ LONGEST = 60.0  # seconds of that
 FEW = 64  # shared rows, up to which responses are enumerated first
 PARTS = 2**22  # of an enumeration: about a second
 SLICE = 2**23  # numbers of parts that are set before the time is looked at
-INFLATING = 0.25  # share of the time
+SPANNING = 0.25  # share of the time left in which the part of a DAG is built
 DRAWN = 0.1  # share of the time in which strategies are drawn, though it is over
 RESPONDING = 1.0  # seconds of a response to these
 WRITTEN = 4  # entries of a program in the time of an entry of what it is made of
@@ -114,7 +114,7 @@ def best_response(
     if original.is_absent_minded:
         solved = Decision(original, payoffs).solve(limit, begin, enough=enough)
         return Answer(solved.policy, solved.value, solved.bound, METHODS[4])
-    form = original.inflate(deadline.share(INFLATING))
+    form = original.inflate(deadline)
     full, found, best = _by_ascent(original, payoffs, begin, deadline)
     method, is_small = METHODS[0], len(form.shared) <= FEW and form.rank is not None
     if full - best > MEETING and best <= enough and is_small and not deadline.is_over:
@@ -274,6 +274,7 @@ def respond(
     """
     target, unit, limit = tree_strategy(tree, given), stakes(tree), Deadline.of(limit)
     deadline = deadline or limit
+    inflated_forms(tree, deadline)
     answers, memory = [], []
     for player in (0, 1):
         form = sequence_form(tree, player)
@@ -323,7 +324,7 @@ class Side:
         self.kept: Choices | None = None
         dtype = np.float64 if form.is_absent_minded else np.bool_
         self.pool: Floats = np.zeros((0, form.tree.num_rows, form.tree.num_actions), dtype)
-        self.dag = spanned(form, self.pool) if whole is None else whole
+        self.dag = drawing(form, self.pool) if whole is None else whole
 
     def restrict(self, kept: Choices) -> None:
         """Keep some choices of the whole DAG."""
@@ -341,13 +342,18 @@ class Side:
             enough = max(enough, value + SHARE * gap) if np.isfinite(gap) else -np.inf
         return best_response(self.form, payoffs, limit, begin, enough, self.whole)
 
-    def takes(self, answer: Answer) -> bool:
+    def takes(self, answer: Answer, deadline: Deadline = FOREVER) -> bool:
         """Take a response into the restricted game, if it is new there."""
         if self.whole is None:
             if (self.pool == answer.strategy).all(axis=(1, 2)).any():
                 return False
             self.pool = np.append(self.pool, answer.strategy[None].astype(self.pool.dtype), axis=0)
-            self.dag = spanned(self.form, self.pool)
+            # One part that is not done in time is the last to be begun: those after it are larger.
+            begun, is_one = self.dag.row[:1] < 0, len(self.pool) == 1
+            if is_one or not begun.any():
+                self.dag = spanned(self.form, self.pool, deadline)
+            else:
+                self.dag = drawing(self.form, self.pool)
             return True
         if self.kept is None or answer.choices is None or not (answer.choices & ~self.kept).any():
             return False
@@ -424,7 +430,7 @@ def solve_restricted(
     if deadline.is_over or not deadline.allows(WRITTEN * size):
         return None
     # Chosen by one, met by the other's sequences, chosen by the other.
-    met = FINE * (first.sequences.T @ payoffs)
+    met = csr_array(FINE * (first.sequences.T @ payoffs))
     mine, theirs = first.equations(), second.equations()
     once = [np.concatenate([[1.0], np.zeros(one.shape[0] - 1)]) for one in (mine, theirs)]
     # Maximise the least payoff, written by its dual: `theirs` transposed times q is at most worth.
@@ -491,9 +497,7 @@ class Solving:
     def __init__(self, tree: FlatTree, limit: float | Deadline) -> None:
         self.deadline = Deadline.of(limit)
         self.tree, self.unit = tree, stakes(tree)
-        self.forms = sequence_form(tree, 0), sequence_form(tree, 1)
-        for form in self.forms:
-            form.inflate(self.deadline.share(INFLATING))
+        self.forms = inflated_forms(tree, self.deadline)
         self.payoffs = sequence_payoffs(*self.forms)
         self.bounds = [np.inf, np.inf]  # what each player's opponent allows, to that player
         self.best: list[Mixed] = []
@@ -540,7 +544,8 @@ class Solving:
             if len(side.pool):
                 continue
             plan = self.forms[1 - player].realisation(self.tree.uniform())
-            side.takes(side.best(against(self.payoffs, plan, player), -np.inf, deadline))
+            answer = side.best(against(self.payoffs, plan, player), -np.inf, deadline)
+            side.takes(answer, deadline.share(SPANNING))
         start, gains = None, True
         if not self.has_begun and any(side.whole is None for side in sides):
             start = self._remembered(deadline.share(0.25))
@@ -562,7 +567,8 @@ class Solving:
                 value = float(mixed[player].plan @ worth)
                 answer = side.best(worth, value, left, gap)
                 self.learn(mixed, player, answer.bound)
-                gains |= answer.payoff - value > LEAST_NEW and side.takes(answer)
+                time = deadline.share(SPANNING)
+                gains |= answer.payoff - value > LEAST_NEW and side.takes(answer, time)
             # A smaller share of a smaller gap can be sought.
             gains |= self.is_absent_minded and sum(self.bounds) < gap / 2.0
             gains &= not self.is_proved and not deadline.is_over

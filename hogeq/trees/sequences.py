@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from heapq import heapify, heappop, heappush
 from itertools import chain, zip_longest
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from hogeq.kernels.row_search import Plays
 
 LEAST_GAIN: Final = 1e-12  # by which a row must improve a response
+INFLATING: Final = 0.5  # share of the time
 CELLS: Final = 10  # of a dense table, which are made in the time of an entry of a sparse one
 
 
@@ -155,20 +156,14 @@ class SequenceForm:
         What a pure strategy does with these rows one of the rows before does too. The theorem is
         for players who meet no row twice.
         """
-        return vars(self).get("_inflated") or self.inflate(Deadline())
+        return self.inflate(FOREVER)
 
     def inflate(self, deadline: Deadline) -> "SequenceForm":
-        """Inflate; rows that there is no time for stay whole, which loses nothing but speed.
-
-        With more time it is done anew, where it was not done to the end.
-        """
-        known = vars(self)  # beside its cached properties
-        if known.get("_has_inflated", False) or ("_inflated" in known and deadline.is_over):
-            return known["_inflated"]
-        for name in ("origin", "dag", "most"):
-            known.pop(name, None)
-        known["_inflated"], known["_has_inflated"] = self._split(deadline)
-        return known["_inflated"]
+        """Inflate, once. Rows that there is no time for stay whole: that is slower, not wrong."""
+        known: dict[str, Any] = vars(self)  # beside its cached properties
+        if "_inflated" not in known:
+            known["_inflated"], known["is_whole"] = self._split(deadline)
+        return cast("SequenceForm", known["_inflated"])
 
     def _split(self, deadline: Deadline) -> tuple["SequenceForm", bool]:
         """Split rows, as far as there is time for it; and whether all are done."""
@@ -293,6 +288,17 @@ def sequence_form(tree: FlatTree, player: int) -> SequenceForm:
         refined[own] = codes[which]
     rows, befores = np.array([*numbers], np.int64).reshape(-1, 2).T
     return SequenceForm(tree, player, rows, befores, at, np.array(first, np.int64), refined)
+
+
+def inflated_forms(tree: FlatTree, deadline: Deadline) -> tuple[SequenceForm, SequenceForm]:
+    """Give the forms of both players, inflated; anew where an earlier deadline cut that short."""
+    forms = [sequence_form(tree, player) for player in (0, 1)]
+    if not all(vars(form).get("is_whole", True) for form in forms):
+        sequence_form.cache_clear()
+        forms = [sequence_form(tree, player) for player in (0, 1)]
+    for player, form in enumerate(forms):
+        form.inflate(deadline.share(INFLATING / (2 - player)))
+    return forms[0], forms[1]
 
 
 # --- chains ---------------------------------------------------------------------------------------
