@@ -237,7 +237,8 @@ def in_policies(tree: FlatTree, solved: Equilibrium, limit: float | Deadline) ->
             form = sequence_form(tree, 1 - player)
             worth = exact.payoffs_against(policy, form)
             patience = deadline.within(RESPONDING).share(0.5)
-            bound = exact.best_response(form, worth, patience, dag=wholes[1 - player]).bound
+            dag = wholes[1 - player]
+            bound = exact.best_response(form, worth, patience, dag=dag, deadline=patience).bound
             secures = (bound if player else -bound) * unit + (tree.shift + tree.centre)
             if secures > ends[player] if player == 0 else secures < ends[player]:
                 ends[player], best[player] = secures, policy

@@ -93,7 +93,7 @@ def best_response(
     begin: Floats | None = None,
     enough: float = np.inf,
     dag: BeliefDag | None = None,
-    deadline: Deadline | None = None,
+    deadline: Deadline = FOREVER,
 ) -> Answer:
     """Find the best response of a player, and a bound that no response exceeds.
 
@@ -102,11 +102,10 @@ def best_response(
     enumeration if few rows are shared, and that by an integer program. `begin`, (R, K), is where
     the first ascent begins. After an ascent to more than `enough` nothing else is tried.
 
-    `limit` is that of the program, which 0 seconds leave out; `deadline` that of everything, by
-    default the same. When it is over, one ascent and full memory are left.
+    `limit` is that of the program, which 0 seconds leave out; `deadline` that of all before it.
+    When that is over, one ascent and full memory are left.
     """
     limit = Deadline.of(limit)
-    deadline = deadline or limit
     if dag is not None:
         best, chosen = dag.respond(payoffs)
         flow = dag.flow(chosen)
@@ -265,15 +264,14 @@ def respond(
     limit: float | Deadline,
     begin: Floats | None = None,
     wholes: Sequence["BeliefDag | None"] = (None, None),
-    deadline: Deadline | None = None,
+    deadline: Deadline = FOREVER,
 ) -> Response:
     """Find the best response to a strategy, in either seat, by a program within a limit.
 
     `begin`, (R, K), is a strategy from which it is sought. Belief DAGs need no program. `deadline`
-    is that of everything, by default the same.
+    is that of all before it.
     """
     target, unit, limit = tree_strategy(tree, given), stakes(tree), Deadline.of(limit)
-    deadline = deadline or limit
     inflated_forms(tree, deadline)
     answers, memory = [], []
     for player in (0, 1):
@@ -340,7 +338,7 @@ class Side:
         if self.form.is_absent_minded and len(self.pool):
             begin = self.pool[(self.dag.sequences.T @ payoffs)[1:].argmax()]
             enough = max(enough, value + SHARE * gap) if np.isfinite(gap) else -np.inf
-        return best_response(self.form, payoffs, limit, begin, enough, self.whole)
+        return best_response(self.form, payoffs, limit, begin, enough, self.whole, limit)
 
     def takes(self, answer: Answer, deadline: Deadline = FOREVER) -> bool:
         """Take a response into the restricted game, if it is new there."""

@@ -114,7 +114,8 @@ def test_bounds_hold_whenever_a_response_ends(trees: dict[str, tuple[FlatTree, f
         for looks in LOOKS:
             sequences.sequence_form.cache_clear()
             fresh = sequence_form(tree, 0)
-            answer = exact.best_response(fresh, worth, ticking(looks))
+            limit = ticking(looks)
+            answer = exact.best_response(fresh, worth, limit, deadline=limit)
             assert answer.payoff <= best.payoff + 1e-12
             assert best.payoff <= answer.bound + 1e-12, looks
 
@@ -222,7 +223,8 @@ def test_rows_that_there_is_no_time_to_split_stay_whole() -> None:
 
 
 def test_a_part_of_a_dag_for_which_there_is_no_time_is_a_draw() -> None:
-    form = sequence_form(tree_of(FORGETFUL), 0)
+    form = sequence_form(tree_of(Partners(3, 3)), 0)
+    assert len(form.inflated.shared)
     with pytest.raises(TooSlowError):
         belief_dag(form, deadline=ticking(0))
     pure = np.eye(form.tree.num_actions)[np.zeros((2, form.tree.num_rows), np.int64)]
