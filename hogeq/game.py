@@ -38,6 +38,7 @@ from hogeq.search.results import (
 from hogeq.strategies.profiles import hog_profile, is_profile
 from hogeq.strategies.strategy import Strategy, StrategyLike, strategy_of
 from hogeq.support.aliases import Floats
+from hogeq.support.deadline import Deadline
 from hogeq.support.files import write_whole
 from hogeq.support.messages import refusal
 
@@ -324,9 +325,9 @@ class Game:
             allowed = f"for mixtures, not for a {target.kind}"
             raise ValueError(refusal("resolution", resolution, allowed))
         if self.tree is not None:
-            from hogeq.trees.exact import respond
+            from hogeq.trees.exact import full_memory
 
-            return respond(self.tree, target, 0.0).full_memory
+            return full_memory(self.tree, target)
         return bounds.upper_bound(self._compiled, target, resolution)
 
     def exploitability(self, strategy: StrategySpec, budget: Budget | None = None) -> Interval:
@@ -366,15 +367,16 @@ class Game:
         Raises
         ------
         ValueError
-            If the time does not suffice for one iteration, a belief DAG is too large for the
-            method, or it takes no game in which an information set can be met twice in a play.
+            If a belief DAG is too large for the method, or it takes no game in which an information
+            set can be met twice in a play.
         """
         from hogeq.solvers import dags
         from hogeq.trees.answers import hog_tree, solve_hog
 
         Budget(seconds=seconds)  # refuses what is no time
+        deadline = Deadline(seconds)
         if self.tree is not None:
-            return dags.equilibrium(self.tree, seconds, method)
+            return dags.equilibrium(self.tree, deadline, method)
         if method != "auto":
             raise ValueError(refusal("method", method, "auto for games of Hog"))
         self.engine  # noqa: B018 - refuses two goals
@@ -382,8 +384,8 @@ class Game:
 
         tree = hog_tree(self.rules) if self.hog.has_memory else None
         if tree is None:
-            return equilibrium(self.hog, seconds)
-        return solve_hog(self.hog, tree, seconds)
+            return equilibrium(self.hog, deadline)
+        return solve_hog(self.hog, tree, deadline)
 
     def audit(self) -> "tuple[Audit, Audit]":
         """Recall of each player, with two histories where it fails.
@@ -478,8 +480,9 @@ class Game:
         from hogeq.solvers import dags
 
         self._tree_engine  # noqa: B018 - refuses absent-mindedness
-        tree, solved = self._flat, self.equilibrium(seconds / 2.0, method)
-        return dags.in_policies(tree, solved, seconds - solved.seconds)
+        tree, deadline = self._flat, Deadline(seconds)
+        solved = self.equilibrium(seconds / 2.0, method)
+        return dags.in_policies(tree, solved, deadline.left)
 
     def gaps(self, strategy: StrategySpec, seconds: float = 10.0) -> "tuple[Gaps, Gaps]":
         """How far a policy is from ex ante optimal, an EDT and a CDT equilibrium, by player.
@@ -490,8 +493,12 @@ class Game:
         from hogeq.trees.absent import Decision
 
         tree, policy = self._flat, self.strategy(strategy).whole().policy
-        sides = (Decision.of(tree, policy, player, around=True) for player in (0, 1))
-        first, second = (side.gaps(policy, seconds / 2.0) for side in sides)
+        deadline = Deadline(seconds)
+        sides = [Decision.of(tree, policy, player, around=True) for player in (0, 1)]
+        first, second = (
+            side.gaps(policy, deadline.share(1.0 / (2 - player)))
+            for player, side in enumerate(sides)
+        )
         return first, second
 
     def joined(self, first: StrategySpec, second: StrategySpec) -> Strategy:

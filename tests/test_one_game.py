@@ -163,11 +163,6 @@ def test_an_equilibrium_of_hog_is_worth_a_half(rules: dict[str, Any], method: st
         assert game.attack(one).value == pytest.approx(0.5, abs=1e-9)
 
 
-def test_an_equilibrium_of_hog_needs_the_time_of_one_iteration() -> None:
-    with pytest.raises(ValueError, match="seconds: got 0; allowed: enough for an iteration"):
-        hogeq.Game({"edition": "su20", "goal": 30}).equilibrium(seconds=0)
-
-
 # --- other games ----------------------------------------------------------------------------------
 
 

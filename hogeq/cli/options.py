@@ -356,6 +356,9 @@ TABLE: Final[dict[str, Any]] = {
     "most_kicks": (option("Most kicks for each start.", group=SEARCH), beside("--until-saturated")),
     "seed": option("Seed of random starts and kicks.", group=SEARCH, min=0),
     "objective": option("The mean win rate, or how many are beaten (above 0.500001)."),
+    "attack.seconds": option(
+        "Time limit of search and proofs, but --certify. [none]", group=SEARCH, min=0
+    ),
     "exact": option(
         "Seconds of an integer program. [60; of Hog 0: small goals alone allow it]",
         "SECONDS",

@@ -38,10 +38,10 @@ class Budget:
     most_kicks : int
         Most kicks for each start then, and then alone.
     seconds : float, optional
-        When to make no more kicks; how many there were then depends on the machine.
+        Limit of everything, by default none; how far a search came then depends on the machine.
     exact_seconds : float, optional
-        Limit of an integer program, where the responder forgets and the search proves nothing. By
-        default 60, and 0 in Hog.
+        Limit of an integer program alone, where the responder forgets and the search proves
+        nothing: 0 makes none. By default 60, and 0 in Hog.
 
     Examples
     --------

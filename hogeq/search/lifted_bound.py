@@ -86,7 +86,8 @@ class LiftedBound:
 
     def bound(self) -> float:
         """Solve the responder anew at the prices in force; an upper bound, rounding included."""
-        self._responder.remember()
+        if self.steps:
+            self._responder.remember()
         return self.value + self.margin()
 
     def refunds(self) -> Floats:

@@ -1,8 +1,8 @@
 """Belief DAGs as a game for regret minimisers, and equilibria in mixtures by all methods."""
 
+from collections.abc import Sequence
 from functools import lru_cache
 from itertools import product
-from time import perf_counter
 from typing import Final
 
 import numpy as np
@@ -12,12 +12,14 @@ from hogeq.kernels import dag_flows
 from hogeq.search.results import Equilibrium, InPolicies
 from hogeq.solvers.base import SOLVERS
 from hogeq.solvers.regret import DiscountedCFR, RegretState
+from hogeq.solvers.solving import Pace
 from hogeq.strategies.strategy import Strategy
 from hogeq.support.aliases import Floats
+from hogeq.support.deadline import Deadline
 from hogeq.support.messages import refusal
 from hogeq.trees import exact
 from hogeq.trees.absent import optimum
-from hogeq.trees.beliefs import Choices
+from hogeq.trees.beliefs import BeliefDag, Choices
 from hogeq.trees.engine import TreeEngine, TreePasses
 from hogeq.trees.exact import Mixed, Side, Solving, against, dags_of, require_dags
 from hogeq.trees.flat import FlatTree
@@ -31,6 +33,10 @@ FIRST: Final = 5.0  # most seconds of column generation before DAGs are built
 BUILDING: Final = 0.2  # share of the time
 ROUNDS: Final = 150  # of CFR before column generation
 SELDOM: Final = 0.01  # probability of choices that column generation begins without
+RESPONDING: Final = 10.0  # most seconds of a response to a policy
+BEGINNING: Final = 0.05  # share of the time for policies before the solver begins
+MOST_AVERAGED: Final = 1_000  # iterations of it
+SELF_PLAY: Final = 100  # passes with which the solver begins
 MOST_BEGUN: Final = 8_000  # decisions with which it begins: a linear program of seconds
 
 
@@ -40,9 +46,9 @@ class DagEngine(TreeEngine):
     Minimisers of counterfactual regret run here, by loops of its own; nothing else does.
     """
 
-    def __init__(self, tree: FlatTree, end: float = np.inf) -> None:
+    def __init__(self, tree: FlatTree, dags: Sequence[BeliefDag] = ()) -> None:
         self.tree = tree
-        self.dags = require_dags(tree, dags_of(tree, end=end))
+        self.dags = [*dags] or require_dags(tree, dags_of(tree))
         self.payoffs = exact.sequence_payoffs(sequence_form(tree, 0), sequence_form(tree, 1))
 
     @property
@@ -123,41 +129,41 @@ def dag_engine(tree: FlatTree) -> DagEngine:
     return DagEngine(tree)
 
 
-def equilibrium(tree: FlatTree, seconds: float, method: str = "auto") -> Equilibrium:
+def equilibrium(tree: FlatTree, limit: float | Deadline, method: str = "auto") -> Equilibrium:
     """Solve a game in mixtures by a named method; all but ``cfr`` are :mod:`hogeq.trees.exact`'s.
 
     ``auto`` first gives a fifth of the time to column generation without DAGs, or half of it to one
     program where nobody forgets. Where DAGs are large, it then begins with what discounted CFR
     plays after some rounds, if that is a small part of them, and else leaves all the time to CFR.
-    The best bounds of all are kept.
+    The best bounds of all are kept. Where there is no time to build DAGs, columns are generated.
     """
     if method not in METHODS:
         raise ValueError(refusal("method", method, f"one of {', '.join(METHODS)}", METHODS))
-    over = perf_counter() + seconds
+    deadline = Deadline.of(limit)
     if any(sequence_form(tree, player).is_absent_minded for player in (0, 1)):
         if method not in {"auto", "columns"}:
             allowed = "auto or columns, where an information set can be met twice in a play"
             raise ValueError(refusal("method", method, allowed))
         if len({*tree.seat.tolist()}) == 1:
-            return optimum(tree, over - perf_counter())
+            return optimum(tree, deadline)
         method = "columns"
     if method in {"dag", "columns"}:
-        return exact.equilibrium(tree, seconds, method)
-    solving = Solving(tree, seconds)
-    sides, end = solving.without_dags(), np.inf  # of building DAGs
+        return exact.equilibrium(tree, deadline, method)
+    solving = Solving(tree, deadline)
+    sides, building = solving.without_dags(), deadline
     if method == "auto":
+        seconds = deadline.seconds
         first = min(FIRST, seconds / 5.0) if solving.is_forgetful else seconds / 2.0
-        solving.columns(sides, solving.begun + first)
+        solving.columns(sides, deadline.within(first))
         if solving.is_proved:
             return solving.result(sides, "columns" if solving.is_forgetful else "lp")
-        end = perf_counter() + BUILDING * seconds
-    try:
-        engine = DagEngine(tree, end)
-    except ValueError:
-        if method == "cfr":
-            raise
-        solving.columns(sides, solving.end)
+        building = deadline.within(BUILDING * seconds)
+    found = dags_of(tree, deadline=building)
+    dags = require_dags(tree, found) if method == "cfr" or None not in found else []
+    if not dags:
+        solving.columns(sides, deadline)
         return solving.result(sides, "columns")
+    engine = DagEngine(tree, dags)
     return _by_dags(solving, engine, cfr=method == "cfr" or not solving.is_forgetful)
 
 
@@ -165,28 +171,28 @@ def _by_dags(solving: Solving, engine: DagEngine, *, cfr: bool) -> Equilibrium:
     """Solve by both DAGs whole if they are small, by a part that CFR finds, or by CFR alone."""
     minimiser, is_small = DiscountedCFR(), engine.shape[0] <= SMALL
     sides, state = [Side(dag.form, dag) for dag in engine.dags], minimiser.init(engine)
-    kept = None
+    kept, time = None, solving.deadline
     if not cfr and not is_small:
-        state, kept = _begin(engine, minimiser, state, (2.0 * solving.begun + solving.end) / 3.0)
+        rounds = time.within(max(time.seconds / 3.0 - time.spent, 0.0))
+        state, kept = _begin(engine, minimiser, state, rounds)
     if not cfr and (is_small or kept is not None):
         for side, choices in zip(sides, kept or (), strict=False):
             if len(side.form.inflated.shared):
                 side.restrict(choices)
-        solving.columns(sides, solving.end)
+        solving.columns(sides, time)
         return solving.result(sides, "dag" if is_small else "columns")
     # Averages are measured after each tenth more iterations; a part of the time is kept for
     # strategies to be drawn from.
-    started, done, left = perf_counter(), 0, np.inf
-    end = solving.end - DRAWING * (solving.end - solving.begun)
+    time = time.within(max(time.left - DRAWING * time.seconds, 0.0))
+    done, left = 0, np.inf
     while left > 0.0 and not solving.is_proved:
         average = engine.mixed(minimiser.average(engine, state))
         for player, dag in enumerate(engine.dags):
             bound, _ = dag.respond(against(engine.payoffs, average[1 - player].plan, player))
             solving.learn(average, player, bound)
-        now = perf_counter()
-        left = end - now
+        left = time.left
         if left > 0.0 or not done:
-            fits = left * done / (now - started)
+            fits = left * done / time.spent
             state, more = minimiser.steps(engine, state, int(max(1, min(1 + done // 10, fits))))
             done += more
     solving.iterations = int(state.iteration)
@@ -194,14 +200,15 @@ def _by_dags(solving: Solving, engine: DagEngine, *, cfr: bool) -> Equilibrium:
 
 
 def _begin(
-    engine: DagEngine, minimiser: DiscountedCFR, state: RegretState, end: float
+    engine: DagEngine, minimiser: DiscountedCFR, state: RegretState, deadline: Deadline
 ) -> tuple[RegretState, list[Choices] | None]:
     """Run some rounds of CFR; give the choices of some weight, None if they are many.
 
     Of each decision the likeliest choice is one.
     """
-    while state.iteration < ROUNDS and perf_counter() < end:
-        state, _ = minimiser.steps(engine, state, 10)
+    pace = Pace()
+    while (left := ROUNDS - int(state.iteration)) > 0 and not deadline.is_over:
+        state, _ = pace.steps(minimiser, engine, state, left)
     policy = minimiser.average(engine, state)
     mixed = engine.mixed(policy)
     for least in 10.0 ** np.arange(-6, -2):
@@ -218,36 +225,60 @@ def _begin(
     return state, None
 
 
-def in_policies(tree: FlatTree, solved: Equilibrium, seconds: float) -> InPolicies:
-    """Search for the policies that secure most, by the solver ``bundle`` for so many seconds.
+def in_policies(tree: FlatTree, solved: Equilibrium, limit: float | Deadline) -> InPolicies:
+    """Search for the policies that secure most, by the solver ``bundle`` within a limit.
 
-    A policy is a mixture too, so no team secures more by it than the value in mixtures.
+    Before that come the uniform policy, and what discounted CFR averages in a part of the time: the
+    solver begins, and steps, only if as much time is left as that should take. A policy is a
+    mixture too, so no team secures more by it than the value in mixtures.
     """
     if not tree.num_rows:
         raise ValueError(f"{tree.name}: nobody decides; allowed: games with decisions")
-    begun, unit, ends = perf_counter(), exact.stakes(tree), [-np.inf, np.inf]
+    deadline, unit, ends = Deadline.of(limit), exact.stakes(tree), [-np.inf, np.inf]
     engine, run = TreeEngine(tree), SOLVERS["bundle"]()
-    wholes = dags_of(tree, end=begun + BUILDING * seconds)
+    wholes = dags_of(tree, deadline=deadline.within(BUILDING * deadline.seconds))
     best = [Strategy.unchecked(tree.uniform())] * 2
-    state = run.init(engine)
-    while True:
-        policy = Strategy.unchecked(engine.legal(run.average(engine, state)))
+
+    def measure(policy: Strategy) -> None:
+        """Keep a policy for each side for which it secures more."""
         for player in (0, 1):
             form = sequence_form(tree, 1 - player)
             worth = exact.payoffs_against(policy, form)
-            bound = exact.best_response(form, worth, 10.0, dag=wholes[1 - player]).bound
+            patience = deadline.within(RESPONDING).share(0.5)
+            dag = wholes[1 - player]
+            bound = exact.best_response(form, worth, patience, dag=dag, deadline=patience).bound
             secures = (bound if player else -bound) * unit + (tree.shift + tree.centre)
             if secures > ends[player] if player == 0 else secures < ends[player]:
                 ends[player], best[player] = secures, policy
-        last = perf_counter() - begun
-        if last >= seconds:
-            break
-        while perf_counter() - begun < min(1.1 * last, seconds):
-            state = run.step(engine, state)
+
+    measure(best[0])
+    if not deadline.is_over:
+        measure(Strategy.unchecked(engine.legal(_averaged(engine, deadline.share(BEGINNING)))))
+    begun, state = deadline.spent, None
+    if deadline.allows(SELF_PLAY * tree.num_nodes):
+        state = run.init(engine)
+    longest = deadline.spent - begun  # of a beginning, or of a step and what comes with it
+    measured = 0.0
+    while state is not None and deadline.left > longest:
+        begun = deadline.spent
+        state = run.step(engine, state)
+        longest = max(deadline.spent - begun, longest if measured else 0.0)
+        if deadline.spent >= 1.1 * measured or deadline.left <= longest:
+            measure(Strategy.unchecked(engine.legal(run.average(engine, state))))
+            measured = deadline.spent
     return InPolicies(
         lower=min(ends[0], solved.upper),
         upper=max(ends[1], solved.lower),
         strategies=(seated(tree, best[0], 0), seated(tree, best[1], 1)),
         mixtures=solved,
-        seconds=perf_counter() - begun,
+        seconds=deadline.spent,
     )
+
+
+def _averaged(engine: TreeEngine, deadline: Deadline) -> Floats:
+    """Policy that discounted CFR averages in some time, of an iteration at least, (R, K)."""
+    minimiser, pace = DiscountedCFR(), Pace()
+    state = minimiser.init(engine)
+    while not (state.iteration and deadline.is_over) and state.iteration < MOST_AVERAGED:
+        state, _ = pace.steps(minimiser, engine, state, MOST_AVERAGED)
+    return minimiser.average(engine, state)

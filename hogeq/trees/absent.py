@@ -17,7 +17,6 @@ proofs. Branch and bound halves boxes and pins rows; its steps are the proof of 
 """
 
 from heapq import heappop, heappush
-from time import perf_counter
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -27,6 +26,7 @@ from scipy.sparse import csr_array
 from hogeq.search.results import PROVED, Equilibrium
 from hogeq.strategies.strategy import Strategy
 from hogeq.support.aliases import Floats, Ints
+from hogeq.support.deadline import FOREVER, Deadline
 from hogeq.trees.flat import TERMINAL, FlatTree, reach
 from hogeq.trees.sequences import SequenceForm, sequence_form
 from hogeq.trees.teams import side_names
@@ -158,13 +158,13 @@ class Decision:
         policies = moved(shares)
         return np.asarray(policies[..., self._worth(policies)[0].argmax()])
 
-    def ascend(self, policy: Floats, rows: Ints, end: float = np.inf) -> Floats:
+    def ascend(self, policy: Floats, rows: Ints, deadline: Deadline = FOREVER) -> Floats:
         """Improve some rows one at a time until none can be improved or the time is over."""
         least = 1e-14 * self.unit
         for _ in range(SWEEPS):
             value, _, gaps = self.values(policy[..., None])
             for row in rows[(gaps[rows, 0] > least) | (self.visits[rows] > 1)].tolist():
-                if perf_counter() > end:
+                if deadline.is_over:
                     return policy
                 moved = self._along(policy, row)
                 if self.value(moved) > self.value(policy) + least:
@@ -173,7 +173,7 @@ class Decision:
                 break
         return policy
 
-    def search(self, rows: Ints, start: Floats, end: float) -> Floats:
+    def search(self, rows: Ints, start: Floats, deadline: Deadline) -> Floats:
         """Find a good policy that differs from a start in some rows alone, (R, K)."""
         random, count = np.random.default_rng(0), max(1, ENTRIES // len(self.payoffs))
         drawn = random.exponential(size=(*start.shape, min(STARTS, count))) * self.legal[..., None]
@@ -185,7 +185,7 @@ class Decision:
             values, slopes, _ = self.values(policies)
             if values.max() > self.value(tops[0]):
                 tops[0] = policies[..., values.argmax()].copy()
-            if perf_counter() > end:
+            if deadline.is_over:
                 return tops[0]
             gains = slopes - (policies * slopes).sum(axis=1, keepdims=True)
             regrets = np.maximum(regrets + gains * self.legal[..., None], 0.0)
@@ -193,7 +193,7 @@ class Decision:
             moved = np.where(total > 0.0, regrets / np.where(total > 0.0, total, 1.0), policies)
             policies[rows] = moved[rows]
         tops += [policies[..., one] for one in np.argsort(-values)[:3]]
-        return max((self.ascend(one, rows, end) for one in tops), key=self.value)
+        return max((self.ascend(one, rows, deadline) for one in tops), key=self.value)
 
     def bounds(self, lower: Floats, upper: Floats) -> tuple[Floats, Floats, Floats]:
         """Bounds of boxes, (S,), how much each row adds to them, (R, S), and mean derivatives."""
@@ -216,7 +216,7 @@ class Decision:
 
     def solve(
         self,
-        seconds: float,
+        limit: float | Deadline,
         start: Floats | None = None,
         rows: Ints | None = None,
         enough: float = np.inf,
@@ -225,9 +225,9 @@ class Decision:
 
         A value above `enough` ends it, if finite a bound below it too.
         """
-        end, rows = perf_counter() + seconds, self.rows if rows is None else rows
+        deadline, rows = Deadline.of(limit), self.rows if rows is None else rows
         start = self.form.tree.uniform() if start is None else start
-        policy = self.search(rows, start, perf_counter() + seconds / 3.0)
+        policy = self.search(rows, start, deadline.share(1.0 / 3.0))
         value, steps, number, closed = self.value(policy), list[Step](), 1, -np.inf
         lower, upper = start.copy(), start.copy()
         lower[rows], upper[rows] = 0.0, self.legal[rows]
@@ -245,7 +245,7 @@ class Decision:
             tried[pure] = np.clip(best, boxes[0][pure], boxes[1][pure])
             worth = self._worth(tried)[0]
             if worth.max() > value + 1e-12 * self.unit:
-                policy = self.ascend(tried[..., worth.argmax()], rows, end)
+                policy = self.ascend(tried[..., worth.argmax()], rows, deadline)
                 value = self.value(policy)
             for (leaf, above, *box), bound, score in zip(ahead, bounds, scores.T, strict=True):
                 wide = (box[1] - box[0])[splits].max(axis=1, initial=0.0) > THIN
@@ -257,7 +257,7 @@ class Decision:
             least = PROVED * self.unit / 4.0
             met = value + 2.0 * least if enough == np.inf else enough + least
             top = -waiting[0][0] if waiting else -np.inf
-            is_over = perf_counter() > end or len(waiting) * lower.size > LEAVES
+            is_over = deadline.is_over or len(waiting) * lower.size > LEAVES
             if top <= met or value > enough or is_over:
                 return Solved(policy, value, float(max(value, closed, top)), steps)
             ahead = []
@@ -283,17 +283,30 @@ class Decision:
             boxes[-1][0][row] = boxes[-1][1][row] = np.arange(lower.shape[1]) == one
         return Step(leaf, row, -1, 0.0), boxes
 
-    def gaps(self, policy: Floats, seconds: float = 10.0) -> Gaps:
-        """Measure how far a policy, (R, K), is from each solution concept."""
+    def gaps(self, policy: Floats, limit: float | Deadline = 10.0) -> Gaps:
+        """Measure how far a policy, (R, K), is from each solution concept.
+
+        A row that there is no time for gains no more than all rows together.
+        """
+        deadline = Deadline.of(limit)
         if not len(self.rows):  # there is nothing to decide
             return Gaps(0.0, (0.0, 0.0), (0.0, 0.0))
         (value,), _, gaps = self.values(policy[..., None])
-        left, pure = seconds / (1 + len(self.again)), np.setdiff1d(self.rows, self.again)
+        pure = np.setdiff1d(self.rows, self.again)
         edt = [(0.0, 0.0), *((gap, gap) for gap in gaps[pure, 0].tolist())]
-        found = [self.solve(left, policy, np.array([row])) for row in self.again]
-        edt += [(one.value - value, one.bound - value) for one in found]
+        done = 0
+        for row in self.again:
+            if done and deadline.is_over:
+                break
+            one = self.solve(
+                deadline.share(1.0 / (1 + len(self.again) - done)), policy, np.array([row])
+            )
+            edt.append((one.value - value, one.bound - value))
+            done += 1
+        best = self.solve(deadline, policy)
+        if done < len(self.again):
+            edt.append((0.0, best.bound - value))
         least, most = (float(max(ends)) for ends in zip(*edt, strict=True))
-        best = self.solve(left, policy)
         ex_ante = max(float(best.value - value), least), max(float(best.bound - value), least)
         return Gaps(float(gaps.max(initial=0.0)), (least, most), ex_ante)
 
@@ -322,15 +335,15 @@ def tightened(lower: Floats, upper: Floats) -> tuple[Floats, Floats]:
     return np.minimum(least, most), most
 
 
-def optimum(tree: FlatTree, seconds: float) -> Equilibrium:
+def optimum(tree: FlatTree, limit: float | Deadline) -> Equilibrium:
     """Solve a problem of one absent-minded player: the ex ante optimal policy, and a bound."""
-    begun, player = perf_counter(), int(tree.seat[0])
+    deadline, player = Deadline.of(limit), int(tree.seat[0])
     decision = Decision.of(tree, tree.uniform(), player, around=True)
     level = tree.shift + tree.centre
-    found = decision.solve(seconds)
+    found = decision.solve(deadline)
     ends, both = (found.value + level, found.bound + level), (Strategy.unchecked(found.policy),) * 2
     if player == 1:  # what player 0 is left with
         ends = level - found.bound, level - found.value
     how = "branch and bound", {"iterations": len(found.steps), "components": [1, 1]}
-    is_proved, spent = found.bound - found.value <= PROVED * decision.unit, perf_counter() - begun
+    is_proved, spent = found.bound - found.value <= PROVED * decision.unit, deadline.spent
     return Equilibrium(*ends, both, is_proved, *how, spent, tree.units, side_names(tree.sides))

@@ -1,7 +1,7 @@
 """Best responses and equilibria by trees, as results for users; of Hog too, where it is small."""
 
 from dataclasses import replace
-from time import perf_counter
+from math import inf
 from typing import Final
 
 import numpy as np
@@ -16,6 +16,7 @@ from hogeq.search.results import WIN_RATES, Budget, Equilibrium, Response
 from hogeq.strategies.arrays import one_hot
 from hogeq.strategies.strategy import Strategy, strategy_of
 from hogeq.support.aliases import Floats
+from hogeq.support.deadline import Deadline
 from hogeq.trees import exact
 from hogeq.trees.engine import TreeEngine
 from hogeq.trees.flat import FlatTree
@@ -36,23 +37,24 @@ def respond(tree: FlatTree, target: Strategy, budget: Budget) -> Response:
     :mod:`hogeq.search.attack` comes first, unless rows have no order, and an integer program begins
     with its result.
     """
-    begun = perf_counter()
-    found = exact.respond(tree, target, 0.0)
-    if found.is_proved:
+    deadline = Deadline(inf if budget.seconds is None else budget.seconds)
+    found = exact.respond(tree, target, 0.0, deadline=deadline.share(0.5))
+    if found.is_proved or deadline.is_over:
         return found
     # A search meets every component of a mixture in every pass, and teams' bounds are far.
     if tree.sides is not None or target.kind == "mixture":
-        wholes = exact.dags_of(tree, MOST_ENTRIES)
+        wholes = exact.dags_of(tree, MOST_ENTRIES, deadline.share(0.5))
         if None not in wholes:
             return exact.respond(tree, target, 0.0, None, wholes)
     search, begin = None, None
     if all(sequence_form(tree, player).rank is not None for player in (0, 1)):
         engine = TreeEngine(tree)
-        search = attack(engine, target, budget)
+        search = attack(engine, target, budget, deadline=deadline.share(0.7))
         begin = engine.legal(one_hot(search.matrix, tree.num_actions))
     seconds = EXACT_SECONDS if budget.exact_seconds is None else budget.exact_seconds
-    found = exact.respond(tree, target, seconds, begin)
-    return replace(found, search=search, seconds=perf_counter() - begun)
+    proof = deadline.within(seconds)
+    found = exact.respond(tree, target, proof, begin, deadline=deadline)
+    return replace(found, search=search, seconds=deadline.spent)
 
 
 # --- Hog ------------------------------------------------------------------------------------------
@@ -87,7 +89,8 @@ def _rate(payoff: float) -> float:
 
 def respond_by_program(engine: HogEngine, target: Strategy, budget: Budget) -> Response:
     """Search for a response in Hog, and go on by an integer program over all histories."""
-    begun, tree = perf_counter(), hog_tree(engine.rules)
+    deadline = Deadline(inf if budget.seconds is None else budget.seconds)
+    tree = hog_tree(engine.rules)
     if tree is None:
         raise ValueError(
             f"exact_seconds: a game to {engine.goal} has too many histories; allowed: games of at "
@@ -98,7 +101,8 @@ def respond_by_program(engine: HogEngine, target: Strategy, budget: Budget) -> R
         return response
     opponent = Strategy.unchecked(_rows(tree, target.policies), target.chances)
     begin = _rows(tree, response.strategy.policies)[0]
-    found = exact.respond(tree, opponent, budget.exact_seconds or 0.0, begin)
+    proof = deadline.within(budget.exact_seconds or 0.0)
+    found = exact.respond(tree, opponent, proof, begin, deadline=deadline)
     value, bound = max(_rate(found.value), response.value), _rate(found.bound)
     if _rate(found.value) > response.value:
         made = _table(tree, engine, found.strategy.policies)[0].argmax(axis=-1)
@@ -109,12 +113,12 @@ def respond_by_program(engine: HogEngine, target: Strategy, budget: Budget) -> R
     if bound < response.bound:
         response = replace(response, bound=max(bound, value), method="integer program")
     is_proved = response.bound - value <= 2.0 * exact.MEETING
-    return replace(response, is_proved=is_proved, seconds=perf_counter() - begun)
+    return replace(response, is_proved=is_proved, seconds=deadline.spent)
 
 
-def solve_hog(engine: HogEngine, tree: FlatTree, seconds: float) -> Equilibrium:
+def solve_hog(engine: HogEngine, tree: FlatTree, limit: float | Deadline) -> Equilibrium:
     """Solve a small game of Hog in mixtures; its value is 1/2, for both players are alike."""
-    found = exact.equilibrium(tree, seconds)
+    found = exact.equilibrium(tree, limit)
     first, second = (
         Strategy.unchecked(_table(tree, engine, one.policies, seat), one.chances)
         for seat, one in enumerate(found.strategies)

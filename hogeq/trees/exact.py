@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from functools import partial
-from time import perf_counter
 from typing import NamedTuple
 
 import numpy as np
@@ -13,19 +12,21 @@ from hogeq.kernels.row_search import Progress, search_rows
 from hogeq.search.results import Equilibrium, Response
 from hogeq.strategies.strategy import Strategy
 from hogeq.support.aliases import Floats
+from hogeq.support.deadline import FOREVER, Deadline
 from hogeq.trees.absent import Decision
 from hogeq.trees.beliefs import (
     MOST,
     BeliefDag,
     Choices,
     TooLargeError,
+    TooSlowError,
     belief_dag,
     drawing,
     remembering,
     spanned,
 )
 from hogeq.trees.flat import TERMINAL, FlatTree, reach
-from hogeq.trees.sequences import LEAST_GAIN, SequenceForm, sequence_form
+from hogeq.trees.sequences import LEAST_GAIN, SequenceForm, inflated_forms, sequence_form
 from hogeq.trees.strategies import seated, tree_strategy
 from hogeq.trees.teams import side_names
 
@@ -40,6 +41,11 @@ MOST_WEIGHED = 5_000  # decisions of a player against whom a part of them is wei
 LONGEST = 60.0  # seconds of that
 FEW = 64  # shared rows, up to which responses are enumerated first
 PARTS = 2**22  # of an enumeration: about a second
+SLICE = 2**23  # numbers of parts that are set before the time is looked at
+SPANNING = 0.25  # share of the time left in which the part of a DAG is built
+DRAWN = 0.1  # share of the time in which strategies are drawn, though it is over
+RESPONDING = 1.0  # seconds of a response to these
+WRITTEN = 4  # entries of a program in the time of an entry of what it is made of
 FINE = 2.0**16
 """What shares of payoffs are multiplied by for HiGHS, whose tolerances are absolute: it ends a
 search at a gap of 1e-6, and takes coefficients below 1e-9 for 0."""
@@ -83,10 +89,11 @@ def stakes(tree: FlatTree) -> float:
 def best_response(
     original: SequenceForm,
     payoffs: Floats,
-    seconds: float,
+    limit: float | Deadline,
     begin: Floats | None = None,
     enough: float = np.inf,
     dag: BeliefDag | None = None,
+    deadline: Deadline = FOREVER,
 ) -> Answer:
     """Find the best response of a player, and a bound that no response exceeds.
 
@@ -94,23 +101,27 @@ def best_response(
     A-loss recall full memory is the bound, and is met. Elsewhere ascents are followed by
     enumeration if few rows are shared, and that by an integer program. `begin`, (R, K), is where
     the first ascent begins. After an ascent to more than `enough` nothing else is tried.
+
+    `limit` is that of the program, which 0 seconds leave out; `deadline` that of all before it.
+    When that is over, one ascent and full memory are left.
     """
+    limit = Deadline.of(limit)
     if dag is not None:
         best, chosen = dag.respond(payoffs)
         flow = dag.flow(chosen)
         return Answer(pure_rows(original, dag.sequences @ flow), best, best, METHODS[1], flow > 0.0)
     if original.is_absent_minded:
-        solved = Decision(original, payoffs).solve(seconds, begin, enough=enough)
+        solved = Decision(original, payoffs).solve(limit, begin, enough=enough)
         return Answer(solved.policy, solved.value, solved.bound, METHODS[4])
-    form = original.inflated
-    full, found, best = _by_ascent(original, payoffs, begin)
+    form = original.inflate(deadline)
+    full, found, best = _by_ascent(original, payoffs, begin, deadline)
     method, is_small = METHODS[0], len(form.shared) <= FEW and form.rank is not None
-    if full - best > MEETING and best <= enough and is_small:
-        found, best, bound = enumerated(form, payoffs, found, best)
+    if full - best > MEETING and best <= enough and is_small and not deadline.is_over:
+        found, best, bound = enumerated(form, payoffs, found, best, deadline)
         if bound < full:
             full, method = bound, METHODS[2]
     if full - best > MEETING and best <= enough:
-        strategy, bound = by_program(form, payoffs, seconds)
+        strategy, bound = by_program(form, payoffs, limit)
         if strategy is not None and form.realisation(strategy) @ payoffs > best:
             found, best = strategy, float(form.realisation(strategy) @ payoffs)
         if best - MEETING <= bound < full:  # else the response found refutes it, or it is none
@@ -125,7 +136,7 @@ def pure_rows(form: SequenceForm, plan: Floats) -> Floats:
 
 
 def _by_ascent(
-    original: SequenceForm, payoffs: Floats, begin: Floats | None
+    original: SequenceForm, payoffs: Floats, begin: Floats | None, deadline: Deadline
 ) -> tuple[float, Floats, float]:
     """Give the payoff of full memory, and of the best response of ascents to inflated rows."""
     form, actions = original.inflated, original.tree.num_actions
@@ -137,17 +148,21 @@ def _by_ascent(
     starts += [pure[random.integers(form.tree.num_legal)] for _ in range(STARTS + 1 - len(starts))]
     found, best = pure[start], -np.inf
     for one in starts:
-        response = form.ascend(one, payoffs)
+        response = form.ascend(one, payoffs, deadline)
         gained = float(form.realisation(response) @ payoffs)
         if gained > best:
             found, best = response, gained
-        if full - best <= LEAST_GAIN:  # always, if nothing was forgotten
+        if full - best <= LEAST_GAIN or deadline.is_over:  # the first, if nothing was forgotten
             break
     return full, found, best
 
 
 def enumerated(
-    form: SequenceForm, payoffs: Floats, response: Floats, value: float
+    form: SequenceForm,
+    payoffs: Floats,
+    response: Floats,
+    value: float,
+    deadline: Deadline = FOREVER,
 ) -> tuple[Floats, float, float]:
     """Improve a response, (R, K), as long as enumeration can; give its payoff, and a bound on all.
 
@@ -173,7 +188,11 @@ def enumerated(
         )
         chosen, bound = np.full(count, -1), np.full(1, -np.inf)
         target = value + LEAST_GAIN
-        end = search_rows(plays, progress, payoffs, worth, chosen, bound, target, PARTS)
+        end, left, most = -1, PARTS, max(1, SLICE // (count * actions))
+        while left > 0:
+            part = min(most, left)
+            end = search_rows(plays, progress, payoffs, worth, chosen, bound, target, end, part)
+            left = 0 if end < 0 or end == count or deadline.is_over else left - part
         if end < count:
             return response, value, max(value, float(bound[0])) if end < 0 else np.inf
         found = response.copy()
@@ -185,7 +204,9 @@ def enumerated(
         response, value = found, gained
 
 
-def by_program(form: SequenceForm, worth: Floats, seconds: float) -> tuple[Floats | None, float]:
+def by_program(
+    form: SequenceForm, worth: Floats, limit: float | Deadline
+) -> tuple[Floats | None, float]:
     """Give the best strategy met within a time limit, or None, and the proved bound.
 
     The payoff is linear in the realisation weights of sequences. One binary for each action of a
@@ -194,6 +215,9 @@ def by_program(form: SequenceForm, worth: Floats, seconds: float) -> tuple[Float
     """
     tree, shared, actions = form.tree, form.shared, form.tree.num_actions
     sequences, binaries = len(worth), len(shared) * actions
+    limit = Deadline.of(limit)
+    if limit.is_over or not limit.allows(WRITTEN * sequences):
+        return None, np.inf
     flow = remembering(form).equations()
     once = (np.arange(flow.shape[0]) == 0).astype(float)
     constraints = [LinearConstraint(hstack([flow, csr_array((len(once), binaries))]), once, once)]
@@ -220,7 +244,7 @@ def by_program(form: SequenceForm, worth: Floats, seconds: float) -> tuple[Float
         integrality=(np.arange(len(legal)) >= sequences).astype(int),
         bounds=Bounds(0.0, legal.astype(float)),
         constraints=constraints,
-        options={"time_limit": max(seconds, 0.01), "mip_rel_gap": 0.0},
+        options={"time_limit": max(limit.left, 0.01), "mip_rel_gap": 0.0},
     )
     # A program may end without any of these, or fail.
     bound, chosen = np.inf, answer.x
@@ -237,22 +261,27 @@ def by_program(form: SequenceForm, worth: Floats, seconds: float) -> tuple[Float
 def respond(
     tree: FlatTree,
     given: Strategy | Floats,
-    seconds: float,
+    limit: float | Deadline,
     begin: Floats | None = None,
     wholes: Sequence["BeliefDag | None"] = (None, None),
+    deadline: Deadline = FOREVER,
 ) -> Response:
-    """Find the best response to a strategy, in either seat, by a program of so many seconds.
+    """Find the best response to a strategy, in either seat, by a program within a limit.
 
-    `begin`, (R, K), is a strategy from which it is sought. Belief DAGs need no program.
+    `begin`, (R, K), is a strategy from which it is sought. Belief DAGs need no program. `deadline`
+    is that of all before it.
     """
-    target, unit, begun = tree_strategy(tree, given), stakes(tree), perf_counter()
+    target, unit, limit = tree_strategy(tree, given), stakes(tree), Deadline.of(limit)
+    inflated_forms(tree, deadline)
     answers, memory = [], []
     for player in (0, 1):
         form = sequence_form(tree, player)
         payoffs = payoffs_against(target, form)
         memory.append(float(form.remember(payoffs)[0][0]))
-        left = (begun + seconds - perf_counter()) / (2 - player)
-        answers.append(best_response(form, payoffs, left, begin, dag=wholes[player]))
+        each = [one.share(1.0 / (2 - player)) for one in (limit, deadline)]
+        answers.append(
+            best_response(form, payoffs, each[0], begin, np.inf, wholes[player], each[1])
+        )
     first, second = answers
     rows = np.where(tree.seat[:, None] == 0, first.strategy, second.strategy)
     value, bound = (first.payoff + second.payoff) / 2, (first.bound + second.bound) / 2
@@ -265,13 +294,20 @@ def respond(
         full_memory=full_memory * unit + tree.shift,
         is_proved=bound - value <= MEETING,
         method=max((one.method for one in answers), key=METHODS.index),
-        seconds=perf_counter() - begun,
+        seconds=limit.spent,
         seats=(
             first.payoff * unit + (tree.shift + tree.centre),
             second.payoff * unit + (tree.shift - tree.centre),
         ),
         units=tree.units,
     )
+
+
+def full_memory(tree: FlatTree, target: Strategy) -> float:
+    """Payoff of a responder with perfect recall, in the mean of both seats."""
+    forms = (sequence_form(tree, player) for player in (0, 1))
+    worth = [float(form.remember(payoffs_against(target, form))[0][0]) for form in forms]
+    return sum(worth) / 2 * stakes(tree) + tree.shift
 
 
 class Side:
@@ -286,14 +322,14 @@ class Side:
         self.kept: Choices | None = None
         dtype = np.float64 if form.is_absent_minded else np.bool_
         self.pool: Floats = np.zeros((0, form.tree.num_rows, form.tree.num_actions), dtype)
-        self.dag = spanned(form, self.pool) if whole is None else whole
+        self.dag = drawing(form, self.pool) if whole is None else whole
 
     def restrict(self, kept: Choices) -> None:
         """Keep some choices of the whole DAG."""
         assert self.whole is not None  # noqa: S101 - callers have it
         self.kept, self.dag = kept, self.whole.restricted(kept)[0]
 
-    def best(self, payoffs: Floats, value: float, seconds: float, gap: float = 0.0) -> Answer:
+    def best(self, payoffs: Floats, value: float, limit: Deadline, gap: float = 0.0) -> Answer:
         """Respond: exactly by the whole DAG; else a program runs if no ascent gains on a value.
 
         That of an absent-minded player ends when a share of the gap is gained, or cannot be.
@@ -302,15 +338,20 @@ class Side:
         if self.form.is_absent_minded and len(self.pool):
             begin = self.pool[(self.dag.sequences.T @ payoffs)[1:].argmax()]
             enough = max(enough, value + SHARE * gap) if np.isfinite(gap) else -np.inf
-        return best_response(self.form, payoffs, seconds, begin, enough, self.whole)
+        return best_response(self.form, payoffs, limit, begin, enough, self.whole, limit)
 
-    def takes(self, answer: Answer) -> bool:
+    def takes(self, answer: Answer, deadline: Deadline = FOREVER) -> bool:
         """Take a response into the restricted game, if it is new there."""
         if self.whole is None:
             if (self.pool == answer.strategy).all(axis=(1, 2)).any():
                 return False
             self.pool = np.append(self.pool, answer.strategy[None].astype(self.pool.dtype), axis=0)
-            self.dag = spanned(self.form, self.pool)
+            # One part that is not done in time is the last to be begun: those after it are larger.
+            begun, is_one = self.dag.row[:1] < 0, len(self.pool) == 1
+            if is_one or not begun.any():
+                self.dag = spanned(self.form, self.pool, deadline)
+            else:
+                self.dag = drawing(self.form, self.pool)
             return True
         if self.kept is None or answer.choices is None or not (answer.choices & ~self.kept).any():
             return False
@@ -334,16 +375,16 @@ class Mixed(NamedTuple):
         """Weights of sequences, (1 + J * K,)."""
         return np.asarray(self.dag.sequences @ self.flow)
 
-    def strategies(self, end: float = np.inf) -> tuple[Strategy, float]:
+    def strategies(self, deadline: Deadline = FOREVER) -> tuple[Strategy, float]:
         """Strategies to be drawn from, with their weights; and the share of the flow they are.
 
-        `MOST_DRAWN` at most, and after a time `end` no more.
+        `MOST_DRAWN` at most, and when the time is over no more, but one at least.
         """
         weights: list[float] = []
         rows: list[Floats] = []
         share = 1.0
         for weight, plan in self.dag.mixture(self.flow):
-            if len(rows) == MOST_DRAWN or (rows and perf_counter() > end):
+            if len(rows) == MOST_DRAWN or (rows and deadline.is_over):
                 share = sum(weights)
                 break
             weights.append(weight)
@@ -375,21 +416,31 @@ def sequence_payoffs(first: SequenceForm, second: SequenceForm) -> csr_array:
 
 
 def solve_restricted(
-    payoffs: csr_array, dags: Sequence[BeliefDag], seconds: float
+    payoffs: csr_array, dags: Sequence[BeliefDag], deadline: Deadline
 ) -> tuple[Floats, Floats] | None:
     """Solve the game restricted to the strategies of two DAGs.
 
-    None if HiGHS fails, or is not done within so many seconds.
+    None if HiGHS fails, or is not done in time.
     """
     first, second = dags
+    # Products of sparse arrays: for each sequence, entries before it times entries after it.
+    size = sum(len(one.allowed) + one.sequences.nnz for one in dags) + payoffs.nnz
+    if deadline.is_over or not deadline.allows(WRITTEN * size):
+        return None
     # Chosen by one, met by the other's sequences, chosen by the other.
-    met = FINE * (first.sequences.T @ payoffs)
+    met = csr_array(FINE * (first.sequences.T @ payoffs))
     mine, theirs = first.equations(), second.equations()
     once = [np.concatenate([[1.0], np.zeros(one.shape[0] - 1)]) for one in (mine, theirs)]
     # Maximise the least payoff, written by its dual: `theirs` transposed times q is at most worth.
     allowed = second.allowed
+    entries = np.bincount(met.indices, minlength=met.shape[1]) @ np.diff(second.sequences.indptr)
+    if not deadline.allows(WRITTEN * float(entries)):
+        return None
     worth = (met @ second.sequences).T
     upper = block_array([[-worth, theirs.T]]).tocsr()[allowed]
+    free = np.full(theirs.shape[0], np.inf)
+    lower = np.append(np.zeros(len(first.allowed)), -free)
+    upper_bounds = np.append(np.where(first.allowed, np.inf, 0.0), free)
     solve = partial(
         linprog,
         np.concatenate([np.zeros(mine.shape[1]), -once[1]]),
@@ -397,13 +448,11 @@ def solve_restricted(
         b_ub=np.zeros(upper.shape[0]),
         A_eq=block_array([[mine, csr_array((mine.shape[0], theirs.shape[0]))]]),
         b_eq=once[0],
-        bounds=[(0.0, None if can else 0.0) for can in first.allowed]
-        + [(None, None)] * theirs.shape[0],
+        bounds=np.array([lower, upper_bounds]).T,
     )
-    end = perf_counter() + seconds
     for method in ("highs", "highs-ipm"):  # near ties can be too much for the first
-        answer = solve(method=method, options={"time_limit": max(end - perf_counter(), 0.01)})
-        if answer.status in ENDED:
+        answer = solve(method=method, options={"time_limit": max(deadline.left, 0.01)})
+        if answer.status in ENDED or deadline.is_over:
             break
     if answer.status != SOLVED:
         return None
@@ -413,20 +462,27 @@ def solve_restricted(
     return both if all(np.isfinite(one).all() for one in both) else None
 
 
-def whole_dag(form: SequenceForm, most: int = MOST, end: float = np.inf) -> BeliefDag | None:
+def whole_dag(
+    form: SequenceForm, most: int = MOST, deadline: Deadline = FOREVER
+) -> BeliefDag | None:
     """Build the belief DAG of a player once; None if it is too large or rows have no order."""
     known = vars(form)  # beside its cached properties
-    if form.inflated.rank is not None and "dag" not in known and known.get("most", -1) < most:
+    inner = form.inflate(deadline)
+    if inner.rank is not None and "dag" not in known and known.get("most", -1) < most:
         try:
-            known["dag"] = belief_dag(form, most=most, end=end)
+            known["dag"] = belief_dag(form, most=most, deadline=deadline)
+        except TooSlowError:
+            pass
         except TooLargeError:
-            known["most"] = most if end == np.inf else -1
+            known["most"] = most
     return known.get("dag")
 
 
-def dags_of(tree: FlatTree, most: int = MOST, end: float = np.inf) -> list[BeliefDag | None]:
+def dags_of(
+    tree: FlatTree, most: int = MOST, deadline: Deadline = FOREVER
+) -> list[BeliefDag | None]:
     """Build the belief DAG of each player once, until some time at most."""
-    return [whole_dag(sequence_form(tree, player), most, end) for player in (0, 1)]
+    return [whole_dag(sequence_form(tree, player), most, deadline) for player in (0, 1)]
 
 
 class Solving:
@@ -436,11 +492,10 @@ class Solving:
     so whatever program those came from, a bound is one on the value of the game.
     """
 
-    def __init__(self, tree: FlatTree, seconds: float) -> None:
+    def __init__(self, tree: FlatTree, limit: float | Deadline) -> None:
+        self.deadline = Deadline.of(limit)
         self.tree, self.unit = tree, stakes(tree)
-        self.begun = perf_counter()
-        self.end = self.begun + seconds
-        self.forms = sequence_form(tree, 0), sequence_form(tree, 1)
+        self.forms = inflated_forms(tree, self.deadline)
         self.payoffs = sequence_payoffs(*self.forms)
         self.bounds = [np.inf, np.inf]  # what each player's opponent allows, to that player
         self.best: list[Mixed] = []
@@ -476,20 +531,28 @@ class Solving:
         if bound < self.bounds[player]:
             self.bounds[player], self.best[1 - player] = bound, mixed[1 - player]
 
-    def columns(self, sides: Sequence[Side], end: float) -> None:
-        """Grow a restricted game by best responses until none gains."""
+    def columns(self, sides: Sequence[Side], deadline: Deadline) -> None:
+        """Grow a restricted game by best responses until none gains.
+
+        Without time one round is left: what is played at random, or drawn from the pools.
+        """
+        if self.best and deadline.is_over:
+            return
         for player, side in enumerate(sides):  # pools begin with responses to the uniform strategy
+            if len(side.pool):
+                continue
             plan = self.forms[1 - player].realisation(self.tree.uniform())
-            side.takes(side.best(against(self.payoffs, plan, player), -np.inf, 0.0))
+            answer = side.best(against(self.payoffs, plan, player), -np.inf, deadline)
+            side.takes(answer, deadline.share(SPANNING))
         start, gains = None, True
         if not self.has_begun and any(side.whole is None for side in sides):
-            start = self._remembered((end - perf_counter()) / 4.0)
+            start = self._remembered(deadline.share(0.25))
             self.has_begun = start is not None
         while gains:
             mixed, gains = start, start is not None
             if mixed is None:
                 dags = [side.dag for side in sides]
-                chosen = solve_restricted(self.payoffs, dags, end - perf_counter())
+                chosen = solve_restricted(self.payoffs, dags, deadline)
                 if chosen is None and self.best:
                     break
                 flows = chosen or [np.zeros(len(dag.allowed)) for dag in dags]
@@ -497,23 +560,24 @@ class Solving:
             self.iterations, start = self.iterations + 1, None
             gap = sum(self.bounds) if self.is_absent_minded else 0.0
             for player, side in enumerate(sides):
-                left = max(end - perf_counter(), 0.0) / (2 - player)
+                left = deadline.share(1.0 / (2 - player))
                 worth = against(self.payoffs, mixed[1 - player].plan, player)
                 value = float(mixed[player].plan @ worth)
                 answer = side.best(worth, value, left, gap)
                 self.learn(mixed, player, answer.bound)
-                gains |= answer.payoff - value > LEAST_NEW and side.takes(answer)
+                time = deadline.share(SPANNING)
+                gains |= answer.payoff - value > LEAST_NEW and side.takes(answer, time)
             # A smaller share of a smaller gap can be sought.
             gains |= self.is_absent_minded and sum(self.bounds) < gap / 2.0
-            gains &= not self.is_proved and perf_counter() < end
+            gains &= not self.is_proved and not deadline.is_over
 
-    def _remembered(self, seconds: float) -> list[Mixed] | None:
+    def _remembered(self, deadline: Deadline) -> list[Mixed] | None:
         """Give the strategies of both if they forgot nothing, as far as rows can say them.
 
         In some games they are all but an equilibrium, as in imperfect-recall liar's dice.
         """
         dags = [remembering(form) for form in self.forms]
-        chosen = solve_restricted(self.payoffs, dags, seconds)
+        chosen = solve_restricted(self.payoffs, dags, deadline)
         if chosen is None:
             return None
         mixed = []
@@ -529,16 +593,18 @@ class Solving:
         Large mixtures are drawn from until the time is over, the smaller one first, and for a tenth
         of it in any case.
         """
+        time = self.deadline
+        drawing_time = Deadline(max(time.left, DRAWN * time.seconds), time.clock)
         tree, best, secured = self.tree, self.best, [*self.ends]
         order = sorted((0, 1), key=lambda player: len(best[player].dag.row))
-        now = perf_counter()
-        half = max(now + self.end, 2.0 * now + 0.1 * (self.end - self.begun)) / 2.0
+        half = drawing_time.share(0.5)
         found = {player: best[player].strategies(half) for player in order}
         strategies, shares = [found[0][0], found[1][0]], [found[0][1], found[1][1]]
         for player, share in enumerate(shares):
             if share < 1.0:
                 drawn = strategies[player]
-                strategies[player], secured[player] = self._weighed(sides, player, drawn)
+                weighed = self._weighed(sides, player, drawn, drawing_time)
+                strategies[player], secured[player] = weighed
         both = [end * self.unit + (tree.shift + tree.centre) for end in (*self.ends, *secured)]
         return Equilibrium(
             lower=both[0],
@@ -552,7 +618,7 @@ class Solving:
                 "decisions": [len(one.dag.row) for one in best],
                 **({"shares": shares} if min(shares) < 1.0 else {}),
             },
-            seconds=perf_counter() - self.begun,
+            seconds=self.deadline.spent,
             units=tree.units,
             sides=side_names(tree.sides),
             secured=(both[2], both[3]) if min(shares) < 1.0 else None,
@@ -560,7 +626,7 @@ class Solving:
         )
 
     def _weighed(
-        self, sides: Sequence[Side], player: int, drawn: Strategy
+        self, sides: Sequence[Side], player: int, drawn: Strategy, deadline: Deadline
     ) -> tuple[Strategy, float]:
         """Weigh a part of a mixture anew where that secures more; give how much it then does.
 
@@ -570,20 +636,22 @@ class Solving:
         weights = [drawn.chances]
         if len(other.dag.row) <= MOST_WEIGHED:
             dags = [dag, other.dag] if player == 0 else [other.dag, dag]
-            left = min(self.end - perf_counter(), LONGEST)
-            chosen = solve_restricted(self.payoffs, dags, left)
+            chosen = solve_restricted(self.payoffs, dags, deadline.within(LONGEST))
             if chosen is not None:
                 weights.append(Mixed.of(dag, chosen[player]).flow[1:])
         plans = [dag.sequences @ np.append(1.0, one) for one in weights]
         bounds = [
-            other.best(against(self.payoffs, plan, 1 - player), np.inf, 1.0).bound for plan in plans
+            other.best(
+                against(self.payoffs, plan, 1 - player), np.inf, deadline.within(RESPONDING)
+            ).bound
+            for plan in plans
         ]
         bound, used = min(bounds), weights[int(np.argmin(bounds))]
         part = Strategy.unchecked(drawn.policies[used > 0.0], used[used > 0.0])
         return part, bound if player else -bound
 
 
-def equilibrium(tree: FlatTree, seconds: float, method: str = "columns") -> Equilibrium:
+def equilibrium(tree: FlatTree, limit: float | Deadline, method: str = "columns") -> Equilibrium:
     """Solve a game in mixtures; when the time is over, the bounds reached so far are given.
 
     Flows of the belief DAG are all mixtures of a player (:mod:`hogeq.trees.beliefs`); with perfect
@@ -595,21 +663,23 @@ def equilibrium(tree: FlatTree, seconds: float, method: str = "columns") -> Equi
     policies, which are not finite in number: bounds meet in the limit (Adam, Horčík, Kasl and
     Kroupa, "Double oracle algorithm for computing equilibria in continuous games", AAAI 2021).
     """
-    solving = Solving(tree, seconds)
+    solving = Solving(tree, limit)
+    sides = solving.without_dags()
     if method == "dag":
-        sides = [*map(Side, solving.forms, require_dags(tree, dags_of(tree)))]
-    else:
-        sides = solving.without_dags()
-    solving.columns(sides, solving.end)
+        dags = require_dags(tree, dags_of(tree, deadline=solving.deadline))
+        method = "dag" if dags else "columns"
+        sides = [*map(Side, solving.forms, dags)] or sides
+    solving.columns(sides, solving.deadline)
     return solving.result(sides, method if solving.is_forgetful else "lp")
 
 
 def require_dags(tree: FlatTree, dags: Sequence[BeliefDag | None]) -> list[BeliefDag]:
-    """Refuse a game without a DAG of each side."""
+    """Refuse a game without a DAG of each side; give none if there was no time to build one."""
     for player, dag in enumerate(dags):
-        if dag is None:
+        form = sequence_form(tree, player)
+        if dag is None and (form.inflated.rank is None or vars(form).get("most", -1) >= MOST):
             raise ValueError(
                 f"{tree.name}: {side_names(tree.sides)[player]} has a belief DAG of more than"
                 f" {MOST:,} entries, or information sets in no order; allowed: columns"
             )
-    return [dag for dag in dags if dag is not None]
+    return [] if None in dags else [dag for dag in dags if dag is not None]

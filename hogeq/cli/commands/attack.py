@@ -24,6 +24,7 @@ def attack_(
     until_saturated: bool = False,
     most_kicks: int = Budget.most_kicks,
     seed: int = Budget.seed,
+    seconds: float | None = None,
     exact: float | None = None,
     certify: float | None = None,
     certificate: Path | None = None,
@@ -48,6 +49,7 @@ def attack_(
         seed=seed,
         until_saturated=until_saturated,
         most_kicks=most_kicks,
+        seconds=seconds,
         exact_seconds=exact,
     )
     with computing(on, jobs), refusing():
