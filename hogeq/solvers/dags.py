@@ -17,6 +17,7 @@ from hogeq.support.messages import refusal
 from hogeq.trees import exact
 from hogeq.trees.absent import optimum
 from hogeq.trees.beliefs import Choices
+from hogeq.trees.enclosures import Payoffs, above, below, plan_of
 from hogeq.trees.engine import TreeEngine
 from hogeq.trees.exact import Mixed, Side, Solving, against, dags_of, require_dags
 from hogeq.trees.flat import FlatTree
@@ -217,10 +218,12 @@ def in_policies(tree: FlatTree, solved: Equilibrium, seconds: float) -> InPolici
     """
     if not tree.num_rows:
         raise ValueError(f"{tree.name}: nobody decides; allowed: games with decisions")
-    begun, unit, ends = perf_counter(), exact.stakes(tree), [-np.inf, np.inf]
+    begun, ends = perf_counter(), [-np.inf, np.inf]
+    exact.stakes(tree)  # refuses what is too rare
     engine, run = TreeEngine(tree), SOLVERS["bundle"]()
     wholes = dags_of(tree, end=begun + BUILDING * seconds)
     best = [Strategy.unchecked(tree.uniform())] * 2
+    shares = [-np.inf, np.inf]  # of the stakes, by which policies are compared
     state = run.init(engine)
     while True:
         policy = Strategy.unchecked(engine.legal(run.average(engine, state)))
@@ -228,14 +231,19 @@ def in_policies(tree: FlatTree, solved: Equilibrium, seconds: float) -> InPolici
             form = sequence_form(tree, 1 - player)
             worth = exact.payoffs_against(policy, form)
             bound = exact.best_response(form, worth, 10.0, dag=wholes[1 - player]).bound
-            secures = (bound if player else -bound) * unit + (tree.shift + tree.centre)
-            if secures > ends[player] if player == 0 else secures < ends[player]:
-                ends[player], best[player] = secures, policy
+            secures = bound if player else -bound
+            if secures > shares[player] if player == 0 else secures < shares[player]:
+                shares[player], best[player] = secures, policy
         last = perf_counter() - begun
         if last >= seconds:
             break
         while perf_counter() - begun < min(1.1 * last, seconds):
             state = run.step(engine, state)
+    for player, policy in enumerate(best):
+        plan = plan_of(sequence_form(tree, player), policy)
+        payoffs = Payoffs(tree, 1 - player, plan)
+        most = exact.settle(payoffs, 10.0, dag=wholes[1 - player]).most
+        ends[player] = above(most) if player else below(payoffs.total - most)
     return InPolicies(
         lower=min(ends[0], solved.upper),
         upper=max(ends[1], solved.lower),
