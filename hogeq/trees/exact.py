@@ -1,5 +1,6 @@
 """Best responses and equilibria under imperfect recall, exact or bounded, by HiGHS."""
 
+import math
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import partial
@@ -294,7 +295,7 @@ def settle(
         most, method = payoffs.most(dag), METHODS[1]
     elif least < full and answer.method == METHODS[3]:
         most, method = payoffs.payoff(answer.bound), METHODS[3]
-        whole = whole_dag(form, MOST_ENTRIES, end)
+        whole = _bounding(form, end)
         is_certain = whole is not None
         if whole is not None:
             most, method = payoffs.most(whole), METHODS[1]
@@ -476,6 +477,13 @@ def solve_restricted(
     None if HiGHS fails, or is not done within so many seconds.
     """
     first, second = dags
+    plans = [
+        dag.sequences @ (np.arange(len(dag.allowed)) == 0).astype(float) for dag in dags
+    ]  # of who decides nothing
+    if not len(second.row):
+        return first.flow(first.respond(against(payoffs, plans[1], 0))[1]), np.ones(1)
+    if not len(first.row):
+        return np.ones(1), second.flow(second.respond(against(payoffs, plans[0], 1))[1])
     # Chosen by one, met by the other's sequences, chosen by the other.
     met = FINE * (first.sequences.T @ payoffs)
     mine, theirs = first.equations(), second.equations()
@@ -516,6 +524,21 @@ def whole_dag(form: SequenceForm, most: int = MOST, end: float = np.inf) -> Beli
         except TooLargeError:
             known["most"] = most if end == np.inf else -1
     return known.get("dag")
+
+
+def _bounding(form: SequenceForm, end: float) -> BeliefDag | None:
+    """Build a DAG that bounds what an integer program found: of beliefs, or a draw of anything."""
+    inner = form.inflated.tree
+    rows = np.unique(form.inflated.row)
+    if form.inflated.rank is not None or math.prod(inner.num_legal[rows].tolist()) > MOST_DRAWN:
+        return whole_dag(form, MOST_ENTRIES, end)
+    origin, acts = form.origin[rows], np.zeros((1, form.tree.num_rows), np.int64)
+    if len(np.unique(origin)) < len(rows):  # parts of a row that act apart
+        return None
+    for row in origin:
+        acts = np.repeat(acts, form.tree.num_legal[row], axis=0)
+        acts[:, row] = np.arange(len(acts)) % form.tree.num_legal[row]
+    return drawing(form, one_hot(acts, form.tree.num_actions))
 
 
 def dags_of(tree: FlatTree, most: int = MOST, end: float = np.inf) -> list[BeliefDag | None]:
@@ -679,7 +702,7 @@ class Solving:
             whole = other.whole
             if whole is None and met is not None and met.method == METHODS[3]:
                 left = max(self.end, perf_counter() + 0.1 * (self.end - self.begun))
-                whole = whole_dag(other.form, MOST_ENTRIES, left)
+                whole = _bounding(other.form, left)
             if whole is not None:
                 most = min(most, payoffs.most(whole))
             elif met is not None:
