@@ -177,11 +177,12 @@ class RecurringMixture:
         """Change as many rows as raise the win rate against the mixture."""
         policy, shape = policies[0].copy(), now.values.shape
         better = rows.improvable(policy, now.values, reach.rows)
-        best = np.eye(shape[-1])[now.values.argmax(axis=-1)]
+        best = now.values.argmax(axis=-1)
         is_mixed = policy.max(axis=-1) < 1.0
         while len(better):
             at = np.unravel_index(better, shape[:-1])
-            policies[0][at] = best[at]
+            policies[0][at] = 0.0
+            policies[0][(*at, best[at])] = 1.0
             rate = self.win_rate(policies, weights=reach.weights)
             gained = rate.win_rate - now.win_rate
             if gained > 0.0 or (gained >= -TIE and is_mixed[at].all()):

@@ -155,7 +155,7 @@ def believed_roll(at: SearchContext, share: float) -> int:
         cells = (low <= sums) & (sums <= high)
     else:
         cells = random.random(shape) < random.random()
-    made = np.eye(at.game.num_actions)[at.roll]
+    made = one_hot(at.roll, at.game.num_actions)
     return _believing(at, share * cells[..., None], made)
 
 
@@ -271,7 +271,7 @@ def _stranger(at: SearchContext) -> Floats:
         return one_hot(at.random.integers(shape[-1], size=shape[:-1]), shape[-1])
     if kind == 1:
         return at.random.dirichlet(np.ones(shape[-1]), shape[:-1])
-    return np.broadcast_to(np.eye(shape[-1])[at.random.integers(shape[-1])], shape)
+    return np.broadcast_to(one_hot(at.random.integers(shape[-1]), shape[-1]), shape)
 
 
 def _believing(at: SearchContext, share: float | Floats, played: Floats) -> int:

@@ -20,6 +20,7 @@ from hogeq.support.messages import refusal
 from hogeq.trees import exact
 from hogeq.trees.absent import optimum
 from hogeq.trees.beliefs import BeliefDag, Choices
+from hogeq.trees.enclosures import Payoffs, above, below, plan_of
 from hogeq.trees.engine import TreeEngine, TreePasses
 from hogeq.trees.exact import Mixed, Side, Solving, against, dags_of, require_dags
 from hogeq.trees.flat import FlatTree
@@ -35,6 +36,7 @@ ROUNDS: Final = 150  # of CFR before column generation
 SELDOM: Final = 0.01  # probability of choices that column generation begins without
 RESPONDING: Final = 10.0  # most seconds of a response to a policy
 BEGINNING: Final = 0.05  # share of the time for policies before the solver begins
+PROVING: Final = 0.1  # share of the time in which the policies found are valued with a margin
 MOST_AVERAGED: Final = 1_000  # iterations of it
 SELF_PLAY: Final = 100  # passes with which the solver begins
 MOST_BEGUN: Final = 8_000  # decisions with which it begins: a linear program of seconds
@@ -234,38 +236,46 @@ def in_policies(tree: FlatTree, solved: Equilibrium, limit: float | Deadline) ->
     """
     if not tree.num_rows:
         raise ValueError(f"{tree.name}: nobody decides; allowed: games with decisions")
-    deadline, unit, ends = Deadline.of(limit), exact.stakes(tree), [-np.inf, np.inf]
+    deadline, ends = Deadline.of(limit), [-np.inf, np.inf]
+    exact.stakes(tree)  # refuses what is too rare
     engine, run = TreeEngine(tree), SOLVERS["bundle"]()
     wholes = dags_of(tree, deadline=deadline.within(BUILDING * deadline.seconds))
     best = [Strategy.unchecked(tree.uniform())] * 2
+    shares = [-np.inf, np.inf]  # of the stakes, by which policies are compared
+    searching = deadline.share(1.0 - PROVING)
 
     def measure(policy: Strategy) -> None:
         """Keep a policy for each side for which it secures more."""
         for player in (0, 1):
             form = sequence_form(tree, 1 - player)
             worth = exact.payoffs_against(policy, form)
-            patience = deadline.within(RESPONDING).share(0.5)
+            patience = searching.within(RESPONDING).share(0.5)
             dag = wholes[1 - player]
             bound = exact.best_response(form, worth, patience, dag=dag, deadline=patience).bound
-            secures = (bound if player else -bound) * unit + (tree.shift + tree.centre)
-            if secures > ends[player] if player == 0 else secures < ends[player]:
-                ends[player], best[player] = secures, policy
+            secures = bound if player else -bound
+            if secures > shares[player] if player == 0 else secures < shares[player]:
+                shares[player], best[player] = secures, policy
 
     measure(best[0])
-    if not deadline.is_over:
-        measure(Strategy.unchecked(engine.legal(_averaged(engine, deadline.share(BEGINNING)))))
-    begun, state = deadline.spent, None
-    if deadline.allows(SELF_PLAY * tree.num_nodes):
+    if not searching.is_over:
+        measure(Strategy.unchecked(engine.legal(_averaged(engine, searching.share(BEGINNING)))))
+    begun, state = searching.spent, None
+    if searching.allows(SELF_PLAY * tree.num_nodes):
         state = run.init(engine)
-    longest = deadline.spent - begun  # of a beginning, or of a step and what comes with it
+    longest = searching.spent - begun  # of a beginning, or of a step and what comes with it
     measured = 0.0
-    while state is not None and deadline.left > longest:
-        begun = deadline.spent
+    while state is not None and searching.left > longest:
+        begun = searching.spent
         state = run.step(engine, state)
-        longest = max(deadline.spent - begun, longest if measured else 0.0)
-        if deadline.spent >= 1.1 * measured or deadline.left <= longest:
+        longest = max(searching.spent - begun, longest if measured else 0.0)
+        if searching.spent >= 1.1 * measured or searching.left <= longest:
             measure(Strategy.unchecked(engine.legal(run.average(engine, state))))
-            measured = deadline.spent
+            measured = searching.spent
+    for player, policy in enumerate(best):
+        payoffs = Payoffs(tree, 1 - player, plan_of(sequence_form(tree, player), policy))
+        patience = deadline.share(1.0 / (2 - player))
+        most = exact.settle(payoffs, patience, dag=wholes[1 - player], deadline=patience).most
+        ends[player] = above(most) if player else below(payoffs.total - most)
     return InPolicies(
         lower=min(ends[0], solved.upper),
         upper=max(ends[1], solved.lower),

@@ -34,6 +34,7 @@ from scipy.sparse.csgraph import connected_components
 
 from hogeq.kernels import dag_flows
 from hogeq.model.rows import plain
+from hogeq.strategies.arrays import one_hot
 from hogeq.support.aliases import Floats, Ints
 from hogeq.support.deadline import FOREVER, Deadline
 from hogeq.trees.sequences import LEAST_GAIN, SequenceForm
@@ -98,7 +99,7 @@ class BeliefDag:
         """Best payoff, given that of each sequence, and a pure strategy that has it, (D, K)."""
         worth = self.sequences.T @ payoffs
         chosen = self.rise(worth)
-        return float(worth[0]), np.eye(self.num_actions)[chosen]
+        return float(worth[0]), one_hot(chosen, self.num_actions)
 
     @property
     def legal(self) -> Choices:
@@ -152,7 +153,7 @@ class BeliefDag:
         while True:
             strategy = dag.normalised(left)
             acts = np.where(dag.legal, left[1:].reshape(strategy.shape), -1.0).argmax(axis=1)
-            strategy[drawn] = np.eye(shares)[acts[drawn]]
+            strategy[drawn] = one_hot(acts[drawn], shares)
             one = dag.flow(strategy)
             part = np.full(len(left), np.inf)
             np.divide(left, one, out=part, where=counts & (one > 0.0))

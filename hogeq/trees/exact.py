@@ -1,6 +1,8 @@
 """Best responses and equilibria under imperfect recall, exact or bounded, by HiGHS."""
 
+import math
 from collections.abc import Sequence
+from fractions import Fraction
 from functools import partial
 from typing import NamedTuple
 
@@ -10,6 +12,7 @@ from scipy.sparse import block_array, coo_array, csr_array, eye_array, hstack, k
 
 from hogeq.kernels.row_search import Progress, search_rows
 from hogeq.search.results import Equilibrium, Response
+from hogeq.strategies.arrays import one_hot
 from hogeq.strategies.strategy import Strategy
 from hogeq.support.aliases import Floats
 from hogeq.support.deadline import FOREVER, Deadline
@@ -25,12 +28,26 @@ from hogeq.trees.beliefs import (
     remembering,
     spanned,
 )
+from hogeq.trees.enclosures import (
+    Payoffs,
+    Plan,
+    above,
+    below,
+    fits,
+    gamma,
+    numbers_of,
+    plan_of,
+    plan_of_flow,
+)
 from hogeq.trees.flat import TERMINAL, FlatTree, reach
 from hogeq.trees.sequences import LEAST_GAIN, SequenceForm, inflated_forms, sequence_form
 from hogeq.trees.strategies import seated, tree_strategy
 from hogeq.trees.teams import side_names
 
-MEETING = 1e-9  # largest gap at which bounds meet, a share of the stakes
+MEETING = 2.0**-36  # largest gap at which searches and programs end, a share of the stakes
+LARGEST_GAP = 1e-9  # of ends that are proved
+COARSE = 1000  # times what a response loses, beyond which losses are cut off
+MOST_ENTRIES = 2_000_000  # of a belief DAG that bounds what an integer program found
 LEAST_NEW = MEETING / 8.0  # by which a response must gain to be new
 SHARE = 1 / 64  # of the gap that an absent-minded response must gain, or prove that none does
 LEAST_STAKES = 1e-150  # as a share of the largest payoff: what is divided by it keeps its digits
@@ -78,7 +95,7 @@ def payoffs_against(strategy: Strategy, form: SequenceForm) -> Floats:
 
 def stakes(tree: FlatTree) -> float:
     """Most that players can expect: a payoff counts by the chance that it comes with."""
-    if tree.expected < LEAST_STAKES:
+    if tree.expected < LEAST_STAKES and not fits(tree):
         raise ValueError(
             f"{tree.name}: players can expect {tree.expected:g} of the largest payoff at most;"
             f" allowed: {LEAST_STAKES:g} of it or more"
@@ -132,7 +149,7 @@ def best_response(
 def pure_rows(form: SequenceForm, plan: Floats) -> Floats:
     """Pure strategy, (R, K), that has a plan; of parts of a row it comes to one at most."""
     acts = np.where(form.tree.legal, form.by_rows(plan), -1.0).argmax(axis=1)
-    return np.asarray(np.eye(form.tree.num_actions)[acts])
+    return one_hot(acts, form.tree.num_actions)
 
 
 def _by_ascent(
@@ -141,12 +158,13 @@ def _by_ascent(
     """Give the payoff of full memory, and of the best response of ascents to inflated rows."""
     form, actions = original.inflated, original.tree.num_actions
     worth, chosen = form.remember(payoffs)
-    full, pure, random = float(worth[0]), np.eye(actions), np.random.default_rng(0)
+    full, random = float(worth[0]), np.random.default_rng(0)
+    pure = partial(one_hot, num_actions=actions)
     start = np.zeros(form.tree.num_rows, np.int64)
     start[form.row] = chosen
-    starts = [*([] if begin is None else [begin[original.origin]]), pure[start]]
-    starts += [pure[random.integers(form.tree.num_legal)] for _ in range(STARTS + 1 - len(starts))]
-    found, best = pure[start], -np.inf
+    starts = [*([] if begin is None else [begin[original.origin]]), pure(start)]
+    starts += [pure(random.integers(form.tree.num_legal)) for _ in range(STARTS + 1 - len(starts))]
+    found, best = pure(start), -np.inf
     for one in starts:
         response = form.ascend(one, payoffs, deadline)
         gained = float(form.realisation(response) @ payoffs)
@@ -173,11 +191,15 @@ def enumerated(
     the worth of its actions. The sum over rows bounds all responses that begin so, and none of them
     is looked at if it is no more than the best response known; when all rows are set, it is exact.
 
-    The bound is infinite if that takes too long.
+    The bound is infinite if that takes too long. It holds whatever is rounded: what is added up are
+    the payoffs of one plan of a player with perfect recall, in fewer than four steps for each of
+    its refined information sets and two for each row.
     """
     plays, legal = form.plays, form.tree.legal
     count, actions = plays.legal.shape
     worth = form.remember(payoffs)[0][1:].reshape(-1, actions)
+    size = float(form.remember(np.abs(payoffs))[0][0])  # of the payoffs of any plan
+    margin = 2.0 * gamma(4 * len(form.row) + 2 * count + 8) * size
     worth = np.where(legal[form.row], worth, -np.inf)
     while True:
         progress = Progress(
@@ -194,10 +216,11 @@ def enumerated(
             end = search_rows(plays, progress, payoffs, worth, chosen, bound, target, end, part)
             left = 0 if end < 0 or end == count or deadline.is_over else left - part
         if end < count:
-            return response, value, max(value, float(bound[0])) if end < 0 else np.inf
+            return response, value, max(value, float(bound[0]) + margin) if end < 0 else np.inf
         found = response.copy()
         is_met = plays.legal[np.arange(count), chosen]
-        found[plays.rows] = np.eye(actions)[np.where(is_met, chosen, plays.legal.argmax(axis=1))]
+        acts = np.where(is_met, chosen, plays.legal.argmax(axis=1))
+        found[plays.rows] = one_hot(acts, actions)
         gained = float(form.realisation(found) @ payoffs)
         if gained <= value:  # it is above the target by rounding alone
             return response, value, np.inf
@@ -255,7 +278,61 @@ def by_program(
         return None, bound
     played = form.by_rows(chosen[:sequences]) + 1e-6 * (np.arange(actions) == 0)  # if not reached
     played[shared] = chosen[sequences:].reshape(-1, actions)
-    return np.eye(actions)[np.where(tree.legal, played, -1.0).argmax(axis=1)], bound
+    return one_hot(np.where(tree.legal, played, -1.0).argmax(axis=1), actions), bound
+
+
+class Settled(NamedTuple):
+    """A response, and ends between which the best payoff lies."""
+
+    answer: Answer
+    least: Fraction  # what the response gets, at least
+    most: Fraction  # what no response exceeds
+    full_memory: Fraction  # nor a player who remembers the own past
+    is_certain: bool  # whether `most` is by a theorem; else HiGHS says so
+    method: str
+
+
+def settle(
+    payoffs: Payoffs,
+    limit: float | Deadline,
+    begin: Floats | None = None,
+    dag: BeliefDag | None = None,
+    deadline: Deadline = FOREVER,
+) -> Settled:
+    """Find the best response to a strategy, and ends that hold whatever is rounded.
+
+    Searches take payoffs in float64, with losses that are beyond all good responses cut off. What
+    they find is valued anew. `limit` and `deadline` are those of `best_response`.
+    """
+    form, limit = payoffs.form, Deadline.of(limit)
+    full = payoffs.most(remembering(form))
+
+    def value(strategy: Floats) -> Fraction:
+        return payoffs.least_of(plan_of(form, Strategy.unchecked(strategy)))
+
+    can_rescale = payoffs.exact is not None and dag is None and not form.is_absent_minded
+    while can_rescale and not deadline.is_over:
+        found = _by_ascent(form, payoffs.most_each, begin, deadline)[1]
+        begin = pure_rows(form, form.inflated.realisation(found))
+        loss = full - value(begin)
+        if not 0 < COARSE * loss < payoffs.unit:
+            break
+        payoffs.rescale(loss)
+    answer = best_response(form, payoffs.most_each, limit, begin, dag=dag, deadline=deadline)
+    least, most, is_certain, method = value(answer.strategy), full, True, METHODS[0]
+    if dag is not None:
+        most, method = payoffs.most(dag), METHODS[1]
+    elif least < full and answer.method == METHODS[3]:
+        most, method = payoffs.payoff(answer.bound), METHODS[3]
+        whole = _bounding(form, limit)
+        is_certain = whole is not None
+        if whole is not None:
+            most, method = payoffs.most(whole), METHODS[1]
+    elif least < full and answer.method != METHODS[0]:
+        most, method = payoffs.payoff(answer.bound), answer.method
+    if most >= full:
+        most, is_certain, method = full, True, METHODS[0]
+    return Settled(answer, least, max(most, least), full, is_certain, method)
 
 
 def respond(
@@ -273,32 +350,30 @@ def respond(
     """
     target, unit, limit = tree_strategy(tree, given), stakes(tree), Deadline.of(limit)
     inflated_forms(tree, deadline)
-    answers, memory = [], []
+    found = []
     for player in (0, 1):
-        form = sequence_form(tree, player)
-        payoffs = payoffs_against(target, form)
-        memory.append(float(form.remember(payoffs)[0][0]))
-        each = [one.share(1.0 / (2 - player)) for one in (limit, deadline)]
-        answers.append(
-            best_response(form, payoffs, each[0], begin, np.inf, wholes[player], each[1])
-        )
-    first, second = answers
-    rows = np.where(tree.seat[:, None] == 0, first.strategy, second.strategy)
-    value, bound = (first.payoff + second.payoff) / 2, (first.bound + second.bound) / 2
-    full_memory = sum(memory) / 2
+        payoffs = Payoffs(tree, player, plan_of(sequence_form(tree, 1 - player), target))
+        proof, search = (one.share(1.0 / (2 - player)) for one in (limit, deadline))
+        found.append(settle(payoffs, proof, begin, wholes[player], search))
+    first, second = found
+    rows = np.where(tree.seat[:, None] == 0, first.answer.strategy, second.answer.strategy)
+    value, bound = (first.least + second.least) / 2, (first.most + second.most) / 2
     is_pure = bool((rows.max(axis=1, initial=0.0) == 1.0).all())
+    seats = below(first.least), below(second.least)
+    seat_bounds = above(first.most), above(second.most)
+    is_proved = first.is_certain and second.is_certain
+    is_proved &= bound - value <= LARGEST_GAP * Fraction(unit)
+    ends = [(below(value), above(bound)), *zip(seats, seat_bounds, strict=True)]
     return Response(
         strategy=tree_strategy(tree, rows.argmax(axis=1) if is_pure else rows),
-        value=value * unit + tree.shift,
-        bound=bound * unit + tree.shift,
-        full_memory=full_memory * unit + tree.shift,
-        is_proved=bound - value <= MEETING,
-        method=max((one.method for one in answers), key=METHODS.index),
+        value=below(value),
+        bound=above(bound),
+        full_memory=above((first.full_memory + second.full_memory) / 2),
+        is_proved=is_proved and all(tree.units.are_one(*pair) for pair in ends),
+        method=max((one.method for one in found), key=METHODS.index),
         seconds=limit.spent,
-        seats=(
-            first.payoff * unit + (tree.shift + tree.centre),
-            second.payoff * unit + (tree.shift - tree.centre),
-        ),
+        seats=seats,
+        seat_bounds=seat_bounds,
         units=tree.units,
     )
 
@@ -359,6 +434,14 @@ class Side:
         return True
 
 
+class Met(NamedTuple):
+    """Payoffs of sequences that a search responded to, and its bound."""
+
+    payoffs: Floats  # shares of the stakes
+    bound: float
+    method: str
+
+
 class Mixed(NamedTuple):
     """A mixture of a player, as a flow."""
 
@@ -405,14 +488,29 @@ def played(form: SequenceForm, plan: Floats) -> Floats:
 
 
 def sequence_payoffs(first: SequenceForm, second: SequenceForm) -> csr_array:
-    """Share of the stakes by the sequences of both, chance's probability included."""
-    tree = first.tree
-    ends = tree.player == TERMINAL
-    # Nobody's actions but chance's: every action of player 0 counts 1, and so do those of 1.
-    chance = reach(tree, np.ones((tree.num_rows, tree.num_actions)), 0)
+    """Share of the stakes by the sequences of both, chance's probability included.
+
+    What comes without any move of a player is left out, since nobody can change it.
+    """
+    tree, numbers = first.tree, numbers_of(first.tree)
+    ends = np.flatnonzero(tree.player == TERMINAL)
     size = [1 + len(form.row) * tree.num_actions for form in (first, second)]
-    worth = (chance * tree.shares)[ends] / tree.expected
-    return csr_array((worth, (first.at[ends], second.at[ends])), size)
+    moved = ends[(first.at[ends] > 0) | (second.at[ends] > 0)]
+    pairs = first.at[moved], second.at[moved]
+    if numbers is None:
+        # Nobody's actions but chance's: every action of player 0 counts 1, and so do those of 1.
+        chance = reach(tree, np.ones((tree.num_rows, tree.num_actions)), 0)
+        worth = (chance * tree.shares)[moved] / tree.expected
+        return csr_array((worth, pairs), size)
+    sums: dict[tuple[int, int], Fraction] = {}
+    level, unit = Fraction(tree.shift + tree.centre), Fraction(stakes(tree))
+    places = np.searchsorted(ends, moved).tolist()
+    for place, pair in zip(places, zip(*(one.tolist() for one in pairs), strict=True), strict=True):
+        worth = numbers.chance[place] * (numbers.paid[place] - level)
+        sums[pair] = sums.get(pair, Fraction()) + worth
+    rows, columns = np.array([*sums], np.int64).reshape(-1, 2).T
+    shares = np.array([float(worth / unit) for worth in sums.values()])
+    return csr_array((shares, (rows, columns)), size)
 
 
 def solve_restricted(
@@ -423,6 +521,13 @@ def solve_restricted(
     None if HiGHS fails, or is not done in time.
     """
     first, second = dags
+    plans = [
+        dag.sequences @ (np.arange(len(dag.allowed)) == 0).astype(float) for dag in dags
+    ]  # of who decides nothing
+    if not len(second.row):
+        return first.flow(first.respond(against(payoffs, plans[1], 0))[1]), np.ones(1)
+    if not len(first.row):
+        return np.ones(1), second.flow(second.respond(against(payoffs, plans[0], 1))[1])
     # Products of sparse arrays: for each sequence, entries before it times entries after it.
     size = sum(len(one.allowed) + one.sequences.nnz for one in dags) + payoffs.nnz
     if deadline.is_over or not deadline.allows(WRITTEN * size):
@@ -478,6 +583,21 @@ def whole_dag(
     return known.get("dag")
 
 
+def _bounding(form: SequenceForm, deadline: Deadline) -> BeliefDag | None:
+    """Build a DAG that bounds what an integer program found: of beliefs, or a draw of anything."""
+    inner = form.inflated.tree
+    rows = np.unique(form.inflated.row)
+    if form.inflated.rank is not None or math.prod(inner.num_legal[rows].tolist()) > MOST_DRAWN:
+        return whole_dag(form, MOST_ENTRIES, deadline)
+    origin, acts = form.origin[rows], np.zeros((1, form.tree.num_rows), np.int64)
+    if len(np.unique(origin)) < len(rows):  # parts of a row that act apart
+        return None
+    for row in origin:
+        acts = np.repeat(acts, form.tree.num_legal[row], axis=0)
+        acts[:, row] = np.arange(len(acts)) % form.tree.num_legal[row]
+    return drawing(form, one_hot(acts, form.tree.num_actions))
+
+
 def dags_of(
     tree: FlatTree, most: int = MOST, deadline: Deadline = FOREVER
 ) -> list[BeliefDag | None]:
@@ -498,6 +618,7 @@ class Solving:
         self.forms = inflated_forms(tree, self.deadline)
         self.payoffs = sequence_payoffs(*self.forms)
         self.bounds = [np.inf, np.inf]  # what each player's opponent allows, to that player
+        self.met: list[Met | None] = [None, None]  # that a search bounded
         self.best: list[Mixed] = []
         self.iterations, self.has_begun = 0, False
         self.is_absent_minded = any(form.is_absent_minded for form in self.forms)
@@ -525,11 +646,14 @@ class Solving:
             for form in self.forms
         ]
 
-    def learn(self, mixed: Sequence[Mixed], player: int, bound: float) -> None:
+    def learn(
+        self, mixed: Sequence[Mixed], player: int, bound: float, met: "Met | None" = None
+    ) -> None:
         """Take a bound on what a player wins from the other's mixture."""
         self.best = self.best or [*mixed]
         if bound < self.bounds[player]:
             self.bounds[player], self.best[1 - player] = bound, mixed[1 - player]
+            self.met[player] = met
 
     def columns(self, sides: Sequence[Side], deadline: Deadline) -> None:
         """Grow a restricted game by best responses until none gains.
@@ -564,7 +688,7 @@ class Solving:
                 worth = against(self.payoffs, mixed[1 - player].plan, player)
                 value = float(mixed[player].plan @ worth)
                 answer = side.best(worth, value, left, gap)
-                self.learn(mixed, player, answer.bound)
+                self.learn(mixed, player, answer.bound, Met(worth, answer.bound, answer.method))
                 time = deadline.share(SPANNING)
                 gains |= answer.payoff - value > LEAST_NEW and side.takes(answer, time)
             # A smaller share of a smaller gap can be sought.
@@ -593,24 +717,32 @@ class Solving:
         Large mixtures are drawn from until the time is over, the smaller one first, and for a tenth
         of it in any case.
         """
-        time = self.deadline
+        time, tree, best = self.deadline, self.tree, self.best
         drawing_time = Deadline(max(time.left, DRAWN * time.seconds), time.clock)
-        tree, best, secured = self.tree, self.best, [*self.ends]
         order = sorted((0, 1), key=lambda player: len(best[player].dag.row))
         half = drawing_time.share(0.5)
         found = {player: best[player].strategies(half) for player in order}
         strategies, shares = [found[0][0], found[1][0]], [found[0][1], found[1][1]]
+        whole, given, certain = [Fraction(), Fraction()], [Fraction(), Fraction()], True
         for player, share in enumerate(shares):
+            met, other = self.met[1 - player], sides[1 - player]
             if share < 1.0:
+                plan = plan_of_flow(best[player].dag, best[player].flow)
+                whole[player], _ = self._secured(player, plan, other, met, drawing_time)
                 drawn = strategies[player]
-                weighed = self._weighed(sides, player, drawn, drawing_time)
-                strategies[player], secured[player] = weighed
-        both = [end * self.unit + (tree.shift + tree.centre) for end in (*self.ends, *secured)]
+                strategies[player], met = self._weighed(sides, player, drawn, drawing_time)
+            plan = plan_of(self.forms[player], strategies[player])
+            given[player], is_certain = self._secured(player, plan, other, met, drawing_time)
+            whole[player] = given[player] if share == 1.0 else whole[player]
+            certain &= is_certain
+        lower, upper = below(whole[0]), above(whole[1])
+        least, most = below(given[0]), above(given[1])
+        is_proved = certain and given[1] - given[0] <= LARGEST_GAP * Fraction(self.unit)
         return Equilibrium(
-            lower=both[0],
-            upper=both[1],
+            lower=lower,
+            upper=upper,
             strategies=(seated(tree, strategies[0], 0), seated(tree, strategies[1], 1)),
-            is_proved=secured[1] - secured[0] <= MEETING,
+            is_proved=is_proved and tree.units.are_one(least, most),
             method=method,
             effort={
                 "iterations": self.iterations,
@@ -621,14 +753,36 @@ class Solving:
             seconds=self.deadline.spent,
             units=tree.units,
             sides=side_names(tree.sides),
-            secured=(both[2], both[3]) if min(shares) < 1.0 else None,
+            secured=(least, most) if min(shares) < 1.0 else None,
             seats=tree.seat,
         )
 
+    def _secured(
+        self, player: int, plan: Plan, other: Side, met: "Met | None", deadline: Deadline
+    ) -> tuple[Fraction, bool]:
+        """Payoff to player 0 that a plan secures to its player, and whether by a theorem.
+
+        The other player gets no more than with perfect recall, or by the whole belief DAG, or than
+        a search allows that met nearly the same plan.
+        """
+        payoffs, certain = Payoffs(self.tree, 1 - player, plan), True
+        most = payoffs.most(remembering(other.form))
+        if len(other.form.inflated.shared):
+            whole = other.whole
+            if whole is None and met is not None and met.method == METHODS[3]:
+                whole = _bounding(other.form, deadline)
+            if whole is not None:
+                most = min(most, payoffs.most(whole))
+            elif met is not None:
+                moved = payoffs.moved(met.payoffs, self.unit, met.bound)
+                certain = met.method != METHODS[3] or moved >= most
+                most = min(most, moved)
+        return (most if player else payoffs.total - most), certain
+
     def _weighed(
         self, sides: Sequence[Side], player: int, drawn: Strategy, deadline: Deadline
-    ) -> tuple[Strategy, float]:
-        """Weigh a part of a mixture anew where that secures more; give how much it then does.
+    ) -> tuple[Strategy, "Met"]:
+        """Weigh a part of a mixture anew where that secures more; give what the other can get.
 
         A linear program finds the weights, unless the other player's DAG is too large for one.
         """
@@ -640,15 +794,12 @@ class Solving:
             if chosen is not None:
                 weights.append(Mixed.of(dag, chosen[player]).flow[1:])
         plans = [dag.sequences @ np.append(1.0, one) for one in weights]
-        bounds = [
-            other.best(
-                against(self.payoffs, plan, 1 - player), np.inf, deadline.within(RESPONDING)
-            ).bound
-            for plan in plans
-        ]
-        bound, used = min(bounds), weights[int(np.argmin(bounds))]
+        worths = [against(self.payoffs, plan, 1 - player) for plan in plans]
+        answers = [other.best(worth, np.inf, deadline.within(RESPONDING)) for worth in worths]
+        place = int(np.argmin([one.bound for one in answers]))
+        used, met = weights[place], Met(worths[place], answers[place].bound, answers[place].method)
         part = Strategy.unchecked(drawn.policies[used > 0.0], used[used > 0.0])
-        return part, bound if player else -bound
+        return part, met
 
 
 def equilibrium(tree: FlatTree, limit: float | Deadline, method: str = "columns") -> Equilibrium:

@@ -188,14 +188,24 @@ class FlatTree:
     def expected(self) -> float:
         """Most that players can expect together if they see all, a share of the largest payoff.
 
-        1 if all payoffs are 0.
+        What nobody can change is left out: lotteries count by their means, and those that chance
+        alone comes to by nothing. 1 if nothing is left.
         """
-        size = np.abs(self.shares)
+        mean, decides = self.shares.copy(), self.row >= 0
+        for level, starts, parents in reversed(self.families):
+            drawn = np.add.reduceat(self.chance[level] * mean[level], starts)
+            mean[parents] = np.where(self.player[parents] == CHANCE, drawn, 0.0)
+            decides[parents] |= np.logical_or.reduceat(decides[level], starts)
+        decided = self.row >= 0  # at or above each node
+        for level in self.levels[1:]:
+            decided[level] |= decided[self.parent[level]]
+        size = np.where(decides | ~decided, 0.0, np.abs(mean))
         for level, starts, parents in reversed(self.families):
             drawn = np.add.reduceat(self.chance[level] * size[level], starts)
             chosen = np.maximum.reduceat(size[level], starts)
-            size[parents] = np.where(self.player[parents] == CHANCE, drawn, chosen)
-        return float(size[0]) if self.shares.any() else 1.0
+            found = np.where(self.player[parents] == CHANCE, drawn, chosen)
+            size[parents] = np.where(decides[parents], found, size[parents])
+        return float(size[0]) or 1.0
 
     @cached_property
     def mover(self) -> NDArray[np.int8]:

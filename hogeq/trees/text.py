@@ -22,6 +22,7 @@ import re
 from array import array
 from bisect import bisect, bisect_left
 from contextlib import ExitStack
+from fractions import Fraction
 from functools import lru_cache
 from pathlib import Path
 from typing import IO, Any, Final
@@ -40,6 +41,7 @@ from hogeq.trees.teams import Teams, sides_of
 
 MOST_BYTES: Final = 2**36  # of a file
 NODE_BYTES: Final = 50  # of a node, while paths are sorted
+LEAST: Final = 1e-300  # probability of chance other than 0
 LONGEST: Final = 1000  # bytes of a line that is refused, as far as they are shown
 BLOCK: Final = 2**14  # bytes of the file that are read at once, ...
 BLOCKS: Final = 256  # ... and how often they are kept: a walk returns to all depths
@@ -290,19 +292,35 @@ def _node(at: bytes, line: str, infoset: str | None, numbers: dict[str, int], pl
     if player < 0 and infoset is not None:
         raise ValueError(f"is in infoset {printable(infoset)}; allowed there: nodes of players")
     try:
-        weights = [1.0 if player >= 0 else float(_number(value)) for value in values]
+        numbers_read = [Fraction(1) if player >= 0 else _number(value) for value in values]
     except ValueError as error:
         raise ValueError(refusal("", line, str(error))) from None
+    weights = [*map(float, numbers_read)]
     if player == TERMINAL:
         if [*names] != [str(one + 1) for one in range(players)]:
             raise ValueError(refusal("", line, f"payoffs to players 1 to {players}"))
         return Node(TERMINAL, payoffs=weights)
     if infoset is None and player >= 0:
         infoset = f"node {at.decode()}"  # no name in a file has a space
-    total = 1.0 if player >= 0 or abs(sum(weights) - 1.0) <= ROW_SUM else abs(sum(weights))
+    if player == CHANCE:
+        weights = _shares(numbers_read)
     step = at.rstrip(b"/") + (b"/C:" if player == CHANCE else b"/P%d:" % (player + 1))
     moves = [
-        (numbers.setdefault(name, len(numbers)), weight / total, step + name.encode())
+        (numbers.setdefault(name, len(numbers)), weight, step + name.encode())
         for name, weight in zip(names, weights, strict=True)
     ]
     return Node(player, infoset, moves=moves)
+
+
+def _shares(weights: list[Fraction]) -> list[float]:
+    """Scale weights of chance to a sum of 1; refuse those of which one would be lost."""
+    total = abs(sum(weights, Fraction()))
+    if abs(total - 1) <= ROW_SUM:
+        total = Fraction(1)
+    if not total:
+        raise ValueError("weights of chance sum to 0; allowed: one above 0 at least")
+    shares = [float(one / total) for one in weights]
+    if any(one and abs(share) < LEAST for one, share in zip(weights, shares, strict=True)):
+        allowed = f"0, or {LEAST:g} of their sum and more"
+        raise ValueError(f"weights of chance are too far apart; allowed: {allowed}")
+    return shares

@@ -17,7 +17,7 @@ from scipy.optimize import linprog
 
 import hogeq
 from hogeq.support.aliases import Floats
-from hogeq.trees import building
+from hogeq.trees import absent, building
 from hogeq.trees import text as text_format
 from hogeq.trees.absent import Decision, Step
 from hogeq.trees.building import Node, flatten
@@ -667,6 +667,22 @@ def test_a_twin_finds_a_false_proof() -> None:
     ):
         with pytest.raises(ValueError, match="step "):
             twin.proved(wrong)
+
+
+def test_leaves_too_thin_to_halve_keep_their_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where nothing is halved the bound of the root is all that is proved."""
+    tree = tree_of(DRIVER.format(last=1))
+    decision = Decision.of(tree, tree.uniform())
+    root = float(Problem(tree, 0, tree.uniform()).proved([]))
+    monkeypatch.setattr(absent, "THIN", 1.0)
+    solved = decision.solve(1.0)
+    assert solved.steps == []
+    assert solved.bound == pytest.approx(root, abs=1e-11)
+    assert solved.bound > solved.value + 0.1
+    monkeypatch.setattr(absent, "THIN", 0.3)
+    thin = decision.solve(1.0)
+    assert 4 / 3 < thin.bound < solved.bound
+    assert thin.bound > thin.value + 1e-6
 
 
 def test_two_players_answer_each_other() -> None:

@@ -363,6 +363,8 @@ SECOND = 'p "" 1 1 "x" { "l" "r" } 0'
         ("{ 0, 0 }", "{ " + "9" * 5000 + ", 0 }", "allowed: numbers of at most 500 characters"),
         ("1/2 }", "1/3 }", "line 2: sum of probabilities: got '5/6'; allowed: 1"),
         ("1/2 }", "0.4999999 }", "got '9999999/10000000'; allowed: 1, which decimals may miss by"),
+        # Decimals may miss 1 by 1e-9, fractions by nothing.
+        ("1/2 }", "5000000001/10000000000 }", "line 2: sum of probabilities: got '100"),
         ('{ "h" 1/2 "t" 1/2 }', '{ "h" -1/2 "t" 3/2 }', "probability: got '-1/2'; allowed: 0 to"),
         ('{ "h" 1/2 "t" 1/2 }', '{ "h" 3/2 "t" 0 }', "probability: got '3/2'; allowed: 0 to 1"),
         ('{ "h" 1/2 "t" 1/2 }', '{ "h" 0 "t" 0 }', "sum of probabilities: got '0'; allowed: 1"),
