@@ -187,11 +187,12 @@ class Ranking:
         header = [title for title, *_ in columns]
         widths = [max(map(len, column)) for column in zip(header, *rows, strict=True)]
         texts = [place for place, (_, kind, _) in enumerate(columns) if kind == "text"]
-        while sum(widths) + 2 * (len(widths) - 1) > WIDEST:
+        excess = sum(widths) + 2 * (len(widths) - 1) - WIDEST
+        for _ in range(max(0, excess)):
+            # The rival first, whom the table names elsewhere; then the widest.
+            rival = next(n for n, (*_, key) in enumerate(columns) if key == "lowest_against")
             widest = max(texts, key=widths.__getitem__)
-            if widths[widest] <= _LEAST_SHOWN:
-                break
-            widths[widest] -= 1
+            widths[rival if widths[rival] > _LEAST_SHOWN else widest] -= 1
         cut = [
             [one_line(cell, width) for cell, width in zip(row, widths, strict=True)] for row in rows
         ]

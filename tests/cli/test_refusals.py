@@ -152,7 +152,7 @@ def test_what_a_command_is_called_for_is_replaced_only_if_that_is_said(
     assert there.read_text() == "mine"
     result = CliRunner().invoke(app, [*arguments, *R, "--overwrite"], input="1\nquit\n")
     assert result.exit_code == 0, result.stderr
-    assert there.read_text() != "mine"
+    assert there.read_bytes() != b"mine"
 
 
 @pytest.mark.parametrize(
