@@ -275,8 +275,11 @@ class Game:
         StrategyError
             If a strategy is refused.
         ValueError
-            If a game between the two may never end.
+            If a game between the two may never end, or this is no game of Hog.
         """
+        if self.tree is not None:
+            allowed = "games of Hog; game.value gives payoffs here"
+            raise ValueError(f"{self.name}: has no win rates; allowed: {allowed}")
         return values.win_rate(
             self._compiled, self.strategy(a), self.second.strategy(b), start=start
         )

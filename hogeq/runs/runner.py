@@ -24,7 +24,7 @@ from hogeq.game import Game
 from hogeq.model.compiling import expect
 from hogeq.model.protocol import Engine
 from hogeq.purification.base import purified
-from hogeq.rules.reading import TREES
+from hogeq.rules.reading import tree_suffix
 from hogeq.runs.config import Config, SolverConfig
 from hogeq.runs.directory import (
     Checkpoint,
@@ -406,7 +406,7 @@ class _Runner:
         tree, file = self.game.tree, Path(self.config.game)
         if tree is None:
             return {}
-        is_file = file.suffix.lower() in TREES and file.is_file()
+        is_file = file.is_file() and bool(tree_suffix(str(file)))
         known = {
             "name": tree.name,
             "file_sha256": sha256(file.read_bytes()).hexdigest() if is_file else None,

@@ -26,6 +26,7 @@ import io
 import json
 import math
 import os
+import re
 import shlex
 import stat
 import warnings
@@ -54,6 +55,7 @@ from hogeq.strategies.strategy import (
 )
 from hogeq.support.aliases import Matrix
 from hogeq.support.files import read_whole, write_whole
+from hogeq.support.kinds import EFG, TEXT, kind_of_bytes
 from hogeq.support.messages import (
     LONGEST_TITLE,
     BadInputError,
@@ -87,6 +89,9 @@ WRITTEN: Final = (".csv", ".txt", ".json", ".npy", ".npz", ".py")
 NEEDS_TRUST: Final = "reading a .py runs its code, allowed only with --trust"
 
 LONGEST_NAME: Final = 64  # most characters of a player's name
+
+_TEXT_TABLE: Final = re.compile(rb"(?:\xef\xbb\xbf)?\s*[\[{(]?[\s\d\[{(\"'+-]")
+"""How text begins that is a table, whatever the name of its file."""
 
 _HEADER_BYTES: Final = 2**12  # of an .npy file
 
@@ -199,13 +204,22 @@ def _refusals_of(name: str) -> Iterator[None]:
 
 
 def _read_data(suffix: str, data: bytes, goal: int, max_dice: int, least: int) -> Form | None:
+    if data.startswith(npy.MAGIC_PREFIX):
+        return Form(_npy_array(io.BytesIO(data)))
+    shapes = {(goal, goal), (goal, goal, max_dice + 1 - least)}
+    if data.startswith(b"PK\x03\x04"):
+        return _read_archive(data, shapes)
     if suffix == ".py":
         is_short = len(data) <= 2**16 + LIST_BYTES_PER_CELL * goal * goal
         return read_code(data, goal) if is_short else None
-    if suffix == ".npy" or data.startswith(npy.MAGIC_PREFIX):
-        return Form(_npy_array(io.BytesIO(data)))
-    if suffix == ".npz" or data.startswith(b"PK\x03\x04"):
-        return _read_archive(data, {(goal, goal), (goal, goal, max_dice + 1 - least)})
+    if not _TEXT_TABLE.match(data):
+        if suffix == ".npy":
+            return Form(_npy_array(io.BytesIO(data)))
+        if suffix == ".npz":
+            return _read_archive(data, shapes)
+    kind = kind_of_bytes(data)
+    if kind in {EFG, TEXT}:
+        raise StrategyError(f"holds {kind}, a game; allowed: strategies; --game takes games")
     _check_size(len(data), min(2**20 + TEXT_BYTES_PER_CELL * goal * goal, MAX_BYTES))
     try:
         text = data.decode("utf-8-sig")
@@ -303,6 +317,8 @@ def _arrays_in(data: bytes, known: Container[str]) -> dict[str, npt.NDArray[Any]
         every = [(one.filename.removesuffix(".npy"), one) for one in archive.infolist()]
         chosen = [one for one in every if one[0] in known] or every
         names = [name for name, _ in chosen]
+        if {"parent", "num_legal"} <= {name for name, _ in every}:
+            raise StrategyError("holds a game tree; allowed: strategies; --game takes games")
         if len({*names}) < len(names):
             raise StrategyError(f"holds {shown(names)}; allowed: each name once")
         if any(one.compress_type not in _COMPRESSED for _, one in chosen):

@@ -3,6 +3,7 @@
 import math
 from array import array
 from collections.abc import Callable, Hashable, Iterator, Sequence
+from contextlib import suppress
 from fractions import Fraction
 from operator import itemgetter
 from typing import Any, Final, NamedTuple
@@ -34,8 +35,10 @@ ACTION_BYTES: Final = 12  # ... of an action there, of which all sets have as ma
 FIRST_LOOK: Final = 64  # nodes after which ...
 LOOK_UP: Final = 2**14  # ... and again after so many, progress, memory and size are looked at
 ESTIMATED: Final = 10  # moves of a walk for one of the random plays that estimate its size
+AT_ONCE: Final = 200  # moves of the first such plays
 SURE: Final = 20 * math.log(10)  # of 10**20 games that are not too large one may be called so
 ENOUGH: Final = 1e60  # nodes in an estimate, after which a play need not go on
+RECURS: Final = "has a play in which a position comes again, so no tree; allowed: games that end"
 ROUNDED: Final = 1e-12  # share of the payoffs at an end that their sum may miss by rounding
 
 Moves = Sequence[tuple[Any, Fraction | float, Any]]
@@ -107,8 +110,12 @@ def flatten(
                 need = NODE_BYTES * known + LEVEL_BYTES * len(walk.levels)
                 need += len(walk.legal) * (ROW_BYTES + ACTION_BYTES * walk.most)
                 require_memory(f"{name}: has more than {count:,} nodes", need)
-                if estimate is not None and estimate.is_vast(count // ESTIMATED):
-                    raise ValueError(f"{name}: has more than {MOST_NODES:,} nodes")
+                if (
+                    why_not := estimate.problem(max(count // ESTIMATED, AT_ONCE))
+                    if estimate
+                    else ""
+                ):
+                    raise ValueError(f"{name}: {why_not}")
                 progress.measured(estimate.figure if estimate else "")
     tree = walk.tree(name, describe)
     if tree.largest_payoff < 1.0 / LARGEST:
@@ -134,14 +141,17 @@ class _Estimate:
         self.random = np.random.default_rng(0)
         self.fortune = self.sum = 0.0  # of the first the logarithm
         self.plays = self.spent = 0  # spent: moves looked at
+        self.recurs = False  # whether a play came to a state again
 
-    def is_vast(self, moves: int) -> bool:
-        """Play until so many moves were looked at; tell whether the tree has too many nodes."""
-        while self.spent <= moves and self.fortune < SURE:
+    def problem(self, moves: int) -> str:
+        """Play until so many moves were looked at; say why the tree cannot be built."""
+        while self.spent <= moves and self.fortune < SURE and not self.recurs:
             found = self.play()
             self.plays, self.sum = self.plays + 1, self.sum + found
             self.fortune += math.log(0.9 + 0.1 * found / MOST_NODES)
-        return self.fortune >= SURE
+        if self.recurs:
+            return RECURS
+        return f"has more than {MOST_NODES:,} nodes" if self.fortune >= SURE else ""
 
     @property
     def figure(self) -> str:
@@ -152,8 +162,14 @@ class _Estimate:
     def play(self) -> float:
         """Give the sum of one play, or of its first moves."""
         state, weight, total = self.root, 1.0, 1.0
+        met = set[Any]()
         for _ in range(MOST_MOVES):
             self.spent += 1
+            with suppress(TypeError):  # of states that cannot be looked up
+                self.recurs = state in met
+                met.add(state)
+            if self.recurs:  # so it can again, and a tree has no end
+                break
             try:
                 moves = self.look(state).moves
             except Exception:  # noqa: BLE001 - the walk will come there and refuse it

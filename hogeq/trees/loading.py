@@ -5,14 +5,12 @@ Trees are imported where they are used: a command about Hog needs none.
 
 import os
 from collections.abc import Mapping
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from hogeq.rules import ALIASES, EDITIONS, Rules, rules_from
 from hogeq.rules.reading import (
     OPENSPIEL,
-    TREES,
     config_of,
     edition_name,
     find_rules,
@@ -20,6 +18,8 @@ from hogeq.rules.reading import (
     is_hog,
     load_plugins_of,
     made_of,
+    python_file,
+    tree_suffix,
 )
 from hogeq.support.messages import nearest, printable, refusal, shown, unreadable
 from hogeq.trees.teams import Teams, teams_text
@@ -29,7 +29,8 @@ if TYPE_CHECKING:
 
 ALLOWED: Final = (
     "an edition of Hog, a mapping or YAML file of rule parts, a run, a .efg or .txt file, a .npz "
-    "file of a tree, a game of OpenSpiel or of the papers (3K4) by its name, or rules of one's own"
+    "file of a tree, a game of OpenSpiel or of the papers (3K4) by its name, or rules of one's own "
+    "that --plugin FILE.py brings"
 )
 
 
@@ -85,15 +86,16 @@ def _written(name: str, forget: Any, trust: bool, teams: Teams) -> "Rules | Flat
         if not isinstance(found, Rules) and made not in {None, found.digest()}:
             raise ValueError(f"{printable(name)}: {config['game']} has changed since this run")
         return found
-    if name.lower().endswith(".efg"):
+    suffix = tree_suffix(name)
+    if suffix == ".efg":
         from hogeq.trees.gambit import from_efg
 
         return from_efg(name, forget=forget, teams=teams)
-    if name.lower().endswith(".txt"):
+    if suffix == ".txt":
         from hogeq.trees.text import from_text
 
         return from_text(name, forget=forget, teams=teams)
-    if name.lower().endswith(".npz"):
+    if suffix == ".npz":
         from hogeq.trees.forgetting import coarser
         from hogeq.trees.saved import load_tree_file
 
@@ -108,28 +110,34 @@ def require_game(name: str) -> None:
     """Refuse a text that names no game other than Hog; nothing is built."""
     if config_of(Path(name)).get("game") or name.startswith(OPENSPIEL):
         return
-    if name.lower().endswith(TREES):
+    if tree_suffix(name):
         try:
             os.stat(name)  # noqa: PTH116 - as a reader would
         except (OSError, ValueError) as error:
             raise ValueError(unreadable(Path(name), error)) from error
         return
+    if name.lower().endswith(".py"):
+        raise ValueError(python_file(printable(name), "game"))
     from hogeq.trees.families import full_name
     from hogeq.trees.rules import GAMES
 
-    called, known = full_name(name).partition("(")[0], [*GAMES]
+    called, known, lacking = full_name(name).partition("(")[0], [*GAMES], ""
     if called in known:
         return
-    with suppress(ValueError):
+    try:
         known += _openspiel().pyspiel.registered_names()
+    except ValueError as error:
+        lacking = f"; {error}"
     if called not in known:
         near = nearest(called, [*EDITIONS, *ALIASES, *known])
-        raise ValueError(f"game: got {shown(name)}; allowed: {ALLOWED}{near}")
+        raise ValueError(f"game: got {shown(name)}; allowed: {ALLOWED}{near}{lacking}")
 
 
 def _named(name: str, forget: Any, trust: bool, teams: Teams) -> "Rules | FlatTree":
     if name.startswith(OPENSPIEL):
         return _of_openspiel(name.removeprefix(OPENSPIEL), forget, teams)
+    if name.lower().endswith(".py"):
+        require_game(name)
     if is_hog(name):
         return find_rules(edition_name(name), trust)
     from hogeq.trees.families import full_name

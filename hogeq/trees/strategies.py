@@ -5,6 +5,7 @@ A file ``.csv`` has a line for each action of each information set, by their nam
 
 import csv
 import os
+from codecs import BOM_UTF8
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from io import StringIO
@@ -28,6 +29,7 @@ from hogeq.strategies.strategy import (
     strategy_of_shape,
 )
 from hogeq.support.aliases import Floats, Ints
+from hogeq.support.kinds import EFG, TEXT, kind_of_bytes
 from hogeq.support.messages import printable, refusal, shown
 from hogeq.trees.flat import TERMINAL, FlatTree, payoff, reach
 
@@ -103,23 +105,27 @@ def _checked(tree: FlatTree, given: ArrayLike | Mixture, name: str) -> Strategy:
 def _read(tree: FlatTree, path: Path) -> Strategy:
     path = path / IN_FOLDER if is_folder(path) else path
     name = printable(path)
-    if path.suffix == ".npz":
+    text = profile_text(path)
+    if text is not None:
+        return _of_profile(tree, text, name)
+    data = read_bytes(path)
+    is_csv = data.removeprefix(BOM_UTF8).startswith(",".join(COLUMNS).encode())
+    if data.startswith(b"PK\x03\x04") or (path.suffix == ".npz" and not is_csv):
         rows = tree.num_rows
         shapes: dict[str, tuple[int, ...]] = dict.fromkeys(MATRICES, (rows,))
         shapes |= dict.fromkeys(POLICIES, (rows, tree.num_actions))
         table, weights, seat = read_arrays(path, shapes)
         found = _checked(tree, table if weights is None else Mixture(weights, table), name)
         return found if seat is None else seated(tree, found, seat)
-    if path.suffix == ".csv":
+    if is_csv or path.suffix == ".csv":
         try:
-            lines = read_bytes(path).decode("utf-8-sig")
+            lines = data.decode("utf-8-sig")
         except UnicodeDecodeError as error:
             raise ValueError(f"{name}: is not UTF-8: {error}") from error
         return _checked(tree, read_policy_csv(tree, lines, name), name)
-    text = profile_text(path)
-    if text is None:
-        raise ValueError(f"{name}: is no strategy of a tree; allowed: {FORMS}")
-    return _of_profile(tree, text, name)
+    kind = kind_of_bytes(data)
+    holds = f"holds {kind}, a game" if kind in {EFG, TEXT} else "is no strategy of a tree"
+    raise ValueError(f"{name}: {holds}; allowed: {FORMS}")
 
 
 def _of_profile(tree: FlatTree, given: Any, where: str) -> Strategy:
