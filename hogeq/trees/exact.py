@@ -585,16 +585,13 @@ def whole_dag(
 
 def _bounding(form: SequenceForm, deadline: Deadline) -> BeliefDag | None:
     """Build a DAG that bounds what an integer program found: of beliefs, or a draw of anything."""
-    inner = form.inflated.tree
-    rows = np.unique(form.inflated.row)
-    if form.inflated.rank is not None or math.prod(inner.num_legal[rows].tolist()) > MOST_DRAWN:
+    rows, counts = np.unique(form.row), form.tree.num_legal
+    if form.inflated.rank is not None or math.prod(counts[rows].tolist()) > MOST_DRAWN:
         return whole_dag(form, MOST_ENTRIES, deadline)
-    origin, acts = form.origin[rows], np.zeros((1, form.tree.num_rows), np.int64)
-    if len(np.unique(origin)) < len(rows):  # parts of a row that act apart
-        return None
-    for row in origin:
-        acts = np.repeat(acts, form.tree.num_legal[row], axis=0)
-        acts[:, row] = np.arange(len(acts)) % form.tree.num_legal[row]
+    acts = np.zeros((1, form.tree.num_rows), np.int64)
+    for row in rows.tolist():
+        acts = np.repeat(acts, counts[row], axis=0)
+        acts[:, row] = np.arange(len(acts)) % counts[row]
     return drawing(form, one_hot(acts, form.tree.num_actions))
 
 
@@ -735,8 +732,10 @@ class Solving:
             given[player], is_certain = self._secured(player, plan, other, met, drawing_time)
             whole[player] = given[player] if share == 1.0 else whole[player]
             certain &= is_certain
-        lower, upper = below(whole[0]), above(whole[1])
-        least, most = below(given[0]), above(given[1])
+        certain &= given[0] <= given[1]  # else a bound of a search is false
+        (first, last), (least_given, most_given) = sorted(whole), sorted(given)
+        lower, upper = below(first), above(last)
+        least, most = below(least_given), above(most_given)
         is_proved = certain and given[1] - given[0] <= LARGEST_GAP * Fraction(self.unit)
         return Equilibrium(
             lower=lower,

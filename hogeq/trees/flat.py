@@ -205,7 +205,8 @@ class FlatTree:
             chosen = np.maximum.reduceat(size[level], starts)
             found = np.where(self.player[parents] == CHANCE, drawn, chosen)
             size[parents] = np.where(decides[parents], found, size[parents])
-        return float(size[0]) or 1.0
+        lost = (self.shares == 0.0) & (self.payoff != 0.0) & self.possible  # by underflow
+        return float(size[0]) or (1.0 / LARGEST if lost.any() else 1.0)
 
     @cached_property
     def mover(self) -> NDArray[np.int8]:

