@@ -37,6 +37,7 @@ ROOMS: dict[str, tuple[int, str]] = {
     "evaluation": (2, "exact rates and values"),
     "strategies": (3, "check, read, write tables"),
     "model": (2, "engine and Workspace"),
+    "graph": (2, "a game as arrays"),
     "kernels": (1, "compiled loops on arrays"),
     "rules": (3, "parts, editions, one turn"),
     "support": (0, "messages, files, workers: every room stands on it"),

@@ -230,7 +230,7 @@ def certify(
     for entry in entries:
         path = work / f"{entry.name}.proof.npz"
         if not path.exists():
-            instance = Instance(dict(entry.make()._asdict()))
+            instance = Instance(dict(entry.make().arrays()))
             if entry.family == "game":
                 done = play(entry, instance, seconds)
             else:
@@ -247,7 +247,7 @@ def certify(
                     strategies[name] = array
     reader = finish(folder, strategies, proofs, listed)
     for entry in entries:
-        instance = Instance(dict(entry.make()._asdict()))
+        instance = Instance(dict(entry.make().arrays()))
         listed[entry.name] = reader.facts(entry.name, instance)
     finish(folder, strategies, proofs, listed)
 

@@ -31,8 +31,8 @@ from common import HOG, arguments, publish, small_game, solved
 
 from hogeq.baselines.registry import find_strategy
 from hogeq.benchmark.catalogue import Match, catalogue
-from hogeq.benchmark.form import from_hog
-from hogeq.model.game import HogEngine, compile_game
+from hogeq.graph.hog import of_hog
+from hogeq.model.game import HogEngine
 from hogeq.search.attack import attack
 from hogeq.search.bounds import upper_bound
 from hogeq.search.certificate import (
@@ -85,7 +85,7 @@ def certified(given: argparse.Namespace) -> Iterator[list[object]]:
             continue
         said, value = read_certificate(path), known[name]["value"]
         if is_named:
-            about = from_hog(compile_game(said.rules), said.strategy.policy).digest
+            about = of_hog(said.rules).against(said.strategy.policy).digest
             if about != known[name]["instance"]:
                 raise SystemExit(f"{path.name}: is about another game or opponent")
             check_certificate(said).require_same(said, path.name)

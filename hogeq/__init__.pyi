@@ -12,6 +12,7 @@ from .evaluation.tablebase import Analysis as Analysis
 from .evaluation.tablebase import Tablebase as Tablebase
 from .evaluation.values import ComponentsAt as ComponentsAt
 from .game import Game as Game
+from .graph.graph import Graph as Graph
 from .model.protocol import WinRate as WinRate
 from .purification import Purifier as Purifier
 from .purification import purifier as purifier

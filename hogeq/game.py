@@ -17,6 +17,8 @@ from hogeq.evaluation import counterfactual, tablebase, values
 from hogeq.evaluation.counterfactual import RegretWeight
 from hogeq.evaluation.tablebase import Analysis, Tablebase
 from hogeq.evaluation.values import ComponentsAt
+from hogeq.graph.graph import Graph
+from hogeq.graph.hog import of_hog
 from hogeq.model.game import HogEngine, compile_game
 from hogeq.model.protocol import WinRate
 from hogeq.rules import Rules
@@ -136,6 +138,15 @@ class Game:
     def engine(self) -> "HogEngine | TreeEngine":
         """The game as solvers and purifiers take it: the compiled rules, or the tree's passes."""
         return self.hog if self.tree is None else self._tree_engine
+
+    @cached_property
+    def graph(self) -> Graph:
+        """The game as arrays, both players live: what any algorithm can stand on."""
+        if self.tree is None:
+            return of_hog(self.rules)
+        from hogeq.trees.graphs import of_tree
+
+        return of_tree(self.tree)
 
     @property
     def hog(self) -> HogEngine:

@@ -15,15 +15,17 @@ import pytest
 from scipy.optimize import brentq
 
 from hogeq.benchmark.catalogue import Entry, catalogue, hog_game, match, seeded
-from hogeq.benchmark.form import Instance, from_hog, from_tree
 from hogeq.benchmark.generators import interview, random_tree, trials
 from hogeq.evaluation.values import win_rate
-from hogeq.model.game import HogEngine, compile_game
+from hogeq.graph.graph import Graph
+from hogeq.graph.hog import of_hog
+from hogeq.model.game import HogEngine
 from hogeq.search.bounds import full_memory_bound
 from hogeq.search.certificate import CertificateError, read_certificate, write_certificate
 from hogeq.support.files import write_arrays
 from hogeq.trees.building import Node, flatten
 from hogeq.trees.flat import TERMINAL, FlatTree, payoff
+from hogeq.trees.graphs import of_tree
 from hogeq.trees.sequences import sequence_form
 from tests.cli.calls import ask, refused
 
@@ -42,8 +44,8 @@ SMALL_HOG = (("su20", 9, 3), ("sp20", 8, 2), ("su21", 9, 2), ("fa18", 9, 3), ("f
 TREES = (trials(3, 3, 2, 5), interview(3, 2, 3, 5), random_tree(3, 3, 2, 5))
 
 
-def read(instance: Instance) -> Any:
-    return checker.Instance(dict(instance._asdict()))
+def read(graph: Graph) -> Any:
+    return checker.Instance(graph.arrays())
 
 
 def all_legal(rows: int, actions: int) -> Any:
@@ -55,7 +57,7 @@ def test_the_form_has_the_win_rates_and_bounds_of_hog(edition: str, goal: int, d
     game = hog_game(edition, goal, dice)
     random = np.random.default_rng(1)
     policy = random.dirichlet(np.ones(game.num_actions), (goal, goal))
-    instance = read(from_hog(game, policy))
+    instance = read(of_hog(game.rules).against(policy))
     for _ in range(3):
         matrix = random.integers(game.num_actions, size=(goal, goal))
         won = instance.value(matrix.ravel())
@@ -71,7 +73,7 @@ def _rate(game: HogEngine, matrix: Any, policy: Any) -> float:
 
 @pytest.mark.parametrize("tree", TREES, ids=lambda tree: tree.name)
 def test_the_form_has_the_payoffs_of_a_tree(tree: FlatTree) -> None:
-    instance = read(from_tree(tree, 0, tree.uniform()))
+    instance = read(of_tree(tree).against(tree.uniform()))
     random = np.random.default_rng(2)
     for _ in range(3):
         choices = random.integers(tree.num_legal)
@@ -87,9 +89,9 @@ def test_the_form_has_both_seats_of_a_game() -> None:
     choices = random.integers(tree.num_legal)
     joint = np.eye(tree.num_actions)[choices]
     both = payoff(tree, joint, joint)
-    assert read(from_tree(tree)).value(choices) == pytest.approx(both, abs=1e-12)
+    assert read(of_tree(tree)).value(choices) == pytest.approx(both, abs=1e-12)
     for seat in (0, 1):
-        instance = read(from_tree(tree, seat, joint))
+        instance = read(of_tree(tree).against(joint, seat))
         won = instance.value(choices[tree.seat == seat])
         assert won == pytest.approx((1 - 2 * seat) * both, abs=1e-12)
 
@@ -169,7 +171,7 @@ def test_a_policy_has_the_payoff_of_the_tree(tree: FlatTree) -> None:
 
 def best_of_all(tree: FlatTree) -> float:
     every = product(*(range(legal) for legal in tree.num_legal))
-    instance = read(from_tree(tree))
+    instance = read(of_tree(tree))
     return max(instance.value(np.array(choices)) for choices in every)
 
 
@@ -183,7 +185,7 @@ def test_searches_find_what_all_strategies_together_do(tree: FlatTree, method: s
     for (first, last), policy in ends:
         assert first <= last + 1e-9
         rows = problem.rows(policy)
-        assert last == pytest.approx(read(from_tree(tree)).value(rows), abs=1e-9)
+        assert last == pytest.approx(read(of_tree(tree)).value(rows), abs=1e-9)
 
 
 @pytest.mark.parametrize("method", EXACT)
@@ -228,7 +230,7 @@ def test_projection_is_the_nearest_distribution(is_even: bool) -> None:
 
 @pytest.mark.parametrize("tree", TINY, ids=lambda tree: tree.name)
 def test_no_prices_and_no_questions_give_less_than_a_strategy_wins(tree: FlatTree) -> None:
-    instance = read(from_tree(tree))
+    instance = read(of_tree(tree))
     every = [np.array(one) for one in product(*(range(legal) for legal in tree.num_legal))]
     best = max(map(instance.value, every))
     pasts = player_tree(instance)
@@ -245,7 +247,7 @@ def test_no_prices_and_no_questions_give_less_than_a_strategy_wins(tree: FlatTre
 
 @pytest.mark.parametrize("tree", TINY, ids=lambda tree: tree.name)
 def test_branch_and_bound_meets_the_best_of_all(tree: FlatTree) -> None:
-    instance = read(from_tree(tree))
+    instance = read(of_tree(tree))
     every = product(*(range(legal) for legal in tree.num_legal))
     best = max(instance.value(np.array(one)) for one in every)
     pasts = player_tree(instance)
@@ -271,7 +273,7 @@ def test_a_row_that_is_met_twice_is_refused() -> None:
 
     driver = flatten("driver", (), look, lambda moves: [str(move) for move in moves])
     with pytest.raises(RefusedError, match="row: met twice"):
-        player_tree(read(from_tree(driver)))
+        player_tree(read(of_tree(driver)))
 
 
 CHECKED = ("random-3x4x4", "interview-3x3x3", "fa13-10x3-ignore", "hog_fa13-5x1-game")
@@ -285,7 +287,7 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     strategies = dict[str, Any]()
     for one in made:
         instance = one.make()
-        write_arrays(folder / f"{one.name}.npz", **instance._asdict())
+        instance.save(folder / f"{one.name}.npz")
         if one.family != "game":
             strategies[one.name] = np.zeros(instance.rows, np.int16)
     work = tmp_path_factory.mktemp("work")
@@ -440,7 +442,7 @@ def test_shipped_certificates_are_about_their_instances() -> None:
         said, name = read_certificate(path), path.name.removesuffix(".json.gz")
         assert known[name]["value"] <= said.bound < known[name]["bound"], name
         if said.rules.size < 100 or said.rules.name == "fa13":
-            about = from_hog(compile_game(said.rules), said.strategy.policy)
+            about = of_hog(said.rules).against(said.strategy.policy)
             assert about.digest == known[name]["instance"], name
 
 

@@ -20,10 +20,11 @@ import numpy as np
 import pytest
 
 from hogeq.benchmark.catalogue import hog_game
-from hogeq.benchmark.form import from_hog, from_tree
 from hogeq.benchmark.generators import interview, random_tree, trials
+from hogeq.graph.hog import of_hog
 from hogeq.trees.building import Node, flatten
 from hogeq.trees.flat import CHANCE, TERMINAL, FlatTree
+from hogeq.trees.graphs import of_tree
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "experiments"))
 import check_benchmark as checker
@@ -75,9 +76,9 @@ class Results:
         game = hog_game("fa13", 5, 2)
         uniform = np.full((5, 5, game.num_actions), 1.0 / game.num_actions)
         self.instances = {
-            TREE: from_tree(tree)._asdict(),
-            HOG: from_hog(game, uniform)._asdict(),
-            GAME: from_tree(coin)._asdict(),
+            TREE: of_tree(tree).arrays(),
+            HOG: of_hog(game.rules).against(uniform).arrays(),
+            GAME: of_tree(coin).arrays(),
         }
         instance = checker.Instance(self.instances[TREE])
         _, pure = best_of_all(instance)
@@ -321,7 +322,8 @@ def test_payoffs_that_are_far_from_0_are_those_of_the_game() -> None:
     tree = flatten("far", (), look, lambda moves: [str(move) for move in moves])
     assert tree.shift
     assert tree.centre
-    assert best_of_all(checker.Instance(from_tree(tree)._asdict()))[0] == 8.0
+    alone = of_tree(tree).against(tree.uniform())  # the other player has no rows
+    assert best_of_all(checker.Instance(alone.arrays()))[0] == 8.0
 
 
 # --- proofs that prove nothing --------------------------------------------------------------------
@@ -508,7 +510,7 @@ def random_proof(pasts: Any, draw: np.random.Generator) -> Any:
 
 @pytest.mark.parametrize("tree", SMALL, ids=lambda tree: tree.name)
 def test_no_random_proof_is_below_the_best_of_all_strategies(tree: FlatTree) -> None:
-    instance = checker.Instance(from_tree(tree)._asdict())
+    instance = checker.Instance(of_tree(tree).arrays())
     best, _ = best_of_all(instance)
     pasts, draw = player_tree(instance), np.random.default_rng(11)
     for _ in range(40):
@@ -522,7 +524,7 @@ def test_no_random_proof_is_below_the_best_of_all_strategies(tree: FlatTree) -> 
 
 @pytest.mark.parametrize("tree", SMALL, ids=lambda tree: tree.name)
 def test_a_search_meets_the_best_of_all_and_proves_no_less(tree: FlatTree) -> None:
-    instance = checker.Instance(from_tree(tree)._asdict())
+    instance = checker.Instance(of_tree(tree).arrays())
     best, pure = best_of_all(instance)
     pasts, draw = player_tree(instance), np.random.default_rng(12)
     for _ in range(10):
@@ -592,7 +594,7 @@ def orders(seed: int) -> FlatTree:
 
 @pytest.mark.parametrize("seed", range(20))
 def test_a_search_of_rows_that_are_met_in_several_orders_is_true(seed: int) -> None:
-    instance = checker.Instance(from_tree(orders(seed))._asdict())
+    instance = checker.Instance(of_tree(orders(seed)).arrays())
     best, pure = best_of_all(instance)
     pasts, draw = player_tree(instance), np.random.default_rng(seed)
     assert best <= pasts.searched(pasts.legal, best + 1e-8) <= best + 2e-8
@@ -606,7 +608,7 @@ def test_a_search_of_rows_that_are_met_in_several_orders_is_true(seed: int) -> N
 @pytest.mark.parametrize("size", [1e8, 1e12, 1e16, 1e17, 1e20, 1e30])
 def test_prices_that_swallow_all_payoffs_do_not_lower_a_bound(size: float) -> None:
     for tree in SMALL:
-        instance = checker.Instance(from_tree(tree)._asdict())
+        instance = checker.Instance(of_tree(tree).arrays())
         pasts = player_tree(instance)
         prices = np.zeros((len(pasts.row), pasts.actions))
         prices[pasts.before == 0] = size  # paid at the first move for certain, and paid back

@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from hogeq.baselines.registry import builtin
-from hogeq.benchmark.form import Instance, from_hog, from_tree
 from hogeq.benchmark.generators import interview, random_tree, trials
+from hogeq.graph.graph import Graph
+from hogeq.graph.hog import of_hog
 from hogeq.model.game import HogEngine, compile_game
 from hogeq.rules import rules_from
 from hogeq.search.attack import attack
@@ -17,9 +18,9 @@ from hogeq.search.results import Budget
 from hogeq.solvers.dags import equilibrium
 from hogeq.strategies.strategy import Strategy
 from hogeq.support.deadline import Deadline
-from hogeq.support.files import write_arrays
 from hogeq.trees.exact import best_response
 from hogeq.trees.flat import FlatTree
+from hogeq.trees.graphs import of_tree
 from hogeq.trees.loading import load_tree
 from hogeq.trees.sequences import sequence_form
 
@@ -83,12 +84,13 @@ class Entry(NamedTuple):
     load: Callable[[], Match | FlatTree]
     seat: int | None = None  # in a tree, against the uniform strategy; None: no opponent, or both
 
-    def make(self) -> Instance:
-        """Make its arrays."""
+    def make(self) -> Graph:
+        """Make its graph: of one player, or of both seats of a tree."""
         made = self.load()
         if not isinstance(made, FlatTree):
-            return from_hog(made[0], made[1].policy)
-        return from_tree(made) if self.seat is None else from_tree(made, self.seat, made.uniform())
+            return of_hog(made[0].rules).against(made[1].policy)
+        graph = of_tree(made)
+        return graph if self.seat is None else graph.against(made.uniform(), self.seat)
 
     def solve(self, kicks: int, seconds: float) -> tuple[float, float]:
         """Give a value that player 0 can get, and a bound that no strategy exceeds.
@@ -162,6 +164,6 @@ def _games() -> Iterator[Entry]:
 def write_instance(folder: Path, entry: Entry) -> dict[str, Any]:
     """Make an instance and write its arrays to a folder; give its name, sizes and digest."""
     instance = entry.make()
-    write_arrays(folder / f"{entry.name}.npz", **instance._asdict())
+    instance.save(folder / f"{entry.name}.npz")
     sizes = {"states": instance.states, "rows": instance.rows}
     return {"name": entry.name, **sizes, "digest": instance.digest}

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from hogeq.graph.turns import Landings, decided, free_turns, landings, lanes_of, ways_of
 from hogeq.kernels.turns import AGAIN, OTHER, STEP, WIN, Scratch, TurnLists
-from hogeq.model.tables import Landings, decided, free_turns, landings, lanes_of, ways_of
 from hogeq.rules import Rules
 from hogeq.rules.turn import TurnTable
 

@@ -16,8 +16,8 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from hogeq.baselines.registry import builtins_of, is_builtin, names
+from hogeq.graph.turns import Way, decided, free_turns, landings, lanes_of, ways_of
 from hogeq.model.game import HogEngine, compile_game
-from hogeq.model.tables import Way, decided, free_turns, landings, lanes_of, ways_of
 from hogeq.pages import frame
 from hogeq.pages.book import book
 from hogeq.rules import describe

@@ -29,9 +29,6 @@ import os
 import re
 import shlex
 import stat
-import warnings
-import zipfile
-import zlib
 from collections.abc import Container, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -54,12 +51,12 @@ from hogeq.strategies.strategy import (
     strategy_of_shape,
 )
 from hogeq.support.aliases import Matrix
+from hogeq.support.archives import COMPRESSED, HEADER_BYTES, npy_header, open_archive
 from hogeq.support.files import read_whole, write_whole
 from hogeq.support.kinds import EFG, TEXT, kind_of_bytes
 from hogeq.support.messages import (
     LONGEST_TITLE,
     BadInputError,
-    one_line,
     printable,
     shown,
     unreadable,
@@ -92,8 +89,6 @@ LONGEST_NAME: Final = 64  # most characters of a player's name
 
 _TEXT_TABLE: Final = re.compile(rb"(?:\xef\xbb\xbf)?\s*[\[{(]?[\s\d\[{(\"'+-]")
 """How text begins that is a table, whatever the name of its file."""
-
-_HEADER_BYTES: Final = 2**12  # of an .npy file
 
 _DIGITS: Final = "0123456789abcdefghijklmnopqrstuvwxyz"  # as int(text, 36) reads them
 
@@ -199,7 +194,7 @@ def _refusals_of(name: str) -> Iterator[None]:
     """Put a name before the refusals of a block."""
     try:
         yield
-    except StrategyError as error:
+    except BadInputError as error:
         raise StrategyError(f"{name}: {error}") from error
 
 
@@ -321,7 +316,7 @@ def _arrays_in(data: bytes, known: Container[str]) -> dict[str, npt.NDArray[Any]
             raise StrategyError("holds a game tree; allowed: strategies; --game takes games")
         if len({*names}) < len(names):
             raise StrategyError(f"holds {shown(names)}; allowed: each name once")
-        if any(one.compress_type not in _COMPRESSED for _, one in chosen):
+        if any(one.compress_type not in COMPRESSED for _, one in chosen):
             raise StrategyError("is not compressed as numpy does it")
         arrays = {}
         for name, one in chosen:
@@ -330,29 +325,7 @@ def _arrays_in(data: bytes, known: Container[str]) -> dict[str, npt.NDArray[Any]
         return arrays
 
 
-@contextlib.contextmanager
-def open_archive(file: IO[bytes]) -> Iterator[zipfile.ZipFile]:
-    """Open an ``.npz`` file, and refuse it in a line if its zip is broken."""
-    try:
-        with zipfile.ZipFile(file) as opened:
-            yield opened
-    except BadInputError:
-        raise
-    except (
-        EOFError,
-        OSError,
-        OverflowError,
-        RuntimeError,  # encrypted, or of a zip version to come
-        ValueError,
-        zipfile.BadZipFile,
-        zlib.error,
-    ) as error:
-        raise StrategyError(f"is not an .npz file: {one_line(error)}") from error
-
-
 _ONE, _MIXED, _WEIGHTS = ("matrix", "policy"), ("matrices", "policies"), "weights"
-
-_COMPRESSED: Final = {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}
 
 
 def _read_archive(data: bytes, shapes: Container[tuple[int, ...]]) -> Form:
@@ -373,7 +346,7 @@ def _read_archive(data: bytes, shapes: Container[tuple[int, ...]]) -> Form:
 
 def _npy_array(file: IO[bytes]) -> npt.NDArray[Any]:
     """Read one array of numbers, no further than its own header says."""
-    start = file.read(_HEADER_BYTES)
+    start = file.read(HEADER_BYTES)
     shape, is_fortran, dtype, length = npy_header(start)
     if dtype.kind not in "iuf" or dtype.itemsize > 8:
         raise StrategyError(
@@ -388,20 +361,6 @@ def _npy_array(file: IO[bytes]) -> npt.NDArray[Any]:
     if len(body) < size:
         raise StrategyError(f"ends before its array of shape {shape} does")
     return np.frombuffer(body, dtype).reshape(shape, order="F" if is_fortran else "C")
-
-
-def npy_header(start: bytes) -> tuple[tuple[int, ...], bool, np.dtype[Any], int]:
-    """Read shape, order and type of an array, and where its numbers begin."""
-    file = io.BytesIO(start)  # numpy would read as long a header as the file says
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            version = npy.read_magic(file)
-            read = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
-            shape, is_fortran, dtype = read(file, max_header_size=_HEADER_BYTES)
-    except Exception as error:  # numpy evaluates a header, which may raise anything
-        raise StrategyError("is not an array in numpy's format") from error
-    return shape, is_fortran, dtype, file.tell()
 
 
 # --- writing ------------------------------------------------------------------------------------

@@ -25,7 +25,6 @@ A file is read with suspicion: whatever its bytes are, they give a tree that rul
 are refused in a line. Nothing is unpickled or decompressed, and no array is larger than the file.
 """
 
-import math
 import os
 import re
 import zipfile
@@ -38,8 +37,8 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from hogeq.strategies.files import npy_header, open_archive
 from hogeq.support.aliases import Ints
+from hogeq.support.archives import open_archive, read_member
 from hogeq.support.files import opened, write_arrays
 from hogeq.support.messages import BadInputError, one_line, printable, shown, unreadable
 from hogeq.support.progress import phase
@@ -120,23 +119,9 @@ def _arrays(archive: zipfile.ZipFile, size: int) -> Arrays:
     arrays = {}
     with phase("reading the tree", size, "bytes") as progress:
         for name, member in zip(names, members, strict=True):
-            arrays[name] = _array(archive, name, member)
+            arrays[name] = read_member(archive, member, TEAMS[name], axes=1)
             progress.step(member.file_size)
     return arrays
-
-
-def _array(archive: zipfile.ZipFile, name: str, member: zipfile.ZipInfo) -> NDArray[Any]:
-    with archive.open(member) as file:
-        shape, _, dtype, length = npy_header(file.read(2**12))
-    wanted = np.dtype(TEAMS[name])
-    if dtype.str != wanted.str or len(shape) != 1:
-        raise BadInputError(
-            f"{name}: has type {dtype.str} and shape {shape}; allowed: {wanted.str} and one axis"
-        )
-    if length + math.prod(shape) * wanted.itemsize != member.file_size:
-        raise BadInputError(f"{name}: has shape {shape}, but {member.file_size - length} bytes")
-    with archive.open(member) as file:  # in blocks, and its checksum is looked at
-        return np.lib.format.read_array(file, allow_pickle=False)
 
 
 # --- checks ---------------------------------------------------------------------------------------

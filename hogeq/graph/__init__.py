@@ -1,0 +1,1 @@
+"""A game as arrays, below all algorithms; `docs/graph.md` describes every array."""

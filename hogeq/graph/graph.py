@@ -1,0 +1,423 @@
+"""A game of two players and nature as arrays: positions, hidden memory, ways to end a turn.
+
+A *state* is a position and a value of the memory. Who moves sees the row of the position alone.
+``docs/graph.md`` describes every array.
+"""
+
+import hashlib
+import os
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Final, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from hogeq.graph.levels import spans
+from hogeq.support.aliases import Floats, Ints
+from hogeq.support.archives import open_archive, read_member
+from hogeq.support.files import opened, write_arrays
+from hogeq.support.messages import BadInputError, printable, refusal, shown, unreadable
+
+NATURE: Final = 2  # who moves where all probabilities are fixed
+ROW_SUM: Final = 1e-9  # by which probabilities may miss a sum of 1
+LARGEST: Final = 1e300  # no payoff is larger
+MOST_BYTES: Final = 2**31  # of a file, and of its arrays
+
+Indices = NDArray[np.int32]
+
+
+class GraphError(BadInputError):
+    """Arrays that are no graph, or a file that holds none; one line."""
+
+
+class Ends(NamedTuple):
+    """Every end that a turn can have, n of them, by position."""
+
+    position: Ints  # (n,), ascending
+    entry: Ints  # (n,), an index of `next` and `label`
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Graph:
+    """A game as arrays, which are checked and cannot be written to.
+
+    Sizes: C positions, L levels, H memories, K actions, S situations, W ways, T payoffs.
+
+    Raises
+    ------
+    ValueError
+        If an array has another type or shape, or something that a graph cannot have.
+
+    Examples
+    --------
+    >>> import hogeq
+    >>> game = hogeq.Game({"edition": "su20", "goal": 10, "max_dice": 2})
+    >>> game.graph
+    Graph(200 positions, 36 memories, 100 rows, 3 actions)
+    >>> game.graph.against(game.strategy("always_roll:2").policy)
+    Graph(200 positions, 36 memories, 100 rows, 3 actions)
+    """
+
+    level: Indices  # (L + 1,), first position of each level; a turn ends in it or in a later one
+    player: NDArray[np.int8]  # (C,), who moves at a position: 0, 1 or `NATURE`
+    row: Indices  # (C,), row of the player's strategy, or of `fixed`
+    fixed: Floats  # (F, K), probabilities of nature's actions
+    situation: Indices  # (C,)
+    way: Indices  # (S, H, K), how an action plays; -1 if there is none
+    lane: Indices  # (H,), part of the memory that is handed on
+    following: Indices  # (labels, lanes), memory after a turn
+    first: Indices  # (W + 1,), first outcome of each way
+    chance: Floats  # (outcomes,)
+    end: Indices  # (outcomes,), number of an end, counted at each position anew
+    place: Indices  # (C,), where the ends of a position begin
+    next: Indices  # (ends,), next position, or -1 - t for payoff t
+    label: NDArray[np.int16]  # (ends,), what memory learns
+    payoff: Floats  # (T,), to player 0
+    start: Indices  # (n, 2), position and memory
+    start_chance: Floats  # (n,)
+    total: float = 0.0  # what the payoffs of both players sum to
+    endless: float | None = None  # payoff to player 0 of a play that never ends, if there can be
+
+    def __post_init__(self) -> None:
+        """Take the arrays in the types of the form, and check them."""
+        for name, (dtype, axes) in FORM.items():
+            object.__setattr__(self, name, _array(name, getattr(self, name), dtype, axes))
+        object.__setattr__(self, "total", float(self.total))
+        if self.endless is not None:
+            object.__setattr__(self, "endless", float(self.endless))
+        _check(self)
+
+    def __repr__(self) -> str:
+        """Say the sizes."""
+        sizes = {
+            "positions": self.positions,
+            "memories": self.memories,
+            "rows": self.rows,
+            "actions": self.num_actions,
+        }
+        return f"Graph({', '.join(f'{size:,} {name}' for name, size in sizes.items())})"
+
+    # --- sizes ------------------------------------------------------------------------------------
+
+    @property
+    def positions(self) -> int:
+        """Number of positions, C."""
+        return len(self.player)
+
+    @property
+    def memories(self) -> int:
+        """Number of values of the hidden memory, H."""
+        return len(self.lane)
+
+    @property
+    def num_actions(self) -> int:
+        """Most actions of a row, K."""
+        return int(self.way.shape[2])
+
+    @property
+    def states(self) -> int:
+        """Number of states in which a player moves."""
+        return int((self.player != NATURE).sum()) * self.memories
+
+    @property
+    def rows(self) -> int:
+        """Number of rows of a strategy, R, which covers what both players see."""
+        return int(self.row[self.player != NATURE].max(initial=-1)) + 1
+
+    def rows_of(self, player: int) -> Ints:
+        """Rows in which a player moves, ascending; in Hog one table has those of both."""
+        return np.unique(self.row[self.player == player]).astype(np.int64)
+
+    # --- what follows from the arrays -------------------------------------------------------------
+
+    @cached_property
+    def legal(self) -> NDArray[np.bool_]:
+        """Legal actions of each row, (R, K); all False where a number is no row."""
+        legal = np.zeros((self.rows, self.num_actions), bool)
+        moves = self.player != NATURE
+        legal[self.row[moves]] = (self.way >= 0).all(axis=1)[self.situation[moves]]
+        return legal
+
+    @cached_property
+    def ends(self) -> Ends:
+        """Every end that a turn from a position can have."""
+        situations, _, _ = self.way.shape
+        pairs = np.unique(  # a situation, and a way that is played in it
+            np.arange(situations)[:, None, None] * len(self.first) + self.way + 1
+        )
+        pairs = pairs[pairs % len(self.first) > 0]
+        place, way = pairs // len(self.first), pairs % len(self.first) - 1
+        outcomes = spans(self.first[way], self.first[way + 1])
+        many = self.first[way + 1] - self.first[way]
+        most = int(self.end.max(initial=0)) + 1
+        pairs = np.unique(np.repeat(place, many) * most + self.end[outcomes])
+        begin = np.searchsorted(pairs // most, np.arange(situations + 1))
+        low, high = begin[self.situation], begin[self.situation + 1]
+        position = np.repeat(np.arange(self.positions), high - low)
+        return Ends(position, self.place[position] + pairs[spans(low, high)] % most)
+
+    @cached_property
+    def level_of(self) -> Ints:
+        """Level of each position, (C,)."""
+        return np.repeat(np.arange(len(self.level) - 1), np.diff(self.level))
+
+    @cached_property
+    def recurring(self) -> NDArray[np.bool_]:
+        """Which levels recur: a turn can end in the level that it began in, (L,)."""
+        recurs = np.zeros(len(self.level) - 1, bool)
+        after = self.next[self.ends.entry]
+        here, there = self.level_of[self.ends.position], self.level_of[np.maximum(after, 0)]
+        recurs[here[(after >= 0) & (here == there)]] = True
+        return recurs
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 of names, types, shapes and bytes of all arrays, in their order.
+
+        `total` is among them unless it is 0, and `endless` if there is one.
+        """
+        found = hashlib.sha256()
+        for name, array in self.arrays().items():
+            found.update(f"{name} {array.dtype.str} {array.shape}\n".encode())
+            found.update(np.ascontiguousarray(array).tobytes())
+        return found.hexdigest()
+
+    def arrays(self) -> dict[str, Any]:
+        """Every array by name, as files have them: `total` unless it is 0, `endless` if any."""
+        arrays: dict[str, Any] = {name: getattr(self, name) for name in FORM}
+        if self.total:
+            arrays["total"] = np.array([self.total])
+        if self.endless is not None:
+            arrays["endless"] = np.array([self.endless])
+        return arrays
+
+    # --- other graphs -----------------------------------------------------------------------------
+
+    def against(self, policy: ArrayLike, seat: int = 0) -> "Graph":
+        """Fix the strategy of the other player: the problem of the player in a seat.
+
+        That one becomes player 0, its rows are numbered anew in their order, and payoffs are its
+        own. Rows of the other follow those of `fixed`.
+
+        Parameters
+        ----------
+        policy : array_like of float (..., K)
+            Probabilities of the actions of every row; those of the other player alone count.
+        seat : {0, 1}
+            Who responds.
+        """
+        if seat not in (0, 1):
+            raise GraphError(refusal("seat", seat, "0 or 1"))
+        other = self.player == 1 - seat
+        theirs = np.unique(self.row[other])
+        chosen = self._plays(policy, theirs)
+        own = np.unique(self.row[self.player == seat])
+        row = self.row.astype(np.int64)
+        row[self.player == seat] = np.searchsorted(own, row[self.player == seat])
+        row[other] = len(self.fixed) + np.searchsorted(theirs, row[other])
+        payoff, endless = self.payoff, self.endless
+        if seat == 1:
+            payoff = self.total - payoff if self.total else -payoff
+            endless = None if endless is None else self.total - endless
+        return replace(
+            self,
+            player=np.where(self.player == seat, 0, NATURE),
+            row=row,
+            fixed=np.concatenate([self.fixed, chosen]),
+            payoff=payoff,
+            total=0.0,
+            endless=endless,
+        )
+
+    def _plays(self, policy: ArrayLike, rows: Ints) -> Floats:
+        """Check what a policy plays in some rows, (n, K)."""
+        table, actions = np.asarray(policy), self.num_actions
+        if table.dtype.kind not in "iuf" or table.ndim < 2 or table.shape[-1] != actions:
+            allowed = f"numbers of shape (..., {actions})"
+            raise GraphError(f"policy: has shape {table.shape}; allowed: {allowed}")
+        table = table.astype(np.float64).reshape(-1, actions)
+        if len(table) < self.rows:
+            raise GraphError(f"policy: has {len(table)} rows; allowed: at least {self.rows}")
+        chosen = table[rows]
+        _check_chances("policy", chosen, self.legal[rows])
+        return chosen
+
+    # --- files ------------------------------------------------------------------------------------
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the arrays to an ``.npz`` file, whole or not at all."""
+        if Path(path).suffix.lower() != ".npz":
+            raise GraphError(refusal("path", str(path), "names ending in .npz"))
+        write_arrays(path, **self.arrays())
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """Read a file of `save`, or an instance of the benchmark.
+
+        Whatever its bytes are, it gives a graph, or one line says why it is none; nothing is
+        unpickled.
+        """
+        try:
+            with opened(path, MOST_BYTES) as (file, _), open_archive(file) as archive:
+                members = archive.infolist()
+                names = [one.filename.removesuffix(".npy") for one in members]
+                missing, unknown = {*FORM} - {*names}, {*names} - {*FORM, *NUMBERS}
+                if missing or unknown or len({*names}) < len(names):
+                    raise GraphError(
+                        f"holds {shown(sorted(names))}; allowed: the arrays of a graph"
+                    )
+                if sum(one.file_size for one in members) > MOST_BYTES:
+                    raise GraphError(f"holds more than the {MOST_BYTES >> 20} MiB allowed")
+                arrays: dict[str, Any] = {
+                    name: read_member(archive, one, *FORM.get(name, (np.float64, 1)))
+                    for name, one in zip(names, members, strict=True)
+                }
+            for name in NUMBERS & arrays.keys():
+                if arrays[name].shape != (1,):
+                    raise GraphError(f"{name}: has shape {arrays[name].shape}; allowed: (1,)")
+                arrays[name] = float(arrays[name][0])
+            return cls(**arrays)
+        except OSError as error:
+            raise GraphError(unreadable(Path(path), error)) from None
+        except BadInputError as error:
+            raise GraphError(f"{printable(path)}: {error}") from None
+
+
+def _form() -> dict[str, tuple[Any, int]]:
+    """Type and number of axes of every array."""
+    kinds: dict[str, Any] = {"player": np.int8, "label": np.int16}
+    kinds |= dict.fromkeys(("fixed", "chance", "payoff", "start_chance"), np.float64)
+    axes = {"way": 3} | dict.fromkeys(("fixed", "following", "start"), 2)
+    names = [one.name for one in fields(Graph) if one.name not in NUMBERS]
+    return {name: (kinds.get(name, np.int32), axes.get(name, 1)) for name in names}
+
+
+NUMBERS: Final = {"total", "endless"}
+FORM: Final = _form()
+
+
+# --- checks ---------------------------------------------------------------------------------------
+
+
+def _array(name: str, given: ArrayLike, dtype: Any, axes: int) -> NDArray[Any]:
+    """Take an array in the type of the form; numbers that do not fit are refused."""
+    array = np.asarray(given)
+    if array.ndim != axes or array.dtype.kind not in "biuf":
+        raise GraphError(
+            f"{name}: has type {array.dtype.str} and shape {array.shape}; "
+            f"allowed: numbers with {axes} {'axis' if axes == 1 else 'axes'}"
+        )
+    with np.errstate(invalid="ignore"):
+        typed = np.ascontiguousarray(array, dtype)
+    if array.dtype != dtype and not (typed == array).all():
+        raise GraphError(f"{name}: allowed: numbers of type {np.dtype(dtype).name}")
+    typed = typed.view()
+    typed.flags.writeable = False
+    return typed
+
+
+def _require(name: str, holds: NDArray[np.bool_] | bool, allowed: str) -> None:
+    """Refuse an array at the first place where a condition does not hold."""
+    if not np.all(holds):
+        place = ""
+        if isinstance(holds, np.ndarray) and holds.ndim:
+            index = np.unravel_index(int(np.argmin(holds)), holds.shape)
+            place = f"[{', '.join(map(str, index))}]"
+        raise GraphError(f"{name}{place}: allowed: {allowed}")
+
+
+def _check(graph: Graph) -> None:
+    """Refuse arrays that do not fit each other, so that loops over them stay within them."""
+    positions, (situations, memories, _) = len(graph.player), graph.way.shape
+    outcomes, payoffs = len(graph.end), len(graph.payoff)
+    for name in ("player", "way", "lane", "following", "start", "payoff"):
+        _require(name, getattr(graph, name).size > 0, "at least one number")
+    sizes = {
+        "row": positions,
+        "situation": positions,
+        "place": positions,
+        "lane": memories,
+        "chance": outcomes,
+        "label": len(graph.next),
+        "start_chance": len(graph.start),
+    }
+    for name, size in sizes.items():
+        _require(name, len(getattr(graph, name)) == size, f"{size} numbers")
+    _require("fixed", graph.fixed.shape[1] == graph.num_actions, f"{graph.num_actions} columns")
+    _require("start", graph.start.shape[1] == 2, "2 columns")
+    labels, lanes = graph.following.shape
+    limits = {  # least, and the first that is too large
+        "player": (0, 3),
+        "situation": (0, situations),
+        "way": (-1, len(graph.first) - 1),
+        "lane": (0, lanes),
+        "following": (0, memories),
+        "end": (0, len(graph.next)),
+        "place": (0, len(graph.next)),
+        "next": (-payoffs, positions),
+        "label": (0, labels),
+        "row": (0, 2**31 - 1),
+        "start": (0, np.array([positions, memories])),
+    }
+    for name, (least, most) in limits.items():
+        array = getattr(graph, name)
+        _require(name, (array >= least) & (array < most), f"numbers in range, from {least} on")
+    _check_rises("level", graph.level, positions)
+    _check_rises("first", graph.first, outcomes)
+    _require("first", np.diff(graph.first) > 0, "at least one outcome of each way")
+    for name in ("payoff", "fixed", "chance", "start_chance"):
+        array = getattr(graph, name)
+        _require(name, np.abs(array) <= LARGEST, "finite numbers")
+    others = [graph.total] if graph.endless is None else [graph.total, graph.endless]
+    _require("total, endless", bool(np.all(np.abs(others) <= LARGEST)), "finite numbers")
+    _check_rows(graph)
+    _check_ends(graph)
+
+
+def _check_rises(name: str, array: Indices, last: int) -> None:
+    """Refuse numbers that do not rise from 0 to the last."""
+    ends = len(array) > 1 and array[0] == 0 and array[-1] == last
+    _require(name, ends, f"numbers that rise from 0 to {last}")
+    _require(name, array[1:] >= array[:-1], f"numbers that rise from 0 to {last}")
+
+
+def _check_chances(name: str, chances: Floats, legal: NDArray[np.bool_]) -> None:
+    """Refuse what are no probabilities of legal actions, row by row."""
+    fits = (chances >= 0.0) & np.isfinite(chances) & (legal | (chances == 0.0))
+    sums = np.where(fits, chances, 0.0).sum(axis=-1)
+    right = np.asarray(fits.all(axis=-1) & (np.abs(sums - 1.0) <= ROW_SUM))
+    _require(name, right, "probabilities of legal actions that sum to 1")
+
+
+def _check_rows(graph: Graph) -> None:
+    """Refuse rows whose actions hang on the memory or on the position."""
+    nature, exists = graph.player == NATURE, graph.way >= 0
+    always, ever = exists.all(axis=1), exists.any(axis=1)  # by situation
+    _require("way", (always == ever).all(axis=1), "the same actions in every memory")
+    _require("way", always.any(axis=1), "at least one action")
+    _require("row", ~nature | (graph.row < len(graph.fixed)), "rows of `fixed`")
+    _require("row", nature | (graph.row < graph.positions), "at most one row a position")
+    legal = graph.legal[graph.row[~nature]]
+    same = (legal == always[graph.situation[~nature]]).all(axis=1)
+    _require("row", same, "the same actions wherever a player sees a row")
+    here = always[graph.situation[nature]]
+    _check_chances("fixed", graph.fixed[graph.row[nature]], here)
+    sums = np.add.reduceat(graph.chance, graph.first[:-1])
+    right = np.minimum.reduceat(graph.chance, graph.first[:-1]) >= 0.0
+    _require("chance", right & (np.abs(sums - 1.0) <= ROW_SUM), "probabilities that sum to 1")
+    _check_chances("start_chance", graph.start_chance[None], np.ones((1, 1), bool))
+
+
+def _check_ends(graph: Graph) -> None:
+    """Refuse a turn that does not end in its level or a later one."""
+    position, entry = graph.ends
+    _require("place", bool(entry.max() < len(graph.next)), "places of as many ends as ways have")
+    after = graph.next[entry]
+    level = graph.level_of
+    later = (after < 0) | (level[np.maximum(after, 0)] >= level[position])
+    _require("next", bool(later.all()), "positions of the same level or of a later one")
+    recurs = bool(graph.recurring.any())
+    allowed = "a payoff where a level recurs, and None elsewhere"
+    _require("endless", recurs == (graph.endless is not None), allowed)

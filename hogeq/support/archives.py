@@ -1,0 +1,73 @@
+"""Archives of numpy, ``.npz``, that nobody vouches for: nothing in them is run or unpickled."""
+
+import contextlib
+import io
+import math
+import warnings
+import zipfile
+import zlib
+from collections.abc import Iterator
+from typing import IO, Any, Final
+
+import numpy as np
+import numpy.lib.format as npy
+import numpy.typing as npt
+
+from hogeq.support.messages import BadInputError, one_line
+
+HEADER_BYTES: Final = 2**12  # most of an array's header
+COMPRESSED: Final = {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}
+
+
+@contextlib.contextmanager
+def open_archive(file: IO[bytes]) -> Iterator[zipfile.ZipFile]:
+    """Open an ``.npz`` file, and refuse it in a line if its zip is broken."""
+    try:
+        with zipfile.ZipFile(file) as archive:
+            yield archive
+    except BadInputError:
+        raise
+    except (
+        EOFError,
+        OSError,
+        OverflowError,
+        RuntimeError,  # encrypted, or of a zip version to come
+        ValueError,
+        zipfile.BadZipFile,
+        zlib.error,
+    ) as error:
+        raise BadInputError(f"is not an .npz file: {one_line(error)}") from error
+
+
+def npy_header(start: bytes) -> tuple[tuple[int, ...], bool, np.dtype[Any], int]:
+    """Read shape, order and type of an array, and where its numbers begin."""
+    file = io.BytesIO(start)  # numpy would read as long a header as the file says
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            version = npy.read_magic(file)
+            read = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
+            shape, is_fortran, dtype = read(file, max_header_size=HEADER_BYTES)
+    except Exception as error:  # numpy evaluates a header, which may raise anything
+        raise BadInputError("is not an array in numpy's format") from error
+    return shape, is_fortran, dtype, file.tell()
+
+
+def read_member(
+    archive: zipfile.ZipFile, member: zipfile.ZipInfo, dtype: npt.DTypeLike, axes: int
+) -> npt.NDArray[Any]:
+    """Read an array of a type and a number of axes; one of another is refused in a line."""
+    name, wanted = member.filename.removesuffix(".npy"), np.dtype(dtype)
+    if member.compress_type not in COMPRESSED:
+        raise BadInputError(f"{name}: is not compressed as numpy does it")
+    with archive.open(member) as file:
+        shape, _, found, length = npy_header(file.read(HEADER_BYTES))
+    if found.str != wanted.str or len(shape) != axes:
+        asked = "one axis" if axes == 1 else f"{axes} axes"
+        raise BadInputError(
+            f"{name}: has type {found.str} and shape {shape}; allowed: {wanted.str} and {asked}"
+        )
+    if length + math.prod(shape) * wanted.itemsize != member.file_size:
+        raise BadInputError(f"{name}: has shape {shape}, but {member.file_size - length} bytes")
+    with archive.open(member) as file:  # in blocks, and its checksum is looked at
+        return npy.read_array(file, allow_pickle=False)
