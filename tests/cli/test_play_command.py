@@ -122,7 +122,7 @@ def test_undo(folder: Path) -> None:
         ("4", "4 dice; allowed: 0 to 3"),
         ("odds 9", "9 dice; allowed: 0 to 3"),
         ("-1", "-1 dice; allowed: 0 to 3"),
-        ("", "'': not understood"),
+        ("", "type a number of dice, or help"),
         ("9" * 5000, f"'{'9' * 40}': not understood"),
         ("\x1b[2J", "'\\x1b[2j': not understood"),
     ],
