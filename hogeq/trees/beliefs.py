@@ -95,6 +95,12 @@ class BeliefDag:
         dag_flows.rise_best(self.ends, self.source, self.legal, worth, chosen)
         return chosen
 
+    def most(self, worth: Floats) -> float:
+        """Most that choices of such worth get, every sum rounded upward."""
+        worth = worth.copy()
+        dag_flows.rise_above(self.ends, self.source, self.legal, worth)
+        return float(worth[0])
+
     def respond(self, payoffs: Floats) -> tuple[float, Floats]:
         """Best payoff, given that of each sequence, and a pure strategy that has it, (D, K)."""
         worth = self.sequences.T @ payoffs

@@ -272,14 +272,11 @@ class Payoffs:
         """Most that any mixture of a belief DAG gets, at most."""
         if self.exact is not None and dag.sequences.nnz + len(dag.source) <= MOST_WORK // 4:
             return self.level + _risen(dag, self.lost)
-        from hogeq.kernels import dag_flows
-
         taken = dag.sequences
         count = int(np.bincount(taken.indices, minlength=1).max(initial=1))
         radius = self.radius + gamma(count + 2) * (np.abs(self.middle) + self.radius)
         worth = np.nextafter(taken.T @ self.middle + SAFE * (taken.T @ radius), np.inf)
-        dag_flows.rise_above(dag.ends, dag.source, dag.legal, worth)
-        return self.payoff(float(worth[0]))
+        return self.payoff(dag.most(worth))
 
     def moved(self, payoffs: Floats, unit: float, bound: float) -> Fraction:
         """Bound what any strategy gets here by a bound on what it gets of others, `unit` times.
@@ -295,10 +292,7 @@ class Payoffs:
         middle = same * self.middle
         sizes = np.abs(middle) + np.abs(payoffs) + same * self.radius
         worth = middle - payoffs + SAFE * (same * self.radius + 6.0 * ROUNDING * sizes) + TINY
-        from hogeq.kernels import dag_flows
-
-        dag_flows.rise_above(dag.ends, dag.source, dag.legal, worth)
-        return self.level + size * (Fraction(float(worth[0])) + Fraction(bound))
+        return self.level + size * (Fraction(self.form.most(worth)) + Fraction(bound))
 
     def least_of(self, plan: Plan) -> Fraction:
         """Payoff of a plan of the player, at least."""

@@ -157,8 +157,8 @@ def _by_ascent(
 ) -> tuple[float, Floats, float]:
     """Give the payoff of full memory, and of the best response of ascents to inflated rows."""
     form, actions = original.inflated, original.tree.num_actions
-    worth, chosen = form.remember(payoffs)
-    full, random = float(worth[0]), np.random.default_rng(0)
+    _, chosen = form.remember(payoffs)
+    full, random = form.most(payoffs), np.random.default_rng(0)
     pure = partial(one_hot, num_actions=actions)
     start = np.zeros(form.tree.num_rows, np.int64)
     start[form.row] = chosen

@@ -119,6 +119,14 @@ class SequenceForm:
         dag_flows.rise_best(self.ends, self.before, self.tree.legal[self.row], worth, best)
         return worth, best
 
+    def most(self, payoffs: Floats) -> float:
+        """Most that a player with perfect recall gets, every sum rounded upward."""
+        from hogeq.kernels import dag_flows
+
+        worth = payoffs.copy()
+        dag_flows.rise_above(self.ends, self.before, self.tree.legal[self.row], worth)
+        return float(worth[0])
+
     def realisation(self, strategy: Floats) -> Floats:
         """Probability of every sequence by the own actions of a strategy, (1 + J * K,)."""
         from hogeq.kernels import dag_flows

@@ -342,7 +342,7 @@ def test_ends_are_written_outward_unless_all_between_is_written_alike() -> None:
 
 def test_proved_figures_have_the_digits_that_both_ends_agree_in() -> None:
     assert agreed(0.25, 0.25) == 0.25
-    assert agreed(0.4583333333333331, 0.4583333333333336) == 0.458333333333333
+    assert agreed(0.4583333333333331, 0.4583333333333336) == 0.45833333333333
     assert agreed(-1e-17, 1e-17) == 0.0
 
 
