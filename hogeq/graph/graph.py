@@ -137,7 +137,8 @@ class Graph:
         """Legal actions of each row, (R, K); all False where a number is no row."""
         legal = np.zeros((self.rows, self.num_actions), bool)
         moves = self.player != NATURE
-        legal[self.row[moves]] = (self.way >= 0).all(axis=1)[self.situation[moves]]
+        exists: NDArray[np.bool_] = np.logical_and.reduce(self.way >= 0, axis=1)
+        legal[self.row[moves]] = exists[self.situation[moves]]
         return legal
 
     @cached_property
@@ -224,7 +225,7 @@ class Graph:
         return replace(
             self,
             player=np.where(self.player == seat, 0, NATURE),
-            row=row,
+            row=row.astype(np.int32),
             fixed=np.concatenate([self.fixed, chosen]),
             payoff=payoff,
             total=0.0,
@@ -393,8 +394,10 @@ def _check_chances(name: str, chances: Floats, legal: NDArray[np.bool_]) -> None
 
 def _check_rows(graph: Graph) -> None:
     """Refuse rows whose actions hang on the memory or on the position."""
-    nature, exists = graph.player == NATURE, graph.way >= 0
-    always, ever = exists.all(axis=1), exists.any(axis=1)  # by situation
+    nature: NDArray[np.bool_] = graph.player == NATURE
+    exists: NDArray[np.bool_] = np.greater_equal(graph.way, 0)
+    always: NDArray[np.bool_] = np.logical_and.reduce(exists, axis=1)  # by situation
+    ever: NDArray[np.bool_] = np.logical_or.reduce(exists, axis=1)
     _require("way", (always == ever).all(axis=1), "the same actions in every memory")
     _require("way", always.any(axis=1), "at least one action")
     _require("row", ~nature | (graph.row < len(graph.fixed)), "rows of `fixed`")
