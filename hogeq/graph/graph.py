@@ -398,8 +398,9 @@ def _check_rows(graph: Graph) -> None:
     exists: NDArray[np.bool_] = np.greater_equal(graph.way, 0)
     always: NDArray[np.bool_] = np.logical_and.reduce(exists, axis=1)  # by situation
     ever: NDArray[np.bool_] = np.logical_or.reduce(exists, axis=1)
-    _require("way", (always == ever).all(axis=1), "the same actions in every memory")
-    _require("way", always.any(axis=1), "at least one action")
+    same_actions: NDArray[np.bool_] = np.logical_and.reduce(always == ever, axis=1)
+    _require("way", same_actions, "the same actions in every memory")
+    _require("way", np.logical_or.reduce(always, axis=1), "at least one action")
     _require("row", ~nature | (graph.row < len(graph.fixed)), "rows of `fixed`")
     _require("row", nature | (graph.row < graph.positions), "at most one row a position")
     legal = graph.legal[graph.row[~nature]]
