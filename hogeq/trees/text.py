@@ -198,7 +198,7 @@ def _node(at: bytes, line: str, infoset: str | None, numbers: dict[str, int], pl
 
 def _shares(weights: list[Fraction]) -> list[float]:
     """Scale weights of chance to a sum of 1; refuse those of which one would be lost."""
-    total = abs(sum(weights))
+    total = abs(sum(weights, Fraction()))
     if not total:
         raise ValueError("weights of chance sum to 0; allowed: one above 0 at least")
     shares = [float(one / total) for one in weights]

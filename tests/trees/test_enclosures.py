@@ -15,6 +15,7 @@ import hogeq
 from hogeq.search.results import agreed, payoffs
 from hogeq.strategies.arrays import one_hot
 from hogeq.trees import enclosures, exact
+from hogeq.trees.beliefs import remembering
 from hogeq.trees.building import Node as TreeNode
 from hogeq.trees.building import flatten
 from hogeq.trees.enclosures import Payoffs, plan_of
@@ -212,7 +213,7 @@ def test_margins_contain_what_fractions_say(monkeypatch: pytest.MonkeyPatch) -> 
             for player in (0, 1):
                 one = Payoffs(tree, player, plan_of(sequence_form(tree, 1 - player), uniform))
                 own = plan_of(sequence_form(tree, player), uniform)
-                dag = exact.remembering(one.form)
+                dag = remembering(one.form)
                 assert (one.exact is not None) is (most > 0)
                 ends.append((one.least_of(own), one.most(dag)))
         for precise, rough in zip(ends[:2], ends[2:], strict=True):
