@@ -91,7 +91,8 @@ def config_of(path: Path) -> Mapping[str, Any]:
 
 def _is_yaml(path: Path) -> bool:
     """Whether a file holds YAML; what begins as JSON does may be a strategy."""
-    return path.suffix.lower() in SUFFIXES or kind_of(path) == YAML
+    kind = kind_of(path)
+    return kind == YAML or (not kind and path.suffix.lower() in SUFFIXES)
 
 
 def how_of(config: Mapping[str, Any]) -> dict[str, Any]:

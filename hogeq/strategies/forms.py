@@ -48,7 +48,7 @@ def read_text(text: str, goal: int, max_dice: int, *, is_json: bool = False) -> 
         try:
             content = parse_json(text, allow_nan=True)
         except ValueError as error:
-            if is_json and start[:1] in {"[", "{"}:
+            if is_json and start[:1] in {"", "[", "{"}:
                 raise StrategyError(str(error)) from error
         else:
             return _from_object(content, goal)
