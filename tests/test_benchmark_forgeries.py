@@ -617,6 +617,24 @@ def test_prices_that_swallow_all_payoffs_do_not_lower_a_bound(size: float) -> No
         assert proof.bound(pasts, pasts.legal) >= best_of_all(instance)[0]
 
 
+@pytest.mark.parametrize("miss", [-9e-10, 9e-10])
+@pytest.mark.parametrize("what", ["chance", "fixed", "start_chance"])
+def test_chances_that_miss_one_move_no_bound_below_the_truth(what: str, miss: float) -> None:
+    """By whatever is computed: full memory, the own past, a search; nor a value above it."""
+    for tree in (dealt(0), random_tree(2, 2, 2, 0), trials(2, 3, 2, 0), interview(2, 2, 2, 0)):
+        arrays = from_tree(tree)._asdict()
+        true, made = (
+            checker.Instance({**arrays, what: arrays[what] * (1.0 + one)}) for one in (0.0, miss)
+        )
+        best, pure = best_of_all(true)
+        pasts, legal = player_tree(made), true.legal
+        assert made.value(np.array(pure)) - made.error <= best
+        assert made.bound(legal) >= true.bound(legal) - 2.0 * true.error
+        assert pasts.bound(legal) >= player_tree(true).bound(legal) - 1e-12
+        for floor in (best - 1.0, best - 1e-9, -1e300):
+            assert pasts.searched(legal, floor) >= best
+
+
 # --- files ----------------------------------------------------------------------------------------
 
 
