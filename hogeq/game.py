@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
+from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from hogeq.baselines import solved
@@ -441,16 +442,28 @@ class Game:
     # --- games other than Hog ---------------------------------------------------------------------
 
     def in_policies(self, seconds: float = 60.0, method: str = "auto") -> InPolicies:
-        """Value in policies, as an interval: of teams the TME, whose members draw apart.
+        """Value of each side in policies, enclosed: of teams the TME, whose members draw apart.
 
-        The first half of the time solves the game in mixtures by a method of `equilibrium`, the
-        other half searches for policies. Of games other than Hog.
+        A policy is measured by the best response of an opponent who knows it, and who, if a team or
+        forgetful, may draw together. Half of the time at most solves the game in mixtures by a
+        method of `equilibrium`, the rest is for branch and bound (:mod:`hogeq.trees.maxmin`). Both
+        ends hold whenever the time ends.
+
+        Raises
+        ------
+        ValueError
+            If nobody decides, or a game of Hog has too many histories.
         """
-        from hogeq.solvers import dags
+        from hogeq.trees import maxmin
+        from hogeq.trees.answers import hog_in_policies
 
-        self._tree_engine  # noqa: B018 - refuses absent-mindedness
-        tree, solved = self._flat, self.equilibrium(seconds / 2.0, method)
-        return dags.in_policies(tree, solved, seconds - solved.seconds)
+        Budget(seconds=seconds)  # refuses what is no time
+        if self.tree is None:
+            self.engine  # noqa: B018 - refuses two goals
+            return hog_in_policies(self.hog, seconds)
+        begun = perf_counter()
+        solved = self.equilibrium(seconds / 2.0, method)
+        return maxmin.in_policies(self.tree, solved, seconds - (perf_counter() - begun))
 
     def gaps(self, strategy: StrategySpec, seconds: float = 10.0) -> "tuple[Gaps, Gaps]":
         """How far a policy is from ex ante optimal, an EDT and a CDT equilibrium, by player.

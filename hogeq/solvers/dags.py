@@ -8,10 +8,8 @@ from typing import Final
 import numpy as np
 
 from hogeq.kernels import dag_flows
-from hogeq.search.results import Equilibrium, InPolicies
-from hogeq.solvers.base import SOLVERS
+from hogeq.search.results import Equilibrium
 from hogeq.solvers.regret import DiscountedCFR, RegretState
-from hogeq.strategies.strategy import Strategy
 from hogeq.support.aliases import Floats
 from hogeq.support.messages import refusal
 from hogeq.trees import exact
@@ -208,38 +206,3 @@ def _begin(
         if sum(len(part.row) for part in parts) <= MOST_BEGUN:
             return state, kept
     return state, None
-
-
-def in_policies(tree: FlatTree, solved: Equilibrium, seconds: float) -> InPolicies:
-    """Search for the policies that secure most, by the solver ``bundle`` for so many seconds.
-
-    A policy is a mixture too, so no team secures more by it than the value in mixtures.
-    """
-    if not tree.num_rows:
-        raise ValueError(f"{tree.name}: nobody decides; allowed: games with decisions")
-    begun, unit, ends = perf_counter(), exact.stakes(tree), [-np.inf, np.inf]
-    engine, run = TreeEngine(tree), SOLVERS["bundle"]()
-    wholes = dags_of(tree, end=begun + BUILDING * seconds)
-    best = [Strategy.unchecked(tree.uniform())] * 2
-    state = run.init(engine)
-    while True:
-        policy = Strategy.unchecked(engine.legal(run.average(engine, state)))
-        for player in (0, 1):
-            form = sequence_form(tree, 1 - player)
-            worth = exact.payoffs_against(policy, form)
-            bound = exact.best_response(form, worth, 10.0, dag=wholes[1 - player]).bound
-            secures = (bound if player else -bound) * unit + (tree.shift + tree.centre)
-            if secures > ends[player] if player == 0 else secures < ends[player]:
-                ends[player], best[player] = secures, policy
-        last = perf_counter() - begun
-        if last >= seconds:
-            break
-        while perf_counter() - begun < min(1.1 * last, seconds):
-            state = run.step(engine, state)
-    return InPolicies(
-        lower=min(ends[0], solved.upper),
-        upper=max(ends[1], solved.lower),
-        strategies=(best[0], best[1]),
-        mixtures=solved,
-        seconds=perf_counter() - begun,
-    )

@@ -105,15 +105,6 @@ def test_a_team_draws_together(teams: str, value: float) -> None:
     assert len(drawn.weights) == 2 or teams == "0/12"
 
 
-def test_apart_a_team_secures_less() -> None:
-    """By hand: apart both say 1 with chance p, and the last player the rarer bit: 1/4 at most."""
-    found = hogeq.Game(Bits(), teams="01/2").in_policies(4.0)
-    assert 0.24 < found.lower <= 0.25 + 1e-9
-    assert found.mixtures.lower == pytest.approx(0.5, abs=1e-9)
-    assert 0.25 - 1e-9 <= found.prices[0] < 0.26
-    assert found.prices[1] == pytest.approx(0.0, abs=0.01)  # one player draws alone anyhow
-
-
 def test_the_sum_of_payoffs_may_be_any_constant() -> None:
     rules = Bits()
     rules.total = 7.0
