@@ -486,17 +486,28 @@ class Game:
     # --- games other than Hog ---------------------------------------------------------------------
 
     def in_policies(self, seconds: float = 60.0, method: str = "auto") -> InPolicies:
-        """Value in policies, as an interval: of teams the TME, whose members draw apart.
+        """Value of each side in policies, enclosed: of teams the TME, whose members draw apart.
 
-        The first half of the time solves the game in mixtures by a method of `equilibrium`, the
-        other half searches for policies. Of games other than Hog.
+        A policy is measured by the best response of an opponent who knows it, and who, if a team or
+        forgetful, may draw together. Half of the time at most solves the game in mixtures by a
+        method of `equilibrium`, the rest is for branch and bound (:mod:`hogeq.trees.maxmin`). Both
+        ends hold whenever the time ends.
+
+        Raises
+        ------
+        ValueError
+            If nobody decides, or a game of Hog has too many histories.
         """
-        from hogeq.solvers import dags
+        from hogeq.trees import maxmin
+        from hogeq.trees.answers import hog_in_policies
 
-        self._tree_engine  # noqa: B018 - refuses absent-mindedness
-        tree, deadline = self._flat, Deadline(seconds)
+        Budget(seconds=seconds)  # refuses what is no time
+        deadline = Deadline(seconds)
+        if self.tree is None:
+            self.engine  # noqa: B018 - refuses two goals
+            return hog_in_policies(self.hog, deadline)
         solved = self.equilibrium(seconds / 2.0, method)
-        return dags.in_policies(tree, solved, deadline.left)
+        return maxmin.in_policies(self.tree, solved, deadline)
 
     def gaps(self, strategy: StrategySpec, seconds: float = 10.0) -> "tuple[Gaps, Gaps]":
         """How far a policy is from ex ante optimal, an EDT and a CDT equilibrium, by player.

@@ -622,7 +622,7 @@ def test_prices_that_swallow_all_payoffs_do_not_lower_a_bound(size: float) -> No
 def test_chances_that_miss_one_move_no_bound_below_the_truth(what: str, miss: float) -> None:
     """By whatever is computed: full memory, the own past, a search; nor a value above it."""
     for tree in (dealt(0), random_tree(2, 2, 2, 0), trials(2, 3, 2, 0), interview(2, 2, 2, 0)):
-        arrays = from_tree(tree)._asdict()
+        arrays = of_tree(tree).arrays()
         true, made = (
             checker.Instance({**arrays, what: arrays[what] * (1.0 + one)}) for one in (0.0, miss)
         )

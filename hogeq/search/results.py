@@ -418,55 +418,88 @@ class Equilibrium:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class InPolicies:
-    """Payoffs to player 0 that each side secures by a policy: without a common draw.
+    """Value of a side in policies: the most that it secures without a common draw.
 
-    The most that a team can secure so is its TME value. It is at least the figure here, and at most
-    the value in mixtures, TMECor. The price of uncorrelation is the difference of both.
+    Of a team it is the TME value; that in mixtures is TMECor. The price of uncorrelation is the
+    difference of both. All figures are payoffs to player 0, in Hog win rates.
 
     Examples
     --------
     >>> import hogeq
-    >>> found = hogeq.Game("kuhn_poker").in_policies(seconds=1.0)  # nothing is forgotten
-    >>> found.prices[0] < 0.1
-    True
+    >>> found = hogeq.Game("3K3", teams="01/2").in_policies(seconds=10.0)
+    >>> abs(found.lower) < 1e-6, found.is_proved  # drawing apart costs this team nothing
+    (True, True)
     """
 
     lower: float
-    """Payoff to player 0 that its policy secures."""
+    """What the value is at least: the side's policy secures it."""
     upper: float
-    """Payoff to player 0 that the policy of player 1 allows."""
-    strategies: tuple[Strategy, Strategy]
-    """The policies found, of player 0 and of player 1, each in its own seat alone."""
+    """What it is at most: by no policy does the side secure more."""
+    strategy: Strategy
+    """The policy, of a tree in the seat of the side alone; see `profile`."""
+    is_proved: bool
+    """Whether both ends meet within 1e-6 of the stakes."""
+    method: str
+    """``branch and bound``."""
+    effort: Mapping[str, Any]
+    """Boxes of policies that were bounded, and linear programs solved."""
     mixtures: Equilibrium
-    """Equilibrium in mixtures, which bounds both from the other side."""
+    """Equilibrium in mixtures, by which a side secures as much or more."""
     seconds: float
     """Spent on the search."""
+    player: int = 0
+    """The side. Of the second one the value is the least that it allows, so `upper` is secured."""
+    second: "InPolicies | None" = None
+    """The same of the second side; None in Hog, whose players are alike."""
+
+    def __repr__(self) -> str:
+        """Say both ends."""
+        proved = ", proved" if self.is_proved else ""
+        return f"InPolicies({self.lower:.6f} to {self.upper:.6f}{proved}; {self.method})"
 
     @cached_property
-    def strategy(self) -> Strategy:
-        """One policy for both seats: `strategies`, joined."""
-        assert self.mixtures.seats is not None  # noqa: S101 - of a tree
-        return joined(self.mixtures.seats, *self.strategies)
+    def profile(self) -> Strategy:
+        """One policy for both seats, of each side its own; in Hog the policy."""
+        if self.second is None or self.mixtures.seats is None:
+            return self.strategy
+        return joined(self.mixtures.seats, self.strategy, self.second.strategy)
 
     @property
-    def prices(self) -> tuple[float, float]:
-        """Most that each side can lose by drawing apart; the least known is 0."""
-        return max(self.mixtures.upper - self.lower, 0.0), max(
-            self.upper - self.mixtures.lower, 0.0
-        )
+    def price(self) -> tuple[float, float]:
+        """Least and most that the side loses by drawing apart."""
+        known = self.mixtures.lower, self.mixtures.upper
+        first, second = (known, (self.lower, self.upper))[:: -1 if self.player else 1]
+        return max(first[0] - second[1], 0.0), max(first[1] - second[0], 0.0)
 
     def to_json(self) -> dict[str, Any]:
-        """Return it as plain values: ``lower``, ``upper``, ``prices``, ``seconds``."""
-        ends = {"lower": self.lower, "upper": self.upper, "prices": list(self.prices)}
-        return {**ends, "seconds": self.seconds}
+        """Return it as plain values, without the policies.
+
+        ``lower``, ``upper``, ``proved``, ``price``, ``method``, ``boxes``, ``programs``,
+        ``seconds``; and ``second``, the same of the other side.
+        """
+        return {
+            "lower": self.lower,
+            "upper": self.upper,
+            "proved": self.is_proved,
+            "price": list(self.price),
+            "method": self.method,
+            **self.effort,
+            "seconds": self.seconds,
+            **({} if self.second is None else {"second": self.second.to_json()}),
+        }
 
     def rows(self) -> list[tuple[str, str, str]]:
-        """Lay out both ends and the prices, as the command prints them."""
-        units, prices, (one, two) = self.mixtures.units, self.prices, self.mixtures.sides
-        lower, upper = units.lower(self.lower), units.upper(self.upper)
+        """Lay out both ends and the price of each side, as the command prints them."""
+        units, side = self.mixtures.units, self.mixtures.sides[self.player]
+        lower, upper = units.ends(self.lower, self.upper, False)
+        proved = "; proved" if self.is_proved else ""
+        ends = [f"a policy of {side} secures it", f"no policy of {side} secures more"]
+        if self.player:
+            ends = [f"no policy of {side} allows less", f"a policy of {side} allows no more"]
+        least, most = map(units.gain, self.price)
         return [
-            ("lower, policies", lower, f"{one} secures without a common draw"),
-            ("upper, policies", upper, f"{two} allows without a common draw"),
-            ("price", f"at most {units.upper(prices[0])}", f"of uncorrelation, to {one}"),
-            ("price", f"at most {units.upper(prices[1])}", f"of uncorrelation, to {two}"),
+            ("lower, policies", lower, f"{ends[0]}{proved}"),
+            ("upper, policies", upper, ends[1]),
+            ("price", f"{least} to {most}", f"of uncorrelation, to {side}"),
+            *([] if self.second is None else self.second.rows()),
         ]

@@ -9,23 +9,19 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from hogeq.kernels import dag_flows
-from hogeq.search.results import Equilibrium, InPolicies
-from hogeq.solvers.base import SOLVERS
+from hogeq.search.results import Equilibrium
 from hogeq.solvers.regret import DiscountedCFR, RegretState
 from hogeq.solvers.solving import Pace
-from hogeq.strategies.strategy import Strategy
 from hogeq.support.aliases import Floats
 from hogeq.support.deadline import Deadline
 from hogeq.support.messages import refusal
 from hogeq.trees import exact
 from hogeq.trees.absent import optimum
 from hogeq.trees.beliefs import BeliefDag, Choices
-from hogeq.trees.enclosures import Payoffs, above, below, plan_of
 from hogeq.trees.engine import TreeEngine, TreePasses
 from hogeq.trees.exact import Mixed, Side, Solving, against, dags_of, require_dags
 from hogeq.trees.flat import FlatTree
 from hogeq.trees.sequences import sequence_form
-from hogeq.trees.strategies import seated
 
 METHODS: Final = ("auto", "dag", "columns", "cfr")
 SMALL: Final = 2_000  # decisions of both DAGs, from which on CFR is worth its time
@@ -34,11 +30,6 @@ FIRST: Final = 5.0  # most seconds of column generation before DAGs are built
 BUILDING: Final = 0.2  # share of the time
 ROUNDS: Final = 150  # of CFR before column generation
 SELDOM: Final = 0.01  # probability of choices that column generation begins without
-RESPONDING: Final = 10.0  # most seconds of a response to a policy
-BEGINNING: Final = 0.05  # share of the time for policies before the solver begins
-PROVING: Final = 0.1  # share of the time in which the policies found are valued with a margin
-MOST_AVERAGED: Final = 1_000  # iterations of it
-SELF_PLAY: Final = 100  # passes with which the solver begins
 MOST_BEGUN: Final = 8_000  # decisions with which it begins: a linear program of seconds
 
 
@@ -225,70 +216,3 @@ def _begin(
         if sum(len(part.row) for part in parts) <= MOST_BEGUN:
             return state, kept
     return state, None
-
-
-def in_policies(tree: FlatTree, solved: Equilibrium, limit: float | Deadline) -> InPolicies:
-    """Search for the policies that secure most, by the solver ``bundle`` within a limit.
-
-    Before that come the uniform policy, and what discounted CFR averages in a part of the time: the
-    solver begins, and steps, only if as much time is left as that should take. A policy is a
-    mixture too, so no team secures more by it than the value in mixtures.
-    """
-    if not tree.num_rows:
-        raise ValueError(f"{tree.name}: nobody decides; allowed: games with decisions")
-    deadline, ends = Deadline.of(limit), [-np.inf, np.inf]
-    exact.stakes(tree)  # refuses what is too rare
-    engine, run = TreeEngine(tree), SOLVERS["bundle"]()
-    wholes = dags_of(tree, deadline=deadline.within(BUILDING * deadline.seconds))
-    best = [Strategy.unchecked(tree.uniform())] * 2
-    shares = [-np.inf, np.inf]  # of the stakes, by which policies are compared
-    searching = deadline.share(1.0 - PROVING)
-
-    def measure(policy: Strategy) -> None:
-        """Keep a policy for each side for which it secures more."""
-        for player in (0, 1):
-            form = sequence_form(tree, 1 - player)
-            worth = exact.payoffs_against(policy, form)
-            patience = searching.within(RESPONDING).share(0.5)
-            dag = wholes[1 - player]
-            bound = exact.best_response(form, worth, patience, dag=dag, deadline=patience).bound
-            secures = bound if player else -bound
-            if secures > shares[player] if player == 0 else secures < shares[player]:
-                shares[player], best[player] = secures, policy
-
-    measure(best[0])
-    if not searching.is_over:
-        measure(Strategy.unchecked(engine.legal(_averaged(engine, searching.share(BEGINNING)))))
-    begun, state = searching.spent, None
-    if searching.allows(SELF_PLAY * tree.num_nodes):
-        state = run.init(engine)
-    longest = searching.spent - begun  # of a beginning, or of a step and what comes with it
-    measured = 0.0
-    while state is not None and searching.left > longest:
-        begun = searching.spent
-        state = run.step(engine, state)
-        longest = max(searching.spent - begun, longest if measured else 0.0)
-        if searching.spent >= 1.1 * measured or searching.left <= longest:
-            measure(Strategy.unchecked(engine.legal(run.average(engine, state))))
-            measured = searching.spent
-    for player, policy in enumerate(best):
-        payoffs = Payoffs(tree, 1 - player, plan_of(sequence_form(tree, player), policy))
-        patience = deadline.share(1.0 / (2 - player))
-        most = exact.settle(payoffs, patience, dag=wholes[1 - player], deadline=patience).most
-        ends[player] = above(most) if player else below(payoffs.total - most)
-    return InPolicies(
-        lower=min(ends[0], solved.upper),
-        upper=max(ends[1], solved.lower),
-        strategies=(seated(tree, best[0], 0), seated(tree, best[1], 1)),
-        mixtures=solved,
-        seconds=deadline.spent,
-    )
-
-
-def _averaged(engine: TreeEngine, deadline: Deadline) -> Floats:
-    """Policy that discounted CFR averages in some time, of an iteration at least, (R, K)."""
-    minimiser, pace = DiscountedCFR(), Pace()
-    state = minimiser.init(engine)
-    while not (state.iteration and deadline.is_over) and state.iteration < MOST_AVERAGED:
-        state, _ = pace.steps(minimiser, engine, state, MOST_AVERAGED)
-    return minimiser.average(engine, state)

@@ -12,7 +12,7 @@ from hogeq.rules import Rules
 from hogeq.rules.turn import total_rises
 from hogeq.search import bounds
 from hogeq.search.attack import attack
-from hogeq.search.results import WIN_RATES, Budget, Equilibrium, Response
+from hogeq.search.results import WIN_RATES, Budget, Equilibrium, InPolicies, Response
 from hogeq.strategies.arrays import one_hot
 from hogeq.strategies.strategy import Strategy, strategy_of
 from hogeq.support.aliases import Floats
@@ -20,6 +20,7 @@ from hogeq.support.deadline import Deadline
 from hogeq.trees import exact
 from hogeq.trees.engine import TreeEngine
 from hogeq.trees.flat import FlatTree
+from hogeq.trees.maxmin import one_side
 from hogeq.trees.rules import from_rules
 from hogeq.trees.sequences import sequence_form
 from hogeq.trees.tree import HogTree, count
@@ -118,7 +119,10 @@ def respond_by_program(engine: HogEngine, target: Strategy, budget: Budget) -> R
 
 def solve_hog(engine: HogEngine, tree: FlatTree, limit: float | Deadline) -> Equilibrium:
     """Solve a small game of Hog in mixtures; its value is 1/2, for both players are alike."""
-    found = exact.equilibrium(tree, limit)
+    return _of_hog(engine, tree, exact.equilibrium(tree, limit))
+
+
+def _of_hog(engine: HogEngine, tree: FlatTree, found: Equilibrium) -> Equilibrium:
     first, second = (
         Strategy.unchecked(_table(tree, engine, one.policies, seat), one.chances)
         for seat, one in enumerate(found.strategies)
@@ -130,4 +134,23 @@ def solve_hog(engine: HogEngine, tree: FlatTree, limit: float | Deadline) -> Equ
         strategies=(first, second),
         units=WIN_RATES,
         seats=None,
+    )
+
+
+def hog_in_policies(engine: HogEngine, deadline: Deadline) -> InPolicies:
+    """Enclose the win rate that a policy secures in a small game of Hog; it is 1/2 at most."""
+    tree = hog_tree(engine.rules)
+    if tree is None:
+        raise ValueError(
+            f"{engine.rules.name}: a game to {engine.goal} has too many histories to be enclosed in"
+            f" policies; allowed: games of at most {MOST_NODES:,}: lower goal or max_dice"
+        )
+    solved = exact.equilibrium(tree, deadline.share(0.5))
+    found = one_side(tree, replace(solved, upper=min(solved.upper, 0.0)), 0, deadline)
+    return replace(
+        found,
+        lower=_rate(found.lower),
+        upper=_rate(found.upper),
+        strategy=Strategy.unchecked(_table(tree, engine, found.strategy.policies)[0]),
+        mixtures=_of_hog(engine, tree, solved),
     )

@@ -404,16 +404,26 @@ class Side:
         assert self.whole is not None  # noqa: S101 - callers have it
         self.kept, self.dag = kept, self.whole.restricted(kept)[0]
 
-    def best(self, payoffs: Floats, value: float, limit: Deadline, gap: float = 0.0) -> Answer:
+    def best(
+        self,
+        payoffs: Floats,
+        value: float,
+        limit: Deadline,
+        gap: float = 0.0,
+        deadline: Deadline | None = None,
+    ) -> Answer:
         """Respond: exactly by the whole DAG; else a program runs if no ascent gains on a value.
 
         That of an absent-minded player ends when a share of the gap is gained, or cannot be.
+        `deadline` is that of all before the program, by default the same.
         """
         begin, enough = None, value + LEAST_NEW
         if self.form.is_absent_minded and len(self.pool):
             begin = self.pool[(self.dag.sequences.T @ payoffs)[1:].argmax()]
             enough = max(enough, value + SHARE * gap) if np.isfinite(gap) else -np.inf
-        return best_response(self.form, payoffs, limit, begin, enough, self.whole, limit)
+        return best_response(
+            self.form, payoffs, limit, begin, enough, self.whole, deadline or limit
+        )
 
     def takes(self, answer: Answer, deadline: Deadline = FOREVER) -> bool:
         """Take a response into the restricted game, if it is new there."""

@@ -344,6 +344,12 @@ def test_policies_of_two_players_have_no_value_but_mixtures_of_them_do() -> None
     assert sorted(driver.policies[:, 0, 0]) == pytest.approx([0.0, 1.0], abs=1e-6)
     assert driver.chances == pytest.approx([1 / 2, 1 / 2])
     assert policeman.policies[:, 1] == pytest.approx(np.full((1, 2), 1 / 2))
+    apart = made.in_policies(20.0)
+    assert apart.is_proved
+    assert apart.lower <= 1 - on <= apart.upper
+    assert apart.second is not None
+    assert apart.second.is_proved
+    assert apart.second.lower <= 1 / 2 <= apart.second.upper
 
 
 def test_who_cannot_act_differently_twice() -> None:
@@ -722,7 +728,6 @@ LINEAR: list[Callable[[hogeq.Game], Any]] = [
     lambda made: made.solve("cfr", 1),
     lambda made: made.solve("bundle", 1),
     lambda made: made.purify("uniform"),
-    lambda made: made.in_policies(1.0),
     lambda made: made.diff("uniform", "uniform"),
     lambda made: made.engine,
 ]

@@ -111,7 +111,7 @@ def test_whatever_a_result_found_is_taken_as_its_strategy() -> None:
         (solution, solution.policy),
         (mixed, mixed.mixture),
         (response, response.strategy),
-        (apart, game.joined(*apart.strategies)),
+        (apart, apart.profile),
         (solved, game.joined(*solved.strategies)),
     ):
         assert strategy is not None

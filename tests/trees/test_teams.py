@@ -1,6 +1,5 @@
 """Two teams: members of one team are one player who forgets."""
 
-from dataclasses import replace
 from itertools import count, permutations
 from pathlib import Path
 from typing import Any
@@ -9,11 +8,8 @@ import numpy as np
 import pytest
 
 import hogeq
-from hogeq.solvers import dags
-from hogeq.trees import exact
 from hogeq.trees.loading import load_tree
 from hogeq.trees.rules import from_rules
-from hogeq.trees.sequences import sequence_form
 from hogeq.trees.teams import side_names, sides_of, teams_text
 from tests.cli.calls import ask, refused
 
@@ -107,38 +103,6 @@ def test_a_team_draws_together(teams: str, value: float) -> None:
     drawn = solved.strategies[0 if teams == "01/2" else 1]
     assert game.exploitability(game.joined(*solved.strategies)).upper < 1e-9
     assert len(drawn.weights) == 2 or teams == "0/12"
-
-
-def test_a_policy_secures_what_bounds_prove(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A response found may miss the best; and no policy secures more than the best mixture."""
-    game = hogeq.Game("kuhn(players=2,ranks=3)")
-    tree, solved, respond = game.tree, game.equilibrium(), exact.best_response
-    assert tree is not None
-
-    def missed(*given: Any, **options: Any) -> exact.Answer:
-        found = respond(*given, **options)
-        return found._replace(payoff=found.payoff - 0.125, bound=found.bound + 0.125)
-
-    monkeypatch.setattr(exact, "best_response", missed)
-    found = dags.in_policies(tree, solved, 0.2)
-    monkeypatch.undo()
-    for player, end in enumerate((found.lower, found.upper)):
-        form = sequence_form(tree, 1 - player)
-        best = respond(form, exact.payoffs_against(found.strategies[player], form), 10.0).payoff
-        missing = best + 0.125  # nothing is forgotten, so the response was the best
-        assert end == pytest.approx((missing if player else -missing) * exact.stakes(tree))
-    crossed = replace(solved, lower=0.25, upper=-0.25)
-    found = dags.in_policies(tree, crossed, 0.1)
-    assert (found.lower, found.upper) == (-0.25, 0.25)
-
-
-def test_apart_a_team_secures_less() -> None:
-    """By hand: apart both say 1 with chance p, and the last player the rarer bit: 1/4 at most."""
-    found = hogeq.Game(Bits(), teams="01/2").in_policies(4.0)
-    assert 0.24 < found.lower <= 0.25 + 1e-9
-    assert found.mixtures.lower == pytest.approx(0.5, abs=1e-9)
-    assert 0.25 - 1e-9 <= found.prices[0] < 0.26
-    assert found.prices[1] == pytest.approx(0.0, abs=0.01)  # one player draws alone anyhow
 
 
 def test_the_sum_of_payoffs_may_be_any_constant() -> None:
