@@ -278,5 +278,6 @@ def _short(value: Fraction | float) -> Fraction | float:
 
 
 def _quoted(text: str) -> str:
-    escaped = printable(text).replace("\\", "\\\\").replace('"', '\\"')
+    seen = "\n".join(map(printable, text.split("\n")))  # OpenSpiel's names have several lines
+    escaped = seen.replace("\\", "\\\\").replace('"', '\\"')
     return f'"{escaped}"'

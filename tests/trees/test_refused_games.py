@@ -52,6 +52,14 @@ def test_parameters_are_given_once() -> None:
         hogeq.Game("kuhn(players=3,ranks=4,ranks=5)")
 
 
+def test_parameters_of_openspiel_are_refused_in_our_words() -> None:
+    pytest.importorskip("pyspiel", reason="needs OpenSpiel")
+    with pytest.raises(ValueError, match=r": OpenSpiel refuses a value; allowed: .*takes$"):
+        hogeq.Game("kuhn_poker(players=999999)")
+    with pytest.raises(ValueError, match=r"players is given twice; allowed: once$"):
+        hogeq.Game("kuhn_poker(players=2,players=3)")
+
+
 class Two(hogeq.GameRules):
     """Two moves of one player, then an end."""
 
