@@ -10,6 +10,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from hogeq.baselines import solved
 from hogeq.baselines.registry import find_strategy
 from hogeq.evaluation import counterfactual, tablebase, values
@@ -46,6 +48,7 @@ if TYPE_CHECKING:
     from hogeq.contest.field import Difference
     from hogeq.contest.tournament import WinRates
     from hogeq.contest.transcript import Review, Transcript
+    from hogeq.solvers.existence import Existence, SymmetricGame
     from hogeq.solvers.solving import Solution
     from hogeq.trees.absent import Gaps
     from hogeq.trees.engine import TreeEngine
@@ -380,6 +383,38 @@ class Game:
         if tree is None:
             return equilibrium(self.hog, seconds)
         return solve_hog(self.hog, tree, seconds)
+
+    def existence(self, seconds: float = 60.0) -> "Existence":
+        """Decide whether a game of Hog has an equilibrium in policies, with proof.
+
+        The result encloses the least exploitability of a policy: 0 if one exists.
+        ``docs/existence.md`` says how, and what is proved.
+
+        Raises
+        ------
+        ValueError
+            For other games, for two goals, for rules under which the total score need not rise, and
+            for games that are too large.
+        """
+        from hogeq.solvers.existence import decide
+
+        Budget(seconds=seconds)  # refuses what is no time
+        return decide(*self._small(), seconds)
+
+    def _small(self) -> "tuple[SymmetricGame, int]":
+        """Give the graph of a small game of Hog, and a common denominator of its chances."""
+        from hogeq.benchmark.form import from_hog
+        from hogeq.rules.turn import denominator
+        from hogeq.search.branching import ResponseGraph
+        from hogeq.solvers.existence import MOST_STATES, SymmetricGame
+
+        engine, rules = self.hog, self.rules
+        states = 2 * rules.size**2 * engine.memory_size * engine.num_actions
+        if states > MOST_STATES:
+            allowed = f"at most {MOST_STATES:,} states times actions; lower goal or max_dice"
+            raise ValueError(refusal("rules", rules.name, f"{allowed}, not {states:,}"))
+        uniform = np.full(engine.shape, 1.0 / engine.num_actions)
+        return SymmetricGame(ResponseGraph.of(from_hog(engine, uniform))), denominator(rules)
 
     def audit(self) -> "tuple[Audit, Audit]":
         """Recall of each player, with two histories where it fails.
