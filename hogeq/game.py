@@ -4,10 +4,11 @@ Purifiers, contests and game trees are imported where they are used: SciPy takes
 """
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
+from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -384,11 +385,19 @@ class Game:
             return equilibrium(self.hog, seconds)
         return solve_hog(self.hog, tree, seconds)
 
-    def existence(self, seconds: float = 60.0) -> "Existence":
+    def existence(
+        self, seconds: float = 60.0, clock: Callable[[], float] = perf_counter
+    ) -> "Existence":
         """Decide whether a game of Hog has an equilibrium in policies, with proof.
 
         The result encloses the least exploitability of a policy: 0 if one exists.
         ``docs/existence.md`` says how, and what is proved.
+
+        Parameters
+        ----------
+        seconds : float
+        clock : callable
+            Tells the seconds; ``time.process_time`` counts those of the processor.
 
         Raises
         ------
@@ -399,7 +408,7 @@ class Game:
         from hogeq.solvers.existence import decide
 
         Budget(seconds=seconds)  # refuses what is no time
-        return decide(*self._small(), seconds)
+        return decide(*self._small(), seconds, clock)
 
     def _small(self) -> "tuple[SymmetricGame, int]":
         """Give the graph of a small game of Hog, and a common denominator of its chances."""

@@ -5,7 +5,7 @@ others are fixed, memory included, if no play meets a row twice. ``docs/existenc
 theorem.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from fractions import Fraction
@@ -32,6 +32,22 @@ class Status(IntEnum):
     CLOSED = kernels.CLOSED  # no response gets more than the target
     FOUND = kernels.FOUND  # one does
     OPEN = kernels.OPEN  # the effort was used up
+
+
+class Deadline:
+    """A time at which to stop, by some clock."""
+
+    def __init__(self, seconds: float, clock: Callable[[], float] = perf_counter) -> None:
+        self.clock, self.end = clock, clock() + seconds
+
+    @property
+    def left(self) -> float:
+        """Seconds that are left, at least 0."""
+        return max(0.0, self.end - self.clock())
+
+    def share(self, part: float) -> "Deadline":
+        """Give a part of what is left."""
+        return Deadline(part * self.left, self.clock)
 
 
 class Closing(NamedTuple):
@@ -205,7 +221,7 @@ class Responses:
         target: float,
         fixed: Ints | None = None,
         most: int = MOST_QUESTIONS,
-        end: float = np.inf,
+        deadline: Deadline | None = None,
     ) -> Closing:
         """Prove that no response gets more than a target, or find one that does.
 
@@ -217,16 +233,15 @@ class Responses:
             Rows that play a given corner; -1 for all others.
         most : int
             Relaxations that are solved at most.
-        end : float
-            Time, by `perf_counter`, at which to stop.
+        deadline : Deadline, optional
         """
         free = self.free
         fixed = free if fixed is None else np.where(fixed >= 0, fixed, free)
         rows, response, ends = len(fixed), fixed.copy(), np.array([-np.inf, -np.inf])
         now, stack = np.zeros(2, np.int64), np.zeros(rows, np.int64)
         parts, status = list[Ints](), Status.OPEN
-        while status == Status.OPEN and most > 0 and perf_counter() < end:
-            questions = np.zeros(min(most, BATCH), np.int32)
+        while status == Status.OPEN and most > 0 and (deadline is None or deadline.left):
+            questions = np.zeros(min(most, BATCH), np.int64)
             now[1] = 0
             status = Status(
                 kernels.close(
@@ -236,7 +251,7 @@ class Responses:
             )  # fmt: skip
             parts.append(questions[: now[1]])
             most -= len(questions)
-        tree = np.concatenate(parts) if parts else np.zeros(0, np.int32)
+        tree = np.concatenate(parts) if parts else np.zeros(0, np.int64)
         bound = float(ends[1]) + self.error
         return Closing(status, float(ends[0]), bound, response, tree, len(tree))
 

@@ -9,7 +9,7 @@
 ``docs/existence.md`` has the lemma, its proof, and what else is known.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import lcm
@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from hogeq.search.branching import (
     Closing,
+    Deadline,
     ExactStates,
     Policy,
     ResponseGraph,
@@ -38,7 +39,8 @@ MOST_EXACT: Final = 8  # components whose weights are solved for in rational num
 MOST_STATES: Final = 4_000_000  # states times actions, whether play comes to them or not
 MOST_CUTS: Final = 2_000  # of boxes
 BITS: Final = (8, 12, 16, 20, 26)  # of probabilities that are tried
-TARGETS: Final = (0.3, 0.03, 0.003)  # of the exploitability known, to be proved of boxes
+TARGETS: Final = ((0.5, 0.3), (0.05, 0.5), (0.005, 1.0))
+"""What is to be proved of boxes, of the exploitability known, and in what part of the time left."""
 
 
 class Oracle(NamedTuple):
@@ -91,19 +93,19 @@ class SymmetricGame:
         return found - first, value
 
 
-def double_oracle(game: SymmetricGame, end: float, first: Ints) -> Iterator[Oracle]:
+def double_oracle(game: SymmetricGame, deadline: Deadline, first: Ints) -> Iterator[Oracle]:
     """Add a best response to the equilibrium of a pool to it, until there is none that gains.
 
     Each yields an equilibrium of the pool; the last is one of the game if its search is closed.
     """
     pool, payoffs, weights = first[None], np.full((1, 1), 0.5), np.ones(1)
-    while perf_counter() < end:
+    while deadline.left:
         used = np.flatnonzero(weights > 0.0)
         problem = game.against(weights[used], game.policy(pool[used]))
         new, rate = game.best(problem, pool[[*used, -1]])
-        closing = Closing(Status.FOUND, rate, np.inf, new, np.zeros(0, np.int32), 0)
+        closing = Closing(Status.FOUND, rate, np.inf, new, np.zeros(0, np.int64), 0)
         if rate <= 0.5 + TIE:
-            closing = problem.close(0.5 + TIE, end=end)
+            closing = problem.close(0.5 + TIE, deadline=deadline)
             if closing.status == Status.FOUND:
                 response, _ = problem.improve(closing.response)
                 new = response - problem.corners.first[:-1]
@@ -189,7 +191,7 @@ class Removed(NamedTuple):
 
 
 def reduce(
-    game: SymmetricGame, weights: Floats, matrices: Ints, end: float
+    game: SymmetricGame, weights: Floats, matrices: Ints, deadline: Deadline
 ) -> tuple[NDArray[np.bool_], list[Removed]]:
     """Remove actions that no best response to an equilibrium mixture takes; give those kept.
 
@@ -202,7 +204,7 @@ def reduce(
     begin.append(problem.settled(problem.free))
     for row in range(game.rows):
         for action in range(game.actions):
-            if not kept[row, action] or (matrices[:, row] == action).any() or perf_counter() > end:
+            if not kept[row, action] or (matrices[:, row] == action).any() or not deadline.left:
                 continue
             fixed = problem.free
             fixed[row] = first[row] + action
@@ -215,7 +217,7 @@ def reduce(
                     break
             closing = None
             while rate <= 0.5 - SMALLEST:
-                closing = problem.close((0.5 + rate) / 2.0, fixed, MOST, end)
+                closing = problem.close((0.5 + rate) / 2.0, fixed, MOST, deadline)
                 if closing.status != Status.FOUND:
                     break
                 rate = problem.improve(closing.response, fixed)[1]
@@ -251,8 +253,8 @@ class Split(NamedTuple):
 class Enclosure:
     """Least exploitability of the policies of a box, from below by a proof, from above by one."""
 
-    def __init__(self, game: SymmetricGame, pool: Ints, target: float, end: float) -> None:
-        self.game, self.pool, self.target, self.end = game, pool, target, end
+    def __init__(self, game: SymmetricGame, pool: Ints, target: float, deadline: Deadline) -> None:
+        self.game, self.pool, self.target, self.deadline = game, pool, target, deadline
         self.steps = list[Split | Leaf]()
 
     def run(self, corners: list[Floats], responses: Ints) -> bool:
@@ -295,7 +297,7 @@ class Enclosure:
         first = np.concatenate([[0], np.cumsum([len(one) for one in box.corners])])
         rates = np.zeros((len(responses), 0))
         problem: Responses | None = None
-        while perf_counter() < self.end:
+        while self.deadline.left:
             if problem is None:
                 count = len(self.pool)
                 problem = game.against(
@@ -320,7 +322,8 @@ class Enclosure:
                     game.against(shares, policies), np.concatenate([self.pool[-3:], counter[None]])
                 )
                 new.append(counter)
-                if rate <= 1.0 - value + 1e-9:
+                fresh = [one for one in new if not (self.pool == one).all(axis=1).any()]
+                if rate <= 1.0 - value + 1e-9 or not fresh:
                     beaters = np.flatnonzero(weights > SUPPORT)
                     against = np.concatenate([self.pool[beaters], np.stack(new)])
                     spread = self.spread(
@@ -337,24 +340,23 @@ class Enclosure:
                     share = np.bincount(responses[used, row], shares, len(ends))
                     one, two = np.argsort(-share)[:2].tolist()
                     return Split(row, min(one, two), max(one, two)), responses[used]
-                fresh = [one for one in new if not (self.pool == one).all(axis=1).any()]
                 self.pool = np.concatenate([self.pool, *(one[None] for one in fresh[:2])])
                 problem = None
                 continue
             used = np.flatnonzero(weights > SUPPORT)
             shares = dyadic(weights[used])
-            against = game.against(shares, game.policy(self.pool[used]), box.corners)
-            begin = np.concatenate([against.settled(against.free)[None] - first[:-1], responses])
+            relaxed = game.against(shares, game.policy(self.pool[used]), box.corners)
+            begin = np.concatenate([relaxed.settled(relaxed.free)[None] - first[:-1], responses])
             found, rate = max(
-                (against.improve(first[:-1] + one) for one in begin), key=lambda x: x[1]
+                (relaxed.improve(first[:-1] + one) for one in begin), key=lambda x: x[1]
             )
             if rate <= 0.5 - self.target / 2.0:
-                closing = against.close(0.5 - self.target / 2.0, None, MOST, self.end)
+                closing = relaxed.close(0.5 - self.target / 2.0, None, MOST, self.deadline)
                 if closing.status == Status.CLOSED:
                     return Leaf(shares, used, closing), responses
                 if closing.status == Status.OPEN:
                     return None, responses
-                found, _ = against.improve(closing.response)
+                found, _ = relaxed.improve(closing.response)
             responses = np.concatenate([responses, (found - first[:-1])[None]])
             rates = np.concatenate([rates, problem.values(found)[None]])
         return None, responses
@@ -407,7 +409,7 @@ def matrix_game(rates: Floats) -> tuple[float, Floats, Floats]:
 
 
 def descend(  # noqa: C901 - one loop
-    game: SymmetricGame, policy: Floats, pool: Ints, end: float
+    game: SymmetricGame, policy: Floats, pool: Ints, deadline: Deadline
 ) -> tuple[Floats, float, Ints]:
     """Lower the exploitability of a policy by linear programs within a trust region.
 
@@ -425,7 +427,7 @@ def descend(  # noqa: C901 - one loop
         problem = game.alone(one)
         counter, rate = game.best(problem, pool[-6:])
         if rate <= 0.5 + SMALLEST:
-            closing = problem.close(0.5 + TIE, None, MOST, end)
+            closing = problem.close(0.5 + TIE, None, MOST, deadline)
             if closing.status == Status.FOUND:
                 found, rate = problem.improve(closing.response)
                 counter = found - problem.corners.first[:-1]
@@ -435,7 +437,7 @@ def descend(  # noqa: C901 - one loop
         return rate, pool
 
     best, pool = worst(policy, pool)
-    while radius > 1e-7 and best > 0.5 + TIE / 10 and perf_counter() < end:
+    while radius > 1e-7 and best > 0.5 + TIE / 10 and deadline.left:
         corners = [
             np.concatenate([game.eye[legal], one[None]])
             for legal, one in zip(game.graph.legal, policy, strict=True)
@@ -583,7 +585,12 @@ def least(loss: float, gap: float, excess: float) -> float:
     return max(0.0, found * (1.0 - 1e-9))
 
 
-def decide(game: SymmetricGame, denominator: int, seconds: float) -> Existence:
+def decide(
+    game: SymmetricGame,
+    denominator: int,
+    seconds: float,
+    clock: Callable[[], float] = perf_counter,
+) -> Existence:
     """Decide whether an equilibrium in policies exists.
 
     Parameters
@@ -592,23 +599,24 @@ def decide(game: SymmetricGame, denominator: int, seconds: float) -> Existence:
     denominator : int
         Common denominator of all chances of outcomes.
     seconds : float
+    clock : callable
+        Tells the seconds.
     """
-    return _Decision(game, denominator, seconds).run()
+    return _Decision(game, denominator, Deadline(seconds, clock)).run()
 
 
 class _Decision:
     """The course of a decision, and the best policy so far."""
 
-    def __init__(self, game: SymmetricGame, denominator: int, seconds: float) -> None:
-        self.game, self.begun = game, perf_counter()
-        self.end = self.begun + seconds
+    def __init__(self, game: SymmetricGame, denominator: int, deadline: Deadline) -> None:
+        self.game, self.deadline, self.begun = game, deadline, deadline.clock()
         self.exact = ExactStates(game.graph, denominator)
         self.upper, self.policy = 0.5, game.policy(game.graph.legal.argmax(axis=1))
         self.components, self.pool = 0, np.zeros((0, game.rows), np.int64)
 
     def run(self) -> Existence:
         oracle: Oracle | None = None
-        for step in double_oracle(self.game, self.end, self.game.graph.legal.argmax(axis=1)):
+        for step in double_oracle(self.game, self.deadline, self.game.graph.legal.argmax(axis=1)):
             oracle = step
         if oracle is None or oracle.closing.status != Status.CLOSED:
             return self.result("open")
@@ -628,7 +636,7 @@ class _Decision:
     def result(self, kind: Kind, lower: float = 0.0, **proof: Any) -> Existence:
         upper = 0.0 if kind in {"matrix", "policy"} else self.upper
         components = 1 if kind == "matrix" else self.components
-        spent = perf_counter() - self.begun
+        spent = self.deadline.clock() - self.begun
         return Existence(kind, lower, upper, self.policy, components, proof, spent)
 
     def certified(self, policy: Policy, kind: Kind) -> Existence | None:
@@ -637,7 +645,7 @@ class _Decision:
         problem = game.alone(rates)
         if game.best(problem, self.pool[-4:])[1] > 0.5 + TIE:
             return None
-        closing = problem.close(0.5 + TIE, None, MOST, self.end)
+        closing = problem.close(0.5 + TIE, None, MOST, self.deadline)
         if closing.status != Status.CLOSED:
             return None
         if closing.bound - 0.5 < self.upper:
@@ -662,38 +670,51 @@ class _Decision:
         """Try Kuhn's policy of the mixture, and what linear programs make of it."""
         game = self.game
         if len(matrices) <= MOST_EXACT:
-            policy = exact_kuhn(self.exact, matrices)
-            found = None if policy is None else self.certified(policy, "policy")
+            exact = exact_kuhn(self.exact, matrices)
+            found = None if exact is None else self.certified(exact, "policy")
             if found is not None:
                 return found
-        begin = kuhn(game, weights, matrices)
-        share = perf_counter() + (self.end - perf_counter()) / 4.0
-        policy, rate, self.pool = descend(game, begin, self.pool, share)
-        closing = game.alone(policy).close(rate + TIE, None, MOST, share)
-        if closing.status == Status.CLOSED and closing.bound - 0.5 < self.upper:
-            self.upper, self.policy = closing.bound - 0.5, policy
+        share = self.deadline.share(0.25)
+        begin, rate, self.pool = descend(game, kuhn(game, weights, matrices), self.pool, share)
+        rate = self.bounded(begin, rate, share)
         for bits in BITS if rate <= 0.5 + SMALLEST else ():
-            found = self.certified(rational(policy, bits), "policy")
+            found = self.certified(rational(begin, bits), "policy")
             if found is not None:
                 return found
         return None
 
+    def bounded(self, policy: Floats, rate: float, deadline: Deadline) -> float:
+        """Bound the exploitability of a policy, whose best counter known wins at this rate."""
+        problem = self.game.alone(policy)
+        while deadline.left:
+            closing = problem.close(rate + TIE, None, MOST, deadline)
+            if closing.status != Status.FOUND:
+                break
+            rate = problem.improve(closing.response)[1]
+        else:
+            return rate
+        if closing.status == Status.CLOSED and closing.bound - 0.5 < self.upper:
+            self.upper, self.policy = closing.bound - 0.5, policy
+        return rate
+
     def by_boxes(self, weights: Floats, matrices: Ints) -> Existence | None:
         """Remove what best responses to the mixture do not do, and enclose what is left."""
         game, shares = self.game, dyadic(weights)
-        closing = game.against(shares, game.policy(matrices)).close(0.5 + TIE, None, MOST, self.end)
+        closing = game.against(shares, game.policy(matrices)).close(
+            0.5 + TIE, None, MOST, self.deadline
+        )
         if closing.status != Status.CLOSED:
             return None
-        half_way = perf_counter() + (self.end - perf_counter()) / 2.0
-        kept, removed = reduce(game, shares, matrices, half_way)
+        kept, removed = reduce(game, shares, matrices, self.deadline.share(0.5))
         excess = max(closing.bound - 0.5, 0.0)
         removed = [one for one in removed if one.closing.bound < 0.5]
         gap = min((0.5 - one.closing.bound for one in removed), default=0.5) + excess
         places = kept.cumsum(axis=1) - 1
         begin = places[np.arange(game.rows), matrices]
         corners = [game.eye[one] for one in kept]
-        for share in TARGETS:
-            boxes = Enclosure(game, self.pool, share * self.upper, self.end)
+        for share, part in TARGETS:
+            target = share * min(self.upper, 0.1)
+            boxes = Enclosure(game, self.pool, target, self.deadline.share(part))
             is_closed = boxes.run(corners, begin)
             self.pool = boxes.pool
             leaves = [step for step in boxes.steps if isinstance(step, Leaf)]
