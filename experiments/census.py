@@ -14,7 +14,7 @@ import argparse
 import gzip
 import json
 import time
-from decimal import ROUND_DOWN, Decimal
+from decimal import ROUND_DOWN, ROUND_UP, Decimal
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -26,7 +26,12 @@ from hogeq.support.files import replacing
 
 EDITIONS = ("su20", "sp20", "su21", "fa18", "fa19", "sp19", "fa17", "fa13")
 FORMAT = "equilibria of hog 1"
-LETTERS = {"matrix": "pure", "policy": "policy", "none": "none", "open": "open"}
+LETTERS = {
+    "matrix": ("pure", "#9ecae1"),
+    "policy": ("policy", "#3182bd"),
+    "none": ("none", "#d95f02"),
+    "open": ("open", "#ffffff"),
+}
 Line = dict[str, Any]
 
 
@@ -98,15 +103,51 @@ def tables(given: argparse.Namespace, lines: dict[str, Line]) -> None:
 
     kinds = sorted({key[:3] for key in cells}, key=lambda key: (-key[1], EDITIONS.index(key[0])))
     publish(given.out, "existence", ["edition", "sides", "dice", *goals], (row(*k) for k in kinds))
+    picture(given.out, goals, kinds, cells)
+
+
+def picture(out: Path, goals: list[int], kinds: list[Any], cells: dict[Any, Line]) -> None:
+    """Draw the table: a square for each game, its colour by what is known."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(1.5 + 0.5 * len(goals), 1.2 + 0.22 * len(kinds)), layout="constrained")
+    axes = figure.add_subplot()
+    for kind, (letter, colour) in LETTERS.items():
+        points = [
+            (goals.index(goal), place)
+            for place, key in enumerate(kinds)
+            for goal in goals
+            if cells.get((*key, goal), {}).get("kind") == kind
+        ]
+        if points:
+            x, y = zip(*points, strict=True)
+            axes.scatter(x, y, s=70, marker="s", color=colour, edgecolor="0.4", label=letter)
+    axes.set_xticks(range(len(goals)), [str(goal) for goal in goals])
+    names = [
+        f"{edition}, {dice} " + ("dice" if sides == 6 else "coins")
+        for edition, sides, dice in kinds
+    ]
+    axes.set_yticks(range(len(kinds)), names, fontsize=7)
+    axes.invert_yaxis()
+    axes.set_xlabel("goal")
+    figure.legend(loc="outside lower center", ncols=4, frameon=False, fontsize=8)
+    with replacing(out / "existence.png") as path:
+        figure.savefig(path, format="png", dpi=120, metadata={"Software": None})
+
+
+def above(upper: float) -> str:
+    """Write two digits, rounded up."""
+    digit = Decimal(upper)
+    return f"{digit.quantize(Decimal(1).scaleb(digit.adjusted() - 1), ROUND_UP):.1e}"
 
 
 def written(line: Line) -> str:
     """Write what is known of a game."""
     if line["kind"] == "open":
-        return f"open, at most {line['upper']:.1e}"
+        return "open" if line["upper"] >= 0.5 else f"open, at most {above(line['upper'])}"
     if line["kind"] == "none":
-        return f"**none**, at most {line['upper']:.1e}"
-    return LETTERS[line["kind"]]
+        return f"**none**, at most {above(line['upper'])}"
+    return LETTERS[line["kind"]][0]
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ import gzip
 import io
 import sys
 from fractions import Fraction
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -30,17 +31,23 @@ ROUNDING = 2.0**-53
 compiled: Any = njit
 
 
+def game_of(rules: Any) -> "Hog":
+    """Take the rules of a proof."""
+    keys = ["edition", "goal", "max_dice", "sides"]
+    demand(isinstance(rules, dict) and sorted(rules) == keys, "rules: not these four keys")
+    edition, *sizes = (rules[key] for key in keys)
+    demand(isinstance(edition, str) and edition in EDITIONS, "rules: no such edition")
+    for size, most in zip(sizes, (30, 6, 20), strict=True):
+        demand(type(size) is int and 1 <= size <= most, "rules: a size that is none")
+    return made(edition, *sizes)
+
+
 class Hog:
     """All positions of one game, each for either player to move, in the order of their sums."""
 
-    def __init__(self, rules: Any) -> None:
-        keys = ["edition", "goal", "max_dice", "sides"]
-        demand(isinstance(rules, dict) and sorted(rules) == keys, "rules: not these four keys")
-        demand(rules["edition"] in list(EDITIONS), "rules: no such edition")
-        for key, most in (("goal", 30), ("max_dice", 6), ("sides", 20)):
-            demand(type(rules[key]) is int and 1 <= rules[key] <= most, f"rules: {key}")
-        parts = {key: rules[key] for key in keys[1:]}
-        play = Play({**EDITIONS[rules["edition"]], **parts})
+    def __init__(self, edition: str, goal: int, max_dice: int, sides: int) -> None:
+        sizes = {"goal": goal, "max_dice": max_dice, "sides": sides}
+        play = Play({**EDITIONS[edition], **sizes})
         self.goal, rolls = play.goal, play.rolls()
         self.rows, self.actions = self.goal**2, len(rolls)
         levels: list[dict[Any, None]] = [{} for _ in range(2 * self.goal)]
@@ -59,7 +66,7 @@ class Hog:
         first, chances, after, again = [0], list[float](), list[int](), list[bool]()
         for state, dice in ((state, dice) for state in states for dice in rolls):
             over = [Fraction(0), Fraction(0)]
-            goes_on = []
+            goes_on = list[Any]()
             for branch in play.branches(state, dice):
                 if branch.winner is None:
                     then = number[branch.state]
@@ -69,12 +76,13 @@ class Hog:
                     again.append(branch.again)
                 else:
                     over[branch.winner] += branch.chance
-            self.branches.append((goes_on, *over))
-            total = sum((chance for chance, _, _ in goes_on), sum(over))
-            demand(total == 1, "rules: chances do not sum to 1")
+            self.branches.append((goes_on, over[0], over[1]))
+            whole = sum((chance for chance, _, _ in goes_on), over[0] + over[1])
+            demand(whole == 1, "rules: chances do not sum to 1")
             first.append(len(chances))
         shape = len(states), self.actions
-        won, lost = (np.array([float(one[at]) for one in self.branches]) for at in (1, 2))
+        won = np.array([float(one[1]) for one in self.branches])
+        lost = np.array([float(one[2]) for one in self.branches])
         self.arrays = (
             self.row,
             np.array(first),
@@ -115,6 +123,9 @@ class Hog:
             return known[mover, state]
 
         return (worth(0, 0) + worth(1, 0)) / 2
+
+
+made = cache(Hog)
 
 
 @compiled
@@ -209,7 +220,7 @@ class Proof:
         demand(self.kind in ("matrix", "policy", "none"), "kind: not one of the three")
         keys = {"format", "rules", "kind", "lower", *(none if self.kind == "none" else exists)}
         demand(set(said) == keys, "proof: has other keys")
-        self.hog = Hog(said["rules"])
+        self.hog = game_of(said["rules"])
         self.eye = np.eye(self.hog.actions)
         self.every = [self.eye] * self.hog.rows
 

@@ -19,6 +19,7 @@ from typing import Any, Final, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from hogeq.model.protocol import Engine
 from hogeq.search.branching import (
     Closing,
     Deadline,
@@ -29,14 +30,15 @@ from hogeq.search.branching import (
     Status,
     rational,
 )
+from hogeq.search.results import PROVED, Equilibrium
 from hogeq.solvers.responses import SUPPORT, equilibrium
+from hogeq.strategies.strategy import Mixture, strategy_of
 from hogeq.support.aliases import Floats, Ints
 
 TIE: Final = 1e-10  # win rates this close to 1/2 count as 1/2 until they are proved
 SMALLEST: Final = 1e-9  # a roll that loses less is kept
 MOST: Final = 200_000  # relaxations of one proof
 MOST_EXACT: Final = 8  # components whose weights are solved for in rational numbers
-MOST_STATES: Final = 4_000_000  # states times actions, whether play comes to them or not
 MOST_CUTS: Final = 2_000  # of boxes
 BITS: Final = (8, 12, 16, 20, 26)  # of probabilities that are tried
 TARGETS: Final = ((0.5, 0.3), (0.05, 0.5), (0.005, 1.0))
@@ -563,6 +565,25 @@ class Existence:
         """Whether an equilibrium in policies exists; None if that is open."""
         return {"matrix": True, "policy": True, "none": False, "open": None}[self.kind]
 
+    def __repr__(self) -> str:
+        """Say what is known, and both ends."""
+        return f"Existence({self.kind}; {self.lower:.2e} to {self.upper:.2e})"
+
+    def rows(self) -> list[tuple[str, str, str]]:
+        """Lay out what is known, as the command prints it."""
+        known = {
+            "matrix": ("yes", "a matrix is one: no matrix wins more than 1/2 against it"),
+            "policy": ("yes", "a policy is one: no matrix wins more than 1/2 against it"),
+            "none": ("no", "every policy loses to some matrix"),
+            "open": ("open", "neither is proved"),
+        }[self.kind]
+        least = "least exploitability of a policy, proved"
+        return [
+            ("exists", *known),
+            ("lower", f"{self.lower:.3e}", least),
+            ("upper", f"{self.upper:.3e}", f"{least}, by the policy found"),
+        ]
+
     def to_json(self) -> dict[str, Any]:
         """Return it as plain values, without the policy and the proof."""
         ends = {"lower": self.lower, "upper": self.upper, "exists": self.exists}
@@ -572,6 +593,47 @@ class Existence:
             "components": self.components,
             "seconds": self.seconds,
         }
+
+
+def in_mixtures(game: SymmetricGame, engine: Engine, seconds: float) -> Equilibrium | None:
+    """Solve a game in mixtures by a double oracle that an exact response ends; None if none does.
+
+    A component that is an equilibrium alone is given in place of the mixture.
+    """
+    begun, deadline = perf_counter(), Deadline(seconds)
+    steps = list(double_oracle(game, deadline, game.graph.legal.argmax(axis=1)))
+    if not steps or steps[-1].closing.status != Status.CLOSED:
+        return None
+    oracle, bound = steps[-1], steps[-1].closing.bound
+    weights, pool = oracle.mixture
+    for one in candidates(oracle):
+        closing = game.alone(game.policy(oracle.pool[one])).close(0.5 + TIE, None, MOST, deadline)
+        if closing.status == Status.CLOSED:
+            weights, pool, bound = np.ones(1), oracle.pool[one][None], closing.bound
+            break
+    tables = pool.reshape(-1, *engine.shape[:-1]).astype(np.int8)
+    found = strategy_of(engine, Mixture(weights, tables) if len(tables) > 1 else tables[0])
+    return Equilibrium(
+        lower=1.0 - bound,
+        upper=bound,
+        strategies=(found, found),
+        is_proved=bound - 0.5 <= PROVED / 2.0,
+        method="double oracle",
+        effort={"iterations": len(steps), "components": [len(tables)] * 2},
+        seconds=perf_counter() - begun,
+    )
+
+
+def candidates(oracle: Oracle) -> list[int]:
+    """Matrices of the pool that none of it beats, the heaviest in the mixture first."""
+    worst = oracle.payoffs.max(axis=0)
+    order = np.argsort(-oracle.weights, kind="stable")
+    return [int(one) for one in order[worst[order] <= 0.5 + TIE]]
+
+
+def known(policy: Floats) -> Existence:
+    """Give the pure equilibrium (R, K) of a game in which nothing is hidden: it has one."""
+    return Existence("matrix", 0.0, 0.0, policy, 1, {}, 0.0)
 
 
 def least(loss: float, gap: float, excess: float) -> float:
@@ -658,9 +720,7 @@ class _Decision:
 
     def by_matrix(self, oracle: Oracle) -> Existence | None:
         """Try matrices that none of the pool beats, the heaviest in the mixture first."""
-        worst = oracle.payoffs.max(axis=0)
-        order = np.argsort(-oracle.weights, kind="stable")
-        for one in order[worst[order] <= 0.5 + TIE].tolist():
+        for one in candidates(oracle):
             found = self.certified(rational(self.game.policy(oracle.pool[one]), 0), "matrix")
             if found is not None:
                 return found
