@@ -101,7 +101,9 @@ def tables(given: argparse.Namespace, lines: dict[str, Line]) -> None:
         found = [cells.get((edition, sides, dice, goal)) for goal in goals]
         return [edition, sides, dice, *("" if one is None else written(one) for one in found)]
 
-    kinds = sorted({key[:3] for key in cells}, key=lambda key: (-key[1], EDITIONS.index(key[0])))
+    kinds = sorted(
+        {key[:3] for key in cells}, key=lambda key: (-key[1], EDITIONS.index(key[0]), key[2])
+    )
     publish(given.out, "existence", ["edition", "sides", "dice", *goals], (row(*k) for k in kinds))
     picture(given.out, goals, kinds, cells)
 
