@@ -4,12 +4,15 @@ Purifiers, contests and game trees are imported where they are used: SciPy takes
 """
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from sys import float_info
-from typing import TYPE_CHECKING, Any
+from time import perf_counter
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
 
 from hogeq.baselines import solved
 from hogeq.baselines.registry import find_strategy
@@ -49,11 +52,14 @@ if TYPE_CHECKING:
     from hogeq.contest.field import Difference
     from hogeq.contest.tournament import WinRates
     from hogeq.contest.transcript import Review, Transcript
+    from hogeq.solvers.existence import Existence, SymmetricGame
     from hogeq.solvers.solving import Solution
     from hogeq.trees.absent import Gaps
     from hogeq.trees.engine import TreeEngine
     from hogeq.trees.flat import FlatTree
     from hogeq.trees.recall import Audit
+
+MOST_STATES: Final = 4_000_000  # states times actions, whether play comes to them or not
 
 StrategySpec = StrategyLike | str | Path | Mapping[str, Any]
 """A strategy, or its function, array, name, file, run's folder or states of OpenSpiel; or a result.
@@ -375,8 +381,10 @@ class Game:
             responses by these, begun with what CFR plays, or ``cfr``. The best ends are kept.
 
         A game of Hog is alike for both players, and worth 1/2. Without hidden memory optimal play
-        by the scores is an equilibrium. Where there are too many histories, the solver
-        ``mixture_bundle`` looks for a mixture, and both ends are what that secures.
+        by the scores is an equilibrium. Elsewhere half of the time is a double oracle's, which an
+        exact best response ends; a matrix that is an equilibrium alone is given as one. If it does
+        not end, small games are solved as trees; in others the solver ``mixture_bundle`` looks for
+        a mixture, and both ends are what that secures.
 
         Raises
         ------
@@ -396,10 +404,68 @@ class Game:
         self.engine  # noqa: B018 - refuses two goals
         from hogeq.solvers.solving import equilibrium
 
+        if self.hog.has_memory and self._is_small:
+            from hogeq.solvers.existence import in_mixtures
+
+            found = in_mixtures(self._small()[0], self.hog, deadline.share(0.5))
+            if found is not None:
+                return found
         tree = hog_tree(self.rules) if self.hog.has_memory else None
         if tree is None:
             return equilibrium(self.hog, deadline)
         return solve_hog(self.hog, tree, deadline)
+
+    def existence(
+        self, seconds: float = 60.0, clock: Callable[[], float] = perf_counter
+    ) -> "Existence":
+        """Decide whether a game of Hog has an equilibrium in policies, with proof.
+
+        The result encloses the least exploitability of a policy: 0 if one exists.
+        ``docs/existence.md`` says how, and what is proved.
+
+        Parameters
+        ----------
+        seconds : float
+        clock : callable
+            Tells the seconds; ``time.process_time`` counts those of the processor.
+
+        Raises
+        ------
+        ValueError
+            For other games, for two goals, for rules under which the total score need not rise, and
+            for games that are too large.
+        """
+        from hogeq.solvers.existence import decide, known
+
+        Budget(seconds=seconds)  # refuses what is no time
+        if not self.hog.has_memory and not self.hog.positions_recur:
+            matrix = tablebase.solve(self.hog).matrix
+            return known(np.eye(self.engine.num_actions)[matrix.ravel()])
+        return decide(*self._small(), seconds, clock)
+
+    @property
+    def _is_small(self) -> bool:
+        """Whether a game of Hog can be laid out as a graph of states."""
+        from hogeq.rules.turn import total_rises
+
+        engine = self.hog
+        states = 2 * self.rules.size**2 * engine.memory_size * engine.num_actions
+        return states <= MOST_STATES and total_rises(self.rules)
+
+    def _small(self) -> "tuple[SymmetricGame, int]":
+        """Give the graph of a small game of Hog, and a common denominator of its chances."""
+        from hogeq.rules.turn import denominator
+        from hogeq.search.branching import ResponseGraph
+        from hogeq.solvers.existence import SymmetricGame
+
+        engine, rules = self.hog, self.rules
+        if not self._is_small:
+            allowed = (
+                f"games of at most {MOST_STATES:,} states times actions: lower goal or max_dice"
+            )
+            raise ValueError(refusal("rules", rules.name, allowed))
+        uniform = np.full(engine.shape, 1.0 / engine.num_actions)
+        return SymmetricGame(ResponseGraph.of(self.graph.against(uniform))), denominator(rules)
 
     def audit(self) -> "tuple[Audit, Audit]":
         """Recall of each player, with two histories where it fails.

@@ -614,7 +614,7 @@ def test_a_search_of_rows_that_are_met_in_several_orders_is_true(seed: int) -> N
 
 @pytest.mark.parametrize("seed", range(6))
 def test_a_search_of_parts_is_exact_above_its_floor(seed: int) -> None:
-    instance = checker.Instance(from_tree(orders(seed, 2))._asdict())
+    instance = checker.Instance(of_tree(orders(seed, 2)).arrays())
     best, _ = best_of_all(instance)
     pasts = player_tree(instance)
     for less in (1e-8, 0.01, 0.1, 1.0):

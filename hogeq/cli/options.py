@@ -380,7 +380,7 @@ TABLE: Final[dict[str, Any]] = {
     ),
     "equilibrium.seconds": option("Time limit; both bounds hold at any time.", min=0),
     "equilibrium.method": (option("auto, dag, columns or cfr.", "METHOD"), OF_TREES),
-    "policies": (option("Policies as well, whose players draw apart: the TME of teams."), OF_TREES),
+    "policies": option("Policies as well, whose players draw apart; in Hog, whether one exists."),
     "purify.method": option("How: argmax, threshold or integer.", "METHOD"),
     "checkpoint": (
         option(
