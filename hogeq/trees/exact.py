@@ -26,6 +26,7 @@ from hogeq.trees.beliefs import (
 )
 from hogeq.trees.flat import TERMINAL, FlatTree, reach
 from hogeq.trees.sequences import LEAST_GAIN, SequenceForm, sequence_form
+from hogeq.trees.shuffling import solving_form
 from hogeq.trees.strategies import tree_strategy
 from hogeq.trees.teams import side_names
 
@@ -248,9 +249,10 @@ def respond(
     target, unit, begun = tree_strategy(tree, given), stakes(tree), perf_counter()
     answers, memory = [], []
     for player in (0, 1):
-        form = sequence_form(tree, player)
+        form, plain = solving_form(tree, player), sequence_form(tree, player)
         payoffs = payoffs_against(target, form)
-        memory.append(float(form.remember(payoffs)[0][0]))
+        remembered = payoffs if form is plain else payoffs_against(target, plain)
+        memory.append(float(plain.remember(remembered)[0][0]))
         left = (begun + seconds - perf_counter()) / (2 - player)
         answers.append(best_response(form, payoffs, left, begin, dag=wholes[player]))
     first, second = answers
@@ -426,7 +428,7 @@ def whole_dag(form: SequenceForm, most: int = MOST, end: float = np.inf) -> Beli
 
 def dags_of(tree: FlatTree, most: int = MOST, end: float = np.inf) -> list[BeliefDag | None]:
     """Build the belief DAG of each player once, until some time at most."""
-    return [whole_dag(sequence_form(tree, player), most, end) for player in (0, 1)]
+    return [whole_dag(solving_form(tree, player), most, end) for player in (0, 1)]
 
 
 class Solving:
@@ -440,7 +442,7 @@ class Solving:
         self.tree, self.unit = tree, stakes(tree)
         self.begun = perf_counter()
         self.end = self.begun + seconds
-        self.forms = sequence_form(tree, 0), sequence_form(tree, 1)
+        self.forms = solving_form(tree, 0), solving_form(tree, 1)
         self.payoffs = sequence_payoffs(*self.forms)
         self.bounds = [np.inf, np.inf]  # what each player's opponent allows, to that player
         self.best: list[Mixed] = []

@@ -36,7 +36,7 @@ from hogeq.support.aliases import Floats, Ints
 from hogeq.trees.beliefs import BeliefDag
 from hogeq.trees.exact import FINE, Mixed, Side, played, sequence_payoffs, stakes, whole_dag
 from hogeq.trees.flat import FlatTree
-from hogeq.trees.sequences import sequence_form
+from hogeq.trees.shuffling import solving_form
 
 MEETING: Final = 1e-6  # largest gap at which the bounds meet, a share of the stakes
 TARGET: Final = MEETING / 2.0  # a box that may hold so much more than the best is not split
@@ -95,8 +95,8 @@ class Maxmin:
 
     def __init__(self, tree: FlatTree, player: int, seconds: float) -> None:
         self.tree, self.end = tree, perf_counter() + seconds
-        self.form, other = sequence_form(tree, player), sequence_form(tree, 1 - player)
-        payoffs = sequence_payoffs(sequence_form(tree, 0), sequence_form(tree, 1))
+        self.form, other = solving_form(tree, player), solving_form(tree, 1 - player)
+        payoffs = sequence_payoffs(solving_form(tree, 0), solving_form(tree, 1))
         self.payoffs = csr_array(payoffs if player == 0 else -payoffs.T)  # by own sequence
         built = perf_counter() + BUILDING * seconds
         self.opponent = Side(other, whole_dag(other, end=built))
@@ -448,7 +448,7 @@ def in_policies(tree: FlatTree, solved: Equilibrium, seconds: float) -> InPolici
     if not tree.num_rows:
         raise ValueError(f"{tree.name}: nobody decides; allowed: games with decisions")
     end = perf_counter() + seconds
-    shared = [len(sequence_form(tree, player).shared) for player in (0, 1)]
+    shared = [len(solving_form(tree, player).shared) for player in (0, 1)]
     first = int(shared[1] < shared[0])  # who forgets less, and may need no time
     one = one_side(tree, solved, first, max(end - perf_counter(), 0.0) / 2.0)
     known = (solved.lower, min(solved.upper, one.upper))
