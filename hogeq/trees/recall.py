@@ -252,8 +252,8 @@ class Recall:
         findings = {
             "perfect recall": self._finding(smallest(self._two_pasts()), whole),
             "A-loss recall": self._finding(self._untraced(), whole),
-            **({"shuffled A-loss recall": self._shuffled()} if whole and not ranked else {}),
             "no absent-mindedness": self._finding(smallest(self._twice()), whole),
+            **({"shuffled A-loss recall": self._shuffled()} if whole and not ranked else {}),
         }
         names = ("well-formed", "skew well-formed", "chance-relaxed skew well-formed")
         findings |= zip(names, self._well_formed(whole=whole, ranked=ranked), strict=True)
