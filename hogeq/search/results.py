@@ -426,7 +426,7 @@ class InPolicies:
     Examples
     --------
     >>> import hogeq
-    >>> found = hogeq.Game("3K3", teams="01/2").in_policies(seconds=10.0)
+    >>> found = hogeq.Game("3K3", teams="01/2").in_policies(seconds=60.0)
     >>> abs(found.lower) < 1e-6, found.is_proved  # drawing apart costs this team nothing
     (True, True)
     """

@@ -42,7 +42,7 @@ class DagEngine(TreeEngine):
     def __init__(self, tree: FlatTree, dags: Sequence[BeliefDag] = ()) -> None:
         self.tree = tree
         self.dags = [*dags] or require_dags(tree, dags_of(tree))
-        self.payoffs = exact.sequence_payoffs(sequence_form(tree, 0), sequence_form(tree, 1))
+        self.payoffs = exact.sequence_payoffs(*(dag.form for dag in self.dags))
 
     @property
     def shape(self) -> tuple[int, int]:

@@ -34,6 +34,7 @@ from hogeq.trees import enclosures
 from hogeq.trees.enclosures import ROUNDING, Payoffs, plan_of
 from hogeq.trees.flat import TERMINAL, FlatTree, reach
 from hogeq.trees.sequences import SequenceForm, sequence_form
+from hogeq.trees.shuffling import solving_form
 from hogeq.trees.teams import side_names
 
 STARTS: Final = 12
@@ -389,7 +390,7 @@ def optimum(tree: FlatTree, limit: float | Deadline) -> Equilibrium:
     """Solve a problem of one absent-minded player: the ex ante optimal policy, and a bound."""
     deadline, player = Deadline.of(limit), int(tree.seat[0])
     nobody = Strategy.unchecked(tree.uniform())
-    payoffs = Payoffs(tree, player, plan_of(sequence_form(tree, 1 - player), nobody))
+    payoffs = Payoffs(tree, player, plan_of(solving_form(tree, 1 - player), nobody))
     found, value, bound, is_proved = settled(payoffs, deadline, tree.units)
     ends, both = (value, bound), (Strategy.unchecked(found.policy),) * 2
     if player == 1:  # what player 0 is left with

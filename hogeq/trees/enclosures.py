@@ -27,7 +27,8 @@ from hogeq.strategies.strategy import Strategy
 from hogeq.support.aliases import Floats
 from hogeq.trees.beliefs import BeliefDag, remembering
 from hogeq.trees.flat import TERMINAL, FlatTree, reach
-from hogeq.trees.sequences import SequenceForm, sequence_form
+from hogeq.trees.sequences import SequenceForm
+from hogeq.trees.shuffling import solving_form
 
 MOST_NODES: Final = 20_000  # of a tree that is valued in fractions: a second
 MOST_WORK: Final = 1_000_000  # nodes times depth, decisions times components
@@ -194,8 +195,10 @@ class Payoffs:
     each action loses to the best: all that the player cannot change is taken off.
     """
 
-    def __init__(self, tree: FlatTree, player: int, plan: Plan) -> None:
-        self.form, other = sequence_form(tree, player), sequence_form(tree, 1 - player)
+    def __init__(
+        self, tree: FlatTree, player: int, plan: Plan, form: SequenceForm | None = None
+    ) -> None:
+        self.form, other = form or solving_form(tree, player), solving_form(tree, 1 - player)
         ends = np.flatnonzero(tree.player == TERMINAL)
         at, met = self.form.at[ends], other.at[ends]
         size = 1 + len(self.form.row) * tree.num_actions

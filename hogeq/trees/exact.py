@@ -41,6 +41,7 @@ from hogeq.trees.enclosures import (
 )
 from hogeq.trees.flat import TERMINAL, FlatTree, reach
 from hogeq.trees.sequences import LEAST_GAIN, SequenceForm, inflated_forms, sequence_form
+from hogeq.trees.shuffling import solving_form
 from hogeq.trees.strategies import seated, tree_strategy
 from hogeq.trees.teams import side_names
 
@@ -352,9 +353,15 @@ def respond(
     inflated_forms(tree, deadline)
     found = []
     for player in (0, 1):
-        payoffs = Payoffs(tree, player, plan_of(sequence_form(tree, 1 - player), target))
+        form, plain = solving_form(tree, player), sequence_form(tree, player)
+        plan = plan_of(solving_form(tree, 1 - player), target)
+        payoffs = Payoffs(tree, player, plan)
         proof, search = (one.share(1.0 / (2 - player)) for one in (limit, deadline))
-        found.append(settle(payoffs, proof, begin, wholes[player], search))
+        one = settle(payoffs, proof, begin, wholes[player], search)
+        if form is not plain:  # full memory is of the order in which rows are met
+            memory = Payoffs(tree, player, plan, plain).most(remembering(plain))
+            one = one._replace(full_memory=memory)
+        found.append(one)
     first, second = found
     rows = np.where(tree.seat[:, None] == 0, first.answer.strategy, second.answer.strategy)
     value, bound = (first.least + second.least) / 2, (first.most + second.most) / 2
@@ -609,7 +616,7 @@ def dags_of(
     tree: FlatTree, most: int = MOST, deadline: Deadline = FOREVER
 ) -> list[BeliefDag | None]:
     """Build the belief DAG of each player once, until some time at most."""
-    return [whole_dag(sequence_form(tree, player), most, deadline) for player in (0, 1)]
+    return [whole_dag(solving_form(tree, player), most, deadline) for player in (0, 1)]
 
 
 class Solving:
@@ -622,7 +629,8 @@ class Solving:
     def __init__(self, tree: FlatTree, limit: float | Deadline) -> None:
         self.deadline = Deadline.of(limit)
         self.tree, self.unit = tree, stakes(tree)
-        self.forms = inflated_forms(tree, self.deadline)
+        inflated_forms(tree, self.deadline)
+        self.forms = solving_form(tree, 0), solving_form(tree, 1)
         self.payoffs = sequence_payoffs(*self.forms)
         self.bounds = [np.inf, np.inf]  # what each player's opponent allows, to that player
         self.met: list[Met | None] = [None, None]  # that a search bounded

@@ -48,7 +48,7 @@ from hogeq.trees.exact import (
     whole_dag,
 )
 from hogeq.trees.flat import FlatTree
-from hogeq.trees.sequences import sequence_form
+from hogeq.trees.shuffling import solving_form
 from hogeq.trees.strategies import seated
 
 MEETING: Final = 1e-6  # largest gap at which the bounds meet, a share of the stakes
@@ -109,8 +109,8 @@ class Maxmin:
 
     def __init__(self, tree: FlatTree, player: int, limit: float | Deadline) -> None:
         self.tree, self.deadline = tree, Deadline.of(limit)
-        self.form, other = sequence_form(tree, player), sequence_form(tree, 1 - player)
-        payoffs = sequence_payoffs(sequence_form(tree, 0), sequence_form(tree, 1))
+        self.form, other = solving_form(tree, player), solving_form(tree, 1 - player)
+        payoffs = sequence_payoffs(solving_form(tree, 0), solving_form(tree, 1))
         self.payoffs = csr_array(payoffs if player == 0 else -payoffs.T)  # by own sequence
         self.opponent = Side(other, whole_dag(other, deadline=self.deadline.share(BUILDING)))
         self.own = tree.seat == player
@@ -464,7 +464,7 @@ def in_policies(tree: FlatTree, solved: Equilibrium, limit: float | Deadline) ->
     if not tree.num_rows:
         raise ValueError(f"{tree.name}: nobody decides; allowed: games with decisions")
     deadline = Deadline.of(limit)
-    shared = [len(sequence_form(tree, player).shared) for player in (0, 1)]
+    shared = [len(solving_form(tree, player).shared) for player in (0, 1)]
     first = int(shared[1] < shared[0])  # who forgets less, and may need no time
     one = one_side(tree, solved, first, deadline.share(0.5))
     known = (solved.lower, min(solved.upper, one.upper))

@@ -16,6 +16,7 @@ from hogeq.support.aliases import Floats, Ints
 from hogeq.support.messages import Table, Text, printable
 from hogeq.trees.flat import TERMINAL, FlatTree, History
 from hogeq.trees.sequences import SequenceForm, sequence_form
+from hogeq.trees.shuffling import shuffled
 
 MOST_PLAYS: Final = 20_000_000
 """Pairs of a history of a player and a play through it, up to which well-formedness is decided;
@@ -89,11 +90,12 @@ class Audit:
         Whether the whole tree was walked.
     findings : dict of str to Finding
         By property: ``perfect recall``, ``A-loss recall``, ``no absent-mindedness``,
-        ``well-formed``, ``skew well-formed``, ``chance-relaxed skew well-formed``.
+        ``well-formed``, ``skew well-formed``, ``chance-relaxed skew well-formed``; of games other
+        than Hog ``shuffled A-loss recall``.
     forgetful, free : frozenset
         Information sets that join different own pasts; and those among them that forget nothing in
-        mixtures, as inflation splits them by past. None are free if a player is absent-minded or
-        only a part of the tree was walked.
+        mixtures, as inflation splits them by past, perhaps after a shuffle. None are free if a
+        player is absent-minded or only a part of the tree was walked.
     forgets : dict of str to Loss
         Of Hog, by what is lost: ``own action``, ``own observation``, ``opponent's action``,
         ``chance``, ``seat``.
@@ -251,6 +253,7 @@ class Recall:
             "perfect recall": self._finding(smallest(self._two_pasts()), whole),
             "A-loss recall": self._finding(self._untraced(), whole),
             "no absent-mindedness": self._finding(smallest(self._twice()), whole),
+            **({"shuffled A-loss recall": self._shuffled()} if whole and not ranked else {}),
         }
         names = ("well-formed", "skew well-formed", "chance-relaxed skew well-formed")
         findings |= zip(names, self._well_formed(whole=whole, ranked=ranked), strict=True)
@@ -259,7 +262,8 @@ class Recall:
             findings |= {name: one for name, one in unknown.items() if findings[name].holds}
         tree, form = self.tree, self.form
         free = [*self.shared] if findings["no absent-mindedness"].holds else []
-        if free:
+        in_order = findings.get("shuffled A-loss recall")
+        if free and not (in_order and in_order.holds):
             kept = np.isin(form.inflated.row, form.inflated.shared)
             free = sorted({*free} - {*form.row[kept].tolist()})
         sets: list[frozenset[Hashable]] = [
@@ -286,6 +290,14 @@ class Recall:
         if refuted is not None:
             return Finding(False, self.witness(refuted))
         return Finding(True if whole else None, None)
+
+    def _shuffled(self) -> Finding:
+        """Decide whether own actions, in another order, leave nothing forgotten in mixtures.
+
+        None does if a row is met twice: the past of the first time is a part of the other's.
+        """
+        form = self.form
+        return Finding(not form.is_absent_minded and shuffled(form) is not None, None)
 
     def _two_pasts(self) -> Iterator[Pair]:
         """Pair shortest histories with different own pasts."""

@@ -122,12 +122,19 @@ def test_beliefs_that_fall_apart_too_early_give_too_much(monkeypatch: pytest.Mon
     assert wrong > 10
 
 
-ORDERLESS: Final = Choice(  # player 1 says which of two information sets of player 0 comes first
+ORDERLESS: Final = Choice(  # player 1 says which pair of three is met: no order has A-loss recall
     1,
     9,
     (
         Choice(0, 1, (Choice(0, 2, (3.0, 0.0)), Choice(0, 2, (0.0, 1.0)))),
-        Choice(0, 2, (Choice(0, 1, (0.0, 2.0)), Choice(0, 1, (1.0, 4.0)))),
+        Choice(
+            1,
+            8,
+            (
+                Choice(0, 2, (Choice(0, 3, (0.0, 2.0)), Choice(0, 3, (1.0, 4.0)))),
+                Choice(0, 3, (Choice(0, 1, (1.0, 0.0)), Choice(0, 1, (2.0, 1.0)))),
+            ),
+        ),
     ),
 )
 
