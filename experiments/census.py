@@ -145,11 +145,10 @@ def above(upper: float) -> str:
 
 def written(line: Line) -> str:
     """Write what is known of a game."""
-    if line["kind"] == "open":
-        return "open" if line["upper"] >= 0.5 else f"open, at most {above(line['upper'])}"
+    known = LETTERS[line["kind"]][0]
     if line["kind"] == "none":
-        return f"**none**, at most {above(line['upper'])}"
-    return LETTERS[line["kind"]][0]
+        known = f"**{known}**"
+    return f"{known}, at most {above(line['upper'])}" if 0.0 < line["upper"] < 0.5 else known
 
 
 if __name__ == "__main__":
