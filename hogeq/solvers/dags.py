@@ -272,8 +272,9 @@ def in_policies(tree: FlatTree, solved: Equilibrium, limit: float | Deadline) ->
             measure(Strategy.unchecked(engine.legal(run.average(engine, state))))
             measured = searching.spent
     for player, policy in enumerate(best):
-        payoffs = Payoffs(tree, 1 - player, plan_of(sequence_form(tree, player), policy))
         patience = deadline.share(1.0 / (2 - player))
+        plan = plan_of(sequence_form(tree, player), policy, patience)
+        payoffs = Payoffs(tree, 1 - player, plan, patience)
         most = exact.settle(payoffs, patience, dag=wholes[1 - player], deadline=patience).most
         ends[player] = above(most) if player else below(payoffs.total - most)
     return InPolicies(

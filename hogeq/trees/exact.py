@@ -59,6 +59,7 @@ LONGEST = 60.0  # seconds of that
 FEW = 64  # shared rows, up to which responses are enumerated first
 PARTS = 2**22  # of an enumeration: about a second
 SLICE = 2**23  # numbers of parts that are set before the time is looked at
+SEARCHING = 0.9  # share of the time after which what was found is valued
 SPANNING = 0.25  # share of the time left in which the part of a DAG is built
 DRAWN = 0.1  # share of the time in which strategies are drawn, though it is over
 RESPONDING = 1.0  # seconds of a response to these
@@ -308,7 +309,7 @@ def settle(
     full = payoffs.most(remembering(form))
 
     def value(strategy: Floats) -> Fraction:
-        return payoffs.least_of(plan_of(form, Strategy.unchecked(strategy)))
+        return payoffs.least_of(plan_of(form, Strategy.unchecked(strategy), payoffs.deadline))
 
     can_rescale = payoffs.exact is not None and dag is None and not form.is_absent_minded
     while can_rescale and not deadline.is_over:
@@ -352,8 +353,9 @@ def respond(
     inflated_forms(tree, deadline)
     found = []
     for player in (0, 1):
-        payoffs = Payoffs(tree, player, plan_of(sequence_form(tree, 1 - player), target))
         proof, search = (one.share(1.0 / (2 - player)) for one in (limit, deadline))
+        plan = plan_of(sequence_form(tree, 1 - player), target, search)
+        payoffs, search = Payoffs(tree, player, plan, search), search.share(SEARCHING)
         found.append(settle(payoffs, proof, begin, wholes[player], search))
     first, second = found
     rows = np.where(tree.seat[:, None] == 0, first.answer.strategy, second.answer.strategy)
@@ -724,11 +726,11 @@ class Solving:
         for player, share in enumerate(shares):
             met, other = self.met[1 - player], sides[1 - player]
             if share < 1.0:
-                plan = plan_of_flow(best[player].dag, best[player].flow)
+                plan = plan_of_flow(best[player].dag, best[player].flow, drawing_time)
                 whole[player], _ = self._secured(player, plan, other, met, drawing_time)
                 drawn = strategies[player]
                 strategies[player], met = self._weighed(sides, player, drawn, drawing_time)
-            plan = plan_of(self.forms[player], strategies[player])
+            plan = plan_of(self.forms[player], strategies[player], drawing_time)
             given[player], is_certain = self._secured(player, plan, other, met, drawing_time)
             whole[player] = given[player] if share == 1.0 else whole[player]
             certain &= is_certain
@@ -764,7 +766,7 @@ class Solving:
         The other player gets no more than with perfect recall, or by the whole belief DAG, or than
         a search allows that met nearly the same plan.
         """
-        payoffs, certain = Payoffs(self.tree, 1 - player, plan), True
+        payoffs, certain = Payoffs(self.tree, 1 - player, plan, deadline), True
         most = payoffs.most(remembering(other.form))
         if len(other.form.inflated.shared):
             whole = other.whole

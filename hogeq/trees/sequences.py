@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from heapq import heapify, heappop, heappush
 from itertools import chain, zip_longest
+from math import inf
 from typing import TYPE_CHECKING, Any, Final, cast
 
 import numpy as np
@@ -170,7 +171,9 @@ class SequenceForm:
         """Inflate, once. Rows that there is no time for stay whole: that is slower, not wrong."""
         known: dict[str, Any] = vars(self)  # beside its cached properties
         if "_inflated" not in known:
-            known["_inflated"], known["is_whole"] = self._split(deadline)
+            seconds = deadline.left
+            known["_inflated"], is_whole = self._split(deadline)
+            known["inflated_within"] = inf if is_whole else seconds
         return cast("SequenceForm", known["_inflated"])
 
     def _split(self, deadline: Deadline) -> tuple["SequenceForm", bool]:
@@ -275,6 +278,11 @@ class SequenceForm:
 @lru_cache(maxsize=4)
 def sequence_form(tree: FlatTree, player: int) -> SequenceForm:
     """List the sequences of a player, once."""
+    return replace(_listed(tree, player))
+
+
+@lru_cache(maxsize=4)
+def _listed(tree: FlatTree, player: int) -> SequenceForm:
     at, refined = np.zeros(tree.num_nodes, np.int64), np.full(tree.num_nodes, -1)
     numbers: dict[tuple[int, int], int] = {}
     first: list[int] = []
@@ -299,9 +307,13 @@ def sequence_form(tree: FlatTree, player: int) -> SequenceForm:
 
 
 def inflated_forms(tree: FlatTree, deadline: Deadline) -> tuple[SequenceForm, SequenceForm]:
-    """Give the forms of both players, inflated; anew where an earlier deadline cut that short."""
+    """Give the forms of both players, inflated; anew where an earlier deadline cut that short.
+
+    Unless this one gives no more time.
+    """
     forms = [sequence_form(tree, player) for player in (0, 1)]
-    if not all(vars(form).get("is_whole", True) for form in forms):
+    patience = INFLATING * deadline.left / 2.0
+    if any(vars(form).get("inflated_within", inf) < patience for form in forms):
         sequence_form.cache_clear()
         forms = [sequence_form(tree, player) for player in (0, 1)]
     for player, form in enumerate(forms):
