@@ -39,13 +39,7 @@ def respond(
     limit = None if budget is None else budget.seconds
     deadline, target = Deadline(inf if limit is None else limit), strategy_of(game, strategy)
     search = attack(game, target, budget, known, deadline.share(SEARCHING))
-    begun = deadline.spent
-    full = full_memory_bound(game, target)
-    resolution = default_resolution(game, target)
-    parts = len(target.chances)
-    passes = comb(resolution + parts - 1, parts - 1)  # each as long as those of full memory
-    in_time = passes * (deadline.spent - begun) / parts <= deadline.left
-    least = upper_bound(game, target, resolution) if resolution > 1 and in_time else full
+    full, least = bounds_within(game, target, deadline)
     # Where a response is exact, the two are one figure, but for rounding.
     bound = max(least, search.win_rate)
     response = strategy_of(game, search.matrix)
@@ -62,6 +56,19 @@ def respond(
         search=search,
         is_told=target.kind == "mixture",
     )
+
+
+def bounds_within(game: HogEngine, target: Strategy, deadline: Deadline) -> tuple[float, float]:
+    """Upper bound by full memory; and that without the draw if there is time for it, or the same.
+
+    The first takes as long as a backward pass for each component, whatever time is left.
+    """
+    begun = deadline.spent
+    full = full_memory_bound(game, target)
+    resolution, parts = default_resolution(game, target), len(target.chances)
+    passes = comb(resolution + parts - 1, parts - 1)  # each as long as those of full memory
+    in_time = passes * (deadline.spent - begun) / parts <= deadline.left
+    return full, upper_bound(game, target, resolution) if resolution > 1 and in_time else full
 
 
 def full_memory_bound(game: Engine, strategy: StrategyLike) -> float:

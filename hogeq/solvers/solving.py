@@ -7,7 +7,7 @@ from typing import Any, Final
 from hogeq.evaluation import tablebase
 from hogeq.model.game import HogEngine
 from hogeq.model.protocol import Engine
-from hogeq.search.bounds import upper_bound
+from hogeq.search.bounds import SEARCHING, bounds_within
 from hogeq.search.results import PROVED, Equilibrium
 from hogeq.solvers import SOLVERS
 from hogeq.solvers.base import Solver
@@ -123,8 +123,8 @@ def equilibrium(game: HogEngine, limit: float | Deadline) -> Equilibrium:
     if not game.has_memory:
         found = strategy_of(game, tablebase.solve(game).matrix)
     else:
-        found, iterations = _by_bundle(game, deadline)
-    bound = max(upper_bound(game, found), 0.5)
+        found, iterations = _by_bundle(game, deadline.share(SEARCHING))
+    bound = max(bounds_within(game, found, deadline)[1], 0.5)
     return Equilibrium(
         lower=1.0 - bound,
         upper=bound,

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from math import inf
-from typing import ClassVar, Final
+from typing import Final
 
 from hogeq.support.progress import working_time
 
@@ -30,13 +30,15 @@ class Deadline:
     (True, False)
     """
 
-    usual_clock: ClassVar[Callable[[], float]] = staticmethod(working_time)
-    """Benchmarks on a machine that does other things as well set it to processor time."""
-
     def __init__(self, seconds: float = inf, clock: Callable[[], float] | None = None) -> None:
         self.clock = clock or self.usual_clock
         self.begun = self.clock()
         self.end = self.begun + seconds
+
+    @staticmethod
+    def usual_clock() -> float:
+        """Give seconds; a benchmark sets processor time in its place."""
+        return working_time()
 
     @classmethod
     def of(cls, limit: "float | Deadline") -> "Deadline":

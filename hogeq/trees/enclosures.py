@@ -16,7 +16,7 @@ lemma 3.1). Best responses add up with every sum rounded upward, so none of them
 """
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from fractions import Fraction
 from functools import lru_cache

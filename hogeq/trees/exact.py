@@ -63,6 +63,8 @@ SEARCHING = 0.9  # share of the time after which what was found is valued
 SPANNING = 0.25  # share of the time left in which the part of a DAG is built
 DRAWN = 0.1  # share of the time in which strategies are drawn, though it is over
 RESPONDING = 1.0  # seconds of a response to these
+CHAINING = 0.5  # share of a program's time in which chains of pasts are found
+PRESOLVED = 16  # entries in the time that HiGHS takes to begin, for each sequence of a program
 WRITTEN = 4  # entries of a program in the time of an entry of what it is made of
 FINE = 2.0**16
 """What shares of payoffs are multiplied by for HiGHS, whose tolerances are absolute: it ends a
@@ -240,7 +242,8 @@ def by_program(
     tree, shared, actions = form.tree, form.shared, form.tree.num_actions
     sequences, binaries = len(worth), len(shared) * actions
     limit = Deadline.of(limit)
-    if limit.is_over or not limit.allows(WRITTEN * sequences):
+    chains = form.chains_within(limit.share(CHAINING))
+    if limit.is_over or chains is None or not limit.allows(PRESOLVED * sequences):
         return None, np.inf
     flow = remembering(form).equations()
     once = (np.arange(flow.shape[0]) == 0).astype(float)
@@ -249,7 +252,7 @@ def by_program(
         one = kron(eye_array(len(shared)), np.ones((1, actions)))  # action of every shared row
         one = hstack([csr_array((len(shared), sequences)), one])
         # No weight goes to an action that the row does not play; and pasts of a chain share it.
-        chains, number = form.chains, np.searchsorted(shared, [form.row[c[0]] for c in form.chains])
+        number = np.searchsorted(shared, [form.row[chain[0]] for chain in chains])
         each = np.repeat(np.arange(len(chains)), [len(chain) for chain in chains])
         lines = (each[:, None] * actions + np.arange(actions)).ravel()
         weights = (1 + np.concatenate(chains)[:, None] * actions + np.arange(actions)).ravel()

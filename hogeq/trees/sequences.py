@@ -142,21 +142,32 @@ class SequenceForm:
         np.add.at(weights, self.row, np.maximum(plan[1:], 0.0).reshape(-1, self.tree.num_actions))
         return weights
 
-    @cached_property
+    @property
     def chains(self) -> list[Ints]:
         """Pasts of one row of which a play meets one at most, so that all shared rows are covered.
 
         Let chance and others choose what follows each sequence: of the pasts of a row that can then
         be met the own actions pick one. Chains that meet most pasts not yet covered come first.
         """
-        by_row = np.argsort(self.row, kind="stable")
-        ends = np.searchsorted(self.row[by_row], np.arange(1 + self.tree.num_rows))
-        chains: list[Ints] = []
-        for row in self.shared.tolist():
-            pasts = by_row[ends[row] : ends[row + 1]].tolist()
-            found = _chains_of(pasts, self.before, self.tree.num_actions)
-            chains += [np.array(sorted(chain)) for chain in found]
+        chains = self.chains_within(FOREVER)
+        assert chains is not None  # noqa: S101 - there is no limit
         return chains
+
+    def chains_within(self, deadline: Deadline) -> list[Ints] | None:
+        """Find the chains, once; None if there is no time for all."""
+        known: dict[str, Any] = vars(self)  # beside its cached properties
+        if "_chains" not in known:
+            by_row = np.argsort(self.row, kind="stable")
+            ends = np.searchsorted(self.row[by_row], np.arange(1 + self.tree.num_rows))
+            chains: list[Ints] = []
+            for row in self.shared.tolist():
+                if deadline.is_over:
+                    return None
+                pasts = by_row[ends[row] : ends[row + 1]].tolist()
+                found = _chains_of(pasts, self.before, self.tree.num_actions)
+                chains += [np.array(sorted(chain)) for chain in found]
+            known["_chains"] = chains
+        return cast("list[Ints]", known["_chains"])
 
     @property
     def inflated(self) -> "SequenceForm":
@@ -172,8 +183,9 @@ class SequenceForm:
         known: dict[str, Any] = vars(self)  # beside its cached properties
         if "_inflated" not in known:
             seconds = deadline.left
-            known["_inflated"], is_whole = self._split(deadline)
-            known["inflated_within"] = inf if is_whole else seconds
+            inner, is_whole = self._split(deadline)
+            vars(inner)["_inflated"] = inner  # no part can be parted again
+            known["_inflated"], known["inflated_within"] = inner, inf if is_whole else seconds
         return cast("SequenceForm", known["_inflated"])
 
     def _split(self, deadline: Deadline) -> tuple["SequenceForm", bool]:
