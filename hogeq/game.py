@@ -388,9 +388,8 @@ class Game:
         from hogeq.trees.answers import hog_tree, solve_hog
 
         Budget(seconds=seconds)  # refuses what is no time
-        deadline = Deadline(seconds)
         if self.tree is not None:
-            return dags.equilibrium(self.tree, deadline, method)
+            return dags.equilibrium(self.tree, seconds, method)
         if method != "auto":
             raise ValueError(refusal("method", method, "auto for games of Hog"))
         self.engine  # noqa: B018 - refuses two goals
@@ -398,8 +397,8 @@ class Game:
 
         tree = hog_tree(self.rules) if self.hog.has_memory else None
         if tree is None:
-            return equilibrium(self.hog, deadline)
-        return solve_hog(self.hog, tree, deadline)
+            return equilibrium(self.hog, seconds)
+        return solve_hog(self.hog, tree, seconds)
 
     def audit(self) -> "tuple[Audit, Audit]":
         """Recall of each player, with two histories where it fails.

@@ -1,6 +1,7 @@
 """Best responses and equilibria by trees, as results for users; of Hog too, where it is small."""
 
 from dataclasses import replace
+from functools import lru_cache
 from math import inf
 from typing import Final
 
@@ -60,8 +61,9 @@ def respond(tree: FlatTree, target: Strategy, budget: Budget) -> Response:
 # --- Hog ------------------------------------------------------------------------------------------
 
 
+@lru_cache(maxsize=1)
 def hog_tree(rules: Rules) -> FlatTree | None:
-    """Lay a game of Hog out; None where it has too many histories, or may never end."""
+    """Lay a game of Hog out, once; None where it has too many histories, or may never end."""
     tree = HogTree(rules)
     few = total_rises(rules) and count(tree, MOST_NODES).exact
     return from_rules(tree, name=rules.name, once=True) if few else None
@@ -89,13 +91,13 @@ def _rate(payoff: float) -> float:
 
 def respond_by_program(engine: HogEngine, target: Strategy, budget: Budget) -> Response:
     """Search for a response in Hog, and go on by an integer program over all histories."""
-    deadline = Deadline(budget.limit)
     tree = hog_tree(engine.rules)
     if tree is None:
         raise ValueError(
             f"exact_seconds: a game to {engine.goal} has too many histories; allowed: games of at "
             f"most {MOST_NODES:,}: lower goal or max_dice"
         )
+    deadline = Deadline(budget.limit)
     half = budget if deadline.left == inf else replace(budget, seconds=deadline.left / 2.0)
     response = bounds.respond(engine, target, half)
     if response.is_proved:
