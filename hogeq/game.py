@@ -396,21 +396,21 @@ class Game:
         from hogeq.trees.answers import hog_tree, solve_hog
 
         Budget(seconds=seconds)  # refuses what is no time
-        deadline = Deadline(seconds)
         if self.tree is not None:
-            return dags.equilibrium(self.tree, deadline, method)
+            return dags.equilibrium(self.tree, seconds, method)
         if method != "auto":
             raise ValueError(refusal("method", method, "auto for games of Hog"))
         self.engine  # noqa: B018 - refuses two goals
         from hogeq.solvers.solving import equilibrium
 
+        tree = hog_tree(self.rules) if self.hog.has_memory else None  # building takes no time
+        deadline = Deadline(seconds)
         if self.hog.has_memory and self._is_small:
             from hogeq.solvers.existence import in_mixtures
 
             found = in_mixtures(self._small()[0], self.hog, deadline.share(0.5))
             if found is not None:
                 return found
-        tree = hog_tree(self.rules) if self.hog.has_memory else None
         if tree is None:
             return equilibrium(self.hog, deadline)
         return solve_hog(self.hog, tree, deadline)

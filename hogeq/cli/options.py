@@ -360,7 +360,8 @@ TABLE: Final[dict[str, Any]] = {
         "Time limit of search and proofs, but --certify. [none]", group=SEARCH, min=0
     ),
     "exact": option(
-        "Seconds of an integer program. [60; of Hog 0: small goals alone allow it]",
+        "Seconds of an integer program, and of a usual search before it."
+        " [60; of Hog 0: small goals alone allow it]",
         "SECONDS",
         PROOF,
         min=0,

@@ -65,7 +65,7 @@ def climb(
     """:func:`ascend` to the end, in single precision first and then in double."""
     quick, exact = (make(game, len(policies)) for make in (quick_workspace, shared_workspace))
     how: dict[str, Any] = {"weights": weights, "deadline": deadline}
-    _, sweeps = ascend(quick, policies, least_gain=SINGLE_ERROR, **how)
+    sweeps = 0 if deadline.is_over else ascend(quick, policies, least_gain=SINGLE_ERROR, **how)[1]
     rate, more = ascend(exact, policies, **how)
     sweeps += more
     while len(policies) == 2 and stay_for_ever(game, policies, rate):

@@ -38,14 +38,10 @@ def respond(
     """Search for the best response to a strategy of Hog: an attack, and a bound on all others."""
     limit = None if budget is None else budget.seconds
     deadline, target = Deadline(inf if limit is None else limit), strategy_of(game, strategy)
-    search = attack(game, target, budget, known, deadline.share(SEARCHING))
-    begun = deadline.spent
     full = full_memory_bound(game, target)
-    resolution = default_resolution(game, target)
-    parts = len(target.chances)
-    passes = comb(resolution + parts - 1, parts - 1)  # each as long as those of full memory
-    in_time = passes * (deadline.spent - begun) / parts <= deadline.left
-    least = upper_bound(game, target, resolution) if resolution > 1 and in_time else full
+    seconds = deadline.spent
+    search = attack(game, target, budget, known, deadline.share(SEARCHING))
+    least = bound_in_time(game, target, deadline, full, seconds)
     # Where a response is exact, the two are one figure, but for rounding.
     bound = max(least, search.win_rate)
     response = strategy_of(game, search.matrix)
@@ -62,6 +58,20 @@ def respond(
         search=search,
         is_told=target.kind == "mixture",
     )
+
+
+def bound_in_time(
+    game: HogEngine, target: Strategy, deadline: Deadline, full: float, seconds: float
+) -> float:
+    """Upper bound without the draw if there is time for it; else that of full memory, given.
+
+    Given are the seconds that this took, too: a backward pass for each component.
+    """
+    resolution, parts = default_resolution(game, target), len(target.chances)
+    passes = comb(resolution + parts - 1, parts - 1)  # each as long as those of full memory
+    if resolution == 1 or passes * seconds / parts > deadline.left:
+        return full
+    return upper_bound(game, target, resolution)
 
 
 def full_memory_bound(game: Engine, strategy: StrategyLike) -> float:

@@ -42,7 +42,7 @@ from hogeq.support.deadline import Deadline
 from hogeq.support.files import parse_json, read_whole, write_whole
 from hogeq.support.messages import at_most, one_line, percent, printable, refusal
 from hogeq.support.parameters import keys, parameters, plain
-from hogeq.support.progress import phase, working_time
+from hogeq.support.progress import phase
 
 FORMAT: Final = "hogeq certificate"
 VERSION: Final = 4
@@ -284,7 +284,7 @@ def _step(given: object, number: int, rules: Rules) -> Step | Revision:
 
 
 def certify(
-    rules: Rules, strategy: Strategy, seconds: float, clock: Callable[[], float] = working_time
+    rules: Rules, strategy: Strategy, seconds: float, clock: Callable[[], float] | None = None
 ) -> LiftedBound:
     """Look for steps that lower the bound, cell by cell.
 

@@ -7,7 +7,7 @@ from typing import Any, Final
 from hogeq.evaluation import tablebase
 from hogeq.model.game import HogEngine
 from hogeq.model.protocol import Engine
-from hogeq.search.bounds import upper_bound
+from hogeq.search.bounds import SEARCHING, bound_in_time, full_memory_bound
 from hogeq.search.results import PROVED, Equilibrium
 from hogeq.solvers import SOLVERS
 from hogeq.solvers.base import Solver
@@ -18,7 +18,8 @@ from hogeq.support.messages import refusal
 from hogeq.support.parameters import keys, require_known
 from hogeq.support.progress import phase
 
-BEGINNING: Final = 0.25  # share of the time for a policy before the solver begins
+FIRST_STEP: Final = 6.0  # times that of self-play: time for the solver to begin, and for a step
+GROWTH: Final = 1.5  # of the time of a step, from one to the next
 MOMENT: Final = 0.1  # seconds that a call of a solver may take, signals and progress waiting
 
 
@@ -123,8 +124,10 @@ def equilibrium(game: HogEngine, limit: float | Deadline) -> Equilibrium:
     if not game.has_memory:
         found = strategy_of(game, tablebase.solve(game).matrix)
     else:
-        found, iterations = _by_bundle(game, deadline)
-    bound = max(upper_bound(game, found), 0.5)
+        found, iterations = _by_bundle(game, deadline.share(SEARCHING))
+    begun = deadline.spent
+    full = full_memory_bound(game, found)
+    bound = max(bound_in_time(game, found, deadline, full, deadline.spent - begun), 0.5)
     return Equilibrium(
         lower=1.0 - bound,
         upper=bound,
@@ -139,15 +142,16 @@ def equilibrium(game: HogEngine, limit: float | Deadline) -> Equilibrium:
 def _by_bundle(game: HogEngine, deadline: Deadline) -> tuple[Strategy, int]:
     """Find a mixture by the solver, and how many steps it took; a policy if there is none in time.
 
-    The solver begins, and steps, only if as much time is left as that took before.
+    The solver begins with as much self-play again, and its first step takes longer than that. It
+    steps only if as much time is left as that should take.
     """
     begun = deadline.spent
-    found = strategy_of(game, self_played(game, deadline.share(BEGINNING)))
+    found = strategy_of(game, self_played(game, deadline))
     longest, solver, iterations = deadline.spent - begun, MixtureBundle(), 0
-    if deadline.left < 2.0 * longest:
+    if deadline.left < FIRST_STEP * longest:
         return found, 0
     state = solver.init(game)
-    while deadline.left > longest:
+    while deadline.left > GROWTH * longest:
         begun = deadline.spent
         state, iterations = solver.step(game, state), iterations + 1
         longest = max(deadline.spent - begun, longest if iterations > 1 else 0.0)

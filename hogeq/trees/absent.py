@@ -376,7 +376,8 @@ def settled(
     decision = Decision(form, payoffs.most_each)
     while True:
         found = decision.solve(deadline, start)
-        value = payoffs.least_of(plan_of(form, Strategy.unchecked(found.policy)))
+        plan = plan_of(form, Strategy.unchecked(found.policy), payoffs.deadline)
+        value = payoffs.least_of(plan)
         bound = max(payoffs.payoff(found.bound), value)
         is_met = found.bound - found.value <= PROVED * decision.unit
         is_one = units.are_one(enclosures.below(value), enclosures.above(bound))
@@ -390,7 +391,8 @@ def optimum(tree: FlatTree, limit: float | Deadline) -> Equilibrium:
     """Solve a problem of one absent-minded player: the ex ante optimal policy, and a bound."""
     deadline, player = Deadline.of(limit), int(tree.seat[0])
     nobody = Strategy.unchecked(tree.uniform())
-    payoffs = Payoffs(tree, player, plan_of(solving_form(tree, 1 - player), nobody))
+    plan = plan_of(solving_form(tree, 1 - player), nobody, deadline)
+    payoffs = Payoffs(tree, player, plan, deadline)
     found, value, bound, is_proved = settled(payoffs, deadline, tree.units)
     ends, both = (value, bound), (Strategy.unchecked(found.policy),) * 2
     if player == 1:  # what player 0 is left with

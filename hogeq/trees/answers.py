@@ -1,6 +1,7 @@
 """Best responses and equilibria by trees, as results for users; of Hog too, where it is small."""
 
 from dataclasses import replace
+from functools import lru_cache
 from math import inf
 from typing import Final
 
@@ -38,7 +39,7 @@ def respond(tree: FlatTree, target: Strategy, budget: Budget) -> Response:
     :mod:`hogeq.search.attack` comes first, unless rows have no order, and an integer program begins
     with its result.
     """
-    deadline = Deadline(inf if budget.seconds is None else budget.seconds)
+    deadline = Deadline(budget.limit)
     found = exact.respond(tree, target, 0.0, deadline=deadline.share(0.5))
     if found.is_proved or deadline.is_over:
         return found
@@ -53,7 +54,7 @@ def respond(tree: FlatTree, target: Strategy, budget: Budget) -> Response:
         search = attack(engine, target, budget, deadline=deadline.share(0.7))
         begin = engine.legal(one_hot(search.matrix, tree.num_actions))
     seconds = EXACT_SECONDS if budget.exact_seconds is None else budget.exact_seconds
-    proof = deadline.within(seconds)
+    proof = deadline.share(exact.SEARCHING).within(seconds)
     found = exact.respond(tree, target, proof, begin, deadline=deadline)
     return replace(found, search=search, seconds=deadline.spent)
 
@@ -61,8 +62,9 @@ def respond(tree: FlatTree, target: Strategy, budget: Budget) -> Response:
 # --- Hog ------------------------------------------------------------------------------------------
 
 
+@lru_cache(maxsize=1)
 def hog_tree(rules: Rules) -> FlatTree | None:
-    """Lay a game of Hog out; None where it has too many histories, or may never end."""
+    """Lay a game of Hog out, once; None where it has too many histories, or may never end."""
     tree = HogTree(rules)
     few = total_rises(rules) and count(tree, MOST_NODES).exact
     return from_rules(tree, name=rules.name, once=True) if few else None
@@ -90,19 +92,20 @@ def _rate(payoff: float) -> float:
 
 def respond_by_program(engine: HogEngine, target: Strategy, budget: Budget) -> Response:
     """Search for a response in Hog, and go on by an integer program over all histories."""
-    deadline = Deadline(inf if budget.seconds is None else budget.seconds)
     tree = hog_tree(engine.rules)
     if tree is None:
         raise ValueError(
             f"exact_seconds: a game to {engine.goal} has too many histories; allowed: games of at "
             f"most {MOST_NODES:,}: lower goal or max_dice"
         )
-    response = bounds.respond(engine, target, budget)
+    deadline = Deadline(budget.limit)
+    half = budget if deadline.left == inf else replace(budget, seconds=deadline.left / 2.0)
+    response = bounds.respond(engine, target, half)
     if response.is_proved:
         return response
     opponent = Strategy.unchecked(_rows(tree, target.policies), target.chances)
     begin = _rows(tree, response.strategy.policies)[0]
-    proof = deadline.within(budget.exact_seconds or 0.0)
+    proof = deadline.share(exact.SEARCHING).within(budget.exact_seconds or 0.0)
     found = exact.respond(tree, opponent, proof, begin, deadline=deadline)
     value, bound = max(_rate(found.value), response.value), _rate(found.bound)
     if _rate(found.value) > response.value:

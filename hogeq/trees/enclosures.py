@@ -6,7 +6,8 @@ gets of these, and the most that any strategy gets. ``docs/theory.md`` has the t
 
 **Fractions.** A tree of at most `MOST_NODES` nodes is valued without rounding. A number stands for
 the shortest fraction that rounds to it, if there is one of a small denominator, else for itself;
-probabilities that then do not sum to 1 have the difference put on the largest of them.
+probabilities that then do not sum to 1 have the difference put on the largest of them. What there
+is no time for in fractions has margins.
 
 **Margins.** In a larger tree every number stands for one within a rounding of it. With u = 2**-53
 a product of n such numbers, and a sum of n products by their sizes, is off by the factor
@@ -15,30 +16,34 @@ lemma 3.1). Best responses add up with every sum rounded upward, so none of them
 """
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from fractions import Fraction
 from functools import lru_cache
 from itertools import pairwise
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeVar
 
 import numpy as np
 
 from hogeq.strategies.strategy import Strategy
 from hogeq.support.aliases import Floats
-from hogeq.trees.beliefs import BeliefDag, remembering
+from hogeq.support.deadline import FOREVER, Deadline
+from hogeq.trees.beliefs import BeliefDag, TooSlowError, remembering
 from hogeq.trees.flat import TERMINAL, FlatTree, reach
 from hogeq.trees.sequences import SequenceForm
 from hogeq.trees.shuffling import solving_form
 
 MOST_NODES: Final = 20_000  # of a tree that is valued in fractions: a second
-MOST_WORK: Final = 1_000_000  # nodes times depth, decisions times components
+MOST_WORK: Final = 1_000_000  # nodes times depth, choices or decisions times depth and components
 MOST_BITS: Final = 4096  # of the denominators of chance in a play
 SHORT: Final = (1, 64, 1000, 10**6)  # denominators of fractions that numbers stand for
 ROUNDING: Final = 2.0**-53  # u
 TINY: Final = 1e-300  # more than a product loses by underflow
 SAFE: Final = 1.0 + 1e-6  # more than the roundings of a margin itself come to
+PACES: Final = 64  # steps in fractions between two looks at the time
 
 Fractions = list[Fraction]
+Item = TypeVar("Item")
 
 
 def gamma(count: float) -> float:
@@ -80,6 +85,14 @@ def distribution(numbers: Iterable[float]) -> Fractions:
     return found if found[largest] >= 0 else [one / sum(short) for one in short]
 
 
+def in_time(items: Iterable[Item], deadline: Deadline) -> Iterator[Item]:
+    """Go through items; `TooSlowError` when the time is over."""
+    for number, one in enumerate(items):
+        if number % PACES == 0 and deadline.is_over:
+            raise TooSlowError("no time is left for fractions")
+        yield one
+
+
 # --- plans ----------------------------------------------------------------------------------------
 
 
@@ -91,7 +104,7 @@ class Plan(NamedTuple):
     exact: Fractions | None = None  # or none is, and these are the weights
 
 
-def plan_of(form: SequenceForm, strategy: Strategy) -> Plan:
+def plan_of(form: SequenceForm, strategy: Strategy, deadline: Deadline = FOREVER) -> Plan:
     """Plan of a strategy: a policy, or a mixture of such."""
     tree = form.tree
     chances, policies = strategy.chances, strategy.policies
@@ -99,49 +112,58 @@ def plan_of(form: SequenceForm, strategy: Strategy) -> Plan:
         chance * form.realisation(one) for chance, one in zip(chances, policies, strict=True)
     )
     depth = len(tree.levels)
-    if not fits(tree) or len(chances) * len(form.row) * depth > MOST_WORK:
-        return Plan(np.asarray(weights), 3 * depth + 2 * len(chances) + 8)
-    exact = [Fraction()] * (1 + len(form.row) * tree.num_actions)
-    for chance, policy in zip(distribution(chances.tolist()), policies, strict=True):
+    work = len(chances) * len(form.row) * max(depth, tree.num_actions)
+    if fits(tree) and work <= MOST_WORK:
+        with suppress(TooSlowError):
+            return Plan(np.asarray(weights), 0, _exact_plan(form, strategy, deadline))
+    return Plan(np.asarray(weights), 3 * depth + 2 * len(chances) + 8)
+
+
+def _exact_plan(form: SequenceForm, strategy: Strategy, deadline: Deadline) -> Fractions:
+    exact = [Fraction()] * (1 + len(form.row) * form.tree.num_actions)
+    chances = distribution(strategy.chances.tolist())
+    for chance, policy in zip(chances, strategy.policies, strict=True):
         if chance:
-            shares = [distribution(row) for row in policy.tolist()]
-            part = _flow(form.before.tolist(), [shares[row] for row in form.row.tolist()])
-            for sequence, weight in enumerate(part):
+            shares = [distribution(row) for row in in_time(policy.tolist(), deadline)]
+            pasts = zip(form.before.tolist(), form.row.tolist(), strict=True)
+            weights = [Fraction(1)]
+            for sequence, row in in_time(pasts, deadline):
+                comes = weights[sequence]
+                weights += [comes * one if comes and one else Fraction() for one in shares[row]]
+            for sequence, weight in enumerate(weights):
                 if weight:
                     exact[sequence] += chance * weight
-    return Plan(np.asarray(weights), 0, exact)
+    return exact
 
 
-def plan_of_flow(dag: BeliefDag, flow: Floats) -> Plan:
+def plan_of_flow(dag: BeliefDag, flow: Floats, deadline: Deadline = FOREVER) -> Plan:
     """Plan of the mixture of a belief DAG that has nearly a flow, which need not be one."""
     shares = dag.normalised(flow)
     tree, weights = dag.form.tree, dag.sequences @ dag.flow(shares)
     is_pure = bool((dag.sequences.data == 1.0).all())
     if is_pure and fits(tree) and len(dag.row) * len(tree.levels) <= MOST_WORK:
-        into: list[list[int]] = [[] for _ in dag.row]
-        for source, target in zip(dag.source.tolist(), dag.target.tolist(), strict=True):
-            into[target].append(source)
-        exact = [Fraction(1)]
-        for sources, row in zip(into, shares.tolist(), strict=True):
-            comes = sum((exact[one] for one in sources), Fraction())
-            exact += [comes * one if one else one for one in distribution(row)]
-        taken = dag.sequences.tocoo()
-        found = [Fraction()] * len(weights)
-        for sequence, choice in zip(taken.row.tolist(), taken.col.tolist(), strict=True):
-            if exact[choice]:
-                found[sequence] += exact[choice]
-        return Plan(weights, 0, found)
+        with suppress(TooSlowError):
+            return Plan(weights, 0, _exact_plan_of_shares(dag, shares, deadline))
     # A sum and a quotient make a share, a sum and a product a choice, a sum a sequence.
     steps = len(dag.source) + len(dag.row) * (dag.num_actions + 4)
     return Plan(weights, steps + len(dag.row) + 3 * len(tree.levels) + 8)
 
 
-def _flow(before: Sequence[int], shares: Sequence[Fractions]) -> Fractions:
-    weights = [Fraction(1)]
-    for sequence, row in zip(before, shares, strict=True):
-        comes = weights[sequence]
-        weights += [comes * one if comes and one else Fraction() for one in row]
-    return weights
+def _exact_plan_of_shares(dag: BeliefDag, shares: Floats, deadline: Deadline) -> Fractions:
+    into: list[list[int]] = [[] for _ in dag.row]
+    for source, target in zip(dag.source.tolist(), dag.target.tolist(), strict=True):
+        into[target].append(source)
+    exact = [Fraction(1)]
+    for sources, row in in_time(zip(into, shares.tolist(), strict=True), deadline):
+        comes = sum((exact[one] for one in sources), Fraction())
+        exact += [comes * one if one else one for one in distribution(row)]
+    taken = dag.sequences.tocoo()
+    found = [Fraction()] * dag.sequences.shape[0]
+    pairs = zip(taken.row.tolist(), taken.col.tolist(), strict=True)
+    for sequence, choice in in_time(pairs, deadline):
+        if exact[choice]:
+            found[sequence] += exact[choice]
+    return found
 
 
 # --- payoffs --------------------------------------------------------------------------------------
@@ -192,12 +214,19 @@ class Payoffs:
 
     A strategy gets `level` and, for each sequence, `unit` times `middle`, which is off by `radius`.
     In fractions the level is what a player gets who remembers the own past, and the others are what
-    each action loses to the best: all that the player cannot change is taken off.
+    each action loses to the best: all that the player cannot change is taken off. When the time is
+    over, no more is done in fractions.
     """
 
     def __init__(
-        self, tree: FlatTree, player: int, plan: Plan, form: SequenceForm | None = None
+        self,
+        tree: FlatTree,
+        player: int,
+        plan: Plan,
+        deadline: Deadline = FOREVER,
+        form: SequenceForm | None = None,
     ) -> None:
+        self.deadline = deadline
         self.form, other = form or solving_form(tree, player), solving_form(tree, 1 - player)
         ends = np.flatnonzero(tree.player == TERMINAL)
         at, met = self.form.at[ends], other.at[ends]
@@ -205,18 +234,13 @@ class Payoffs:
         numbers, sign = numbers_of(tree), 1 - 2 * player
         self.total = 2 * Fraction(tree.shift) if numbers is None else numbers.total
         self.exact: Fractions | None = None
-        if numbers is not None and plan.exact is not None:
-            self.exact = [Fraction()] * size
-            for sequence, theirs, chance, paid in zip(
-                at.tolist(), met.tolist(), numbers.chance, numbers.paid, strict=True
-            ):
-                weight = plan.exact[theirs]
-                if weight and chance:
-                    own = paid if player == 0 else numbers.total - paid
-                    self.exact[sequence] += chance * weight * own
-            self.lost = self._take_off()
-            self.rescale(max(map(abs, self.lost)))
-            return
+        if numbers is not None and plan.exact is not None and size <= MOST_WORK:
+            with suppress(TooSlowError):
+                self.exact = self._exactly(numbers, player, plan.exact)
+                self.lost = self._take_off()
+                self.rescale(max(map(abs, self.lost)))
+                return
+            self.exact = None
         come = reach(tree, np.ones((tree.num_rows, tree.num_actions)))
         come = np.where(tree.possible, come, 0.0)[ends] * plan.weights[met]
         self.level = Fraction(tree.shift) + sign * Fraction(tree.centre)
@@ -234,12 +258,25 @@ class Payoffs:
             self.radius += missed * np.bincount(at, come, size)
         self.radius *= SAFE
 
+    def _exactly(self, numbers: Numbers, player: int, plan: Fractions) -> Fractions:
+        tree, other = self.form.tree, solving_form(self.form.tree, 1 - player)
+        ends = np.flatnonzero(tree.player == TERMINAL)
+        at, met = self.form.at[ends].tolist(), other.at[ends].tolist()
+        found = [Fraction()] * (1 + len(self.form.row) * tree.num_actions)
+        each = zip(at, met, numbers.chance, numbers.paid, strict=True)
+        for sequence, theirs, chance, paid in in_time(each, self.deadline):
+            weight = plan[theirs]
+            if weight and chance:
+                own = paid if player == 0 else numbers.total - paid
+                found[sequence] += chance * weight * own
+        return found
+
     def _take_off(self) -> Fractions:
         assert self.exact is not None  # noqa: S101 - set before
         rest, actions = [*self.exact], self.form.tree.num_actions
         counts = self.form.tree.num_legal[self.form.row].tolist()
         befores = self.form.before.tolist()
-        for refined in range(len(counts) - 1, -1, -1):
+        for refined in in_time(range(len(counts) - 1, -1, -1), self.deadline):
             first = 1 + refined * actions
             after = rest[first : first + counts[refined]]
             best = max(after)
@@ -257,7 +294,9 @@ class Payoffs:
         """
         self.unit = unit or Fraction(1)
         most = -2 * self.unit
-        self.middle = np.array([float(max(one, most) / self.unit) for one in self.lost])
+        self.middle = np.array(
+            [float(max(one, most) / self.unit) if one else 0.0 for one in self.lost]
+        )
         self.radius = 2.0 * ROUNDING * np.abs(self.middle) + (self.middle < 0.0) * TINY
         self.radius[self.middle == -2.0] = 0.0
 
@@ -274,7 +313,8 @@ class Payoffs:
     def most(self, dag: BeliefDag) -> Fraction:
         """Most that any mixture of a belief DAG gets, at most."""
         if self.exact is not None and dag.sequences.nnz + len(dag.source) <= MOST_WORK // 4:
-            return self.level + _risen(dag, self.lost)
+            with suppress(TooSlowError):
+                return self.level + _risen(dag, self.lost, self.deadline)
         taken = dag.sequences
         count = int(np.bincount(taken.indices, minlength=1).max(initial=1))
         radius = self.radius + gamma(count + 2) * (np.abs(self.middle) + self.radius)
@@ -288,9 +328,10 @@ class Payoffs:
         """
         dag, size = remembering(self.form), Fraction(unit)
         if self.exact is not None:
-            both = zip(self.exact, payoffs.tolist(), strict=True)
-            apart = [one - size * Fraction(two) for one, two in both]
-            return _risen(dag, apart) + size * Fraction(bound)
+            with suppress(TooSlowError):
+                both = in_time(zip(self.exact, payoffs.tolist(), strict=True), self.deadline)
+                apart = [one - size * Fraction(two) if one or two else one for one, two in both]
+                return _risen(dag, apart, self.deadline) + size * Fraction(bound)
         same = float(self.unit / size)
         middle = same * self.middle
         sizes = np.abs(middle) + np.abs(payoffs) + same * self.radius
@@ -300,8 +341,10 @@ class Payoffs:
     def least_of(self, plan: Plan) -> Fraction:
         """Payoff of a plan of the player, at least."""
         if self.exact is not None and plan.exact is not None:
-            pairs = zip(self.lost, plan.exact, strict=True)
-            return self.level + sum((one * two for one, two in pairs if one and two), Fraction())
+            with suppress(TooSlowError):
+                pairs = in_time(zip(self.lost, plan.exact, strict=True), self.deadline)
+                gained = (one * two for one, two in pairs if one and two)
+                return self.level + sum(gained, Fraction())
         met = plan.weights > 0.0
         weights, middle, radius = plan.weights[met], self.middle[met], self.radius[met]
         if self.exact is not None:
@@ -316,16 +359,17 @@ class Payoffs:
         return self.payoff(math.nextafter(total - SAFE * off - TINY, -math.inf))
 
 
-def _risen(dag: BeliefDag, payoffs: Fractions) -> Fraction:
+def _risen(dag: BeliefDag, payoffs: Fractions, deadline: Deadline) -> Fraction:
     """Most that choices of a belief DAG get of the payoffs of sequences."""
     worth = [Fraction()] * len(dag.allowed)
     taken = dag.sequences.tocoo()
-    for sequence, choice in zip(taken.row.tolist(), taken.col.tolist(), strict=True):
+    pairs = zip(taken.row.tolist(), taken.col.tolist(), strict=True)
+    for sequence, choice in in_time(pairs, deadline):
         if payoffs[sequence]:
             worth[choice] += payoffs[sequence]
     legal, actions = dag.legal, dag.num_actions
     ends, source = dag.ends.tolist(), dag.source.tolist()
-    for at in range(len(legal) - 1, -1, -1):
+    for at in in_time(range(len(legal) - 1, -1, -1), deadline):
         best = max(worth[1 + at * actions + one] for one in np.flatnonzero(legal[at]).tolist())
         for edge in source[ends[at] : ends[at + 1]] if best else ():
             worth[edge] += best

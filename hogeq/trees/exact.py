@@ -60,9 +60,12 @@ LONGEST = 60.0  # seconds of that
 FEW = 64  # shared rows, up to which responses are enumerated first
 PARTS = 2**22  # of an enumeration: about a second
 SLICE = 2**23  # numbers of parts that are set before the time is looked at
+SEARCHING = 0.9  # share of the time after which what was found is valued
 SPANNING = 0.25  # share of the time left in which the part of a DAG is built
 DRAWN = 0.1  # share of the time in which strategies are drawn, though it is over
 RESPONDING = 1.0  # seconds of a response to these
+CHAINING = 0.5  # share of a program's time in which chains of pasts are found
+PRESOLVED = 16  # entries in the time that HiGHS takes to begin, for each sequence of a program
 WRITTEN = 4  # entries of a program in the time of an entry of what it is made of
 FINE = 2.0**16
 """What shares of payoffs are multiplied by for HiGHS, whose tolerances are absolute: it ends a
@@ -240,7 +243,8 @@ def by_program(
     tree, shared, actions = form.tree, form.shared, form.tree.num_actions
     sequences, binaries = len(worth), len(shared) * actions
     limit = Deadline.of(limit)
-    if limit.is_over or not limit.allows(WRITTEN * sequences):
+    chains = form.chains_within(limit.share(CHAINING))
+    if limit.is_over or chains is None or not limit.allows(PRESOLVED * sequences):
         return None, np.inf
     flow = remembering(form).equations()
     once = (np.arange(flow.shape[0]) == 0).astype(float)
@@ -249,7 +253,7 @@ def by_program(
         one = kron(eye_array(len(shared)), np.ones((1, actions)))  # action of every shared row
         one = hstack([csr_array((len(shared), sequences)), one])
         # No weight goes to an action that the row does not play; and pasts of a chain share it.
-        chains, number = form.chains, np.searchsorted(shared, [form.row[c[0]] for c in form.chains])
+        number = np.searchsorted(shared, [form.row[chain[0]] for chain in chains])
         each = np.repeat(np.arange(len(chains)), [len(chain) for chain in chains])
         lines = (each[:, None] * actions + np.arange(actions)).ravel()
         weights = (1 + np.concatenate(chains)[:, None] * actions + np.arange(actions)).ravel()
@@ -309,7 +313,7 @@ def settle(
     full = payoffs.most(remembering(form))
 
     def value(strategy: Floats) -> Fraction:
-        return payoffs.least_of(plan_of(form, Strategy.unchecked(strategy)))
+        return payoffs.least_of(plan_of(form, Strategy.unchecked(strategy), payoffs.deadline))
 
     can_rescale = payoffs.exact is not None and dag is None and not form.is_absent_minded
     while can_rescale and not deadline.is_over:
@@ -354,12 +358,12 @@ def respond(
     found = []
     for player in (0, 1):
         form, plain = solving_form(tree, player), sequence_form(tree, player)
-        plan = plan_of(solving_form(tree, 1 - player), target)
-        payoffs = Payoffs(tree, player, plan)
         proof, search = (one.share(1.0 / (2 - player)) for one in (limit, deadline))
+        plan = plan_of(solving_form(tree, 1 - player), target, search)
+        payoffs, search = Payoffs(tree, player, plan, search), search.share(SEARCHING)
         one = settle(payoffs, proof, begin, wholes[player], search)
         if form is not plain:  # full memory is of the order in which rows are met
-            memory = Payoffs(tree, player, plan, plain).most(remembering(plain))
+            memory = Payoffs(tree, player, plan, deadline, plain).most(remembering(plain))
             one = one._replace(full_memory=memory)
         found.append(one)
     first, second = found
@@ -742,11 +746,11 @@ class Solving:
         for player, share in enumerate(shares):
             met, other = self.met[1 - player], sides[1 - player]
             if share < 1.0:
-                plan = plan_of_flow(best[player].dag, best[player].flow)
+                plan = plan_of_flow(best[player].dag, best[player].flow, drawing_time)
                 whole[player], _ = self._secured(player, plan, other, met, drawing_time)
                 drawn = strategies[player]
                 strategies[player], met = self._weighed(sides, player, drawn, drawing_time)
-            plan = plan_of(self.forms[player], strategies[player])
+            plan = plan_of(self.forms[player], strategies[player], drawing_time)
             given[player], is_certain = self._secured(player, plan, other, met, drawing_time)
             whole[player] = given[player] if share == 1.0 else whole[player]
             certain &= is_certain
@@ -782,7 +786,7 @@ class Solving:
         The other player gets no more than with perfect recall, or by the whole belief DAG, or than
         a search allows that met nearly the same plan.
         """
-        payoffs, certain = Payoffs(self.tree, 1 - player, plan), True
+        payoffs, certain = Payoffs(self.tree, 1 - player, plan, deadline), True
         most = payoffs.most(remembering(other.form))
         if len(other.form.inflated.shared):
             whole = other.whole

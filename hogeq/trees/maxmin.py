@@ -489,7 +489,7 @@ def one_side(
     ceiling = sign * (known - level) / unit + search.rounding
     result = search.solve(starts[::-1], ceiling)
     policy = Strategy.unchecked(result.policy)
-    payoffs = Payoffs(tree, 1 - player, plan_of(search.form, policy))
+    payoffs = Payoffs(tree, 1 - player, plan_of(search.form, policy, deadline), deadline)
     most = settle(payoffs, deadline, dag=search.opponent.whole, deadline=deadline).most
     secured = most if player else payoffs.total - most
     bound = Fraction(level) + int(sign) * Fraction(unit) * Fraction(result.upper)

@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from heapq import heapify, heappop, heappush
 from itertools import chain, zip_longest
+from math import inf
 from typing import TYPE_CHECKING, Any, Final, cast
 
 import numpy as np
@@ -141,21 +142,32 @@ class SequenceForm:
         np.add.at(weights, self.row, np.maximum(plan[1:], 0.0).reshape(-1, self.tree.num_actions))
         return weights
 
-    @cached_property
+    @property
     def chains(self) -> list[Ints]:
         """Pasts of one row of which a play meets one at most, so that all shared rows are covered.
 
         Let chance and others choose what follows each sequence: of the pasts of a row that can then
         be met the own actions pick one. Chains that meet most pasts not yet covered come first.
         """
-        by_row = np.argsort(self.row, kind="stable")
-        ends = np.searchsorted(self.row[by_row], np.arange(1 + self.tree.num_rows))
-        chains: list[Ints] = []
-        for row in self.shared.tolist():
-            pasts = by_row[ends[row] : ends[row + 1]].tolist()
-            found = _chains_of(pasts, self.before, self.tree.num_actions)
-            chains += [np.array(sorted(chain)) for chain in found]
+        chains = self.chains_within(FOREVER)
+        assert chains is not None  # noqa: S101 - there is no limit
         return chains
+
+    def chains_within(self, deadline: Deadline) -> list[Ints] | None:
+        """Find the chains, once; None if there is no time for all."""
+        known: dict[str, Any] = vars(self)  # beside its cached properties
+        if "_chains" not in known:
+            by_row = np.argsort(self.row, kind="stable")
+            ends = np.searchsorted(self.row[by_row], np.arange(1 + self.tree.num_rows))
+            chains: list[Ints] = []
+            for row in self.shared.tolist():
+                if deadline.is_over:
+                    return None
+                pasts = by_row[ends[row] : ends[row + 1]].tolist()
+                found = _chains_of(pasts, self.before, self.tree.num_actions)
+                chains += [np.array(sorted(chain)) for chain in found]
+            known["_chains"] = chains
+        return cast("list[Ints]", known["_chains"])
 
     @property
     def inflated(self) -> "SequenceForm":
@@ -170,7 +182,10 @@ class SequenceForm:
         """Inflate, once. Rows that there is no time for stay whole: that is slower, not wrong."""
         known: dict[str, Any] = vars(self)  # beside its cached properties
         if "_inflated" not in known:
-            known["_inflated"], known["is_whole"] = self._split(deadline)
+            seconds = deadline.left
+            inner, is_whole = self._split(deadline)
+            vars(inner)["_inflated"] = inner  # no part can be parted again
+            known["_inflated"], known["inflated_within"] = inner, inf if is_whole else seconds
         return cast("SequenceForm", known["_inflated"])
 
     def _split(self, deadline: Deadline) -> tuple["SequenceForm", bool]:
@@ -275,6 +290,11 @@ class SequenceForm:
 @lru_cache(maxsize=4)
 def sequence_form(tree: FlatTree, player: int) -> SequenceForm:
     """List the sequences of a player, once."""
+    return replace(_listed(tree, player))
+
+
+@lru_cache(maxsize=4)
+def _listed(tree: FlatTree, player: int) -> SequenceForm:
     at, refined = np.zeros(tree.num_nodes, np.int64), np.full(tree.num_nodes, -1)
     numbers: dict[tuple[int, int], int] = {}
     first: list[int] = []
@@ -299,9 +319,13 @@ def sequence_form(tree: FlatTree, player: int) -> SequenceForm:
 
 
 def inflated_forms(tree: FlatTree, deadline: Deadline) -> tuple[SequenceForm, SequenceForm]:
-    """Give the forms of both players, inflated; anew where an earlier deadline cut that short."""
+    """Give the forms of both players, inflated; anew where an earlier deadline cut that short.
+
+    Unless this one gives no more time.
+    """
     forms = [sequence_form(tree, player) for player in (0, 1)]
-    if not all(vars(form).get("is_whole", True) for form in forms):
+    patience = INFLATING * deadline.left / 2.0
+    if any(vars(form).get("inflated_within", inf) < patience for form in forms):
         sequence_form.cache_clear()
         forms = [sequence_form(tree, player) for player in (0, 1)]
     for player, form in enumerate(forms):

@@ -5,6 +5,7 @@ import math
 import tracemalloc
 from collections.abc import Callable
 from fractions import Fraction
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ import pytest
 import hogeq
 from hogeq.search.results import agreed, payoffs
 from hogeq.strategies.arrays import one_hot
+from hogeq.support.deadline import FOREVER, Deadline
 from hogeq.trees import enclosures, exact
 from hogeq.trees.beliefs import remembering
 from hogeq.trees.building import Node as TreeNode
@@ -219,6 +221,32 @@ def test_margins_contain_what_fractions_say(monkeypatch: pytest.MonkeyPatch) -> 
         for precise, rough in zip(ends[:2], ends[2:], strict=True):
             assert rough[0] <= precise[0] <= precise[1] <= rough[1], seed
     enclosures.numbers_of.cache_clear()
+
+
+@pytest.mark.parametrize("looks", [0, 1, 2, 3, 5, 8, 13])
+def test_ends_hold_whenever_the_time_for_fractions_is_over(
+    looks: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(enclosures, "PACES", 4)
+    kinds = set()
+    for seed in range(12):
+        tree = laid_out(dominated(np.random.default_rng(seed)))
+        uniform = hogeq.Game(tree).strategy("uniform")
+        for player in (0, 1):
+            form, ends = sequence_form(tree, player), []
+            for deadline in (FOREVER, Deadline(looks, count().__next__)):
+                plan = plan_of(sequence_form(tree, 1 - player), uniform, deadline)
+                one = Payoffs(tree, player, plan, deadline)
+                own = plan_of(form, uniform, deadline)
+                worth = form.payoffs(tree.uniform()) / tree.expected
+                unit, dag = exact.stakes(tree), remembering(form)
+                moved = one.moved(worth, unit, form.most(worth))
+                ends.append((one.least_of(own), one.most(dag), moved))
+                kinds.add((plan.exact is None, one.exact is None, own.exact is None))
+            precise, rough = ends
+            assert rough[0] <= precise[0] <= precise[1] <= min(rough[1:]), seed
+            assert precise[1] <= precise[2], seed
+    assert len(kinds) > 1
 
 
 def needle(stake: str, actions: int = 300) -> str:

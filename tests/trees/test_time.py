@@ -154,11 +154,29 @@ def test_no_seconds_make_no_integer_program(monkeypatch: pytest.MonkeyPatch) -> 
         raise AssertionError("a program was written")
 
     monkeypatch.setattr(exact, "milp", refuse)
-    monkeypatch.setattr(SequenceForm, "chains", property(refuse))
+    monkeypatch.setattr(sequences, "_chains_of", refuse)
     game = hogeq.Game(Partners(4, 3))
     found = game.attack("uniform", Budget(starts=1, kicks=0, exact_seconds=0.0))
     assert found.value <= found.bound
     assert game.bound("uniform") == pytest.approx(found.full_memory, abs=1e-12)
+
+
+def test_a_search_whose_effort_is_not_given_ends_in_the_time_of_its_proof() -> None:
+    assert Budget(exact_seconds=5.0).limit == Budget(exact_seconds=5.0, seed=0).limit == 5.0
+    assert Budget(exact_seconds=5.0, kicks=3).limit == Budget().limit == np.inf
+    assert Budget(exact_seconds=5.0, until_saturated=True).limit == np.inf
+    assert Budget(exact_seconds=0.0).limit == np.inf  # no proof
+    assert Budget(seconds=2.0, exact_seconds=5.0).limit == 2.0
+
+
+def test_parts_of_a_row_are_not_parted_again() -> None:
+    tree = tree_of(FORGETFUL)
+    sequences.sequence_form.cache_clear()
+    for player in (0, 1):
+        form = sequence_form(tree, player)
+        again, _ = form.inflated._split(Deadline())
+        assert len({*again.row.tolist()}) == len({*form.inflated.row.tolist()})
+        assert form.inflated.inflated is form.inflated
 
 
 # --- chains and inflation -------------------------------------------------------------------------
