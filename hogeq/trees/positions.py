@@ -34,7 +34,7 @@ from hogeq.trees.rules import GameRules, name_of, node_of
 
 MOST_POSITIONS: Final = 5_000_000
 POSITION_BYTES: Final = 700  # of a position while the graph is built: its state above all
-MOST_APART: Final = 200_000  # positions among which two equal ones must have met
+MOST_APART: Final = 16_000  # positions among which two equal ones must have met
 
 
 @dataclass(frozen=True, eq=False, repr=False)
