@@ -4,6 +4,7 @@ Purifiers, contests and game trees are imported where they are used: SciPy takes
 """
 
 import os
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -18,7 +19,6 @@ from hogeq.baselines import solved
 from hogeq.baselines.registry import find_strategy
 from hogeq.evaluation import counterfactual, tablebase, values
 from hogeq.evaluation.counterfactual import RegretWeight
-from hogeq.evaluation.tablebase import Analysis, Tablebase
 from hogeq.evaluation.values import ComponentsAt
 from hogeq.graph.graph import Graph
 from hogeq.graph.hog import of_hog
@@ -45,7 +45,7 @@ from hogeq.strategies.strategy import Strategy, StrategyLike, strategy_of
 from hogeq.support.aliases import Floats
 from hogeq.support.deadline import Deadline
 from hogeq.support.files import write_whole
-from hogeq.support.messages import refusal
+from hogeq.support.messages import BadInputError, refusal
 
 if TYPE_CHECKING:
     from hogeq.contest.assessment import Assessment
@@ -57,6 +57,8 @@ if TYPE_CHECKING:
     from hogeq.trees.absent import Gaps
     from hogeq.trees.engine import TreeEngine
     from hogeq.trees.flat import FlatTree
+    from hogeq.trees.full_information import FullInformation
+    from hogeq.trees.positions import Positions
     from hogeq.trees.recall import Audit
 
 MOST_STATES: Final = 4_000_000  # states times actions, whether play comes to them or not
@@ -98,13 +100,15 @@ class Game:
         Of Hog.
     tree : FlatTree or None
         Of other games: all their nodes.
+    positions : Positions or None
+        Of a game of one's own whose tree is too large or endless: its graph, states and rows.
     engine
         The game compiled: what solvers and purifiers take.
 
     Raises
     ------
     ValueError
-        If there is no such game, or it is infinite, or payoffs have no constant sum.
+        If there is no such game, or it has too many positions, or payoffs have no constant sum.
 
     Examples
     --------
@@ -132,13 +136,39 @@ class Game:
 
         found = find_game(given, forget, trust, teams)
         self.trust = trust
-        self.tree: FlatTree | None = None
+        self.positions: Positions | None = None
+        self._tree: FlatTree | None = None
         if isinstance(found, Rules):
             self._hog: HogEngine | None = compile_game(found, own_goals=True)
             called = edition_name(given) if isinstance(given, str) else ""
             self._called = called if called in names_of(found) else found.name
         else:
-            self._hog, self.tree = None, found
+            from hogeq.trees import flat
+
+            self._hog = None
+            if isinstance(found, flat.FlatTree):
+                self._tree = found
+            else:
+                self.positions = found
+
+    @property
+    def is_hog(self) -> bool:
+        """Whether this is a game of Hog."""
+        return self._hog is not None
+
+    @property
+    def tree(self) -> "FlatTree | None":
+        """All nodes of a game other than Hog; None of Hog.
+
+        ValueError if there are too many, or they have no end, so that the game is held by its
+        positions.
+        """
+        if self.positions is not None:
+            raise BadInputError(
+                f"{self.name}: is held by its {self.positions.graph.positions:,} positions, since "
+                "its tree is too large or has no end; allowed: what needs no tree"
+            )
+        return self._tree
 
     @property
     def engine(self) -> "HogEngine | TreeEngine":
@@ -148,6 +178,8 @@ class Game:
     @cached_property
     def graph(self) -> Graph:
         """The game as arrays, both players live: what any algorithm can stand on."""
+        if self.positions is not None:
+            return self.positions.graph
         if self.tree is None:
             return of_hog(self.rules)
         from hogeq.trees.graphs import of_tree
@@ -186,12 +218,14 @@ class Game:
     @property
     def units(self) -> Units:
         """Units of this game: how figures are written, and the value of an even game."""
-        return WIN_RATES if self.tree is None else self.tree.units
+        held = self.positions or self.tree
+        return WIN_RATES if held is None else held.units
 
     @property
     def name(self) -> str:
         """Name of the rules or of the tree."""
-        return self.rules.name if self.tree is None else self.tree.name
+        held = self.positions or self.tree
+        return self.rules.name if held is None else held.name
 
     @property
     def rules(self) -> Rules:
@@ -201,16 +235,17 @@ class Game:
     @property
     def second(self) -> "Game":
         """The game as the second player has it: with the goals exchanged, if there are two."""
-        if self.tree is not None:
+        if not self.is_hog:
             return self
         rules = self.rules.for_second()
         return self if rules is self.rules else Game(rules, trust=self.trust)
 
     def __repr__(self) -> str:
         """Name the game, and say the size of a tree."""
-        if self.tree is None:
+        held = self.positions or self.tree
+        if held is None:
             return f"Game({self._called})"
-        return repr(self.tree).replace("FlatTree", "Game", 1)
+        return re.sub("^[A-Za-z]+", "Game", repr(held))
 
     def strategy(
         self, given: StrategySpec, *, trust: bool = False, time_limit: float = 60.0
@@ -235,10 +270,11 @@ class Game:
         StrategyError
             If there is no such name or file, or its first bad cell.
         """
-        if self.tree is not None:
+        held = self.positions or self.tree
+        if held is not None:
             from hogeq.trees.strategies import tree_strategy
 
-            return tree_strategy(self.tree, given)
+            return tree_strategy(held, given)
         if isinstance(given, str | os.PathLike):
             trust = trust or self.trust
             given = find_strategy(str(given), self._compiled, trust, time_limit=time_limit)
@@ -270,11 +306,15 @@ class Game:
             If a game between the two may never end.
         """
         b = a if b is None else b
-        if self.tree is None:
+        if self.is_hog:
             return Value(*self.win_rate(a, b))
+        if self.positions is not None:
+            from hogeq.trees import full_information
+
+            return full_information.value(self.positions, self.strategy(a), self.strategy(b))
         from hogeq.trees.strategies import value
 
-        return value(self.tree, self.strategy(a), self.strategy(b))
+        return value(self._flat, self.strategy(a), self.strategy(b))
 
     def win_rate(
         self, a: StrategySpec, b: StrategySpec, start: tuple[int, int] = (0, 0)
@@ -294,7 +334,7 @@ class Game:
         ValueError
             If a game between the two may never end, or this is no game of Hog.
         """
-        if self.tree is not None:
+        if not self.is_hog:
             allowed = "games of Hog; game.value gives payoffs here"
             raise ValueError(f"{self.name}: has no win rates; allowed: {allowed}")
         return values.win_rate(
@@ -319,6 +359,10 @@ class Game:
             If a game of Hog has too many histories for an integer program.
         """
         target, budget = self.second.strategy(strategy).whole(), budget or Budget()
+        if self.positions is not None:
+            from hogeq.trees import full_information
+
+            return full_information.respond(self.positions, target)
         if self.tree is not None:
             from hogeq.trees.answers import respond
 
@@ -344,6 +388,10 @@ class Game:
         if resolution is not None and target.kind != "mixture":
             allowed = f"for mixtures, not for a {target.kind}"
             raise ValueError(refusal("resolution", resolution, allowed))
+        if self.positions is not None:
+            from hogeq.trees import full_information
+
+            return full_information.bound(self.positions, target)
         if self.tree is not None:
             from hogeq.trees.exact import full_memory
 
@@ -355,11 +403,11 @@ class Game:
 
         It is what a best response gets beyond an even game: 0 for an equilibrium.
         """
-        if self.tree is None:
+        if self.is_hog:
             self.rules.require_one_goal()  # with two no game is even
         response = self.attack(strategy, budget)
         lower, upper = (end - response.units.even for end in (response.value, response.bound))
-        tree = self.tree
+        tree = self._tree
         if tree is not None and lower <= float_info.epsilon * tree.num_nodes * tree.largest_payoff:
             lower = min(lower, 0.0)  # it may be rounding alone, and nothing is below 0
         return Interval(lower, upper, response)
@@ -396,6 +444,10 @@ class Game:
         from hogeq.trees.answers import hog_tree, solve_hog
 
         Budget(seconds=seconds)  # refuses what is no time
+        if self.positions is not None:
+            from hogeq.trees import full_information
+
+            return full_information.equilibrium(self.positions, Deadline(seconds))
         if self.tree is not None:
             return dags.equilibrium(self.tree, seconds, method)
         if method != "auto":
@@ -632,19 +684,34 @@ class Game:
         """Every value of the hidden memory of the player to move, H of them."""
         return self._compiled.memories
 
-    def tablebase(self) -> Tablebase:
-        """Optimal play from every position, both players remembering everything."""
-        return tablebase.solve(self._compiled)
+    def tablebase(self) -> Any:
+        """Optimal play from every position, both players seeing and remembering everything.
+
+        A `Tablebase` in Hog, elsewhere a `FullInformation`: its `value` is the payoff to who moves
+        first, and its `error` is proved.
+        """
+        if self.is_hog:
+            return tablebase.solve(self._compiled)
+        return self._full_information
+
+    @cached_property
+    def _full_information(self) -> "FullInformation":
+        from hogeq.trees import full_information
+
+        return full_information.solve(self.graph, self.units)
 
     def analyze(
         self,
-        score: int,
-        opponent: int,
+        score: Any,
+        opponent: int | None = None,
         strategy: StrategySpec | None = None,
         memory: Memory | None = None,
         past: StrategySpec | None = None,
-    ) -> Analysis:
-        """Exact win probability of every roll at a position.
+    ) -> Any:
+        """Exact win probability of every roll at a position, an `Analysis`.
+
+        Of a game that is held by its positions, ``game.analyze(state)`` values every action of the
+        player to move, who sees everything: a `PositionAnalysis`.
 
         Parameters
         ----------
@@ -658,6 +725,12 @@ class Game:
         past : strategy, optional
             Strategy of both so far, which determines the belief; by default `strategy`.
         """
+        if self.positions is not None:
+            from hogeq.trees import full_information
+
+            return full_information.analyze(self.positions, self._full_information, score)
+        if opponent is None:
+            raise BadInputError("opponent: missing; allowed: the score of the other player")
         plays, played = (None if one is None else self.strategy(one) for one in (strategy, past))
         return tablebase.analyze(self._compiled, score, opponent, plays, memory, played)
 

@@ -107,7 +107,6 @@ HOG_ALONE: Final[dict[str, str]] = {
     "improve": "cells are positions, of two scores",
     "play": "turns are Hog's",
     "review": "turns are Hog's",
-    "tablebase": "optimal play knows all that Hog hides; hogeq equilibrium solves other games",
     "tournament": "the contest is Hog's",
 }
 """Why commands are of Hog alone, in the words of a refusal of another game."""
@@ -299,7 +298,11 @@ TABLE: Final[dict[str, Any]] = {
         "Opponent of losses and changes. [optimal; with hidden memory, champion]"
     ),
     "report.against": option("A strategy to compare with (may be repeated).", "S"),
-    "tablebase.against": option("Win rate of its rolls against a strategy.", "S"),
+    "tablebase.against": (option("Win rate of its rolls against a strategy.", "S"), OF_HOG),
+    "tablebase.start": (
+        option("Scores at the start: of the first to move, and of the other. [0:0]", "A:B"),
+        OF_HOG,
+    ),
     "board.opponent": option(
         "A table to play against too (may be repeated).", "S", name="--against --opponent"
     ),
@@ -454,6 +457,7 @@ TABLE: Final[dict[str, Any]] = {
     "tablebase.out": (
         option("Write its matrix (rules without memory).", "FILE"),
         Output(MATRIX_SUFFIXES, is_kept=True),
+        OF_HOG,
     ),
     "tournament.out": option(
         "Write all win rates, .csv or .json; of a folder, a folder of pages.", "FILE"

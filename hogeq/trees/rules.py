@@ -26,13 +26,16 @@ Kind = TypeVar("Kind", bound="type[GameRules]")
 class GameRules(ABC):
     """Base of the rules of a game in Python: one player, or two sides of a constant sum of payoffs.
 
-    A state is any value, and no method changes one. hogeq walks through all histories once, so a
-    game must end. Histories of one player with equal `knows` are one information set.
+    A state is any value, and no method changes one. Histories of one player with equal `knows` are
+    one information set. hogeq walks through all histories once; if they are too many, or without
+    end, through all states, where equal ones are one position.
 
     Attributes
     ----------
     players : int
         Number of players, 1 or 2; or more, for two teams.
+    endless : float, optional
+        Payoff to player 0 of a play that never ends, if players can make one.
 
     Examples
     --------
@@ -60,6 +63,7 @@ class GameRules(ABC):
     """
 
     players: int = 2
+    endless: float | None = None
 
     @abstractmethod
     def initial(self) -> Any:
@@ -106,7 +110,7 @@ def from_rules(
 
     `longest` is of the moves of players laid out; with `once` equal states are looked at once.
     """
-    name = name or (str(rules) if is_dataclass(rules) else type(rules).__name__)
+    name = name or name_of(rules)
     try:
         players, root = operator.index(rules.players), rules.initial()
     except Exception as error:
@@ -117,6 +121,11 @@ def from_rules(
     look = lru_cache(MOST_KEPT)(look) if once else look
     tree = flatten(name, root, look, partial(_words, numbers), longest, forget=forget, sides=sides)
     return coarser(tree, forget)
+
+
+def name_of(rules: GameRules) -> str:
+    """Name the game by its class and parameters."""
+    return str(rules) if is_dataclass(rules) else type(rules).__name__
 
 
 def node_of(rules: GameRules, state: Any) -> Node:
@@ -133,7 +142,8 @@ def node_of(rules: GameRules, state: Any) -> Node:
     known: Hashable = None
     if player == CHANCE:
         drawn: Iterable[tuple[Any, Any]] = dict(rules.chances(state)).items()
-        _numbers([chance for _, chance in drawn], "chances")
+        if type(rules).chances is not GameRules.chances:  # else they are right
+            _numbers([chance for _, chance in drawn], "chances")
     else:
         known = rules.knows(state, player)
         hash(known)  # or it is refused here

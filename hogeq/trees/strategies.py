@@ -32,6 +32,7 @@ from hogeq.support.aliases import Floats, Ints
 from hogeq.support.kinds import EFG, TEXT, kind_of_bytes
 from hogeq.support.messages import printable, refusal, shown
 from hogeq.trees.flat import TERMINAL, FlatTree, payoff, reach
+from hogeq.trees.rows import Rows
 
 IN_FOLDER: Final = "policy.npz"  # the strategy that the folder of a run means
 FORMS: Final = (
@@ -45,7 +46,7 @@ ROUNDED: Final = 1e-9  # probabilities below are 0 in plans
 Places = dict[tuple[str, ...], tuple[int, int]]  # player, set and action: row and column
 
 
-def tree_strategy(tree: FlatTree, given: Any, name: str = "strategy") -> Strategy:
+def tree_strategy(tree: Rows, given: Any, name: str = "strategy") -> Strategy:
     """Make a checked strategy whose rows are those of the tree.
 
     It plays in both seats, unless it was made or written for one.
@@ -83,7 +84,7 @@ def require_named(given: str | os.PathLike[str]) -> None:
         raise ValueError(f"strategy: got {shown(str(path))}; allowed: {FORMS}")
 
 
-def _checked(tree: FlatTree, given: ArrayLike | Mixture, name: str) -> Strategy:
+def _checked(tree: Rows, given: ArrayLike | Mixture, name: str) -> Strategy:
     shape = tree.num_rows, tree.num_actions
     if isinstance(given, Mixture):
         parts = [tree_strategy(tree, one, name) for one in given.parts]
@@ -102,7 +103,7 @@ def _checked(tree: FlatTree, given: ArrayLike | Mixture, name: str) -> Strategy:
     return made
 
 
-def _read(tree: FlatTree, path: Path) -> Strategy:
+def _read(tree: Rows, path: Path) -> Strategy:
     path = path / IN_FOLDER if is_folder(path) else path
     name = printable(path)
     text = profile_text(path)
@@ -128,7 +129,10 @@ def _read(tree: FlatTree, path: Path) -> Strategy:
     raise ValueError(f"{name}: {holds}; allowed: {FORMS}")
 
 
-def _of_profile(tree: FlatTree, given: Any, where: str) -> Strategy:
+def _of_profile(tree: Rows, given: Any, where: str) -> Strategy:
+    if not isinstance(tree, FlatTree):
+        allowed = "allowed for a game without a tree: uniform, arrays, files .npz and .csv"
+        raise StrategyError(f"{where}: got a profile; {allowed}")
     rows = order_of_rows(tree)
     counts, states = tree.num_legal, tree.names if tree.states is None else tree.states
     infosets = []
@@ -160,7 +164,7 @@ def order_of_rows(tree: FlatTree) -> Ints:
 
 
 def playable(
-    tree: FlatTree, legal: Callable[[Floats], Floats], solved: StrategyLike, name: str
+    tree: Rows, legal: Callable[[Floats], Floats], solved: StrategyLike, name: str
 ) -> Strategy:
     """Make a strategy of rows that may choose actions that there are not."""
     target = strategy_of_shape((tree.num_rows, tree.num_actions), solved, name)
@@ -183,7 +187,7 @@ def value(tree: FlatTree, a: Strategy, b: Strategy) -> Value:
     return Value(float(first + second) / 2.0, float(first), float(second))
 
 
-def seated(tree: FlatTree, strategy: Strategy, seat: int) -> Strategy:
+def seated(tree: Rows, strategy: Strategy, seat: int) -> Strategy:
     """Give a seat alone to a strategy, whose rows of the other seat are not to be used.
 
     It stays one of both seats where the other has no rows. `StrategyError` if it has the other.
@@ -223,7 +227,7 @@ def action_values(tree: FlatTree, a: Strategy, b: Strategy, weight: RegretWeight
 # --- CSV ------------------------------------------------------------------------------------------
 
 
-def policy_csv(tree: FlatTree, policy: Floats) -> str:
+def policy_csv(tree: Rows, policy: Floats) -> str:
     """Write a policy: one line for each action of each information set."""
     text = StringIO(newline="")
     lines = csv.writer(text, lineterminator="\n")
@@ -233,7 +237,7 @@ def policy_csv(tree: FlatTree, policy: Floats) -> str:
     return text.getvalue()
 
 
-def read_policy_csv(tree: FlatTree, text: str, where: str) -> Floats:
+def read_policy_csv(tree: Rows, text: str, where: str) -> Floats:
     """Read a policy, (R, K); actions that have no line have probability 0."""
     policy = np.full((tree.num_rows, tree.num_actions), np.nan)
     lines = csv.reader(StringIO(text, newline=""), strict=True)
@@ -260,7 +264,7 @@ def _fill(policy: Floats, places: Places, lines: Iterator[list[str]]) -> None:
             raise ValueError(refusal("probability", line[3], "0 to 1"))
 
 
-def _places(tree: FlatTree) -> Places:
+def _places(tree: Rows) -> Places:
     """Row and column in a policy of each action, by player, information set and name."""
     names = [printable(name) for name in tree.names]
     places: Places = {}

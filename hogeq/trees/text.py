@@ -34,9 +34,10 @@ from hogeq.support.files import opened
 from hogeq.support.messages import counted, printable, refusal, unreadable
 from hogeq.support.progress import phase
 from hogeq.trees.building import Node, NodeError, flatten, require_memory
-from hogeq.trees.flat import CHANCE, ROW_SUM, TERMINAL, FlatTree, Forget
+from hogeq.trees.flat import CHANCE, TERMINAL, FlatTree, Forget
 from hogeq.trees.forgetting import coarser
 from hogeq.trees.gambit import number_of
+from hogeq.trees.rows import ROW_SUM
 from hogeq.trees.teams import Teams, sides_of
 
 MOST_BYTES: Final = 2**36  # of a file

@@ -105,8 +105,8 @@ class Back(Two):
         return max(0, state[0] + (1 if action == "on" else -1)), 1 - state[1]
 
 
-def test_a_game_whose_positions_recur_says_so() -> None:
-    with pytest.raises(ValueError, match=r"^Back: has a play in which a position comes again"):
+def test_a_game_in_which_players_can_go_on_for_ever_says_so() -> None:
+    with pytest.raises(ValueError, match=r"^Back: at the start: play can go on for ever; allowed"):
         hogeq.Game(Back())
 
 

@@ -68,7 +68,7 @@ def attack_(
         meaning = "nothing that forgets wins more: proved"
         rows.insert(1, ("certified", at_most(proof.bound, 0.0), meaning))
     text: Text = [f"against {strategy}, {chosen.title}", "", Table(rows, left=3)]
-    if game.tree is None:
+    if game.is_hog:
         if not chosen.engine.has_own_goals:
             text += ["", f"exploitability: {between(found.value - 0.5, upper - 0.5)}"]
         gained, choices = game.gains(found.strategy, target), game.rules.choices
@@ -97,7 +97,7 @@ def _plot(chosen: Chosen, found: "Response", target: "Strategy", plot: Path) -> 
     from hogeq import figures
 
     game, search = chosen.game, found.search
-    if game.tree is None:
+    if game.is_hog:
         gained = game.gains(found.strategy, target)
         changes = gained.changes(found.matrix, game.rules.choices)
         title = f"counter to {target.name}, {chosen.title}"

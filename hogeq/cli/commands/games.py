@@ -4,21 +4,29 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from hogeq.cli.inputs import AnyChosen, Chosen
+from hogeq.cli.inputs import AnyChosen
 from hogeq.cli.shell import Result, computing, refusing, warn
 from hogeq.support.files import write_whole
 from hogeq.support.messages import BadInputError, Table, percent
 
 
 def tablebase(
-    chosen: Chosen, against: str | None = None, out: Path | None = None, start: str | None = None
+    chosen: AnyChosen, against: str | None = None, out: Path | None = None, start: str | None = None
 ) -> Result:
-    """Solve with full information: players remember everything.
+    """Solve with full information: players remember everything, and in other games see everything.
 
     With a goal for each player, goal: [50, 65], the rolls are those of the player with the first,
     and S has the second.
+
+    JSON of other games than Hog: the game, value (payoff to who moves first), lower and upper
+    (proved bounds on it), player (who moves first), rounds.
     """
     game = chosen.load("full memory", strategies=[against], own_goals=True, start=start)
+    if not game.is_hog:
+        with refusing():
+            solved = game.tablebase()
+        text = [f"{chosen.title}, full information", "", solved.table()]
+        return Result({**chosen.facts, **solved.to_json()}, text)
     engine = chosen.engine
     target = None if against is None else game.second.strategy(against)
     if out is not None and engine.has_memory:

@@ -28,7 +28,7 @@ def compare(a: str, b: str, chosen: AnyChosen, start: str | None = None) -> Resu
     """
     game = chosen.load("matches", strategies=[a, b], own_goals=True, start=start)
     more: Text = []
-    if game.tree is not None:
+    if not game.is_hog:
         with refusing():
             rates: tuple[float, ...] = game.value(a, b)
         names = ("payoff", "as player 0", "as player 1")
