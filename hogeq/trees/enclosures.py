@@ -31,7 +31,7 @@ from hogeq.trees.beliefs import BeliefDag, remembering
 from hogeq.trees.flat import TERMINAL, FlatTree, reach
 from hogeq.trees.sequences import SequenceForm, sequence_form
 
-MOST_NODES: Final = 20_000  # of a tree that is valued in fractions: a second
+MOST_NODES: Final = 2_000  # of a tree that is valued in fractions: a fifth of a second
 MOST_WORK: Final = 1_000_000  # nodes times depth, decisions times components
 MOST_BITS: Final = 4096  # of the denominators of chance in a play
 SHORT: Final = (1, 64, 1000, 10**6, 3 * 10**7)  # denominators that tell fractions apart
