@@ -1,6 +1,7 @@
 """One Game for every game: the same lines on Hog, games of OpenSpiel, files and own rules."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -143,6 +144,23 @@ def test_a_program_narrows_an_interval_of_hog() -> None:
     assert exact.value >= searched.value
     assert exact.bound <= searched.bound
     assert exact.is_proved
+
+
+@pytest.mark.parametrize(("method", "proves"), [("integer program", False), ("belief DAG", True)])
+def test_what_highs_alone_bounds_is_not_proved_in_hog(
+    method: str, proves: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    game = hogeq.Game(TINY)
+    searched = game.attack("always_roll:1", QUICK)
+    loose = replace(searched, bound=searched.value + 0.1, is_proved=False)
+    payoff = 2.0 * searched.value - 1.0
+    tight = replace(searched, value=payoff, bound=payoff, method=method)
+    monkeypatch.setattr("hogeq.search.bounds.respond", lambda *_: loose)
+    monkeypatch.setattr("hogeq.trees.exact.respond", lambda *_, **__: tight)
+    found = game.attack("always_roll:1", hogeq.Budget(exact_seconds=30.0))
+    assert found.method == method
+    assert found.bound == pytest.approx(searched.value, abs=1e-12)
+    assert found.is_proved is proves
 
 
 def test_a_game_of_hog_with_too_many_histories_is_refused() -> None:

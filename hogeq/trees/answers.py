@@ -13,7 +13,7 @@ from hogeq.rules import Rules
 from hogeq.rules.turn import total_rises
 from hogeq.search import bounds
 from hogeq.search.attack import attack
-from hogeq.search.results import WIN_RATES, Budget, Equilibrium, InPolicies, Response
+from hogeq.search.results import PROVED, WIN_RATES, Budget, Equilibrium, InPolicies, Response
 from hogeq.strategies.arrays import one_hot
 from hogeq.strategies.strategy import Strategy, strategy_of
 from hogeq.support.aliases import Floats
@@ -114,9 +114,12 @@ def respond_by_program(engine: HogEngine, target: Strategy, budget: Budget) -> R
         rate = win_rate(engine, strategy, target)
         seats = rate.first, rate.second
         response = replace(response, strategy=strategy, value=value, seats=seats)
+    certain = True
     if bound < response.bound:
-        response = replace(response, bound=max(bound, value), method="integer program")
-    is_proved = response.bound - value <= 2.0 * exact.MEETING
+        response = replace(response, bound=max(bound, value), method=found.method)
+        certain = found.method != exact.METHODS[3]  # which HiGHS alone says
+    is_proved = certain and response.bound - value <= PROVED
+    is_proved &= WIN_RATES.are_one(value, response.bound)
     return replace(response, is_proved=is_proved, seconds=deadline.spent)
 
 

@@ -5,9 +5,9 @@ side, is valued here again: the payoffs of the other side's sequences against th
 gets of these, and the most that any strategy gets. ``docs/theory.md`` has the theorems.
 
 **Fractions.** A tree of at most `MOST_NODES` nodes is valued without rounding. A number stands for
-the shortest fraction that rounds to it, if there is one of a small denominator, else for itself;
-probabilities that then do not sum to 1 have the difference put on the largest of them. What there
-is no time for in fractions has margins.
+the shortest fraction that rounds to it, if there is one of a small denominator, or for a short
+decimal, else for itself; probabilities that then do not sum to 1 have the difference put on the
+largest of them. What there is no time for in fractions has margins.
 
 **Margins.** In a larger tree every number stands for one within a rounding of it. With u = 2**-53
 a product of n such numbers, and a sum of n products by their sizes, is off by the factor
@@ -18,6 +18,7 @@ lemma 3.1). Best responses add up with every sum rounded upward, so none of them
 import math
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
+from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
 from itertools import pairwise
@@ -33,10 +34,14 @@ from hogeq.trees.flat import TERMINAL, FlatTree, reach
 from hogeq.trees.sequences import SequenceForm
 from hogeq.trees.shuffling import solving_form
 
-MOST_NODES: Final = 20_000  # of a tree that is valued in fractions: a second
+MOST_NODES: Final = 2_000  # of a tree that is valued in fractions: a fifth of a second
 MOST_WORK: Final = 1_000_000  # nodes times depth, choices or decisions times depth and components
 MOST_BITS: Final = 4096  # of the denominators of chance in a play
-SHORT: Final = (1, 64, 1000, 10**6)  # denominators of fractions that numbers stand for
+SHORT: Final = (1, 64, 1000, 10**6, 3 * 10**7)  # denominators that tell fractions apart
+DIGITS: Final = 12  # of decimals that they stand for
+WHOLE: Final = 2.0**53  # beyond which numbers are whole, and decimals that are not are shorter
+MEANT: Final = 1000  # denominators of probabilities that a program gives with an error
+NEAR: Final = 1e-10  # of probabilities to fractions that may be meant
 ROUNDING: Final = 2.0**-53  # u
 TINY: Final = 1e-300  # more than a product loses by underflow
 SAFE: Final = 1.0 + 1e-6  # more than the roundings of a margin itself come to
@@ -66,11 +71,12 @@ def above(number: Fraction) -> float:
 def meant(number: float) -> Fraction:
     """Give the fraction that a number stands for."""
     whole = Fraction(number)
-    for most in SHORT:
+    for most in SHORT if abs(number) < WHOLE else ():
         short = whole.limit_denominator(most)
         if float(short) == number:
             return short
-    return whole
+    decimal = repr(number)
+    return Fraction(decimal) if len(Decimal(decimal).as_tuple().digits) <= DIGITS else whole
 
 
 def distribution(numbers: Iterable[float]) -> Fractions:
@@ -91,6 +97,22 @@ def in_time(items: Iterable[Item], deadline: Deadline) -> Iterator[Item]:
         if number % PACES == 0 and deadline.is_over:
             raise TooSlowError("no time is left for fractions")
         yield one
+
+
+def shortened(strategy: Strategy) -> Strategy:
+    """Round distributions of a mixture to fractions of small denominators that are all but they.
+
+    A program gives 1/3 with an error, which is all that keeps the ends of some games apart.
+    """
+    policies, chances = strategy.policies.tolist(), strategy.chances.tolist()
+    rows = np.array([[_shortened(row) for row in policy] for policy in policies])
+    return Strategy.unchecked(rows.reshape(strategy.policies.shape), np.array(_shortened(chances)))
+
+
+def _shortened(numbers: list[float]) -> list[float]:
+    short = [Fraction(one).limit_denominator(MEANT) for one in numbers]
+    are_near = all(abs(one - two) <= NEAR for one, two in zip(short, numbers, strict=True))
+    return [*map(float, short)] if are_near and sum(short) == 1 else numbers
 
 
 # --- plans ----------------------------------------------------------------------------------------

@@ -38,6 +38,7 @@ from hogeq.trees.enclosures import (
     numbers_of,
     plan_of,
     plan_of_flow,
+    shortened,
 )
 from hogeq.trees.flat import TERMINAL, FlatTree, reach
 from hogeq.trees.sequences import LEAST_GAIN, SequenceForm, inflated_forms, sequence_form
@@ -754,6 +755,14 @@ class Solving:
             given[player], is_certain = self._secured(player, plan, other, met, drawing_time)
             whole[player] = given[player] if share == 1.0 else whole[player]
             certain &= is_certain
+        if min(shares) == 1.0 and not self._are_one(given) and fits(tree):
+            for player, drawn in enumerate(strategies):
+                short = shortened(drawn)
+                plan, met = plan_of(self.forms[player], short), self.met[1 - player]
+                ends = self._secured(player, plan, sides[1 - player], met, drawing_time)
+                if ends[1] and (ends[0] > given[0] if player == 0 else ends[0] < given[1]):
+                    given[player] = whole[player] = ends[0]
+                    strategies[player] = short
         certain &= given[0] <= given[1]  # else a bound of a search is false
         (first, last), (least_given, most_given) = sorted(whole), sorted(given)
         lower, upper = below(first), above(last)
@@ -777,6 +786,11 @@ class Solving:
             secured=(least, most) if min(shares) < 1.0 else None,
             seats=tree.seat,
         )
+
+    def _are_one(self, given: Sequence[Fraction]) -> bool:
+        """Whether ends are written alike."""
+        least, most = sorted(given)
+        return self.tree.units.are_one(below(least), above(most))
 
     def _secured(
         self, player: int, plan: Plan, other: Side, met: "Met | None", deadline: Deadline

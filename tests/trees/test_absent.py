@@ -4,6 +4,7 @@ import itertools
 import os
 import re
 import runpy
+import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from itertools import product
@@ -16,7 +17,9 @@ import pytest
 from scipy.optimize import linprog
 
 import hogeq
+from hogeq.solvers import dags
 from hogeq.support.aliases import Floats
+from hogeq.support.deadline import Deadline
 from hogeq.trees import absent, building
 from hogeq.trees import text as text_format
 from hogeq.trees.absent import Decision, Step
@@ -395,7 +398,7 @@ def test_no_policy_of_a_grid_beats_an_equilibrium(seed: int) -> None:
     tree = both(seed)
     if {*tree.seat.tolist()} != {0, 1}:
         return
-    solved = hogeq.Game(tree).equilibrium(10.0)
+    solved = dags.equilibrium(tree, Deadline(10.0, time.process_time))  # some 4 s
     shares = np.linspace(0.0, 1.0, 41)
     every = [np.array([[one, 1.0 - one]] * 2) for one in shares]
     worth = np.array([[payoff(tree, one, two) for two in every] for one in every])

@@ -339,5 +339,6 @@ class Linked(hogeq.GameRules):
 @pytest.mark.parametrize("method", ["auto", "dag", "columns", "cfr"])
 def test_a_belief_sets_one_of_two_rows_of_one_rank(method: str) -> None:
     solved = hogeq.Game(Linked()).equilibrium(2.0, method)
-    assert solved.lower == pytest.approx(-1.0, abs=1e-9)
-    assert solved.upper == pytest.approx(-1.0, abs=1e-9)
+    near = 1e-6 if method == "cfr" else 1e-9  # which averages, as long as there is time
+    assert solved.lower == pytest.approx(-1.0, abs=near)
+    assert solved.upper == pytest.approx(-1.0, abs=near)

@@ -15,12 +15,13 @@ import pytest
 import hogeq
 from hogeq.search.results import agreed, payoffs
 from hogeq.strategies.arrays import one_hot
+from hogeq.strategies.strategy import Strategy
 from hogeq.support.deadline import FOREVER, Deadline
 from hogeq.trees import enclosures, exact
 from hogeq.trees.beliefs import remembering
 from hogeq.trees.building import Node as TreeNode
 from hogeq.trees.building import flatten
-from hogeq.trees.enclosures import Payoffs, plan_of
+from hogeq.trees.enclosures import Payoffs, meant, plan_of, shortened
 from hogeq.trees.flat import CHANCE, TERMINAL, FlatTree
 from hogeq.trees.sequences import sequence_form
 
@@ -350,6 +351,44 @@ def test_what_highs_bounds_is_not_called_proved(monkeypatch: pytest.MonkeyPatch)
         found = exact.respond(tree, tree.uniform(), 1.0)
         methods.add(found.method)
         assert not (found.is_proved and found.method == "integer program")
+
+
+@pytest.mark.parametrize(
+    ("number", "fraction"),
+    [
+        (1 / 3, Fraction(1, 3)),
+        (0.1, Fraction(1, 10)),
+        (3e-12, Fraction(3, 10**12)),
+        (1.5e23, Fraction(15 * 10**22)),
+        (-2.5e-299, Fraction(-25, 10**300)),
+        (3.0000000000000004e-11, Fraction(3.0000000000000004e-11)),
+        (10_000_000 / 10_000_003, Fraction(10_000_000, 10_000_003)),
+        (math.pi, Fraction(math.pi)),
+        (0.0, Fraction()),
+    ],
+)
+def test_numbers_stand_for_short_fractions_and_decimals(number: float, fraction: Fraction) -> None:
+    assert meant(number) == fraction
+    assert float(meant(number)) == number
+
+
+def test_thirds_of_a_program_are_thirds() -> None:
+    """A value of 0 is proved at every scale: rounding has no digits that could agree."""
+    near = [1 / 3 + 1e-12, 1 / 3 - 2e-12, 1 / 3 + 1e-12]
+    mixed = Strategy.unchecked(
+        np.array([[[0.25, 0.75]], [[1.0, 0.0]], [[0.3, 0.7]]]), np.array(near)
+    )
+    short = shortened(mixed)
+    assert short.chances.tolist() == [1 / 3] * 3
+    assert short.policies.tolist() == mixed.policies.tolist()
+    apart = Strategy.unchecked(np.array([[1 / 3 + 1e-9, 2 / 3 - 1e-9], [0.123456789, 0.876543211]]))
+    assert np.array_equal(shortened(apart).policy, apart.policy)
+    for unit in (1e-299, 1e-12, 1.0, 1e15, 3e200):
+        cycle = [[0, -1, 2], [1, 0, -3], [-2, 3, 0]]  # equal payoffs, by no equal chances
+        root = 0, 1, [(1, 1, [("end", one * Fraction(repr(unit))) for one in row]) for row in cycle]
+        solved = exact.equilibrium(laid_out(root), 10.0)
+        told = solved.to_json()
+        assert (told["lower"], told["upper"], solved.is_proved) == (0.0, 0.0, True), unit
 
 
 # --- digits ---------------------------------------------------------------------------------------
