@@ -209,7 +209,7 @@ def test_margins_contain_what_fractions_say(monkeypatch: pytest.MonkeyPatch) -> 
     for seed in range(30):
         tree = laid_out(dominated(np.random.default_rng(seed)))
         uniform = hogeq.Game(tree).strategy("uniform")
-        ends = []
+        ends, truths = [], []
         for most in (10_000, 0):
             monkeypatch.setattr(enclosures, "MOST_NODES", most)
             enclosures.numbers_of.cache_clear()
@@ -218,6 +218,14 @@ def test_margins_contain_what_fractions_say(monkeypatch: pytest.MonkeyPatch) -> 
                 own = plan_of(sequence_form(tree, player), uniform)
                 dag = remembering(one.form)
                 assert (one.exact is not None) is (most > 0)
+                if one.exact is not None:
+                    truths.append(one.exact)
+                elif not one.level:
+                    for truth, middle, radius in zip(
+                        truths[player], one.middle, one.radius, strict=True
+                    ):
+                        off = abs(truth - one.unit * Fraction(middle))
+                        assert off <= one.unit * Fraction(radius)
                 ends.append((one.least_of(own), one.most(dag)))
         for precise, rough in zip(ends[:2], ends[2:], strict=True):
             assert rough[0] <= precise[0] <= precise[1] <= rough[1], seed
