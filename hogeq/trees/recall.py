@@ -123,6 +123,13 @@ class Audit:
     met_again: dict[Hashable, int] = field(default_factory=dict)
     members: tuple["Audit", ...] = ()
 
+    def __repr__(self) -> str:
+        """Say what was found in a line; information sets and witnesses are in the attributes."""
+        words = {True: "", False: "not ", None: "undecided: "}
+        found = ", ".join(f"{words[one.holds]}{name}" for name, one in self.findings.items())
+        sizes = f"{len(self.infosets)} information sets, {self.histories:,} histories"
+        return f"Audit(player {self.player}: {sizes}; {found})"
+
     def forgotten_at(self, infoset: Hashable) -> tuple[str, ...]:
         """Kinds of memory that an information set loses, in the order of `forgets`."""
         return tuple(what for what, loss in self.forgets.items() if infoset in loss.infosets)

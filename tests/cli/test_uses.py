@@ -64,7 +64,7 @@ CALLS: dict[str, list[str]] = {
         "run --only su20-10x2-always --json",
         "run --only interview-3x3x3 --json",
     ],
-    "board": ["--out b.html", "--out b.html --json", "--opponent slow.py"],
+    "board": ["--out b.html", "--out b.html --json", "--opponent slow.py", "--out there.html"],
     "certify": ["proof.json", "proof.json --json", "proof.json --of slow.py"],
     "check": [
         "a.csv",
@@ -102,6 +102,7 @@ CALLS: dict[str, list[str]] = {
         "--goal 2 --out g.efg --json",
         f"{TREE} --out g.efg",
         f"{TREE} --out g.efg --json",
+        f"{TREE} --out there.npz",
     ],
     "improve": [
         "a.csv --out new.csv",
@@ -124,7 +125,11 @@ CALLS: dict[str, list[str]] = {
         f"uniform {TREE} --method integer --out new.npz --json",
         f"uniform {TREE} --out there.npz",
     ],
-    "report": ["results/hog --out r.html", "results/hog --out r.html --against slow.py"],
+    "report": [
+        "results/hog --out r.html",
+        "results/hog --out r.html --against slow.py",
+        "results/hog --out there.html",
+    ],
     "review": ["game.json", "game.json --json"],
     "rules": ["", "--json", "fa22", "fa22 --json"],
     "run": [
@@ -135,7 +140,14 @@ CALLS: dict[str, list[str]] = {
         "taken.yaml",
     ],
     "runs": ["", "--json"],
-    "show": ["a.csv", "a.csv --json", "slow.py", f"uniform {TREE}", f"uniform {TREE} --json"],
+    "show": [
+        "a.csv",
+        "a.csv --json",
+        "a.csv --out there.png",
+        "slow.py",
+        f"uniform {TREE}",
+        f"uniform {TREE} --json",
+    ],
     "strategies": ["", "--json"],
     "sweep": ["sweep.yaml", "sweep.yaml --json", "done.yaml"],
     "tablebase": [
@@ -144,6 +156,8 @@ CALLS: dict[str, list[str]] = {
         "--rules fa22.yaml",
         "--rules fa22.yaml --out there.csv",
         "--against slow.py",
+        TREE,
+        f"{TREE} --json",
     ],
     "tournament": [
         "a.csv b.csv",
@@ -302,8 +316,10 @@ def inputs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         "class/c.py": f"PLAYER_NAME = 'Cy'\nROLLS = {[[2] * 6] * 6}\n",
         "goals.csv": "entry,goal\na.csv,5\n",
         "there.csv": "",
+        "there.html": "",
         "there.json": "",
         "there.npz": "",
+        "there.png": "",
         "config.yaml": f"{{name: new, {hog}}}",
         "taken.yaml": f"{{name: hog, {hog}}}",
         "tree.yaml": f"{{name: tree, game: kuhn_poker, {learnt}}}",
