@@ -122,23 +122,28 @@ class Chosen:
         a position, and those at the `start`.
         """
         named = [name for name in strategies if name]
-        self.settle(named, own_goals=own_goals)
-        if not self.is_hog:
-            with refusing():
-                from hogeq.game import Game
-
-                self.game = Game(self._run or self.spec, **self.how, trust=self.trust)
+        self.choose(named, own_goals=own_goals)
+        if self.is_hog:
+            self.scores = self.start(start)
+            for option, own, goal in zip(POSITION, at or (), self.rules.goals, strict=False):
+                if not 0 <= own < goal:
+                    raise BadInputError(f"{option}: {own}; allowed: 0 to {goal - 1}")
+        self._require(named)
+        if self.is_hog:
+            self._compiled().expect(*parts, strategies=named)
             return self.game
-        self.scores = self.start(start)
-        for option, own, goal in zip(POSITION, at or (), self.rules.goals, strict=False):
-            if not 0 <= own < goal:
-                raise BadInputError(f"{option}: {own}; allowed: 0 to {goal - 1}")
-        self._compiled().expect(*parts, strategies=named)
+        with refusing():
+            from hogeq.game import Game
+
+            self.game = Game(self._run or self.spec, **self.how, trust=self.trust)
         return self.game
 
     def settle(self, named: Sequence[str], *, own_goals: bool = False) -> None:
         """Settle the game, and refuse names of no game and no strategy; nothing is built."""
         self.choose(named, own_goals=own_goals)
+        self._require(named)
+
+    def _require(self, named: Sequence[str]) -> None:
         if self.is_hog:
             _require_known(named)
             return

@@ -41,6 +41,7 @@ def test_the_command_that_makes_one_file_makes_one(folder: Path, named: str) -> 
     assert "valid for fa22, by " in ok("check", "one.py", "--rules", "fa22", "--trust")
 
 
+@pytest.mark.usefixtures("registries")
 def test_the_command_has_the_plugin_of_the_rules(folder: Path) -> None:
     Path("my part.py").write_text(
         "import hogeq\n@hogeq.rule_part('zero_dice')\ndef two_for_none(score, opponent):\n"

@@ -23,7 +23,7 @@ def searched(form: Any, payoffs: Floats, target: float) -> tuple[int, Floats, fl
         np.zeros((count + 1, count, actions)),
         np.zeros(count + 1),
     )
-    end = search_rows(plays, progress, payoffs, worth, chosen, bound, target, 10**6)
+    end = search_rows(plays, progress, payoffs, worth, chosen, bound, target, -1, 10**6)
     response = form.tree.uniform()
     for row, action in zip(plays.rows, chosen, strict=True):
         # A row that no play meets has any action; the first is always legal.

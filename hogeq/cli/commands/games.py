@@ -13,7 +13,7 @@ from hogeq.support.messages import BadInputError, Table, percent
 def tablebase(
     chosen: AnyChosen, against: str | None = None, out: Path | None = None, start: str | None = None
 ) -> Result:
-    """Solve with full information: players remember everything, and in other games see everything.
+    """Solve with full information: players remember and see everything.
 
     With a goal for each player, goal: [50, 65], the rolls are those of the player with the first,
     and S has the second.
