@@ -337,7 +337,12 @@ class _Walk(InformationSets):
         # A constant that is large beside the stakes would hide them.
         if self.total or abs(middle) > most - least > 0.0:
             centre = float(middle) - half
-            paid -= half + centre  # what comes back, to the last digit
+            moved = paid - (half + centre)
+            # What would not come back to the last digit stays: small payoffs beside large ones.
+            if np.array_equal(moved + (half + centre), paid):
+                paid = moved
+            else:
+                centre = 0.0 - half
         row = new[self.joined("row", np.int32)]
         many = self.joined("many", np.int32)
         player = np.array([*seat, CHANCE], np.int8)[row]

@@ -315,6 +315,35 @@ def test_large_payoffs_that_cancel_leave_no_rounding(in_folder: Path) -> None:
     assert (solved.lower, solved.upper) == (-0.25, -0.25)
 
 
+HIDDEN = """EFG 2 R "a third, and a branch that player 1 never takes" {{ "A" "B" }}
+p "" 1 1 "" {{ "a" "b" }} 0
+t "" 1 "" {{ {none} }}
+p "" 2 1 "" {{ "c" "d" }} 0
+t "" 2 "" {{ {third} }}
+t "" 3 "" {{ {large} }}
+"""
+
+
+@pytest.mark.parametrize(
+    ("none", "third", "large", "value"),
+    [
+        ("0 1", "1/3 2/3", "1e12 -999999999999", 1 / 3),
+        ("0 0", "1/3 -1/3", "1e12 -1e12", 1 / 3),
+        ("0 1e12", "1e-6 999999999999.999999", "1e12 0", 1e-6),
+        ("0 1/3", "1 -2/3", "1e30 -2999999999999999999999999999999/3", 1.0),
+    ],
+)
+def test_a_constant_sum_rounds_no_payoff_away(
+    none: str, third: str, large: str, value: float, in_folder: Path
+) -> None:
+    text = HIDDEN.format(none=none, third=third, large=large)
+    (in_folder / "hidden.efg").write_text(text)
+    solved = hogeq.Game("hidden.efg").equilibrium(5.0)
+    assert solved.lower <= value <= solved.upper
+    # The program's tolerance hides the last two values; then nothing is called proved.
+    assert solved.is_proved == (value == 1 / 3)
+
+
 @pytest.fixture
 def in_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
