@@ -16,7 +16,7 @@ from hogeq.support.aliases import Floats, Ints
 from hogeq.support.messages import Table, Text, printable
 from hogeq.trees.flat import TERMINAL, FlatTree, History
 from hogeq.trees.sequences import SequenceForm, sequence_form
-from hogeq.trees.shuffling import shuffled
+from hogeq.trees.shuffling import is_too_large, shuffled
 
 MOST_PLAYS: Final = 20_000_000
 """Pairs of a history of a player and a play through it, up to which well-formedness is decided;
@@ -260,8 +260,10 @@ class Recall:
             "perfect recall": self._finding(smallest(self._two_pasts()), whole),
             "A-loss recall": self._finding(self._untraced(), whole),
             "no absent-mindedness": self._finding(smallest(self._twice()), whole),
-            **({"shuffled A-loss recall": self._shuffled()} if whole and not ranked else {}),
         }
+        if whole and not ranked:
+            in_place = findings["A-loss recall"]
+            findings["shuffled A-loss recall"] = in_place if in_place.holds else self._shuffled()
         names = ("well-formed", "skew well-formed", "chance-relaxed skew well-formed")
         findings |= zip(names, self._well_formed(whole=whole, ranked=ranked), strict=True)
         if self.form.is_absent_minded:  # their theorem is for other players
@@ -304,6 +306,8 @@ class Recall:
         None does if a row is met twice: the past of the first time is a part of the other's.
         """
         form = self.form
+        if not form.is_absent_minded and is_too_large(form):
+            return Finding(None, None, "the game is too large for the search")
         return Finding(not form.is_absent_minded and shuffled(form) is not None, None)
 
     def _two_pasts(self) -> Iterator[Pair]:

@@ -20,7 +20,7 @@ from hogeq.support.aliases import Ints
 from hogeq.trees.flat import TERMINAL, FlatTree
 from hogeq.trees.sequences import SequenceForm, sequence_form
 
-MOST_STEPS = 1_000_000  # of all sequences, at most
+MOST_STEPS = 5_000_000  # sequences times the square of the depth, of what is put in order
 
 Acts: TypeAlias = dict[int, int]
 """Action by row, of those that a play meets."""
@@ -31,15 +31,18 @@ def solving_form(tree: FlatTree, player: int) -> SequenceForm:
     """List the sequences of a player, once, in an order of A-loss recall if there is one.
 
     Only sequences at ends, `at`, have a meaning after that, and payoffs and rows are the same. The
-    order stays where plays have more than `MOST_STEPS` own actions in all: those are listed one by
-    one, which no limit of time interrupts.
+    order stays in games that are too large, since nothing interrupts the search for another.
     """
     form = sequence_form(tree, player)
-    if form.is_absent_minded or not len(form.inflated.shared):
-        return form
-    if len(form.row) * tree.num_actions * len(tree.levels) > MOST_STEPS:
+    if form.is_absent_minded or not len(form.inflated.shared) or is_too_large(form):
         return form
     return shuffled(form) or form
+
+
+def is_too_large(form: SequenceForm) -> bool:
+    """Whether an order might take long to find: each of its rows is taken from all plays by it."""
+    sequences = len(form.row) * form.tree.num_actions
+    return sequences * len(form.tree.levels) ** 2 > MOST_STEPS
 
 
 def shuffled(form: SequenceForm) -> SequenceForm | None:

@@ -10,7 +10,7 @@ import pytest
 
 import hogeq
 from hogeq.strategies.strategy import Strategy
-from hogeq.trees import exact
+from hogeq.trees import enclosures, exact
 from hogeq.trees.exact import best_response, payoffs_against
 from hogeq.trees.recall import Recall
 from hogeq.trees.sequences import SequenceForm, sequence_form
@@ -173,7 +173,8 @@ def test_equilibria_after_a_shuffle_are_those_before_it(monkeypatch: pytest.Monk
         tree = tree_of(mixed_orders(seed))
         if {*tree.seat.tolist()} == {0, 1} and solving_form(tree, 0) is not sequence_form(tree, 0):
             values.append((tree, hogeq.Game(tree).equilibrium(10.0)))
-    monkeypatch.setattr(exact, "solving_form", sequence_form)
+    for module in (exact, enclosures):
+        monkeypatch.setattr(module, "solving_form", sequence_form)
     for tree, after in values[:20]:
         before = exact.equilibrium(replace(tree), 10.0)
         assert after.is_proved
