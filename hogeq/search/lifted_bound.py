@@ -86,8 +86,7 @@ class LiftedBound:
 
     def bound(self) -> float:
         """Solve the responder anew at the prices in force; an upper bound, rounding included."""
-        if self.steps:
-            self._responder.remember()
+        self._responder.remember()
         return self.value + self.margin()
 
     def refunds(self) -> Floats:

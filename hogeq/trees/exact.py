@@ -16,7 +16,7 @@ from hogeq.strategies.arrays import one_hot
 from hogeq.strategies.strategy import Strategy
 from hogeq.support.aliases import Floats
 from hogeq.support.deadline import FOREVER, Deadline
-from hogeq.trees.absent import Decision
+from hogeq.trees.absent import Decision, settled
 from hogeq.trees.beliefs import (
     MOST,
     BeliefDag,
@@ -318,13 +318,17 @@ def settle(
 
     can_rescale = payoffs.exact is not None and dag is None and not form.is_absent_minded
     while can_rescale and not deadline.is_over:
-        found = _by_ascent(form, payoffs.most_each, begin, deadline)[1]
-        begin = pure_rows(form, form.inflated.realisation(found))
+        strategy = _by_ascent(form, payoffs.most_each, begin, deadline)[1]
+        begin = pure_rows(form, form.inflated.realisation(strategy))
         loss = full - value(begin)
         if not 0 < COARSE * loss < payoffs.unit:
             break
         payoffs.rescale(loss)
-    answer = best_response(form, payoffs.most_each, limit, begin, dag=dag, deadline=deadline)
+    if form.is_absent_minded and dag is None:  # until both ends are written alike
+        found, *_ = settled(payoffs, limit, form.tree.units)
+        answer = Answer(found.policy, found.value, found.bound, METHODS[4])
+    else:
+        answer = best_response(form, payoffs.most_each, limit, begin, dag=dag, deadline=deadline)
     least, most, is_certain, method = value(answer.strategy), full, True, METHODS[0]
     if dag is not None:
         most, method = payoffs.most(dag), METHODS[1]
@@ -533,6 +537,27 @@ def sequence_payoffs(first: SequenceForm, second: SequenceForm) -> csr_array:
     rows, columns = np.array([*sums], np.int64).reshape(-1, 2).T
     shares = np.array([float(worth / unit) for worth in sums.values()])
     return csr_array((shares, (rows, columns)), size)
+
+
+def unmoved(first: SequenceForm, second: SequenceForm) -> tuple[Fraction, Fraction]:
+    """Least and most payoff to player 0, less the level, that comes without a move of a player.
+
+    `sequence_payoffs` leaves it out.
+    """
+    tree, numbers = first.tree, numbers_of(first.tree)
+    ends = np.flatnonzero(tree.player == TERMINAL)
+    places = np.flatnonzero((first.at[ends] == 0) & (second.at[ends] == 0))
+    if numbers is not None:
+        level = Fraction(tree.shift + tree.centre)
+        worth = (numbers.chance[place] * (numbers.paid[place] - level) for place in places.tolist())
+        total = sum(worth, Fraction())
+        return total, total
+    chance = reach(tree, np.ones((tree.num_rows, tree.num_actions)), 0)
+    shares = (chance * tree.shares)[ends[places]]
+    middle, size = math.fsum(shares.tolist()), math.fsum(np.abs(shares).tolist())
+    off = Fraction(gamma(3 * len(tree.levels) + 8) * size)
+    largest = Fraction(tree.largest_payoff)
+    return largest * (Fraction(middle) - off), largest * (Fraction(middle) + off)
 
 
 def solve_restricted(

@@ -45,6 +45,7 @@ from hogeq.trees.exact import (
     sequence_payoffs,
     settle,
     stakes,
+    unmoved,
     whole_dag,
 )
 from hogeq.trees.flat import FlatTree
@@ -486,13 +487,16 @@ def one_side(
     mixture = solved.strategies[player]
     starts = np.concatenate([mixture.policies[:PARTS], _mixed_rows(search, mixture)[None]])
     known = solved.upper if player == 0 else solved.lower
-    ceiling = sign * (known - level) / unit + search.rounding
+    least_alone, most_alone = unmoved(solving_form(tree, 0), solving_form(tree, 1))
+    alone = least_alone if player == 0 else most_alone  # by which bounds are the wider ones
+    ceiling = sign * (known - level - float(alone)) / unit + search.rounding
     result = search.solve(starts[::-1], ceiling)
     policy = Strategy.unchecked(result.policy)
     payoffs = Payoffs(tree, 1 - player, plan_of(search.form, policy, deadline), deadline)
     most = settle(payoffs, deadline, dag=search.opponent.whole, deadline=deadline).most
     secured = most if player else payoffs.total - most
     bound = Fraction(level) + int(sign) * Fraction(unit) * Fraction(result.upper)
+    bound += most_alone if player == 0 else least_alone
     least, greatest = sorted((secured, bound))
     return InPolicies(
         lower=below(least),

@@ -810,7 +810,7 @@ SET = "infoset here nodes /\n"
         ),
         ("node / chance actions a=-1 b=2\n", "an action of chance is of probability -1"),
         ("node / chance actions a=-1 b=-3\n", "an action of chance is of probability -0.25"),
-        ("node / chance actions a=0 b=0\n", "line 1: float division by zero"),
+        ("node / chance actions a=0 b=0\n", "line 1: weights of chance sum to 0"),
     ],
 )
 def test_other_texts_are_refused_in_a_line(text: str, reason: str) -> None:

@@ -2,6 +2,7 @@
 
 import itertools
 import time
+from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 import hogeq
 from hogeq.search.results import Equilibrium
 from hogeq.support.aliases import Floats
+from hogeq.support.deadline import Deadline
 from hogeq.trees import maxmin
 from hogeq.trees.exact import Mixed, stakes
 from hogeq.trees.flat import CHANCE, TERMINAL, FlatTree
@@ -57,7 +59,15 @@ def secured(tree: FlatTree, policies: Floats, player: int = 0) -> Floats:
             return sum(policies[:, row, a, None] * one for a, one in enumerate(after))
         return sum((theirs[:, row] == a) * one for a, one in enumerate(after))
 
-    every = np.broadcast_to(value(0), (len(policies), len(theirs)))
+    def unmoved(node: int) -> float:
+        """Value what nobody can change, which is left out."""
+        if tree.player[node] == TERMINAL:
+            return float(tree.payoff[node]) * (1 - 2 * player)
+        if tree.player[node] != CHANCE:
+            return 0.0
+        return sum(float(tree.chance[c]) * unmoved(c) for c in below[node])
+
+    every = np.broadcast_to(value(0) - unmoved(0), (len(policies), len(theirs)))
     return np.asarray(every.min(axis=1) / stakes(tree))
 
 
@@ -174,14 +184,29 @@ def test_a_program_that_fails_leaves_the_bound_that_is_known(
     assert found.lower <= secured(tree, found.policy[None])[0]
 
 
-def test_bounds_hold_whenever_the_time_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_lottery_beside_a_game_counts(tmp_path: Path) -> None:
+    """Half of the plays pay 9 without a move, the others matching pennies for 1: 9/2."""
+    path = tmp_path / "lottery.efg"
+    path.write_text(
+        'EFG 2 R "lottery" { "a" "b" }\nc "" 1 "" { "l" 1/2 "g" 1/2 } 0\nt "" 1 "" { 9 -9 }\n'
+        'p "" 1 1 "" { "h" "t" } 0\np "" 2 1 "" { "h" "t" } 0\nt "" 2 "" { 1 -1 }\n'
+        't "" 3 "" { -1 1 }\np "" 2 1 "" { "h" "t" } 0\nt "" 3\nt "" 2\n'
+    )
+    found = hogeq.Game(path).in_policies(20.0)
+    assert found.second is not None
+    for side in (found, found.second):
+        assert side.lower <= 4.5 <= side.upper
+        assert side.upper - side.lower <= 1e-5
+
+
+def test_bounds_hold_whenever_the_time_ends() -> None:
     """The clock stops after so many looks at it."""
     tree = next(tree for tree in GAMES if len(sequence_form(tree, 0).shared) > 1)
     whole = Maxmin(tree, 0, 20.0).solve([], UNKNOWN)
     for looks in range(1, 60, 3):
-        ticks = itertools.count()
-        monkeypatch.setattr(maxmin, "perf_counter", lambda ticks=ticks: float(next(ticks)))
-        found = Maxmin(tree, 0, looks).solve([], UNKNOWN)
+        ticks = map(float, itertools.count())
+        limit = Deadline(float(looks), ticks.__next__)
+        found = Maxmin(tree, 0, limit).solve([], UNKNOWN)
         assert found.lower <= whole.upper
         assert found.upper >= whole.lower
 
