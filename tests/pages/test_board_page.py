@@ -488,7 +488,7 @@ def test_a_page_is_opened_if_asked(
     arguments = ["board", "--rules", str(rules), "--out", str(out)]
     ok(*arguments)
     assert not opened
-    told = ok(*arguments, "--open")
+    told = ok(*arguments, "--open", "--overwrite")
     assert opened == [out.as_uri()]
     assert ("no browser was found: open " in told) is not found
 

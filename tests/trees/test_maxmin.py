@@ -306,7 +306,7 @@ def test_kuhn_poker_of_three(ranks: int, teams: str, value: float, price: float)
     assert found.is_proved
     assert found.mixtures.lower == pytest.approx(value, abs=1e-8)
     assert found.price == pytest.approx((price, price), abs=3e-6)
-    answer = game.attack(game.joined(found.strategy, found.strategy))
+    answer = game.attack(found.profile)
     assert -answer.seats[1] == pytest.approx(found.lower, abs=1e-9)
 
 
