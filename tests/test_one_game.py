@@ -84,7 +84,7 @@ def test_the_same_lines_run_on_a_game_of_openspiel() -> None:
     game = ten_lines("kuhn_poker")
     assert repr(game) == "Game(kuhn_poker(): 58 nodes, 12 infosets)"
     with pytest.raises(ValueError, match=r"^kuhn_poker\(\): is not asked this; allowed: games of"):
-        game.tablebase()
+        game.reach("uniform")
 
 
 @pytest.mark.parametrize("forget", [None, "own_actions"])
@@ -169,7 +169,7 @@ def test_a_game_of_hog_with_too_many_histories_is_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    ("rules", "method"), [(TINY, "columns"), ({"edition": "fa22", "goal": 20}, "tablebase")]
+    ("rules", "method"), [(TINY, "double oracle"), ({"edition": "fa22", "goal": 20}, "tablebase")]
 )
 def test_an_equilibrium_of_hog_is_worth_a_half(rules: dict[str, Any], method: str) -> None:
     game = hogeq.Game(rules)
