@@ -44,8 +44,11 @@ def pure_responses(tree: FlatTree, player: int) -> NDArray[np.int64]:
     return np.array([*itertools.product(*ranges)])
 
 
-def secured(tree: FlatTree, policies: Floats, player: int = 0) -> Floats:
-    """Least payoff of each policy, (n, R, K), to its player; of game's shares of the stakes."""
+def secured(tree: FlatTree, policies: Floats, player: int = 0, *, is_whole: bool = False) -> Floats:
+    """Least payoff of each policy, (n, R, K), to its player; of game's shares of the stakes.
+
+    Without what comes without a move, unless it is to be the whole payoff.
+    """
     below, theirs = children(tree), pure_responses(tree, 1 - player)
 
     def value(node: int) -> Any:
@@ -67,7 +70,8 @@ def secured(tree: FlatTree, policies: Floats, player: int = 0) -> Floats:
             return 0.0
         return sum(float(tree.chance[c]) * unmoved(c) for c in below[node])
 
-    every = np.broadcast_to(value(0) - unmoved(0), (len(policies), len(theirs)))
+    left_out = 0.0 if is_whole else unmoved(0)
+    every = np.broadcast_to(value(0) - left_out, (len(policies), len(theirs)))
     return np.asarray(every.min(axis=1) / stakes(tree))
 
 

@@ -162,7 +162,7 @@ def test_best_responses_after_a_shuffle_are_those_of_all_pure_strategies() -> No
             assert worth[0] == pytest.approx(worth[1], abs=1e-12)
             answer = best_response(form, payoffs, 0.0)
             assert answer.is_proved
-            least = secured(tree, policy[None], 1 - player)[0]
+            least = secured(tree, policy[None], 1 - player, is_whole=True)[0]
             assert answer.payoff == pytest.approx(-least, abs=1e-12)
     assert new >= 20
 
